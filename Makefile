@@ -1,4 +1,4 @@
-# make demo | test | studies | check | torture | mutants | kills | interop | reality | package | docs | bench | install | clean
+# make demo | test | studies | check | torture | mutants | kills | interop | reality | house | package | docs | bench | install | clean
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?= -n logical --maxprocesses 8 --dist worksteal
@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 SOURCES := $(shell find src -type f -not -name '*.pyc')
 DEMO_TEXTS := examples/abstracts
 
-.PHONY: demo test studies check torture mutants kills interop reality package docs bench install clean
+.PHONY: demo test studies check torture mutants kills interop reality house package docs bench install clean
 
 demo: $(VENV)/.base
 	@echo "Annotating $(DEMO_TEXTS) with the model that is in the package:"
@@ -47,6 +47,10 @@ mutants: $(VENV)/.dev
 # Commands that are killed, or that find no room, at random moments.
 kills: $(VENV)/.dev
 	$(BIN)/python -m tests.torture.kills
+
+# How dense the code is.
+house: $(VENV)/.dev
+	$(BIN)/python -m tests.density
 
 # Other programs, as they are installed from the registry; none of them gets into the environment of development.
 interop: $(INTEROP)/tools/.made $(INTEROP)/label-studio/.made $(INTEROP)/medspacy/.made $(INTEROP)/gliner/.made $(INTEROP)/openapi/.made

@@ -1,8 +1,8 @@
 """Prints the licence of each package that Fascicle needs here.
 
-``python3 deploy/licences.py [EXTRA ...]`` runs in the environment in which Fascicle is installed. Each line has name,
-version and licence, as the package states it: its SPDX expression, else its classifiers, else the first line of its
-field ``License``.
+``python3 deploy/licences.py [EXTRA ...]`` runs in the environment in which Fascicle is installed.
+Each line has name, version and licence, as the package states it: its SPDX expression, else its
+classifiers, else the first line of its field ``License``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ def needed(extras: Iterable[str], name: str = "fascicle") -> dict[str, Distribut
         found[here.metadata["Name"].lower().replace("_", "-")] = here
         for text in here.requires or ():
             asked = Requirement(text)
-            if asked.marker is None or any(asked.marker.evaluate({"extra": extra}) for extra in ("", *one[1])):
+            if asked.marker is None or any(
+                asked.marker.evaluate({"extra": extra}) for extra in ("", *one[1])
+            ):
                 waiting.append((asked.name, frozenset(asked.extras)))
     return found
 
@@ -40,7 +42,9 @@ def licence_of(one: Distribution) -> str:
     """Returns the licence of a package as it states it, or ``unknown``."""
     if stated := one.metadata.get("License-Expression"):
         return stated
-    classifiers = [line for line in one.metadata.get_all("Classifier", []) if line.startswith("License ::")]
+    classifiers = [
+        line for line in one.metadata.get_all("Classifier", []) if line.startswith("License ::")
+    ]
     if classifiers:
         return " AND ".join(line.rpartition(" :: ")[2] for line in classifiers)
     return (one.metadata.get("License") or "unknown").strip().partition("\n")[0]

@@ -1,9 +1,12 @@
-"""The service behind Ray Serve: replicas on the machines of a cluster, each with workers of its own.
+"""The service behind Ray Serve: replicas on the machines of a cluster, each with workers of its
+own.
 
-serve run --app-dir deploy --working-dir deploy ray_serve:application pipelines=/data/pipeline.toml replicas=4 workers=2
+serve run --app-dir deploy --working-dir deploy ray_serve:application pipelines=/data/pipeline.toml
+replicas=4 workers=2
 
-Each machine needs Fascicle with the extras ``serve`` and ``scale``, the pipelines under the same paths, and the token
-in a file (``token_file=/etc/fascicle/token``) or in ``FASCICLE_TOKEN`` of the process that starts Ray there.
+Each machine needs Fascicle with the extras ``serve`` and ``scale``, the pipelines under the same
+paths, and the token in a file (``token_file=/etc/fascicle/token``) or in ``FASCICLE_TOKEN`` of the
+process that starts Ray there.
 """
 
 from __future__ import annotations
@@ -71,7 +74,8 @@ def application(args: dict[str, str]) -> Application:
         wanted = msgspec.convert(args, Wanted, strict=False)
     except msgspec.ValidationError as error:
         raise UsageError(
-            f"{error}; give pipelines=PATHS, and what you want of replicas=, workers=, queue= (numbers above 0) and "
+            f"{error}; give pipelines=PATHS, and what you want of replicas=, workers=, queue= "
+            "(numbers above 0) and "
             "token_file=PATH"
         ) from None
     pipelines = [_placed(one) for one in wanted.pipelines.split(",") if one]
@@ -89,7 +93,9 @@ def application(args: dict[str, str]) -> Application:
         settings = ServeSettings(workers=wanted.workers, queue=wanted.queue, token=token)
         routes = [one for one in ROUTES if not one.path.startswith(_JOBS)]
         app = create_app(pipeline_openers(pipelines), settings, routes=routes)
-        app.router.routes.append(Route(_JOBS + "{rest:path}", _no_jobs, methods=["GET", "POST", "DELETE"]))
+        app.router.routes.append(
+            Route(_JOBS + "{rest:path}", _no_jobs, methods=["GET", "POST", "DELETE"])
+        )
         return app
 
     made = serve.deployment(serve.ingress(build)(Replica))
@@ -98,7 +104,8 @@ def application(args: dict[str, str]) -> Application:
         name="fascicle",
         num_replicas=wanted.replicas,
         ray_actor_options=options,
-        max_ongoing_requests=256,  # as many as a service answers at a time: it is the service that refuses
+        # as many as a service answers at a time: it is the service that refuses
+        max_ongoing_requests=256,
     ).bind()
 
 
@@ -114,6 +121,7 @@ async def _no_jobs(request: Request) -> NoReturn:
 
     raise ProblemError(
         404,
-        "a service with replicas keeps no jobs; run files with `fascicle run --ray`, or send them to one service, "
+        "a service with replicas keeps no jobs; run files with `fascicle run --ray`, or send "
+        "them to one service, "
         "started with `fascicle serve --jobs FOLDER`",
     )

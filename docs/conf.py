@@ -1,4 +1,6 @@
-"""The documentation site: ``make docs`` builds it offline into build/docs and fails at any warning."""
+"""The documentation site: ``make docs`` builds it offline into build/docs and fails at any
+warning.
+"""
 
 from __future__ import annotations
 

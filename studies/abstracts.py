@@ -1,11 +1,12 @@
-"""Which abstract each sentence of an IOB file is of, told by the file of abstracts that it was made from.
+"""Which abstract each sentence of an IOB file is of, told by the file of abstracts that it was made
+from.
 
 usage: FASCICLE_DATA=... python -m studies.abstracts
 
-The IOB files of NCBI-disease and BC5CDR name no documents, so that a document of theirs is a sentence. Sentences of one
-abstract are not independent: what is drawn for an interval should be abstracts. The script writes
-``results/abstracts.json``, how many sentences each abstract of a test part has, so that tables draw abstracts without
-the corpora.
+The IOB files of NCBI-disease and BC5CDR name no documents, so that a document of theirs is a
+sentence. Sentences of one abstract are not independent: what is drawn for an interval should be
+abstracts. The script writes ``results/abstracts.json``, how many sentences each abstract of a test
+part has, so that tables draw abstracts without the corpora.
 """
 
 from __future__ import annotations
@@ -47,23 +48,31 @@ def main() -> None:
     data, parts = Path(os.environ["FASCICLE_DATA"]), {}
     for name, corpus in SENTENCES.items():
         path = str(data / name)
-        settings = CorpusSettings(train=path, dev=path, test=path, format="conll", documents="sentence")
+        settings = CorpusSettings(
+            train=path, dev=path, test=path, format="conll", documents="sentence"
+        )
         found = abstracts_of(read_part(settings, "test"), read(data / ABSTRACTS[corpus]))
         runs = [len(list(run)) for _, run in itertools.groupby(found.values())]
         parts[source_sha256(path)] = {"file": name, "sentences": runs}
     write_result("abstracts", {"parts": parts})
 
 
-def drawing_abstracts(result: dict[str, Any], parts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """A result whose counts are of abstracts and whose interval draws these; unchanged where no abstracts are known.
+def drawing_abstracts(
+    result: dict[str, Any], parts: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """A result whose counts are of abstracts and whose interval draws these; unchanged where no
+    abstracts are known.
 
     Args:
         result: of one run, see ``fascicle.training.experiments.results``.
-        parts: of ``results/abstracts.json``: SHA-256 of a test file -> ``"sentences"`` of each abstract.
+        parts: of ``results/abstracts.json``: SHA-256 of a test file -> ``"sentences"`` of each
+            abstract.
     """
     counts = result.get("test_counts")
     part = parts.get(result["facts"]["data"]["test"]["sha256"]) if counts else None
-    names = [str(n) for n, size in enumerate(part["sentences"]) for _ in range(size)] if part else []
+    names = (
+        [str(n) for n, size in enumerate(part["sentences"]) for _ in range(size)] if part else []
+    )
     if not counts or len(names) != len(counts):
         return result
     merged = by_abstract(stored_scores(counts), {str(at): name for at, name in enumerate(names)})
@@ -91,10 +100,20 @@ def abstracts_of(sentences: Sequence[Document], abstracts: Iterable[Document]) -
         words = _bare(sentence.text)
         if not (current and texts[current].startswith(words, place)):
             begun = set(found.values())
-            current = next((name for name, text in texts.items() if name not in begun and text.startswith(words)), "")
+            current = next(
+                (
+                    name
+                    for name, text in texts.items()
+                    if name not in begun and text.startswith(words)
+                ),
+                "",
+            )
             place = 0
         if not current:
-            raise InputError(f"the sentence {sentence.id!r} is of none of the abstracts; give those it was made from")
+            raise InputError(
+                f"the sentence {sentence.id!r} is of none of the abstracts; give those it was "
+                "made from"
+            )
         found[sentence.id] = current
         place += len(words)
     return found

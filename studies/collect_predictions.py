@@ -1,11 +1,13 @@
-"""Packs what complete runs predicted: dev predictions of every epoch, of the chosen one, and those on test.
+"""Packs what complete runs predicted: dev predictions of every epoch, of the chosen one, and those
+on test.
 
 usage: python -m studies.collect_predictions RUN... -o studies/results/GRID/runs [--overwrite]
 
-Each run becomes a small folder of the same form, ``OUT/RUN/predictions/dev-epoch-01.tsv.gz`` ..., with what of its
-``run.json`` says which data it saw. There is no text in it, and predictions of epochs have no scores, which no reader
-of several epochs needs. ``fascicle combine`` and ``compare`` read the files as they are, and a recipe of a filter takes
-such a folder as a member. The same runs give the same bytes.
+Each run becomes a small folder of the same form, ``OUT/RUN/predictions/dev-epoch-01.tsv.gz`` ...,
+with what of its ``run.json`` says which data it saw. There is no text in it, and predictions of
+epochs have no scores, which no reader of several epochs needs. ``fascicle combine`` and ``compare``
+read the files as they are, and a recipe of a filter takes such a folder as a member. The same runs
+give the same bytes.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ def main() -> None:
     """Parses, packs, tells how much it is."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("runs", nargs="+", type=Path, help="run folders")
-    parser.add_argument("-o", "--output", type=Path, required=True, help="the folder of the packed runs")
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, help="the folder of the packed runs"
+    )
     parser.add_argument("--overwrite", action="store_true", help="replace what is there already")
     args = parser.parse_args()
     for run in args.runs:
@@ -59,7 +63,9 @@ def pack(run: Path, target: Path, *, overwrite: bool = False) -> int:
     (target / "predictions").mkdir(parents=True, exist_ok=True)
     facts = json.loads((run / "run.json").read_text(encoding="utf-8"))
     with atomic_text_writer(target / "run.json", overwrite=overwrite) as stream:
-        stream.write(json.dumps({name: facts[name] for name in _KEPT if name in facts}, indent=1) + "\n")
+        stream.write(
+            json.dumps({name: facts[name] for name in _KEPT if name in facts}, indent=1) + "\n"
+        )
     for path in sorted((run / "predictions").glob("*.tsv")):
         found = read(Source(path=str(path)))
         kept = map(_without_scores, found) if _EPOCH.fullmatch(path.name) else found
@@ -76,7 +82,9 @@ def steady(predictions: Iterator[Prediction]) -> Iterator[Prediction]:
     """With scores to four digits, as many as anybody reads from them."""
     for prediction in predictions:
         rounded = (
-            mention if mention.score is None else msgspec.structs.replace(mention, score=round(mention.score, 4))
+            mention
+            if mention.score is None
+            else msgspec.structs.replace(mention, score=round(mention.score, 4))
             for mention in prediction.mentions
         )
         yield msgspec.structs.replace(prediction, mentions=tuple(rounded))

@@ -45,15 +45,22 @@ def result(name: str, results: Path = RESULTS) -> dict[str, Any]:
 
 
 def write_parts(folder: Path, parts: Mapping[str, Sequence[Document]]) -> None:
-    """Writes the parts of a corpus in the native format, as ``PART.jsonl``, and prints their sizes."""
+    """Writes the parts of a corpus in the native format, as ``PART.jsonl``, and prints their
+    sizes.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for part, documents in parts.items():
         write(folder / f"{part}.jsonl", documents, format="native", overwrite=True)
-        print(f"{part}: {len(documents):,} sentences, {sum(len(one.mentions) for one in documents):,} mentions")
+        print(
+            f"{part}: {len(documents):,} sentences, "
+            f"{sum(len(one.mentions) for one in documents):,} mentions"
+        )
 
 
 def sentence_scores(documents: Sequence[Document], *, source: str) -> Scores:
-    """Scores with the sentence as the unit of resampling; the micro figures are those of whole documents."""
+    """Scores with the sentence as the unit of resampling; the micro figures are those of whole
+    documents.
+    """
     return score(by_sentence(documents), by_sentence(documents, source=source))
 
 
@@ -70,11 +77,13 @@ def paired(first: Scores, second: Scores) -> dict[str, float | int]:
 def take_turns(
     ours: Callable[[], object], theirs: Callable[[], object], *, repeats: int, other: str
 ) -> dict[str, object]:
-    """Median CPU milliseconds of both, and the median and quartiles of the ratios of neighbouring runs.
+    """Median CPU milliseconds of both, and the median and quartiles of the ratios of neighbouring
+    runs.
 
     Args:
         ours: what is measured.
-        theirs: what it is compared with; the two alternate, so that a busy machine is busy for both.
+        theirs: what it is compared with; the two alternate, so that a busy machine is busy for
+            both.
         repeats: pairs of runs, after a few that warm up.
         other: what the second one is called in the results.
     """

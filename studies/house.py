@@ -1,11 +1,13 @@
-"""Measures the size and the shape of the code: lines, files, rooms, imports, functions, public names, words of docs.
+"""Measures the size and the shape of the code: lines, files, rooms, imports, functions, public
+names, words of docs.
 
 usage: python -m studies.house NAME=FOLDER ... [--walk NAME:WALK=STAYS/CLIMBS ...]
 
-Each folder is a checkout. Nothing of it is run: the numbers come from its source files. Lines of code are those that
-hold a token of the language, without docstrings and comments. A chain counts the modules of a sequence in which each
-imports the next one when it is imported itself. A walk follows one argument of a function through all calls that pass
-it on; its counts come from another program, and ``--walk`` adds them.
+Each folder is a checkout. Nothing of it is run: the numbers come from its source files. Lines of
+code are those that hold a token of the language, without docstrings and comments. A chain counts
+the modules of a sequence in which each imports the next one when it is imported itself. A walk
+follows one argument of a function through all calls that pass it on; its counts come from another
+program, and ``--walk`` adds them.
 """
 
 from __future__ import annotations
@@ -62,7 +64,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--walk", action="append", default=[], metavar="NAME:WALK=STAYS/CLIMBS")
     args = parser.parse_args(argv)
     stored = result(NAME).get("checkouts", {})
-    found = {name: measure(Path(folder)) for name, _, folder in (given.partition("=") for given in args.checkouts)}
+    found = {
+        name: measure(Path(folder))
+        for name, _, folder in (given.partition("=") for given in args.checkouts)
+    }
     kept = {name: {"walks": stored.get(name, {}).get("walks", {}), **found[name]} for name in found}
     for given in args.walk:
         place, _, counts = given.partition("=")
@@ -78,16 +83,25 @@ def goals() -> str:
     if not checkouts:
         return MISSING
     body = [
-        [what, *(f"{one[key]:,}" for one in checkouts.values()), f"{most:,}"] for key, (what, most) in _GOALS.items()
+        [what, *(f"{one[key]:,}" for one in checkouts.values()), f"{most:,}"]
+        for key, (what, most) in _GOALS.items()
     ]
     for walk, (what, stays, climbs) in _WALKS.items():
         goal = f"{stays}" if climbs is None else f"{stays} / {climbs}"
-        body.append([f"way of {what}: stays / climbs", *(_walked(one, walk) for one in checkouts.values()), goal])
+        body.append(
+            [
+                f"way of {what}: stays / climbs",
+                *(_walked(one, walk) for one in checkouts.values()),
+                goal,
+            ]
+        )
     return markdown(["", *checkouts, "goal, at most"], body)
 
 
 def speed() -> str:
-    """What a command costs in this checkout over the other one, as a table; medians of all rounds."""
+    """What a command costs in this checkout over the other one, as a table; medians of all
+    rounds.
+    """
     found = result("checkouts")
     works = {"start": "start, one sentence", "long_text": "a long text"}
     body = [
@@ -99,7 +113,13 @@ def speed() -> str:
         for work, what in works.items()
         if work in found
     ]
-    head = [f"`{found.get('this')}` over `{found.get('other')}`", "time", "CPU time", "memory", "rounds"]
+    head = [
+        f"`{found.get('this')}` over `{found.get('other')}`",
+        "time",
+        "CPU time",
+        "memory",
+        "rounds",
+    ]
     return markdown(head, body) if body else MISSING
 
 
@@ -114,10 +134,21 @@ def measure(checkout: Path) -> dict[str, Any]:
         checkout: folder with ``src`` and ``docs``.
     """
     package = checkout / "src" / PACKAGE
-    sources = {_module(path, package): path.read_text(encoding="utf-8") for path in sorted(package.rglob("*.py"))}
+    sources = {
+        _module(path, package): path.read_text(encoding="utf-8")
+        for path in sorted(package.rglob("*.py"))
+    }
     trees = {name: ast.parse(source) for name, source in sources.items()}
-    lengths = [_length(node) for tree in trees.values() for node in ast.walk(tree) if isinstance(node, _Function)]
-    pages = [len(path.read_text(encoding="utf-8").split()) for path in sorted((checkout / "docs").rglob("*.md"))]
+    lengths = [
+        _length(node)
+        for tree in trees.values()
+        for node in ast.walk(tree)
+        if isinstance(node, _Function)
+    ]
+    pages = [
+        len(path.read_text(encoding="utf-8").split())
+        for path in sorted((checkout / "docs").rglob("*.md"))
+    ]
     graph = {name: _imports(tree, set(trees)) - {name} for name, tree in trees.items()}
     return {
         "code_lines": sum(code_lines(source) for source in sources.values()),
@@ -179,7 +210,9 @@ def _imports(tree: ast.Module, modules: set[str]) -> set[str]:
 def _docstring(node: _Documented) -> ast.Expr | None:
     first = node.body[0] if node.body else None
     is_text = (
-        isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+        isinstance(first, ast.Expr)
+        and isinstance(first.value, ast.Constant)
+        and isinstance(first.value.value, str)
     )
     return first if is_text and isinstance(first, ast.Expr) else None
 

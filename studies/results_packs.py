@@ -2,15 +2,16 @@
 
 usage: python -m studies.results_packs pack NAME... | unpack [NAME...]
 
-Git holds ``results/NAME.tar.xz`` and ignores the folder ``results/NAME/``, which is made from the archive.
-Results of neighbouring runs are much alike, so that one archive of a study is a fifth of the size of its files.
-Predictions (``*.gz``) are stored uncompressed in the archive, for the same reason, and compressed again when they are
-unpacked. ``pack`` comes after new runs; ``unpack`` changes nothing where the folder is current, and never replaces a
-folder that somebody has changed since it was unpacked. The tests and ``make bench`` unpack by themselves.
+Git holds ``results/NAME.tar.xz`` and ignores the folder ``results/NAME/``, which is made from the
+archive. Results of neighbouring runs are much alike, so that one archive of a study is a fifth of
+the size of its files. Predictions (``*.gz``) are stored uncompressed in the archive, for the same
+reason, and compressed again when they are unpacked. ``pack`` comes after new runs; ``unpack``
+changes nothing where the folder is current, and never replaces a folder that somebody has changed
+since it was unpacked. The tests and ``make bench`` unpack by themselves.
 
-What is new or changed since the last packing goes into an archive of its own, ``results/NAME.1.tar.xz`` and so on, so
-that Git does not store the rest once more. A later archive replaces files of an earlier one. Where a file was removed,
-everything is packed anew.
+What is new or changed since the last packing goes into an archive of its own,
+``results/NAME.1.tar.xz`` and so on, so that Git does not store the rest once more. A later archive
+replaces files of an earlier one. Where a file was removed, everything is packed anew.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ from pathlib import Path, PurePosixPath
 
 RESULTS = Path(__file__).parent / "results"
 SUFFIX = ".tar.xz"
-_STAMP = ".unpacked"  # JSON in an unpacked folder: the digest of its content, and the hash of the archive
+# JSON in an unpacked folder: the digest of its content, and the hash of the archive
+_STAMP = ".unpacked"
 _LARGEST = 512 * 2**20  # bytes of one unpacked archive
 
 
@@ -44,7 +46,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Packs or unpacks; returns the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("action", choices=("pack", "unpack"))
-    parser.add_argument("names", nargs="*", metavar="NAME", help="folders of results; of unpack, all by default")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="folders of results; of unpack, all by default"
+    )
     args = parser.parse_args(argv)
     if args.action == "pack" and not args.names:
         parser.error("name the folders to pack")
@@ -60,7 +64,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def names_of(results: Path) -> list[str]:
     """The names of all folders with archives."""
-    return sorted(name for path in results.glob(f"*{SUFFIX}") if "." not in (name := path.name.removesuffix(SUFFIX)))
+    return sorted(
+        name
+        for path in results.glob(f"*{SUFFIX}")
+        if "." not in (name := path.name.removesuffix(SUFFIX))
+    )
 
 
 def archives_of(results: Path, name: str) -> list[Path]:
@@ -120,18 +128,23 @@ def unpack(results: Path, name: str) -> bool:
         Whether the folder was made or replaced; false if it is current.
 
     Raises:
-        PackError: no such archive, a damaged one, or a folder that was changed since it was unpacked.
+        PackError: no such archive, a damaged one, or a folder that was changed since it was
+            unpacked.
     """
     archives, folder = archives_of(results, name), results / name
     if not archives:
-        raise PackError(f"there is no {results / name}{SUFFIX}; there are archives of {', '.join(names_of(results))}")
+        raise PackError(
+            f"there is no {results / name}{SUFFIX}; there are archives of "
+            f"{', '.join(names_of(results))}"
+        )
     if folder.exists():
         stamp = _stamp(folder)
         if stamp.get("archive") == _hash_of(archives):
             return False
         if stamp.get("content") != _digest(dict(_files(folder))):
             raise PackError(
-                f"{folder} was changed since it was unpacked, and {name}{SUFFIX} is another one; pack the folder with "
+                f"{folder} was changed since it was unpacked, and {name}{SUFFIX} is another one; "
+                "pack the folder with "
                 f"'python -m studies.results_packs pack {name}', or remove it"
             )
     content = _content(archives)
@@ -161,7 +174,10 @@ def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
     files = [file for file in folder.rglob("*") if file.is_file() and not file.name.startswith(".")]
     for file in sorted(files, key=lambda file: (file.suffix, file.name, str(file))):
         data = file.read_bytes()
-        yield file.relative_to(folder).as_posix(), gzip.decompress(data) if file.suffix == ".gz" else data
+        yield (
+            file.relative_to(folder).as_posix(),
+            gzip.decompress(data) if file.suffix == ".gz" else data,
+        )
 
 
 def _tar(content: Mapping[str, bytes]) -> bytes:
@@ -194,7 +210,12 @@ def _members(archive: Path) -> dict[str, bytes]:
             for member in opened:
                 path = PurePosixPath(member.name)
                 total += member.size
-                if not member.isfile() or path.is_absolute() or ".." in path.parts or total > _LARGEST:
+                if (
+                    not member.isfile()
+                    or path.is_absolute()
+                    or ".." in path.parts
+                    or total > _LARGEST
+                ):
                     raise PackError(f"{archive} holds {member.name}, which is no file of results")
                 stream = opened.extractfile(member)
                 content[member.name] = stream.read() if stream is not None else b""

@@ -1,9 +1,11 @@
-"""Takes over results of runs that another grid has made already: same recipe, seed and data, as their hash says.
+"""Takes over results of runs that another grid has made already: same recipe, seed and data, as
+their hash says.
 
 usage: FASCICLE_DATA=... python -m studies.share_results GRID [--results FOLDER]
 
-A result is copied under the names that GRID gives to it; nothing that is there is replaced. Runs of bundles leave
-results of two heads, and are not copied. What is made of predictions or of run folders needs the run itself.
+A result is copied under the names that GRID gives to it; nothing that is there is replaced. Runs of
+bundles leave results of two heads, and are not copied. What is made of predictions or of run
+folders needs the run itself.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ def main() -> int:
     """Parses, copies, tells."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("grid")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="the folder with a folder of each grid")
+    parser.add_argument(
+        "--results", type=Path, default=RESULTS, help="the folder with a folder of each grid"
+    )
     args = parser.parse_args()
     for run, source in share(read_grid(args.grid), args.results):
         sys.stdout.write(f"{run}: from {source}\n")
@@ -53,7 +57,11 @@ def share(grid: Grid, results: Path) -> Iterator[tuple[str, Path]]:
         if source is None:
             continue
         labels = {name: getattr(run, name) for name in ("tier", "corpus", "system", "variant")}
-        value = read_result(source.parent, source.stem) | {"run": run.name, "grid": grid.name, **labels}
+        value = read_result(source.parent, source.stem) | {
+            "run": run.name,
+            "grid": grid.name,
+            **labels,
+        }
         write_result(results / grid.name, value, None)
         yield run.name, source
 

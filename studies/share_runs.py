@@ -2,8 +2,9 @@
 
 usage: python -m studies.share_runs GRID --runs FOLDER [--of GRID2 --in FOLDER2]
 
-Such runs differ in their decision alone (``decision.tune``), or name no test part. The folder of the complete run is
-copied, less its end; ``fascicle bench`` with the same ``--runs`` then makes that end.
+Such runs differ in their decision alone (``decision.tune``), or name no test part. The folder of
+the complete run is copied, less its end; ``fascicle bench`` with the same ``--runs`` then makes
+that end.
 """
 
 from __future__ import annotations
@@ -26,14 +27,22 @@ def main() -> None:
     parser.add_argument("grid")
     parser.add_argument("--runs", type=Path, required=True, help="the run folders of the grid")
     parser.add_argument("--of", help="the grid whose runs are copied; default: the same")
-    parser.add_argument("--in", dest="place", type=Path, help="the run folders of that; default: the same")
+    parser.add_argument(
+        "--in", dest="place", type=Path, help="the run folders of that; default: the same"
+    )
     args = parser.parse_args()
     place = args.place or args.runs
     sources = read_grid(args.of or args.grid).runs
-    trained = {training_of(run): run for run in sources if (place / run.name / "scores.json").exists()}
+    trained = {
+        training_of(run): run for run in sources if (place / run.name / "scores.json").exists()
+    }
     for run in read_grid(args.grid).runs:
         twin = trained.get(training_of(run))
-        if twin is not None and not (args.runs / run.name).exists() and covers(twin.recipe, run.recipe):
+        if (
+            twin is not None
+            and not (args.runs / run.name).exists()
+            and covers(twin.recipe, run.recipe)
+        ):
             copy_without_end(place / twin.name, args.runs / run.name, run)
 
 
@@ -66,7 +75,9 @@ def copy_without_end(source: Path, target: Path, run: GridRun) -> None:
     facts = json.loads((target / "run.json").read_text(encoding="utf-8"))
     if not _test(run.recipe):
         facts["data"].pop("test", None)
-    (target / "run.json").write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (target / "run.json").write_text(
+        json.dumps(facts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
     print(json.dumps({"trained": source.name, "ended anew": run.name}))
 
 

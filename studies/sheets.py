@@ -21,7 +21,8 @@ def write_sheet(out: Path, draw: Callable[[Figure], None]) -> None:
 
 
 def make_logarithmic(axes: Axes, *names: str) -> None:
-    """Sets logarithmic scales with plain numbers: sheets do not set formulas, such as powers of ten.
+    """Sets logarithmic scales with plain numbers: sheets do not set formulas, such as powers of
+    ten.
 
     Args:
         axes: of the sheet.

@@ -1,8 +1,10 @@
-"""Makes the shipped model from its training runs: averages their weights, exports, measures, writes the card.
+"""Makes the shipped model from its training runs: averages their weights, exports, measures, writes
+the card.
 
 usage: python -m studies.ship RUN [RUN ...] [--name bc5cdr@1] [--assets src/fascicle/assets]
 
-``FASCICLE_DATA`` names the corpora. Written: the model folder with its card, and ``results/shipped-NAME.json``.
+``FASCICLE_DATA`` names the corpora. Written: the model folder with its card, and
+``results/shipped-NAME.json``.
 """
 
 from __future__ import annotations
@@ -51,20 +53,25 @@ def main() -> None:
         mean = Path(place) / "mean"
         average_models([run / "best" for run in args.runs], mean)
         touching = fit_touching(mean, corpus.dev)
-        export_model(mean, target, sample=read_part(corpus, "train"), name=args.name, overwrite=True)
+        export_model(
+            mean, target, sample=read_part(corpus, "train"), name=args.name, overwrite=True
+        )
         export_model(mean, Path(place) / "fp32", int8=False, name=args.name)
         result = measure(load(target), load(Path(place) / "fp32"), corpus)
     result["touching_dev_f1"] = touching
     result["size_bytes"] = sum(p.stat().st_size for p in target.iterdir())
     for key, file in (("runs", "run.json"), ("recipes", "recipe.json")):
         found = [json.loads((run / file).read_text(encoding="utf-8")) for run in args.runs]
-        result[key] = [{**value, "corpus": "see recipes/"} if key == "recipes" else value for value in found]
+        result[key] = [
+            {**value, "corpus": "see recipes/"} if key == "recipes" else value for value in found
+        ]
     write_result(f"shipped-{args.name}", result)
     (target / CARD).write_text(card(args, target, result), encoding="utf-8")
 
 
 def fit_touching(folder: Path, dev: str) -> dict[str, float]:
-    """Chooses how welcome touching mentions are, by dev F1, and writes it into the model's decision.
+    """Chooses how welcome touching mentions are, by dev F1, and writes it into the model's
+    decision.
 
     Trained transitions leave many mentions in two ("[type 2] [diabetes mellitus]").
     """
@@ -98,10 +105,14 @@ class Remembering:
 
 def with_touching(manifest: Manifest, value: float) -> Manifest:
     """The manifest with another decision."""
-    return msgspec.structs.replace(manifest, decision=msgspec.structs.replace(manifest.decision, touching=value))
+    return msgspec.structs.replace(
+        manifest, decision=msgspec.structs.replace(manifest.decision, touching=value)
+    )
 
 
-def measure(model: ModelPredictor, fp32: ModelPredictor, corpus: CorpusSettings) -> dict[str, object]:
+def measure(
+    model: ModelPredictor, fp32: ModelPredictor, corpus: CorpusSettings
+) -> dict[str, object]:
     """Every number of the card; F1 is strict and micro, over (document, type, spans)."""
     data = Path(corpus.test).parents[2]
     value: dict[str, object] = {}
@@ -114,10 +125,14 @@ def measure(model: ModelPredictor, fp32: ModelPredictor, corpus: CorpusSettings)
     alone = list(read(corpus.test, format="conll", options=ConllOptions(documents="sentence")))
     value["test_one_sentence_at_a_time"] = row(scored(model, alone))
     for part, name in (("dev", "CDR_DevelopmentSet"), ("test", "CDR_TestSet")):
-        abstracts = list(read(data / "bc5cdr" / "pubtator" / f"{name}.PubTator.txt", format="pubtator"))
+        abstracts = list(
+            read(data / "bc5cdr" / "pubtator" / f"{name}.PubTator.txt", format="pubtator")
+        )
         value[f"{part}_raw_text"] = row(raw(model, abstracts))
     other = list(read(data / "ncbi-disease" / "pubtator" / "test.PubTator.txt", format="pubtator"))
-    value["ncbi_disease_test_raw_text"] = row(raw(model, [as_disease(d) for d in other], only="Disease"))
+    value["ncbi_disease_test_raw_text"] = row(
+        raw(model, [as_disease(d) for d in other], only="Disease")
+    )
     return value
 
 
@@ -150,28 +165,37 @@ def card(args: argparse.Namespace, folder: Path, result: dict[str, object]) -> s
     lines = [
         f"# {name}",
         "",
-        "Finds mentions of chemicals and diseases in English biomedical text. It ships with Fascicle and runs without",
+        "Finds mentions of chemicals and diseases in English biomedical text. It ships with "
+        "Fascicle and runs without",
         "torch, network or GPU.",
         "",
         "```python",
         "import fascicle",
-        f'fascicle.load("{name.partition("@")[0]}").annotate("Lithium may cause nephrogenic diabetes insipidus.")',
+        f'fascicle.load("{name.partition("@")[0]}").annotate("Lithium may cause nephrogenic '
+        'diabetes insipidus.")',
         "```",
         "",
         "## What it is",
         "",
-        f"- encoder: all-MiniLM-L6-v2 (6 layers, width 384, uncased), fine-tuned; head: {head.family} over words,",
+        "- encoder: all-MiniLM-L6-v2 (6 layers, width 384, uncased), fine-tuned; head: "
+        f"{head.family} over words,",
         f"  {head.pooling}-pooled, {head.scheme} tags; weights in 8 bits; {size:.1f} MB in all.",
-        f"- reads consecutive sentences packed into windows of {reading.max_length} pieces; longer sentences through",
+        f"- reads consecutive sentences packed into windows of {reading.max_length} pieces; "
+        "longer sentences through",
         f"  windows that overlap by {reading.overlap}; segmenter `{reading.segmenter}`.",
-        f"- a mention right after another of its type is penalised by {abs(manifest.decision.touching):g} (log scale),",
-        "  chosen on development data; the score of a mention is its marginal probability under that CRF.",
+        "- a mention right after another of its type is penalised by "
+        f"{abs(manifest.decision.touching):g} (log scale),",
+        "  chosen on development data; the score of a mention is its marginal probability under "
+        "that CRF.",
         "",
         "## How good it is",
         "",
-        "Strict micro F1 in percent (same type, same characters), with 95 % bootstrap intervals. The weights",
-        f"are the mean over {len(args.runs)} training run{'s' * (len(args.runs) > 1)} with seed 1; epochs, recipes",
-        "and the averaging were chosen on the development part; its members had been scored on the test part before.",
+        "Strict micro F1 in percent (same type, same characters), with 95 % bootstrap intervals. "
+        "The weights",
+        f"are the mean over {len(args.runs)} training run{'s' * (len(args.runs) > 1)} with seed "
+        "1; epochs, recipes",
+        "and the averaging were chosen on the development part; its members had been scored on "
+        "the test part before.",
         "",
         "| data | what the model was given | precision | recall | F1 | interval |",
         "|---|---|---|---|---|---|",
@@ -181,10 +205,13 @@ def card(args: argparse.Namespace, folder: Path, result: dict[str, object]) -> s
         "",
         "## Limits",
         "",
-        "- Trained on 500 abstracts about chemicals and the diseases they induce: other kinds of text (full papers,",
-        "  clinical notes, social media, patents) are read with more errors. The NCBI-disease row shows how much",
+        "- Trained on 500 abstracts about chemicals and the diseases they induce: other kinds of "
+        "text (full papers,",
+        "  clinical notes, social media, patents) are read with more errors. The NCBI-disease "
+        "row shows how much",
         "  is lost on other abstracts, annotated by other rules.",
-        "- Mentions that nest, overlap or are discontinuous are not found; of two that overlap the outer was learnt.",
+        "- Mentions that nest, overlap or are discontinuous are not found; of two that overlap "
+        "the outer was learnt.",
         "- Case is not seen: the encoder is uncased.",
         "- Scores are not calibrated. It does not link mentions to concepts.",
         "- Not for clinical decisions.",
@@ -192,8 +219,10 @@ def card(args: argparse.Namespace, folder: Path, result: dict[str, object]) -> s
         "## Data and licences",
         "",
         "- Weights derived from `sentence-transformers/all-MiniLM-L6-v2` (Apache-2.0).",
-        "- Trained on the training part of BC5CDR (BioCreative V chemical disease relation corpus; Li et al.,",
-        "  Database 2016, baw068), in the IOB form of MTL-Bioinformatics-2016 (CC BY 4.0 as it states for its data).",
+        "- Trained on the training part of BC5CDR (BioCreative V chemical disease relation "
+        "corpus; Li et al.,",
+        "  Database 2016, baw068), in the IOB form of MTL-Bioinformatics-2016 (CC BY 4.0 as it "
+        "states for its data).",
         "  The corpus is not part of Fascicle.",
         "- The model is under the licence of Fascicle, Apache-2.0.",
         "",
@@ -201,11 +230,14 @@ def card(args: argparse.Namespace, folder: Path, result: dict[str, object]) -> s
         "",
         "```",
         "export FASCICLE_DATA=...",
-        f"fascicle bench studies/grids/first.toml --only {' '.join(r.name for r in args.runs)} -o again",
-        f"python -m studies.ship {' '.join(f'runs/first/{run.name}' for run in args.runs)} --name {name}",
+        f"fascicle bench studies/grids/first.toml --only {' '.join(r.name for r in args.runs)} "
+        "-o again",
+        f"python -m studies.ship {' '.join(f'runs/first/{run.name}' for run in args.runs)} "
+        f"--name {name}",
         "```",
         "",
-        f"This card was written by the last command; its numbers stand in `studies/results/shipped-{name}.json`.",
+        "This card was written by the last command; its numbers stand in "
+        f"`studies/results/shipped-{name}.json`.",
     ]
     return "\n".join(lines) + "\n"
 
@@ -217,7 +249,11 @@ ROWS = (
     ("test_one_sentence_at_a_time", "BC5CDR test", "single sentences without their neighbours"),
     ("dev_raw_text", "BC5CDR dev", "raw text of the abstracts"),
     ("test_raw_text", "BC5CDR test", "raw text of the abstracts"),
-    ("ncbi_disease_test_raw_text", "NCBI-disease test (diseases only)", "raw text of the abstracts"),
+    (
+        "ncbi_disease_test_raw_text",
+        "NCBI-disease test (diseases only)",
+        "raw text of the abstracts",
+    ),
 )
 
 
@@ -226,7 +262,10 @@ def _table_row(result: dict[str, object], key: str, data: str, given: str) -> st
     assert isinstance(value, dict)
     micro, interval = value["micro"], value["f1_interval"]
     rates = " | ".join(f"{100 * micro[name]:.1f}" for name in ("precision", "recall", "f1"))
-    return f"| {data} | {given} | {rates} | {100 * interval['low']:.1f} to {100 * interval['high']:.1f} |"
+    return (
+        f"| {data} | {given} | {rates} | {100 * interval['low']:.1f} to "
+        f"{100 * interval['high']:.1f} |"
+    )
 
 
 def _by_type(result: dict[str, object]) -> str:

@@ -1,14 +1,17 @@
-"""Makes a model of six types that ships: decides by its twin, exports, measures every row, writes the card.
+"""Makes a model of six types that ships: decides by its twin, exports, measures every row, writes
+the card.
 
-usage: python -m studies.ship_six REFIT TWIN [--name biomed@2] [--also RUN ...] [--assets src/fascicle/assets]
-       python -m studies.ship_six REFIT TWIN --name 4x384 --folder FOLDER [--pack basic@2]
+usage: python -m studies.ship_six REFIT TWIN [--name biomed@2] [--also RUN ...] [--assets
+       src/fascicle/assets] python -m studies.ship_six REFIT TWIN --name 4x384 --folder FOLDER
+       [--pack basic@2]
 
-REFIT is the run that ships, which learnt from train and dev; TWIN the run of the same recipe from which dev was kept.
-``--also`` names the runs that REFIT started from, for the hours of the card. ``FASCICLE_DATA`` names the corpora. The
-thresholds are those of ``studies.six.thresholds TWIN``, which runs before. Written: the model folder with
-its card, ``results/shipped-NAME.json``, and the rows of NAME and NAME-fp32 in ``results/six-rows.json``. With
-``--folder``, for a size that does not ship, the model is written there, and nothing is measured; ``--pack`` names the
-pack that its decision of documents will ask for names, which ``fascicle calibrate --document`` then fits.
+REFIT is the run that ships, which learnt from train and dev; TWIN the run of the same recipe from
+which dev was kept. ``--also`` names the runs that REFIT started from, for the hours of the card.
+``FASCICLE_DATA`` names the corpora. The thresholds are those of ``studies.six.thresholds TWIN``,
+which runs before. Written: the model folder with its card, ``results/shipped-NAME.json``, and the
+rows of NAME and NAME-fp32 in ``results/six-rows.json``. With ``--folder``, for a size that does not
+ship, the model is written there, and nothing is measured; ``--pack`` names the pack that its
+decision of documents will ask for names, which ``fascicle calibrate --document`` then fits.
 """
 
 from __future__ import annotations
@@ -91,16 +94,27 @@ def measured(name: str, model: Annotator, full: Annotator) -> dict[str, Any]:
     write_result(rows.NAME, rows.with_systems(rows.stored(), systems))
     path = Path(os.environ["FASCICLE_DATA"]) / "drugprot" / "DrugProt_Test.PubTator.gz"
     together = company(model, [rows.bare(one) for one in list(read(path))[:_TOGETHER]])
-    return {"rows": systems[name]["rows"], "fp32": systems[f"{name}{FULL}"]["rows"], "company": together}
+    return {
+        "rows": systems[name]["rows"],
+        "fp32": systems[f"{name}{FULL}"]["rows"],
+        "company": together,
+    }
 
 
 def company(model: Annotator, documents: Sequence[Document]) -> dict[str, int]:
-    """How many texts are answered in another way if they are read together with others; it must be none."""
+    """How many texts are answered in another way if they are read together with others; it must
+    be none.
+    """
     together = model.predict(documents)
     changed = sum(
-        model.predict([document])[0].add != patch.add for document, patch in zip(documents, together, strict=True)
+        model.predict([document])[0].add != patch.add
+        for document, patch in zip(documents, together, strict=True)
     )
-    return {"documents": len(documents), "changed": changed, "mentions": sum(len(patch.add) for patch in together)}
+    return {
+        "documents": len(documents),
+        "changed": changed,
+        "mentions": sum(len(patch.add) for patch in together),
+    }
 
 
 def run_facts(run: Path) -> dict[str, Any]:

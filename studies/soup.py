@@ -1,7 +1,9 @@
-"""The mean of several trained models (a *model soup*, Wortsman et al. 2022): one model, at the cost of one.
+"""The mean of several trained models (a *model soup*, Wortsman et al. 2022): one model, at the cost
+of one.
 
-It works for runs that started from the same weights, heads included, and so ended near each other: runs of one seed
-whose recipes differ in training only. Whether it pays is for development data to say.
+It works for runs that started from the same weights, heads included, and so ended near each other:
+runs of one seed whose recipes differ in training only. Whether it pays is for development data to
+say.
 """
 
 from __future__ import annotations
@@ -40,24 +42,44 @@ def average_models(folders: Sequence[Path], target: Path, *, overwrite: bool = F
     for folder, manifest in zip(folders, manifests, strict=True):
         check_files(folder, manifest)
         if _kind(manifest) != _kind(manifests[0]):
-            raise ModelError(f"{folder} and {folders[0]} are models of different kinds, which have no mean")
+            raise ModelError(
+                f"{folder} and {folders[0]} are models of different kinds, which have no mean"
+            )
     members = [load_file(folder / WEIGHTS) for folder in folders]
     shapes = [{name: tensor.shape for name, tensor in member.items()} for member in members]
     if any(s != shapes[0] for s in shapes):
-        raise ModelError(f"the weights in {folders[0]} and the others have different shapes, which have no mean")
+        raise ModelError(
+            f"the weights in {folders[0]} and the others have different shapes, which have no mean"
+        )
     with atomic_folder(target, kind="model", overwrite=overwrite) as place:
         for name in manifests[0].files:
             shutil.copy2(folders[0] / name, place / name)
-        # What a model keeps beside its weights, as the vectors of types, is not the mean of several: it is made again.
+        # What a model keeps beside its weights, as the vectors of types, is not the mean of
+        # several: it is made again.
         model = load_model(folders[0], manifests[0])
         names = [name for name, _ in model.named_parameters()]
-        put_weights(model, {n: sum((m[n] for m in members[1:]), members[0][n]) / len(members) for n in names})
-        save_file({name: t.clone().contiguous() for name, t in model.state_dict().items()}, place / WEIGHTS)
+        put_weights(
+            model,
+            {n: sum((m[n] for m in members[1:]), members[0][n]) / len(members) for n in names},
+        )
+        save_file(
+            {name: t.clone().contiguous() for name, t in model.state_dict().items()},
+            place / WEIGHTS,
+        )
         # Scores of the mean are others than those that a calibration of the first was fitted on.
         decision = msgspec.structs.replace(manifests[0].decision, calibration=msgspec.UNSET)
         return write_manifest(place, msgspec.structs.replace(manifests[0], decision=decision))
 
 
 def _kind(manifest: Manifest) -> tuple[object, ...]:
-    names = ("runtime", "types", "heads", "reading", "tokenizer", "encoder", "descriptions", "inputs")
+    names = (
+        "runtime",
+        "types",
+        "heads",
+        "reading",
+        "tokenizer",
+        "encoder",
+        "descriptions",
+        "inputs",
+    )
     return tuple(getattr(manifest, name) for name in names)

@@ -1,4 +1,6 @@
-"""What every test shares: no network, reproducible properties, where the corpora are, and a tiny trained model."""
+"""What every test shares: no network, reproducible properties, where the corpora are, and a tiny
+trained model.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,17 @@ if TYPE_CHECKING:
 
     from fascicle.settings.recipes.recogniser import Recipe
 
-# The models of tests are so small that threads only wait for each other, on a busy machine for minutes.
+# The models of tests are so small that threads only wait for each other, on a busy machine for
+# minutes.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 settings.register_profile("fascicle", derandomize=True, deadline=None, print_blob=True)
 settings.register_profile(
     "search", deadline=None, max_examples=2000
 )  # HYPOTHESIS_PROFILE=search looks for new failures
-settings.register_profile("mutants", derandomize=True, deadline=None, phases=(Phase.explicit, Phase.generate))
+settings.register_profile(
+    "mutants", derandomize=True, deadline=None, phases=(Phase.explicit, Phase.generate)
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fascicle"))
 
 
@@ -36,7 +41,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def keep_to_one_core(worker: str) -> None:
-    """Models use all cores that there are; where each worker of xdist did so, their threads would only wait."""
+    """Models use all cores that there are; where each worker of xdist did so, their threads
+    would only wait.
+    """
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {cores[int(worker.removeprefix("gw")) % len(cores)]})
@@ -49,7 +56,9 @@ def browser() -> Iterator[Browser]:
     path = next((found for name in names if (found := shutil.which(name))), None)
     if path is None:
         pytest.skip(f"none of the browsers {', '.join(names)} is installed")
-    api = pytest.importorskip("playwright.sync_api", reason="playwright, which drives the browser, is not installed")
+    api = pytest.importorskip(
+        "playwright.sync_api", reason="playwright, which drives the browser, is not installed"
+    )
     with api.sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield started
@@ -61,7 +70,10 @@ def axe() -> str:
     """The script of axe-core, which is not ours to keep here."""
     path = Path(__file__).parents[1] / "build" / "axe" / "package" / "axe.min.js"
     if not path.is_file():
-        pytest.skip("axe-core is not there: mkdir -p build/axe && cd build/axe && npm pack axe-core && tar xzf *.tgz")
+        pytest.skip(
+            "axe-core is not there: mkdir -p build/axe && cd build/axe && npm pack axe-core && "
+            "tar xzf *.tgz"
+        )
     return path.read_text(encoding="utf-8")
 
 
@@ -75,7 +87,11 @@ def no_network(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 
     Those that need TCP for that are marked ``loopback``.
     """
-    connect, connect_ex, look_up = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
+    connect, connect_ex, look_up = (
+        socket.socket.connect,
+        socket.socket.connect_ex,
+        socket.getaddrinfo,
+    )
     hosts = ("127.0.0.1",) if request.node.get_closest_marker("loopback") else ()
 
     def guarded(self: socket.socket, address: Any) -> None:
@@ -103,7 +119,9 @@ def _refuse(sock: socket.socket, address: Any, hosts: tuple[str, ...]) -> None:
 
 @pytest.fixture(scope="session")
 def fascicle_data() -> Path:
-    """The folder of corpora that ``FASCICLE_DATA`` names; tests that need it are skipped where there is none."""
+    """The folder of corpora that ``FASCICLE_DATA`` names; tests that need it are skipped where
+    there is none.
+    """
     folder = os.environ.get("FASCICLE_DATA", "")
     if not folder or not Path(folder).is_dir():
         pytest.skip("FASCICLE_DATA names no folder of corpora")
@@ -111,8 +129,10 @@ def fascicle_data() -> Path:
 
 
 _PIECES = (
-    "[PAD] [UNK] [CLS] [SEP] . , - the a of in and with has had was is no patient doctor lung liver heart cancer pain "
-    "fever failure aspirin ibuprofen caused chronic took gave 5 mg for ##s ##er ##itis ##ine hepat caffe ( ) é a b c"
+    "[PAD] [UNK] [CLS] [SEP] . , - the a of in and with has had was is no patient doctor lung "
+    "liver heart cancer pain "
+    "fever failure aspirin ibuprofen caused chronic took gave 5 mg for ##s ##er ##itis ##ine "
+    "hepat caffe ( ) é a b c"
 )
 _TYPE_PIECES = "chemical disease drug [ ]"  # in names and descriptions of types; behind the others
 _TOY = """\
@@ -132,12 +152,16 @@ aspirin B-Chemical|ibuprofen B-Chemical|caused O|hepatitis B-Disease|. O
 @pytest.fixture(scope="session", autouse=True)
 def _cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Stamps of files stay out of the cache of the user, also in processes that tests start."""
-    os.environ["XDG_CACHE_HOME"] = os.environ["LOCALAPPDATA"] = str(tmp_path_factory.mktemp("cache"))
+    os.environ["XDG_CACHE_HOME"] = os.environ["LOCALAPPDATA"] = str(
+        tmp_path_factory.mktemp("cache")
+    )
 
 
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a random BERT of two small layers and a fast WordPiece tokenizer; it reads at most 64 pieces."""
+    """A folder with a random BERT of two small layers and a fast WordPiece tokenizer; it reads
+    at most 64 pieces.
+    """
     pytest.importorskip("transformers")
     pieces, types = (tuple(dict.fromkeys(listed.split())) for listed in (_PIECES, _TYPE_PIECES))
     more = [piece for piece in types if piece not in pieces]
@@ -148,7 +172,9 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def toy_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A column file of ten sentences with the types Chemical and Disease, 18 mentions."""
     path = tmp_path_factory.mktemp("toy-corpus") / "toy.tsv"
-    path.write_text(_TOY.replace(" ", "\t").replace("\n", "\n\n").replace("|", "\n"), encoding="utf-8")
+    path.write_text(
+        _TOY.replace(" ", "\t").replace("\n", "\n\n").replace("|", "\n"), encoding="utf-8"
+    )
     return path
 
 
@@ -177,9 +203,17 @@ def toy_types(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def toy_dictionary(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The table ``distant`` of a recipe: a dictionary for the toy corpus, and phrases without types."""
+    """The table ``distant`` of a recipe: a dictionary for the toy corpus, and phrases without
+    types.
+    """
     folder = tmp_path_factory.mktemp("toy-dictionary")
-    core = ("Chemical\taspirin", "Chemical\tibuprofen", "Disease\tlung cancer", "Disease\tpain", "Disease\thepatitis")
+    core = (
+        "Chemical\taspirin",
+        "Chemical\tibuprofen",
+        "Disease\tlung cancer",
+        "Disease\tpain",
+        "Disease\thepatitis",
+    )
     (folder / "core.tsv").write_text("\n".join(core) + "\n", encoding="utf-8")
     (folder / "full.txt").write_text("heart failure\ncaffeine\nlung cancer\n", encoding="utf-8")
     return {"core": str(folder / "core.tsv"), "full": str(folder / "full.txt")}
@@ -187,7 +221,9 @@ def toy_dictionary(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def tiny_recipe(tiny_encoder: Path, toy_corpus: Path) -> Callable[..., Recipe]:
-    """Makes recipes for the toy corpus: ``tiny_recipe(model={"family": "crf"}, training={"epochs": 2})``."""
+    """Makes recipes for the toy corpus: ``tiny_recipe(model={"family": "crf"},
+    training={"epochs": 2})``.
+    """
     from fascicle.settings.recipes.any import parse_recipe
 
     defaults: dict[str, Any] = {
@@ -199,14 +235,19 @@ def tiny_recipe(tiny_encoder: Path, toy_corpus: Path) -> Callable[..., Recipe]:
     }
 
     def make(**changes: Any) -> Recipe:
-        tables = {k: {**v, **changes.pop(k, {})} if isinstance(v, dict) else v for k, v in defaults.items()}
+        tables = {
+            k: {**v, **changes.pop(k, {})} if isinstance(v, dict) else v
+            for k, v in defaults.items()
+        }
         return parse_recipe({**tables, **changes}, origin="tiny.toml")
 
     return make
 
 
 @pytest.fixture(scope="session")
-def tiny_run(tiny_recipe: Callable[..., Recipe], toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tiny_run(
+    tiny_recipe: Callable[..., Recipe], toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """A finished run folder, its model (``best``) faultless on the toy corpus."""
     from fascicle.training.run import run_recipe
 

@@ -1,8 +1,9 @@
-"""Breaks each guard of ``mutants.toml`` in a copy of the sources, and runs the tests that should notice it.
+"""Breaks each guard of ``mutants.toml`` in a copy of the sources, and runs the tests that should
+notice it.
 
-``python -m tests.mutants [WORD ...]``: the mutants whose names have one of these words, by default all. A mutant is
-caught if a test fails or takes far too long. The exit code is 1 if one is not caught, and 2 if one cannot be tried.
-"""
+``python -m tests.mutants [WORD ...]``: the mutants whose names have one of these words, by default
+all. A mutant is caught if a test fails or takes far too long. The exit code is 1 if one is not
+caught, and 2 if one cannot be tried."""
 
 from __future__ import annotations
 
@@ -47,7 +48,9 @@ class Mutant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def changed(self, content: str) -> str:
         """Returns the content of the file with the change."""
         if content.count(self.old) != 1:
-            raise ValueError(f"{self.name}: the text to change is {content.count(self.old)} times in {self.file}")
+            raise ValueError(
+                f"{self.name}: the text to change is {content.count(self.old)} times in {self.file}"
+            )
         return content.replace(self.old, self.new)
 
 
@@ -67,14 +70,34 @@ def copy_tree(folder: Path) -> None:
 
 
 def run_tests(folder: Path, tests: tuple[str, ...], *, seconds: float = LONGEST) -> tuple[str, str]:
-    """Runs tests in a copy, for some seconds at most; returns what came of it, and the end of the output."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", *tests]
+    """Runs tests in a copy, for some seconds at most; returns what came of it, and the end of
+    the output.
+    """
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-m",
+        "not slow",
+        "-p",
+        "no:cacheprovider",
+        *tests,
+    ]
     command += ["--basetemp", str(folder / "temporary")]
     environment = {**os.environ, "PYTHONPATH": str(folder / "src"), "HYPOTHESIS_PROFILE": "mutants"}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # compiling everything anew for each mutant takes most of the time
+    # compiling everything anew for each mutant takes most of the time
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     try:
         done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=seconds, check=False
+            command,
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         return CAUGHT, "by the time that it takes"

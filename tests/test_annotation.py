@@ -1,4 +1,6 @@
-"""A run over several inputs accounts for every document, also for those that break the predictor."""
+"""A run over several inputs accounts for every document, also for those that break the
+predictor.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,10 @@ class Fragile(Annotator):
 
 def given(*texts: str) -> Iterator[tuple[str, Document]]:
     """Documents of inputs that are named by the first letter of each text."""
-    return ((text[0], Document(id=f"{text}-{number}", text=f"x {text}")) for number, text in enumerate(texts))
+    return (
+        (text[0], Document(id=f"{text}-{number}", text=f"x {text}"))
+        for number, text in enumerate(texts)
+    )
 
 
 def test_documents_that_break_the_predictor_are_set_aside(tmp_path: Path) -> None:
@@ -54,7 +59,9 @@ def test_documents_that_break_the_predictor_are_set_aside(tmp_path: Path) -> Non
 def test_where_every_document_breaks_the_predictor_there_is_no_file(tmp_path: Path) -> None:
     account = Account()
     report = account.open_report()
-    documents = Annotation(predictor=Fragile(), account=account).documents(given("a!", "b!"), report=report)
+    documents = Annotation(predictor=Fragile(), account=account).documents(
+        given("a!", "b!"), report=report
+    )
     with pytest.raises(InputError, match="2 documents"):
         write(tmp_path / "out.jsonl", documents, report=report)
     assert list(tmp_path.iterdir()) == []
@@ -69,12 +76,17 @@ def test_each_input_has_its_own_file_and_its_own_facts() -> None:
         stream = io.BytesIO()
 
         @contextmanager
-        def opened(path: object, *, overwrite: bool = False, to: BinaryIO = stream) -> Iterator[BinaryIO]:
+        def opened(
+            path: object, *, overwrite: bool = False, to: BinaryIO = stream
+        ) -> Iterator[BinaryIO]:
             yield to
 
         try:
             write_documents(
-                one.documents(), WriteRequest(path=one.name, format="jsonl"), report=one.report, opened=opened
+                one.documents(),
+                WriteRequest(path=one.name, format="jsonl"),
+                report=one.report,
+                opened=opened,
             )
         except NothingError:
             continue

@@ -1,4 +1,6 @@
-"""The public Python: a model called with a text, mentions with their words, notebooks, and the verbs."""
+"""The public Python: a model called with a text, mentions with their words, notebooks, and the
+verbs.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ TEXT = "Lithium may cause nephrogenic diabetes insipidus."
 @pytest.fixture
 def names(tmp_path: Path) -> Path:
     path = tmp_path / "names.tsv"
-    path.write_text("Chemical\tLithium\nDisease\tnephrogenic diabetes insipidus\n", encoding="utf-8")
+    path.write_text(
+        "Chemical\tLithium\nDisease\tnephrogenic diabetes insipidus\n", encoding="utf-8"
+    )
     return path
 
 
@@ -65,7 +69,17 @@ def test_annotate_writes_what_the_command_writes(names: Path, tmp_path: Path) ->
     account = fascicle.annotate(tmp_path / "in.txt", tmp_path / "out.tsv", model=names)
     assert "Lithium" in (tmp_path / "out.tsv").read_text(encoding="utf-8")
     assert account.aside == 0
-    command = [sys.executable, "-m", "fascicle", "annotate", "in.txt", "--model", str(names), "-o", "two.tsv"]
+    command = [
+        sys.executable,
+        "-m",
+        "fascicle",
+        "annotate",
+        "in.txt",
+        "--model",
+        str(names),
+        "-o",
+        "two.tsv",
+    ]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     assert (tmp_path / "two.tsv").read_bytes() == (tmp_path / "out.tsv").read_bytes()
 

@@ -22,7 +22,13 @@ needs_shipped = pytest.mark.skipif(not shipped_models(), reason="no model comes 
 def process(*argv: str, code: str = "", **settings: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, *(["-c", code] if code else ["-m", "fascicle"]), *argv]
     environment = {**os.environ, "PYTHONPATH": str(SOURCES)}
-    defaults = {"capture_output": True, "text": True, "check": False, "timeout": 600, "env": environment}
+    defaults = {
+        "capture_output": True,
+        "text": True,
+        "check": False,
+        "timeout": 600,
+        "env": environment,
+    }
     return subprocess.run(command, **{**defaults, **settings})  # type: ignore[call-overload, no-any-return]
 
 
@@ -66,18 +72,27 @@ def test_usage_errors(argv: list[str], expected: str, capsys: pytest.CaptureFixt
     [
         (FascicleError("no"), 2, "fascicle: error: no\n"),
         (InputError("bad"), 2, "fascicle: error: bad\n"),
-        (OSError(28, "No space left on device", "/full"), 2, "fascicle: error: /full: No space left on device\n"),
+        (
+            OSError(28, "No space left on device", "/full"),
+            2,
+            "fascicle: error: /full: No space left on device\n",
+        ),
         (
             OSError(24, "Too many open files", "pieces.py"),
             2,
-            "fascicle: error: this process may not open as many files as it needs; allow more with ulimit -n 1024\n",
+            "fascicle: error: this process may not open as many files as it needs; allow more "
+            "with ulimit -n 1024\n",
         ),
         (KeyboardInterrupt(), 130, "fascicle: interrupted\n"),
         (BrokenPipeError(), 141, ""),
     ],
 )
 def test_errors_become_codes(
-    error: BaseException, code: int, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    error: BaseException,
+    code: int,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def fails(*_: object) -> int:
         raise error
@@ -89,7 +104,9 @@ def test_errors_become_codes(
     assert ("Traceback" in capsys.readouterr().err) == (code != 141)
 
 
-def test_faults_of_ours_ask_for_debug(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_faults_of_ours_ask_for_debug(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(cli, "_run", lambda *_: 1 // 0)
     assert main(["models"]) == 1
     said = capsys.readouterr().err
@@ -99,7 +116,11 @@ def test_faults_of_ours_ask_for_debug(monkeypatch: pytest.MonkeyPatch, capsys: p
 
 def test_the_module_runs() -> None:
     done = process("--version")
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"fascicle {fascicle.__version__}\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (
+        0,
+        f"fascicle {fascicle.__version__}\n",
+        "",
+    )
 
 
 @pytest.mark.parametrize("form", ["native", "xlsx"])
@@ -117,23 +138,39 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path, form: str) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_is_one_sentence(toy_corpus: Path) -> None:
     with Path("/dev/full").open("wb") as full:
-        done = process("corpus", "stats", str(toy_corpus), capture_output=False, stdout=full, stderr=subprocess.PIPE)
+        done = process(
+            "corpus",
+            "stats",
+            str(toy_corpus),
+            capture_output=False,
+            stdout=full,
+            stderr=subprocess.PIPE,
+        )
     assert done.returncode == 2
     assert done.stderr == "fascicle: error: No space left on device\n"
 
 
-@pytest.mark.parametrize(("argv", "given", "expected"), [(["--text"], "", "1"), (["--text"], "3", "3"), ([], "", "")])
+@pytest.mark.parametrize(
+    ("argv", "given", "expected"), [(["--text"], "", "1"), (["--text"], "3", "3"), ([], "", "")]
+)
 def test_numpy_starts_no_threads_for_a_text(argv: list[str], given: str, expected: str) -> None:
     name = "OPENBLAS_NUM_THREADS"
-    environment = {key: value for key, value in os.environ.items() if key != name} | ({name: given} if given else {})
-    code = f"import os\nfrom fascicle import cli\ncode = cli.process()\nprint(os.environ.get({name!r}, ''))"
+    environment = {key: value for key, value in os.environ.items() if key != name} | (
+        {name: given} if given else {}
+    )
+    code = (
+        "import os\nfrom fascicle import cli\ncode = "
+        f"cli.process()\nprint(os.environ.get({name!r}, ''))"
+    )
     done = process("--version", *argv, code=code, env=environment | {"PYTHONPATH": str(SOURCES)})
     assert done.stdout.splitlines()[-1] == expected
 
 
 @needs_shipped
 def test_a_shipped_model_loads_little() -> None:
-    """What makes a process start slowly is what it imports; seconds depend on who else is at work."""
+    """What makes a process start slowly is what it imports; seconds depend on who else is at
+    work.
+    """
     code = (
         "import sys\n"
         "from fascicle.cli import main\n"
@@ -144,6 +181,17 @@ def test_a_shipped_model_loads_little() -> None:
     )
     done = process(code=code)
     assert done.returncode == 0
-    loaded = {name for name in done.stderr.split() if not name.startswith(("_", "sitecustomize", "usercustomize"))}
-    assert loaded <= {"fascicle", "msgspec", "numpy", "onnxruntime", "tokenizers", "typing_extensions"}
+    loaded = {
+        name
+        for name in done.stderr.split()
+        if not name.startswith(("_", "sitecustomize", "usercustomize"))
+    }
+    assert loaded <= {
+        "fascicle",
+        "msgspec",
+        "numpy",
+        "onnxruntime",
+        "tokenizers",
+        "typing_extensions",
+    }
     assert {"fascicle", "onnxruntime", "tokenizers"} <= loaded

@@ -1,4 +1,6 @@
-"""Where models compute: what runs in torch and exports use a device, and everything else refuses it."""
+"""Where models compute: what runs in torch and exports use a device, and everything else refuses
+it.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ SHIPPED = "biomed"
 def has_gpu() -> bool:
     """Whether ONNX Runtime computes on a GPU here."""
     runtime = load_onnxruntime()
-    return "CUDAExecutionProvider" in runtime.get_available_providers() and torch.cuda.is_available()
+    return (
+        "CUDAExecutionProvider" in runtime.get_available_providers() and torch.cuda.is_available()
+    )
 
 
 def placed(*devices: str) -> list[str]:
@@ -38,14 +42,18 @@ def copy(tiny_run: Path, tmp_path: Path) -> Callable[[str], Path]:
     def made(name: str) -> Path:
         folder = Path(shutil.copytree(tiny_run / "best", tmp_path / name))
         described = folder / MANIFEST
-        described.write_text(described.read_text(encoding="utf-8").replace('"tiny"', f'"{name}"'), encoding="utf-8")
+        described.write_text(
+            described.read_text(encoding="utf-8").replace('"tiny"', f'"{name}"'), encoding="utf-8"
+        )
         return folder
 
     return made
 
 
 def ensemble(tmp_path: Path, *models: object, name: str = "both") -> Path:
-    return save_ensemble([str(one) for one in models], tmp_path / name, "union", distinct_types=True).folder
+    return save_ensemble(
+        [str(one) for one in models], tmp_path / name, "union", distinct_types=True
+    ).folder
 
 
 @pytest.mark.parametrize("device", placed("cpu", "auto", "cuda"))
@@ -64,8 +72,12 @@ def test_members_of_an_ensemble_compute_where_they_are_told(
     assert load(outer, device=device)(TEXT).mentions == load(outer)(TEXT).mentions
 
 
-def test_the_device_reaches_the_network(tiny_run: Path, copy: Callable[[str], Path], tmp_path: Path) -> None:
-    """The device ``meta`` of torch computes shapes alone, so whatever computes there has no result to give."""
+def test_the_device_reaches_the_network(
+    tiny_run: Path, copy: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """The device ``meta`` of torch computes shapes alone, so whatever computes there has no
+    result to give.
+    """
     for model in (tiny_run, ensemble(tmp_path, copy("one"), copy("two"))):
         with pytest.raises((NotImplementedError, RuntimeError), match="meta"):
             load(model, device="meta")(TEXT)
@@ -107,9 +119,15 @@ def test_an_export_says_what_a_gpu_needs(copy: Callable[[str], Path], tmp_path: 
 def test_an_export_never_computes_elsewhere_in_silence(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """As with onnxruntime-gpu where its libraries are missing: the session opens, and has no GPU."""
+    """As with onnxruntime-gpu where its libraries are missing: the session opens, and has no
+    GPU.
+    """
     runtime = load_onnxruntime()
-    monkeypatch.setattr(runtime, "get_available_providers", lambda: ["CUDAExecutionProvider", "CPUExecutionProvider"])
+    monkeypatch.setattr(
+        runtime,
+        "get_available_providers",
+        lambda: ["CUDAExecutionProvider", "CPUExecutionProvider"],
+    )
     with pytest.raises(UsageError, match="device 'cuda'"):
         load(SHIPPED, device="cuda")
     assert capfd.readouterr().out == ""
@@ -119,7 +137,9 @@ def test_an_export_never_computes_elsewhere_in_silence(
 def test_an_export_answers_alike_on_a_gpu(tiny_run: Path, tmp_path: Path) -> None:
     export(tiny_run, tmp_path / "plain")
     texts = [TEXT, *(f"{TEXT} {number} times" for number in range(40))]
-    expected, found = (load(tmp_path / "plain", device=one).annotate(texts) for one in ("cpu", "cuda"))
+    expected, found = (
+        load(tmp_path / "plain", device=one).annotate(texts) for one in ("cpu", "cuda")
+    )
     assert [[(m.spans, m.type) for m in one.mentions] for one in found] == [
         [(m.spans, m.type) for m in one.mentions] for one in expected
     ]

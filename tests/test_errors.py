@@ -75,9 +75,15 @@ def test_an_error_has_fields_beside_its_sentence() -> None:
 def test_the_fields_stay_with_another_sentence_and_in_another_process() -> None:
     error = FormatError("x", at=Place("a.jsonl", 3), key="k")
     other = error.saying("another\nsentence")
-    assert (str(other), other.fields() | {"message": ""}) == ("another\\nsentence", error.fields() | {"message": ""})
+    assert (str(other), other.fields() | {"message": ""}) == (
+        "another\\nsentence",
+        error.fields() | {"message": ""},
+    )
     missing = pickle.loads(pickle.dumps(MissingExtraError("train", "torch")))
-    assert (missing.fields(), missing.extra) == (MissingExtraError("train", "torch").fields(), "train")
+    assert (missing.fields(), missing.extra) == (
+        MissingExtraError("train", "torch").fields(),
+        "train",
+    )
 
 
 def test_what_happens_inside_is_about_the_file() -> None:
@@ -156,7 +162,11 @@ def test_other_errors_with_fields(tmp_path: Path) -> None:
     recipe.write_text('[model]\nencoder = "x"\n[training]\nepocs = 3\n')
     with pytest.raises(RecipeError) as unknown:
         read_recipe(recipe)
-    assert (unknown.value.code, unknown.value.key, unknown.value.file) == ("unknown-key", "training.epocs", str(recipe))
+    assert (unknown.value.code, unknown.value.key, unknown.value.file) == (
+        "unknown-key",
+        "training.epocs",
+        str(recipe),
+    )
     with pytest.raises(ModelError) as missing:
         fascicle.load("no-such-model")
     assert (missing.value.code, missing.value.key) == ("not-found", "no-such-model")

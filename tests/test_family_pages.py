@@ -1,4 +1,6 @@
-"""The pages of the families say what the code does: settings, losses, costs, recipes; every link has an end."""
+"""The pages of the families say what the code does: settings, losses, costs, recipes; every link
+has an end.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ from fascicle.text.targets import align
 from fascicle.text.windows import make_windows
 
 ROOT = Path(__file__).resolve().parents[1]
-OTHERS = {"index", "span-typer"}  # the overview; and no head on an encoder (tests/test_span_typer_page.py)
+# the overview; and no head on an encoder (tests/test_span_typer_page.py)
+OTHERS = {"index", "span-typer"}
 PAGES = {
     path.stem: path.read_text(encoding="utf-8")
     for path in (ROOT / "docs" / "families").glob("*.md")
@@ -60,18 +63,25 @@ each_family = pytest.mark.parametrize("family", sorted(HEADS.keys() & PAGES.keys
 
 def read(snippet: str) -> Recipe:
     """A recipe of a part of one."""
-    values: dict[str, Any] = {"name": "x", "corpus": {"train": "a", "dev": "b"}, "model": {"encoder": "e"}}
+    values: dict[str, Any] = {
+        "name": "x",
+        "corpus": {"train": "a", "dev": "b"},
+        "model": {"encoder": "e"},
+    }
     return parse_recipe({**values, **tomllib.loads(snippet)}, origin="snippet")
 
 
 def head_of(settings: HeadSettings) -> Any:
     if settings.needs.reads:
-        settings = msgspec.structs.replace(settings, type_view="atomic")  # reads no text, so it needs no encoder
+        # reads no text, so it needs no encoder
+        settings = msgspec.structs.replace(settings, type_view="atomic")
     return make_head(settings, Basis(types=TYPES, width=8))
 
 
 def test_every_family_has_a_page() -> None:
-    assert sorted(SETTINGS.keys() - PAGES.keys()) == [], "write docs/families/NAME.md for each of these"
+    assert sorted(SETTINGS.keys() - PAGES.keys()) == [], (
+        "write docs/families/NAME.md for each of these"
+    )
     assert PAGES.keys() == SETTINGS.keys()
     assert {name for name, _ in SNIPPETS} == PAGES.keys()
 
@@ -81,7 +91,9 @@ def test_a_page_lists_every_setting_with_its_default(name: str) -> None:
     listed = dict(re.findall(r"^\| `(\w+)` \| `([^|]+)` \|", PAGES[name], re.MULTILINE))
     fields = [field for field in msgspec.structs.fields(SETTINGS[name]) if field.name != "head"]
     defaults = {field.name: field.default for field in fields if not field.required}
-    assert {key: json.loads(value) for key, value in listed.items()} == json.loads(json.dumps(defaults))
+    assert {key: json.loads(value) for key, value in listed.items()} == json.loads(
+        json.dumps(defaults)
+    )
     required = re.findall(r"^\| `(\w+)` \| required \|", PAGES[name], re.MULTILINE)
     assert required == [field.name for field in fields if field.required]
 
@@ -90,7 +102,11 @@ def test_a_page_lists_every_setting_with_its_default(name: str) -> None:
 def test_a_snippet_is_part_of_a_recipe(name: str, snippet: str) -> None:
     recipe = read(snippet)
     plain = Recipe(name="x", corpus=recipe.corpus, model=recipe.model)
-    changed = recipe.model.head.family == name if name in HEADS else getattr(recipe, name) != getattr(plain, name)
+    changed = (
+        recipe.model.head.family == name
+        if name in HEADS
+        else getattr(recipe, name) != getattr(plain, name)
+    )
     assert changed
 
 
@@ -122,7 +138,8 @@ def mention(*spans: Span, kind: str = "A") -> Mention:
     return Mention(spans, kind)
 
 
-# Eight words of two letters, 3 characters apart, in sentences of six and two, read through windows of four.
+# Eight words of two letters, 3 characters apart, in sentences of six and two, read through windows
+# of four.
 LOSSES = (
     [mention((0, 2), (6, 8))],
     [mention((2, 3))],
@@ -152,14 +169,18 @@ def test_a_page_names_every_reason_for_which_gold_is_lost(family: str) -> None:
     windows = make_windows(pieces, document=0, unit="sentence", capacity=4, overlap=1)
     reasons: set[str] = set()
     for settings, mentions in product(forms(family), LOSSES):
-        reasons |= align(mentions, pieces, windows, types=TYPES, limits=head_of(settings).limits).lost.keys()
+        reasons |= align(
+            mentions, pieces, windows, types=TYPES, limits=head_of(settings).limits
+        ).lost.keys()
     table = PAGES[family].partition("**What is lost**")[2].partition("**What it costs**")[0]
     assert set(re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE)) == reasons
 
 
 def size(**values: Any) -> int:
     """Parameters of a head with d = 8 and K = 3."""
-    return sum(parameter.numel() for parameter in head_of(msgspec.convert(values, AnyHead)).parameters())
+    return sum(
+        parameter.numel() for parameter in head_of(msgspec.convert(values, AnyHead)).parameters()
+    )
 
 
 def test_the_parameters_are_as_many_as_the_pages_say() -> None:
@@ -173,13 +194,22 @@ def test_the_parameters_are_as_many_as_the_pages_say() -> None:
         ("softmax", "C(d + 1) parameters"): (size(family="softmax"), 7 * (d + 1)),
         ("multilabel", "C(d + 1) parameters"): (size(family="multilabel"), 7 * (d + 1)),
         ("crf", "C² + 2C parameters"): (size(family="crf") - size(family="softmax"), 7 * 7 + 2 * 7),
-        ("span", '`"boundary"` | first unit, last unit | C(2d + 1)'): (size(**span), c * (2 * d + 1)),
+        ("span", '`"boundary"` | first unit, last unit | C(2d + 1)'): (
+            size(**span),
+            c * (2 * d + 1),
+        ),
         ("span", '`"pooling"` | maximum over its units, whole text | C(2d + 1)'): (
             size(**span, representation="pooling"),
             c * (2 * d + 1),
         ),
-        ("span", '`"hybrid"` | all four | C(4d + 1)'): (size(**span, representation="hybrid"), c * (4 * d + 1)),
-        ("span", "e(L + C) parameters"): (size(**span, width_embedding=e) - size(**span), e * (longest + c)),
+        ("span", '`"hybrid"` | all four | C(4d + 1)'): (
+            size(**span, representation="hybrid"),
+            c * (4 * d + 1),
+        ),
+        ("span", "e(L + C) parameters"): (
+            size(**span, width_embedding=e) - size(**span),
+            e * (longest + c),
+        ),
         ("biaffine", "2h(d + 1) + h²C + 2hC + C parameters"): (
             size(**biaffine),
             2 * h * (d + 1) + h * h * c + 2 * h * c + c,
@@ -188,7 +218,10 @@ def test_the_parameters_are_as_many_as_the_pages_say() -> None:
             size(**biaffine, width_embedding=e) - size(**biaffine),
             e * (longest + c),
         ),
-        ("binder", "7dh + 6h + e(h + 512) + 3 parameters"): (size(**binder) - atomic, 7 * d * h + 6 * h + width + 3),
+        ("binder", "7dh + 6h + e(h + 512) + 3 parameters"): (
+            size(**binder) - atomic,
+            7 * d * h + 6 * h + width + 3,
+        ),
         ("binder", "with `shared` 2h(d + 1) + e(h + 512) + 3"): (
             size(**binder, shared=True) - atomic,
             2 * h * (d + 1) + width + 3,

@@ -1,4 +1,6 @@
-"""Model folders that are damaged or foreign: one clear sentence each, before anything is predicted."""
+"""Model folders that are damaged or foreign: one clear sentence each, before anything is
+predicted.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +82,9 @@ def test_a_missing_file(model: Path, name: str) -> None:
 def test_a_truncated_file(model: Path, name: str) -> None:
     content = (model / name).read_bytes()
     (model / name).write_bytes(content[: len(content) // 2])
-    assert refusal(model).startswith(f"{model / name} is damaged: its hash is not the one in model.json")
+    assert refusal(model).startswith(
+        f"{model / name} is damaged: its hash is not the one in model.json"
+    )
 
 
 def test_large_files_are_hashed_once_and_a_changed_byte_is_found(
@@ -96,7 +100,9 @@ def test_large_files_are_hashed_once_and_a_changed_byte_is_found(
         check_files(model, read_manifest(model))
     with (model / "tokenizer.json").open("r+b") as stream:
         stream.write(b"[")
-    assert refusal(model).startswith(f"{model / 'tokenizer.json'} is damaged: its hash is not the one in model.json")
+    assert refusal(model).startswith(
+        f"{model / 'tokenizer.json'} is damaged: its hash is not the one in model.json"
+    )
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "encoder.json", "tokenizer.json"])
@@ -127,7 +133,9 @@ def test_a_missing_an_extra_and_a_misshapen_tensor(model: Path) -> None:
 
 def test_another_format_version(model: Path) -> None:
     edit(model, lambda v: v.update(format=2, novelty=True))
-    assert refusal(model).endswith("has model format 2; this release reads format 1: export it again")
+    assert refusal(model).endswith(
+        "has model format 2; this release reads format 1: export it again"
+    )
 
 
 def test_a_family_of_another_release(model: Path) -> None:
@@ -142,7 +150,9 @@ def test_a_segmenter_of_another_release(model: Path) -> None:
         load(model)
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"format": "one"}', '{"format": 1}', '{"fascicle": 1}'])
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", '{"format": "one"}', '{"format": 1}', '{"fascicle": 1}']
+)
 def test_a_manifest_that_is_none(model: Path, content: str) -> None:
     (model / "model.json").write_text(content, encoding="utf-8")
     assert refusal(model).startswith(f"{model / 'model.json'} is not a Fascicle model (")
@@ -150,9 +160,13 @@ def test_a_manifest_that_is_none(model: Path, content: str) -> None:
 
 def test_an_exchanged_tokenizer(model: Path) -> None:
     path = model / "tokenizer.json"
-    path.write_text(path.read_text(encoding="utf-8").replace("aspirin", "aspirim"), encoding="utf-8")
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("aspirin", "aspirim"), encoding="utf-8"
+    )
     rehash(model)
-    assert refusal(model).startswith(f"the tokenizer in {model} is not the one its model.json describes")
+    assert refusal(model).startswith(
+        f"the tokenizer in {model} is not the one its model.json describes"
+    )
 
 
 @pytest.mark.parametrize("name", ["../escape", "sub/file", "/etc/passwd", "..", ""])
@@ -183,7 +197,9 @@ def test_no_model_at_all(tmp_path: Path) -> None:
         (TYPER, "model", "a span typer"),
     ],
 )
-def test_a_folder_of_another_kind_is_called_what_it_is(tmp_path: Path, name: str, inside: str, said: str) -> None:
+def test_a_folder_of_another_kind_is_called_what_it_is(
+    tmp_path: Path, name: str, inside: str, said: str
+) -> None:
     (tmp_path / inside).mkdir(exist_ok=True)
     (tmp_path / inside / name).touch()
     assert refusal(tmp_path).startswith(f"{tmp_path / inside} holds no model.json; it is {said}")
@@ -209,14 +225,20 @@ def test_names_of_shipped_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert refusal("bc5cd") == "there is no model 'bc5cd'; did you mean 'bc5cdr'?"
     assert refusal("bc5cdr@3").startswith("there is no model 'bc5cdr@3'; did you mean 'bc5cdr@")
     assert refusal("xyz") == (
-        "there is no model 'xyz'; shipped are bc5cdr@10, bc5cdr@2, ncbi-disease@1; or give a model folder"
+        "there is no model 'xyz'; shipped are bc5cdr@10, bc5cdr@2, ncbi-disease@1; or give a "
+        "model folder"
     )
 
 
 def test_the_manifest_of_a_run(tiny_run: Path) -> None:
     manifest = read_manifest(tiny_run / "best")
     assert (manifest.types, manifest.decision.answer) == (("Chemical", "Disease"), "softmax")
-    assert set(manifest.files) == {"model.safetensors", "encoder.json", "tokenizer.json", "taught.bin"}
+    assert set(manifest.files) == {
+        "model.safetensors",
+        "encoder.json",
+        "tokenizer.json",
+        "taught.bin",
+    }
 
 
 def test_the_path_of_a_folder_that_is_called_like_a_shipped_model(
@@ -226,6 +248,7 @@ def test_the_path_of_a_folder_that_is_called_like_a_shipped_model(
     for name in shipped_models():
         for called in (name, name.partition("@")[0]):
             shutil.copytree(model, called)
-            assert find_model(path_to_load(called)).resolve() == tmp_path / called  # and not what ships
+            # and not what ships
+            assert find_model(path_to_load(called)).resolve() == tmp_path / called
     assert path_to_load("mine") == "mine"
     assert path_to_load(model) == str(model)

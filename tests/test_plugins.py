@@ -1,4 +1,6 @@
-"""Plug-ins of other packages: found by name, held to their contract, and harmless where they are broken."""
+"""Plug-ins of other packages: found by name, held to their contract, and harmless where they are
+broken.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +82,8 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.2\n")
         sections = [
-            f"[fascicle.{group}]\n" + "".join(f"{name} = {package}:{value}\n" for name, value in entries.items())
+            f"[fascicle.{group}]\n"
+            + "".join(f"{name} = {package}:{value}\n" for name, value in entries.items())
             for group, entries in groups.items()
         ]
         (info / "entry_points.txt").write_text("\n".join(sections))
@@ -97,7 +100,10 @@ def test_a_predictor_is_loaded_by_its_name(install: Install) -> None:
     assert [d.layer("finder")[0].text_in(d.text) for d in model.stream(["ab", "cd"])] == ["a", "c"]
     assert "plug_a 1.2" in repr(model)
     step = load_step("cleaner")
-    assert all(not d.mentions for d in stream(step.run, model.annotate(["ab"]), step=step.name, drops=step.drops))
+    assert all(
+        not d.mentions
+        for d in stream(step.run, model.annotate(["ab"]), step=step.name, drops=step.drops)
+    )
     with pytest.raises(UsageError, match="plug-in"):
         fascicle.load("finder-x", types="types.toml")
     with pytest.raises(UsageError, match=r"plug-in.*'cuda'"):
@@ -105,7 +111,9 @@ def test_a_predictor_is_loaded_by_its_name(install: Install) -> None:
     assert fascicle.load("finder-x", device="auto").name == "finder"
 
 
-def test_a_folder_goes_before_a_plugin(install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_goes_before_a_plugin(
+    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     install("plug_a", predictors={"finder-x": "Finder"})
     (tmp_path / "finder-x").mkdir()
     monkeypatch.chdir(tmp_path)
@@ -163,7 +171,11 @@ def test_a_broken_plugin_is_named_and_stops_nothing_else(
 def test_a_part_of_the_wrong_kind_is_refused(
     install: Install, tmp_path: Path, group: str, base: str, line: str, message: str
 ) -> None:
-    install("plug_bad", f"{PREDICTOR}{FORMAT}\nclass Wrong({base}):\n    {line}\n", **{group: {"wrong": "Wrong"}})
+    install(
+        "plug_bad",
+        f"{PREDICTOR}{FORMAT}\nclass Wrong({base}):\n    {line}\n",
+        **{group: {"wrong": "Wrong"}},
+    )
     install("plug_good", FORMAT, readers={"lines": "Lines"})
     with pytest.raises(PluginError, match=message) as error:
         load_plugin(group, "wrong")
@@ -186,13 +198,18 @@ def test_clashes_are_reported(install: Install, capsys: pytest.CaptureFixture[st
     assert "hidden" in problems["biomed", "plug_a 1.2"]
 
 
-def test_a_group_that_does_not_exist_is_reported(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_group_that_does_not_exist_is_reported(
+    install: Install, capsys: pytest.CaptureFixture[str]
+) -> None:
     install("plug_a", predictor={"finder-x": "Finder"}, predictors={"finder-y": "Finder"})
     assert main(["models", "--plugins"]) == 0
     said = capsys.readouterr()
     assert "finder-x  predictor of plug_a 1.2 (cannot be used)\n" in said.out
     assert "finder-y  predictor of plug_a 1.2\n" in said.out
-    assert "group fascicle.predictor, which does not exist; choose one of fascicle.predictors, " in said.err
+    assert (
+        "group fascicle.predictor, which does not exist; choose one of fascicle.predictors, "
+        in said.err
+    )
 
 
 def test_what_is_asked_for_and_not_there() -> None:
@@ -226,7 +243,10 @@ def test_a_predictor_is_held_to_its_contract(install: Install, value: str, messa
         ("[None]", "gave an object of the type NoneType in place of a patch"),
         ("list(documents)", "gave an object of the type Document in place of a patch"),
         ("[Patch(add=mention())]", "an object of the type Mention as its add"),
-        ("[Patch(add=(mention() for _ in documents))]", "an object of the type generator as its add"),
+        (
+            "[Patch(add=(mention() for _ in documents))]",
+            "an object of the type generator as its add",
+        ),
         ("[Patch(add=(((0, 1), 'X'),))]", "an object of the type tuple in place of a mention"),
         ("[Patch(add=(mention([[0, 1]]),))]", r"the spans \[\[0, 1\]\]; make them a tuple"),
     ],
@@ -259,7 +279,12 @@ def test_a_document_that_a_plugin_fails_at_is_named(
 
 
 def test_no_plugin_is_looked_for_without_need(install: Install, tmp_path: Path) -> None:
-    install("plug_bad", "raise SystemExit('imported')", predictors={"bad": "Finder"}, readers={"bad": "Finder"})
+    install(
+        "plug_bad",
+        "raise SystemExit('imported')",
+        predictors={"bad": "Finder"},
+        readers={"bad": "Finder"},
+    )
     program = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
         "import fascicle, fascicle.plugins\n"
@@ -269,7 +294,9 @@ def test_no_plugin_is_looked_for_without_need(install: Install, tmp_path: Path) 
         "assert main(['annotate', '--text', 'asthma', '--format', 'tsv']) == 0\n"
         "assert 'plug_bad' not in sys.modules\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -332,20 +359,41 @@ def test_a_file_of_a_plugin_cannot_be_resumed(
     install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     install("plug_f", FORMAT, writers={"lines": "Lines"})
-    asked = ["annotate", __file__, "--model", "biomed-fast", "--no-link", "-o", str(tmp_path / "a.lines"), "--resume"]
+    asked = [
+        "annotate",
+        __file__,
+        "--model",
+        "biomed-fast",
+        "--no-link",
+        "-o",
+        str(tmp_path / "a.lines"),
+        "--resume",
+    ]
     assert main(asked) == 2
     assert "cannot be gone on with" in capsys.readouterr().err
 
 
-def test_the_files_of_a_plugin_without_a_suffix_end_with_its_name(install: Install, tmp_path: Path) -> None:
+def test_the_files_of_a_plugin_without_a_suffix_end_with_its_name(
+    install: Install, tmp_path: Path
+) -> None:
     install("plug_f", FORMAT.replace('(".lines",)', "()"), writers={"lines": "Lines"})
     (tmp_path / "in.txt").write_text("asthma", encoding="utf-8")
-    asked = ["annotate", str(tmp_path / "in.txt"), "--model", "biomed-fast", "--no-link", "--format", "lines"]
+    asked = [
+        "annotate",
+        str(tmp_path / "in.txt"),
+        "--model",
+        "biomed-fast",
+        "--no-link",
+        "--format",
+        "lines",
+    ]
     assert main([*asked, "-o", f"{tmp_path}/out/"]) == 0
     assert (tmp_path / "out" / "in.lines").read_bytes() == b"<\nasthma\n>\n"
 
 
-def test_an_empty_file_with_the_suffix_of_a_plugin_is_no_plain_text(install: Install, tmp_path: Path) -> None:
+def test_an_empty_file_with_the_suffix_of_a_plugin_is_no_plain_text(
+    install: Install, tmp_path: Path
+) -> None:
     install("plug_f", FORMAT, readers={"lines": "Lines"})
     (tmp_path / "a.lines").touch()
     (tmp_path / "a.other").touch()
@@ -356,7 +404,12 @@ def test_an_empty_file_with_the_suffix_of_a_plugin_is_no_plain_text(install: Ins
 def test_sentences_about_formats_name_those_of_plugins(
     install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    install("plug_f", FORMAT, readers={"lines": "Lines", "other-lines": "Giving"}, writers={"lined": "Lines"})
+    install(
+        "plug_f",
+        FORMAT,
+        readers={"lines": "Lines", "other-lines": "Giving"},
+        writers={"lined": "Lines"},
+    )
     (tmp_path / "a.lines").write_text("1 fine\n", encoding="utf-8")
     (tmp_path / "a.none").write_text("1 fine\n", encoding="utf-8")
     for command, sentence in (
@@ -364,7 +417,10 @@ def test_sentences_about_formats_name_those_of_plugins(
             ["corpus", "stats", "a.none"],
             f"name it with --input-format, one of {', '.join(READABLE)}, lines",
         ),
-        (["corpus", "stats", "a.none", "--input-format", "linez"], "did you mean lines?); choose from auto"),
+        (
+            ["corpus", "stats", "a.none", "--input-format", "linez"],
+            "did you mean lines?); choose from auto",
+        ),
         (["corpus", "convert", "a.none", "--format", "linet"], "lined; see"),
         (["corpus", "stats", "a.lines"], "lines and other-lines; choose one with --input-format"),
         (["evaluate", "a.lines", "a.none"], "lines and other-lines; choose one with --gold-format"),
@@ -393,11 +449,18 @@ def test_a_fault_of_a_reader_costs_its_file_alone(install: Install, tmp_path: Pa
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("42", "gave an object of the type int in place of a Document; yield Documents, and an InputError"),
+        (
+            "42",
+            "gave an object of the type int in place of a Document; yield Documents, and an "
+            "InputError",
+        ),
         ("ValueError('bad')", "gave an object of the type ValueError"),
         ("Document(id=7, text='a')", "an object of the type int as its id"),
         ("Document(id='7', text=b'a')", "an object of the type bytes as its text"),
-        ("Document(id='7', text='abc', mentions=[Mention([[0, 1]], 'X')])", r"the spans \[\[0, 1\]\]"),
+        (
+            "Document(id='7', text='abc', mentions=[Mention([[0, 1]], 'X')])",
+            r"the spans \[\[0, 1\]\]",
+        ),
     ],
 )
 def test_what_is_no_document_is_named_as_a_fault_of_the_reader(
@@ -411,7 +474,9 @@ def test_what_is_no_document_is_named_as_a_fault_of_the_reader(
     assert error.value.file == str(path)
 
 
-def test_an_error_of_a_reader_names_the_file_though_the_reader_does_not(install: Install, tmp_path: Path) -> None:
+def test_an_error_of_a_reader_names_the_file_though_the_reader_does_not(
+    install: Install, tmp_path: Path
+) -> None:
     install("plug_f", FORMAT, readers={"giving": "Giving", "raising": "Raising"})
     path = tmp_path / "a.lines"
     path.write_text("FormatError('no sense')", encoding="utf-8")
@@ -425,7 +490,11 @@ def test_an_error_of_a_reader_names_the_file_though_the_reader_does_not(install:
 
 
 def test_a_writer_is_held_to_its_contract(install: Install, tmp_path: Path) -> None:
-    install("plug_f", FORMAT, writers={"odd": "Odd", "text-only": "Text", "failing": "Failing", "conll": "Lines"})
+    install(
+        "plug_f",
+        FORMAT,
+        writers={"odd": "Odd", "text-only": "Text", "failing": "Failing", "conll": "Lines"},
+    )
     document = Document(id="1", text="1 a", words=((0, 1), (2, 3)))
     for name, kind, message in (
         ("odd", PluginError, "no-such-field"),
@@ -443,11 +512,17 @@ def test_a_writer_is_held_to_its_contract(install: Install, tmp_path: Path) -> N
 
 def _install_model(folder: Path, install: Install, value: str) -> Path:
     """A package with a copy of a shipped model inside."""
-    install("plug_m", source="raise RuntimeError('no code of a package with a model runs')", models={"big": value})
+    install(
+        "plug_m",
+        source="raise RuntimeError('no code of a package with a model runs')",
+        models={"big": value},
+    )
     (folder / "plug_m.py").unlink()
     package = folder / "plug_m"
     package.mkdir()
-    (package / "__init__.py").write_text("raise RuntimeError('no code of a package with a model runs')\n")
+    (package / "__init__.py").write_text(
+        "raise RuntimeError('no code of a package with a model runs')\n"
+    )
     shutil.copytree(find_model("biomed-fast"), package / "model")
     return package
 
@@ -519,22 +594,39 @@ class Broken(Lines):
 def test_a_package_brings_a_reader_of_vocabularies(
     install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    names = {"lines": "Lines", "table-of-mine": "TABLE", "loose": "Loose", "broken": "Broken", "obo": "Lines"}
+    names = {
+        "lines": "Lines",
+        "table-of-mine": "TABLE",
+        "loose": "Loose",
+        "broken": "Broken",
+        "obo": "Lines",
+    }
     install("plug_names", VOCABULARY, vocabularies=names)
     (tmp_path / "a.txt").write_text("1=zeta fever\n")
     (tmp_path / "b.csv").write_text("key,title\n2,eta fever\n")
     sources = [("a", "a.txt", "lines"), ("b", "b.csv", "table-of-mine")]
     tables = [
-        f'[sources.{one}]\npath = "{path}"\nreader = "{reader}"\ntype = "Disease"' for one, path, reader in sources
+        f'[sources.{one}]\npath = "{path}"\nreader = "{reader}"\ntype = "Disease"'
+        for one, path, reader in sources
     ]
     (tmp_path / "sources.toml").write_text("\n".join(['name = "mine@1"', *tables]))
-    assert main(["index", "build", str(tmp_path / "sources.toml"), "-o", str(tmp_path / "mine")]) == 0
+    assert (
+        main(["index", "build", str(tmp_path / "sources.toml"), "-o", str(tmp_path / "mine")]) == 0
+    )
     document = fascicle.load(tmp_path / "mine")("Zeta fever, then eta fever.")
     assert [mention.links[0].curie for mention in document] == ["mine:1", "mine:2"]
     capsys.readouterr()
-    for reader, message in (("loose", "no ConceptRecord"), ("broken", "KeyError"), ("liness", "lines")):
-        (tmp_path / "bad.toml").write_text((tmp_path / "sources.toml").read_text().replace('"lines"', f'"{reader}"'))
-        assert main(["index", "build", str(tmp_path / "bad.toml"), "-o", str(tmp_path / "bad")]) == 2
+    for reader, message in (
+        ("loose", "no ConceptRecord"),
+        ("broken", "KeyError"),
+        ("liness", "lines"),
+    ):
+        (tmp_path / "bad.toml").write_text(
+            (tmp_path / "sources.toml").read_text().replace('"lines"', f'"{reader}"')
+        )
+        assert (
+            main(["index", "build", str(tmp_path / "bad.toml"), "-o", str(tmp_path / "bad")]) == 2
+        )
         assert message in capsys.readouterr().err
         assert not (tmp_path / "bad").exists()
     assert main(["models", "--plugins"]) == 0
@@ -544,7 +636,10 @@ def test_a_package_brings_a_reader_of_vocabularies(
 
 
 def test_a_package_brings_a_term_pack(
-    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    install: Install,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     (tmp_path / "names.tsv").write_text("id\tname\ttype\nmine:1\tzeta fever\tDisease\n")
     for version in ("1", "10"):
@@ -553,12 +648,17 @@ def test_a_package_brings_a_term_pack(
         assert main(["index", "build", str(tmp_path / "names.tsv"), "-o", str(folder)]) == 0
     install("plug_pack", packs={})
     (tmp_path / "plug_pack.py").unlink()
-    points = "[fascicle.packs]\nfevers@1 = plug_pack:v1\nfevers@10 = plug_pack:v10\ngone@1 = plug_pack:none\n"
+    points = (
+        "[fascicle.packs]\nfevers@1 = plug_pack:v1\nfevers@10 = plug_pack:v10\ngone@1 = "
+        "plug_pack:none\n"
+    )
     (tmp_path / "plug_pack-1.2.dist-info" / "entry_points.txt").write_text(points)
     text = "Zeta fever was seen."
     assert [one.links[0].curie for one in fascicle.load("fevers")(text)] == ["mine:1"]
     assert main(["index", "why", "fevers@1", "zeta fever"]) == 0
-    assert main(["annotate", "--text", text, "--model", "fevers", "--link", "fevers", "--json"]) == 0
+    assert (
+        main(["annotate", "--text", text, "--model", "fevers", "--link", "fevers", "--json"]) == 0
+    )
     assert "mine:1" in capsys.readouterr().out
     assert find_pack("fevers").name == "v10"
     assert find_pack("fevers@1").name == "v1"

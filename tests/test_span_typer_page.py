@@ -15,11 +15,17 @@ from fascicle.settings.base import Settings
 from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.typer import SpanTyperSettings, VectorSettings
 
-PAGE = (Path(__file__).resolve().parents[1] / "docs" / "families" / "span-typer.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[1] / "docs" / "families" / "span-typer.md").read_text(
+    encoding="utf-8"
+)
 
 
-@pytest.mark.parametrize(("table", "settings"), [("typer", SpanTyperSettings), ("vectors", VectorSettings)])
-def test_the_page_lists_every_setting_with_its_default(table: str, settings: type[Settings]) -> None:
+@pytest.mark.parametrize(
+    ("table", "settings"), [("typer", SpanTyperSettings), ("vectors", VectorSettings)]
+)
+def test_the_page_lists_every_setting_with_its_default(
+    table: str, settings: type[Settings]
+) -> None:
     rows = PAGE.partition(f"| `[{table}]` |")[2].partition("\n\n")[0]
     listed = re.findall(r"^\| `(\w+)` \| (?:`([^|]+)`|required) \|", rows, re.MULTILINE)
     fields = {field.name: field for field in msgspec.structs.fields(settings)}

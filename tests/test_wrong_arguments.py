@@ -1,4 +1,6 @@
-"""Public functions answer arguments of the wrong type with one sentence, and models say what they are."""
+"""Public functions answer arguments of the wrong type with one sentence, and models say what
+they are.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +33,13 @@ from fascicle.verbs.tasks.calibrate import CalibrateSettings
 
 WRONG: tuple[Any, ...] = (None, 3, ["x"], b"..", {}, 0.5, object())
 CALLS = {
-    name: getattr(fascicle, name) for name in fascicle.__all__ if callable(getattr(fascicle, name)) and name != "errors"
+    name: getattr(fascicle, name)
+    for name in fascicle.__all__
+    if callable(getattr(fascicle, name)) and name != "errors"
 }
 DOCUMENT = Document(id="a", text="lung cancer")
-GOOD: dict[str, dict[str, Any]] = {  # what is right where another argument is wrong; "+" is a file in a folder
+# what is right where another argument is wrong; "+" is a file in a folder
+GOOD: dict[str, dict[str, Any]] = {
     "AsyncClient": {"url": "http://127.0.0.1:9"},
     "Client": {"url": "http://127.0.0.1:9"},
     "Document": {"id": "a", "text": "lung cancer"},
@@ -56,12 +61,18 @@ GOOD: dict[str, dict[str, Any]] = {  # what is right where another argument is w
 
 LIST, NONE = ["x"], None
 NO_FORMAT = ReadRequest(format="nope")
-# Arguments of the verbs: what is right where another argument is wrong (no such file: the arguments are looked at
-# first), and which of WRONG each may be.
+# Arguments of the verbs: what is right where another argument is wrong (no such file: the arguments
+# are looked at first), and which of WRONG each may be.
 VERBS: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
     "annotate": (
         {"files": "none.txt", "output": "none.tsv"},
-        {"files": [LIST], "model": [LIST], "also": [NONE, LIST], "link": [NONE, LIST], "ontology": [""]},
+        {
+            "files": [LIST],
+            "model": [LIST],
+            "also": [NONE, LIST],
+            "link": [NONE, LIST],
+            "ontology": [""],
+        },
     ),
     "calibrate": (
         {"model": "none", "gold": "none.tsv", "folder": "none"},
@@ -71,7 +82,10 @@ VERBS: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
         {"train": "none.tsv"},
         {one: [LIST] for one in ("train", "dev", "test", "against")} | {"settings": [NONE]},
     ),
-    "combine": ({"systems": ["none.tsv", "no.tsv"]}, {"systems": [LIST], "texts": [NONE], "account": [NONE]}),
+    "combine": (
+        {"systems": ["none.tsv", "no.tsv"]},
+        {"systems": [LIST], "texts": [NONE], "account": [NONE]},
+    ),
     "compare": (
         {"gold": "none.tsv", "systems": ["none.tsv"]},
         {"systems": [LIST], "settings": [NONE], "events": [NONE]},
@@ -104,12 +118,19 @@ def verb_cases() -> Iterable[Any]:
     for name, (good, _) in VERBS.items():
         for parameter in inspect.signature(CALLS[name]).parameters:
             for wrong in (*WRONG, "", "a\0b"):
-                yield pytest.param(name, good, parameter, wrong, id=f"{name}-{parameter}-{wrong!r:.9}")
+                yield pytest.param(
+                    name, good, parameter, wrong, id=f"{name}-{parameter}-{wrong!r:.9}"
+                )
 
 
 @pytest.mark.parametrize(("name", "good", "parameter", "wrong"), list(verb_cases()))
 def test_verbs_name_the_argument_that_is_wrong(
-    name: str, good: dict[str, Any], parameter: str, wrong: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    good: dict[str, Any],
+    parameter: str,
+    wrong: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FascicleError) as error:
@@ -117,14 +138,17 @@ def test_verbs_name_the_argument_that_is_wrong(
     said = str(error.value)
     assert 20 < len(said) < 400
     assert list(tmp_path.iterdir()) == []
-    texts = {"format": [""], "name": [""]}  # which an empty text may be; what it means is said later
+    # which an empty text may be; what it means is said later
+    texts = {"format": [""], "name": [""]}
     if wrong not in (*VERBS[name][1].get(parameter, ()), *texts.get(parameter, ())):
         assert type(error.value) is UsageError
         assert said.startswith(f"{parameter} must be ")
 
 
 ANNOTATED = Document(id="a", text="lung cancer", mentions=(Mention(((0, 4),), "Disease"),))
-LINKED = Document(id="a", text="lung cancer", mentions=(Mention(((0, 4),), "Disease", links=(Link(id="D1"),)),))
+LINKED = Document(
+    id="a", text="lung cancer", mentions=(Mention(((0, 4),), "Disease", links=(Link(id="D1"),)),)
+)
 LISTS: dict[str, Callable[[], Any]] = {
     "annotate": lambda: fascicle.annotate([], "out.tsv"),
     "evaluate": lambda: fascicle.evaluate("gold.tsv", []),
@@ -141,7 +165,9 @@ NO_FILE: dict[str, Callable[[], Any]] = {
     "annotate": lambda: fascicle.annotate("none.txt", "out.tsv"),
     "evaluate": lambda: fascicle.evaluate("gold.tsv", "none.tsv"),
     "evaluate gold": lambda: fascicle.evaluate("none.tsv", [ANNOTATED]),
-    "evaluate links": lambda: fascicle.evaluate_links("gold.tsv", pack="none.pack", linker="linker"),
+    "evaluate links": lambda: fascicle.evaluate_links(
+        "gold.tsv", pack="none.pack", linker="linker"
+    ),
     "evaluate links, train": lambda: fascicle.evaluate_links(
         [LINKED], [LINKED], settings=LinkSettings(train="none.tsv")
     ),
@@ -164,14 +190,24 @@ NO_MODEL: dict[str, Callable[[str], Any]] = {
 }
 NO_SETTING: dict[str, Callable[[], Any]] = {
     "format": lambda: fascicle.annotate("in.txt", "out.tsv", format="nope"),
-    "reading.format": lambda: fascicle.evaluate("gold.tsv", PredictionRequest(path="gold.tsv", reading=NO_FORMAT)),
+    "reading.format": lambda: fascicle.evaluate(
+        "gold.tsv", PredictionRequest(path="gold.tsv", reading=NO_FORMAT)
+    ),
     "rule": lambda: fascicle.combine(["gold.tsv", "in.txt"], "nope"),  # type: ignore[arg-type]
     "missing": lambda: fascicle.combine(["gold.tsv", "in.txt"], missing="nope"),  # type: ignore[arg-type]
-    "settings.seed": lambda: fascicle.compare("gold.tsv", ["gold.tsv", "in.txt"], CompareSettings(seed=-1)),
-    "settings.resamples": lambda: fascicle.compare("gold.tsv", ["gold.tsv", "in.txt"], CompareSettings(resamples=-1)),
+    "settings.seed": lambda: fascicle.compare(
+        "gold.tsv", ["gold.tsv", "in.txt"], CompareSettings(seed=-1)
+    ),
+    "settings.resamples": lambda: fascicle.compare(
+        "gold.tsv", ["gold.tsv", "in.txt"], CompareSettings(resamples=-1)
+    ),
     "settings.examples": lambda: fascicle.check("gold.tsv", settings=CheckSettings(examples=-1)),
-    "settings.examples links": lambda: fascicle.evaluate_links([LINKED], [LINKED], settings=LinkSettings(examples=-1)),
-    "settings.threads": lambda: fascicle.calibrate("biomed", "gold.tsv", "out", CalibrateSettings(threads=0)),
+    "settings.examples links": lambda: fascicle.evaluate_links(
+        [LINKED], [LINKED], settings=LinkSettings(examples=-1)
+    ),
+    "settings.threads": lambda: fascicle.calibrate(
+        "biomed", "gold.tsv", "out", CalibrateSettings(threads=0)
+    ),
     "settings.method": lambda: fascicle.calibrate(
         "biomed",
         "gold.tsv",
@@ -235,12 +271,16 @@ def test_a_model_that_is_none(call: Callable[[str], Any], model: str, place: set
 
 
 @pytest.mark.parametrize(("named", "call"), NO_SETTING.items(), ids=NO_SETTING)
-def test_a_setting_that_is_not_allowed(named: str, call: Callable[[], Any], place: set[Path]) -> None:
+def test_a_setting_that_is_not_allowed(
+    named: str, call: Callable[[], Any], place: set[Path]
+) -> None:
     assert named.removeprefix("reading.").partition(" ")[0] in refused(call, place)
 
 
 @pytest.mark.parametrize(("named", "call"), STREAMS.items(), ids=STREAMS)
-def test_streams_of_something_else(named: str, call: Callable[[Any], Any], place: set[Path]) -> None:
+def test_streams_of_something_else(
+    named: str, call: Callable[[Any], Any], place: set[Path]
+) -> None:
     assert named in refused(lambda: call(iter([3])), place)
 
 
@@ -251,7 +291,8 @@ def test_streams_are_read(place: set[Path]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("document", "patch", "drops"), [(None, Patch(), ()), (DOCUMENT, None, ()), (DOCUMENT, Patch(), "a")]
+    ("document", "patch", "drops"),
+    [(None, Patch(), ()), (DOCUMENT, None, ()), (DOCUMENT, Patch(), "a")],
 )
 def test_apply_refuses_what_is_no_patch(document: Any, patch: Any, drops: Any) -> None:
     with pytest.raises(UsageError):
@@ -272,7 +313,9 @@ def cases() -> Iterable[Any]:
             continue
         for parameter in inspect.signature(call).parameters:
             for wrong in WRONG:
-                yield pytest.param(name, parameter, wrong, id=f"{name}-{parameter}-{type(wrong).__name__}")
+                yield pytest.param(
+                    name, parameter, wrong, id=f"{name}-{parameter}-{type(wrong).__name__}"
+                )
 
 
 def test_every_public_callable_is_tried() -> None:
@@ -297,7 +340,10 @@ def test_no_raw_error_escapes(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "in.txt").write_text("lung cancer", encoding="utf-8")
-    good = {key: str(tmp_path / v[1:]) if isinstance(v, str) and v[:1] == "+" else v for key, v in GOOD[name].items()}
+    good = {
+        key: str(tmp_path / v[1:]) if isinstance(v, str) and v[:1] == "+" else v
+        for key, v in GOOD[name].items()
+    }
     said = outcome(CALLS[name], {**good, parameter: wrong})
     assert "\n" not in said
     if said:
@@ -322,7 +368,11 @@ def test_no_raw_error_escapes(
     ],
 )
 def test_the_sentence_names_the_argument(
-    call: Callable[..., Any], arguments: tuple[Any, ...], named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    call: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    named: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises((InputError, UsageError)) as error:
@@ -368,25 +418,47 @@ def test_a_model_says_what_it_is(model: Any) -> None:
     assert all(part in said for part in (model.name, *model.types, model.kind))
 
 
-# Texts of these are about the command line: what parses it, and cards and reports, which a command writes.
-OPTIONS_MAY_STAND_IN = ("verbs", "cli.py", "evaluation/doctor/checks", "evaluation/reports/comparison_table.py")
+# Texts of these are about the command line: what parses it, and cards and reports, which a command
+# writes.
+OPTIONS_MAY_STAND_IN = (
+    "verbs",
+    "cli.py",
+    "evaluation/doctor/checks",
+    "evaluation/reports/comparison_table.py",
+)
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*+(?!:)")  # no property of CSS
-COMMAND = re.compile(r"fascicle [a-z]+\b[^;:]*")  # a whole command, which a user of Python may give too
+# a whole command, which a user of Python may give too
+COMMAND = re.compile(r"fascicle [a-z]+\b[^;:]*")
 
 
 def texts(tree: ast.Module) -> Iterable[str]:
     """The texts of a file but for docstrings; those of one expression are joined."""
-    inside = {id(one) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for one in ast.walk(node)}
+    inside = {
+        id(one)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.JoinedStr)
+        for one in ast.walk(node)
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
-            yield "".join(one.value if isinstance(one, ast.Constant) else "X" for one in node.values)  # type: ignore[misc]
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside:
+            yield "".join(
+                one.value if isinstance(one, ast.Constant) else "X" for one in node.values
+            )  # type: ignore[misc]
+        elif (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in inside
+        ):
             yield node.value
 
 
 def docstrings(tree: ast.Module) -> set[str]:
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    return {node.body[0].value.value for node in ast.walk(tree) if isinstance(node, kinds) and ast.get_docstring(node)}  # type: ignore[union-attr, attr-defined]
+    return {
+        node.body[0].value.value
+        for node in ast.walk(tree)
+        if isinstance(node, kinds) and ast.get_docstring(node)
+    }  # type: ignore[union-attr, attr-defined]
 
 
 def test_texts_of_rooms_for_python_name_no_option() -> None:
@@ -404,7 +476,10 @@ def test_texts_of_rooms_for_python_name_no_option() -> None:
     ("in_python", "on_the_command_line"),
     [
         (fields_argument(("text", "body")), "--field text=body"),
-        (f"such as {fields_argument(('text', 'a b'), ('type', 'c'))}.", "such as --field text='a b' --field type=c."),
+        (
+            f"such as {fields_argument(('text', 'a b'), ('type', 'c'))}.",
+            "such as --field text='a b' --field type=c.",
+        ),
         ("give overwrite=True or map=FILE", "give --overwrite or --map FILE"),
         ("the argument distinct_types, or fields=3", "--distinct-types, or fields=3"),
     ],
@@ -415,7 +490,10 @@ def test_the_command_line_names_its_options(in_python: str, on_the_command_line:
 
 def test_what_the_error_of_a_reader_tells_can_be_given(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_text('{"text": "Bonn", "annotations": [{"begin": 0, "end": 4, "label": "LOC"}]}\n', encoding="utf-8")
+    path.write_text(
+        '{"text": "Bonn", "annotations": [{"begin": 0, "end": 4, "label": "LOC"}]}\n',
+        encoding="utf-8",
+    )
     with pytest.raises(FascicleError) as error:
         list(fascicle.read(path))
     (told,) = re.findall(r"fields=(\[\(\"entities.*?\)\])", str(error.value))

@@ -1,9 +1,9 @@
 """Pages that the site makes from the code: settings, commands, and the Python API.
 
-A page has its own introduction and one line ``<!-- generated: NAME -->``. The build replaces that line by Markdown:
-``settings`` and ``pipelines`` from the structures of ``fascicle.settings``, ``commands`` from the parser,
-``api`` from the public names, ``tasks`` from the modules that do the work of the commands, ``findings`` from the checks
-of a corpus.
+A page has its own introduction and one line ``<!-- generated: NAME -->``. The build replaces that
+line by Markdown: ``settings`` and ``pipelines`` from the structures of ``fascicle.settings``,
+``commands`` from the parser, ``api`` from the public names, ``tasks`` from the modules that do the
+work of the commands, ``findings`` from the checks of a corpus.
 It also checks links that lead out of ``docs/`` and shows them as plain text.
 """
 
@@ -48,7 +48,9 @@ from fascicle.settings.steps import STEPS, LinkStrategy, RuleSettings, RuleTest,
 from fascicle.verbs import options
 
 PLACE = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
-_LINK = re.compile(r"(?<!!)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])+)\]\((?P<path>[^)#:\s]+)(?P<anchor>#[^)\s]*)?\)")
+_LINK = re.compile(
+    r"(?<!!)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])+)\]\((?P<path>[^)#:\s]+)(?P<anchor>#[^)\s]*)?\)"
+)
 _FENCE = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)$", re.DOTALL | re.MULTILINE)
 _SPECIAL: Final = re.compile(r"([*_<>\[\]])")
 _ESCAPED: Final = r"\\\1"
@@ -75,7 +77,8 @@ _PACK: Final[Mapping[str, Struct]] = MappingProxyType(
     }
 )
 _DISTILLATION: Final = (
-    "`[corpus]`, `[reading]`, `[training]` and `[decision]` are those of a recogniser, and `[text]` is that of a "
+    "`[corpus]`, `[reading]`, `[training]` and `[decision]` are those of a recogniser, and "
+    "`[text]` is that of a "
     "pretraining. `[head]` has the keys of a family of heads, `family` among them."
 )
 
@@ -83,11 +86,22 @@ _DISTILLATION: Final = (
 def settings() -> str:
     """Every key of every recipe, as Markdown."""
     parts = ["## A recogniser", *_tables(RECOGNISER)]
-    parts += ["## Families of heads", "These keys stand in `[model]`, and in `[bundle]` for a second head."]
+    parts += [
+        "## Families of heads",
+        "These keys stand in `[model]`, and in `[bundle]` for a second head.",
+    ]
     for name, kind in HEADS.items():
         parts += [f'### `family = "{name}"`', summary(kind), *_keys(kind)]
-    parts += ["## A learned filter", "`[corpus]` and `[training]` are those of a recogniser.", *_tables(FILTER)]
-    parts += ["## A span typer", "`[corpus]` is that of a recogniser; `dev` may be left out.", *_tables(TYPER)]
+    parts += [
+        "## A learned filter",
+        "`[corpus]` and `[training]` are those of a recogniser.",
+        *_tables(FILTER),
+    ]
+    parts += [
+        "## A span typer",
+        "`[corpus]` is that of a recogniser; `dev` may be left out.",
+        *_tables(TYPER),
+    ]
     parts += ["## A pretraining", *_tables(PRETRAINING)]
     parts += ["## A distillation", _DISTILLATION, *_tables(DISTILLATION)]
     return "\n\n".join(parts)
@@ -119,8 +133,16 @@ def pipelines() -> str:
         for name, kind in tables.items():
             shared = StepSettings.__struct_fields__ if kind in STEPS.values() else ()
             keys = [key for key in list_keys(kind, tables=()) if key.name not in shared]
-            parts += [f"### `{name}`" if name else "### Top of the file", *([summary(kind)] if name else [])]
-            parts.append("\n".join(f"- **`{key.name}`** ({key.value}; {key.default}): {key.meaning}" for key in keys))
+            parts += [
+                f"### `{name}`" if name else "### Top of the file",
+                *([summary(kind)] if name else []),
+            ]
+            parts.append(
+                "\n".join(
+                    f"- **`{key.name}`** ({key.value}; {key.default}): {key.meaning}"
+                    for key in keys
+                )
+            )
     return "\n\n".join(parts)
 
 
@@ -187,10 +209,20 @@ def api() -> str:
     for name in fascicle.__all__:
         value = getattr(fascicle, name)
         if inspect.isclass(value):
-            members = "\n   :members:\n   :exclude-members: __init__" if issubclass(value, msgspec.Struct) else ""
-            parts.append(f"## `{name}`\n\n```{{eval-rst}}\n.. autoclass:: fascicle.{name}{members or ''}\n```")
+            members = (
+                "\n   :members:\n   :exclude-members: __init__"
+                if issubclass(value, msgspec.Struct)
+                else ""
+            )
+            parts.append(
+                f"## `{name}`\n\n```{{eval-rst}}\n.. autoclass:: "
+                f"fascicle.{name}{members or ''}\n```"
+            )
         elif inspect.ismodule(value):
-            parts.append(f"## `{name}`\n\n```{{eval-rst}}\n.. automodule:: {value.__name__}\n   :members:\n```")
+            parts.append(
+                f"## `{name}`\n\n```{{eval-rst}}\n.. automodule:: {value.__name__}\n   "
+                ":members:\n```"
+            )
         elif callable(value):
             parts.append(f"## `{name}`\n\n```{{eval-rst}}\n.. autofunction:: fascicle.{name}\n```")
         else:
@@ -203,10 +235,14 @@ def tasks() -> str:
     parts = []
     for module in pkgutil.iter_modules(fascicle.verbs.__path__, "fascicle.verbs."):
         found = vars(importlib.import_module(module.name))
-        helps = " ".join(inspect.getdoc(one) or "" for one in found.values() if inspect.isclass(one))
+        helps = " ".join(
+            inspect.getdoc(one) or "" for one in found.values() if inspect.isclass(one)
+        )
         for name, value in sorted(found.items()):
             place = f"{module.name}.{name}"
-            is_task = inspect.isfunction(value) and (hasattr(value, "__wrapped__") or f"``{place}(" in helps)
+            is_task = inspect.isfunction(value) and (
+                hasattr(value, "__wrapped__") or f"``{place}(" in helps
+            )
             is_request = inspect.isclass(value) and is_dataclass(value) and not name.startswith("_")
             is_request &= module.name != options.__name__  # how options are declared is no task
             if (is_task or is_request) and value.__module__ == module.name:
@@ -214,15 +250,23 @@ def tasks() -> str:
                 parts.append(f"## `{place}`\n\n```{{eval-rst}}\n.. {how}\n```")
     for room in (fascicle.verbs.tasks, fascicle.evaluation.systems):
         for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):
-            shown = f"```{{eval-rst}}\n.. automodule:: {module.name}\n   :members:\n   :show-inheritance:\n```"
+            shown = (
+                f"```{{eval-rst}}\n.. automodule:: {module.name}\n   :members:\n   "
+                ":show-inheritance:\n```"
+            )
             parts.append(f"## `{module.name}`\n\n{shown}")
     return "\n\n".join(parts)
 
 
 def findings() -> str:
     """Every finding of the corpus doctor, as a table."""
-    rows = (f"| `{one.code}` | {one.severity} | {one.means} | {one.remedy} |" for one in checks().values())
-    return "\n".join(["| finding | severity | what a case is | remedy |", "|---|---|---|---|", *rows])
+    rows = (
+        f"| `{one.code}` | {one.severity} | {one.means} | {one.remedy} |"
+        for one in checks().values()
+    )
+    return "\n".join(
+        ["| finding | severity | what a case is | remedy |", "|---|---|---|---|", *rows]
+    )
 
 
 PAGES: Final[Mapping[str, Callable[[], str]]] = MappingProxyType(
@@ -272,12 +316,17 @@ def _read(app: Sphinx, name: str, source: list[str]) -> None:
         logging.getLogger(__name__).warning("dead link: %s", target, location=name)
 
 
-def _signature(app: Sphinx, what: str, name: str, value: Any, options: Any, signature: str, returns: str) -> Any:
+def _signature(
+    app: Sphinx, what: str, name: str, value: Any, options: Any, signature: str, returns: str
+) -> Any:
     """Shows the fields of a structure by name; their types are in the list below."""
     if what != "class" or not issubclass(value, msgspec.Struct):
         return None
     fields = msgspec.structs.fields(value)
-    return f"({', '.join(field.name if field.required else f'{field.name}=...' for field in fields)})", ""
+    return (
+        f"({', '.join(field.name if field.required else f'{field.name}=...' for field in fields)})",
+        "",
+    )
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

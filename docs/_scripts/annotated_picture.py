@@ -1,4 +1,5 @@
-"""Draws ``docs/annotated.svg``: an invented paragraph with the mentions that the shipped model finds in it.
+"""Draws ``docs/annotated.svg``: an invented paragraph with the mentions that the shipped model
+finds in it.
 
 usage: python docs/_scripts/annotated_picture.py
 
@@ -17,8 +18,10 @@ import fascicle
 
 OUT = Path(__file__).resolve().parents[1] / "annotated.svg"
 TEXT = (
-    "Doxorubicin slows the growth of breast cancer cells. Mice without Brca1 developed mammary tumours, and MCF-7 "
-    "cells that lack p53 were resistant to doxorubicin. T lymphocytes of patients with acute myeloid leukemia "
+    "Doxorubicin slows the growth of breast cancer cells. Mice without Brca1 developed mammary "
+    "tumours, and MCF-7 "
+    "cells that lack p53 were resistant to doxorubicin. T lymphocytes of patients with acute "
+    "myeloid leukemia "
     "produced more interleukin-2. Hepatitis B virus was found in Huh7 cells."
 )
 COLUMNS, ADVANCE, LINE, MARGIN, SIZE = 74, 9.0, 50, 20, 15  # characters; the rest in pixels
@@ -81,7 +84,10 @@ def boxes(document: fascicle.Document) -> Iterator[Box]:
 
 
 def _contains(outer: fascicle.Mention, inner: fascicle.Mention) -> bool:
-    return (outer.start, outer.end) != (inner.start, inner.end) and outer.start <= inner.start <= inner.end <= outer.end
+    return (outer.start, outer.end) != (
+        inner.start,
+        inner.end,
+    ) and outer.start <= inner.start <= inner.end <= outer.end
 
 
 def words(row: int, text: str) -> str:
@@ -91,12 +97,19 @@ def words(row: int, text: str) -> str:
 
 
 def drawn(box: Box) -> str:
-    """The SVG of a box, and below it, or above it if it is inside another one, the name of the type."""
+    """The SVG of a box, and below it, or above it if it is inside another one, the name of the
+    type.
+    """
     x, y, width = MARGIN + box.start * ADVANCE, _baseline(box.row), (box.end - box.start) * ADVANCE
     fill, line, dashes = LOOKS[box.type]
     less = 2 * min(box.inside, 2)  # in pixels: so that the box around it stays visible
-    place = f'x="{x - 2:g}" y="{y - 17 + less}" width="{width + 4:g}" height="{23 - 2 * less}" rx="4"'
-    label = f'<text x="{x:g}" y="{y - 20 if box.inside else y + 17}" class="type" fill="{line}">{box.type}</text>'
+    place = (
+        f'x="{x - 2:g}" y="{y - 17 + less}" width="{width + 4:g}" height="{23 - 2 * less}" rx="4"'
+    )
+    label = (
+        f'<text x="{x:g}" y="{y - 20 if box.inside else y + 17}" class="type" '
+        f'fill="{line}">{box.type}</text>'
+    )
     shape = f'<rect {place} fill="{fill}" stroke="{line}" stroke-dasharray="{dashes}"/>'
     return shape + (label if box.first else "")
 
@@ -112,10 +125,12 @@ def svg(document: fascicle.Document) -> str:
     width, height = 2 * MARGIN + COLUMNS * ADVANCE, 2 * MARGIN + LINE * len(lines)
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height}" width="{width:g}" role="img">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height}" '
+            f'width="{width:g}" role="img">',
             "<title>A paragraph with the names of six types marked</title>",
             f"<desc>{escape(listed)}</desc>",
-            f"<style>text {{ font: {SIZE}px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; }} "
+            f"<style>text {{ font: {SIZE}px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', "
+            "monospace; } "
             ".type { font: 600 11px system-ui, sans-serif }</style>",
             f'<rect width="{width:g}" height="{height}" rx="8" fill="#ffffff" stroke="#d1d5db"/>',
             *(drawn(box) for box in boxes(document)),

@@ -18,7 +18,8 @@ COLUMNS: Final = ("one would expect", "what it does", "Fascicle", "source")
 _KEYS: Final = ("expected", "does", "fascicle", "source")
 _HEAD: Final = """# What other libraries do
 
-Where files cross between Fascicle and a library, a good guess can be wrong. `make reality` runs each library of this
+Where files cross between Fascicle and a library, a good guess can be wrong. `make reality` runs \
+each library of this
 table on valid input, with Fascicle beside it. Libraries with more users come first.
 """
 
@@ -31,7 +32,10 @@ def rows() -> list[dict[str, str]]:
 def page(table: Iterable[Mapping[str, str]]) -> str:
     """Returns the page with the table."""
     head = [f"| library | {' | '.join(COLUMNS)} |", f"|---{'|---' * len(COLUMNS)}|"]
-    lines = [f"| {one['library']} {one['version']} | {' | '.join(one[key] for key in _KEYS)} |" for one in table]
+    lines = [
+        f"| {one['library']} {one['version']} | {' | '.join(one[key] for key in _KEYS)} |"
+        for one in table
+    ]
     return "\n".join([_HEAD, *head, *lines, ""])
 
 

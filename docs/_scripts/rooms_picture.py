@@ -2,9 +2,10 @@
 
 usage: python docs/_scripts/rooms_picture.py
 
-An arrow that follows from others is left out: if ``a`` imports ``b`` and ``c``, and ``b`` imports ``c``, then ``a`` has
-no arrow to ``c``. Imports of any place count, also those inside functions. Where rooms import each other, the fewest
-import statements are dashed arrows, which point upward. Rooms are blue boxes, single modules are grey ones.
+An arrow that follows from others is left out: if ``a`` imports ``b`` and ``c``, and ``b`` imports
+``c``, then ``a`` has no arrow to ``c``. Imports of any place count, also those inside functions.
+Where rooms import each other, the fewest import statements are dashed arrows, which point upward.
+Rooms are blue boxes, single modules are grey ones.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ HEIGHT, ROW, GAP, MARGIN, ADVANCE, PADDING, LANE = 38, 82, 22, 24, 8.2, 12, 10  
 SWEEPS = 12
 
 Graph = Mapping[str, frozenset[str]]  # a room -> the rooms that it imports
-Node = str | tuple[str, str, int]  # a room, or the place of an arrow in a row that it passes through
+# a room, or the place of an arrow in a row that it passes through
+Node = str | tuple[str, str, int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +80,8 @@ def counts_of(package: Path) -> dict[str, Counter[str]]:
             tree = ast.parse(path.read_text(encoding="utf-8"))
             found.setdefault(room, Counter()).update(imported(tree, package.name))
     return {
-        room: Counter({one: n for one, n in own.items() if one in found and one != room}) for room, own in found.items()
+        room: Counter({one: n for one, n in own.items() if one in found and one != room})
+        for room, own in found.items()
     }
 
 
@@ -88,22 +91,32 @@ def modules_of(package: Path) -> frozenset[str]:
 
 
 def upward(counts: Mapping[str, Counter[str]]) -> set[tuple[str, str]]:
-    """The imports without which no room is above itself: of each cycle the one with the fewest statements."""
+    """The imports without which no room is above itself: of each cycle the one with the fewest
+    statements.
+    """
     found: set[tuple[str, str]] = set()
     while True:
         try:
             TopologicalSorter(without(counts, found)).prepare()
         except CycleError as error:
             cycle = error.args[1]  # each is imported by the next
-            found.add(min(zip(cycle[1:], cycle, strict=False), key=lambda one: (counts[one[0]][one[1]], one)))
+            found.add(
+                min(
+                    zip(cycle[1:], cycle, strict=False),
+                    key=lambda one: (counts[one[0]][one[1]], one),
+                )
+            )
         else:
             return found
 
 
-def without(counts: Mapping[str, Counter[str]], arrows: set[tuple[str, str]]) -> dict[str, frozenset[str]]:
+def without(
+    counts: Mapping[str, Counter[str]], arrows: set[tuple[str, str]]
+) -> dict[str, frozenset[str]]:
     """What each room imports, but for some imports."""
     return {
-        room: frozenset(one for one in sorted(own) if (room, one) not in arrows) for room, own in sorted(counts.items())
+        room: frozenset(one for one in sorted(own) if (room, one) not in arrows)
+        for room, own in sorted(counts.items())
     }
 
 
@@ -163,7 +176,9 @@ def _ordered(rows: Mapping[Node, int], arrows: Sequence[Sequence[Node]]) -> list
         for number in range(len(order)) if sweep % 2 else reversed(range(len(order))):
             place = {node: (at + 0.5) / len(row) for row in order for at, node in enumerate(row)}
             middle = {
-                node: sum(place[one] for one in beside[node]) / len(beside[node]) if beside[node] else place[node]
+                node: sum(place[one] for one in beside[node]) / len(beside[node])
+                if beside[node]
+                else place[node]
                 for node in order[number]
             }
             order[number].sort(key=lambda node: (middle[node], str(node)))
@@ -183,7 +198,9 @@ def svg(counts: Mapping[str, Counter[str]], *, modules: Collection[str] = ()) ->
     """
     up = upward(counts)
     placed = drawing(reduced(without(counts, up)))
-    listed = "; ".join(f"{room}: {', '.join(sorted(own)) or 'nothing'}" for room, own in sorted(counts.items()))
+    listed = "; ".join(
+        f"{room}: {', '.join(sorted(own)) or 'nothing'}" for room, own in sorted(counts.items())
+    )
     height = 2 * MARGIN + ROW * max(placed.rows.values()) + HEIGHT
     shape = f'viewBox="0 0 {placed.width:.0f} {height}" width="{placed.width:.0f}" role="img"'
     return "\n".join(
@@ -191,14 +208,20 @@ def svg(counts: Mapping[str, Counter[str]], *, modules: Collection[str] = ()) ->
             f'<svg xmlns="http://www.w3.org/2000/svg" {shape}>',
             "<title>The rooms of the package, each above all rooms that it imports</title>",
             f"<desc>{escape(listed)}</desc>",
-            "<style>text { font: 600 13px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; "
+            "<style>text { font: 600 13px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', "
+            "monospace; "
             "text-anchor: middle } path { fill: none; stroke: #6b7280 } "
-            ".up { stroke: #b91c1c; stroke-dasharray: 5 3 } .room { fill: #eff6ff; stroke: #1d4ed8 } "
+            ".up { stroke: #b91c1c; stroke-dasharray: 5 3 } .room { fill: #eff6ff; stroke: "
+            "#1d4ed8 } "
             ".module { fill: #f3f4f6; stroke: #6b7280 }</style>",
-            f'<rect width="{placed.width:.0f}" height="{height}" rx="8" fill="#ffffff" stroke="#d1d5db"/>',
+            f'<rect width="{placed.width:.0f}" height="{height}" rx="8" fill="#ffffff" '
+            'stroke="#d1d5db"/>',
             *(_line(arrow, placed) for arrow in placed.arrows),
             *(_upward(*arrow, placed) for arrow in sorted(up)),
-            *(_box(room, placed, kind="module" if room in modules else "room") for room in sorted(counts)),
+            *(
+                _box(room, placed, kind="module" if room in modules else "room")
+                for room in sorted(counts)
+            ),
             "</svg>\n",
         ]
     )
@@ -218,7 +241,9 @@ def _line(arrow: Sequence[Node], placed: Drawing) -> str:
 
 
 def _upward(room: str, other: str, placed: Drawing) -> str:
-    (x, y), (to_x, to_y) = ((placed.centres[one] + 8, MARGIN + ROW * placed.rows[one]) for one in (room, other))
+    (x, y), (to_x, to_y) = (
+        (placed.centres[one] + 8, MARGIN + ROW * placed.rows[one]) for one in (room, other)
+    )
     return f'<path class="up" d="M{x:.1f} {y}L{to_x:.1f} {to_y + HEIGHT}"/>'
 
 

@@ -1,4 +1,6 @@
-"""A step of a pipeline as a program: it finds words of two capitals or more. It needs no package."""
+"""A step of a pipeline as a program: it finds words of two capitals or more. It needs no
+package.
+"""
 
 import json
 import re
@@ -14,10 +16,20 @@ def patch(document):
     """What the step adds to a document."""
     found = re.finditer(r"(?<!\w)[A-Z]{2,}(?!\w)", document["text"])
     add = [{"spans": [one.span()], "type": "Acronym", "source": "capitals"} for one in found]
-    return {"add": [mention for mention in add if document["text"][mention["spans"][0][1] :][:1] != "-"]}
+    return {
+        "add": [mention for mention in add if document["text"][mention["spans"][0][1] :][:1] != "-"]
+    }
 
 
-say({"fascicle_step": 1, "name": "capitals", "gives": ["mentions"], "drops": [], "fingerprint": "capitals 1"})
+say(
+    {
+        "fascicle_step": 1,
+        "name": "capitals",
+        "gives": ["mentions"],
+        "drops": [],
+        "fingerprint": "capitals 1",
+    }
+)
 for line in sys.stdin:
     try:
         say({"patches": [patch(document) for document in json.loads(line)["documents"]]})

@@ -1,6 +1,8 @@
-"""Fascicle trains, bundles, combines and ships named entity recognisers, and runs them over any amount of text.
+"""Fascicle trains, bundles, combines and ships named entity recognisers, and runs them over any
+amount of text.
 
-Importing it loads no model, no torch and no runtime; each name brings what it needs when it is used.
+Importing it loads no model, no torch and no runtime; each name brings what it needs when it is
+used.
 """
 
 from __future__ import annotations
@@ -72,14 +74,28 @@ __all__ = [
 # The module of each name, where it has the same name; `train` is called otherwise there.
 _LATE: Final = MappingProxyType(
     {
-        **dict.fromkeys(("Document", "Event", "Link", "Mention", "Patch", "Section", "TextMention"), "core.document"),
+        **dict.fromkeys(
+            ("Document", "Event", "Link", "Mention", "Patch", "Section", "TextMention"),
+            "core.document",
+        ),
         **{verb: f"verbs.tasks.{verb}" for verb in ("annotate", "calibrate", "evaluate")},
-        **{verb: f"verbs.{verb}" for verb in ("combine", "compare", "evaluate_links", "export", "link")},
-        **{"check": "verbs.corpus_check", "apply": "core.patches", "load": "loading", "train": "training.run"},
+        **{
+            verb: f"verbs.{verb}"
+            for verb in ("combine", "compare", "evaluate_links", "export", "link")
+        },
+        **{
+            "check": "verbs.corpus_check",
+            "apply": "core.patches",
+            "load": "loading",
+            "train": "training.run",
+        },
         **{"read": "formats.files", "write": "formats.outputs", "to_arrow": "formats.parquet"},
         **dict.fromkeys(("AsyncClient", "Client"), "serving.client.clients"),
         **dict.fromkeys(("Scores", "score"), "evaluation.scoring.scores"),
-        **{"layers": "evaluation.scoring.inputs", "find_abbreviations": "terms.abbreviations.finder"},
+        **{
+            "layers": "evaluation.scoring.inputs",
+            "find_abbreviations": "terms.abbreviations.finder",
+        },
     }
 )
 
@@ -89,7 +105,9 @@ def __getattr__(name: str) -> object:
     if name not in _LATE:
         raise AttributeError(f"module 'fascicle' has no attribute {name!r}")
     try:
-        return getattr(import_module(f"fascicle.{_LATE[name]}"), "train_recipe" if name == "train" else name)
+        return getattr(
+            import_module(f"fascicle.{_LATE[name]}"), "train_recipe" if name == "train" else name
+        )
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "fascicle":
             raise

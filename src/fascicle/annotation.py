@@ -1,4 +1,6 @@
-"""One run of a predictor over documents from several inputs, with an account of all documents; it can be resumed."""
+"""One run of a predictor over documents from several inputs, with an account of all documents;
+it can be resumed.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ __all__ = ["EMPTY_TEXT", "Annotation", "NothingError", "OfInput", "Passage"]
 
 
 class NothingError(Exception):
-    """Error for an output file that would hold no document, since all documents of its input were set aside."""
+    """Error for an output file that would hold no document, since all documents of its input
+    were set aside.
+    """
 
 
 class Passage(NamedTuple):
@@ -59,7 +63,8 @@ class Annotation:
         segments: true if documents also get the sentences and words of the predictor.
         beside: steps whose patches add no mentions, such as the finder of abbreviations.
         account: counts of the run; its ``reading`` is the report of the reader of the documents.
-        seen: function that is called after each document, with the number of documents and ``Passage.reached``.
+        seen: function that is called after each document, with the number of documents and
+            ``Passage.reached``.
     """
 
     predictor: Annotator
@@ -69,17 +74,23 @@ class Annotation:
     seen: Callable[[int, int], None] = lambda documents, reached: None
 
     def documents(
-        self, given: Iterable[tuple[str, Document]], *, report: WriteReport, part: PartFile | None = None
+        self,
+        given: Iterable[tuple[str, Document]],
+        *,
+        report: WriteReport,
+        part: PartFile | None = None,
     ) -> Iterator[Document]:
         """Yields all annotated documents, for one output file.
 
         Args:
             given: pairs of input name and document, in order.
             report: report of the writer of the file.
-            part: the output file, if it can be resumed after a kill: documents that it holds are skipped.
+            part: the output file, if it can be resumed after a kill: documents that it holds are
+                skipped.
 
         Raises:
-            InputError: every document was set aside; or the documents differ from those that the part was made of.
+            InputError: every document was set aside; or the documents differ from those that the
+                part was made of.
         """
         passages = self.passages(given, digests=part is not None)
         if part is not None:
@@ -100,11 +111,13 @@ class Annotation:
     def by_input(
         self, given: Iterable[tuple[str, Document]], *, done: Mapping[str, Mapping[str, Any]]
     ) -> Iterator[OfInput]:
-        """Yields the annotated documents of each input, for one output file each; consume each before the next.
+        """Yields the annotated documents of each input, for one output file each; consume each
+        before the next.
 
         Args:
             given: pairs of input name and document, in order.
-            done: finished inputs with the result of `OfInput.facts`: their documents are counted and skipped.
+            done: finished inputs with the result of `OfInput.facts`: their documents are counted
+                and skipped.
         """
         for name in done:
             self.account.restore(dict(done[name]["account"]))
@@ -112,7 +125,9 @@ class Annotation:
         for name, group in groupby(self._outcomes(passages), key=lambda pair: pair[0].input):
             yield OfInput(run=self, name=name, group=group)
 
-    def passages(self, given: Iterable[tuple[str, Document]], *, digests: bool = False) -> Iterator[Passage]:
+    def passages(
+        self, given: Iterable[tuple[str, Document]], *, digests: bool = False
+    ) -> Iterator[Passage]:
         """Counts the documents that come in, and yields them.
 
         Args:
@@ -139,7 +154,11 @@ class Annotation:
 
     def _patches(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns the patches of the predictor, merged with those of the additional steps."""
-        patches = self.predictor.predict_and_cut(documents) if self.segments else self.predictor.predict(documents)
+        patches = (
+            self.predictor.predict_and_cut(documents)
+            if self.segments
+            else self.predictor.predict(documents)
+        )
         for step in self.beside:
             others = step.run(documents)
             patches = [
@@ -153,7 +172,9 @@ class Annotation:
         return patches
 
     def through(self, outcome: Outcome, events: EventCounts) -> Document | None:
-        """Returns the document of an outcome and counts its events; ``None`` for an error, which is recorded."""
+        """Returns the document of an outcome and counts its events; ``None`` for an error, which
+        is recorded.
+        """
         if outcome.document is None:
             self.account.predicting.add(failure_error(outcome))
             return None
@@ -184,7 +205,8 @@ class Annotation:
                 break
         if at is None or (at.number, at.digest) != (state["documents"], state["digest"]):
             raise InputError(
-                f"the first {state['documents']:,} documents are not those of the interrupted run, so it cannot "
+                f"the first {state['documents']:,} documents are not those of the interrupted "
+                "run, so it cannot "
                 "continue; give the same inputs, or leave out resume=True to start again"
             )
         self.account.restore(state["account"])
@@ -238,6 +260,8 @@ class OfInput:
         }
 
     def close(self) -> None:
-        """Adds the counts of the file; to be called when it is written, or when there is none to write."""
+        """Adds the counts of the file; to be called when it is written, or when there is none to
+        write.
+        """
         self.run.account.add(self.report)
         self.run.account.events.restore(self._events.state())

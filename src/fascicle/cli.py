@@ -1,8 +1,8 @@
 """The command line: the table of commands, and the handling of errors.
 
-Each command parses, calls one function of the package, and prints; it lives in the module of its name in ``verbs/``
-with a class ``Options`` and ``run(args) -> exit code``. Only the module of the command that is called is imported.
-Exit codes::
+Each command parses, calls one function of the package, and prints; it lives in the module of its
+name in ``verbs/`` with a class ``Options`` and ``run(args) -> exit code``. Only the module of the
+command that is called is imported. Exit codes::
 
     0    done
     1    an error inside Fascicle
@@ -32,25 +32,37 @@ from typing import Final
 from fascicle.errors import FascicleError, UsageError
 from fascicle.verbs.messages import say
 from fascicle.verbs.parsing import Parser, add_command, commands_of, configure, parse
-from fascicle.verbs.process import EndedError, end_cleanly, open_streams, pause_garbage_collection, quiet_unless_failed
+from fascicle.verbs.process import (
+    EndedError,
+    end_cleanly,
+    open_streams,
+    pause_garbage_collection,
+    quiet_unless_failed,
+)
 from fascicle.version import VERSION
 
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "annotate": "find mentions in texts, folders of texts, standard input or corpora",
-        "run": "process any number of documents with a pipeline in several processes, without losing any",
+        "run": "process any number of documents with a pipeline in several processes, without "
+        "losing any",
         "pipeline": "show a pipeline with every default, or test its rules and known answers",
         "serve": "serve pipelines and models over HTTP, with a page in the browser",
         "tokens": "make, withdraw and list named tokens of a service, with their roles",
-        "curation": "check, repair, copy and export the file in which a service saves the decisions of curators",
+        "curation": "check, repair, copy and export the file in which a service saves the "
+        "decisions of curators",
         "quarantine": "list, show and retry documents at which a run failed",
-        "label": "label every word of raw text with a model, ensemble or dictionary, to train other models",
+        "label": "label every word of raw text with a model, ensemble or dictionary, to train "
+        "other models",
         "init": "write a commented recipe for training on annotated files",
-        "train": "train the model of a recipe: a recogniser, a filter over several predictions, or a span typer",
-        "pretrain": "continue the pretraining of an encoder on raw text, by masked language modelling",
+        "train": "train the model of a recipe: a recogniser, a filter over several predictions, "
+        "or a span typer",
+        "pretrain": "continue the pretraining of an encoder on raw text, by masked language "
+        "modelling",
         "distill": "train a small network to imitate the layers or the answers of a large one",
         "bench": "train and score every recipe of a grid, and write the results for tables",
-        "evaluate": "score predictions against gold: precision, recall, F1, and errors by class and kind of mention",
+        "evaluate": "score predictions against gold: precision, recall, F1, and errors by class "
+        "and kind of mention",
         "combine": "join the predictions of several systems by a rule",
         "compare": "compare several systems on gold, and find the best combination",
         "plot": "draw learning curves, scores, errors, and the probabilities of gold mentions",
@@ -58,13 +70,17 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "ensemble": "save several models and a rule as one folder, which is used like a model",
         "export": "turn a trained model into a folder that runs without torch",
         "corpus": "count, check or convert corpora",
-        "index": "build term packs from vocabularies; count, verify, explain, compare, export and curate them",
+        "index": "build term packs from vocabularies; count, verify, explain, compare, export "
+        "and curate them",
         "linker": "fit a linker, which chooses the concept of a term pack for each mention",
-        "link": "link mentions of documents to concepts of a term pack, or to none, and explain why",
+        "link": "link mentions of documents to concepts of a term pack, or to none, and explain "
+        "why",
         "label-studio": "send documents to a project of Label Studio, and read its annotations",
         "vectors": "train static word vectors (GloVe) on the text of a corpus",
-        "typer": "predict types of given spans with a small model of static vectors: train, score and apply it",
-        "models": "list the models, packs and linkers that come with Fascicle, or the plug-ins of other packages",
+        "typer": "predict types of given spans with a small model of static vectors: train, "
+        "score and apply it",
+        "models": "list the models, packs and linkers that come with Fascicle, or the plug-ins "
+        "of other packages",
         "settings": "list the keys of recipes with their defaults and meanings",
         "doctor": "print ten lines about the installation and its speed, for a bug report",
         "completion": "print a script that lets bash or zsh complete commands and options",
@@ -89,7 +105,8 @@ def main(argv: Sequence[str] | None = None, *, imported: Callable[[], None] = la
         try:
             with end_cleanly():
                 code = _run(given, imported)
-                sys.stdout.flush()  # raises the error of a full disk or closed pipe before the exit code is set
+                # raises the error of a full disk or closed pipe before the exit code is set
+                sys.stdout.flush()
             return code
         except BaseException as error:
             if "--debug" in given and not isinstance(error, SystemExit | BrokenPipeError):
@@ -99,7 +116,8 @@ def main(argv: Sequence[str] | None = None, *, imported: Callable[[], None] = la
 
 def process() -> int:
     """Runs one command as its own process; returns the exit code."""
-    if _TEXT in sys.argv:  # numpy would start a thread for each core, and all of them would wait for work by spinning
+    # numpy would start a thread for each core, and all of them would wait for work by spinning
+    if _TEXT in sys.argv:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     code = main(imported=gc.freeze)  # modules stay, so no collection needs to look at them
     gc.freeze()  # the process ends: a last garbage collection would be wasted
@@ -110,13 +128,14 @@ def build_parser(only: str | None = None, *, names: Iterable[str] = COMMANDS) ->
     """Builds the parser of all commands.
 
     Args:
-        only: the only command whose options are added; by default all commands get theirs, and none if it is empty.
-            Other commands have just their names and help.
+        only: the only command whose options are added; by default all commands get theirs, and none
+            if it is empty. Other commands have just their names and help.
         names: of the commands that it knows.
     """
     parser = Parser(
         prog="fascicle",
-        description="Find the names of things in text: annotate, train, evaluate, combine, convert.",
+        description="Find the names of things in text: annotate, train, evaluate, combine, "
+        "convert.",
         epilog="fascicle COMMAND --help lists the options of a command.",
     )
     parser.add_argument("--version", action="version", version=f"fascicle {VERSION}")
@@ -130,7 +149,8 @@ def build_parser(only: str | None = None, *, names: Iterable[str] = COMMANDS) ->
 
 def _run(argv: list[str], imported: Callable[[], None]) -> int:
     named = next((given for given in argv if given in COMMANDS), "")
-    is_first = bool(named) and argv[0] == named  # then it is the one that is meant, and no other is listed or suggested
+    # then it is the one that is meant, and no other is listed or suggested
+    is_first = bool(named) and argv[0] == named
     with pause_garbage_collection():
         parser = build_parser(named, names=[named] if is_first else COMMANDS)
         imported()
@@ -164,7 +184,10 @@ def _code_of(error: BaseException) -> int:
         case OSError():
             _drop_stdout()
             if error.errno == errno.EMFILE:
-                say("error: this process may not open as many files as it needs; allow more with ulimit -n 1024")
+                say(
+                    "error: this process may not open as many files as it needs; allow more with "
+                    "ulimit -n 1024"
+                )
                 return 2
             place = f"{error.filename}: " if error.filename is not None else ""
             say(f"error: {place}{error.strerror or error}")

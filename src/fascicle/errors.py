@@ -9,13 +9,14 @@ The tree::
     ├── ModelError           a model folder that is damaged, foreign or of another version
     ├── PackError            a term pack that is damaged, foreign or of another version
     ├── OutputError          a place that cannot be written, or that exists already
-    ├── LossError            a document of which the output format would lose something, where that is refused
-    ├── UsageError           options that do not go together
+    ├── LossError            a document of which the output format would lose something, where that
+    is refused ├── UsageError           options that do not go together
     ├── MissingExtraError    a part of Fascicle that is not installed
     └── PluginError          a plug-in of another package that cannot be used
 
-Every message is one sentence: what was given, what is allowed, what to do. An error also has fields for programs:
-``code``, ``file``, ``line`` and ``key``. A code is one of `CODES`; an unknown field is empty.
+Every message is one sentence: what was given, what is allowed, what to do. An error also has fields
+for programs: ``code``, ``file``, ``line`` and ``key``. A code is one of `CODES`; an unknown field
+is empty.
 """
 
 from __future__ import annotations
@@ -60,13 +61,15 @@ CODES: Final[Mapping[str, str]] = MappingProxyType(
         "finished": "a document that its curator has finished",
     }
 )
-_LONGEST: Final = 1_000  # most characters of a message; a longer one quotes the content of some file
+# most characters of a message; a longer one quotes the content of some file
+_LONGEST: Final = 1_000
 _END: Final = 300
 _UNSEEN: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class Place(str):
-    """A place in a file as messages name it: ``file:line``, or another text where there are no lines.
+    """A place in a file as messages name it: ``file:line``, or another text where there are no
+    lines.
 
     Attributes:
         file: the file.
@@ -76,7 +79,9 @@ class Place(str):
     file: str
     line: int | None
 
-    def __new__(cls, file: str | PathLike[str], line: int | None = None, *, shown: str = "") -> Self:
+    def __new__(
+        cls, file: str | PathLike[str], line: int | None = None, *, shown: str = ""
+    ) -> Self:
         """Makes the text; ``shown`` replaces it."""
         place = super().__new__(cls, shown or f"{file}:{line}")
         place.file, place.line = str(file), line
@@ -84,16 +89,21 @@ class Place(str):
 
 
 def one_line(message: str) -> str:
-    """Returns a message for terminals: control characters are escaped, and the middle of a long message is cut out."""
+    """Returns a message for terminals: control characters are escaped, and the middle of a long
+    message is cut out.
+    """
     escaped = _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), message)
-    return f"{escaped[: _LONGEST - _END]} … {escaped[-_END:]}" if len(escaped) > _LONGEST else escaped
+    return (
+        f"{escaped[: _LONGEST - _END]} … {escaped[-_END:]}" if len(escaped) > _LONGEST else escaped
+    )
 
 
 class FascicleError(Exception):
     """Base of all errors for users; printed as one sentence, with a traceback only on request.
 
-    A message is one line of bounded length, also if it quotes a file: control characters are escaped, and the middle of
-    a long one is cut out, so that the place at its beginning and the advice at its end are kept.
+    A message is one line of bounded length, also if it quotes a file: control characters are
+    escaped, and the middle of a long one is cut out, so that the place at its beginning and the
+    advice at its end are kept.
 
     Attributes:
         code: what went wrong, one of `CODES`.
@@ -139,7 +149,9 @@ class FascicleError(Exception):
         self.file, self.line, self.key = file, line, key
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
-        """Supports pickling for other processes, without a call of the constructor, whose arguments may differ."""
+        """Supports pickling for other processes, without a call of the constructor, whose
+        arguments may differ.
+        """
         return _again, (type(self), *self.args), self.__dict__
 
     def saying(self, message: str) -> Self:
@@ -149,7 +161,9 @@ class FascicleError(Exception):
         return other
 
     def fields(self) -> dict[str, Any]:
-        """Returns the error as plain values, e.g. for JSON: the class, the code, the message, and the known fields."""
+        """Returns the error as plain values, e.g. for JSON: the class, the code, the message,
+        and the known fields.
+        """
         known = {"file": self.file, "line": self.line, "key": self.key}
         named = {name: value for name, value in known.items() if value}
         return {"error": type(self).__name__, "code": self.code, "message": str(self), **named}
@@ -183,7 +197,9 @@ class InputError(FascicleError):
 
 
 class FormatError(InputError):
-    """Content that breaks the rules of its format; names the file and, where there is one, the line."""
+    """Content that breaks the rules of its format; names the file and, where there is one, the
+    line.
+    """
 
     code = "format"
 
@@ -193,8 +209,11 @@ BROKEN: Final = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
 @contextmanager
-def explain_errors(what: str, *errors: type[Exception], at: str = "", advice: str = "") -> Iterator[None]:
-    """Converts errors in the block, those of `BROKEN` by default, to one that says what the content is not.
+def explain_errors(
+    what: str, *errors: type[Exception], at: str = "", advice: str = ""
+) -> Iterator[None]:
+    """Converts errors in the block, those of `BROKEN` by default, to one that says what the content
+    is not.
 
     Args:
         what: what it is not, such as ``not JSON``; the reason follows in brackets.
@@ -261,7 +280,8 @@ class MissingExtraError(FascicleError):
             package: the package that could not be imported.
         """
         super().__init__(
-            f"This needs the package {package!r}, which is not installed: run pip install 'fascicle[{extra}]'."
+            f"This needs the package {package!r}, which is not installed: run pip install "
+            f"'fascicle[{extra}]'."
         )
         self.key = package
         self.extra = extra

@@ -26,7 +26,13 @@ from fascicle.settings.folders.described import FILTER, file_sha256
 from fascicle.settings.folders.manifest import Manifest, check_open_types, read_manifest
 from fascicle.settings.folders.vocabularies import is_dictionary, is_pack
 from fascicle.settings.inputs import Case, RecognitionSettings
-from fascicle.settings.recipes.ensemble import ENSEMBLE, FILTER_FOLDER, MEMBERS, is_ensemble, read_ensemble
+from fascicle.settings.recipes.ensemble import (
+    ENSEMBLE,
+    FILTER_FOLDER,
+    MEMBERS,
+    is_ensemble,
+    read_ensemble,
+)
 from fascicle.settings.types import read_types
 
 if TYPE_CHECKING:
@@ -64,41 +70,60 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
     """Loads a model, an ensemble of models, a dictionary, or term packs.
 
     Args:
-        model: the name of a shipped model, with or without version (the newest is taken), a folder of
-            ``fascicle export`` or ``fascicle ensemble``, or a run folder of ``fascicle train``, which stands for the
-            model that the run kept (extra ``train``). Or a dictionary: a ``.tsv`` or ``.txt`` file (also ``.gz``) with
-            a type, a TAB and a name in each row. Or one or several term packs of ``fascicle index build``. Or the name
-            or folder of a checkpoint of Hugging Face (extra ``train``), or a predictor of another package (plug-in).
-        also: own names: a dictionary, a term pack, or several. Each name in a text is a mention, and mentions of the
-            model that overlap it are left out; of several lists the first answers.
-        case: ``"auto"``: names of a dictionary in any capitals, but symbols such as ``REST`` only as they are written;
-            ``"exact"``: all as they are written; ``"any"``: in any capitals, also names of term packs.
-        threads: CPU threads of the network; all usable cores by default. ``RAYON_NUM_THREADS`` limits the tokenizer.
+        model: the name of a shipped model, with or without version (the newest is taken), a folder
+            of ``fascicle export`` or ``fascicle ensemble``, or a run folder of ``fascicle train``,
+            which stands for the model that the run kept (extra ``train``). Or a dictionary: a
+            ``.tsv`` or ``.txt`` file (also ``.gz``) with a type, a TAB and a name in each row. Or
+            one or several term packs of ``fascicle index build``. Or the name or folder of a
+            checkpoint of Hugging Face (extra ``train``), or a predictor of another package
+            (plug-in).
+        also: own names: a dictionary, a term pack, or several. Each name in a text is a mention,
+            and mentions of the model that overlap it are left out; of several lists the first
+            answers.
+        case: ``"auto"``: names of a dictionary in any capitals, but symbols such as ``REST`` only
+            as they are written; ``"exact"``: all as they are written; ``"any"``: in any capitals,
+            also names of term packs.
+        threads: CPU threads of the network; all usable cores by default. ``RAYON_NUM_THREADS``
+            limits the tokenizer.
         types: a TOML file of types to look for, in place of those that a ``binder`` was trained on.
-        device: ``"cpu"`` (the default), ``"cuda"`` (exports need ``onnxruntime-gpu``), or ``"auto"``: a GPU for torch.
+        device: ``"cpu"`` (the default), ``"cuda"`` (exports need ``onnxruntime-gpu``), or
+            ``"auto"``: a GPU for torch.
         recognition: how names of term packs become mentions.
-        link: linkers: ``"basic"``, folders of linkers or packs, or ``"auto"``: the shipped one if it covers a type.
-        ontology: with ``link``, prefix of the only vocabulary in which links are given, such as ``"MONDO"``.
-        ends: ``"bare"`` cuts off what few guidelines count to a name; ``"corpus"`` keeps it, and the types apart too.
-        only: types of mentions to give out; by default all that the model does not keep apart (``decision.apart``).
-        threshold: mentions with a lower score are left out; one number, or one for each of some types.
+        link: linkers: ``"basic"``, folders of linkers or packs, or ``"auto"``: the shipped one if
+            it covers a type.
+        ontology: with ``link``, prefix of the only vocabulary in which links are given, such as
+            ``"MONDO"``.
+        ends: ``"bare"`` cuts off what few guidelines count to a name; ``"corpus"`` keeps it, and
+            the types apart too.
+        only: types of mentions to give out; by default all that the model does not keep apart
+            (``decision.apart``).
+        threshold: mentions with a lower score are left out; one number, or one for each of some
+            types.
         variants: also find sequence variants, by rules.
-        assertions: also find which mentions are negated, uncertain and so on; true, or a TOML file of own cues.
+        assertions: also find which mentions are negated, uncertain and so on; true, or a TOML file
+            of own cues.
 
     Returns:
-        A predictor: ``model(text)`` and ``model(texts)`` annotate texts, ``stream`` and ``predict`` documents.
+        A predictor: ``model(text)`` and ``model(texts)`` annotate texts, ``stream`` and ``predict``
+        documents.
 
     Raises:
-        ModelError, PackError: there is no such model, pack or linker, or it is damaged, foreign, or of another version.
+        ModelError, PackError: there is no such model, pack or linker, or it is damaged, foreign, or
+            of another version.
         MissingExtraError: a torch model, but torch is not installed.
         PluginError: a plug-in that cannot be loaded.
-        UsageError: an argument that a model cannot take; several models, not all packs; own names that are neither.
+        UsageError: an argument that a model cannot take; several models, not all packs; own names
+            that are neither.
         RecipeError: the file of types or of cues cannot be read, or the model cannot read it.
         InputError: a dictionary that cannot be read or holds no name.
     """
-    opened = load_all_types(model, threads=threads, types=types, device=device, recognition=recognition, case=case)
+    opened = load_all_types(
+        model, threads=threads, types=types, device=device, recognition=recognition, case=case
+    )
     own = open_own_names(also, case=case, links=not recognition or recognition.links)
-    predictor = filter_output(opened, also=own, ends=ends, only=only, threshold=threshold, variants=variants)
+    predictor = filter_output(
+        opened, also=own, ends=ends, only=only, threshold=threshold, variants=variants
+    )
     if link is not None or ontology:
         from fascicle.runtime.wrapped import add_links
 
@@ -123,7 +148,9 @@ def add_variants(predictor: Annotator, keep: ChooseLinks | None = None) -> Annot
     return JoinedPredictor(predictor, VariantRecogniser(), keep=keep or keep_all_links)
 
 
-def open_own_names(also: _ModelSource | None, *, case: Case = "auto", links: bool = True) -> list[Annotator]:
+def open_own_names(
+    also: _ModelSource | None, *, case: Case = "auto", links: bool = True
+) -> list[Annotator]:
     """Opens a user's own lists and packs.
 
     Args:
@@ -139,13 +166,17 @@ def open_own_names(also: _ModelSource | None, *, case: Case = "auto", links: boo
         if not (is_dictionary(one) or pack_folders(one)):
             where = "" if Path(one).expanduser().exists() else " (there is no such file)"
             raise UsageError(
-                f"{one}{where} is not a list of names (.tsv or .txt, with a type, a TAB and a name in each row) or "
+                f"{one}{where} is not a list of names (.tsv or .txt, with a type, a TAB and a "
+                "name in each row) or "
                 "a term pack; name one of these, or join models with fascicle ensemble",
                 file=os.fspath(one),
             )
     bare = RecognitionSettings(links=False)
     return [
-        load_all_types(one, case=case, recognition=bare if pack_folders(one) and not links else None) for one in given
+        load_all_types(
+            one, case=case, recognition=bare if pack_folders(one) and not links else None
+        )
+        for one in given
     ]
 
 
@@ -158,7 +189,9 @@ def filter_output(
     threshold: float | Mapping[str, float] = 0.0,
     variants: bool = False,
 ) -> Annotator:
-    """Wraps a predictor by `runtime.choice.filter_answers`, imported only if there is something to choose."""
+    """Wraps a predictor by `runtime.choice.filter_answers`, imported only if there is something
+    to choose.
+    """
     if not (also or ends or only or threshold or predictor.apart):
         return predictor
     from fascicle.runtime.choice import filter_answers
@@ -168,7 +201,9 @@ def filter_output(
         from fascicle.terms.variant_recogniser import TYPE
 
         beside = (TYPE,)
-    return filter_answers(predictor, also=also, ends=ends, only=only, threshold=threshold, beside=beside)
+    return filter_answers(
+        predictor, also=also, ends=ends, only=only, threshold=threshold, beside=beside
+    )
 
 
 def load_all_types(
@@ -180,43 +215,69 @@ def load_all_types(
     recognition: RecognitionSettings | None = None,
     case: Case = "auto",
 ) -> Annotator:
-    """Loads like `load`, with all types, also those kept apart: for calibration and for teachers."""
+    """Loads like `load`, with all types, also those kept apart: for calibration and for
+    teachers.
+    """
     if packs := pack_folders(model):
         from fascicle.terms.finding import open_packs
 
-        _refuse(f"{packs[0]} is a term pack, which names its types and has no network", types=types, device=device)
+        _refuse(
+            f"{packs[0]} is a term pack, which names its types and has no network",
+            types=types,
+            device=device,
+        )
         return open_packs(packs, _in_case(packs[0], case, recognition))
     name = model if isinstance(model, str | os.PathLike) else model[0]
     if recognition is not None:
-        raise UsageError(f"{name} is not a term pack, and these are settings of packs; leave them out")
+        raise UsageError(
+            f"{name} is not a term pack, and these are settings of packs; leave them out"
+        )
     if is_dictionary(name):
         from fascicle.terms.finding import open_dictionary
 
-        _refuse(f"{name} is a dictionary, which names its types and has no network", types=types, device=device)
+        _refuse(
+            f"{name} is a dictionary, which names its types and has no network",
+            types=types,
+            device=device,
+        )
         return open_dictionary(Path(name).expanduser(), case=case)
     return _loaded(name, threads, types, device)
 
 
-def _in_case(pack: Path, case: Case, recognition: RecognitionSettings | None) -> RecognitionSettings | None:
-    """Returns the settings of packs, whose names know themselves in which capitals they are found."""
+def _in_case(
+    pack: Path, case: Case, recognition: RecognitionSettings | None
+) -> RecognitionSettings | None:
+    """Returns the settings of packs, whose names know themselves in which capitals they are
+    found.
+    """
     if case == "exact":
-        raise UsageError(f'case="exact" is for lists of names, and {pack} is a term pack; leave it out')
+        raise UsageError(
+            f'case="exact" is for lists of names, and {pack} is a term pack; leave it out'
+        )
     if case == "auto":
         return recognition
     return msgspec.structs.replace(recognition or RecognitionSettings(), case=False)
 
 
 def _loaded(
-    model: str | os.PathLike[str], threads: int | None, types: str | os.PathLike[str] | None, device: str | None
+    model: str | os.PathLike[str],
+    threads: int | None,
+    types: str | os.PathLike[str] | None,
+    device: str | None,
 ) -> Annotator:
     """Loads a predictor that is no term pack and no dictionary."""
     if is_plugin(model):
-        _refuse(f"{model} is a plug-in, which chooses its types and its device itself", types=types, device=device)
+        _refuse(
+            f"{model} is a plug-in, which chooses its types and its device itself",
+            types=types,
+            device=device,
+        )
         from fascicle.runtime.wrapped import PluggedPredictor
 
         name = str(model)
         return PluggedPredictor(
-            plugins.load_plugin("predictors", name), package=plugins.plugin_package("predictors", name)
+            plugins.load_plugin("predictors", name),
+            package=plugins.plugin_package("predictors", name),
         )
     if is_checkpoint(model):
         _refuse(f"{model} is a checkpoint of another tool, whose types are labels", types=types)
@@ -224,7 +285,9 @@ def _loaded(
             from fascicle.models.model import find_device
             from fascicle.models.token_classifier import load_token_classifier
         place = Path(model).expanduser()
-        return load_token_classifier(os.fspath(place) if place.is_dir() else str(model), device=find_device(device))
+        return load_token_classifier(
+            os.fspath(place) if place.is_dir() else str(model), device=find_device(device)
+        )
     folder = find_model(model)
     if is_ensemble(folder):
         _refuse(f"{folder} is an ensemble, which looks for the types of its members", types=types)
@@ -248,16 +311,25 @@ def load_single(model: str | os.PathLike[str], *, threads: int | None = None) ->
         UsageError: an ensemble, a dictionary, or a term pack.
     """
     if is_dictionary(model) or pack_folders(model):
-        raise UsageError(f"{model} is a dictionary or term pack, and this needs a model; give the folder of one")
+        raise UsageError(
+            f"{model} is a dictionary or term pack, and this needs a model; give the folder of one"
+        )
     folder = find_model(model)
     if is_ensemble(folder):
-        message = f"{folder} is an ensemble, and this needs a single model; give one of those in {folder / MEMBERS}"
+        message = (
+            f"{folder} is an ensemble, and this needs a single model; give one of those in "
+            f"{folder / MEMBERS}"
+        )
         raise UsageError(message, file=str(folder))
     return _model(folder, threads, None)
 
 
 def _model(
-    folder: Path, threads: int | None, types: str | os.PathLike[str] | None, *, device: str | None = None
+    folder: Path,
+    threads: int | None,
+    types: str | os.PathLike[str] | None,
+    *,
+    device: str | None = None,
 ) -> ModelPredictor:
     from fascicle.runtime.opening import open_export, open_typed, read_tokenizer
 
@@ -282,7 +354,9 @@ def _model(
             manifest = with_types(model, manifest, types=described, tokenizer=tokenizer)
         except RecipeError as error:
             raise RecipeError(str(error), at=str(types)) from None
-    return ModelPredictor(manifest, tokenizer, TorchScorer(model=model), read=make_reader(folder, manifest))
+    return ModelPredictor(
+        manifest, tokenizer, TorchScorer(model=model), read=make_reader(folder, manifest)
+    )
 
 
 def load_filter(
@@ -291,8 +365,8 @@ def load_filter(
     """Loads a filter over the mentions of other systems.
 
     Args:
-        folder: folder of a run of ``fascicle train`` with a recipe of a filter, the ``best`` folder in it (both need
-            the extra ``train``), or an export.
+        folder: folder of a run of ``fascicle train`` with a recipe of a filter, the ``best`` folder
+            in it (both need the extra ``train``), or an export.
         threads: CPU threads of the network; all usable cores by default.
         device: see `load`.
 
@@ -325,7 +399,8 @@ def load_typer(folder: str | os.PathLike[str], *, threads: int | None = None) ->
     """Loads a span typer, which needs the extra ``train``.
 
     Args:
-        folder: folder of a run of ``fascicle train`` with a recipe of a span typer, or of the model in it.
+        folder: folder of a run of ``fascicle train`` with a recipe of a span typer, or of the model
+            in it.
         threads: CPU threads; all usable cores by default.
 
     Raises:
@@ -338,7 +413,9 @@ def load_typer(folder: str | os.PathLike[str], *, threads: int | None = None) ->
 
 
 def _ensemble(folder: Path, threads: int | None, device: str | None) -> EnsemblePredictor:
-    """Opens the ensemble of a folder; small members are kept in memory, large ones opened anew for each call."""
+    """Opens the ensemble of a folder; small members are kept in memory, large ones opened anew
+    for each call.
+    """
     from fascicle.runtime.ensemble import EnsemblePredictor
 
     manifest = read_ensemble(folder)
@@ -347,11 +424,20 @@ def _ensemble(folder: Path, threads: int | None, device: str | None) -> Ensemble
     for place, expected in zip([*places, *judged], manifest.described, strict=True):
         described = description_file(place)
         if not described.is_file() or file_sha256(described) != expected:
-            raise ModelError(f"{place} is not what {ENSEMBLE} of {folder} describes; copy or make the ensemble again")
+            raise ModelError(
+                f"{place} is not what {ENSEMBLE} of {folder} describes; copy or make the "
+                "ensemble again"
+            )
     _check_members(folder, device)
-    size = sum(file.stat().st_size for place in [*places, *judged] for file in place.rglob("*") if file.is_file())
+    size = sum(
+        file.stat().st_size
+        for place in [*places, *judged]
+        for file in place.rglob("*")
+        if file.is_file()
+    )
     members: list[Callable[[], Annotator]] = [
-        partial(load, place, threads=threads, device=None if is_pack(place) else device) for place in places
+        partial(load, place, threads=threads, device=None if is_pack(place) else device)
+        for place in places
     ]
     judges: list[Callable[[], MentionFilter]] = [
         partial(load_filter, place, threads=threads, device=device) for place in judged
@@ -362,7 +448,9 @@ def _ensemble(folder: Path, threads: int | None, device: str | None) -> Ensemble
 
 
 def _check_members(folder: Path, device: str | None) -> None:
-    """Raises an error for a device that a part of an ensemble cannot use, before any part is opened."""
+    """Raises an error for a device that a part of an ensemble cannot use, before any part is
+    opened.
+    """
     manifest = read_ensemble(folder)
     places = [folder / MEMBERS / name for name in manifest.members]
     for place in filter(is_ensemble, places):
@@ -382,7 +470,9 @@ def _check_members(folder: Path, device: str | None) -> None:
 
 @contextmanager
 def _needs_torch(threads: int | None) -> Iterator[None]:
-    """Guards imports of torch models, and sets the number of threads of torch; ``None`` leaves it unchanged."""
+    """Guards imports of torch models, and sets the number of threads of torch; ``None`` leaves
+    it unchanged.
+    """
     try:
         import torch
 

@@ -1,11 +1,14 @@
-"""Predictors, steps, readers, writers, models, vocabularies and packs of other packages, found by their entry points.
+"""Predictors, steps, readers, writers, models, vocabularies and packs of other packages, found by
+their entry points.
 
-A package lists its objects in its ``pyproject.toml``, under ``[project.entry-points."fascicle.readers"]`` and likewise
-for the other groups. An object meets the protocol of its group in `fascicle.core.contracts`; a class is called without
-arguments to make the object. No entry point is looked up or imported before a name is requested that Fascicle itself
-does not have. So a broken plug-in is an error only where it is used.
+A package lists its objects in its ``pyproject.toml``, under
+``[project.entry-points."fascicle.readers"]`` and likewise for the other groups. An object meets the
+protocol of its group in `fascicle.core.contracts`; a class is called without arguments to make the
+object. No entry point is looked up or imported before a name is requested that Fascicle itself does
+not have. So a broken plug-in is an error only where it is used.
 
-A model or a term pack is named as ``PACKAGE:FOLDER``, a folder inside the package. No code of such a package runs.
+A model or a term pack is named as ``PACKAGE:FOLDER``, a folder inside the package. No code of such
+a package runs.
 """
 
 from __future__ import annotations
@@ -40,24 +43,35 @@ _ALL: Final = (*GROUPS, *_FOLDERS)
 
 
 def _are_texts(value: Any) -> bool:
-    return isinstance(value, Collection) and not isinstance(value, str) and all(isinstance(one, str) for one in value)
+    return (
+        isinstance(value, Collection)
+        and not isinstance(value, str)
+        and all(isinstance(one, str) for one in value)
+    )
 
 
 def _are_suffixes(value: Any) -> bool:
     return _are_texts(value) and all(one.startswith(".") and one == one.lower() for one in value)
 
 
-# Allowed values of each part of a protocol. They are checked early: a text in place of a tuple would be read as its
-# letters, and wrong suffixes would stop the reading of files that do not concern the plug-in.
+# Allowed values of each part of a protocol. They are checked early: a text in place of a tuple
+# would be read as its letters, and wrong suffixes would stop the reading of files that do not
+# concern the plug-in.
 _SHAPES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = MappingProxyType(
     {
         **dict.fromkeys(("predict", "run", "read", "encode"), (callable, "a method")),
         **dict.fromkeys(("needs", "gives", "drops", "holds"), (_are_texts, "a frozenset of texts")),
         **dict.fromkeys(("start", "end"), (lambda value: isinstance(value, bytes), "bytes")),
-        "name": (lambda value: isinstance(value, str) and value not in ("", GOLD), f"a text other than {GOLD!r}"),
+        "name": (
+            lambda value: isinstance(value, str) and value not in ("", GOLD),
+            f"a text other than {GOLD!r}",
+        ),
         "fingerprint": (lambda value: isinstance(value, str), "a text"),
         "types": (_are_texts, "a tuple of texts"),
-        "suffixes": (_are_suffixes, "a tuple of texts in lower case that begin with a dot, such as ('.mu',)"),
+        "suffixes": (
+            _are_suffixes,
+            "a tuple of texts in lower case that begin with a dot, such as ('.mu',)",
+        ),
     }
 )
 
@@ -94,12 +108,12 @@ def load_plugin(group: str, name: str, *, make: Callable[[Any], Any] | None = No
     Args:
         group: one of `GROUPS`.
         name: one of `plugin_names`.
-        make: makes the object of what the entry point names; by default a class is called without arguments, unless it
-            has ``Settings``: then the class itself is checked.
+        make: makes the object of what the entry point names; by default a class is called without
+            arguments, unless it has ``Settings``: then the class itself is checked.
 
     Raises:
-        PluginError: no package or several packages have a plug-in of this name, or it cannot be imported, or a part of
-            its protocol is missing or has a wrong value.
+        PluginError: no package or several packages have a plug-in of this name, or it cannot be
+            imported, or a part of its protocol is missing or has a wrong value.
         RecipeError: its settings are not allowed.
         MissingExtraError: it needs a package that is not installed.
     """
@@ -112,10 +126,13 @@ def load_plugin(group: str, name: str, *, make: Callable[[Any], Any] | None = No
         raise
     except (Exception, SystemExit) as error:
         why = f"cannot be loaded ({type(error).__name__}: {error})"
-        raise PluginError(f"{_title(entry, group)} {why}; update or remove that package", key=name) from error
+        raise PluginError(
+            f"{_title(entry, group)} {why}; update or remove that package", key=name
+        ) from error
     if lacks := [part for part in _parts(group) if part not in has]:
         raise PluginError(
-            f"{_title(entry, group)} lacks {', '.join(lacks)}, which a {GROUPS[group].__name__} must have; update or "
+            f"{_title(entry, group)} lacks {', '.join(lacks)}, which a {GROUPS[group].__name__} "
+            "must have; update or "
             "remove that package",
             key=name,
         )
@@ -123,7 +140,8 @@ def load_plugin(group: str, name: str, *, make: Callable[[Any], Any] | None = No
         fits, allowed = _SHAPES[part]
         if not fits(value):
             raise PluginError(
-                f"{_title(entry, group)} has {shorten(repr(value))} as its {part}, which must be {allowed}; correct "
+                f"{_title(entry, group)} has {shorten(repr(value))} as its {part}, which must be "
+                f"{allowed}; correct "
                 "it, or remove that package",
                 key=name,
             )
@@ -143,7 +161,8 @@ def _folder(group: str, name: str) -> Path:
     """Returns a folder of another package.
 
     Raises:
-        PluginError: there is none of this name, or several packages have one, or the folder is not there.
+        PluginError: there is none of this name, or several packages have one, or the folder is not
+            there.
     """
     entry = _entry(group, name)
     found = folder_of_package(entry.value)
@@ -168,7 +187,9 @@ def plugins(own: Mapping[str, Collection[str]]) -> list[_Plugin]:
     Args:
         own: group -> names of Fascicle's own objects, which hide plug-ins of the same name.
     """
-    found = [_tried(group, entry, own.get(group, ())) for group in _ALL for entry in _entries(group)]
+    found = [
+        _tried(group, entry, own.get(group, ())) for group in _ALL for entry in _entries(group)
+    ]
     return found + [_astray(entry) for entry in _strays()]
 
 
@@ -176,21 +197,29 @@ def _strays() -> list[EntryPoint]:
     from importlib.metadata import entry_points
 
     known = {f"fascicle.{group}" for group in _ALL}
-    groups = sorted(one for one in entry_points().groups if one.startswith("fascicle.") and one not in known)
+    groups = sorted(
+        one for one in entry_points().groups if one.startswith("fascicle.") and one not in known
+    )
     return [entry for group in groups for entry in entry_points(group=group)]
 
 
 def _astray(entry: EntryPoint) -> _Plugin:
     group = entry.group.removeprefix("fascicle.")
     known = ", ".join(f"fascicle.{one}" for one in _ALL)
-    problem = f"{_title(entry, group)} is in the group {entry.group}, which does not exist; choose one of {known}"
+    problem = (
+        f"{_title(entry, group)} is in the group {entry.group}, which does not exist; "
+        f"choose one of {known}"
+    )
     return _Plugin(group=group, name=entry.name, package=_package(entry), problem=problem)
 
 
 def _tried(group: str, entry: EntryPoint, own: Collection[str]) -> _Plugin:
     problem = ""
     if entry.name in own:
-        problem = f"{_title(entry, group)} is hidden by that of Fascicle, which has the same name; rename it"
+        problem = (
+            f"{_title(entry, group)} is hidden by that of Fascicle, which has the same "
+            "name; rename it"
+        )
     else:
         try:
             _folder(group, entry.name) if group in _FOLDERS else load_plugin(group, entry.name)
@@ -202,10 +231,16 @@ def _tried(group: str, entry: EntryPoint, own: Collection[str]) -> _Plugin:
 def _entry(group: str, name: str) -> EntryPoint:
     found = [entry for entry in _entries(group) if entry.name == name]
     if not found:
-        raise PluginError(f"no installed package has {_one(group)} called {name!r}; install one that has", key=name)
+        raise PluginError(
+            f"no installed package has {_one(group)} called {name!r}; install one that has",
+            key=name,
+        )
     if len(found) > 1:
         packages = " and ".join(sorted(map(_package, found)))
-        raise PluginError(f"{packages} both have {_one(group)} called {name!r}; remove one of the packages", key=name)
+        raise PluginError(
+            f"{packages} both have {_one(group)} called {name!r}; remove one of the packages",
+            key=name,
+        )
     return found[0]
 
 
@@ -215,10 +250,17 @@ def _entries(group: str) -> tuple[EntryPoint, ...]:
 
 @lru_cache
 def _found(group: str, path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
-    """Returns the entry points of a group; cached for each search path, since they may be requested for each file."""
-    from importlib.metadata import entry_points  # imported late: it takes milliseconds, and few runs need it
+    """Returns the entry points of a group; cached for each search path, since they may be
+    requested for each file.
+    """
+    # imported late: it takes milliseconds, and few runs need it
+    from importlib.metadata import entry_points
 
-    return tuple(sorted(entry_points(group=f"fascicle.{group}"), key=lambda entry: (entry.name, _package(entry))))
+    return tuple(
+        sorted(
+            entry_points(group=f"fascicle.{group}"), key=lambda entry: (entry.name, _package(entry))
+        )
+    )
 
 
 def _parts(group: str) -> list[str]:

@@ -3,8 +3,8 @@
 usage: FASCICLE_DATA=... python -m studies.abbreviations.finder odd|even
 
 ``odd`` prints the errors on the half that the finder was developed on. ``even`` writes
-``results/abbreviation-finder.json``: precision, recall and F1 on the other half, with intervals over records, beside
-the plain algorithm of Schwartz and Hearst (PSB 2003).
+``results/abbreviation-finder.json``: precision, recall and F1 on the other half, with intervals
+over records, beside the plain algorithm of Schwartz and Hearst (PSB 2003).
 """
 
 from __future__ import annotations
@@ -69,7 +69,9 @@ def ours(text: str) -> Pairs:
 
 
 def plain(text: str) -> Pairs:
-    """The algorithm of the paper without repairs: the nearest closing bracket, and letters in their order."""
+    """The algorithm of the paper without repairs: the nearest closing bracket, and letters in
+    their order.
+    """
     found, at = Pairs(), 0
     while (start := text.find(" (", at)) >= 0 and (end := text.find(")", start)) >= 0:
         inner, before, at = text[start + 2 : end], text[:start].split(), end
@@ -96,7 +98,9 @@ def scored(half: Sequence[Record], find: Callable[[str], Pairs]) -> Scores:
         found = {pair for line in record.lines for pair in find(line)}
         right = len(found & record.pairs)
         counts[str(number)] = Counts(tp=right, fp=len(found) - right, fn=len(record.pairs) - right)
-    total = Counts(**{name: sum(getattr(one, name) for one in counts.values()) for name in ("tp", "fp", "fn")})
+    total = Counts(
+        **{name: sum(getattr(one, name) for one in counts.values()) for name in ("tp", "fp", "fn")}
+    )
     return Scores(counts=total, by_type={"pair": total}, by_document=counts)
 
 
@@ -104,8 +108,12 @@ def errors(half: Sequence[Record]) -> Iterator[str]:
     """What the finder finds wrongly or not at all."""
     for record in half:
         found = {pair for line in record.lines for pair in ours(line)}
-        yield from (f"{record.id}: wrong {' | '.join(pair)}" for pair in sorted(found - record.pairs))
-        yield from (f"{record.id}: missed {' | '.join(pair)}" for pair in sorted(record.pairs - found))
+        yield from (
+            f"{record.id}: wrong {' | '.join(pair)}" for pair in sorted(found - record.pairs)
+        )
+        yield from (
+            f"{record.id}: missed {' | '.join(pair)}" for pair in sorted(record.pairs - found)
+        )
 
 
 def main() -> None:
@@ -113,7 +121,11 @@ def main() -> None:
     every = list(records(Path(os.environ["FASCICLE_DATA"]) / FILE))
     if sys.argv[1:] == ["odd"]:
         print("\n".join(errors(every[::2])))
-    halves = {"odd": every[::2], "even": every[1::2]} if sys.argv[1:] == ["even"] else {"odd": every[::2]}
+    halves = (
+        {"odd": every[::2], "even": every[1::2]}
+        if sys.argv[1:] == ["even"]
+        else {"odd": every[::2]}
+    )
     value: dict[str, object] = {}
     for name, half in halves.items():
         begun = time.process_time()

@@ -1,14 +1,16 @@
-"""What rules for abbreviations change about the mentions of systems, fitted on dev and scored once on test.
+"""What rules for abbreviations change about the mentions of systems, fitted on dev and scored once
+on test.
 
 usage: FASCICLE_DATA=... python -m studies.abbreviations.measure dev | test | shipped
 
 ``dev`` fits the rules for each system with stored predictions (``results/combining``), and writes
 ``results/abbreviation-rules.dev.json``. ``test`` refuses to begin without that file; it writes
-``results/abbreviation-rules.json``. ``shipped`` does both for the shipped model over the raw abstracts, and writes
-``results/abbreviation-shipped.json``.
+``results/abbreviation-rules.json``. ``shipped`` does both for the shipped model over the raw
+abstracts, and writes ``results/abbreviation-shipped.json``.
 
-The predictions are of sentences. They are put back into the abstracts that the sentences were made from, character by
-character without white space, so that rules see the abstracts as they were published.
+The predictions are of sentences. They are put back into the abstracts that the sentences were made
+from, character by character without white space, so that rules see the abstracts as they were
+published.
 """
 
 from __future__ import annotations
@@ -74,7 +76,9 @@ class Joined:
 
     def under(self, found: Found, rules: AbbreviationRules) -> Found:
         """Mentions under rules."""
-        return {one.id: apply_rules(one, Patch(add=found[one.id]), rules).add for one in self.documents}
+        return {
+            one.id: apply_rules(one, Patch(add=found[one.id]), rules).add for one in self.documents
+        }
 
 
 def joined(corpus: str, name: str) -> Joined:
@@ -87,13 +91,17 @@ def joined(corpus: str, name: str) -> Joined:
         for seed in SEEDS
         if (found := part.said(key, seed=seed)) is not None
     }
-    chosen = json.loads((RESULTS / "combining" / f"{corpus}.choice.json").read_text(encoding="utf-8"))
+    chosen = json.loads(
+        (RESULTS / "combining" / f"{corpus}.choice.json").read_text(encoding="utf-8")
+    )
     members = {system: said[f"{system} s1"] for system in chosen["members"]}
     said["vote chosen on dev"] = combined(members, chosen["members"], rule_of(chosen["rule"]))
     return in_abstracts(corpus, name, part.documents, said)
 
 
-def in_abstracts(corpus: str, name: str, sentences: Sequence[Document], said: Mapping[str, Found]) -> Joined:
+def in_abstracts(
+    corpus: str, name: str, sentences: Sequence[Document], said: Mapping[str, Found]
+) -> Joined:
     """Joins the sentences of a part to abstracts.
 
     Args:
@@ -107,11 +115,16 @@ def in_abstracts(corpus: str, name: str, sentences: Sequence[Document], said: Ma
     places = dict(_places(sentences, {one.id: one.text for one in abstracts}, of))
     gold = _moved(layers(sentences), places, of)
     documents = [
-        msgspec.structs.replace(one, mentions=gold.get(one.id, ()), abbreviations=find_abbreviations(one))
+        msgspec.structs.replace(
+            one, mentions=gold.get(one.id, ()), abbreviations=find_abbreviations(one)
+        )
         for one in abstracts
     ]
     found_in = {system: _moved(found, places, of) for system, found in said.items()}
-    every = {system: {one.id: found.get(one.id, ()) for one in abstracts} for system, found in found_in.items()}
+    every = {
+        system: {one.id: found.get(one.id, ()) for one in abstracts}
+        for system, found in found_in.items()
+    }
     return Joined(documents=documents, said=every)
 
 
@@ -119,7 +132,9 @@ def _places(
     sentences: Sequence[Document], texts: Mapping[str, str], of: Mapping[str, str]
 ) -> Iterator[tuple[str, list[int]]]:
     """For each character of each sentence its place in the abstract."""
-    solid = {key: [at for at, one in enumerate(text) if not one.isspace()] for key, text in texts.items()}
+    solid = {
+        key: [at for at, one in enumerate(text) if not one.isspace()] for key, text in texts.items()
+    }
     begun = dict.fromkeys(texts, 0)
     for sentence in sentences:
         abstract = of[sentence.id]
@@ -131,7 +146,9 @@ def _places(
         yield sentence.id, place
 
 
-def _moved(found: Found, places: Mapping[str, list[int]], of: Mapping[str, str]) -> dict[str, tuple[Mention, ...]]:
+def _moved(
+    found: Found, places: Mapping[str, list[int]], of: Mapping[str, str]
+) -> dict[str, tuple[Mention, ...]]:
     """Mentions of sentences as mentions of their abstracts."""
     moved: dict[str, list[Mention]] = {}
     for key, mentions in found.items():
@@ -143,8 +160,13 @@ def _moved(found: Found, places: Mapping[str, list[int]], of: Mapping[str, str])
 
 def fitted(part: Joined, found: Found) -> dict[str, Any]:
     """The rules that are best on a part, and what each of them alone does there."""
-    one = fit_rules(part.documents, found, merit=lambda changed: part.score(changed).micro.f1, chosen_on="")
-    return {**one.as_dict(), "tried": [[msgspec.to_builtins(rules), merit] for rules, merit in one.tried]}
+    one = fit_rules(
+        part.documents, found, merit=lambda changed: part.score(changed).micro.f1, chosen_on=""
+    )
+    return {
+        **one.as_dict(),
+        "tried": [[msgspec.to_builtins(rules), merit] for rules, merit in one.tried],
+    }
 
 
 def tested(part: Joined, found: Found, rules: AbbreviationRules) -> dict[str, Any]:
@@ -163,7 +185,9 @@ def tested(part: Joined, found: Found, rules: AbbreviationRules) -> dict[str, An
         "after": row(after),
         "difference": paired(after, before),
         "alone": {name: paired(one, before) for name, one in singles.items()},
-        "without": {name: paired(part.score(part.under(found, one)), before) for name, one in on.items()},
+        "without": {
+            name: paired(part.score(part.under(found, one)), before) for name, one in on.items()
+        },
     }
 
 
@@ -180,14 +204,19 @@ def answers(model: ModelPredictor, documents: Sequence[Document]) -> Found:
 
 def shipped() -> dict[str, Any]:
     """The shipped model over raw abstracts."""
-    model, places = load_single(MODEL, threads=1), {name: ABSTRACTS["bc5cdr", name] for name in ("dev", "test")}
+    model, places = (
+        load_single(MODEL, threads=1),
+        {name: ABSTRACTS["bc5cdr", name] for name in ("dev", "test")},
+    )
     parts = {}
     for name, place in places.items():
         path = Path(os.environ["FASCICLE_DATA"]) / place
         documents = list(read(path))
         found = answers(model, documents)
         documents = [
-            msgspec.structs.replace(one, mentions=one.layer(GOLD), abbreviations=find_abbreviations(one))
+            msgspec.structs.replace(
+                one, mentions=one.layer(GOLD), abbreviations=find_abbreviations(one)
+            )
             for one in documents
         ]
         parts[name] = Joined(documents=documents, said={MODEL: found}), source_sha256(str(path))
@@ -211,12 +240,18 @@ def main() -> None:
         return
     if step == "dev":
         parts = {corpus: joined(corpus, "dev") for corpus in CORPORA}
-        value = {c: {name: fitted(one, found) for name, found in one.said.items()} for c, one in parts.items()}
+        value = {
+            c: {name: fitted(one, found) for name, found in one.said.items()}
+            for c, one in parts.items()
+        }
     else:
         chosen = json.loads((RESULTS / f"{DEV}.json").read_text(encoding="utf-8"))["systems"]
         parts = {corpus: joined(corpus, "test") for corpus in CORPORA}
         value = {
-            c: {name: tested(one, found, rules_of(chosen[c][name])) for name, found in one.said.items()}
+            c: {
+                name: tested(one, found, rules_of(chosen[c][name]))
+                for name, found in one.said.items()
+            }
             for c, one in parts.items()
         }
     write_result(DEV if step == "dev" else TEST, {"systems": value})

@@ -23,7 +23,10 @@ def finder(results: Path) -> str:
             *(_rate(told[half][key][name]) for name in ("precision", "recall", "f1")),
         ]
         for half in ("odd", "even")
-        for key, system in (("finder", "Fascicle"), ("schwartz_hearst", "Schwartz and Hearst, without repairs"))
+        for key, system in (
+            ("finder", "Fascicle"),
+            ("schwartz_hearst", "Schwartz and Hearst, without repairs"),
+        )
         if half in told
     ]
     return markdown(["records", "pairs", "system", "P", "R", "F1"], body) if body else NOT_RUN
@@ -45,10 +48,19 @@ def ablation(results: Path) -> str:
     for corpus, system, row in _rows(results):
         alone = [_points(one) for one in row["alone"].values()]
         less = [
-            _points(row["without"][name]) if name in row["without"] else "–" for name in ("spread", "drop", "one_type")
+            _points(row["without"][name]) if name in row["without"] else "–"
+            for name in ("spread", "drop", "one_type")
         ]
         body.append([corpus, system, *alone, f"**{_points(row['difference'])}**", *less])
-    head = ["corpus", "system", "exact alone", "end alone", "drop alone", "one type alone", "**fitted**"]
+    head = [
+        "corpus",
+        "system",
+        "exact alone",
+        "end alone",
+        "drop alone",
+        "one type alone",
+        "**fitted**",
+    ]
     return markdown([*head, "less spread", "less drop", "less one type"], body) if body else NOT_RUN
 
 
@@ -59,7 +71,9 @@ def _rows(results: Path) -> list[tuple[str, str, Mapping[str, Any]]]:
         for system, row in systems.items()
     ]
     shipped = read_result(results, SHIPPED)
-    return [*rows, ("bc5cdr, raw text", f"`{shipped['model']}`", shipped["test"])] if shipped else rows
+    return (
+        [*rows, ("bc5cdr, raw text", f"`{shipped['model']}`", shipped["test"])] if shipped else rows
+    )
 
 
 def _on(rules: Mapping[str, Any]) -> str:
@@ -70,7 +84,10 @@ def _on(rules: Mapping[str, Any]) -> str:
 
 def _change(row: Mapping[str, Any]) -> list[str]:
     before, after = (row[name]["micro"] for name in ("before", "after"))
-    return [f"{100 * before[name]:.1f} → {100 * after[name]:.1f}" for name in ("precision", "recall", "f1")]
+    return [
+        f"{100 * before[name]:.1f} → {100 * after[name]:.1f}"
+        for name in ("precision", "recall", "f1")
+    ]
 
 
 def _rate(one: Mapping[str, float]) -> str:

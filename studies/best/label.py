@@ -1,4 +1,5 @@
-"""A teacher of torch labels texts, with a network that computes in bf16: scores to three digits, in less time.
+"""A teacher of torch labels texts, with a network that computes in bf16: scores to three digits, in
+less time.
 
 usage: python -m studies.best.label RUN TEXTS... -o LABELS [--against CORPUS...]
 """

@@ -1,10 +1,12 @@
-"""The runs of the grid ``best`` as they would ship: in 8 bits, with rules for abbreviations that dev chose.
+"""The runs of the grid ``best`` as they would ship: in 8 bits, with rules for abbreviations that
+dev chose.
 
 usage: FASCICLE_DATA=... python -m studies.best.measure --runs FOLDER [--only GLOB]
 
-Every complete run is exported with scales measured on its training texts. It predicts dev and test sentence by sentence
-through ONNX Runtime, its mentions are put back into the abstracts, the rules are fitted on dev, and test is scored
-without and with them. ``results/best-8-bits.json`` keeps what is not measured again.
+Every complete run is exported with scales measured on its training texts. It predicts dev and test
+sentence by sentence through ONNX Runtime, its mentions are put back into the abstracts, the rules
+are fitted on dev, and test is scored without and with them. ``results/best-8-bits.json`` keeps what
+is not measured again.
 
 A run that learnt from dev too has no part to fit rules on; it takes those of its twin without dev.
 """
@@ -54,7 +56,11 @@ def main() -> int:
         return 2
     for run in done:
         rows[run.name] = measured(run, args.runs / run.name, rows)
-        print(run.name, {form: round(rows[run.name][form]["micro"]["f1"], 4) for form in FORMS}, flush=True)
+        print(
+            run.name,
+            {form: round(rows[run.name][form]["micro"]["f1"], 4) for form in FORMS},
+            flush=True,
+        )
         write_result(NAME, {"runs": rows})
     return 0
 
@@ -72,7 +78,11 @@ def measured(run: GridRun, folder: Path, rows: Mapping[str, Any]) -> dict[str, A
         sentences = read_part(corpus, "test")
         said = {"whole": _stored(folder), "int8": answers(model, sentences)}
         test = in_abstracts(_corpus(run), "test", sentences, said)
-        chosen = _of_twin(run, rows) if _learns_dev(run) else _fitted(run, model, read_part(corpus, "dev"))
+        chosen = (
+            _of_twin(run, rows)
+            if _learns_dev(run)
+            else _fitted(run, model, read_part(corpus, "dev"))
+        )
     whole, int8 = (test.score(test.said[name]) for name in ("whole", "int8"))
     after = test.score(test.under(test.said["int8"], rules_of(chosen)))
     return {
@@ -100,7 +110,8 @@ def _of_twin(run: GridRun, rows: Mapping[str, Any]) -> dict[str, Any]:
     twin = run.name.replace(REFIT, "", 1)
     if twin not in rows:
         raise InputError(
-            f"{run.name} learnt from dev, and takes the rules of {twin}, which is not measured; do that first"
+            f"{run.name} learnt from dev, and takes the rules of {twin}, which is not measured; "
+            "do that first"
         )
     rules: dict[str, Any] = rows[twin]["rules"]
     return rules
@@ -108,7 +119,10 @@ def _of_twin(run: GridRun, rows: Mapping[str, Any]) -> dict[str, Any]:
 
 def _stored(folder: Path) -> Found:
     """What the run itself said of test."""
-    return {one.id: one.mentions for one in read_predictions(Source(path=str(folder / "predictions" / "test.tsv")))}
+    return {
+        one.id: one.mentions
+        for one in read_predictions(Source(path=str(folder / "predictions" / "test.tsv")))
+    }
 
 
 def _corpus(run: GridRun) -> str:

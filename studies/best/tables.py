@@ -13,13 +13,22 @@ FORMS = {"whole": "as trained", "int8": "in 8 bits", "resolved": "with rules"}
 
 
 def table(results: Path) -> str:
-    """F1 on test by corpus and system, the mean over seeds; and F1 on dev, which the choice among systems rests on."""
+    """F1 on test by corpus and system, the mean over seeds; and F1 on dev, which the choice
+    among systems rests on.
+    """
     rows: dict[tuple[str, str, bool], list[Value]] = {}
     for one in result(NAME, results).get("runs", {}).values():
         rows.setdefault((one["corpus"], one["system"], one["refit"]), []).append(one)
     if not rows:
         return NOT_RUN
-    head = ["corpus", "system", "seeds", *FORMS.values(), "95 % interval, first seed", "dev, with rules"]
+    head = [
+        "corpus",
+        "system",
+        "seeds",
+        *FORMS.values(),
+        "95 % interval, first seed",
+        "dev, with rules",
+    ]
     return markdown(head, [_row(key, rows[key]) for key in sorted(rows)])
 
 

@@ -1,13 +1,15 @@
-"""What a trained bi-encoder gets partly right, and how similar it finds spans and types (*binder* Tables 8 and 9, A.7).
+"""What a trained bi-encoder gets partly right, and how similar it finds spans and types (*binder*
+Tables 8 and 9, A.7).
 
 usage: python -m studies.binder.analysis RUN [RUN ...] [--part test] [--bins 200]
 
-A RUN is the folder of a complete training run whose answering head is a ``binder``; its recipe says where the corpus
-is. Of the predictions that the run has written, F1 under four rules, for each type: whole spans, first characters,
-last characters, and any character in common (Table 8); and the predictions that are right but for a boundary, with
-the number of gold mentions in train that have the words of each side (Table 9). The model scores all spans of the
-part again, and the values become histograms: gold spans, other spans, thresholds, one panel for each run and type
-(Figures 2 and 3).
+A RUN is the folder of a complete training run whose answering head is a ``binder``; its recipe says
+where the corpus is. Of the predictions that the run has written, F1 under four rules, for each
+type: whole spans, first characters, last characters, and any character in common (Table 8); and the
+predictions that are right but for a boundary, with the number of gold mentions in train that have
+the words of each side (Table 9). The model scores all spans of the part again, and the values
+become histograms: gold spans, other spans, thresholds, one panel for each run and type (Figures 2
+and 3).
 
 Writes ``results/binder_analysis.json``, in which the runs that are not named stay, and
 ``results/binder-densities/RUN.json`` for each run, which ``fascicle plot densities`` draws.
@@ -53,7 +55,9 @@ GROUPS = {"entity": "entity", "non-entity": "other", "threshold": "threshold"}
 SHOWN = 20  # pairs of strings
 
 
-def breakdown(documents: Sequence[Document], found: Mapping[str, Sequence[Mention]]) -> dict[str, dict[str, float]]:
+def breakdown(
+    documents: Sequence[Document], found: Mapping[str, Sequence[Mention]]
+) -> dict[str, dict[str, float]]:
     """F1 of each type, and of all (``"ALL"``), under each rule (Table 8)."""
     rows: dict[str, dict[str, float]] = {}
     for name, rule in RULES.items():
@@ -64,30 +68,44 @@ def breakdown(documents: Sequence[Document], found: Mapping[str, Sequence[Mentio
     return rows
 
 
-def pairs(documents: Sequence[Document], found: Mapping[str, Sequence[Mention]], train: Iterable[Document]) -> Any:
+def pairs(
+    documents: Sequence[Document], found: Mapping[str, Sequence[Mention]], train: Iterable[Document]
+) -> Any:
     """What is partly right, the most frequent pairs of strings first (Table 9)."""
     frequency = read_lexicon(train).frequency
     listed = partly_right(find_mistakes(layers(documents), found), documents, frequency)
     same: dict[tuple[str, str, str], list[PartlyRight]] = {}
     for pair in listed:
         same.setdefault((pair.type, pair.predicted.lower(), pair.gold.lower()), []).append(pair)
-    often = sorted(same.values(), key=lambda group: (-len(group), -group[0].predicted_in_training))[:SHOWN]
-    return {**summary(listed), "most_frequent": [{"times": len(g), **g[0].as_dict()} for g in often]}
+    often = sorted(same.values(), key=lambda group: (-len(group), -group[0].predicted_in_training))[
+        :SHOWN
+    ]
+    return {
+        **summary(listed),
+        "most_frequent": [{"times": len(g), **g[0].as_dict()} for g in often],
+    }
 
 
-def panels(folder: Path, documents: Sequence[Document], *, bins: int) -> tuple[list[Panel], dict[str, Any]]:
+def panels(
+    folder: Path, documents: Sequence[Document], *, bins: int
+) -> tuple[list[Panel], dict[str, Any]]:
     """The densities of one run, and how much is in them."""
     manifest = read_manifest(folder / "best")
     tokenizer = PieceTokenizer.from_file(folder / "best" / TOKENIZER, pad=manifest.tokenizer.pad)
     scorer = TorchScorer(model=load_model(folder / "best", manifest))
     bound = largest_similarity(scorer, manifest)
-    histograms = {name: [Histogram(low=-bound, high=bound, bins=bins) for _ in manifest.types] for name in GROUPS}
+    histograms = {
+        name: [Histogram(low=-bound, high=bound, bins=bins) for _ in manifest.types]
+        for name in GROUPS
+    }
     for values in similarities(documents, manifest=manifest, tokenizer=tokenizer, scorer=scorer):
         for name, field in GROUPS.items():
             for histogram, of_type in zip(histograms[name], getattr(values, field), strict=True):
                 histogram.add(of_type)
     made = [
-        Panel(title=f"{folder.name}: {kind}", groups={name: histograms[name][at] for name in GROUPS})
+        Panel(
+            title=f"{folder.name}: {kind}", groups={name: histograms[name][at] for name in GROUPS}
+        )
         for at, kind in enumerate(manifest.types)
     ]
     gold = Counter(m.type for d in documents for m in d.layer(GOLD))
@@ -108,7 +126,9 @@ def checked(folder: Path) -> Recipe:
         raise InputError(f"{folder} holds no complete run; give the folder of a training run")
     recipe = read_run_recipe(folder)
     if not isinstance(recipe.heads()[recipe.answer()], BinderSettings):
-        raise InputError(f"the run in {folder} has the family {recipe.model.head.family!r}; give one of 'binder'")
+        raise InputError(
+            f"the run in {folder} has the family {recipe.model.head.family!r}; give one of 'binder'"
+        )
     return recipe
 
 
@@ -119,7 +139,10 @@ def analysed(folder: Path, part: Part, *, bins: int) -> tuple[dict[str, Any], li
     if not documents:
         raise InputError(f"the recipe of {folder} names no {part} part; choose another --part")
     train = read_part(recipe.corpus, "train")
-    said = {p.id: p.mentions for p in read_predictions(Source(path=str(folder / "predictions" / f"{part}.tsv")))}
+    said = {
+        p.id: p.mentions
+        for p in read_predictions(Source(path=str(folder / "predictions" / f"{part}.tsv")))
+    }
     found = {d.id: said.get(d.id, ()) for d in documents}
     made, told = panels(folder, documents, bins=bins)
     value = {

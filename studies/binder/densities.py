@@ -1,6 +1,7 @@
 """Histograms of any number of values in the memory of their bins, and panels of them for a picture.
 
-A *panel* holds groups of values over common edges, as the densities of similarities in *binder* Figures 2 and 3.
+A *panel* holds groups of values over common edges, as the densities of similarities in *binder*
+Figures 2 and 3.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ class Histogram:
             ValueError: no bins, or no room between the edges.
         """
         if bins < 1 or not low < high:
-            raise ValueError(f"a histogram needs bins between two edges, got {bins} from {low} to {high}")
+            raise ValueError(
+                f"a histogram needs bins between two edges, got {bins} from {low} to {high}"
+            )
         self.edges: Floats = np.linspace(low, high, bins + 1)
         self.counts: Ints = np.zeros(bins, dtype=np.int64)
 
@@ -56,7 +59,9 @@ class Histogram:
         room = _SLACK * (high - low)
         outside = ~((given >= low - room) & (given <= high + room))
         if outside.any():
-            raise ValueError(f"a histogram from {low:g} to {high:g} cannot count {given[outside][0]:g}")
+            raise ValueError(
+                f"a histogram from {low:g} to {high:g} cannot count {given[outside][0]:g}"
+            )
         self.counts += np.histogram(given.clip(low, high), bins=self.edges)[0]
 
 
@@ -73,7 +78,9 @@ class Panel:
     groups: Mapping[str, Histogram]
 
     def as_dict(self) -> dict[str, Any]:
-        """``title``, ``edges`` of the bins, one more than there are, and the ``counts`` of each group."""
+        """``title``, ``edges`` of the bins, one more than there are, and the ``counts`` of each
+        group.
+        """
         first = next(iter(self.groups.values()))
         return {
             "title": self.title,
@@ -83,5 +90,7 @@ class Panel:
 
 
 def panels_as_dict(panels: Iterable[Panel]) -> dict[str, Any]:
-    """The content of a densities file, which ``fascicle plot densities`` draws (docs/pictures.md)."""
+    """The content of a densities file, which ``fascicle plot densities`` draws
+    (docs/pictures.md).
+    """
     return {"fascicle_densities": SCHEMA, "panels": [panel.as_dict() for panel in panels]}

@@ -1,11 +1,12 @@
-"""How right are the labels that a dictionary gives? The weak labels of BC5CDR against the human ones.
+"""How right are the labels that a dictionary gives? The weak labels of BC5CDR against the human
+ones.
 
-The two rules of `fascicle.terms` with the dictionaries of AutoNER, on the official train, dev and test parts;
-`core` is the rule of three casings without the dictionary of untyped phrases. Mentions are counted, and beside them
-words, since others do not say which of the two they count. Human labels are read here and nowhere else in distant
-supervision. Beside the scores stand what others report for the same dictionary. Run
-`python -m studies.binder.distant`; it needs the folder of corpora in `FASCICLE_DATA` and writes
-`studies/results/distant.json`.
+The two rules of `fascicle.terms` with the dictionaries of AutoNER, on the official train, dev and
+test parts; `core` is the rule of three casings without the dictionary of untyped phrases. Mentions
+are counted, and beside them words, since others do not say which of the two they count. Human
+labels are read here and nowhere else in distant supervision. Beside the scores stand what others
+report for the same dictionary. Run `python -m studies.binder.distant`; it needs the folder of
+corpora in `FASCICLE_DATA` and writes `studies/results/distant.json`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from fascicle.text.segment import RULES_1
 from studies.common import row, write_result
 
 PARTS = MappingProxyType({"train": "Training", "dev": "Development", "test": "Test"})
-# Precision and recall in percent: what a paper or a list of measurements says of a rule, a part and a type.
+# Precision and recall in percent: what a paper or a list of measurements says of a rule, a part and
+# a type.
 REPORTED = (
     ("BINDER paper, distant labels", "", "train", "Chemical", 97.99, 63.14),
     ("BINDER paper, distant labels", "", "train", "Disease", 98.34, 46.73),
@@ -51,25 +53,36 @@ def main() -> None:
     folder = data / "dict-autoner-bc5cdr"
     core, full = folder / "dict_core.txt", folder / "dict_full.txt"
     documents = {
-        part: list(read(data / "bc5cdr" / "pubtator" / f"CDR_{name}Set.PubTator.txt")) for part, name in PARTS.items()
+        part: list(read(data / "bc5cdr" / "pubtator" / f"CDR_{name}Set.PubTator.txt"))
+        for part, name in PARTS.items()
     }
     report: dict[str, object] = {
-        "dictionaries": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (core, full)},
+        "dictionaries": {
+            path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (core, full)
+        },
         "reported": [
-            dict(zip(("source", "rule", "part", "type", "precision", "recall"), line, strict=True)) for line in REPORTED
+            dict(zip(("source", "rule", "part", "type", "precision", "recall"), line, strict=True))
+            for line in REPORTED
         ],
         "raw": measure(read_dictionary(str(core)), "raw", documents),
         "core": measure(read_dictionary(str(core)), "three-casings", documents),
         "three-casings": measure(
-            chain(read_dictionary(str(core)), read_dictionary(str(full), PHRASES)), "three-casings", documents
+            chain(read_dictionary(str(core)), read_dictionary(str(full), PHRASES)),
+            "three-casings",
+            documents,
         ),
     }
     for source, rule, part, kind, precision, recall in REPORTED:
-        print(f"reported  {rule or '-':14s} {part:6s} {kind:9s} {precision:6.2f} {recall:6.2f}         {source}")
+        print(
+            f"reported  {rule or '-':14s} {part:6s} {kind:9s} {precision:6.2f} {recall:6.2f}     "
+            f"    {source}"
+        )
     write_result("distant", report)
 
 
-def measure(entries: Iterable[Entry], rule: str, documents: dict[str, list[Document]]) -> dict[str, object]:
+def measure(
+    entries: Iterable[Entry], rule: str, documents: dict[str, list[Document]]
+) -> dict[str, object]:
     """Scores of one rule on each part, and what building and matching cost."""
     before = time.process_time()
     matcher = Matcher(entries, rule=rule)
@@ -89,7 +102,12 @@ def measure(entries: Iterable[Entry], rule: str, documents: dict[str, list[Docum
             "unknown": sum(not match.types for found in matcher.matches(given) for match in found),
             "documents_per_cpu_second": round(len(given) / spent),
         }
-    return {"matcher": matcher.version, "counts": matcher.counts.lines(), "build_cpu_seconds": round(built, 3), **parts}
+    return {
+        "matcher": matcher.version,
+        "counts": matcher.counts.lines(),
+        "build_cpu_seconds": round(built, 3),
+        **parts,
+    }
 
 
 def by_word(documents: Iterable[Document], *, source: str = GOLD) -> dict[str, tuple[Mention, ...]]:
@@ -108,7 +126,9 @@ def show(rule: str, part: str, scores: Scores) -> None:
     """One line a type: precision, recall, F1."""
     named: Sequence[tuple[str, object]] = [(name, scores.rates(name)) for name in scores.by_type]
     for name, rates in (*named, ("micro", scores.micro)):
-        percents = " ".join(f"{100 * getattr(rates, which):6.2f}" for which in ("precision", "recall", "f1"))
+        percents = " ".join(
+            f"{100 * getattr(rates, which):6.2f}" for which in ("precision", "recall", "f1")
+        )
         print(f"measured  {rule:14s} {part:6s} {name:9s} {percents}")
 
 

@@ -1,4 +1,6 @@
-"""How far BINDER's lead over the CRF on NCBI-disease depends on which run of the CRF it is paired with."""
+"""How far BINDER's lead over the CRF on NCBI-disease depends on which run of the CRF it is
+paired with.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,18 @@ RUNS = (  # plan, run, how its recipe differs from that of the plan `binder`
 
 
 def leads(results: Path) -> str:
-    """F1 of BINDER, seed 1, less that of each run of the CRF that is there, paired over abstracts."""
+    """F1 of BINDER, seed 1, less that of each run of the CRF that is there, paired over
+    abstracts.
+    """
     parts = read_result(results, "abstracts").get("parts", {})
     ours = read_result(results / "binder", FIRST)
     body = []
     for plan, name, recipe in RUNS:
         other = read_result(results / plan, name)
         cells = (
-            _cells(*(drawing_abstracts(value, parts) for value in (ours, other))) if ours and other else [NOT_RUN] * 2
+            _cells(*(drawing_abstracts(value, parts) for value in (ours, other)))
+            if ours and other
+            else [NOT_RUN] * 2
         )
         body.append([f"`{plan}/{name}`", recipe, *cells])
     return markdown(["run of SeqCRF", "its recipe", "its test F1", "BINDER less it"], body)

@@ -1,4 +1,6 @@
-"""Tables of the study of BINDER that no grid makes: cost, parts of mentions, densities, types described afterwards."""
+"""Tables of the study of BINDER that no grid makes: cost, parts of mentions, densities, types
+described afterwards.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +35,27 @@ def cost(results: Path) -> str:
     body = []
     for name, what in _SYSTEMS.items():
         paper = SPEED.get(name)
-        cells = [_speed(training, name), *(_speed(inference[graph], name) for graph in ("torch", "fp32", "int8"))]
+        cells = [
+            _speed(training, name),
+            *(_speed(inference[graph], name) for graph in ("torch", "fp32", "int8")),
+        ]
         said = inference["torch"].get("mentions", {}).get(name)
         cells.append("" if said is None else f"{said:,}")
         body.append([what, *cells, *(f"{n:,}" for n in paper)] if paper else [what, *cells, "", ""])
     trained = f"training, {found['precision']}" if "precision" in found else "training"
-    head = ["words a CPU second (time over SEQ)", trained, "inference, torch", "inference, ONNX fp32"]
-    heads = [*head, "inference, ONNX int8", "mentions found", "paper: training, w/s", "paper: inference, w/s"]
+    head = [
+        "words a CPU second (time over SEQ)",
+        trained,
+        "inference, torch",
+        "inference, ONNX fp32",
+    ]
+    heads = [
+        *head,
+        "inference, ONNX int8",
+        "mentions found",
+        "paper: training, w/s",
+        "paper: inference, w/s",
+    ]
     return markdown(heads, body)
 
 
@@ -71,7 +87,11 @@ def contrast(results: Path) -> str:
     body.append(["whole step, 8 x 128 pieces", *_turns(found["step_128"])])
     for pieces in (128, 256):
         of = found[f"peak_{pieces}"]
-        cells = [f"{of['fascicle_mb']:.0f} MB", f"{of['literal_mb']:,.0f} MB", f"{of['share']:.3f} of it"]
+        cells = [
+            f"{of['fascicle_mb']:.0f} MB",
+            f"{of['literal_mb']:,.0f} MB",
+            f"{of['share']:.3f} of it",
+        ]
         body.append([f"memory beyond the encoder, 8 x {pieces} pieces", *cells])
     return markdown(["batch of 8, 5 types, MiniLM's size", "here", "literal form", "ratio"], body)
 
@@ -87,7 +107,11 @@ def token_rule(results: Path) -> str:
     found = read_result(results, token_labels.NAME)
     if not found:
         return NOT_RUN
-    said = {("train", "Chemical"): "98.0 / 63.1", ("train", "Disease"): "98.3 / 46.7", ("test", ""): "86.4 / 51.2"}
+    said = {
+        ("train", "Chemical"): "98.0 / 63.1",
+        ("train", "Disease"): "98.3 / 46.7",
+        ("test", ""): "86.4 / 51.2",
+    }
     body = []
     for part, kind in (
         *((part, kind) for part in token_labels.PARTS for kind in ("Chemical", "Disease")),
@@ -109,7 +133,10 @@ def breakdown(results: Path) -> str:
         kinds = sorted(run["f1"], key=lambda kind: (kind == "ALL", kind))
         body += [[f"`{name}`", kind, *_four(run["f1"][kind])] for kind in kinds]
     body = body or [[NOT_RUN, *[""] * 5]]
-    body += [[f"paper, {name}", "ALL", *(f"{n:.1f}" for n in numbers)] for name, numbers in BREAKDOWN.items()]
+    body += [
+        [f"paper, {name}", "ALL", *(f"{n:.1f}" for n in numbers)]
+        for name, numbers in BREAKDOWN.items()
+    ]
     return markdown(["run", "type", "F1, span", "F1, start", "F1, end", "F1, any overlap"], body)
 
 
@@ -126,8 +153,10 @@ def partly(results: Path, *, at_most: int = 8) -> str:
         kinds = ", ".join(f"{kind} {count}" for kind, count in of["kinds"].items())
         known = of["training"]
         told = (
-            f"`{name}`: {of['pairs']} predictions are right but for a boundary ({kinds}). Train has the predicted "
-            f"string more often in {known['predicted']}, the gold one in {known['gold']}, both equally often in "
+            f"`{name}`: {of['pairs']} predictions are right but for a boundary ({kinds}). Train "
+            "has the predicted "
+            f"string more often in {known['predicted']}, the gold one in {known['gold']}, both "
+            "equally often in "
             f"{known['same']}, neither in {known['neither']}."
         )
         rows = [_pair(row) for row in of["most_frequent"][:at_most]]
@@ -147,14 +176,24 @@ def _pair(row: Mapping[str, Any]) -> Sequence[str]:
 
 
 def densities(results: Path) -> str:
-    """Figures 2 and 3 in numbers: where gold spans, thresholds and other spans lie, by run and type."""
+    """Figures 2 and 3 in numbers: where gold spans, thresholds and other spans lie, by run and
+    type.
+    """
     body = []
     for file in sorted((results / "binder-densities").glob("*.json")):
         for panel in json.loads(file.read_text(encoding="utf-8"))["panels"]:
-            values = [_percentiles(panel, group, (50, 500, 950)) for group in ("entity", "threshold")]
+            values = [
+                _percentiles(panel, group, (50, 500, 950)) for group in ("entity", "threshold")
+            ]
             most = _percentiles(panel, "non-entity", (999,))
-            body.append([f"`{file.stem}`", panel["title"].removeprefix(f"{file.stem}: "), *values, most])
-    heads = ["gold spans: 5, 50, 95 % below", "thresholds: 5, 50, 95 % below", "other spans: 99.9 % below"]
+            body.append(
+                [f"`{file.stem}`", panel["title"].removeprefix(f"{file.stem}: "), *values, most]
+            )
+    heads = [
+        "gold spans: 5, 50, 95 % below",
+        "thresholds: 5, 50, 95 % below",
+        "other spans: 99.9 % below",
+    ]
     return markdown(["run", "type", *heads], body or [[NOT_RUN, *[""] * 4]])
 
 
@@ -163,7 +202,9 @@ def _percentiles(panel: Mapping[str, Any], group: str, shares: Iterable[int]) ->
     reached, edges = list(accumulate(panel["counts"][group])), panel["edges"][1:]
     if not reached[-1]:
         return "none"
-    return ", ".join(f"{edges[bisect_left(reached, share * reached[-1] / 1000)]:.1f}" for share in shares)
+    return ", ".join(
+        f"{edges[bisect_left(reached, share * reached[-1] / 1000)]:.1f}" for share in shares
+    )
 
 
 def unseen(results: Path) -> str:
@@ -177,8 +218,16 @@ def unseen(results: Path) -> str:
             mentions = f"{of['alone']['micro']['support']:,}"
             cells = [_with_interval(of[way]) for way in ("alone", "together")]
             best = " / ".join(f"{100 * of['in_hindsight'][which]:.1f}" for which in ALL)
-            body.append([name, mentions, str(run["seed"]), *cells, best, ", ".join(known) or NOT_RUN])
-    head = ["type", "mentions in test", "seed", "described alone: P / R / F1", "with all others: P / R / F1"]
+            body.append(
+                [name, mentions, str(run["seed"]), *cells, best, ", ".join(known) or NOT_RUN]
+            )
+    head = [
+        "type",
+        "mentions in test",
+        "seed",
+        "described alone: P / R / F1",
+        "with all others: P / R / F1",
+    ]
     heads = [*head, "alone, best cutoff in hindsight: P / R / F1", "F1 where it was trained on"]
     return markdown(heads, body or [[NOT_RUN, *[""] * (len(heads) - 1)]])
 
@@ -186,16 +235,24 @@ def unseen(results: Path) -> str:
 def reworded(results: Path) -> str:
     """Types that training did see, described in other words afterwards."""
     runs = read_result(results, "unseen_types").get("runs", {})
-    ways = {"description": "the description it was trained on", "keyword": "its keyword", "name": "its name"}
+    ways = {
+        "description": "the description it was trained on",
+        "keyword": "its keyword",
+        "name": "its name",
+    }
     body = [
         [told, str(run["seed"]), _with_interval(run["all"][way])]
         for run in runs.values()
         for way, told in ways.items()
         if "all" in run
     ]
-    return markdown(["each type is described by", "seed", "all types: P / R / F1"], body or [[NOT_RUN, "", ""]])
+    return markdown(
+        ["each type is described by", "seed", "all types: P / R / F1"], body or [[NOT_RUN, "", ""]]
+    )
 
 
 def _with_interval(of: Mapping[str, Any]) -> str:
     numbers = " / ".join(f"{100 * of['micro'][which]:.1f}" for which in ALL)
-    return f"{numbers} ({100 * of['f1_interval']['low']:.1f} to {100 * of['f1_interval']['high']:.1f})"
+    return (
+        f"{numbers} ({100 * of['f1_interval']['low']:.1f} to {100 * of['f1_interval']['high']:.1f})"
+    )

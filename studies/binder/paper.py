@@ -12,8 +12,8 @@ PRF = tuple[float, float, float]  # precision, recall, F1
 ALL = ("precision", "recall", "f1")
 EMPTY: PRF | None = None
 
-# Tables 1, 2, 3 (supervised) and 10: corpus, as it is called in the grids here -> F1 of BINDER, the system that it is
-# compared with there, F1 of that, and what to know.
+# Tables 1, 2, 3 (supervised) and 10: corpus, as it is called in the grids here -> F1 of BINDER, the
+# system that it is compared with there, F1 of that, and what to know.
 SUPERVISED: Mapping[str, tuple[float, str, float, str]] = MappingProxyType(
     {
         "ncbi-disease": (90.9, "LSTM-CRF on PubMedBERT (Gu et al.)", 87.8, "Table 2"),
@@ -44,8 +44,8 @@ DISTANT: Mapping[str, PRF] = MappingProxyType(
     }
 )
 
-# Tables 4, 5 and 6, on ACE2005: variant, as it is called in the grid, -> name there, numbers. The empty name is the
-# full model: annotation guidelines and dynamic thresholds.
+# Tables 4, 5 and 6, on ACE2005: variant, as it is called in the grid, -> name there, numbers. The
+# empty name is the full model: annotation guidelines and dynamic thresholds.
 TABLES: Mapping[int, Mapping[str, tuple[str, PRF | None]]] = MappingProxyType(
     {
         4: {
@@ -75,7 +75,12 @@ TABLES: Mapping[int, Mapping[str, tuple[str, PRF | None]]] = MappingProxyType(
 
 # Table 7, words a second in training and at inference, on a GPU.
 SPEED: Mapping[str, tuple[int, int]] = MappingProxyType(
-    {"per_type": (147, 1110), "biaffine": (1548, 3634), "crf": (2273, 8596), "binder_own": (2571, 8886)}
+    {
+        "per_type": (147, 1110),
+        "biaffine": (1548, 3634),
+        "crf": (2273, 8596),
+        "binder_own": (2571, 8886),
+    }
 )
 
 # Table 8, F1 of all types: whole spans, starts, ends, any overlap.

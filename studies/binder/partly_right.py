@@ -1,10 +1,11 @@
-"""Predictions that are right but for a boundary, and how often training has each of the two strings (*binder* Table 9).
+"""Predictions that are right but for a boundary, and how often training has each of the two strings
+(*binder* Table 9).
 
-A pair is a false positive and the gold mention that decides its class, of the same type, where the two share
-characters: the classes *boundary* of ``breakdown.errors``. The number behind a string is how many gold
-mentions of training have its words, of whatever type and in whatever case. The paper does not say whether its numbers
-count mentions or occurrences; where annotation is what the two sides differ about, mentions say which of them
-training has shown.
+A pair is a false positive and the gold mention that decides its class, of the same type, where the
+two share characters: the classes *boundary* of ``breakdown.errors``. The number behind a string is
+how many gold mentions of training have its words, of whatever type and in whatever case. The paper
+does not say whether its numbers count mentions or occurrences; where annotation is what the two
+sides differ about, mentions say which of them training has shown.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ class PartlyRight:
         document: its id.
         type: of both.
         side: ``"left"``, ``"right"``, ``"both"`` or ``"inside"``: which boundary is wrong.
-        change: ``"longer"`` if the prediction has more characters than the gold mention, else ``"shorter"``, or
-            ``"moved"`` if it has as many.
+        change: ``"longer"`` if the prediction has more characters than the gold mention, else
+            ``"shorter"``, or ``"moved"`` if it has as many.
         predicted: its text.
         predicted_in_training: gold mentions of training with its words.
         gold: text of the gold mention.
@@ -62,7 +63,8 @@ def partly_right(
     Args:
         found: mistakes of a system.
         documents: that they were made in.
-        frequency: words of a string in lower case -> gold mentions of training, see ``lexicon.Lexicon``.
+        frequency: words of a string in lower case -> gold mentions of training, see
+            ``lexicon.Lexicon``.
     """
     layouts = {document.id: Layout(document, unit="document") for document in documents}
     return [
@@ -81,7 +83,11 @@ def _pair(mistake: Mistake, layout: Layout, frequency: Mapping[Surface, int]) ->
         document=mistake.document,
         type=said.type,
         side=mistake.kind.removeprefix("boundary-"),
-        change="longer" if lengths[0] > lengths[1] else "shorter" if lengths[0] < lengths[1] else "moved",
+        change="longer"
+        if lengths[0] > lengths[1]
+        else "shorter"
+        if lengths[0] < lengths[1]
+        else "moved",
         predicted=_shown(said.text_in(text)),
         predicted_in_training=frequency.get(layout.surface(said.spans), 0),
         gold=_shown(gold.text_in(text)),
@@ -94,9 +100,10 @@ def summary(pairs: Iterable[PartlyRight]) -> dict[str, Any]:
     """What the pairs have in common.
 
     Returns:
-        ``"pairs"``; ``"kinds"``: side and change -> how many, the most frequent first; ``"training"``: of how many
-        pairs training has the ``"predicted"`` string more often than the gold one, the ``"gold"`` one more often, both
-        equally often (``"same"``), or ``"neither"``.
+        ``"pairs"``; ``"kinds"``: side and change -> how many, the most frequent first;
+        ``"training"``: of how many pairs training has the ``"predicted"`` string more often than
+        the gold one, the ``"gold"`` one more often, both equally often (``"same"``), or
+        ``"neither"``.
     """
     listed = list(pairs)
     kinds = Counter(f"{pair.side}, {pair.change}" for pair in listed)

@@ -1,11 +1,13 @@
-"""The labels of a round of self-training: what a model is sure of, in place of the labels that taught it.
+"""The labels of a round of self-training: what a model is sure of, in place of the labels that
+taught it.
 
 usage: python -m studies.binder.self_training MODEL OUT [--train FILE] [--dev FILE] [--least P]
 
-As in BOND (Liang et al. 2020), a model labels the texts that it learnt from, and only what is probable teaches the
-next one. A mention is kept if each of its words has its tag with a probability of at least 0.9. Mentions and words that
-are less sure are unknown, as phrases of a dictionary without a type are: neither a mention nor none. Human labels of
-the texts are not read. Writes ``OUT/train.jsonl`` and ``OUT/dev.jsonl`` in the native format, for
+As in BOND (Liang et al. 2020), a model labels the texts that it learnt from, and only what is
+probable teaches the next one. A mention is kept if each of its words has its tag with a probability
+of at least 0.9. Mentions and words that are less sure are unknown, as phrases of a dictionary
+without a type are: neither a mention nor none. Human labels of the texts are not read. Writes
+``OUT/train.jsonl`` and ``OUT/dev.jsonl`` in the native format, for
 ``studies/grids/self-training.toml``. The texts are by default those of BC5CDR in ``FASCICLE_DATA``.
 """
 
@@ -46,13 +48,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     try:
         texts = {part: getattr(args, part) or _usual(part) for part in TEXTS}
-        made = {part: relabelled(args.model, path, least=args.least) for part, path in texts.items()}
+        made = {
+            part: relabelled(args.model, path, least=args.least) for part, path in texts.items()
+        }
     except FascicleError as error:
         sys.stderr.write(f"{error}\n")
         return 2
     write_parts(args.out, made)
     for part, documents in made.items():
-        count = {layer: sum(len(one.layer(layer)) for one in documents) for layer in (GOLD, UNKNOWN)}
+        count = {
+            layer: sum(len(one.layer(layer)) for one in documents) for layer in (GOLD, UNKNOWN)
+        }
         print(f"{part}: {count[GOLD]:,} mentions are taught, {count[UNKNOWN]:,} ranges are unknown")
     return 0
 
@@ -85,7 +91,9 @@ def sure(labels: Labels, header: Header, *, least: float) -> Document:
         least: probability of the tag of each word of a mention, and of each word that is none.
     """
     document = with_answer_as_gold(labels, header, {name: name for name in header.types})
-    weak: list[Span] = [(int(start), int(end)) for start, end in labels.words[of_answer(labels) < least]]
+    weak: list[Span] = [
+        (int(start), int(end)) for start, end in labels.words[of_answer(labels) < least]
+    ]
     kept: list[Mention] = []
     doubtful: list[Mention] = []
     for mention in document.layer(GOLD):
@@ -98,7 +106,9 @@ def sure(labels: Labels, header: Header, *, least: float) -> Document:
 
 
 def of_answer(labels: Labels) -> Floats:
-    """Probability of the tag that each word has in the answer, ``[n]``; of no tag, what the others leave."""
+    """Probability of the tag that each word has in the answer, ``[n]``; of no tag, what the
+    others leave.
+    """
     chosen = (labels.probabilities * labels.tags).sum(axis=1)
     rest = 1.0 - labels.probabilities.sum(axis=1)
     found: Floats = chosen * labels.tags.any(axis=1) + rest * ~labels.tags.any(axis=1)

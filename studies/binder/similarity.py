@@ -1,8 +1,10 @@
-"""How similar a bi-encoder finds spans and types: the values whose densities *binder* Figures 2 and 3 show.
+"""How similar a bi-encoder finds spans and types: the values whose densities *binder* Figures 2 and
+3 show.
 
-For each type there are three groups: gold spans of the type (``entity``), every other span that the head may propose,
-gold of other types included (``other``), and the threshold of the type in each window (``threshold``). A span counts
-once, in the window that answers for it. Values are what inference compares: cosines over the learnt temperature.
+For each type there are three groups: gold spans of the type (``entity``), every other span that the
+head may propose, gold of other types included (``other``), and the threshold of the type in each
+window (``threshold``). A span counts once, in the window that answers for it. Values are what
+inference compares: cosines over the learnt temperature.
 """
 
 from __future__ import annotations
@@ -65,8 +67,9 @@ def similarities(
     """Scores all spans of documents, in the memory of a few documents and a batch.
 
     Args:
-        documents: with gold mentions. Those of types that the model does not know, those with a boundary inside a unit
-            and those that the head cannot propose are no gold here, and not among the values.
+        documents: with gold mentions. Those of types that the model does not know, those with a
+            boundary inside a unit and those that the head cannot propose are no gold here, and not
+            among the values.
         manifest: of a model whose answering head is a bi-encoder.
         tokenizer: of the model.
         scorer: of the model.
@@ -82,7 +85,10 @@ def similarities(
             together = [windows[i] for i in chosen]
             batch = collate(together, cut.pieces, tokenizer)
             yield _of_batch(
-                scorer.run(batch), together, gold, nothing=nothing_offsets(manifest.decision, len(manifest.types))
+                scorer.run(batch),
+                together,
+                gold,
+                nothing=nothing_offsets(manifest.decision, len(manifest.types)),
             )
 
 
@@ -92,14 +98,22 @@ def _gold(document: Document, read: Reading, at: int, types: Sequence[str]) -> I
     for mention in document.layer(GOLD):
         if mention.type in types:
             one = align(
-                [mention], read.pieces[at], read.windows[at], types=types, limits=Limits(nested=True, pairs=True)
+                [mention],
+                read.pieces[at],
+                read.windows[at],
+                types=types,
+                limits=Limits(nested=True, pairs=True),
             )
             found += [] if one.lost else one.spans.tolist()
     return np.array(sorted(found), dtype=np.int64).reshape(-1, 3)
 
 
 def _of_batch(
-    tables: dict[str, Floats32], windows: Sequence[Window], gold: Sequence[Ints], *, nothing: Sequence[float]
+    tables: dict[str, Floats32],
+    windows: Sequence[Window],
+    gold: Sequence[Ints],
+    *,
+    nothing: Sequence[float],
 ) -> Similarities:
     spans = tables["spans"]
     rows, units, longest, kinds = spans.shape
@@ -107,14 +121,22 @@ def _of_batch(
     entities = np.zeros(spans.shape, dtype=np.bool_)
     for row, window in enumerate(windows):
         first = window.units[0]
-        start, width = np.nonzero(np.arange(longest) < window.units[1] - first - np.arange(units)[:, None])
+        start, width = np.nonzero(
+            np.arange(longest) < window.units[1] - first - np.arange(units)[:, None]
+        )
         mine = scored_mask(window, np.stack([start + first, start + first + width + 1], axis=1))
         candidates[row, start[mine], width[mine]] = True
         own = gold[window.document]
-        inside = own[(own[:, 0] >= first) & (own[:, 1] <= window.units[1]) & (own[:, 1] - own[:, 0] <= longest)]
+        inside = own[
+            (own[:, 0] >= first)
+            & (own[:, 1] <= window.units[1])
+            & (own[:, 1] - own[:, 0] <= longest)
+        ]
         entities[row, inside[:, 0] - first, inside[:, 1] - inside[:, 0] - 1, inside[:, 2]] = True
     candidates &= (spans > TOO_WIDE).all(axis=3)
-    limits = tables.get("span_threshold", np.zeros((rows, kinds), dtype=spans.dtype)) + np.asarray(nothing, spans.dtype)
+    limits = tables.get("span_threshold", np.zeros((rows, kinds), dtype=spans.dtype)) + np.asarray(
+        nothing, spans.dtype
+    )
     read = np.array([window.units[0] < window.units[1] for window in windows], dtype=np.bool_)
     return Similarities(
         entity=tuple(spans[..., k][candidates & entities[..., k]] for k in range(kinds)),

@@ -1,7 +1,8 @@
-"""Tables of the study of BINDER: its grids (``binder``, ``distant``, ``self-training``, ``noise``) and other results.
+"""Tables of the study of BINDER: its grids (``binder``, ``distant``, ``self-training``, ``noise``)
+and other results.
 
-What is not there yet is ``not run``; a cell of fewer seeds than are planned says of how many it is. The paper's numbers
-stand beside ours where it has any.
+What is not there yet is ``not run``; a cell of fewer seeds than are planned says of how many it is.
+The paper's numbers stand beside ours where it has any.
 """
 
 from __future__ import annotations
@@ -24,9 +25,17 @@ VARIANT_CORPORA = ("conll04", "scierc")
 NOISED = ("softmax", "spanner", "binder")
 DRAWS = 2000  # of seeds and documents
 WINDOWS = (64, 128, 256)  # pieces
-RULES = {"raw": "as written", "core": "three casings, names alone", "three-casings": "three casings, with phrases"}
+RULES = {
+    "raw": "as written",
+    "core": "three casings, names alone",
+    "three-casings": "three casings, with phrases",
+}
 LABELS = {"raw": "raw", "core": "core", "": "three-casings"}  # variant of the grid -> rule
-MEASURES: tuple[tuple[Measure, str], ...] = (("f1", "F1"), ("precision", "precision"), ("recall", "recall"))
+MEASURES: tuple[tuple[Measure, str], ...] = (
+    ("f1", "F1"),
+    ("precision", "precision"),
+    ("recall", "recall"),
+)
 
 
 class Found:
@@ -42,23 +51,37 @@ class Found:
         """One row; ``None`` if it is not planned."""
         return self._rows.get((corpus, system, variant))
 
-    def values(self, corpus: str, system: str, variant: str = "", *, which: str = "f1") -> dict[int, float]:
+    def values(
+        self, corpus: str, system: str, variant: str = "", *, which: str = "f1"
+    ) -> dict[int, float]:
         """Seed -> points on test of the runs that are done."""
         row = self.row(corpus, system, variant)
-        return {seed: 100 * float(v["test"]["micro"][which]) for seed, v in row.found.items()} if row else {}
+        return (
+            {seed: 100 * float(v["test"]["micro"][which]) for seed, v in row.found.items()}
+            if row
+            else {}
+        )
 
     def cell(self, corpus: str, system: str, variant: str = "", *, which: str = "f1") -> str:
         """Mean and standard deviation; empty if the row is not planned."""
         row = self.row(corpus, system, variant)
-        return over_seeds(self.values(corpus, system, variant, which=which), len(row.runs)) if row else ""
+        return (
+            over_seeds(self.values(corpus, system, variant, which=which), len(row.runs))
+            if row
+            else ""
+        )
 
     def nested(self, corpus: str) -> str:
-        """The variant of a corpus that decodes nested mentions, where that is the one that is planned."""
+        """The variant of a corpus that decodes nested mentions, where that is the one that is
+        planned.
+        """
         return "" if self.row(corpus, "binder") else "nested"
 
 
 def differences(first: Row | None, second: Row | None, measure: Measure = "f1") -> str:
-    """One measure of the first less that of the second, with a paired 95 % interval, for each seed that both have."""
+    """One measure of the first less that of the second, with a paired 95 % interval, for each
+    seed that both have.
+    """
     if first is None or second is None:
         return ""
     told = []
@@ -69,7 +92,8 @@ def differences(first: Row | None, second: Row | None, measure: Measure = "f1") 
         try:
             d = bootstrap_difference(*(stored_scores(c) for c in counts if c), measure=measure)
         except InputError:
-            return "other units"  # one was scored document by document, the other sentence by sentence
+            # one was scored document by document, the other sentence by sentence
+            return "other units"
         told.append(points(d))
     return "; ".join(told) or NOT_RUN
 
@@ -82,7 +106,9 @@ def supervised(grid: Grid) -> str:
         printed, other, of_other, where = SUPERVISED.get(corpus, (0.0, "", 0.0, ""))
         paper = [str(printed), f"{of_other}, {other}", where] if other else ["", "", ""]
         body.append([_named(corpus, variant), *cells, *paper])
-    return markdown(["test F1", *NAMES.values(), "paper: BINDER", "paper: beside it", "paper: where"], body)
+    return markdown(
+        ["test F1", *NAMES.values(), "paper: BINDER", "paper: beside it", "paper: where"], body
+    )
 
 
 def beside(grid: Grid, heads: Grid) -> str:
@@ -90,17 +116,28 @@ def beside(grid: Grid, heads: Grid) -> str:
     found, others, body = Found(grid), Found(heads), []
     for corpus, variant in _compared(found):
         tuned = f"{variant}-tuned" if variant else "tuned"
-        rows = [found.row(corpus, system, _variant_of(system, variant)) for system in NAMES if system != "binder"]
-        rows += [others.row(corpus, "spanner-hybrid", tuned), others.row(corpus, "biaffine", variant)]
+        rows = [
+            found.row(corpus, system, _variant_of(system, variant))
+            for system in NAMES
+            if system != "binder"
+        ]
+        rows += [
+            others.row(corpus, "spanner-hybrid", tuned),
+            others.row(corpus, "biaffine", variant),
+        ]
         first = found.row(corpus, "binder", variant)
         for measure, name in MEASURES if first and first.found else MEASURES[:1]:
-            body.append([_named(corpus, variant), name, *(differences(first, row, measure) for row in rows)])
+            body.append(
+                [_named(corpus, variant), name, *(differences(first, row, measure) for row in rows)]
+            )
     names = [name for system, name in NAMES.items() if system != "binder"]
     return markdown(["test", "BINDER less", *names, "SpanNER, tuned on dev", "biaffine"], body)
 
 
 def _compared(found: Found) -> list[tuple[str, str]]:
-    """The corpora on which all systems are planned, each with the variant of those that can nest."""
+    """The corpora on which all systems are planned, each with the variant of those that can
+    nest.
+    """
     return [(corpus, found.nested(corpus)) for corpus in found.corpora if found.row(corpus, "crf")]
 
 
@@ -121,18 +158,30 @@ def variants(grid: Grid, number: int) -> str:
             cells += [found.cell(corpus, "binder", variant, which=which) for which in ALL]
             cells.append(_less_full(found, corpus, variant) if variant else "")
         body.append([name, *cells, _printed(printed)])
-    heads = [f"{corpus}, {w}" for corpus in VARIANT_CORPORA for w in ("P", "R", "F1", "F1 less the full model")]
+    heads = [
+        f"{corpus}, {w}"
+        for corpus in VARIANT_CORPORA
+        for w in ("P", "R", "F1", "F1 less the full model")
+    ]
     return markdown([f"Table {number}", *heads, "paper, ACE2005: P / R / F1"], body)
 
 
 def windows(grid: Grid) -> str:
-    """Lengths of windows (A.3) on scierc: test P, R and F1, and F1 less that of the longest, each seed."""
+    """Lengths of windows (A.3) on scierc: test P, R and F1, and F1 less that of the longest,
+    each seed.
+    """
     found = Found(grid)
     rows = {length: found.row("scierc", "binder", f"window-{length}") for length in WINDOWS}
     body = []
     for length, row in rows.items():
         cells = [found.cell("scierc", "binder", f"window-{length}", which=which) for which in ALL]
-        body.append([str(length), *cells, "" if length == WINDOWS[-1] else differences(row, rows[WINDOWS[-1]])])
+        body.append(
+            [
+                str(length),
+                *cells,
+                "" if length == WINDOWS[-1] else differences(row, rows[WINDOWS[-1]]),
+            ]
+        )
     return markdown(["pieces", "P", "R", "F1", f"F1 less that of {WINDOWS[-1]}, each seed"], body)
 
 
@@ -145,7 +194,9 @@ def _less_full(found: Found, corpus: str, variant: str) -> str:
     both = [seed for seed in sorted(planned) if seed in row.found and seed in base.found]
     if not both:
         return NOT_RUN
-    d = bootstrap_pooled([[(_scores(row, seed), _scores(base, seed)) for seed in both]], resamples=DRAWS)
+    d = bootstrap_pooled(
+        [[(_scores(row, seed), _scores(base, seed)) for seed in both]], resamples=DRAWS
+    )
     return f"{points(d)}{f' ({len(both)} of {len(planned)} seeds)' if len(both) < len(planned) else ''}"
 
 
@@ -172,20 +223,34 @@ def distant(grid: Grid, rounds: Grid) -> str:
             row = found.row(corpus, system, variant)
             if row is None:
                 continue
-            gap = "" if system == "softmax" else differences(row, found.row(corpus, "softmax", variant))
+            gap = (
+                ""
+                if system == "softmax"
+                else differences(row, found.row(corpus, "softmax", variant))
+            )
             gain = differences(row, before.get(system))
             before[system] = row
             body.append(
-                [name, RULES[rule], *(found.cell(corpus, system, variant, which=which) for which in ALL), gap, gain]
+                [
+                    name,
+                    RULES[rule],
+                    *(found.cell(corpus, system, variant, which=which) for which in ALL),
+                    gap,
+                    gain,
+                ]
             )
     body += _rounds(Found(rounds), found.row(corpus, "softmax", "raw"))
-    body += [[name, "paper", *(f"{n:.1f}" for n in numbers), "", ""] for name, numbers in DISTANT.items()]
+    body += [
+        [name, "paper", *(f"{n:.1f}" for n in numbers), "", ""] for name, numbers in DISTANT.items()
+    ]
     gaps = ["F1 less SEQ, each seed", "F1 less that of the labels before"]
     return markdown(["test", "labels", "precision", "recall", "F1", *gaps], body)
 
 
 def _rounds(found: Found, first: Row | None) -> Iterator[list[str]]:
-    """The rounds of self-training after a first stage, each less that stage and less the round before it."""
+    """The rounds of self-training after a first stage, each less that stage and less the round
+    before it.
+    """
     before = first
     for name in found.corpora:
         row = found.row(name, "softmax")
@@ -196,15 +261,28 @@ def _rounds(found: Found, first: Row | None) -> Iterator[list[str]]:
 
 
 def rules(results: Path) -> str:
-    """How right the labels of the dictionary are, by mention and by word, beside what others report."""
+    """How right the labels of the dictionary are, by mention and by word, beside what others
+    report.
+    """
     measured = read_result(results, "distant")
     body = []
     for rule, name in RULES.items():
         for part, kind in (("train", "Chemical"), ("train", "Disease"), ("test", "micro")):
             of = measured.get(rule, {}).get(part, {})
             cells = [_rates(of, kind), _rates(of.get("words", {}), kind)]
-            body.append([name, part, kind, *cells, _reported(measured.get("reported", []), rule, part, kind)])
-    return markdown(["rule", "part", "type", "mentions: P / R", "words: P / R", "reported elsewhere: P / R"], body)
+            body.append(
+                [
+                    name,
+                    part,
+                    kind,
+                    *cells,
+                    _reported(measured.get("reported", []), rule, part, kind),
+                ]
+            )
+    return markdown(
+        ["rule", "part", "type", "mentions: P / R", "words: P / R", "reported elsewhere: P / R"],
+        body,
+    )
 
 
 def _rates(of: Mapping[str, Any], kind: str) -> str:
@@ -213,12 +291,16 @@ def _rates(of: Mapping[str, Any], kind: str) -> str:
 
 
 def _reported(listed: Iterable[Mapping[str, Any]], rule: str, part: str, kind: str) -> str:
-    chosen = [r for r in listed if r["rule"] in ("", rule) and (r["part"], r["type"]) == (part, kind)]
+    chosen = [
+        r for r in listed if r["rule"] in ("", rule) and (r["part"], r["type"]) == (part, kind)
+    ]
     return "; ".join(f"{r['precision']:.1f} / {r['recall']:.1f} ({r['source']})" for r in chosen)
 
 
 def noises(found: Found) -> dict[str, dict[str, list[float]]]:
-    """The corpora of noisy parts, the kinds of noise of each, and the planned shares of each kind."""
+    """The corpora of noisy parts, the kinds of noise of each, and the planned shares of each
+    kind.
+    """
     kinds: dict[str, dict[str, list[float]]] = {}
     for name in found.corpora:
         corpus, kind, share = name.rsplit("-", 2)
@@ -227,7 +309,9 @@ def noises(found: Found) -> dict[str, dict[str, list[float]]]:
 
 
 def noise(grid: Grid, clean: Grid) -> str:
-    """Test F1 by the share of training mentions that are wrong, what that costs, and what is left of BINDER's lead."""
+    """Test F1 by the share of training mentions that are wrong, what that costs, and what is
+    left of BINDER's lead.
+    """
     found, without, body = Found(grid), Found(clean), []
     for corpus, kinds in noises(found).items():
         first = [without.row(corpus, system) for system in NOISED]
@@ -241,7 +325,10 @@ def noise(grid: Grid, clean: Grid) -> str:
                 cells = [found.cell(name, system) for system in NOISED]
                 body.append([corpus, kind, f"{share:g}", *cells, *costs, *_leads(rows)])
     told = [NAMES[system] for system in NOISED]
-    heads = [*(f"{name}, less no noise" for name in told), *(f"BINDER less {name}" for name in told[:-1])]
+    heads = [
+        *(f"{name}, less no noise" for name in told),
+        *(f"BINDER less {name}" for name in told[:-1]),
+    ]
     return markdown(["corpus", "noise", "share", *told, *heads], body)
 
 
@@ -250,7 +337,12 @@ def noise_parts(grid: Grid) -> str:
     found = Found(grid)
     columns = [(which, system) for which in ("precision", "recall") for system in NOISED]
     body = [
-        [corpus, kind, f"{share:g}", *(found.cell(f"{corpus}-{kind}-{share}", s, which=which) for which, s in columns)]
+        [
+            corpus,
+            kind,
+            f"{share:g}",
+            *(found.cell(f"{corpus}-{kind}-{share}", s, which=which) for which, s in columns),
+        ]
         for corpus, kinds in noises(found).items()
         for kind, shares in kinds.items()
         for share in shares
@@ -270,27 +362,59 @@ def goals(grid: Grid, weak: Grid) -> str:
     results = grid.results.parent
     speed, spent = read_result(results, "contrast_speed"), read_result(results, "binder_cost")
     found = Found(weak)
-    scoring = min((speed[k]["with_dropout"]["ratio"] for k in ("pieces_128", "words_128")), default=0) if speed else 0
+    scoring = (
+        min((speed[k]["with_dropout"]["ratio"] for k in ("pieces_128", "words_128")), default=0)
+        if speed
+        else 0
+    )
     told = [
         ("BINDER less SeqCRF, bc5cdr test F1, lower limit", "above -1.0", _lower(grid)),
         _over_matching(found, results, "raw", variant="raw"),
         _over_matching(found, results, "core", variant="core"),
         _over_matching(found, results, "three-casings", goal="+2.5"),
         _over_matching(found, results, "raw", goal="+8"),
-        ("distant bc5cdr test F1, BINDER less SEQ on the same labels, each seed", "none", _over_seq(found)),
+        (
+            "distant bc5cdr test F1, BINDER less SEQ on the same labels, each seed",
+            "none",
+            _over_seq(found),
+        ),
         _matching(results, "raw", "86.4 / 51.2"),
         _matching(results, "three-casings", "92.7 / 58.1"),
-        ("scores and loss against the literal form, 8 x 128", "5x", f"{scoring:.1f}x" if speed else NOT_RUN),
-        ("a whole step against the literal form", "1.4x", f"{speed['step_128']['ratio']:.1f}x" if speed else NOT_RUN),
+        (
+            "scores and loss against the literal form, 8 x 128",
+            "5x",
+            f"{scoring:.1f}x" if speed else NOT_RUN,
+        ),
+        (
+            "a whole step against the literal form",
+            "1.4x",
+            f"{speed['step_128']['ratio']:.1f}x" if speed else NOT_RUN,
+        ),
         (
             "memory of a step beyond the encoder, 8 x 256",
             "at most 1/5",
             f"{speed['peak_256']['share']:.3f}" if speed else NOT_RUN,
         ),
-        ("training against the softmax tagger, one encoder", "at most 1.7x", _times(spent, "training")),
-        ("training against the softmax tagger, two encoders", "none", _times(spent, "training", of="binder_own")),
-        ("inference against the softmax tagger, ONNX fp32", "at most 1.2x", _times(spent, "inference", "fp32")),
-        ("inference against the softmax tagger, ONNX int8", "at most 1.2x", _times(spent, "inference", "int8")),
+        (
+            "training against the softmax tagger, one encoder",
+            "at most 1.7x",
+            _times(spent, "training"),
+        ),
+        (
+            "training against the softmax tagger, two encoders",
+            "none",
+            _times(spent, "training", of="binder_own"),
+        ),
+        (
+            "inference against the softmax tagger, ONNX fp32",
+            "at most 1.2x",
+            _times(spent, "inference", "fp32"),
+        ),
+        (
+            "inference against the softmax tagger, ONNX int8",
+            "at most 1.2x",
+            _times(spent, "inference", "int8"),
+        ),
         ("int8 less fp32, test F1, the largest loss of a run", "-0.6", _int8(grid)),
     ]
     return markdown(["what", "goal", "measured"], [list(line) for line in told])
@@ -303,7 +427,8 @@ def _lower(grid: Grid) -> str:
 
 def _over_seq(found: Found) -> str:
     told = [
-        f"*{RULES[rule]}* {differences(found.row('bc5cdr', 'binder', v), found.row('bc5cdr', 'softmax', v)) or NOT_RUN}"
+        f"*{RULES[rule]}* "
+        f"{differences(found.row('bc5cdr', 'binder', v), found.row('bc5cdr', 'softmax', v)) or NOT_RUN}"
         for v, rule in LABELS.items()
     ]
     return ", ".join(told)
@@ -323,7 +448,11 @@ def _over_matching(
     gain = f"{sum(seeds.values()) / len(seeds) - 100 * of['f1']:+.2f}" if of and seeds else NOT_RUN
     taught = RULES[LABELS[variant]]
     labels = "" if taught == RULES[rule] else " (other labels)"
-    return f"distant bc5cdr test F1, BINDER taught *{taught}*, less matching *{RULES[rule]}*{labels}", goal, gain
+    return (
+        f"distant bc5cdr test F1, BINDER taught *{taught}*, less matching *{RULES[rule]}*{labels}",
+        goal,
+        gain,
+    )
 
 
 def _times(spent: Mapping[str, Any], *path: str, of: str = "binder") -> str:

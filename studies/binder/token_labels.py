@@ -1,11 +1,13 @@
-"""The quality that *binder* states of its distant labels, repeated: names as sequences of the tokens of BC5CDR.
+"""The quality that *binder* states of its distant labels, repeated: names as sequences of the
+tokens of BC5CDR.
 
 usage: python -m studies.binder.token_labels
 
-The paper matches "exact strings" of the dictionary of AutoNER (§3). Here a name is cut at its blanks alone, and matches
-where the tokens of a sentence are the same, case included, the longest name first. So a name with a hyphen or a comma
-is not found in a text whose tokens are cut there, which is why recall is lower than that of `studies.binder.distant`.
-Counted by token, as the numbers of the paper turn out to be, and by mention. Needs ``FASCICLE_DATA``; writes
+The paper matches "exact strings" of the dictionary of AutoNER (§3). Here a name is cut at its
+blanks alone, and matches where the tokens of a sentence are the same, case included, the longest
+name first. So a name with a hyphen or a comma is not found in a text whose tokens are cut there,
+which is why recall is lower than that of `studies.binder.distant`. Counted by token, as the numbers
+of the paper turn out to be, and by mention. Needs ``FASCICLE_DATA``; writes
 ``results/distant-tokens.json``.
 """
 
@@ -37,22 +39,33 @@ def main() -> None:
     for part, of in parts.items():
         for unit, kinds in of.items():
             for kind, (right, said, gold) in kinds.items():
-                print(f"{part:5s} {unit:8s} {kind:8s} {100 * right / said:6.2f} {100 * right / gold:6.2f}")
+                print(
+                    f"{part:5s} {unit:8s} {kind:8s} {100 * right / said:6.2f} "
+                    f"{100 * right / gold:6.2f}"
+                )
     write_result(NAME, {"names": len(names), "counts": "right, labelled, gold", **parts})
 
 
-def counted(documents: Iterable[Document], names: Names) -> dict[str, dict[str, tuple[int, int, int]]]:
+def counted(
+    documents: Iterable[Document], names: Names
+) -> dict[str, dict[str, tuple[int, int, int]]]:
     """Right labels, all labels and gold, of each type, by token and by mention."""
     found: Counter[tuple[str, str, int]] = Counter()
     for document in documents:
         tokens = [document.text[start:end] for start, end in document.words or ()]
         said, gold = set(matched(tokens, names)), set(_gold(document))
-        for unit, ours, theirs in (("tokens", _tokens(said), _tokens(gold)), ("mentions", said, gold)):
+        for unit, ours, theirs in (
+            ("tokens", _tokens(said), _tokens(gold)),
+            ("mentions", said, gold),
+        ):
             for at, labels in enumerate((ours & theirs, ours, theirs)):
                 found.update((unit, kind, at) for *_, kind in labels)
     kinds = sorted({kind for _, kind, _ in found})
     return {
-        unit: {kind: (found[unit, kind, 0], found[unit, kind, 1], found[unit, kind, 2]) for kind in kinds}
+        unit: {
+            kind: (found[unit, kind, 0], found[unit, kind, 1], found[unit, kind, 2])
+            for kind in kinds
+        }
         for unit in ("tokens", "mentions")
     }
 

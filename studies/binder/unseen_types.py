@@ -2,14 +2,16 @@
 
 usage: python -m studies.binder.unseen_types RUN [RUN ...]
 
-A RUN is the folder of a complete training run whose recipe leaves types out (``corpus.types.drop`` or ``keep``) and
-whose file of descriptions describes them, as those of ``studies/grids/unseen.toml``. For each type that was left
-out, the test part is read by the trained model as ``fascicle annotate --types`` does it: once with that type alone
-described, and once with all types of the file, which compete where mentions must not overlap. Scores are those of the
-mentions of the type, strict, with an interval over documents. Nothing is tuned. To tell whether order or threshold is
-at fault, the type alone is looked for once more with the threshold far down: the best F1 of all cutoffs of the score
-is what hindsight would give. A run that leaves nothing out is the model that was trained on all: its scores of every
-type stand beside the others, and what it finds once each type is described in other words.
+A RUN is the folder of a complete training run whose recipe leaves types out (``corpus.types.drop``
+or ``keep``) and whose file of descriptions describes them, as those of
+``studies/grids/unseen.toml``. For each type that was left out, the test part is read by the trained
+model as ``fascicle annotate --types`` does it: once with that type alone described, and once with
+all types of the file, which compete where mentions must not overlap. Scores are those of the
+mentions of the type, strict, with an interval over documents. Nothing is tuned. To tell whether
+order or threshold is at fault, the type alone is looked for once more with the threshold far down:
+the best F1 of all cutoffs of the score is what hindsight would give. A run that leaves nothing out
+is the model that was trained on all: its scores of every type stand beside the others, and what it
+finds once each type is described in other words.
 
 Writes ``results/unseen_types.json``, in which the runs that are not named stay.
 """
@@ -41,7 +43,8 @@ from fascicle.training.experiments.hashes import read_run_recipe
 from studies import common
 from studies.common import row, write_result
 
-LOWER = 12.0  # of a threshold: to a score of 6e-6, which leaves room for an order among what is below it
+# of a threshold: to a score of 6e-6, which leaves room for an order among what is below it
+LOWER = 12.0
 
 
 def described(recipe: Recipe, folder: Path) -> TypeDescriptions:
@@ -53,7 +56,8 @@ def described(recipe: Recipe, folder: Path) -> TypeDescriptions:
     head = recipe.heads()[recipe.answer()]
     if not isinstance(head, BinderSettings) or not head.types:
         raise InputError(
-            f"the run in {folder} reads no descriptions of types; give one of the family 'binder' that does"
+            f"the run in {folder} reads no descriptions of types; give one of the family "
+            "'binder' that does"
         )
     return read_types(head.types)
 
@@ -61,11 +65,15 @@ def described(recipe: Recipe, folder: Path) -> TypeDescriptions:
 def of_type(documents: Sequence[Document], found: Sequence[Sequence[Mention]], name: str) -> Scores:
     """Scores of the mentions of one type."""
     gold = {d.id: tuple(m for m in d.layer(GOLD) if m.type == name) for d in documents}
-    said = {key: tuple(m for m in ms if m.type == name) for key, ms in by_id(documents, found).items()}
+    said = {
+        key: tuple(m for m in ms if m.type == name) for key, ms in by_id(documents, found).items()
+    }
     return score(gold, said)
 
 
-def by_id(documents: Sequence[Document], found: Sequence[Sequence[Mention]]) -> dict[str, Sequence[Mention]]:
+def by_id(
+    documents: Sequence[Document], found: Sequence[Sequence[Mention]]
+) -> dict[str, Sequence[Mention]]:
     """What was found, by document."""
     return {d.id: ms for d, ms in zip(documents, found, strict=True)}
 
@@ -90,11 +98,13 @@ def predicted(
     return [patch.add for patch in lowered.predict(documents)]
 
 
-def in_hindsight(documents: Sequence[Document], found: Sequence[Sequence[Mention]], name: str) -> dict[str, float]:
+def in_hindsight(
+    documents: Sequence[Document], found: Sequence[Sequence[Mention]], name: str
+) -> dict[str, float]:
     """The cutoff of the scores of a type at which its F1 is best, chosen on these very documents.
 
-    Mentions of flat decoding do not overlap, the better one stays, so those above a cutoff are what would be found with
-    it.
+    Mentions of flat decoding do not overlap, the better one stays, so those above a cutoff are what
+    would be found with it.
 
     Args:
         documents: with gold.
@@ -105,21 +115,39 @@ def in_hindsight(documents: Sequence[Document], found: Sequence[Sequence[Mention
         Precision, recall and F1 at the cutoff, and ``"found"``, how many mentions reach it.
     """
     gold = {(d.id, m.spans) for d in documents for m in d.layer(GOLD) if m.type == name}
-    said = [(m.score or 0.0, (d.id, m.spans) in gold) for d, ms in zip(documents, found, strict=True) for m in ms]
+    said = [
+        (m.score or 0.0, (d.id, m.spans) in gold)
+        for d, ms in zip(documents, found, strict=True)
+        for m in ms
+    ]
     said.sort(key=lambda one: -one[0])
     best, right = (0.0, 0, 0), 0
     for number, (cutoff, is_right) in enumerate(said, start=1):
         right += is_right
         if number == len(said) or said[number][0] < cutoff:  # the last of those that are equal
-            best = max(best, (2 * right / (number + len(gold)), right, number), key=lambda one: one[0])
+            best = max(
+                best, (2 * right / (number + len(gold)), right, number), key=lambda one: one[0]
+            )
     f1, right, number = best
-    return {"precision": right / max(number, 1), "recall": right / max(len(gold), 1), "f1": f1, "found": number}
+    return {
+        "precision": right / max(number, 1),
+        "recall": right / max(len(gold), 1),
+        "f1": f1,
+        "found": number,
+    }
 
 
 def in_other_words(types: TypeDescriptions, way: str) -> TypeDescriptions:
     """Types that are described by their keyword, or by their name, alone."""
-    texts = types.texts("keyword") if way == "keyword" else [name.replace("_", " ") for name in types.names]
-    told = [msgspec.structs.replace(t, description=text) for t, text in zip(types.types, texts, strict=True)]
+    texts = (
+        types.texts("keyword")
+        if way == "keyword"
+        else [name.replace("_", " ") for name in types.names]
+    )
+    told = [
+        msgspec.structs.replace(t, description=text)
+        for t, text in zip(types.types, texts, strict=True)
+    ]
     return msgspec.structs.replace(types, types=tuple(told))
 
 
@@ -128,7 +156,10 @@ def as_toml(types: TypeDescriptions) -> str:
     parts = []
     for one in types.types:
         fields = msgspec.to_builtins(one)
-        parts.append("[[type]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in fields.items()))
+        parts.append(
+            "[[type]]\n"
+            + "".join(f"{key} = {json.dumps(value)}\n" for key, value in fields.items())
+        )
     return "\n".join(parts)
 
 
@@ -136,7 +167,8 @@ def measured(folder: Path) -> dict[str, Any]:
     """Everything about one run.
 
     Raises:
-        InputError: no complete run, no descriptions, no test part, or a type that was left out is not described.
+        InputError: no complete run, no descriptions, no test part, or a type that was left out is
+            not described.
     """
     if not (folder / "scores.json").exists():
         raise InputError(f"{folder} holds no complete run; give the folder of a training run")
@@ -160,7 +192,10 @@ def measured(folder: Path) -> dict[str, Any]:
     together = predicted(folder, types, documents)
     value["types"] = {}
     for name in out:
-        alone, far = (predicted(folder, types.select([name]), documents, lower=lower) for lower in (0.0, LOWER))
+        alone, far = (
+            predicted(folder, types.select([name]), documents, lower=lower)
+            for lower in (0.0, LOWER)
+        )
         value["types"][name] = {
             "alone": row(of_type(documents, alone, name)),
             "together": row(of_type(documents, together, name)),

@@ -1,11 +1,14 @@
-"""What bundling gains: pairs of a bundle and a single model, gaps between single models, and how the two go together.
+"""What bundling gains: pairs of a bundle and a single model, gaps between single models, and how
+the two go together.
 
-A gain is F1 of a head in the bundle less F1 of the single model with the same head, trained with the same seed and
-scored on the same test part. A gap is F1 of that single model less F1 of the single model with the *other* head.
+A gain is F1 of a head in the bundle less F1 of the single model with the same head, trained with
+the same seed and scored on the same test part. A gap is F1 of that single model less F1 of the
+single model with the *other* head.
 
-Gain and gap share a term: chance that makes a single model good makes its gap large and its gain small. So the two are
-also taken apart: the gap from the first seed, the gain from the others. (Over the means of all seeds, gaps and gains
-share their terms again, also if each gap is taken from the other seeds.)
+Gain and gap share a term: chance that makes a single model good makes its gap large and its gain
+small. So the two are also taken apart: the gap from the first seed, the gain from the others. (Over
+the means of all seeds, gaps and gains share their terms again, also if each gap is taken from the
+other seeds.)
 """
 
 from __future__ import annotations
@@ -46,22 +49,35 @@ class Corpus:
 
     def f1(self, model: str) -> dict[int, float]:
         """Seed -> test F1 of the runs that are done, in points."""
-        return {seed: 100 * float(v["test"]["micro"]["f1"]) for seed, v in self.found(model).items()}
+        return {
+            seed: 100 * float(v["test"]["micro"]["f1"]) for seed, v in self.found(model).items()
+        }
 
     def found(self, model: str) -> dict[int, Value]:
-        """Seed -> results of the runs that are done; none for a model that the grid does not plan here."""
+        """Seed -> results of the runs that are done; none for a model that the grid does not
+        plan here.
+        """
         return self.rows[model].found if model in self.rows else {}
 
     def planned(self, single: str) -> int:
         """Seeds for which a bundle and this single model are planned."""
         rows = [self.rows[model] for model in (single, bundled(single)) if model in self.rows]
-        return len(set.intersection(*({r.recipe.seed for r in row.runs} for row in rows))) if len(rows) == 2 else 0
+        return (
+            len(set.intersection(*({r.recipe.seed for r in row.runs} for row in rows)))
+            if len(rows) == 2
+            else 0
+        )
 
     def pairs(self, single: str) -> dict[int, Pair]:
-        """Seed -> scores of the bundle and of the single model, where both are there and say what they counted."""
+        """Seed -> scores of the bundle and of the single model, where both are there and say
+        what they counted.
+        """
         first, second = self.found(bundled(single)), self.found(single)
         return {
-            seed: (stored_scores(first[seed]["test_counts"]), stored_scores(second[seed]["test_counts"]))
+            seed: (
+                stored_scores(first[seed]["test_counts"]),
+                stored_scores(second[seed]["test_counts"]),
+            )
             for seed in second
             if seed in first and first[seed].get("test_counts") and second[seed].get("test_counts")
         }
@@ -77,12 +93,18 @@ class Corpus:
         return {seed: own[seed] - other[seed] for seed in own if seed in other}
 
     def apart(self, single: str) -> list[tuple[float, float]]:
-        """The gap of the first seed and the mean gain of the others; nothing where there are no others."""
+        """The gap of the first seed and the mean gain of the others; nothing where there are no
+        others.
+        """
         gaps, gains = self.gaps(single), self.gains(single)
         first, others = next(iter(gaps), None), list(gains)
         if first in gains:
             others.remove(first)
-        return [(gaps[first], sum(gains[s] for s in others) / len(others))] if first is not None and others else []
+        return (
+            [(gaps[first], sum(gains[s] for s in others) / len(others))]
+            if first is not None and others
+            else []
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,8 +116,8 @@ class Relation:
         corpora: that they come from.
         of_points: Pearson's and Spearman's correlation over the points.
         of_means: the same over the means of the corpora; ``None`` where these do not define one.
-        p: of the two over means: the share of the orders of the corpora that are at least as far from 0; ``None`` for
-            fewer than three corpora.
+        p: of the two over means: the share of the orders of the corpora that are at least as far
+            from 0; ``None`` for fewer than three corpora.
     """
 
     points: int
@@ -127,10 +149,11 @@ def corpora_of(grid: Grid) -> list[Corpus]:
 
 
 def relation(points: Mapping[str, Sequence[tuple[float, float]]]) -> Relation | None:
-    """Correlations over all points, and the chance of such correlations between the means of the corpora.
+    """Correlations over all points, and the chance of such correlations between the means of the
+    corpora.
 
-    Points of one corpus are not independent, so chance is told by putting the corpora in another order: all orders for
-    at most ``EXACT_UP_TO`` corpora, else ``DRAWN_ORDERS`` drawn ones.
+    Points of one corpus are not independent, so chance is told by putting the corpora in another
+    order: all orders for at most ``EXACT_UP_TO`` corpora, else ``DRAWN_ORDERS`` drawn ones.
 
     Args:
         points: of each corpus, pairs of what may explain the gain, and the gain.
@@ -178,7 +201,9 @@ def ranks(values: Floats) -> Floats:
 
 
 def permutation_p(x: Floats, y: Floats) -> float:
-    """Share of the orders of ``x`` whose correlation with ``y`` is at least as far from 0, the given one included."""
+    """Share of the orders of ``x`` whose correlation with ``y`` is at least as far from 0, the
+    given one included.
+    """
     a, b = x - x.mean(), y - y.mean()
     seen = np.abs(np.concatenate([a[orders] @ b for orders in _orders(len(x))]))
     return float((seen >= abs(a @ b) * (1 - 1e-9)).mean())

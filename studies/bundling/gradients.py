@@ -1,21 +1,24 @@
-"""Do the two losses of a bundle pull the shared encoder in one direction? Their gradients over the course of training.
+"""Do the two losses of a bundle pull the shared encoder in one direction? Their gradients over the
+course of training.
 
-usage: python -m studies.bundling.gradients [--corpora conll04 ...] [--seed 1] [--batches 8] [--threads 1]
-       [--precision fp32]
+usage: python -m studies.bundling.gradients [--corpora conll04 ...] [--seed 1] [--batches 8]
+       [--threads 1] [--precision fp32]
 
-``FASCICLE_DATA`` names the corpora. Trains the bundle of ``studies/grids/bundling.toml`` as a run of that grid does,
-and looks at it before training and after every epoch. Looking changes nothing: dropout is off, no number is drawn from
-torch's generator, and the weights that come out are those of the run.
+``FASCICLE_DATA`` names the corpora. Trains the bundle of ``studies/grids/bundling.toml`` as a run
+of that grid does, and looks at it before training and after every epoch. Looking changes nothing:
+dropout is off, no number is drawn from torch's generator, and the weights that come out are those
+of the run.
 
-What is looked at are always the same batches, in an order (and with spans drawn as no mention) that no epoch of
-training uses. Of each batch the loss of each head alone, without its weight, is differentiated with respect to all
-parameters of the encoder, in fp32. Given are
+What is looked at are always the same batches, in an order (and with spans drawn as no mention) that
+no epoch of training uses. Of each batch the loss of each head alone, without its weight, is
+differentiated with respect to all parameters of the encoder, in fp32. Given are
 
-- ``cosine`` and ``norm_ratio`` (second head to first) of the two gradients averaged over the batches: that of the
-  encoder as a whole, of the embeddings, and of each layer. Single batches are noisy, and noise makes gradients
-  orthogonal.
+- ``cosine`` and ``norm_ratio`` (second head to first) of the two gradients averaged over the
+  batches: that of the encoder as a whole, of the embeddings, and of each layer. Single batches are
+  noisy, and noise makes gradients orthogonal.
 - ``batch_cosines``: the cosine of each batch by itself, which is what a training step sees.
-- ``pull``: norm ratio times the ratio of the weights: how strongly the second head moves the encoder beside the first.
+- ``pull``: norm ratio times the ratio of the weights: how strongly the second head moves the
+  encoder beside the first.
 """
 
 from __future__ import annotations
@@ -61,13 +64,17 @@ class Products:
 
     def __add__(self, other: Products) -> Products:
         return Products(
-            mixed=self.mixed + other.mixed, first=self.first + other.first, second=self.second + other.second
+            mixed=self.mixed + other.mixed,
+            first=self.first + other.first,
+            second=self.second + other.second,
         )
 
     @property
     def cosine(self) -> float | None:
         """Of the angle; ``None`` if a gradient is zero."""
-        return self.mixed / math.sqrt(self.first * self.second) if self.first and self.second else None
+        return (
+            self.mixed / math.sqrt(self.first * self.second) if self.first and self.second else None
+        )
 
     @property
     def norm_ratio(self) -> float | None:
@@ -76,7 +83,8 @@ class Products:
 
 
 def head_gradients(model: NerModel, batch: Batch) -> dict[str, tuple[float, Gradients]]:
-    """Of each head its loss on a batch, without its weight, and the gradient of that in the encoder.
+    """Of each head its loss on a batch, without its weight, and the gradient of that in the
+    encoder.
 
     Args:
         model: in evaluation mode, with all heads trained.
@@ -88,7 +96,9 @@ def head_gradients(model: NerModel, batch: Batch) -> dict[str, tuple[float, Grad
     for name in model.weights:
         loss = model.head(name).loss(scores[name], batch[1][name])
         # The graph of the encoder is needed again by the next head.
-        parts = torch.autograd.grad(loss, list(named.values()), retain_graph=True, allow_unused=True)
+        parts = torch.autograd.grad(
+            loss, list(named.values()), retain_graph=True, allow_unused=True
+        )
         pairs = zip(named.items(), parts, strict=True)
         gradients = {n: torch.zeros_like(p) if part is None else part for (n, p), part in pairs}
         found[name] = (float(loss.detach()), gradients)
@@ -124,7 +134,9 @@ def look(trainer: Trainer, batches: Sequence[Batch]) -> dict[str, Any]:
         found = head_gradients(trainer.model, batch)
         for name, (loss, gradients) in found.items():
             losses[name].append(loss)
-            sums[name] = {n: g + sums[name][n] for n, g in gradients.items()} if name in sums else gradients
+            sums[name] = (
+                {n: g + sums[name][n] for n, g in gradients.items()} if name in sums else gradients
+            )
         cosines.append(products(found[first][1], found[second][1])[WHOLE].cosine)
     trainer.model.train(training)
     of_means = products(sums[first], sums[second])
@@ -133,7 +145,9 @@ def look(trainer: Trainer, batches: Sequence[Batch]) -> dict[str, Any]:
     return {
         "losses": {name: sum(values) / len(values) for name, values in losses.items()},
         "pull": None if ratio is None else ratio * weights[second] / weights[first],
-        "parts": {part: {"cosine": p.cosine, "norm_ratio": p.norm_ratio} for part, p in of_means.items()},
+        "parts": {
+            part: {"cosine": p.cosine, "norm_ratio": p.norm_ratio} for part, p in of_means.items()
+        },
         "batch_cosines": cosines,
     }
 
@@ -143,7 +157,10 @@ def fixed_batches(trainer: Trainer, *, seed: int, count: int) -> list[Batch]:
     settings = trainer.settings
     drawn = trainer.data.batches(size=settings.batch_size, seed=seed, epoch=settings.epochs)
     return [
-        ({n: t.to(trainer.device) for n, t in arrays.items()}, {n: t.to(trainer.device) for n, t in targets.items()})
+        (
+            {n: t.to(trainer.device) for n, t in arrays.items()},
+            {n: t.to(trainer.device) for n, t in targets.items()},
+        )
         for arrays, targets in itertools.islice(drawn, count)
     ]
 
@@ -159,8 +176,13 @@ def follow(recipe: Recipe, *, count: int) -> Iterator[dict[str, Any]]:
         UsageError: no bundle in which both heads are trained.
     """
     if len([weight for weight in recipe.weights().values() if weight]) != 2:
-        raise UsageError(f"{recipe.name} does not train two heads; give a bundle with a weight between 0 and 1")
-    parts, pretrained = read_parts(recipe.corpus), load_pretrained(recipe.model.encoder, revision=recipe.model.revision)
+        raise UsageError(
+            f"{recipe.name} does not train two heads; give a bundle with a weight between 0 and 1"
+        )
+    parts, pretrained = (
+        read_parts(recipe.corpus),
+        load_pretrained(recipe.model.encoder, revision=recipe.model.revision),
+    )
     torch.manual_seed(recipe.seed)
     prepared = prepare(recipe, parts, pretrained)
     trainer = Trainer(prepared.model, prepared.data, recipe.training, seed=recipe.seed)
@@ -185,7 +207,10 @@ def runs_of(corpora: Iterable[str], *, seed: int) -> list[GridRun]:
     for corpus in corpora:
         if (corpus, seed) not in planned:
             known = ", ".join(f"{name} {number}" for name, number in planned)
-            raise UsageError(f"the grid has no bundle on {corpus} with seed {seed}; corpora and seeds are {known}")
+            raise UsageError(
+                f"the grid has no bundle on {corpus} with seed {seed}; corpora and seeds are "
+                f"{known}"
+            )
     return [planned[corpus, seed] for corpus in corpora]
 
 
@@ -200,11 +225,15 @@ def in_precision(recipe: Recipe, precision: str | None) -> Recipe:
 def main() -> int:
     """Trains, prints and writes ``results/bundling-gradients.json``."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--corpora", nargs="+", default=["conll04"], help="corpora of the grid (default conll04)")
+    parser.add_argument(
+        "--corpora", nargs="+", default=["conll04"], help="corpora of the grid (default conll04)"
+    )
     parser.add_argument("--seed", type=int, default=1, help="seed of the runs (default 1)")
     parser.add_argument("--batches", type=int, default=8, help="batches to look at (default 8)")
     parser.add_argument("--threads", type=int, default=1, help="of torch (default 1)")
-    parser.add_argument("--precision", choices=("bf16", "fp32"), help="of training, if not that of the grid")
+    parser.add_argument(
+        "--precision", choices=("bf16", "fp32"), help="of training, if not that of the grid"
+    )
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     found: dict[str, Any] = {}
@@ -223,7 +252,9 @@ def main() -> int:
     except FascicleError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    what = f"gradients of the two losses in the encoder, {args.batches} batches, fp32, without dropout"
+    what = (
+        f"gradients of the two losses in the encoder, {args.batches} batches, fp32, without dropout"
+    )
     write_result("bundling-gradients", {"what": what, "runs": found})
     return 0
 

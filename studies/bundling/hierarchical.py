@@ -1,8 +1,10 @@
-"""The mean difference of two systems over several corpora and seeds, and how sure it is: a hierarchical bootstrap.
+"""The mean difference of two systems over several corpora and seeds, and how sure it is: a
+hierarchical bootstrap.
 
-Corpora are drawn with replacement; of each drawn corpus, seeds and test documents are, each with replacement. All seeds
-of a corpus are scored on the same drawn documents, by both systems, so that everything that pairs stays paired. A draw
-without any mention in a corpus is left out, and counted, as in ``intervals``.
+Corpora are drawn with replacement; of each drawn corpus, seeds and test documents are, each with
+replacement. All seeds of a corpus are scored on the same drawn documents, by both systems, so that
+everything that pairs stays paired. A draw without any mention in a corpus is left out, and counted,
+as in ``intervals``.
 """
 
 from __future__ import annotations
@@ -38,11 +40,14 @@ def bootstrap_pooled(
         seed: of the random numbers.
 
     Raises:
-        InputError: no corpus, a corpus without pairs, or a pair that was not scored on the same gold.
+        InputError: no corpus, a corpus without pairs, or a pair that was not scored on the same
+            gold.
         UsageError: a level or a number of draws out of range.
     """
     if not corpora or not all(corpora):
-        raise InputError("a pooled difference needs at least one corpus, and a pair of scores for each")
+        raise InputError(
+            "a pooled difference needs at least one corpus, and a pair of scores for each"
+        )
     for pairs in corpora:
         for first, second in pairs:
             check_paired(first, second)
@@ -53,15 +58,23 @@ def bootstrap_pooled(
     for number, pairs in enumerate(corpora):
         places = np.nonzero(chosen == number)
         drawn[places] = _drawn(pairs, len(places[0]), level=level, chance=chance)
-    estimate = float(np.mean([np.mean([a.micro.f1 - b.micro.f1 for a, b in pairs]) for pairs in corpora]))
+    estimate = float(
+        np.mean([np.mean([a.micro.f1 - b.micro.f1 for a, b in pairs]) for pairs in corpora])
+    )
     return make_difference(estimate, drawn.mean(axis=1), level=level, seed=seed)
 
 
-def _drawn(pairs: Sequence[Pair], draws: int, *, level: float, chance: np.random.Generator) -> Floats:
+def _drawn(
+    pairs: Sequence[Pair], draws: int, *, level: float, chance: np.random.Generator
+) -> Floats:
     """The mean difference over drawn seeds on drawn documents, for each of so many draws."""
-    tables = np.array([[count_table(s, resamples=1, level=level) for s in pair] for pair in pairs])  # [S, 2, docs, 3]
+    tables = np.array(
+        [[count_table(s, resamples=1, level=level) for s in pair] for pair in pairs]
+    )  # [S, 2, docs, 3]
     seeds = chance.integers(0, len(pairs), size=(draws, len(pairs)))
-    flat = np.moveaxis(tables, 2, 0).reshape(tables.shape[2], -1).astype(np.float64)  # whole numbers: sums are exact
+    flat = (
+        np.moveaxis(tables, 2, 0).reshape(tables.shape[2], -1).astype(np.float64)
+    )  # whole numbers: sums are exact
     shape = (*tables.shape[:2], tables.shape[3])
     found, none = np.empty(draws), without_denominator(pairs[0][0])
     for at in range(draws):

@@ -1,11 +1,13 @@
-"""Does bundling help on the mentions that the paper names? F1 by kind of mention, one head less another.
+"""Does bundling help on the mentions that the paper names? F1 by kind of mention, one head less
+another.
 
 usage: python -m studies.bundling.kinds
 
-*bundling-learning* Table 6 shows F1 in the intervals of four attributes as colours. Reads the stored predictions of
-``studies/grids/bundling.toml`` on the test parts of the corpora that Table 6 has and that are at hand, below
-``FASCICLE_DATA``. Seeds and texts are drawn with replacement, and of BC5CDR abstracts are; both heads are scored on the
-same draws. Writes ``results/bundling-kinds.json``: points, each with the ends of its 95 % interval.
+*bundling-learning* Table 6 shows F1 in the intervals of four attributes as colours. Reads the
+stored predictions of ``studies/grids/bundling.toml`` on the test parts of the corpora that Table 6
+has and that are at hand, below ``FASCICLE_DATA``. Seeds and texts are drawn with replacement, and
+of BC5CDR abstracts are; both heads are scored on the same draws. Writes
+``results/bundling-kinds.json``: points, each with the ends of its 95 % interval.
 """
 
 from __future__ import annotations
@@ -42,18 +44,25 @@ MEAN: Final = "mean of all"
 class Kinds:
     """The gold of a test part, each mention with the text and the intervals that it is in."""
 
-    def __init__(self, documents: Sequence[Document], ruler: Ruler, *, abstracts: Mapping[str, str]) -> None:
+    def __init__(
+        self, documents: Sequence[Document], ruler: Ruler, *, abstracts: Mapping[str, str]
+    ) -> None:
         """Measures the gold.
 
         Args:
             documents: with gold.
             ruler: over these documents and the train part.
-            abstracts: id of a document -> the abstract that is drawn in its place; empty if documents are.
+            abstracts: id of a document -> the abstract that is drawn in its place; empty if
+                documents are.
         """
-        self._gold = {one for key, mentions in layers(documents).items() for one in identities(key, mentions)}
+        self._gold = {
+            one for key, mentions in layers(documents).items() for one in identities(key, mentions)
+        }
         names = [abstracts.get(document.id, document.id) for document in documents]
         places = {name: at for at, name in enumerate(dict.fromkeys(names))}
-        self._units = {document.id: places[name] for document, name in zip(documents, names, strict=True)}
+        self._units = {
+            document.id: places[name] for document, name in zip(documents, names, strict=True)
+        }
         self._ruler = ruler
         self.labels = [(name, one.label) for name in PAPER for one in ATTRIBUTES[name].ranges]
 
@@ -61,7 +70,9 @@ class Kinds:
         """True positives, false positives and false negatives; shape ``[texts, intervals, 3]``."""
         said = {one for key, mentions in predicted.items() for one in identities(key, mentions)}
         found = np.zeros((max(self._units.values()) + 1, len(self.labels), 3))
-        for column, mentions in enumerate((self._gold & said, said - self._gold, self._gold - said)):
+        for column, mentions in enumerate(
+            (self._gold & said, said - self._gold, self._gold - said)
+        ):
             self._add(found[:, :, column], sorted(mentions))
         return found
 
@@ -70,17 +81,26 @@ class Kinds:
         units = [self._units[document] for document, _, _ in mentions]
         for name in PAPER:
             ranges = ATTRIBUTES[name].ranges
-            np.add.at(counts, (units, first + assign(values[name], ranges, name=ATTRIBUTES[name].title)), 1)
+            np.add.at(
+                counts,
+                (units, first + assign(values[name], ranges, name=ATTRIBUTES[name].title)),
+                1,
+            )
             first += len(ranges)
 
 
 def f1_of(sums: Floats) -> Floats:
-    """F1 in percent, of counts of shape ``[..., 3]``; 0 where there is nothing to find and nothing was said."""
+    """F1 in percent, of counts of shape ``[..., 3]``; 0 where there is nothing to find and
+    nothing was said.
+    """
     return 200 * sums[..., 0] / np.maximum(2 * sums[..., 0] + sums[..., 1] + sums[..., 2], 1)
 
 
-def differences(tables: Floats, labels: Sequence[tuple[str, str]], *, draws: int = DRAWS) -> dict[str, Any]:
-    """F1 of the first head less that of the second, in each interval and as the mean of all intervals that count.
+def differences(
+    tables: Floats, labels: Sequence[tuple[str, str]], *, draws: int = DRAWS
+) -> dict[str, Any]:
+    """F1 of the first head less that of the second, in each interval and as the mean of all
+    intervals that count.
 
     Args:
         tables: shape ``[seeds, 2, texts, intervals, 3]``.
@@ -88,8 +108,8 @@ def differences(tables: Floats, labels: Sequence[tuple[str, str]], *, draws: int
         draws: of the bootstrap.
 
     Returns:
-        Attribute -> interval -> ``[difference, low, high]``; under ``MEAN`` also how many intervals count and in how
-        many of these the first head is above.
+        Attribute -> interval -> ``[difference, low, high]``; under ``MEAN`` also how many intervals
+        count and in how many of these the first head is above.
     """
     seeds, _, units, count, _ = tables.shape
     chance = np.random.default_rng(0)
@@ -107,7 +127,9 @@ def differences(tables: Floats, labels: Sequence[tuple[str, str]], *, draws: int
         name, label = labels[at]
         found.setdefault(name, {})[label] = _told(exact[at], drawn[:, at])
     mean = _told(exact[used].mean(), drawn[:, used].mean(axis=1))
-    return found | {MEAN: {"points": mean, "intervals": int(used.sum()), "above": int((exact[used] > 0).sum())}}
+    return found | {
+        MEAN: {"points": mean, "intervals": int(used.sum()), "above": int((exact[used] > 0).sum())}
+    }
 
 
 def _told(exact: float, drawn: Floats) -> list[float]:
@@ -119,12 +141,18 @@ def measured(rows: Sequence[Row]) -> dict[str, Any]:
     corpus, name = rows[0].runs[0].resolved().corpus, rows[0].corpus
     documents = list(read_part(corpus, "test"))
     file = ABSTRACTS.get(name)
-    abstracts = abstracts_of(documents, read_documents(Path(os.environ["FASCICLE_DATA"]) / file)) if file else {}
+    abstracts = (
+        abstracts_of(documents, read_documents(Path(os.environ["FASCICLE_DATA"]) / file))
+        if file
+        else {}
+    )
     ruler = Ruler(documents, training=read_lexicon(read_part(corpus, "train")))
     kinds = Kinds(documents, ruler, abstracts=abstracts)
     heads = {name for pair in PAIRS.values() for name in pair}
     tables = {
-        model_of(row): {seed: kinds.table(said) for seed, said in predictions(grid_of(), row, documents).items()}
+        model_of(row): {
+            seed: kinds.table(said) for seed, said in predictions(grid_of(), row, documents).items()
+        }
         for row in rows
         if model_of(row) in heads
     }

@@ -1,12 +1,14 @@
-"""How many words of a test part does its train part not have? Out-of-vocabulary density (*bundling-learning* Eq. 21).
+"""How many words of a test part does its train part not have? Out-of-vocabulary density
+(*bundling-learning* Eq. 21).
 
 usage: python -m studies.bundling.oov
 
-``FASCICLE_DATA`` names the corpora; measured are those of ``studies/grids/bundling.toml``. The density is the number
-of words of the part that do not occur in the train part, over the number of its words. Words are those of the corpus
-files, each counted as often as it occurs, and two words are the same if they are the same string; the paper says no
-more than "words", and the code that it cites compares strings as they are. Beside it stand the density with case
-folded, which is what an uncased encoder can see, and the numbers of distinct words.
+``FASCICLE_DATA`` names the corpora; measured are those of ``studies/grids/bundling.toml``. The
+density is the number of words of the part that do not occur in the train part, over the number of
+its words. Words are those of the corpus files, each counted as often as it occurs, and two words
+are the same if they are the same string; the paper says no more than "words", and the code that it
+cites compares strings as they are. Beside it stand the density with case folded, which is what an
+uncased encoder can see, and the numbers of distinct words.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ def words_of(documents: Iterable[Document]) -> Counter[str]:
     for document in documents:
         if document.words is None:
             raise InputError(
-                f"the document {document.id!r} comes without words; the density is of the words of a corpus"
+                f"the document {document.id!r} comes without words; the density is of the words "
+                "of a corpus"
             )
         found.update(document.text[start:end] for start, end in document.words)
     return found
@@ -45,8 +48,8 @@ def density(train: Counter[str], part: Counter[str]) -> dict[str, float | int]:
     """Words of a part that a train part does not have.
 
     Returns:
-        ``words`` and ``oov``, occurrences; ``density``, their ratio; ``density_folded``, with case folded;
-        ``distinct`` words and ``distinct_oov``.
+        ``words`` and ``oov``, occurrences; ``density``, their ratio; ``density_folded``, with case
+        folded; ``distinct`` words and ``distinct_oov``.
     """
     words, oov = part.total(), sum(count for word, count in part.items() if word not in train)
     folded = {word.casefold() for word in train}
@@ -82,7 +85,9 @@ def main() -> None:
     """Counts, prints and writes ``results/bundling-oov.json``."""
     corpora = corpora_of_grid(read_grid(GRIDS / "bundling.toml"))
     found = {name: of_corpus(corpus) for name, corpus in corpora.items()}
-    what = "words of dev and test that train does not have, over all words (bundling-learning Eq. 21)"
+    what = (
+        "words of dev and test that train does not have, over all words (bundling-learning Eq. 21)"
+    )
     write_result("bundling-oov", {"what": what, "corpora": found})
     print(json.dumps({name: of["test"] for name, of in found.items()}, indent=1))
 

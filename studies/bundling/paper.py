@@ -1,4 +1,6 @@
-"""Table 3 of the bundling paper as printed (*bundling-learning* §4.2): precision, recall, F1, means of five seeds."""
+"""Table 3 of the bundling paper as printed (*bundling-learning* §4.2): precision, recall, F1,
+means of five seeds.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 MODELS = ("SeqNER", "BL-SeqNER", "SpanNER", "BL-SpanNER")
-HARMONIC_WITHIN = 0.1  # points: means over seeds of P, R and F1 need not fit each other to the last digit
+# points: means over seeds of P, R and F1 need not fit each other to the last digit
+HARMONIC_WITHIN = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,14 +39,16 @@ class Printed:
 def table3() -> Mapping[str, Mapping[str, Printed]]:
     """Corpus, as it is called in the grids here, -> model -> what is printed.
 
-    OntoNotes, CoNLL-2003, ACE04 and ACE05 are licensed and not in the grids; they stand here for what the paper's own
-    numbers say of its Conclusion 1.
+    OntoNotes, CoNLL-2003, ACE04 and ACE05 are licensed and not in the grids; they stand here for
+    what the paper's own numbers say of its Conclusion 1.
     """
     found: dict[str, dict[str, Printed]] = {}
     for line in _PRINTED.strip().splitlines():
         corpus, *numbers = line.split()
         values = iter(map(float, numbers))
-        found[corpus] = {m: Printed(precision=next(values), recall=next(values), f1=next(values)) for m in MODELS}
+        found[corpus] = {
+            m: Printed(precision=next(values), recall=next(values), f1=next(values)) for m in MODELS
+        }
     return found
 
 

@@ -1,11 +1,13 @@
-"""How sure are the gains of bundling? Intervals for each corpus and pooled over all, from the results of the grid.
+"""How sure are the gains of bundling? Intervals for each corpus and pooled over all, from the
+results of the grid.
 
 usage: python -m studies.bundling.pooled
 
-Reads the results files of ``studies/grids/bundling.toml``; no corpus is needed. For each head: the gain on each
-corpus, with seeds and test units drawn with replacement, and the mean gain over the corpora, with corpora, seeds and
-test units drawn (``hierarchical``). Takes a minute or so for the whole grid, so the tables read
-``results/bundling-gains.json``, and show an interval only while the results are those that it was made from.
+Reads the results files of ``studies/grids/bundling.toml``; no corpus is needed. For each head: the
+gain on each corpus, with seeds and test units drawn with replacement, and the mean gain over the
+corpora, with corpora, seeds and test units drawn (``hierarchical``). Takes a minute or so for the
+whole grid, so the tables read ``results/bundling-gains.json``, and show an interval only while the
+results are those that it was made from.
 """
 
 from __future__ import annotations
@@ -49,7 +51,9 @@ def pooled(grid: Grid, *, draws: int = DRAWS) -> dict[str, Any]:
 
 
 def intervals(grid: Grid) -> dict[str, Any]:
-    """Head -> gains with intervals, as stored; nothing for a head whose results have changed since."""
+    """Head -> gains with intervals, as stored; nothing for a head whose results have changed
+    since.
+    """
     stored = read_result(grid.results.parent, NAME).get("heads", {})
     corpora = corpora_of(grid)
     return {
@@ -61,7 +65,10 @@ def intervals(grid: Grid) -> dict[str, Any]:
 
 def fingerprint(corpora: list[Corpus], single: str) -> str:
     """Hash of all counts that the gains of a head are made of."""
-    counts = {corpus.name: {str(s): _counts(pair) for s, pair in corpus.pairs(single).items()} for corpus in corpora}
+    counts = {
+        corpus.name: {str(s): _counts(pair) for s, pair in corpus.pairs(single).items()}
+        for corpus in corpora
+    }
     return hashlib.sha256(json.dumps(counts, sort_keys=True).encode("utf-8")).hexdigest()
 
 
@@ -82,7 +89,8 @@ def lines(report: Mapping[str, Any]) -> list[str]:
     for single, of in report.items():
         rows = {**of["corpora"], **({"all corpora": of["pooled"]} if of["pooled"] else {})}
         told += [
-            f"{single:8} {name:14} {100 * g['estimate']:+.2f} ({100 * g['low']:+.2f} to {100 * g['high']:+.2f})"
+            f"{single:8} {name:14} {100 * g['estimate']:+.2f} ({100 * g['low']:+.2f} to "
+            f"{100 * g['high']:+.2f})"
             for name, g in rows.items()
         ] or [f"{single:8} no bundle and single model of one seed are done"]
     return told
@@ -96,7 +104,9 @@ def main(path: Path = GRIDS / "bundling.toml") -> int:
         sys.stderr.write(f"{error}\n")
         return 2
     print("\n".join(lines(report)))
-    write_result(NAME, {"what": "gain in test F1 of bundling, by head", "draws": DRAWS, "heads": report})
+    write_result(
+        NAME, {"what": "gain in test F1 of bundling, by head", "draws": DRAWS, "heads": report}
+    )
     return 0
 
 

@@ -1,7 +1,7 @@
 """Tables of the studies of bundling on dev, of the gradients, and of what a bundle costs.
 
-All from the grid ``bundling-studies`` and the results beside it. What is not there yet is ``not run``; a cell of fewer
-seeds than are planned says of how many it is.
+All from the grid ``bundling-studies`` and the results beside it. What is not there yet is ``not
+run``; a cell of fewer seeds than are planned says of how many it is.
 """
 
 from __future__ import annotations
@@ -28,8 +28,14 @@ class Dev:
     rows: Mapping[Key, Row]
 
     def f1(self, *key: str) -> dict[int, float]:
-        """Seed -> F1 in points of the runs that are done; of a variant in fp32, other seeds in the grid's precision."""
-        return {seed: 100 * float(v["dev"]["micro"]["f1"]) for row in self._rows(key) for seed, v in row.found.items()}
+        """Seed -> F1 in points of the runs that are done; of a variant in fp32, other seeds in
+        the grid's precision.
+        """
+        return {
+            seed: 100 * float(v["dev"]["micro"]["f1"])
+            for row in self._rows(key)
+            for seed, v in row.found.items()
+        }
 
     def seeds(self, *key: str) -> set[int]:
         """The seeds that are planned."""
@@ -50,22 +56,34 @@ class Dev:
 
 def dev_of(grid: Grid) -> Dev:
     """The rows of a grid by corpus, system, variant and head."""
-    return Dev(rows={(r.corpus, r.system, r.variant, r.head): r for r in rows_of(grid, grid.results)})
+    return Dev(
+        rows={(r.corpus, r.system, r.variant, r.head): r for r in rows_of(grid, grid.results)}
+    )
 
 
 def weights(studies: Grid, main: Grid) -> str:
-    """Figure 5: both heads for each weight of the tagger, and the single models of the seeds that are done."""
+    """Figure 5: both heads for each weight of the tagger, and the single models of the seeds
+    that are done.
+    """
     dev, others = dev_of(studies), dev_of(main)
     alphas = {
         run.recipe.bundle.weight: run.variant
         for run in studies.runs
-        if run.system == "bundle" and run.recipe.bundle and run.variant.partition("-")[0] in ("", "alpha")
+        if run.system == "bundle"
+        and run.recipe.bundle
+        and run.variant.partition("-")[0] in ("", "alpha")
     }
-    corpora = list(dict.fromkeys(run.corpus for run in studies.runs if run.variant.startswith("alpha")))
+    corpora = list(
+        dict.fromkeys(run.corpus for run in studies.runs if run.variant.startswith("alpha"))
+    )
     body = [
         [
             f"alpha = {alpha:g}",
-            *(dev.cell(corpus, "bundle", variant, head) for corpus in corpora for head in ("softmax", "span")),
+            *(
+                dev.cell(corpus, "bundle", variant, head)
+                for corpus in corpora
+                for head in ("softmax", "span")
+            ),
         ]
         for alpha, variant in sorted(alphas.items())
     ]
@@ -73,7 +91,9 @@ def weights(studies: Grid, main: Grid) -> str:
     for corpus in corpora:
         planned = len(dev.seeds(corpus, "bundle", "", "span"))
         for system, head in (("softmax", "softmax"), ("spanner", "span")):
-            seeds = set().union(*(dev.f1(corpus, "bundle", variant, head) for variant in alphas.values()))
+            seeds = set().union(
+                *(dev.f1(corpus, "bundle", variant, head) for variant in alphas.values())
+            )
             found = others.f1(corpus, system, "", "") | dev.f1(corpus, system, "", "")
             alone.append(over_seeds({s: f1 for s, f1 in found.items() if s in seeds}, planned))
     columns = [f"{corpus}, {model}" for corpus in corpora for model in ("BL-SeqNER", "BL-SpanNER")]
@@ -116,8 +136,18 @@ def representations(studies: Grid) -> str:
 
 
 OTHERS = (  # model, its cell, what is bundled onto it, the cell of that
-    ("SpanPred", ("spanpred", "fp32", ""), "a tagger, alpha = 0.1", ("spanpred-bundle", "fp32", "span")),
-    ("biaffine", ("biaffine", "fp32", ""), "a tagger, alpha = 0.1", ("biaffine-bundle", "fp32", "biaffine")),
+    (
+        "SpanPred",
+        ("spanpred", "fp32", ""),
+        "a tagger, alpha = 0.1",
+        ("spanpred-bundle", "fp32", "span"),
+    ),
+    (
+        "biaffine",
+        ("biaffine", "fp32", ""),
+        "a tagger, alpha = 0.1",
+        ("biaffine-bundle", "fp32", "biaffine"),
+    ),
     ("SeqCRF", ("crf", "", ""), "SpanNER, alpha = 0.1", ("bundle", "crf", "crf")),
     ("SeqCRF", ("crf", "fp32", ""), "SpanNER, alpha = 0.9", ("crf-bundle", "fp32", "crf")),
     ("BINDER", ("binder", "", ""), "a tagger, alpha = 0.1", ("binder-bundle", "", "binder")),
@@ -142,7 +172,9 @@ def others(studies: Grid, binder: Grid) -> str:
         planned = len(single.seeds(corpus, *alone) & dev.seeds(corpus, *together))
         cells = [single.cell(corpus, *alone), dev.cell(corpus, *together)]
         body.append([corpus, model, what, *cells, over_seeds(common, planned, sign="+")])
-    return markdown(["dev F1", "model", "bundled with", "alone", "bundled", "gain, same seeds"], body)
+    return markdown(
+        ["dev F1", "model", "bundled with", "alone", "bundled", "gain, same seeds"], body
+    )
 
 
 def gradients(results: Path) -> str:
@@ -157,17 +189,32 @@ def _of_run(name: str, run: Mapping[str, Any]) -> str:
     for line in run["epochs"]:
         parts = line["parts"]
         cells = [_number(line["losses"][head], 3) for head in (second, first)]
-        cells += [_number(parts["encoder"]["norm_ratio"]), _number(line["pull"]), _quartiles(line["batch_cosines"])]
-        body.append([str(line["epoch"]), *cells, *(_number(parts[p]["cosine"], sign="+") for p in _ordered(parts))])
+        cells += [
+            _number(parts["encoder"]["norm_ratio"]),
+            _number(line["pull"]),
+            _quartiles(line["batch_cosines"]),
+        ]
+        body.append(
+            [
+                str(line["epoch"]),
+                *cells,
+                *(_number(parts[p]["cosine"], sign="+") for p in _ordered(parts)),
+            ]
+        )
     ratio = f"`{second}` : `{first}`"
     head = ["epoch", f"loss, `{second}`", f"loss, `{first}`", f"norms, {ratio}", f"pull, {ratio}"]
-    head += ["cosine of single batches", *(f"cosine, {part}" for part in _ordered(run["epochs"][0]["parts"]))]
+    head += [
+        "cosine of single batches",
+        *(f"cosine, {part}" for part in _ordered(run["epochs"][0]["parts"])),
+    ]
     return f"`{name}`, trained in {run.get('precision', 'bf16')}\n\n{markdown(head, body)}"
 
 
 def _ordered(parts: Mapping[str, Any]) -> list[str]:
     """The whole encoder, the embeddings, the layers by number."""
-    return sorted(parts, key=lambda part: (part != "encoder", part != "embeddings", len(part), part))
+    return sorted(
+        parts, key=lambda part: (part != "encoder", part != "embeddings", len(part), part)
+    )
 
 
 def _quartiles(values: list[float | None]) -> str:

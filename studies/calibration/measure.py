@@ -1,10 +1,11 @@
-"""What calibration does to the shipped model: fitted on the development part of bc5cdr, scored on its test part.
+"""What calibration does to the shipped model: fitted on the development part of bc5cdr, scored on
+its test part.
 
 usage: python -m studies.calibration.measure
 
-``FASCICLE_DATA`` names the corpora. The same as ``fascicle calibrate bc5cdr@1 devel.tsv --f1 --per-type`` does, and
-then the scores of both models on test, of which nothing is chosen, with the paired difference of their F1. Writes
-``results/calibration.json``.
+``FASCICLE_DATA`` names the corpora. The same as ``fascicle calibrate bc5cdr@1 devel.tsv --f1
+--per-type`` does, and then the scores of both models on test, of which nothing is chosen, with the
+paired difference of their F1. Writes ``results/calibration.json``.
 """
 
 from __future__ import annotations
@@ -50,14 +51,18 @@ def said(predictor: ModelPredictor, documents: Sequence[Document]) -> Said:
     return {document.id: document.mentions for document in predictor.stream(bare)}
 
 
-def stage(name: str, documents: Sequence[Document], predicted: Said) -> tuple[dict[str, Any], Scores]:
+def stage(
+    name: str, documents: Sequence[Document], predicted: Said
+) -> tuple[dict[str, Any], Scores]:
     """A row as ``fascicle calibrate`` prints it, and the scores for a paired difference."""
     gold = layers(documents)
     data, scores = judged(gold, predicted), score(gold, predicted)
     row = {
         "name": name,
         "mentions": sum(map(len, predicted.values())),
-        "expected_calibration_error": expected_calibration_error(reliability_curve(data.scores, data.right)),
+        "expected_calibration_error": expected_calibration_error(
+            reliability_curve(data.scores, data.right)
+        ),
         "brier_score": brier_score(data.scores, data.right),
     }
     micro = scores.as_dict()["micro"]
@@ -69,7 +74,9 @@ def main() -> None:
     model = load_single(MODEL, threads=1)
     dev, test = documents_of("dev"), documents_of("test")
     data = judged(layers(dev), said(model, dev))
-    fitted = fit_calibration(data, method="temperature", target=Target(), types=model.types, chosen_on="")
+    fitted = fit_calibration(
+        data, method="temperature", target=Target(), types=model.types, chosen_on=""
+    )
     decision = msgspec.structs.replace(model.manifest.decision, calibration=fitted.calibration)
     better = model.deciding(decision)
     before, first = stage("as it is", test, said(model, test))

@@ -1,25 +1,30 @@
-"""A filter without a network over systems of *comparing-and-combining*, Table 1: the plan, and what measures it.
+"""A filter without a network over systems of *comparing-and-combining*, Table 1: the plan, and what
+measures it.
 
 usage: python -m studies.combining.agreement CORPUS [--runs FOLDER]
 
 The plan, committed before it was run:
 
-- question: does a logistic regression over agreement, scores and rivals (``agreement_filter``) beat the
-  best vote, where the learned filter of the paper does not?
-- corpora: ncbi-disease, genia-events, bc5cdr; genia-resplit and livingner-resplit were added when the others were
-  measured, before their members were trained, and are no part of the bar
+- question: does a logistic regression over agreement, scores and rivals (``agreement_filter``) beat
+  the best vote, where the learned filter of the paper does not?
+- corpora: ncbi-disease, genia-events, bc5cdr; genia-resplit and livingner-resplit were added when
+  the others were measured, before their members were trained, and are no part of the bar
 - the predictions are those of ``studies/grids/combining.toml``, seed 1, packed in
   ``studies/results/combining.tar.xz``
-- filters: over SpanPred and SEQ, over the three of Table 1, and over the members that ``CORPUS.choice.json`` names
-- fitted on dev alone: five folds of documents, penalties 0.1, 1, 10 and 100, seed 1; nothing else is tried
-- measured on test, once: strict micro F1, and its difference to what was chosen on dev (the best vote) and to the
-  single system that was best on dev, paired, with a 95 % bootstrap interval over abstracts
-- it counts as a gain where the interval of the difference to the best vote lies above 0; the bar is two of three
-  corpora
-- limits: the epochs of the members were chosen on dev, so their scores are a little surer there than on test; a
-  sentence is a document on two corpora, so neighbours may be in two folds
+- filters: over SpanPred and SEQ, over the three of Table 1, and over the members that
+  ``CORPUS.choice.json`` names
+- fitted on dev alone: five folds of documents, penalties 0.1, 1, 10 and 100, seed 1; nothing else
+  is tried
+- measured on test, once: strict micro F1, and its difference to what was chosen on dev (the best
+  vote) and to the single system that was best on dev, paired, with a 95 % bootstrap interval over
+  abstracts
+- it counts as a gain where the interval of the difference to the best vote lies above 0; the bar is
+  two of three corpora
+- limits: the epochs of the members were chosen on dev, so their scores are a little surer there
+  than on test; a sentence is a document on two corpora, so neighbours may be in two folds
 
-Writes ``results/combining/CORPUS.agreement.json``, and refuses to open test before ``CORPUS.choice.json`` is there.
+Writes ``results/combining/CORPUS.agreement.json``, and refuses to open test before
+``CORPUS.choice.json`` is there.
 """
 
 from __future__ import annotations
@@ -38,7 +43,16 @@ from fascicle.runtime.combination.align import System, Votes, align
 from fascicle.runtime.combination.rules import majority
 from fascicle.training.experiments.grid import read_grid
 from studies.combining.agreement_filter import AgreementFilter, fit_agreement
-from studies.combining.measure import PLACE, SYSTEMS, Found, Part, combined, part_of, rule_of, singles
+from studies.combining.measure import (
+    PLACE,
+    SYSTEMS,
+    Found,
+    Part,
+    combined,
+    part_of,
+    rule_of,
+    singles,
+)
 from studies.common import GRIDS, row, write_result
 
 Key = tuple[str, str, object]
@@ -86,7 +100,12 @@ def measured(dev: Part, test: Part, chosen: Mapping[str, Any]) -> dict[str, obje
                 "filter": by_systems(keys_of(kept), systems, gold),
             },
         }
-    return {"corpus": test.corpus, "dev_sha256": dev.sha256, "test_sha256": test.sha256, "rows": rows}
+    return {
+        "corpus": test.corpus,
+        "dev_sha256": dev.sha256,
+        "test_sha256": test.sha256,
+        "rows": rows,
+    }
 
 
 def votes_of(said: Mapping[str, Found], members: Sequence[str]) -> Votes:
@@ -100,7 +119,9 @@ def keys_of(found: Mapping[str, Sequence[Mention]]) -> set[Key]:
 
 
 def by_systems(kept: set[Key], systems: Sequence[set[Key]], gold: set[Key]) -> list[dict[str, int]]:
-    """What is kept of the mentions that one system predicts, two systems, and so on: right and wrong ones."""
+    """What is kept of the mentions that one system predicts, two systems, and so on: right and
+    wrong ones.
+    """
     found = [{"right": 0, "wrong": 0} for _ in systems]
     for key in kept:
         found[sum(key in one for one in systems) - 1]["right" if key in gold else "wrong"] += 1
@@ -109,7 +130,11 @@ def by_systems(kept: set[Key], systems: Sequence[set[Key]], gold: set[Key]) -> l
 
 def facts_of(fitted: AgreementFilter) -> dict[str, object]:
     """What was chosen on dev."""
-    return {"penalty": fitted.penalty, "threshold": fitted.threshold, "f1_of_unseen_dev": fitted.unseen_f1}
+    return {
+        "penalty": fitted.penalty,
+        "threshold": fitted.threshold,
+        "f1_of_unseen_dev": fitted.unseen_f1,
+    }
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
-"""A filter without a network: which mentions of several systems are right, told by who agrees, scores, and rivals.
+"""A filter without a network: which mentions of several systems are right, told by who agrees,
+scores, and rivals.
 
-It stands where the learned filter of *comparing-and-combining* §4.6 stands, behind the union of all systems, and reads
-no text. A logistic regression weighs, for each mention: which systems predicted it, how sure they were, its type, its
-length, and how many systems predicted something else in its place. The penalty and the threshold are chosen on
-predictions for documents that the regression did not learn from.
+It stands where the learned filter of *comparing-and-combining* §4.6 stands, behind the union of all
+systems, and reads no text. A logistic regression weighs, for each mention: which systems predicted
+it, how sure they were, its type, its length, and how many systems predicted something else in its
+place. The penalty and the threshold are chosen on predictions for documents that the regression did
+not learn from.
 """
 
 from __future__ import annotations
@@ -56,7 +58,8 @@ class AgreementFilter:
         regression: over the features.
         penalty: weight of the squared weights in the loss.
         threshold: the least probability that is kept.
-        unseen_f1: F1 on the documents of the fit, each judged by a regression that did not learn from it.
+        unseen_f1: F1 on the documents of the fit, each judged by a regression that did not learn
+            from it.
     """
 
     systems: tuple[str, ...]
@@ -79,7 +82,8 @@ class AgreementFilter:
         """
         if votes.systems != self.systems:
             raise UsageError(
-                f"the filter was fitted to {', '.join(self.systems)}, but {', '.join(votes.systems)} were given; give "
+                f"the filter was fitted to {', '.join(self.systems)}, but "
+                f"{', '.join(votes.systems)} were given; give "
                 "the same systems in the same order"
             )
         rows = (features_of(votes, types=self.types) - self.mean) / self.scale
@@ -91,7 +95,9 @@ class AgreementFilter:
         for at, chance in enumerate(self.probabilities(votes).tolist()):
             if chance >= self.threshold:
                 one = votes.entries[votes.bounds[at]]
-                found[votes.documents[votes.document[at]]].append(Mention(one.spans, one.type, score=chance))
+                found[votes.documents[votes.document[at]]].append(
+                    Mention(one.spans, one.type, score=chance)
+                )
         return {identifier: tuple(mentions) for identifier, mentions in found.items()}
 
 
@@ -105,8 +111,9 @@ def fit_agreement(
 ) -> AgreementFilter:
     """Fits a filter to the mentions of systems on development data.
 
-    Documents are drawn into folds. For each penalty, each fold is judged by a regression over the others. The penalty
-    has the least loss there, the threshold the best F1 there. The regression is then fitted to all documents.
+    Documents are drawn into folds. For each penalty, each fold is judged by a regression over the
+    others. The penalty has the least loss there, the threshold the best F1 there. The regression is
+    then fitted to all documents.
 
     Args:
         votes: the systems on development data.
@@ -122,10 +129,16 @@ def fit_agreement(
     if folds < 2 or not penalties or min(penalties) <= 0:
         raise UsageError("a fit needs two folds or more, and penalties above 0; give other ones")
     if len(votes.documents) < folds:
-        raise InputError(f"the systems list {len(votes.documents)} documents for {folds} folds; give more documents")
+        raise InputError(
+            f"the systems list {len(votes.documents)} documents for {folds} folds; give more "
+            "documents"
+        )
     right = labels_of(votes, gold)
     if right.all() or not right.any():
-        raise InputError("the mentions of the systems are all right or all wrong, so there is nothing to tell apart")
+        raise InputError(
+            "the mentions of the systems are all right or all wrong, so there is nothing to tell "
+            "apart"
+        )
     types = tuple(sorted({mention.type for mention in votes.entries}))
     raw = features_of(votes, types=types)
     mean, scale = raw.mean(axis=0), np.where(raw.std(axis=0) > _SMALL, raw.std(axis=0), 1.0)
@@ -133,7 +146,9 @@ def fit_agreement(
     fold = np.random.default_rng(seed).permutation(len(votes.documents))[votes.document] % folds
     unseen = {penalty: _unseen(rows, right, fold, penalty=penalty) for penalty in penalties}
     penalty = min(penalties, key=lambda one: _loss(unseen[one], right))
-    threshold, f1 = best_threshold(_logistic(unseen[penalty]), right, gold=sum(len({*m}) for m in gold.values()))
+    threshold, f1 = best_threshold(
+        _logistic(unseen[penalty]), right, gold=sum(len({*m}) for m in gold.values())
+    )
     return AgreementFilter(
         systems=votes.systems,
         types=types,
@@ -148,10 +163,15 @@ def fit_agreement(
 
 def labels_of(votes: Votes, gold: Mapping[str, Iterable[Mention]]) -> Bools:
     """Which mentions are gold, ``[M]``."""
-    true = {(identifier, m.type, m.spans) for identifier, mentions in gold.items() for m in mentions}
+    true = {
+        (identifier, m.type, m.spans) for identifier, mentions in gold.items() for m in mentions
+    }
     firsts = [votes.entries[at] for at in votes.bounds[:-1].tolist()]
     return np.array(
-        [(votes.documents[d], m.type, m.spans) in true for d, m in zip(votes.document.tolist(), firsts, strict=True)],
+        [
+            (votes.documents[d], m.type, m.spans) in true
+            for d, m in zip(votes.document.tolist(), firsts, strict=True)
+        ],
         dtype=np.bool_,
     )
 
@@ -159,10 +179,11 @@ def labels_of(votes: Votes, gold: Mapping[str, Iterable[Mention]]) -> Bools:
 def features_of(votes: Votes, *, types: Sequence[str]) -> Floats:
     """What the filter knows of each mention, ``[M, F]``.
 
-    For S systems the columns are: who predicted it ``[S]``; the log odds of their scores, 0 without one ``[S]``; the
-    share of the voters that did; which set of systems it was, for up to five systems ``[2^S]``; its type ``[T]``; the
-    logarithm of its length in characters; whether it has several fragments; the most systems that predicted one other
-    mention that overlaps it, over S; whether it lies inside such a mention; whether one lies inside it.
+    For S systems the columns are: who predicted it ``[S]``; the log odds of their scores, 0 without
+    one ``[S]``; the share of the voters that did; which set of systems it was, for up to five
+    systems ``[2^S]``; its type ``[T]``; the logarithm of its length in characters; whether it has
+    several fragments; the most systems that predicted one other mention that overlaps it, over S;
+    whether it lies inside such a mention; whether one lies inside it.
 
     Args:
         votes: the systems side by side.
@@ -171,18 +192,29 @@ def features_of(votes: Votes, *, types: Sequence[str]) -> Floats:
     firsts = [votes.entries[at] for at in votes.bounds[:-1].tolist()]
     agree, number = votes.predicted.astype(np.float64), len(votes.systems)
     voters = votes.voters[votes.document].sum(axis=1, keepdims=True)
-    columns = [agree, _odds_of_scores(votes), agree.sum(axis=1, keepdims=True) / np.maximum(voters, 1)]
+    columns = [
+        agree,
+        _odds_of_scores(votes),
+        agree.sum(axis=1, keepdims=True) / np.maximum(voters, 1),
+    ]
     if number <= _MOST_PATTERNS:
         sets = votes.predicted @ (1 << np.arange(number))
         columns.append((sets[:, None] == np.arange(1 << number)).astype(np.float64))
-    columns.append(np.array([[one.type == kind for kind in types] for one in firsts], dtype=np.float64))
-    columns.append(np.array([[np.log(one.end - one.start), len(one.spans) > 1] for one in firsts], dtype=np.float64))
+    columns.append(
+        np.array([[one.type == kind for kind in types] for one in firsts], dtype=np.float64)
+    )
+    columns.append(
+        np.array(
+            [[np.log(one.end - one.start), len(one.spans) > 1] for one in firsts], dtype=np.float64
+        )
+    )
     columns.append(_rivals(votes, firsts))
     return np.hstack([column.reshape(len(firsts), -1) for column in columns])
 
 
 def fit_regression(rows: Floats, right: Bools, *, penalty: float) -> Regression:
-    """Minimises the logistic loss, summed over rows, plus half the penalty times the sum of squared weights.
+    """Minimises the logistic loss, summed over rows, plus half the penalty times the sum of squared
+    weights.
 
     Newton's method; the bias is not penalised. A step that does not lower the loss is halved.
 
@@ -223,7 +255,8 @@ def best_threshold(chances: Floats, right: Bools, *, gold: int) -> tuple[float, 
     """
     order = np.argsort(-chances, kind="stable")
     sorted_ = chances[order]
-    last = np.append(sorted_[1:] < sorted_[:-1], True)  # mentions of one probability are kept together
+    # mentions of one probability are kept together
+    last = np.append(sorted_[1:] < sorted_[:-1], True)
     kept, found = np.arange(1, len(order) + 1), np.cumsum(right[order])
     f1 = np.where(last, 2.0 * found / (kept + gold), -1.0)
     at = int(np.argmax(f1))
@@ -246,19 +279,28 @@ def _unseen(rows: Floats, right: Bools, fold: Ints, *, penalty: float) -> Floats
 def _odds_of_scores(votes: Votes) -> Floats:
     """The log odds of the score that each system gave, 0 where it gave none, ``[M, S]``."""
     found = np.zeros(votes.predicted.shape)
-    for at, (first, last) in enumerate(zip(votes.bounds[:-1].tolist(), votes.bounds[1:].tolist(), strict=True)):
+    for at, (first, last) in enumerate(
+        zip(votes.bounds[:-1].tolist(), votes.bounds[1:].tolist(), strict=True)
+    ):
         columns = np.flatnonzero(votes.predicted[at]).tolist()
         for column, entry in zip(columns, votes.entries[first:last], strict=True):
             if entry.score is not None:
                 chance = min(max(entry.score, 1e-9), 1.0 - 1e-9)
-                found[at, column] = min(max(float(np.log(chance / (1.0 - chance))), -_SUREST), _SUREST)
+                found[at, column] = min(
+                    max(float(np.log(chance / (1.0 - chance))), -_SUREST), _SUREST
+                )
     return found
 
 
 def _rivals(votes: Votes, firsts: Sequence[Mention]) -> Floats:
-    """Of each mention: the most systems for one that overlaps it, over all; inside one; around one, ``[M, 3]``."""
+    """Of each mention: the most systems for one that overlaps it, over all; inside one; around
+    one, ``[M, 3]``.
+    """
     found, support = np.zeros((len(firsts), 3)), votes.predicted.sum(axis=1)
-    order = sorted(range(len(firsts)), key=lambda at: (int(votes.document[at]), firsts[at].start, firsts[at].end))
+    order = sorted(
+        range(len(firsts)),
+        key=lambda at: (int(votes.document[at]), firsts[at].start, firsts[at].end),
+    )
     for place, one in enumerate(order):
         for other in order[place + 1 :]:
             same = votes.document[one] == votes.document[other]
@@ -272,7 +314,11 @@ def _rivals(votes: Votes, firsts: Sequence[Mention]) -> Floats:
 
 
 def _inside(one: Mention, other: Mention) -> bool:
-    return other.start <= one.start and one.end <= other.end and (one.start, one.end) != (other.start, other.end)
+    return (
+        other.start <= one.start
+        and one.end <= other.end
+        and (one.start, one.end) != (other.start, other.end)
+    )
 
 
 def _logistic(odds: Floats) -> Floats:

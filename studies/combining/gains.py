@@ -1,12 +1,14 @@
-"""What each row of Table 1 of *comparing-and-combining* gains over each single system, in precision, recall and F1.
+"""What each row of Table 1 of *comparing-and-combining* gains over each single system, in
+precision, recall and F1.
 
 usage: python -m studies.combining.gains
 
-Reads the stored predictions in ``results/combining/runs`` (unpack them with ``python -m studies.results_packs
-unpack``) and the test parts below ``FASCICLE_DATA`` and ``FASCICLE_GENIA`` (see ``genia_resplit``). The tables of
-``measure`` hold F1 over the system that was best on dev; the paper is compared on the same system on both sides,
-whichever was best in it. Writes ``results/combining-gains.json``: points, each with the ends of its 95 % interval. It
-also has F1 of filters less that of the same filters without the mistakes of earlier epochs.
+Reads the stored predictions in ``results/combining/runs`` (unpack them with ``python -m
+studies.results_packs unpack``) and the test parts below ``FASCICLE_DATA`` and ``FASCICLE_GENIA``
+(see ``genia_resplit``). The tables of ``measure`` hold F1 over the system that was best on dev; the
+paper is compared on the same system on both sides, whichever was best in it. Writes
+``results/combining-gains.json``: points, each with the ends of its 95 % interval. It also has F1 of
+filters less that of the same filters without the mistakes of earlier epochs.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ Points = list[float]  # difference, lower and upper end
 
 
 def scores_of(part: Part) -> dict[str, Scores]:
-    """Of the three single systems, of their combinations, and of the filter over two of them if it was trained."""
+    """Of the three single systems, of their combinations, and of the filter over two of them if
+    it was trained.
+    """
     said = {name: found for name, found in singles(part).items() if name in SYSTEMS}
     rows = said | combinations(said)
     if (kept := part.said("meta2")) is not None:
@@ -48,7 +52,9 @@ def gains(part: Part) -> dict[str, dict[str, dict[str, Points]]]:
 
 
 def earlier_epochs(part: Part) -> Points | None:
-    """F1 of the filter over three systems less that of one taught without the mistakes of earlier epochs."""
+    """F1 of the filter over three systems less that of one taught without the mistakes of
+    earlier epochs.
+    """
     with_them, without = (part.said(kind) for kind in ("meta3", "meta3-best"))
     if with_them is None or without is None:
         return None
@@ -63,7 +69,11 @@ def _points(first: Scores, second: Scores, measure: Measure) -> Points:
 def measured(grid: Grid, corpus: str) -> dict[str, Any]:
     """What the results file holds of one corpus."""
     part = part_of(grid, corpus, "test", RESULTS / "combining" / "runs")
-    return {"test_sha256": part.sha256, "gains": gains(part), "earlier_epochs": earlier_epochs(part)}
+    return {
+        "test_sha256": part.sha256,
+        "gains": gains(part),
+        "earlier_epochs": earlier_epochs(part),
+    }
 
 
 def main() -> None:

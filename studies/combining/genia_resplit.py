@@ -1,10 +1,12 @@
-"""GENIA as *comparing-and-combining* splits it: 18,546 sentences in file order, 50 / 25 / 25 per cent.
+"""GENIA as *comparing-and-combining* splits it: 18,546 sentences in file order, 50 / 25 / 25 per
+cent.
 
 usage: python -m studies.combining.genia_resplit OUT
 
-``FASCICLE_DATA`` names the corpora. Writes ``OUT/{train,dev,test}.jsonl`` in the native format, for the corpus
-``genia-resplit`` of ``studies/grids/combining.toml``, whose paths begin with ``$FASCICLE_GENIA``: name OUT so.
-Abstracts are cut where a part ends, as in the paper; the usual parts, 81 / 9 / 10 per cent, are other ones.
+``FASCICLE_DATA`` names the corpora. Writes ``OUT/{train,dev,test}.jsonl`` in the native format, for
+the corpus ``genia-resplit`` of ``studies/grids/combining.toml``, whose paths begin with
+``$FASCICLE_GENIA``: name OUT so. Abstracts are cut where a part ends, as in the paper; the usual
+parts, 81 / 9 / 10 per cent, are other ones.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from fascicle.core.document import Document
 from fascicle.formats import read
 from studies.common import write_parts
 
-FILES = ("nested.train.jsonl.gz", "nested.dev.jsonl", "nested.test.jsonl")  # in the order of the corpus
+# in the order of the corpus
+FILES = ("nested.train.jsonl.gz", "nested.dev.jsonl", "nested.test.jsonl")
 
 
 def resplit(sentences: Sequence[Document]) -> dict[str, Sequence[Document]]:

@@ -1,11 +1,13 @@
-"""The sentences of LivingNER that are at hand, dealt out anew: not the official parts, whose train part is not free.
+"""The sentences of LivingNER that are at hand, dealt out anew: not the official parts, whose train
+part is not free.
 
 usage: python -m studies.combining.livingner_resplit OUT
 
-``FASCICLE_DATA`` names the corpora. Writes ``OUT/{train,dev,test}.jsonl`` in the native format, for the corpus
-``livingner-resplit`` of ``studies/grids/combining.toml``, whose paths begin with ``$FASCICLE_LIVINGNER``: name OUT
-so. Four fifths of the free valid part are train, the last fifth is dev, in file order, which is no order of documents;
-the free test part is test. Sentences of train and dev that test has too, in any case of letters, are left out.
+``FASCICLE_DATA`` names the corpora. Writes ``OUT/{train,dev,test}.jsonl`` in the native format, for
+the corpus ``livingner-resplit`` of ``studies/grids/combining.toml``, whose paths begin with
+``$FASCICLE_LIVINGNER``: name OUT so. Four fifths of the free valid part are train, the last fifth
+is dev, in file order, which is no order of documents; the free test part is test. Sentences of
+train and dev that test has too, in any case of letters, are left out.
 """
 
 from __future__ import annotations

@@ -1,20 +1,23 @@
-"""The rows of Table 1 of *comparing-and-combining*, from complete runs and trained filters: union, vote, Meta.
+"""The rows of Table 1 of *comparing-and-combining*, from complete runs and trained filters: union,
+vote, Meta.
 
 usage: python -m studies.combining.measure choose CORPUS --runs FOLDER [--grid GRID.toml]
        python -m studies.combining.measure judge CORPUS --runs FOLDER --filters FOLDER
        python -m studies.combining.measure score CORPUS --runs FOLDER
 
-The runs are those of ``studies/grids/combining.toml`` (CORPUS-SYSTEM-sSEED), or their packed folders, see
-``collect_predictions.py``. ``choose`` looks at dev alone: every subset of the systems under every rule, and the best
-single system; it writes ``results/combining/CORPUS.choice.json``. ``score`` refuses to open test before that file is
-there. It writes ``results/combining/CORPUS.json``: every row with its interval, and its
-difference to the single system that was best on dev, paired. The control is a vote of as many seeds of that system.
+The runs are those of ``studies/grids/combining.toml`` (CORPUS-SYSTEM-sSEED), or their packed
+folders, see ``collect_predictions.py``. ``choose`` looks at dev alone: every subset of the systems
+under every rule, and the best single system; it writes ``results/combining/CORPUS.choice.json``.
+``score`` refuses to open test before that file is there. It writes
+``results/combining/CORPUS.json``: every row with its interval, and its difference to the single
+system that was best on dev, paired. The control is a vote of as many seeds of that system.
 
-``judge`` lets filters look at test, and puts what they keep beside the runs, in folders of the same form, from which
-``score`` takes it. Filters are run folders ``CORPUS-meta2-s1`` (over SpanPred and SEQ), ``CORPUS-meta3-s1`` (over all
-three), ``CORPUS-meta3-best-s1``, which saw mistakes of the best epochs alone, and ``CORPUS-meta3-kept-s1``, which was
-taught for 15 epochs and chosen by what it keeps. They learn from dev, so ``choose``
-leaves them out; what they keep is a row, and never what was chosen.
+``judge`` lets filters look at test, and puts what they keep beside the runs, in folders of the same
+form, from which ``score`` takes it. Filters are run folders ``CORPUS-meta2-s1`` (over SpanPred and
+SEQ), ``CORPUS-meta3-s1`` (over all three), ``CORPUS-meta3-best-s1``, which saw mistakes of the best
+epochs alone, and ``CORPUS-meta3-kept-s1``, which was taught for 15 epochs and chosen by what it
+keeps. They learn from dev, so ``choose`` leaves them out; what they keep is a row, and never what
+was chosen.
 """
 
 from __future__ import annotations
@@ -50,7 +53,8 @@ from studies.collect_predictions import steady
 from studies.common import GRIDS, RESULTS, row, write_result
 
 SYSTEMS: Mapping[str, str] = {"SpanPred": "spanpred", "SEQ": "softmax", "SeqCRF": "crf"}
-MORE: Mapping[str, str] = {"SpanNER": "spanner", "BL-SpanNER": "bundle"}  # where they were run, the choice has them too
+# where they were run, the choice has them too
+MORE: Mapping[str, str] = {"SpanNER": "spanner", "BL-SpanNER": "bundle"}
 FILTERS: Mapping[str, tuple[tuple[str, ...], str]] = {  # its members, and what its row says besides
     "meta2": (("SpanPred", "SEQ"), ""),
     "meta3": (("SpanPred", "SEQ", "SeqCRF"), ""),
@@ -71,7 +75,8 @@ class Part:
         name: ``"dev"`` or ``"test"``.
         runs: the folder of the runs.
         corpus: its name in the grid.
-        abstracts: of test, where a document is a sentence: its id -> the abstract, which intervals draw.
+        abstracts: of test, where a document is a sentence: its id -> the abstract, which intervals
+            draw.
     """
 
     documents: list[Document]
@@ -94,13 +99,18 @@ class Part:
             return None
         facts = json.loads((folder / "run.json").read_text(encoding="utf-8"))
         if facts["data"][self.name]["sha256"] != self.sha256:
-            raise InputError(f"the run in {folder} saw another {self.name} part than the grid names; run it again")
+            raise InputError(
+                f"the run in {folder} saw another {self.name} part than the grid names; run it "
+                "again"
+            )
         found = {p.id: p.mentions for p in read(Source(path=str(path)))}
         return {document.id: found.get(document.id, ()) for document in self.documents}
 
     def score(self, found: Mapping[str, Sequence[Mention]]) -> Scores:
         """Against the gold."""
-        bare = {i: tuple(Mention(m.spans, m.type) for m in mentions) for i, mentions in found.items()}
+        bare = {
+            i: tuple(Mention(m.spans, m.type) for m in mentions) for i, mentions in found.items()
+        }
         return by_abstract(score(layers(self.documents), bare), self.abstracts)
 
 
@@ -110,14 +120,18 @@ def part_of(grid: Grid, corpus: str, name: str, runs: Path) -> Part:
     Raises:
         InputError: the grid has no such corpus.
     """
-    named = (run for run in grid.runs if run.corpus == corpus or run.recipe.name.startswith(f"{corpus}-"))
+    named = (
+        run for run in grid.runs if run.corpus == corpus or run.recipe.name.startswith(f"{corpus}-")
+    )
     recipe = next((run.resolved() for run in named), None)
     if recipe is None:
         raise InputError(f"the grid {grid.name} has no corpus {corpus!r}")
     documents = read_part(recipe.corpus, name)  # type: ignore[arg-type]
     abstracts = {}
     if name == "test" and corpus in ABSTRACTS:
-        abstracts = abstracts_of(documents, read_documents(Path(os.environ["FASCICLE_DATA"]) / ABSTRACTS[corpus]))
+        abstracts = abstracts_of(
+            documents, read_documents(Path(os.environ["FASCICLE_DATA"]) / ABSTRACTS[corpus])
+        )
     return Part(
         documents=documents,
         sha256=source_sha256(getattr(recipe.corpus, name)),
@@ -142,7 +156,9 @@ def main() -> int:
     grid = read_grid(args.grid)
     PLACE.mkdir(parents=True, exist_ok=True)
     if args.step == "choose":
-        write_result(f"combining/{args.corpus}.choice", choice(part_of(grid, args.corpus, "dev", args.runs)))
+        write_result(
+            f"combining/{args.corpus}.choice", choice(part_of(grid, args.corpus, "dev", args.runs))
+        )
         return 0
     place = PLACE / f"{args.corpus}.choice.json"
     if not place.is_file():
@@ -167,7 +183,8 @@ def singles(part: Part) -> dict[str, Found]:
     lacking = [name for name in SYSTEMS if found[name] is None]
     if lacking:
         raise InputError(
-            f"{part.runs} has no complete run of {', '.join(lacking)} on {part.corpus}; run the grid first"
+            f"{part.runs} has no complete run of {', '.join(lacking)} on {part.corpus}; run the "
+            "grid first"
         )
     return {name: said for name, said in found.items() if said is not None}
 
@@ -190,7 +207,10 @@ def choice(part: Part) -> dict[str, object]:
             "votes": best.rule.votes,
             "weights": [str(float(w)) for w in best.rule.weights],
         },
-        "dev": {"singles": single, "combination": {"precision": best.precision, "recall": best.recall, "f1": best.f1}},
+        "dev": {
+            "singles": single,
+            "combination": {"precision": best.precision, "recall": best.recall, "f1": best.f1},
+        },
         "tried": len(candidates),
     }
 
@@ -227,18 +247,32 @@ def judge(part: Part, filters: Path) -> None:
         if not (filters / name).is_dir():
             continue
         given = combined(said, members, union())
-        patches = load_filter(filters / name).judge(part.documents, [given[d.id] for d in part.documents])
-        kept = (Prediction(id=d.id, mentions=p.add) for d, p in zip(part.documents, patches, strict=True))
+        patches = load_filter(filters / name).judge(
+            part.documents, [given[d.id] for d in part.documents]
+        )
+        kept = (
+            Prediction(id=d.id, mentions=p.add)
+            for d, p in zip(part.documents, patches, strict=True)
+        )
         (part.runs / name / "predictions").mkdir(parents=True, exist_ok=True)
-        write(part.runs / name / "predictions" / f"{part.name}.tsv.gz", steady(kept), overwrite=True)
+        write(
+            part.runs / name / "predictions" / f"{part.name}.tsv.gz", steady(kept), overwrite=True
+        )
         _write_facts(part, filters / name)
 
 
 def _write_facts(part: Part, run: Path) -> None:
-    """What ``said`` checks, and how the filter judged the examples that were held out of its training."""
+    """What ``said`` checks, and how the filter judged the examples that were held out of its
+    training.
+    """
     held_out = json.loads((run / "scores.json").read_text(encoding="utf-8"))["held_out"]
     with atomic_text_writer(part.runs / run.name / "run.json", overwrite=True) as stream:
-        stream.write(json.dumps({"data": {part.name: {"sha256": part.sha256}}, "held_out": held_out}, indent=1) + "\n")
+        stream.write(
+            json.dumps(
+                {"data": {part.name: {"sha256": part.sha256}}, "held_out": held_out}, indent=1
+            )
+            + "\n"
+        )
 
 
 def scored(part: Part, chosen: Mapping[str, Any]) -> dict[str, object]:
@@ -266,7 +300,10 @@ def scored(part: Part, chosen: Mapping[str, Any]) -> dict[str, object]:
         },
         "control": _over_control(scores, chosen),
         "filters": {
-            name: {**_gains(scores, name, FILTERS[kind][0], on_dev), "held_out": _held_out(part, kind)}
+            name: {
+                **_gains(scores, name, FILTERS[kind][0], on_dev),
+                "held_out": _held_out(part, kind),
+            }
             for kind, name in kept.items()
         },
     }
@@ -278,8 +315,12 @@ def name_of(kind: str) -> str:
     return f"Meta({' ∪ '.join(members)}){besides}"
 
 
-def _over_control(scores: Mapping[str, Scores], chosen: Mapping[str, Any]) -> dict[str, object] | None:
-    """What was chosen, against a vote of as many seeds of the best single system, if they were run."""
+def _over_control(
+    scores: Mapping[str, Scores], chosen: Mapping[str, Any]
+) -> dict[str, object] | None:
+    """What was chosen, against a vote of as many seeds of the best single system, if they were
+    run.
+    """
     name = f"{len(chosen['members'])} seeds of {chosen['single']}, vote"
     if name not in scores:
         return None
@@ -291,18 +332,25 @@ def _gains(
 ) -> dict[str, object]:
     """What a filter gains over its member that was best on dev, in precision, recall and F1."""
     best = max(members, key=lambda member: on_dev[member])
-    gains = {of: bootstrap_difference(scores[name], scores[best], measure=of).as_dict() for of in MEASURES}
+    gains = {
+        of: bootstrap_difference(scores[name], scores[best], measure=of).as_dict()
+        for of in MEASURES
+    }
     return {"over": best, **gains}
 
 
 def _held_out(part: Part, kind: str) -> Any:
     """How a filter judged what was held out of its training, as ``judge`` wrote it down."""
-    facts = json.loads((part.runs / f"{part.corpus}-{kind}-s1" / "run.json").read_text(encoding="utf-8"))
+    facts = json.loads(
+        (part.runs / f"{part.corpus}-{kind}-s1" / "run.json").read_text(encoding="utf-8")
+    )
     return facts["held_out"]
 
 
 def _controls(part: Part, single: str) -> Iterator[tuple[str, Found]]:
-    """A vote of as many seeds of the best single system as there are systems, where they were run."""
+    """A vote of as many seeds of the best single system as there are systems, where they were
+    run.
+    """
     system = {**SYSTEMS, **MORE}[single]
     for count in range(2, len(SYSTEMS) + len(MORE) + 1):
         seeds = [part.said(system, seed=seed) for seed in range(1, count + 1)]
@@ -315,7 +363,8 @@ def _controls(part: Part, single: str) -> Iterator[tuple[str, Found]]:
 def _check(rows: Mapping[str, Found], kept: Mapping[str, str]) -> None:
     """Union over every member, vote of two the intersection, Meta within its union."""
     sets = {
-        name: {(i, m.type, m.spans) for i, mentions in found.items() for m in mentions} for name, found in rows.items()
+        name: {(i, m.type, m.spans) for i, mentions in found.items() for m in mentions}
+        for name, found in rows.items()
     }
     pair, three = sets["SpanPred"] | sets["SEQ"], sets["SpanPred"] | sets["SEQ"] | sets["SeqCRF"]
     assert sets["SpanPred ∪ SEQ"] == pair

@@ -1,4 +1,6 @@
-"""Tables of combinations, from ``results/combining/CORPUS.json``, beside Table 1 of the paper, and of its claims."""
+"""Tables of combinations, from ``results/combining/CORPUS.json``, beside Table 1 of the paper,
+and of its claims.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,9 @@ from fascicle.training.experiments.results import read_result
 from studies.bundling.study_tables import dev_of
 from studies.tables.grids import MISSING, markdown, over_seeds
 
-# *comparing-and-combining* Table 1: F1, precision, recall. Its GENIA has the split of genia-resplit and more mentions,
-# its NCBI-disease is cut into sentences that lose gold: neither is comparable with the numbers beside it.
+# *comparing-and-combining* Table 1: F1, precision, recall. Its GENIA has the split of genia-resplit
+# and more mentions, its NCBI-disease is cut into sentences that lose gold: neither is comparable
+# with the numbers beside it.
 PAPER: Mapping[str, Mapping[str, str]] = {
     "NCBI-disease": {
         "SpanPred": "89.0 (88.1 / 89.9)",
@@ -48,7 +51,8 @@ LAST = ("Meta(SpanPred ∪ SEQ ∪ SeqCRF)", "chosen on dev")
 
 
 def combining(corpus: str, results: Path) -> str:
-    """The rows of one corpus: F1 with its interval, precision, recall, difference to the best single system.
+    """The rows of one corpus: F1 with its interval, precision, recall, difference to the best
+    single system.
 
     Args:
         corpus: its name in the grid.
@@ -57,7 +61,14 @@ def combining(corpus: str, results: Path) -> str:
     rows = read_result(results / "combining", corpus).get("rows", {})
     paper = PAPER.get(CORPORA.get(corpus, ""), {})
     names = dict.fromkeys((*PAPER["GENIA"], *LAST, *rows))
-    head = ["system", "precision", "recall", "F1", "95 % interval", "F1 over the best single system"]
+    head = [
+        "system",
+        "precision",
+        "recall",
+        "F1",
+        "95 % interval",
+        "F1 over the best single system",
+    ]
     if paper:
         head.append(f"the paper's {CORPORA[corpus]}: F1 (P / R)")
     body = []
@@ -84,11 +95,28 @@ def chosen(results: Path) -> str:
         if not said:
             body.append([corpus, *[MISSING] * 6])
             continue
-        alone, together = said["dev"]["singles"][said["single"]]["micro"]["f1"], said["dev"]["combination"]["f1"]
+        alone, together = (
+            said["dev"]["singles"][said["single"]]["micro"]["f1"],
+            said["dev"]["combination"]["f1"],
+        )
         members = ", ".join(said["members"])
-        numbers = [f"{100 * alone:.2f}", members, said["rule"]["name"], f"{100 * together:.2f}", str(said["tried"])]
+        numbers = [
+            f"{100 * alone:.2f}",
+            members,
+            said["rule"]["name"],
+            f"{100 * together:.2f}",
+            str(said["tried"]),
+        ]
         body.append([corpus, said["single"], *numbers])
-    head = ["corpus", "best single system", "its F1 on dev", "chosen members", "rule", "their F1 on dev", "tried"]
+    head = [
+        "corpus",
+        "best single system",
+        "its F1 on dev",
+        "chosen members",
+        "rule",
+        "their F1 on dev",
+        "tried",
+    ]
     return markdown(head, body)
 
 
@@ -102,7 +130,9 @@ def control(results: Path) -> str:
     for corpus in CORPORA:
         found = read_result(results / "combining", corpus).get("control")
         body.append([corpus, found["name"], _gap(found)] if found else [corpus, MISSING, MISSING])
-    return markdown(["corpus", "control", "F1 of what was chosen on dev, less that of the control"], body)
+    return markdown(
+        ["corpus", "control", "F1 of what was chosen on dev, less that of the control"], body
+    )
 
 
 def filters(results: Path) -> str:
@@ -119,16 +149,29 @@ def filters(results: Path) -> str:
             kinds = ("tn", "fp"), ("fn", "tp")  # incorrect, correct: rejected, kept
             shares = ", ".join(_share(gains["held_out"], *kind) for kind in kinds)
             rejected = _rejected(result["rows"], name)
-            body.append([corpus, name, gains["over"], *(_gap(gains[of]) for of in MEASURES), shares, rejected])
+            body.append(
+                [
+                    corpus,
+                    name,
+                    gains["over"],
+                    *(_gap(gains[of]) for of in MEASURES),
+                    shares,
+                    rejected,
+                ]
+            )
         if not found:
             body.append([corpus, *[MISSING] * 7])
-    rejects = ("held out, from one half: incorrect, correct", "of the union on test, from its threshold: the same")
+    rejects = (
+        "held out, from one half: incorrect, correct",
+        "of the union on test, from its threshold: the same",
+    )
     head = ["corpus", "filter", "its best member on dev", *(f"{of}, gained" for of in SAID)]
     return markdown([*head, *(f"it rejects, {where}" for where in rejects)], body)
 
 
 def agreement(results: Path) -> str:
-    """What filters without a network gain over the best vote and the best single system, both chosen on dev.
+    """What filters without a network gain over the best vote and the best single system, both
+    chosen on dev.
 
     Args:
         results: the folder of results files.
@@ -141,11 +184,14 @@ def agreement(results: Path) -> str:
             body.append([corpus, name, f"{100 * found['micro']['f1']:.2f}", *gaps])
         if not rows:
             body.append([corpus, *[MISSING] * 4])
-    return markdown(["corpus", "systems", "F1", "less the best vote", "less the best single system"], body)
+    return markdown(
+        ["corpus", "systems", "F1", "less the best vote", "less the best single system"], body
+    )
 
 
 def agreement_kept(results: Path) -> str:
-    """What the filters without a network keep, by the number of systems that predict a mention, beside a vote.
+    """What the filters without a network keep, by the number of systems that predict a mention,
+    beside a vote.
 
     Args:
         results: the folder of results files.
@@ -157,7 +203,9 @@ def agreement_kept(results: Path) -> str:
         for kind, name in (("union", "all"), ("vote", "the vote"), ("filter", "the filter")):
             counts = [f"{one['right']:,} / {one['wrong']:,}" for one in found.get(kind, [])]
             body.append([corpus, name, *(counts or [MISSING] * 3)])
-    return markdown(["corpus", "kept by", "of one system: right / wrong", "of two", "of three"], body)
+    return markdown(
+        ["corpus", "kept by", "of one system: right / wrong", "of two", "of three"], body
+    )
 
 
 def filter_rates(results: Path) -> str:
@@ -168,9 +216,17 @@ def filter_rates(results: Path) -> str:
     """
     found = read_result(results / "combining", "filter-rates").get("rates", [])
     body = [
-        [f"{one['rate']:.0e}".replace("e-0", "e-"), _share(one, "tn", "fp"), _share(one, "fn", "tp")] for one in found
+        [
+            f"{one['rate']:.0e}".replace("e-0", "e-"),
+            _share(one, "tn", "fp"),
+            _share(one, "fn", "tp"),
+        ]
+        for one in found
     ]
-    return markdown(("learning rate", "incorrect ones rejected", "correct ones rejected"), body or [[MISSING] * 3])
+    return markdown(
+        ("learning rate", "incorrect ones rejected", "correct ones rejected"),
+        body or [[MISSING] * 3],
+    )
 
 
 def _share(counts: Mapping[str, int], part: str, rest: str) -> str:
@@ -203,23 +259,35 @@ NAMES = {"softmax": "SEQ", "spanpred": "SpanPred"}
 
 
 def claims(grid: Grid) -> str:
-    """What the paper says and does not test: F1 on dev with and without it, and the difference on the same seeds."""
+    """What the paper says and does not test: F1 on dev with and without it, and the difference
+    on the same seeds.
+    """
     dev, body = dev_of(grid), []
     for corpus in dict.fromkeys(run.corpus for run in grid.runs):
         for what, variant, base, systems in CLAIMS:
             for system in systems:
-                with_it, without = dev.f1(corpus, system, variant, ""), dev.f1(corpus, system, base, "")
+                with_it, without = (
+                    dev.f1(corpus, system, variant, ""),
+                    dev.f1(corpus, system, base, ""),
+                )
                 if not (with_it or without):
                     continue  # a corpus of the gpu tier
                 gains = {seed: with_it[seed] - without[seed] for seed in with_it if seed in without}
-                planned = len(dev.seeds(corpus, system, variant, "") & dev.seeds(corpus, system, base, ""))
+                planned = len(
+                    dev.seeds(corpus, system, variant, "") & dev.seeds(corpus, system, base, "")
+                )
                 cells = [dev.cell(corpus, system, base, ""), dev.cell(corpus, system, variant, "")]
-                body.append([corpus, NAMES[system], what, *cells, over_seeds(gains, planned, sign="+")])
-    return markdown(["corpus", "system", "changed", "plain", "changed so", "difference, same seeds"], body)
+                body.append(
+                    [corpus, NAMES[system], what, *cells, over_seeds(gains, planned, sign="+")]
+                )
+    return markdown(
+        ["corpus", "system", "changed", "plain", "changed so", "difference, same seeds"], body
+    )
 
 
 def seconds(results: Path) -> str:
-    """CPU seconds of whole commands beside their goals, from ``combine_speed.json``; then the machine.
+    """CPU seconds of whole commands beside their goals, from ``combine_speed.json``; then the
+    machine.
 
     Args:
         results: the folder of results files.
@@ -232,16 +300,26 @@ def seconds(results: Path) -> str:
     wanted = (
         ("`combine union` of 5 files", "combine_5_{}_union", "0.5 s"),
         ("`combine majority` of 5 files", "combine_5_{}_majority", "0.5 s"),
-        (f"`compare` of 6 files on gold, {subsets} subsets under each rule", "compare_6_{}", "30 s"),
+        (
+            f"`compare` of 6 files on gold, {subsets} subsets under each rule",
+            "compare_6_{}",
+            "30 s",
+        ),
     )
     body = [
-        [what, goal, *(f"{found[name.format(form)]['median_s']:.2f} s" for form in ("tsv", "jsonl"))]
+        [
+            what,
+            goal,
+            *(f"{found[name.format(form)]['median_s']:.2f} s" for form in ("tsv", "jsonl")),
+        ]
         for what, name, goal in wanted
     ]
     facts, search = found["environment"], found["search"]
     told = (
-        f"Medians of {found['repeats']} runs, {found['date']}: {found['what']}, on {facts['processor']}. "
-        f"The search alone, {search['combinations']} combinations of {search['systems']} systems, is "
+        f"Medians of {found['repeats']} runs, {found['date']}: {found['what']}, on "
+        f"{facts['processor']}. "
+        f"The search alone, {search['combinations']} combinations of {search['systems']} "
+        "systems, is "
         f"{search['ratio']:.1f} times faster than combining, scoring and drawing for each."
     )
     return f"{markdown(('command', 'goal', 'TSV', 'JSON Lines'), body)}\n\n{told}"

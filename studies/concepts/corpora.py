@@ -45,11 +45,17 @@ _RED: Final = CORPORA["biored"]
 _GENE: Final = CORPORA["nlm-gene"]
 _CHEM: Final = Corpus("", "nlm-chem/Test.PubTator.gz", {"Chemical": "Chemical"}, _CDR.bare)
 SOURCES: Final[Mapping[str, Source]] = {
-    "bc5cdr": Source(_CDR, _CDR.test, _CDR.dev, train=("bc5cdr/pubtator/CDR_TrainingSet.PubTator.txt",)),
-    "ncbi-disease": Source(_NCBI, _NCBI.test, _NCBI.dev, train=("ncbi-disease/pubtator/train.PubTator.txt",)),
+    "bc5cdr": Source(
+        _CDR, _CDR.test, _CDR.dev, train=("bc5cdr/pubtator/CDR_TrainingSet.PubTator.txt",)
+    ),
+    "ncbi-disease": Source(
+        _NCBI, _NCBI.test, _NCBI.dev, train=("ncbi-disease/pubtator/train.PubTator.txt",)
+    ),
     "biored": Source(_RED, _RED.test, _RED.dev, train=("biored/Train.PubTator.gz",)),
     "nlm-gene": Source(_GENE, _GENE.test, _GENE.dev, 4),
-    "gnormplus": Source(_GENE, "gnormplus-bc2gn/Test.PubTator", "gnormplus-bc2gn/Train.PubTator", 4),
+    "gnormplus": Source(
+        _GENE, "gnormplus-bc2gn/Test.PubTator", "gnormplus-bc2gn/Train.PubTator", 4
+    ),
     "linnaeus": Source(CORPORA["linnaeus"], CORPORA["linnaeus"].test, CORPORA["linnaeus"].dev, 4),
     "nlm-chem": Source(_CHEM, _CHEM.test),
     "bioid": Source(CORPORA["bioid"], CORPORA["bioid"].test, CORPORA["bioid"].dev, 8),
@@ -57,9 +63,11 @@ SOURCES: Final[Mapping[str, Source]] = {
 
 
 def documents(name: str, part: Part) -> list[Document]:
-    """The documents of a part, with gold mentions of canonical types; empty if the corpus has no such part.
+    """The documents of a part, with gold mentions of canonical types; empty if the corpus has no
+    such part.
 
-    ``aside`` is ``dev``, but what ``studies.conventions.aside`` sets aside of those corpora that have no dev part.
+    ``aside`` is ``dev``, but what ``studies.conventions.aside`` sets aside of those corpora that
+    have no dev part.
     """
     source = SOURCES[name]
     if part == "test":
@@ -74,7 +82,10 @@ def documents(name: str, part: Part) -> list[Document]:
 
 
 def _set_aside(name: str) -> list[Document]:
-    found, group = list(_read(aside.SOURCES[name].file, SOURCES[name].corpus)), aside.SOURCES[name].group
+    found, group = (
+        list(_read(aside.SOURCES[name].file, SOURCES[name].corpus)),
+        aside.SOURCES[name].group,
+    )
     kept = aside.chosen([group(one.id) for one in found], aside.SHARE)
     return [one for one in found if group(one.id) in kept]
 

@@ -1,10 +1,12 @@
-"""Forms of the correction of probabilities of found mentions, on the parts to choose on; see ``plan.md``.
+"""Forms of the correction of probabilities of found mentions, on the parts to choose on; see
+``plan.md``.
 
 python -m studies.concepts.corrections FOLDER --judge MODEL
 
-FOLDER has the mentions of ``mentions.py`` that MODEL finds in its part ``aside``. Links are ranked by rankers that
-did not see their document; each form is fitted to four fifths of the found mentions, in the order of documents, and
-judged on the other. Writes ``results/concepts-corrections.json``.
+FOLDER has the mentions of ``mentions.py`` that MODEL finds in its part ``aside``. Links are ranked
+by rankers that did not see their document; each form is fitted to four fifths of the found
+mentions, in the order of documents, and judged on the other. Writes
+``results/concepts-corrections.json``.
 """
 
 from __future__ import annotations
@@ -50,7 +52,9 @@ def _three(scores: Floats, right: Bools, mentions: Floats) -> Apply:
 
 def _isotonic(scores: Floats, right: Bools, mentions: Floats) -> Apply:
     linear = fit_calibration(scores, right, mentions)
-    data = JudgedMentions(scores=linear(scores, mentions), right=right, types=("",) * len(scores), gold={})
+    data = JudgedMentions(
+        scores=linear(scores, mentions), right=right, types=("",) * len(scores), gold={}
+    )
     curve = fit_isotonic(data)
     return lambda found, given: interpolate_scores(linear(found, given), curve.scores, curve.values)
 
@@ -76,15 +80,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     for kind, found in taught.found.items():
         scores, right, mentions = _ranked(taught.tables[kind], found)
         for form, told in _judged(scores, right, mentions):
-            rows[f"{kind}: {form}"] = one = stated([Said(0, "", *pair) for pair in zip(told, right, strict=True)])
+            rows[f"{kind}: {form}"] = one = stated(
+                [Said(0, "", *pair) for pair in zip(told, right, strict=True)]
+            )
             print(kind, form, one)
     write_result("concepts-corrections", {"pack": pack.full_name, "rows": rows})
     return 0
 
 
 def _ranked(table: Table, found: Table) -> tuple[Floats, Bools, Floats]:
-    """The first candidate of each found mention: its probability, whether it is right, and the score of the mention."""
-    by_fold = [select_units(table, table.documents % SETTINGS.folds != fold) for fold in range(SETTINGS.folds)]
+    """The first candidate of each found mention: its probability, whether it is right, and the
+    score of the mention.
+    """
+    by_fold = [
+        select_units(table, table.documents % SETTINGS.folds != fold)
+        for fold in range(SETTINGS.folds)
+    ]
     folds = [fit(one.choices, one.right, penalty=SETTINGS.penalty) for one in by_fold]
     scores = cross_validate(found, folds, fit(table.choices, table.right, penalty=SETTINGS.penalty))
     best = best_rows(found.choices, scores)
@@ -97,7 +108,9 @@ def _judged(scores: Floats, right: Bools, mentions: Floats) -> Iterator[tuple[st
         told = np.zeros(len(scores))
         for fold in range(FOLDS):
             own, others = fold_of == fold, fold_of != fold
-            told[own] = form(scores[others], right[others], mentions[others])(scores[own], mentions[own])
+            told[own] = form(scores[others], right[others], mentions[others])(
+                scores[own], mentions[own]
+            )
         yield name, told
 
 

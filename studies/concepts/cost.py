@@ -2,8 +2,9 @@
 
 python -m studies.concepts.cost FOLDER BEFORE AFTER [--runs 7]
 
-FOLDER has the mentions of ``mentions.py``; BEFORE and AFTER are checkouts. Each run is a process with one thread.
-Writes ``results/concepts-cost.json``: medians, and medians of the ratios of neighbouring runs with quartiles.
+FOLDER has the mentions of ``mentions.py``; BEFORE and AFTER are checkouts. Each run is a process
+with one thread. Writes ``results/concepts-cost.json``: medians, and medians of the ratios of
+neighbouring runs with quartiles.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from studies.common import write_result
 from studies.concepts.mentions import found
 
 CORPORA: Final = ("bc5cdr", "nlm-gene")
-# Runs in either checkout, with nothing of this study: opens, links a first text, then links all. Older checkouts have
-# the linker in another place.
+# Runs in either checkout, with nothing of this study: opens, links a first text, then links all.
+# Older checkouts have the linker in another place.
 _WORK: Final = """
 import json, resource, sys, time
 from fascicle.formats import read
@@ -54,7 +55,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, default=7)
     args = parser.parse_args(argv)
     paths = _given(args.folder)
-    runs = [[_once(checkout, paths) for checkout in (args.before, args.after)] for _ in range(args.runs + 1)][1:]
+    runs = [
+        [_once(checkout, paths) for checkout in (args.before, args.after)]
+        for _ in range(args.runs + 1)
+    ][1:]
     rows: dict[str, Any] = {}
     for name in ("open_ms", "link_ms", "peak_mb"):
         before, after = ([one[side][name] for one in runs] for side in (0, 1))
@@ -71,7 +75,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _given(folder: Path) -> list[Path]:
-    """Files with mentions and abbreviations, as the steps before a linker give them to both checkouts."""
+    """Files with mentions and abbreviations, as the steps before a linker give them to both
+    checkouts.
+    """
     from fascicle.core.patches import apply
     from fascicle.formats import write
     from fascicle.terms.abbreviations.finder import AbbreviationFinder
@@ -81,7 +87,10 @@ def _given(folder: Path) -> list[Path]:
         path.parent.mkdir(exist_ok=True)
         documents = list(found(folder, "biomed", name, "test"))
         patches = AbbreviationFinder().run(documents)
-        given = (apply(one, patch, step="abbreviations") for one, patch in zip(documents, patches, strict=True))
+        given = (
+            apply(one, patch, step="abbreviations")
+            for one, patch in zip(documents, patches, strict=True)
+        )
         write(path, given, format="native", overwrite=True)
     return paths
 

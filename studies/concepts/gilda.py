@@ -1,7 +1,7 @@
 """Gilda's grounder over the names of our pack, on the same mentions; see ``plan.md``.
 
-The folder that ``RIVALS`` names has its packages (``pip install gilda``, in an environment of its own); nothing of the
-project needs it.
+The folder that ``RIVALS`` names has its packages (``pip install gilda``, in an environment of its
+own); nothing of the project needs it.
 """
 
 from __future__ import annotations
@@ -32,9 +32,15 @@ class Gilda:
 
         Args:
             given: documents with mentions.
-            gold: the same with concepts; of the matches the best one of its vocabularies is taken, or else the best.
+            gold: the same with concepts; of the matches the best one of its vocabularies is taken,
+                or else the best.
         """
-        prefixes = {curie.partition(":")[0] for one in gold for m in one.mentions for curie in mention_concepts(m)}
+        prefixes = {
+            curie.partition(":")[0]
+            for one in gold
+            for m in one.mentions
+            for curie in mention_concepts(m)
+        }
         return lambda: [self._of(one, prefixes) for one in given]
 
     def _of(self, document: Document, prefixes: set[str]) -> list[Mention]:
@@ -53,7 +59,9 @@ class Gilda:
     def _best(self, kind: str, surface: str, species: Sequence[str], prefixes: set[str]) -> str:
         if kind not in self._made:
             self._made[kind] = grounder(entries(self._pack, kind))
-        matches = self._made[kind].ground(surface, organisms=[one.partition(":")[2] for one in species])
+        matches = self._made[kind].ground(
+            surface, organisms=[one.partition(":")[2] for one in species]
+        )
         if not matches:
             return ""
         best = next((one for one in matches if one.term.db in prefixes), matches[0])
@@ -67,5 +75,7 @@ def entries(pack: Pack, kind: str) -> Iterator[Entry]:
     rows = active.concept[terms].astype(np.int64)
     texts, curies = active.surfaces.take(active.surface[terms]), pack.curies.strings.take(rows)
     taxa = [pack.taxa[int(row)] for row in pack.taxon_rows[rows]]
-    for text, curie, number, taxon in zip(texts, curies, active.kind[terms].tolist(), taxa, strict=True):
+    for text, curie, number, taxon in zip(
+        texts, curies, active.kind[terms].tolist(), taxa, strict=True
+    ):
         yield Entry(text, curie, NAME_KINDS[number], taxon)

@@ -23,7 +23,11 @@ from studies.concepts.neutral import Asked, answers, by_hash
 from studies.concepts.same import Same
 
 SIZE: Final = 400
-_SPECIES: Final = {"NCBITaxon:9606": "in patients", "NCBITaxon:10090": "in mice", "NCBITaxon:10116": "in rats"}
+_SPECIES: Final = {
+    "NCBITaxon:9606": "in patients",
+    "NCBITaxon:10090": "in mice",
+    "NCBITaxon:10116": "in rats",
+}
 VERDICTS: Final = ("right", "namesake", "same name", "wrong", "none")
 
 
@@ -46,7 +50,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         for title, labels in drawn(part.pack).items():
             rows[title] = counts = _counts(labels, linker, part.pack, same)
             print(title, counts, flush=True)
-    write_result(f"concepts-labels-{args.name}", {"packs": [one.pack.full_name for one in found.parts], "rows": rows})
+    write_result(
+        f"concepts-labels-{args.name}",
+        {"packs": [one.pack.full_name for one in found.parts], "rows": rows},
+    )
     return 0
 
 
@@ -84,13 +91,16 @@ def _of_vocabulary(pack: Pack, rows: Any, kind: str, where: str = "") -> list[La
 def _counts(labels: Sequence[Label], linker: Any, pack: Pack, same: Same) -> dict[str, int]:
     said = answers(linker, [one.asked for one in labels])
     judged = Counter(
-        _judged(one, {link.curie for link in links}, pack, same) for one, links in zip(labels, said, strict=True)
+        _judged(one, {link.curie for link in links}, pack, same)
+        for one, links in zip(labels, said, strict=True)
     )
     return {"labels": len(labels), **{verdict: judged[verdict] for verdict in VERDICTS}}
 
 
 def _judged(label: Label, said: Collection[str], pack: Pack, same: Same) -> str:
-    """``namesake``: the gene of another species; ``same name``: a concept that has this very name too."""
+    """``namesake``: the gene of another species; ``same name``: a concept that has this very
+    name too.
+    """
     if not said:
         return "none"
     if all(same(one, label.curie) for one in said):

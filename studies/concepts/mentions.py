@@ -1,9 +1,10 @@
 """Finds the mentions of the models that ship, once, and keeps them; see ``plan.md``.
 
-python -m studies.concepts.mentions FOLDER [--models biomed biomed-fast] [--parts test dev aside] [--again]
+python -m studies.concepts.mentions FOLDER [--models biomed biomed-fast] [--parts test dev aside]
+[--again]
 
-A folder below FOLDER for each state of a model, so that a new model is read anew. ``--again`` is needed where the rules
-of the decision changed and the model did not.
+A folder below FOLDER for each state of a model, so that a new model is read anew. ``--again`` is
+needed where the rules of the decision changed and the model did not.
 """
 
 from __future__ import annotations
@@ -77,7 +78,12 @@ def _find(model: ModelPredictor, gold: Sequence[Document], path: Path) -> None:
     for start in range(0, len(bare), _TOGETHER):
         part = bare[start : start + _TOGETHER]
         said += [apply(one, patch) for one, patch in zip(part, model.predict(part), strict=True)]
-    write(path, (msgspec.structs.replace(one, events=()) for one in said), format="native", overwrite=True)
+    write(
+        path,
+        (msgspec.structs.replace(one, events=()) for one in said),
+        format="native",
+        overwrite=True,
+    )
 
 
 def _of_types(document: Document, types: Sequence[str]) -> Document:

@@ -2,8 +2,8 @@
 
 python -m studies.concepts.misses FOLDER
 
-FOLDER has the mentions of ``mentions.py``. The links are those of ``raw.py`` with ``biomed``, against identifiers of
-now. Writes ``results/concepts-misses.json``.
+FOLDER has the mentions of ``mentions.py``. The links are those of ``raw.py`` with ``biomed``,
+against identifiers of now. Writes ``results/concepts-misses.json``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,12 @@ from studies.concepts.raw import linked
 from studies.concepts.renewed import Renewed
 from studies.concepts.worth import SURE, as_gold, concepts
 
-LACKING: Final = ("not in the pack", "no mention found", "mention without a concept", "mention with another concept")
+LACKING: Final = (
+    "not in the pack",
+    "no mention found",
+    "mention without a concept",
+    "mention with another concept",
+)
 WRONG: Final = (
     "gold has no mention there",
     "gold has no concept there",
@@ -68,7 +73,11 @@ def lacking_kinds(
         linked = [one for one in mentions if one.type == kind]
         told = {as_gold(link, of_document) for one in linked for link in one.links if not link.nil}
         for concept in sorted(of_document - told):
-            places = [one for one in document.mentions if one.type == kind and concept in mention_concepts(one)]
+            places = [
+                one
+                for one in document.mentions
+                if one.type == kind and concept in mention_concepts(one)
+            ]
             near = [one for one in linked if any(_overlap(one, place) for place in places)]
             if pack.concept_rows([concept])[0] < 0:
                 yield LACKING[0]
@@ -78,15 +87,21 @@ def lacking_kinds(
                 yield LACKING[3 if any(not link.nil for one in near for link in one.links) else 2]
 
 
-def wrong_kinds(gold: Sequence[Document], answers: Sequence[Sequence[Mention]], kind: str, pack: Pack) -> Iterator[str]:
-    """Of each link at `SURE` or more whose concept gold does not have for its document, what gold has there."""
+def wrong_kinds(
+    gold: Sequence[Document], answers: Sequence[Sequence[Mention]], kind: str, pack: Pack
+) -> Iterator[str]:
+    """Of each link at `SURE` or more whose concept gold does not have for its document, what
+    gold has there.
+    """
     for document, of_document, mentions in zip(gold, concepts(gold, kind), answers, strict=True):
         for mention in mentions:
             for link in mention.links if mention.type == kind else ():
                 curie = as_gold(link, of_document)
                 if link.nil or link.score is None or link.score < SURE or curie in of_document:
                     continue
-                near = [one for one in document.mentions if one.type == kind and _overlap(one, mention)]
+                near = [
+                    one for one in document.mentions if one.type == kind and _overlap(one, mention)
+                ]
                 there = [other for one in near for other in mention_concepts(one)]
                 if not there:
                     yield WRONG[1 if near else 0]

@@ -1,9 +1,10 @@
-"""Are names as people write them linked rightly? Lists of our own in neutral sentences; see ``plan.md``.
+"""Are names as people write them linked rightly? Lists of our own in neutral sentences; see
+``plan.md``.
 
 python -m studies.concepts.names [--name NAME] [--lists LIST ...] [--open-b]
 
-Writes ``results/concepts-names-NAME.json``. Half B of the everyday names is not shown without ``--open-b``. What is not
-right is printed.
+Writes ``results/concepts-names-NAME.json``. Half B of the everyday names is not shown without
+``--open-b``. What is not right is printed.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ _DRAWN: Final = 500  # symbols of each kind
 _SENTENCES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "Disease": ("Patients with [] were followed for a year.", "The risk of [] rose with age."),
-        "Chemical": ("The patients received [] for two weeks.", "Levels of [] were measured again."),
+        "Chemical": (
+            "The patients received [] for two weeks.",
+            "Levels of [] were measured again.",
+        ),
         "Gene": ("[] was measured in human plasma.", "Expression of [] was studied in patients."),
         "": ("We looked at [] again.", "The study used []."),
     }
@@ -81,7 +85,9 @@ def _defined() -> Iterator[_Case]:
 
 
 def _symbols(column: str) -> Iterator[_Case]:
-    """Symbols of genes of proteins, drawn by hash; of previous ones those that no gene has as its symbol now."""
+    """Symbols of genes of proteins, drawn by hash; of previous ones those that no gene has as
+    its symbol now.
+    """
     path = Path(os.environ["FASCICLE_DATA"]) / "fresh-2026" / "hgnc.tsv.gz"
     with gzip.open(path, "rt", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -114,9 +120,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Measures and stores."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--name", default="now")
-    parser.add_argument("--lists", nargs="*", default=[one for one in _CASES if one != "everyday B"])
-    parser.add_argument("--annotate", action="store_true", help="also read official symbols with the model biomed")
-    parser.add_argument("--open-b", action="store_true", help="open half B too, which is for the end")
+    parser.add_argument(
+        "--lists", nargs="*", default=[one for one in _CASES if one != "everyday B"]
+    )
+    parser.add_argument(
+        "--annotate", action="store_true", help="also read official symbols with the model biomed"
+    )
+    parser.add_argument(
+        "--open-b", action="store_true", help="open half B too, which is for the end"
+    )
     args = parser.parse_args(argv)
     target, linker = f"concepts-names-{args.name}", find(DEFAULT_LINKER).opened()
     lists = result(target).get("lists", {})
@@ -135,15 +147,26 @@ def _judge(title: str, cases: Sequence[_Case], linker: Linking) -> dict[str, int
         ((_, links),) = patch.links
         counts[verdict := _verdict(case, links)] += 1
         if verdict != "right":
-            print(title, verdict, case.name, sorted(case.concepts), [(o.curie, o.name, o.score, o.tier) for o in links])
+            print(
+                title,
+                verdict,
+                case.name,
+                sorted(case.concepts),
+                [(o.curie, o.name, o.score, o.tier) for o in links],
+            )
     print(title, dict(counts))
-    return {"names": counts.total(), **{kind: counts[kind] for kind in ("right", "wrong", "none", "ambiguous")}}
+    return {
+        "names": counts.total(),
+        **{kind: counts[kind] for kind in ("right", "wrong", "none", "ambiguous")},
+    }
 
 
 def _document(number: int, case: _Case) -> Document:
     before, _, behind = case.text.partition("[]")
     spans = ((len(before), len(before) + len(case.name)),)
-    return Document(id=f"{number}", text=f"{before}{case.name}{behind}", mentions=(Mention(spans, case.type),))
+    return Document(
+        id=f"{number}", text=f"{before}{case.name}{behind}", mentions=(Mention(spans, case.type),)
+    )
 
 
 def _verdict(case: _Case, links: Sequence[Link]) -> str:
@@ -158,11 +181,17 @@ def _annotated() -> dict[str, int]:
     """Reads official symbols in a sentence as ``fascicle annotate`` does."""
     cases = list(_CASES["symbols"]())
     before, _, behind = _HUMAN.partition("[]")
-    documents = [Document(id=str(at), text=f"{before}{one.name}{behind}") for at, one in enumerate(cases)]
+    documents = [
+        Document(id=str(at), text=f"{before}{one.name}{behind}") for at, one in enumerate(cases)
+    ]
     counts = Counter[str]()
-    for case, document in zip(cases, fascicle.load("biomed", link=DEFAULT_LINKER).stream(documents), strict=True):
+    for case, document in zip(
+        cases, fascicle.load("biomed", link=DEFAULT_LINKER).stream(documents), strict=True
+    ):
         span = (len(before), len(before) + len(case.name))
-        links = [one.links for one in document.mentions if one.type == case.type and one.spans == (span,)]
+        links = [
+            one.links for one in document.mentions if one.type == case.type and one.spans == (span,)
+        ]
         counts[_verdict(case, links[0]) if links and links[0] else "not found"] += 1
     return {"names": counts.total(), **counts}
 

@@ -1,4 +1,6 @@
-"""Names in a neutral sentence as given mentions: what a linker says of a name when the text says nothing."""
+"""Names in a neutral sentence as given mentions: what a linker says of a name when the text says
+nothing.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,12 @@
 """Is the answer for a text the same on every way in? See ``plan.md``.
 
-python -m studies.concepts.paths FOLDER [--texts 2000] [--pairs biomed-fast=basic basic biomed=basic]
+python -m studies.concepts.paths FOLDER [--texts 2000] [--pairs biomed-fast=basic basic
+biomed=basic]
 
-A pair is a model and its linker; a pack alone gives links of its own. FOLDER gets what each way wrote. Only ``link``
-and ``evaluate --links`` take the mentions of ``annotate``; in each of the other ways the model runs. Writes
-``results/concepts-paths.json``, and prints the first text that differs on a way.
+A pair is a model and its linker; a pack alone gives links of its own. FOLDER gets what each way
+wrote. Only ``link`` and ``evaluate --links`` take the mentions of ``annotate``; in each of the
+other ways the model runs. Writes ``results/concepts-paths.json``, and prints the first text that
+differs on a way.
 """
 
 from __future__ import annotations
@@ -94,7 +96,10 @@ def drawn(count: int) -> list[Document]:
     path = Path(os.environ["FASCICLE_DATA"]) / "text-abstracts" / "abstracts.jsonl.gz"
     with gzip.open(path, "rt", encoding="utf-8") as stream:
         lines = sorted(map(json.loads, stream), key=lambda one: by_hash(str(one["id"])))
-    texts = ((str(one["id"]), f"{one.get('title') or ''}\n{one.get('abstract') or ''}".strip()) for one in lines)
+    texts = (
+        (str(one["id"]), f"{one.get('title') or ''}\n{one.get('abstract') or ''}".strip())
+        for one in lines
+    )
     return [Document(id=identifier, text=text) for identifier, text in texts if text][:count]
 
 
@@ -114,7 +119,9 @@ def compared(asked: Asked) -> dict[str, Any]:
 
 
 def ways(asked: Asked) -> Mapping[str, Way]:
-    """The ways other than ``annotate`` that write documents; ``link`` only where a linker is given."""
+    """The ways other than ``annotate`` that write documents; ``link`` only where a linker is
+    given.
+    """
     linked: Mapping[str, Way] = {"link": by_link} if asked.linker else {}
     return {**linked, "run": by_run, "serve": by_serve, "Python": by_python}
 
@@ -129,7 +136,9 @@ def differing(name: str, first: Sequence[Document], other: Sequence[Document]) -
 
 def said(document: Document) -> bytes:
     """The identifier and the mentions of a document with their links, as bytes."""
-    return msgspec.json.encode((document.id, sorted(document.mentions, key=lambda one: (one.key, one.source))))
+    return msgspec.json.encode(
+        (document.id, sorted(document.mentions, key=lambda one: (one.key, one.source)))
+    )
 
 
 def by_annotate(asked: Asked) -> list[Document]:
@@ -167,7 +176,9 @@ def by_run(asked: Asked) -> list[Document]:
     pipeline, folder = asked.model, asked.place / f"run-{time.time_ns()}"
     if asked.linker:
         pipeline = str(asked.place / "pipeline.toml")
-        Path(pipeline).write_text(_PIPELINE.format(model=asked.model, linker=asked.linker), encoding="utf-8")
+        Path(pipeline).write_text(
+            _PIPELINE.format(model=asked.model, linker=asked.linker), encoding="utf-8"
+        )
     _succeed(["run", str(asked.texts), "--pipeline", pipeline, "-o", str(folder)])
     return [one for part in sorted(folder.glob("part-*")) for one in read(part)]
 
@@ -202,7 +213,9 @@ def by_python(asked: Asked) -> list[Document]:
 
 
 def misjudged(asked: Asked, first: Sequence[Document]) -> int:
-    """How many texts get other links by ``evaluate --links``, which links their mentions as those of gold."""
+    """How many texts get other links by ``evaluate --links``, which links their mentions as
+    those of gold.
+    """
     gold = asked.place / "gold.jsonl"
     write(gold, map(_as_gold, first), format="native", overwrite=True)
     (system,) = evaluate_links(gold, linker=asked.linker).systems
@@ -210,7 +223,10 @@ def misjudged(asked: Asked, first: Sequence[Document]) -> int:
     for one in system.cases:
         answer = (one.start, one.type, sorted(one.answer), one.score, one.tier)
         cases.setdefault(one.document, []).append(answer)
-    told = [(one.id, sorted(_cases(one), key=repr), sorted(cases.get(one.id, []), key=repr)) for one in first]
+    told = [
+        (one.id, sorted(_cases(one), key=repr), sorted(cases.get(one.id, []), key=repr))
+        for one in first
+    ]
     wrong = [each for each in told if each[1] != each[2]]
     for each in wrong[:1]:
         print("evaluate --links differs:", *each, sep="\n")

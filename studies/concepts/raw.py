@@ -3,8 +3,9 @@
 python -m studies.concepts.raw FOLDER [--name NAME] [--part dev] [--linker LINKER ...]
     [--ontology MESH] [--models biomed-fast] [--beside gold pack gilda]
 
-FOLDER has the mentions of ``mentions.py``. Writes ``results/concepts-raw-NAME.json``, corpus by corpus; what another
-run of the same pack and linker wrote there stays. ``gilda`` needs the folder of its packages in ``RIVALS``.
+FOLDER has the mentions of ``mentions.py``. Writes ``results/concepts-raw-NAME.json``, corpus by
+corpus; what another run of the same pack and linker wrote there stays. ``gilda`` needs the folder
+of its packages in ``RIVALS``.
 """
 
 from __future__ import annotations
@@ -42,15 +43,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     target = f"concepts-raw-{args.name}"
     state = {"packs": packs, "linker": linker.fingerprint, "part": args.part}
     before = result(target)
-    rows: dict[str, Any] = before.get("rows", {}) if all(before.get(k) == v for k, v in state.items()) else {}
+    rows: dict[str, Any] = (
+        before.get("rows", {}) if all(before.get(k) == v for k, v in state.items()) else {}
+    )
     rivals, renewed = _rivals(args.beside, linker.parts[0].pack), Renewed(linker.parts[0].pack)
     for corpus in args.corpora:
         gold = documents(corpus, args.part)
         systems: dict[str, Callable[[], Linked]] = {
-            **{name: linked(found(args.folder, name, corpus, args.part), opened) for name in args.models},
+            **{
+                name: linked(found(args.folder, name, corpus, args.part), opened)
+                for name in args.models
+            },
             **({"gold": linked(list(map(_bare, gold)), opened)} if "gold" in args.beside else {}),
             **({"pack": _packed(gold, SOURCES[corpus].types)} if "pack" in args.beside else {}),
-            **{name: rival(found(args.folder, MODELS[0], corpus, args.part), gold) for name, rival in rivals.items()},
+            **{
+                name: rival(found(args.folder, MODELS[0], corpus, args.part), gold)
+                for name, rival in rivals.items()
+            },
         }
         for system, answers in systems.items() if gold else ():
             rows |= _rows(corpus, system, (gold, renewed.of(gold)), answers())
@@ -64,7 +73,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--name", default="now")
     parser.add_argument("--part", choices=("test", "dev"), default="test")
     parser.add_argument("--linker", nargs="+", default=[DEFAULT_LINKER])
-    parser.add_argument("--ontology", default="", help="prefix of the only vocabulary that is answered")
+    parser.add_argument(
+        "--ontology", default="", help="prefix of the only vocabulary that is answered"
+    )
     parser.add_argument("--models", nargs="*", default=list(MODELS))
     parser.add_argument("--beside", nargs="*", choices=(*BESIDE, "gilda"), default=list(BESIDE))
     parser.add_argument("--corpora", nargs="+", choices=list(SOURCES), default=list(SOURCES))
@@ -74,7 +85,9 @@ def _parser() -> argparse.ArgumentParser:
 def _rows(
     corpus: str, system: str, gold: tuple[Sequence[Document], Sequence[Document]], answers: Linked
 ) -> dict[str, Any]:
-    """The figures of each type against gold as it is written, and as ``renewed`` against identifiers of now."""
+    """The figures of each type against gold as it is written, and as ``renewed`` against
+    identifiers of now.
+    """
     rows = {}
     for kind in SOURCES[corpus].types:
         written, now = (concepts(one, kind) for one in gold)
@@ -89,7 +102,15 @@ def _rows(
             for side in (one, one["renewed"])
             for name in ("precision", "recall", "f1")
         )
-        print(corpus, kind, system, numbers, f"{stated['sure']} at {sure:.1f}", stated["calibration_error"], flush=True)
+        print(
+            corpus,
+            kind,
+            system,
+            numbers,
+            f"{stated['sure']} at {sure:.1f}",
+            stated["calibration_error"],
+            flush=True,
+        )
     return rows
 
 
@@ -97,7 +118,10 @@ def linked(given: list[Document], linker: Any) -> Callable[[], Linked]:
     """Documents with mentions and nothing of gold, linked."""
 
     def answers() -> Linked:
-        return [apply(one, patch).mentions for one, patch in zip(given, linker.predict(given), strict=True)]
+        return [
+            apply(one, patch).mentions
+            for one, patch in zip(given, linker.predict(given), strict=True)
+        ]
 
     return answers
 

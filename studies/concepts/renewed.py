@@ -1,12 +1,14 @@
-"""Gold whose identifiers MeSH has replaced since: records that became descriptors, and concepts that were split.
+"""Gold whose identifiers MeSH has replaced since: records that became descriptors, and concepts
+that were split.
 
-``dict-mesh-names-derived/scr-descriptor-candidates.tsv.gz`` lists records and descriptors that share a name. A record
-that the pack does not have, and whose descriptor it has, counts as that descriptor.
+``dict-mesh-names-derived/scr-descriptor-candidates.tsv.gz`` lists records and descriptors that
+share a name. A record that the pack does not have, and whose descriptor it has, counts as that
+descriptor.
 
-MeSH of 2015, by which most of the corpora were annotated, has no descriptor for ``tardive dyskinesia`` or
-``ototoxicity``: gold has a broader one, or two for ``hemorrhagic cystitis``. A mention with concepts of MeSH whose
-words are a name of a descriptor of 2024 that MeSH of 2015 lacks counts as that one, if it has the type of the mention
-in the pack.
+MeSH of 2015, by which most of the corpora were annotated, has no descriptor for ``tardive
+dyskinesia`` or ``ototoxicity``: gold has a broader one, or two for ``hemorrhagic cystitis``. A
+mention with concepts of MeSH whose words are a name of a descriptor of 2024 that MeSH of 2015 lacks
+counts as that one, if it has the type of the mention in the pack.
 """
 
 from __future__ import annotations
@@ -36,19 +38,25 @@ class Renewed:
     """Knows what took the place of identifiers."""
 
     def __init__(self, pack: Pack) -> None:
-        """Reads the lists in ``FASCICLE_DATA``; of several descriptors of a record or a name none is taken."""
+        """Reads the lists in ``FASCICLE_DATA``; of several descriptors of a record or a name
+        none is taken.
+        """
         rows = [(row["scr"], row["descriptor"]) for row in _rows(_LIST)]
         records = [old for old, _ in rows]
         pairs = {f"MESH:{old}": f"MESH:{new}" for old, new in rows if records.count(old) == 1}
         old, new = (pack.concept_rows(list(several)) for several in (pairs.keys(), pairs.values()))
         kept = ((old < 0) & (new >= 0)).tolist()
-        self._new = {one: two for (one, two), is_kept in zip(pairs.items(), kept, strict=True) if is_kept}
+        self._new = {
+            one: two for (one, two), is_kept in zip(pairs.items(), kept, strict=True) if is_kept
+        }
         self._split = dict(_split(pack))
 
     def of(self, documents: Iterable[Document]) -> list[Document]:
         """Documents with the identifiers of now."""
         return [
-            msgspec.structs.replace(one, mentions=tuple(self._mention(mention, one.text) for mention in one.mentions))
+            msgspec.structs.replace(
+                one, mentions=tuple(self._mention(mention, one.text) for mention in one.mentions)
+            )
             for one in documents
         ]
 
@@ -65,7 +73,9 @@ class Renewed:
 
 
 def _split(pack: Pack) -> Iterator[tuple[tuple[str, str], str]]:
-    """Type, name and identifier of descriptors that MeSH of 2015 lacks; of a name of several of them none."""
+    """Type, name and identifier of descriptors that MeSH of 2015 lacks; of a name of several of
+    them none.
+    """
     known, names = {row["mesh_id"] for row in _rows(_OLD)}, defaultdict[str, set[str]](set)
     for row in _rows(_NAMES):
         if row["id"] not in known:

@@ -1,8 +1,8 @@
 """Which concepts stand for one thing, by files that the pack's own sets are not asked for.
 
-Exact matches of MONDO to other vocabularies, references of DOID, and references between ChEBI, MeSH and DrugBank. Two
-concepts are the same if one refers to the other, or both to a third. Genes of several species with one symbol are
-namesakes.
+Exact matches of MONDO to other vocabularies, references of DOID, and references between ChEBI, MeSH
+and DrugBank. Two concepts are the same if one refers to the other, or both to a third. Genes of
+several species with one symbol are namesakes.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ def _symbols(data: Path) -> Iterator[tuple[str, str]]:
         with gzip.open(data / f"{place}.gene_info.gz", "rt", encoding="utf-8") as stream:
             for row in csv.DictReader(stream, delimiter="\t"):
                 yield f"NCBIGene:{row['GeneID']}", row["Symbol"].upper()
-    with gzip.open(data / "dict-gene-model-organisms" / "rat-rgd.tsv.gz", "rt", encoding="utf-8") as stream:
+    with gzip.open(
+        data / "dict-gene-model-organisms" / "rat-rgd.tsv.gz", "rt", encoding="utf-8"
+    ) as stream:
         for row in csv.DictReader(stream, delimiter="\t"):
             if row["kind"] == "symbol":
                 yield f"NCBIGene:{row['ncbi_gene']}", row["name"].upper()
@@ -63,14 +65,18 @@ def _matches(data: Path) -> Iterator[tuple[str, str]]:
         for path in sorted(data.glob(pattern)):
             opened = gzip.open if path.suffix == ".gz" else open
             with opened(path, "rt", encoding="utf-8") as stream:
-                for row in csv.DictReader((line for line in stream if not line.startswith("#")), delimiter="\t"):
+                for row in csv.DictReader(
+                    (line for line in stream if not line.startswith("#")), delimiter="\t"
+                ):
                     if row["predicate_id"] == _EXACT:
                         yield _told(row["subject_id"]), _told(row["object_id"])
 
 
 def _doid(data: Path) -> Iterator[tuple[str, str]]:
     with gzip.open(data / "onto-doid" / "allXREFinDO.tsv.gz", "rt", encoding="utf-8") as stream:
-        yield from ((_told(row["id"]), _told(row["xref"])) for row in csv.DictReader(stream, delimiter="\t"))
+        yield from (
+            (_told(row["id"]), _told(row["xref"])) for row in csv.DictReader(stream, delimiter="\t")
+        )
 
 
 def _chemicals(folder: Path) -> Iterator[tuple[str, str]]:

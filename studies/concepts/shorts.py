@@ -69,7 +69,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         "in use": _counts("in use", list(_of_use()), linker, same),
         "texts": _counts("texts", list(read(place)), linker, same),
     }
-    write_result(f"concepts-shorts-{args.name}", {"packs": [p.pack.full_name for p in found.parts], "rows": rows})
+    write_result(
+        f"concepts-shorts-{args.name}",
+        {"packs": [p.pack.full_name for p in found.parts], "rows": rows},
+    )
     print(rows)
     return 0
 
@@ -81,11 +84,17 @@ def _of_use() -> Iterator[Document]:
 
 
 def _with_pair(document: Document, long: str, short: str, kind: str) -> Document:
-    """A document whose only mentions are the long form, once, and the short form, wherever it stands as a word."""
+    """A document whose only mentions are the long form, once, and the short form, wherever it
+    stands as a word.
+    """
     at = document.text.index(long)
     shorts = [one.span() for one in re.finditer(rf"(?<!\w){re.escape(short)}(?!\w)", document.text)]
     mentions = [Mention(((at, at + len(long)),), kind, source=_LONG)]
-    mentions += [Mention((span,), kind, source=_SHORT) for span in shorts if not at <= span[0] < at + len(long)]
+    mentions += [
+        Mention((span,), kind, source=_SHORT)
+        for span in shorts
+        if not at <= span[0] < at + len(long)
+    ]
     return msgspec.structs.replace(document, mentions=tuple(mentions))
 
 
@@ -93,14 +102,22 @@ def _drawn() -> Iterator[Document]:
     """Texts in the order of their hashes, with a pair each, until there are enough."""
     path = Path(os.environ["FASCICLE_DATA"]) / "text-abstracts" / "abstracts.jsonl.gz"
     with gzip.open(path, "rt", encoding="utf-8") as stream:
-        lines = sorted((json.loads(line) for line in stream), key=lambda one: by_hash(str(one["id"])))
+        lines = sorted(
+            (json.loads(line) for line in stream), key=lambda one: by_hash(str(one["id"]))
+        )
     model, left = load_single("biomed", threads=1), SIZE
     for one in lines:
         document = Document(id=str(one["id"]), text=one.get("abstract") or "")
         pairs = find_abbreviations(document) if document.text else ()
         (patch,) = model.predict([document]) if pairs else (None,)
-        kinds: dict[Span, str] = {m.spans[0]: m.type for m in patch.add if len(m.spans) == 1} if patch else {}
-        texts = [(document.text[slice(*s)], document.text[slice(*lo)], kinds[lo]) for s, lo in pairs if lo in kinds]
+        kinds: dict[Span, str] = (
+            {m.spans[0]: m.type for m in patch.add if len(m.spans) == 1} if patch else {}
+        )
+        texts = [
+            (document.text[slice(*s)], document.text[slice(*lo)], kinds[lo])
+            for s, lo in pairs
+            if lo in kinds
+        ]
         if texts:
             short, long, kind = min(texts, key=lambda pair: by_hash(repr(pair)))
             yield _with_pair(document, long, short, kind)
@@ -112,11 +129,13 @@ def _drawn() -> Iterator[Document]:
 def _counts(title: str, documents: Sequence[Document], linker: Any, same: Same) -> dict[str, int]:
     """Pairs, those whose short form gets a concept, faults, and how pairs differ.
 
-    ``contrary`` are the faults whose long form has another concept, ``long loses`` the pairs whose long form has a
-    concept alone and none in the text.
+    ``contrary`` are the faults whose long form has another concept, ``long loses`` the pairs whose
+    long form has a concept alone and none in the text.
     """
     longs = [next((m, one) for m in one.mentions if m.source == _LONG) for one in documents]
-    alone = answers(linker, [Asked(" ".join(m.text_in(one.text).split()), m.type) for m, one in longs])
+    alone = answers(
+        linker, [Asked(" ".join(m.text_in(one.text).split()), m.type) for m, one in longs]
+    )
     counts = {
         "pairs": len(documents),
         "short linked": 0,
@@ -129,16 +148,23 @@ def _counts(title: str, documents: Sequence[Document], linker: Any, same: Same) 
         said: dict[str, set[str]] = {_LONG: set(), _SHORT: set()}
         by_key = dict(patch.links)
         for mention in document.mentions:
-            said[mention.source] |= {link.curie for link in by_key.get(mention.key, ()) if not link.nil}
+            said[mention.source] |= {
+                link.curie for link in by_key.get(mention.key, ()) if not link.nil
+            }
         own = {link.curie for link in links}
-        fault = not all(any(same(one, two) or same.namesakes(one, two) for two in own) for one in said[_SHORT])
+        fault = not all(
+            any(same(one, two) or same.namesakes(one, two) for two in own) for one in said[_SHORT]
+        )
         counts["short linked"] += bool(said[_SHORT])
         counts["faults"] += fault
         counts["contrary"] += fault and bool(own)
         counts["long loses"] += bool(own) and not said[_LONG]
         counts["forms differ"] += said[_SHORT] != said[_LONG]
         if fault:
-            texts = {source: document.mentions[at].text_in(document.text) for source, at in ((_LONG, 0), (_SHORT, -1))}
+            texts = {
+                source: document.mentions[at].text_in(document.text)
+                for source, at in ((_LONG, 0), (_SHORT, -1))
+            }
             print(title, "fault:", texts, said, own)
     return counts
 

@@ -25,7 +25,8 @@ _NAMES: Final[Mapping[str, str]] = MappingProxyType(
         "bioid": "BioID, captions",
     }
 )
-# Of the plan: F1 of documents; below it, of all rows: right at 0.9 with so many links, and the error of probabilities.
+# Of the plan: F1 of documents; below it, of all rows: right at 0.9 with so many links, and the
+# error of probabilities.
 _GOALS: Final[Mapping[str, float]] = MappingProxyType(
     {
         "bc5cdr Disease": 77,
@@ -65,8 +66,21 @@ def raw() -> str:
                 *(_percent(one["f1"]) if one else "" for one in others),
             ]
         )
-    head = ["corpus", "type", "concepts", "precision", "recall", "F1", "identifiers of now", "before"]
-    return markdown([*head, "`biomed-fast`", "gold mentions", "pack alone", "Gilda"], body) if body else MISSING
+    head = [
+        "corpus",
+        "type",
+        "concepts",
+        "precision",
+        "recall",
+        "F1",
+        "identifiers of now",
+        "before",
+    ]
+    return (
+        markdown([*head, "`biomed-fast`", "gold mentions", "pack alone", "Gilda"], body)
+        if body
+        else MISSING
+    )
 
 
 def stated() -> str:
@@ -80,7 +94,11 @@ def stated() -> str:
                 _NAMES[corpus],
                 kind,
                 f"{links['links']:,}",
-                *(_share(right, count) for tenth, (count, right) in links["tenths"].items() if float(tenth) < SURE),
+                *(
+                    _share(right, count)
+                    for tenth, (count, right) in links["tenths"].items()
+                    if float(tenth) < SURE
+                ),
                 *(_sure(one) for one in (earlier, links)),
                 *(_error(one) for one in (earlier, links)),
             ]
@@ -120,7 +138,11 @@ def goals() -> str:
             ]
         )
     head = ["corpus", "type", "goal", "F1, identifiers of now", f"right at 0.9 ({_RIGHT})"]
-    return markdown([*head, f"ECE ({_ERROR}; passages {_ERROR_OF_PASSAGES})"], body) if body else MISSING
+    return (
+        markdown([*head, f"ECE ({_ERROR}; passages {_ERROR_OF_PASSAGES})"], body)
+        if body
+        else MISSING
+    )
 
 
 def _missed(is_missed: bool) -> str:
@@ -132,9 +154,16 @@ def misses() -> str:
     body = []
     for key, kinds in result("concepts-misses").get("rows", {}).items():
         corpus, kind = key.split(" ")
-        counts = [kinds["lacking"].get(name, 0) for name in LACKING] + [kinds["wrong"].get(name, 0) for name in WRONG]
+        counts = [kinds["lacking"].get(name, 0) for name in LACKING] + [
+            kinds["wrong"].get(name, 0) for name in WRONG
+        ]
         body.append([_NAMES[corpus], kind, *(f"{count:,}" for count in counts)])
-    head = ["corpus", "type", *(f"lacks: {name}" for name in LACKING), *(f"wrong: {name}" for name in WRONG)]
+    head = [
+        "corpus",
+        "type",
+        *(f"lacks: {name}" for name in LACKING),
+        *(f"wrong: {name}" for name in WRONG),
+    ]
     return markdown(head, body) if body else MISSING
 
 
@@ -142,7 +171,12 @@ def labels() -> str:
     """Labels of each vocabulary in a neutral sentence."""
     before, now = (result(f"concepts-labels-{name}").get("rows", {}) for name in (_BEFORE, _NOW))
     body = [
-        [title, f"{one['labels']:,}", f"{before[title]['right']:,}" if title in before else "", *map(str, _of(one))]
+        [
+            title,
+            f"{one['labels']:,}",
+            f"{before[title]['right']:,}" if title in before else "",
+            *map(str, _of(one)),
+        ]
         for title, one in (now or before).items()
     ]
     head = [
@@ -165,16 +199,29 @@ def everyday() -> str:
         for title, kinds in result(f"concepts-everyday-{state}").get("lists", {}).items():
             for kind, one in kinds.items():
                 counts = [str(one[verdict]) for verdict in ("names", "right", "wrong", "none")]
-                body.append([title, state, kind or "all", *counts, _share(one["right"], one["names"])])
-    return markdown(["list", "state", "type", "names", "right", "wrong", "none", "right, %"], body) if body else MISSING
+                body.append(
+                    [title, state, kind or "all", *counts, _share(one["right"], one["names"])]
+                )
+    return (
+        markdown(["list", "state", "type", "names", "right", "wrong", "none", "right, %"], body)
+        if body
+        else MISSING
+    )
 
 
 def names() -> str:
     """Names as people write them."""
-    states = {state: result(f"concepts-names-{state}").get("lists", {}) for state in (_BEFORE, _NOW)}
+    states = {
+        state: result(f"concepts-names-{state}").get("lists", {}) for state in (_BEFORE, _NOW)
+    }
     verdicts = ("names", "right", "wrong", "ambiguous", "none", "not found")
     body = [
-        [title, state, *(str(one.get(verdict, 0)) for verdict in verdicts), _share(one["right"], one["names"])]
+        [
+            title,
+            state,
+            *(str(one.get(verdict, 0)) for verdict in verdicts),
+            _share(one["right"], one["names"]),
+        ]
         for title in states[_NOW]
         for state, lists in states.items()
         if (one := lists.get(title))
@@ -214,7 +261,9 @@ def paths() -> str:
         ]
         for pair, one in rows.items()
     ]
-    return markdown(["model=linker", "texts", "mentions", "links", *names], body) if body else MISSING
+    return (
+        markdown(["model=linker", "texts", "mentions", "links", *names], body) if body else MISSING
+    )
 
 
 def corrections() -> str:
@@ -223,7 +272,9 @@ def corrections() -> str:
     for title, links in result("concepts-corrections").get("rows", {}).items():
         kind, _, form = title.partition(": ")
         body.append([kind, form, f"{links['links']:,}", _sure(links), _error(links)])
-    return markdown(["type", "correction", "links", "0.9 or more", "ECE"], body) if body else MISSING
+    return (
+        markdown(["type", "correction", "links", "0.9 or more", "ECE"], body) if body else MISSING
+    )
 
 
 def cost() -> str:
@@ -243,7 +294,9 @@ def cost() -> str:
 
 
 def _rows(system: str) -> Iterator[tuple[str, str, Row, Row | None]]:
-    """Corpus and type, with the figures of a system now and before; those before where there are no others."""
+    """Corpus and type, with the figures of a system now and before; those before where there are
+    no others.
+    """
     before = result(f"concepts-raw-{_BEFORE}").get("rows", {})
     for key in _all():
         corpus, kind, name = key.split(" ")
@@ -252,9 +305,9 @@ def _rows(system: str) -> Iterator[tuple[str, str, Row, Row | None]]:
 
 
 def _all() -> Mapping[str, Row]:
-    found: Mapping[str, Row] = result(f"concepts-raw-{_NOW}").get("rows") or result(f"concepts-raw-{_BEFORE}").get(
-        "rows", {}
-    )
+    found: Mapping[str, Row] = result(f"concepts-raw-{_NOW}").get("rows") or result(
+        f"concepts-raw-{_BEFORE}"
+    ).get("rows", {})
     return found
 
 
@@ -288,4 +341,8 @@ def _sure(links: Row | None) -> str:
 
 
 def _error(links: Row | None) -> str:
-    return "" if links is None or links["calibration_error"] is None else f"{100 * links['calibration_error']:.1f}"
+    return (
+        ""
+        if links is None or links["calibration_error"] is None
+        else f"{100 * links['calibration_error']:.1f}"
+    )

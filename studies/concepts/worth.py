@@ -38,13 +38,22 @@ class Said(NamedTuple):
 def concepts(documents: Iterable[Document], kind: str) -> list[frozenset[str]]:
     """The set of concepts of a type of each document."""
     return [
-        frozenset(curie for one in document.mentions if one.type == kind for curie in mention_concepts(one))
+        frozenset(
+            curie
+            for one in document.mentions
+            if one.type == kind
+            for curie in mention_concepts(one)
+        )
         for document in documents
     ]
 
 
-def links(mentions: Iterable[Sequence[Mention]], gold: Sequence[frozenset[str]], kind: str) -> list[Said]:
-    """The links of mentions of a type, each by the identifier that gold has, if it has one of them."""
+def links(
+    mentions: Iterable[Sequence[Mention]], gold: Sequence[frozenset[str]], kind: str
+) -> list[Said]:
+    """The links of mentions of a type, each by the identifier that gold has, if it has one of
+    them.
+    """
     return [
         Said(number, curie, np.nan if link.score is None else link.score, curie in gold[number])
         for number, several in enumerate(mentions)
@@ -62,12 +71,18 @@ def as_gold(link: Link, gold: Collection[str]) -> str:
 
 
 def figures(gold: Sequence[frozenset[str]], said: Sequence[Said]) -> dict[str, Any]:
-    """Precision, recall and F1 of concepts of documents with intervals, and what probabilities are worth."""
+    """Precision, recall and F1 of concepts of documents with intervals, and what probabilities
+    are worth.
+    """
     answers: list[set[str]] = [set() for _ in gold]
     for one in said:
         answers[one.document].add(one.curie)
-    counts = np.array([(len(a & g), len(a), len(g)) for a, g in zip(answers, gold, strict=True)], dtype=np.int64)
-    drawn = [_rates(weights @ counts) for weights in draw_weights(len(gold), resamples=RESAMPLES, seed=0)]
+    counts = np.array(
+        [(len(a & g), len(a), len(g)) for a, g in zip(answers, gold, strict=True)], dtype=np.int64
+    )
+    drawn = [
+        _rates(weights @ counts) for weights in draw_weights(len(gold), resamples=RESAMPLES, seed=0)
+    ]
     spread, now = np.concatenate(drawn, axis=1), _rates(counts.sum(axis=0))
     return {
         "gold": int(counts[:, 2].sum()),
@@ -81,7 +96,9 @@ def figures(gold: Sequence[frozenset[str]], said: Sequence[Said]) -> dict[str, A
 
 
 def stated(said: Sequence[Said]) -> Mapping[str, Any]:
-    """Links with a probability: by tenths, at `SURE` or more, and the expected calibration error."""
+    """Links with a probability: by tenths, at `SURE` or more, and the expected calibration
+    error.
+    """
     scores = np.array([one.score for one in said], dtype=np.float64)
     right = np.array([one.right for one in said], dtype=np.float64)
     kept = ~np.isnan(scores)
@@ -95,7 +112,10 @@ def stated(said: Sequence[Said]) -> Mapping[str, Any]:
         "sure_right": int(right[sure].sum()),
         "calibration_error": float(np.abs(distance).sum() / len(scores)) if len(scores) else None,
         "tenths": {
-            f"{low:g}": [int((tenth == round(low * _BINS)).sum()), int(right[tenth == round(low * _BINS)].sum())]
+            f"{low:g}": [
+                int((tenth == round(low * _BINS)).sum()),
+                int(right[tenth == round(low * _BINS)].sum()),
+            ]
             for low in _TENTHS
         },
     }

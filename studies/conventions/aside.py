@@ -1,10 +1,12 @@
-"""Documents that are set aside before anything is trained: a tenth of three corpora that have no dev part.
+"""Documents that are set aside before anything is trained: a tenth of three corpora that have no
+dev part.
 
 usage: python -m studies.conventions.aside -o FOLDER --list TSV
 
-FOLDER gets one PubTator file for each corpus. TSV gets a row for each document that is set aside. The rows are the
-exclusion list of training, together with the copies of these documents that `fascicle corpus check` finds in other
-train parts. The documents are those whose ids have the smallest hashes. Captions of one article stay together.
+FOLDER gets one PubTator file for each corpus. TSV gets a row for each document that is set aside.
+The rows are the exclusion list of training, together with the copies of these documents that
+`fascicle corpus check` finds in other train parts. The documents are those whose ids have the
+smallest hashes. Captions of one article stay together.
 """
 
 from __future__ import annotations
@@ -39,7 +41,8 @@ class Source:
     group: Callable[[str], str] = str
 
 
-# The ids of BioID are the number of the article in PubMed Central, of seven digits, and that of the caption.
+# The ids of BioID are the number of the article in PubMed Central, of seven digits, and that of the
+# caption.
 SOURCES: Final[Mapping[str, Source]] = MappingProxyType(
     {
         "nlm-gene": Source(file="nlm-gene/Train.PubTator"),
@@ -70,7 +73,8 @@ def set_aside(source: Source, *, data: Path) -> list[Document]:
 def row(file: str, document: Document) -> Exclusion:
     """A document that is set aside, as a row of an exclusion list.
 
-    It counts as a copy of a document of a test part. So its hash alone leaves it out, whatever its id is elsewhere.
+    It counts as a copy of a document of a test part. So its hash alone leaves it out, whatever its
+    id is elsewhere.
     """
     return Exclusion(
         corpus=file,

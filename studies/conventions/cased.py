@@ -1,10 +1,12 @@
-"""Gives a share of labelled texts another case: lower case, capitals or Title Case, with the same labels.
+"""Gives a share of labelled texts another case: lower case, capitals or Title Case, with the same
+labels.
 
 usage: python -m studies.conventions.cased TEXTS.jsonl TEXTS.labels -o FOLDER [--share 0.16]
 
-The hash of a document's id draws its case: half of the share is in lower case, a quarter in capitals, a quarter in
-Title Case. A text keeps its case if the other case would change the number of its characters or words, because its
-labels would no longer fit. Written: ``texts.jsonl`` and ``texts.labels`` in FOLDER, for a recipe.
+The hash of a document's id draws its case: half of the share is in lower case, a quarter in
+capitals, a quarter in Title Case. A text keeps its case if the other case would change the number
+of its characters or words, because its labels would no longer fit. Written: ``texts.jsonl`` and
+``texts.labels`` in FOLDER, for a recipe.
 """
 
 from __future__ import annotations
@@ -51,7 +53,9 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     args.output.mkdir(parents=True, exist_ok=True)
     write(str(args.output / "texts.jsonl"), documents)
-    end = End(documents=len(lines), words=sum(entry.words for entry in lines), mentions={}, left_out={})
+    end = End(
+        documents=len(lines), words=sum(entry.words for entry in lines), mentions={}, left_out={}
+    )
     (args.output / "texts.labels").write_bytes(pack_lines([header, *lines, end]))
     sys.stdout.write("".join(f"{case}: {count:,}\n" for case, count in counts.most_common()))
 
@@ -64,7 +68,9 @@ def in_case(document: Document, *, share: float, rules: str) -> tuple[str, Docum
         share: of documents that change, from 0 to 1.
         rules: name of the segmenter whose words the labels are about.
     """
-    draw = int.from_bytes(hashlib.sha256(b"case " + document.id.encode()).digest()[:8], "big") / 2**64
+    draw = (
+        int.from_bytes(hashlib.sha256(b"case " + document.id.encode()).digest()[:8], "big") / 2**64
+    )
     if draw >= share:
         return "as written", document
     case, change = next((name, change) for name, change, upper in CASES if draw < share * upper)
@@ -75,7 +81,9 @@ def in_case(document: Document, *, share: float, rules: str) -> tuple[str, Docum
 
 
 def same_length(text: str, change: Callable[[str], str]) -> str:
-    """Returns a text in another case; a word stays as it is if its other case has another number of characters."""
+    """Returns a text in another case; a word stays as it is if its other case has another number
+    of characters.
+    """
     words = [(word, change(word)) for word in text.split(" ")]
     return " ".join(other if len(other) == len(word) else word for word, other in words)
 

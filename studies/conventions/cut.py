@@ -1,10 +1,11 @@
 """Makes an encoder smaller: some of its layers, and the pieces that biomedical text needs.
 
-usage: python -m studies.conventions.cut ENCODER -o FOLDER [--layers N ...] [--pieces N --texts FILE ...]
+usage: python -m studies.conventions.cut ENCODER -o FOLDER [--layers N ...] [--pieces N --texts FILE
+...]
 
-ENCODER is one that a recipe can name. ``--layers 8`` keeps the first 8 layers, and ``--layers 2 4 6`` these three. The
-pieces are those that occur most often in the train parts of ``studies/grids/conventions.toml`` (FASCICLE_DATA names
-their folder) and in FILE.
+ENCODER is one that a recipe can name. ``--layers 8`` keeps the first 8 layers, and ``--layers 2 4
+6`` these three. The pieces are those that occur most often in the train parts of
+``studies/grids/conventions.toml`` (FASCICLE_DATA names their folder) and in FILE.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         kept = range(1, args.layers[0] + 1) if len(args.layers) == 1 else args.layers
         found = replace(found, encoder=with_layers(found.encoder, kept))
     if args.pieces:
-        found, note = reduce_vocabulary(found, [*_taught(), *_texts(args.texts)], pieces=args.pieces)
+        found, note = reduce_vocabulary(
+            found, [*_taught(), *_texts(args.texts)], pieces=args.pieces
+        )
         sys.stderr.write(note + "\n")
     args.output.mkdir(parents=True)
     save_pretrained(args.output, found)

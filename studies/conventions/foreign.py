@@ -2,10 +2,11 @@
 
 usage: python -m studies.conventions.foreign RUN
 
-RUN is ``without-plain-s1`` of ``grids/conventions.toml``. It answers raw text with the thresholds that its own dev part
-chose, and without a decision of documents. Scores are strict: both ends and the type. The answers of the other tools
-are those that HunFlair's experiments published; GNormPlus, tmChem and SR4GN stand under *misc*. What taught these tools
-is not known here. Written: ``results/conventions-foreign.json``. ``FASCICLE_DATA`` names the corpora.
+RUN is ``without-plain-s1`` of ``grids/conventions.toml``. It answers raw text with the thresholds
+that its own dev part chose, and without a decision of documents. Scores are strict: both ends and
+the type. The answers of the other tools are those that HunFlair's experiments published; GNormPlus,
+tmChem and SR4GN stand under *misc*. What taught these tools is not known here. Written:
+``results/conventions-foreign.json``. ``FASCICLE_DATA`` names the corpora.
 """
 
 from __future__ import annotations
@@ -45,14 +46,18 @@ def main(argv: Sequence[str] | None = None) -> None:
         truth = {one.id: one.mentions for one in documents}
         for kind in TYPES:
             if any(mention.type == kind for mentions in truth.values() for mention in mentions):
-                rows[f"{name} {kind}"] = {who: figures(truth, found, kind) for who, found in said.items()}
+                rows[f"{name} {kind}"] = {
+                    who: figures(truth, found, kind) for who, found in said.items()
+                }
     write_result("conventions-foreign", {"run": args.run.name, "rows": rows})
     for name, one in rows.items():
         print(name, *(f"{who} {100 * of_one['f1']:.1f}" for who, of_one in one.items()))
 
 
 def corpora() -> dict[str, list[Document]]:
-    """The texts of both corpora under the types of the models; gold is no more than text, ends and type."""
+    """The texts of both corpora under the types of the models; gold is no more than text, ends
+    and type.
+    """
     files = read(Path(os.environ["FASCICLE_DATA"]) / "bionlp13cg" / "standoff.zip")
     return {
         "bionlp": [_typed(one, CANCER, key=one.id.removeprefix("PMID-")) for one in files],
@@ -65,7 +70,11 @@ def corpora() -> dict[str, list[Document]]:
 
 
 def _typed(document: Document, types: Mapping[str, str], *, key: str) -> Document:
-    mentions = {(m.spans, types[m.type]): Mention(m.spans, types[m.type]) for m in document.mentions if m.type in types}
+    mentions = {
+        (m.spans, types[m.type]): Mention(m.spans, types[m.type])
+        for m in document.mentions
+        if m.type in types
+    }
     return Document(id=key, text=document.text, mentions=tuple(mentions.values()))
 
 
@@ -76,13 +85,17 @@ def answers(file: str, documents: Sequence[Document]) -> Found:
     with path.open(encoding="utf-8", newline="") as stream:
         for key, start, end, _, kind in csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE):
             said[key.removeprefix("PMID-")].append(Mention(((int(start), int(end)),), kind))
-    return {one.id: tuple(dict.fromkeys(m for m in said[one.id] if m.end <= len(one.text))) for one in documents}
+    return {
+        one.id: tuple(dict.fromkeys(m for m in said[one.id] if m.end <= len(one.text)))
+        for one in documents
+    }
 
 
 def figures(truth: Found, found: Found, kind: str) -> dict[str, Any]:
     """Scores of one type."""
     kept = [
-        {key: tuple(m for m in mentions if m.type == kind) for key, mentions in one.items()} for one in (truth, found)
+        {key: tuple(m for m in mentions if m.type == kind) for key, mentions in one.items()}
+        for one in (truth, found)
     ]
     strict = score(*kept)
     return {

@@ -1,11 +1,13 @@
-"""Training text in which mentions gave way to other names of their type: new names in known contexts.
+"""Training text in which mentions gave way to other names of their type: new names in known
+contexts.
 
 usage: python -m studies.conventions.replaced GRID RUN NAMES.tsv -o FOLDER [--seed N]
 
-RUN is a run of GRID; its parts are read as training reads them, without what the exclusion lists name. NAMES.tsv is
-what `fascicle index export` writes. FOLDER gets one file of JSON Lines for each part, with a tenth of its documents. In
-these, every mention of one text and type gives way to one name of this type, which is drawn by the seed. In a tenth of
-the cases the name is one of `RECENT`, which no text at hand has. Documents with overlapping mentions stay as they are.
+RUN is a run of GRID; its parts are read as training reads them, without what the exclusion lists
+name. NAMES.tsv is what `fascicle index export` writes. FOLDER gets one file of JSON Lines for each
+part, with a tenth of its documents. In these, every mention of one text and type gives way to one
+name of this type, which is drawn by the seed. In a tenth of the cases the name is one of `RECENT`,
+which no text at hand has. Documents with overlapping mentions stay as they are.
 """
 
 from __future__ import annotations
@@ -31,9 +33,28 @@ SHARE: Final = 0.1
 RECENT_SHARE: Final = 0.1
 RECENT: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "Disease": ("COVID-19", "Covid-19", "coronavirus disease 2019", "long COVID", "SARS-CoV-2 infection", "mpox"),
-        "Species": ("SARS-CoV-2", "2019-nCoV", "severe acute respiratory syndrome coronavirus 2", "MERS-CoV"),
-        "Chemical": ("remdesivir", "nirmatrelvir", "molnupiravir", "semaglutide", "pembrolizumab", "osimertinib"),
+        "Disease": (
+            "COVID-19",
+            "Covid-19",
+            "coronavirus disease 2019",
+            "long COVID",
+            "SARS-CoV-2 infection",
+            "mpox",
+        ),
+        "Species": (
+            "SARS-CoV-2",
+            "2019-nCoV",
+            "severe acute respiratory syndrome coronavirus 2",
+            "MERS-CoV",
+        ),
+        "Chemical": (
+            "remdesivir",
+            "nirmatrelvir",
+            "molnupiravir",
+            "semaglutide",
+            "pembrolizumab",
+            "osimertinib",
+        ),
         "CellLine": ("Calu-3", "Vero E6", "HEK293T", "Caco-2", "Expi293F", "iPSC-1"),
         "Gene": ("ACE2", "TMPRSS2", "ORF8", "KRAS", "PD-L1", "cGAS"),
     }
@@ -65,19 +86,26 @@ def main(argv: Sequence[str] | None = None) -> None:
 def names_of(path: Path) -> dict[str, list[str]]:
     """Type -> names of a table that `fascicle index export` wrote.
 
-    Names that the pack does not look for are left out, and those that are too long to stand in a sentence.
+    Names that the pack does not look for are left out, and those that are too long to stand in a
+    sentence.
     """
     names = defaultdict[str, list[str]](list)
     with path.open(encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE):
             name = row["surface"]
-            fits = 2 < len(name) <= _LONGEST and len(name.split()) <= _MOST_WORDS and any(map(str.isalpha, name))
+            fits = (
+                2 < len(name) <= _LONGEST
+                and len(name.split()) <= _MOST_WORDS
+                and any(map(str.isalpha, name))
+            )
             if fits and not row["off"]:
                 names[row["type"]].append(name)
     return dict(names)
 
 
-def with_other_names(documents: Iterable[Document], names: Names, drawn: random.Random) -> list[Document]:
+def with_other_names(
+    documents: Iterable[Document], names: Names, drawn: random.Random
+) -> list[Document]:
     """A tenth of the documents that have mentions, with other names in their places.
 
     Args:
@@ -87,7 +115,9 @@ def with_other_names(documents: Iterable[Document], names: Names, drawn: random.
     """
     fitting = [one for one in documents if one.layer(GOLD) and _is_flat(one)]
     chosen = drawn.sample(fitting, round(SHARE * len(fitting)))
-    return [replaced(one, lambda kind: _name(kind.partition(".")[0], names, drawn)) for one in chosen]
+    return [
+        replaced(one, lambda kind: _name(kind.partition(".")[0], names, drawn)) for one in chosen
+    ]
 
 
 def replaced(document: Document, name_of: Callable[[str], str]) -> Document:
@@ -119,7 +149,9 @@ def _name(kind: str, names: Names, drawn: random.Random) -> str:
 def _is_flat(document: Document) -> bool:
     """Whether no mention overlaps another one, and none has several fragments."""
     mentions = sorted(document.layer(GOLD), key=lambda one: one.start)
-    return all(len(one.spans) == 1 for one in mentions) and all(a.end <= b.start for a, b in pairwise(mentions))
+    return all(len(one.spans) == 1 for one in mentions) and all(
+        a.end <= b.start for a, b in pairwise(mentions)
+    )
 
 
 if __name__ == "__main__":

@@ -77,25 +77,42 @@ def means() -> str:
         [f"`{name}`", f"{100 * statistics.mean(of[row]['after']['f1'] for row in shared):.1f}"]
         for name, of in rows.items()
     ]
-    return markdown(["model", f"strict F1 with its decision, mean over {len(shared)} rows of test"], body)
+    return markdown(
+        ["model", f"strict F1 with its decision, mean over {len(shared)} rows of test"], body
+    )
 
 
 def goals() -> str:
-    """F1 of what ships beside the goals of the plan, and gains over the model before, which had no decision."""
-    rows = {name: result(f"decision-{name}").get("rows", {}) for name in ("biomed@1", "biomed@2", "biomed-fast@2")}
+    """F1 of what ships beside the goals of the plan, and gains over the model before, which had
+    no decision.
+    """
+    rows = {
+        name: result(f"decision-{name}").get("rows", {})
+        for name in ("biomed@1", "biomed@2", "biomed-fast@2")
+    }
     seeds = result("six-seeds-decided").get("systems", {}).get("biomed@2", {})
     if not all(rows.values()) or not seeds:
         return MISSING
     body = []
     for name, (of_seeds, goal) in _GOALS.items():
         fast = 100 * rows["biomed-fast@2"][name]["after"]["f1"]
-        own = [100 * _form(one["rows"][of_seeds])["strict"] for one in seeds.values()] if of_seeds else []
+        own = (
+            [100 * _form(one["rows"][of_seeds])["strict"] for one in seeds.values()]
+            if of_seeds
+            else []
+        )
         first = statistics.mean(own) if own else 100 * rows["biomed@2"][name]["after"]["f1"]
         body.append([_said(name), f"{goal:g}", *(_against(value, goal) for value in (first, fast))])
-    kept = {name: (rows["biomed@1"], "before") if name == "biomed@1" else (of, "after") for name, of in rows.items()}
-    lines = {name: 100 * _pooled([of[row] for row in _LINES], when) for name, (of, when) in kept.items()}
+    kept = {
+        name: (rows["biomed@1"], "before") if name == "biomed@1" else (of, "after")
+        for name, of in rows.items()
+    }
+    lines = {
+        name: 100 * _pooled([of[row] for row in _LINES], when) for name, (of, when) in kept.items()
+    }
     means = {
-        name: 100 * statistics.mean(of[row][when]["f1"] for row in _SENTENCES) for name, (of, when) in kept.items()
+        name: 100 * statistics.mean(of[row][when]["f1"] for row in _SENTENCES)
+        for name, (of, when) in kept.items()
     }
     for what, found, more in (
         ("cell lines of BioRED and CellFinder, pooled", lines, _MORE_LINES),
@@ -104,11 +121,15 @@ def goals() -> str:
         gains = [found[name] - found["biomed@1"] for name in ("biomed@2", "biomed-fast@2")]
         body.append([what, f"{more:+g}", *(_against(gain, more, sign="+") for gain in gains)])
     body += _costs()
-    return markdown(["strict F1 with the decision, test", "goal", "`biomed@2`", "`biomed-fast@2`"], body)
+    return markdown(
+        ["strict F1 with the decision, test", "goal", "`biomed@2`", "`biomed-fast@2`"], body
+    )
 
 
 def _costs() -> list[list[str]]:
-    """Rows of speed beside the model before, at the batch size where it loses most, and of size on disk."""
+    """Rows of speed beside the model before, at the batch size where it loses most, and of size
+    on disk.
+    """
     models = result("six-dial").get("models", {})
     if not {"biomed@1", "biomed@2", "biomed-fast@2"} <= models.keys():
         return []
@@ -127,7 +148,11 @@ def _costs() -> list[list[str]]:
             "-5",
             *(_against(one, -5, sign="+") for one in rates),
         ],
-        ["MB, at most", "18", *(f"{one:.1f}" + ("" if one <= 18 else " (missed)") for one in sizes)],
+        [
+            "MB, at most",
+            "18",
+            *(f"{one:.1f}" + ("" if one <= 18 else " (missed)") for one in sizes),
+        ],
     ]
 
 
@@ -152,12 +177,22 @@ def _pooled(rows: Iterable[Mapping[str, Any]], when: str) -> float:
 
 
 def foreign() -> str:
-    """F1 on CRAFT and BioNLP13CG of a model that learnt neither, beside the answers of other tools."""
+    """F1 on CRAFT and BioNLP13CG of a model that learnt neither, beside the answers of other
+    tools.
+    """
     rows = result("conventions-foreign").get("rows", {})
     body = []
     for name, tools in rows.items():
         corpus, _, kind = name.partition(" ")
-        cells = [f"{100 * one['f1']:.1f}, {100 * one['overlap_f1']:.1f}" for one in map(tools.__getitem__, _LABELS)]
+        cells = [
+            f"{100 * one['f1']:.1f}, {100 * one['overlap_f1']:.1f}"
+            for one in map(tools.__getitem__, _LABELS)
+        ]
         body.append([kind, _CORPORA[corpus], f"{tools['model']['mentions']:,}", *cells])
-    head = ["type", "texts", "mentions", *(f"{label}: strict, by overlap" for label in _LABELS.values())]
+    head = [
+        "type",
+        "texts",
+        "mentions",
+        *(f"{label}: strict, by overlap" for label in _LABELS.values()),
+    ]
     return markdown(head, body) if body else MISSING

@@ -1,10 +1,12 @@
-"""Open texts that a teacher labels for the students: of each article its title, its abstract, and paragraphs in a row.
+"""Open texts that a teacher labels for the students: of each article its title, its abstract, and
+paragraphs in a row.
 
 usage: python -m studies.conventions.texts FILE=BODY... -o TEXTS.jsonl
 
-A FILE has articles with a ``license``; only those whose licence lets weights that ship learn from them are taken. BODY
-is how many characters of paragraphs an article gives at most. The hash of an article's id draws the paragraph that they
-start at, so that introductions are not all that is read. An article has the same text in every run.
+A FILE has articles with a ``license``; only those whose licence lets weights that ship learn from
+them are taken. BODY is how many characters of paragraphs an article gives at most. The hash of an
+article's id draws the paragraph that they start at, so that introductions are not all that is read.
+An article has the same text in every run.
 """
 
 from __future__ import annotations
@@ -30,7 +32,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     taken = []
     for given in args.files:
         path, _, body = given.rpartition("=")
-        taken += [excerpt(article, body=int(body)) for article in read(path) if is_open(article.meta["license"])]
+        taken += [
+            excerpt(article, body=int(body))
+            for article in read(path)
+            if is_open(article.meta["license"])
+        ]
     write(args.output, taken)
     found: Counter[str] = Counter()
     for document in taken:
@@ -54,14 +60,18 @@ def excerpt(article: Document, *, body: int) -> Document:
     """
     sections = tuple(article.sections or ())
     head = [part for part in sections if part.name in ("title", "abstract")]
-    chosen = list(drawn([part for part in sections if part.name == "paragraph"], article.id, body=body))
+    chosen = list(
+        drawn([part for part in sections if part.name == "paragraph"], article.id, body=body)
+    )
     text = "\n\n".join(article.text[part.start : part.end] for part in [*head, *chosen])
     return Document(id=article.id, text=text, meta={"license": article.meta["license"]})
 
 
 def drawn(paragraphs: Sequence[Section], key: str, *, body: int) -> Iterator[Section]:
     """Paragraphs in a row, from one that the hash of ``key`` draws."""
-    first = int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big") % max(1, len(paragraphs))
+    first = int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big") % max(
+        1, len(paragraphs)
+    )
     left = body
     for part in paragraphs[first:]:
         left -= part.end - part.start

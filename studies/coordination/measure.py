@@ -2,7 +2,8 @@
 
 usage: FASCICLE_DATA=... python -m studies.coordination.measure choose | test
 
-``choose`` writes ``results/coordination.dev.json``, over train and dev. ``test`` writes ``results/coordination.json``.
+``choose`` writes ``results/coordination.dev.json``, over train and dev. ``test`` writes
+``results/coordination.json``.
 """
 
 from __future__ import annotations
@@ -32,11 +33,17 @@ DEV, TEST = "coordination.dev", "coordination"
 RULES: Sequence[KnownNames] = get_args(KnownNames)
 FILES: Mapping[str, Mapping[str, Sequence[str]]] = {
     "ncbi-disease": {
-        "dev": ("ncbi-disease/pubtator/train.PubTator.txt", "ncbi-disease/pubtator/dev.PubTator.txt"),
+        "dev": (
+            "ncbi-disease/pubtator/train.PubTator.txt",
+            "ncbi-disease/pubtator/dev.PubTator.txt",
+        ),
         "test": ("ncbi-disease/pubtator/test.PubTator.txt",),
     },
     "bc5cdr": {
-        "dev": ("bc5cdr/pubtator/CDR_TrainingSet.PubTator.txt", "bc5cdr/pubtator/CDR_DevelopmentSet.PubTator.txt"),
+        "dev": (
+            "bc5cdr/pubtator/CDR_TrainingSet.PubTator.txt",
+            "bc5cdr/pubtator/CDR_DevelopmentSet.PubTator.txt",
+        ),
         "test": ("bc5cdr/pubtator/CDR_TestSet.PubTator.txt",),
     },
 }
@@ -59,26 +66,45 @@ def kind_of(mention: Mention, text: str) -> str:
 
 
 def alone(documents: Sequence[Document]) -> Iterator[tuple[str, set[str], Document]]:
-    """For each mention that counts its kind, its concepts, and a document with it alone, without concepts."""
+    """For each mention that counts its kind, its concepts, and a document with it alone, without
+    concepts.
+    """
     for document in documents:
         for mention in document.mentions:
             if kind := kind_of(mention, document.text):
                 bare = Mention(mention.spans, mention.type, source=SOURCE)
-                yield kind, {link.curie for link in mention.links}, document.having(mentions=(bare,))
+                yield (
+                    kind,
+                    {link.curie for link in mention.links},
+                    document.having(mentions=(bare,)),
+                )
 
 
-def concepts(documents: Sequence[Document], linker: Linking, step: Coordination | None) -> dict[str, Any]:
+def concepts(
+    documents: Sequence[Document], linker: Linking, step: Coordination | None
+) -> dict[str, Any]:
     """How often the concepts of a mention are those of the gold, by its kind."""
     counts: dict[str, list[int]] = {}
     cases = list(alone(documents))
     given = [document for _, _, document in cases]
     if step is not None:
-        given = [apply(one, patch, drops=step.drops) for one, patch in zip(given, step.run(given), strict=True)]
+        given = [
+            apply(one, patch, drops=step.drops)
+            for one, patch in zip(given, step.run(given), strict=True)
+        ]
     for (kind, wanted, _), one, patch in zip(cases, given, linker.run(given), strict=True):
         linked = apply(one, patch)
-        found = {name for mention in linked.mentions for link in mention.links for name in [_of(link, wanted)] if name}
+        found = {
+            name
+            for mention in linked.mentions
+            for link in mention.links
+            for name in [_of(link, wanted)]
+            if name
+        }
         row = counts.setdefault(kind, [0] * 5)
-        for at, number in enumerate((1, found == wanted, len(found & wanted), len(found), len(wanted))):
+        for at, number in enumerate(
+            (1, found == wanted, len(found & wanted), len(found), len(wanted))
+        ):
             row[at] += number
     return {
         kind: {
@@ -104,7 +130,9 @@ def places(articles: Sequence[Document], step: Coordination) -> dict[str, Any]:
         every = {(one.spans, one.type) for one in article.mentions}
         broken = {one for one in every if len(one[0]) > 1}
         bare = article.having(
-            mentions=tuple(Mention(spans, kind, source=SOURCE) for spans, kind in sorted(every - broken))
+            mentions=tuple(
+                Mention(spans, kind, source=SOURCE) for spans, kind in sorted(every - broken)
+            )
         )
         (patch,) = step.run([bare])
         added = {(one.spans, one.type) for one in patch.add}
@@ -125,7 +153,9 @@ def places(articles: Sequence[Document], step: Coordination) -> dict[str, Any]:
 
 def _is_coordinated(text: str, spans: Fragments) -> bool:
     """Whether there is a word of a coordination between two fragments."""
-    return any(_COORDINATION.search(text[first[1] : second[0]]) for first, second in pairwise(spans))
+    return any(
+        _COORDINATION.search(text[first[1] : second[0]]) for first, second in pairwise(spans)
+    )
 
 
 def measured(part: str, rules: Sequence[KnownNames]) -> dict[str, Any]:

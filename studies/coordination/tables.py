@@ -16,14 +16,30 @@ KINDS = ("coordinated", "composite", "single")
 def concepts(results: Path) -> str:
     """How often the set of concepts is that of the gold, and precision and recall of concepts."""
     body = [
-        [corpus, part, kind, f"`{arm}`" if arm != "linker alone" else arm, f"{row['mentions']:,}", *_figures(row)]
+        [
+            corpus,
+            part,
+            kind,
+            f"`{arm}`" if arm != "linker alone" else arm,
+            f"{row['mentions']:,}",
+            *_figures(row),
+        ]
         for part, name in PARTS.items()
         for corpus, arms in read_result(results, name).get("concepts", {}).items()
         for kind in KINDS
         for arm, kinds in arms.items()
         if (row := kinds.get(kind))
     ]
-    head = ["corpus", "part", "gold", "system", "mentions", "equal sets", "P of concepts", "R of concepts"]
+    head = [
+        "corpus",
+        "part",
+        "gold",
+        "system",
+        "mentions",
+        "equal sets",
+        "P of concepts",
+        "R of concepts",
+    ]
     return markdown(head, body) if body else NOT_RUN
 
 
@@ -44,13 +60,27 @@ def places(results: Path) -> str:
         for part, name in PARTS.items()
         for arm, row in read_result(results, name).get("places", {}).items()
     ]
-    head = ["part", "rule", "discontinuous", "of them coordinated", "added", "right", "P", "R", "R of coordinated"]
+    head = [
+        "part",
+        "rule",
+        "discontinuous",
+        "of them coordinated",
+        "added",
+        "right",
+        "P",
+        "R",
+        "R of coordinated",
+    ]
     return markdown(head, body) if body else NOT_RUN
 
 
 def _figures(row: dict[str, float]) -> list[str]:
     equal = _percent(row["equal"] / row["mentions"], row["interval"])  # type: ignore[arg-type]
-    return [f"{row['equal']}: {equal}", f"{100 * row['precision']:.1f}", f"{100 * row['recall']:.1f}"]
+    return [
+        f"{row['equal']}: {equal}",
+        f"{100 * row['precision']:.1f}",
+        f"{100 * row['recall']:.1f}",
+    ]
 
 
 def _percent(share: float, interval: Sequence[float]) -> str:

@@ -1,4 +1,5 @@
-"""The learning curve of a curator who is shown what the model is least sure of, beside one who reads by chance.
+"""The learning curve of a curator who is shown what the model is least sure of, beside one who
+reads by chance.
 
 usage: python -m studies.curation.curve [--seeds 1 2 3] [--minutes 20]
 
@@ -77,12 +78,21 @@ class Loop:
 
 
 def main() -> None:
-    """Measures seed after seed, as long as there is time, and writes ``results/curation-curve.json``."""
+    """Measures seed after seed, as long as there is time, and writes
+    ``results/curation-curve.json``.
+    """
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
-    parser.add_argument("--minutes", type=float, default=20.0, help="of one core, after which no seed begins")
+    parser.add_argument(
+        "--minutes", type=float, default=20.0, help="of one core, after which no seed begins"
+    )
     args = parser.parse_args()
-    measure(RESULT, Loop(train=corpus("train"), dev=corpus("dev")), seeds=args.seeds, minutes=args.minutes)
+    measure(
+        RESULT,
+        Loop(train=corpus("train"), dev=corpus("dev")),
+        seeds=args.seeds,
+        minutes=args.minutes,
+    )
 
 
 def measure(name: str, loop: Loop, *, seeds: Sequence[int], minutes: float) -> None:
@@ -95,7 +105,9 @@ def measure(name: str, loop: Loop, *, seeds: Sequence[int], minutes: float) -> N
         minutes: of one core, after which no seed begins.
     """
     path = RESULTS / f"{name}.json"
-    rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
+    rows: list[dict[str, Any]] = (
+        json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
+    )
     for seed in seeds:
         if any(row["seed"] == seed for row in rows) or _core_minutes() > minutes:
             continue
@@ -125,11 +137,19 @@ def curves(place: Path, seed: int, loop: Loop) -> list[dict[str, Any]]:
         for at, (count, epochs) in enumerate(loop.points):
             if at:
                 folder = place / f"{arm}-{count}"
-                known = known + more(folder, gold, known, now, count=count, draw=draw if arm == "random" else None)
+                known = known + more(
+                    folder, gold, known, now, count=count, draw=draw if arm == "random" else None
+                )
                 now, found = train(folder, known, seed=seed, epochs=epochs)
             size = sum(len(one.text) for one in known)
             mentions = sum(len(one.mentions) for one in known)
-            row = {"seed": seed, "arm": arm, "documents": len(known), "characters": size, "mentions": mentions}
+            row = {
+                "seed": seed,
+                "arm": arm,
+                "documents": len(known),
+                "characters": size,
+                "mentions": mentions,
+            }
             rows.append({**row, "f1": found, **loop.also(folder, known)})
             sys.stdout.write(f"{rows[-1]}\n")
             sys.stdout.flush()
@@ -192,12 +212,18 @@ def curate(
         for name in chosen:
             decide(client, by_id[name], gold[name])
         exported = client.call(
-            Call(method="GET", path="/v1/curation/export", params={"finished": "true", "format": "jsonl"})
+            Call(
+                method="GET",
+                path="/v1/curation/export",
+                params={"finished": "true", "format": "jsonl"},
+            )
         )
     (folder / "exported.jsonl").write_bytes(exported)
     made = list(read(folder / "exported.jsonl"))
     for one in made:  # nothing that the curator knew is lost on the way
-        if {(m.key, m.links) for m in one.mentions} != {(m.key, m.links) for m in gold[one.id].mentions}:
+        if {(m.key, m.links) for m in one.mentions} != {
+            (m.key, m.links) for m in gold[one.id].mentions
+        }:
             raise AssertionError(f"the export of {one.id} is not what the curator decided")
     if sorted(one.id for one in made) != sorted(chosen):
         raise AssertionError("other documents were exported than were finished")
@@ -211,11 +237,19 @@ def decide(client: fascicle.Client, document: Document, gold: Document) -> None:
     for mention in document.mentions:
         right = wanted.pop((mention.type, mention.spans), None)
         edits.append({"item": json.dumps(mention.key), "after": _after(right) if right else None})
-    edits += [{"item": f"added-{at}", "after": _after(one)} for at, one in enumerate(wanted.values())]
+    edits += [
+        {"item": f"added-{at}", "after": _after(one)} for at, one in enumerate(wanted.values())
+    ]
     after = 0
     for step in ({"edits": edits}, {"finished": True}):
         if step.get("edits") != []:
-            body = {"document": document.id, "id": secrets.token_hex(16), "who": "Ada", "after": after, **step}
+            body = {
+                "document": document.id,
+                "id": secrets.token_hex(16),
+                "who": "Ada",
+                "after": after,
+                **step,
+            }
             after = _send(client, "/v1/curation/steps", body)["steps"][0]["number"]
 
 
@@ -236,14 +270,26 @@ def corpus(part: str) -> list[Document]:
     found: dict[str, Document] = {}
     for one in read(path):
         mentions = {m.spans: Mention(m.spans, TYPE, source=GOLD) for m in one.layer(GOLD)}
-        found.setdefault(one.id, Document(id=one.id, text=one.text, mentions=tuple(mentions.values())))
+        found.setdefault(
+            one.id, Document(id=one.id, text=one.text, mentions=tuple(mentions.values()))
+        )
     return list(found.values())
 
 
 @contextmanager
 def served(model: str, decisions: Path) -> Iterator[fascicle.Client]:
     """A client of a service with one model, and with a file of decisions."""
-    command = [sys.executable, "-m", "fascicle", "serve", model, "--no-link", "--port", "0", "--no-page"]
+    command = [
+        sys.executable,
+        "-m",
+        "fascicle",
+        "serve",
+        model,
+        "--no-link",
+        "--port",
+        "0",
+        "--no-page",
+    ]
     path = decisions.parent / "log"
     with path.open("wb") as log:
         process = subprocess.Popen([*command, "--curation", str(decisions)], stderr=log)
@@ -274,7 +320,9 @@ def write_documents(path: Path, documents: Sequence[Document]) -> None:
 
 
 def _send(client: fascicle.Client, path: str, body: dict[str, Any]) -> Any:
-    return json.loads(client.call(Call(method="POST", path=path, content=json.dumps(body).encode())))
+    return json.loads(
+        client.call(Call(method="POST", path=path, content=json.dumps(body).encode()))
+    )
 
 
 def _get(client: fascicle.Client, path: str, **params: str) -> Any:
@@ -283,7 +331,9 @@ def _get(client: fascicle.Client, path: str, **params: str) -> Any:
 
 def run(*words: str) -> str:
     """What a command prints."""
-    done = subprocess.run([sys.executable, "-m", "fascicle", *words], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "fascicle", *words], capture_output=True, text=True, check=False
+    )
     if done.returncode:
         sys.exit(done.stderr)
     return done.stdout

@@ -22,7 +22,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     assets = parser.parse_args(argv).assets
     for name in MODELS:
         folder = assets / name
-        (folder / CARD).write_text(card(read_manifest(folder), result(f"shipped-{name}")), encoding="utf-8")
+        (folder / CARD).write_text(
+            card(read_manifest(folder), result(f"shipped-{name}")), encoding="utf-8"
+        )
         (folder / MANIFEST).touch()  # a card that is younger than its manifest counts as edited
     return 0
 

@@ -2,10 +2,10 @@
 
 usage: python -m studies.decision.cases FOLDER [MODEL ...]
 
-FOLDER is that of ``studies.decision.development``. Of each abstract corpus the 100 texts with the lowest hashes are
-read in each case, and in lower case also without reading texts without capitals in capitals. The shipped models learnt
-from these texts as they are written, so the level is too high; the differences are what counts.
-Writes ``results/decision-cases.json``.
+FOLDER is that of ``studies.decision.development``. Of each abstract corpus the 100 texts with the
+lowest hashes are read in each case, and in lower case also without reading texts without capitals
+in capitals. The shipped models learnt from these texts as they are written, so the level is too
+high; the differences are what counts. Writes ``results/decision-cases.json``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("models", nargs="*", default=["biomed", "biomed-fast"])
-    parser.add_argument("--only", nargs="*", default=list(CASES), metavar="CASE", help="other rows stay")
+    parser.add_argument(
+        "--only", nargs="*", default=list(CASES), metavar="CASE", help="other rows stay"
+    )
     args = parser.parse_args(argv)
     files = {name: _drawn(args.folder / f"{name}.jsonl") for name in FILES}
     rows: dict[str, dict[str, float]] = dict(result("decision-cases").get("rows", {}))
@@ -77,7 +79,9 @@ def _scored(
 
 
 def _of_type(mentions: Sequence[Mention], kind: str) -> tuple[Mention, ...]:
-    return tuple(msgspec.structs.replace(one, score=None, source="") for one in mentions if one.type == kind)
+    return tuple(
+        msgspec.structs.replace(one, score=None, source="") for one in mentions if one.type == kind
+    )
 
 
 if __name__ == "__main__":

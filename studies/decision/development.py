@@ -1,13 +1,16 @@
-"""Writes the development texts that the decision of documents is fitted on, under the types of the shipped models.
+"""Writes the development texts that the decision of documents is fitted on, under the types of the
+shipped models.
 
 usage: python -m studies.decision.development FOLDER [--aside FOLDER] [--apart] [--cut]
 
-Texts are as people write them, where a corpus has them so: the dev part of JNLPBA is looked up in its abstracts. Texts
-that are copies of test parts by ``grids/six-exclude.tsv`` are left out. Of the corpora without a dev part in that grid,
-texts are left out that have a sentence which the grid ``conventions`` teaches, or which stands in a text by which the
-decision is measured. ``--aside`` names the folder of ``studies.conventions.aside``; its documents, which taught
-nothing, are added. ``--apart`` gives the genes of BC2GM and the cell lines of JNLPBA the types that a model
-keeps apart. ``--cut`` adds the sentences of abstracts, each as a text of its own. ``FASCICLE_DATA`` names the corpora.
+Texts are as people write them, where a corpus has them so: the dev part of JNLPBA is looked up in
+its abstracts. Texts that are copies of test parts by ``grids/six-exclude.tsv`` are left out. Of the
+corpora without a dev part in that grid, texts are left out that have a sentence which the grid
+``conventions`` teaches, or which stands in a text by which the decision is measured. ``--aside``
+names the folder of ``studies.conventions.aside``; its documents, which taught nothing, are added.
+``--apart`` gives the genes of BC2GM and the cell lines of JNLPBA the types that a model keeps
+apart. ``--cut`` adds the sentences of abstracts, each as a text of its own. ``FASCICLE_DATA`` names
+the corpora.
 """
 
 from __future__ import annotations
@@ -42,10 +45,16 @@ ABSTRACTS: Final = (  # whose guidelines are those of the default outputs
     *("biored", "ncbi-disease", "bc5cdr", "bionlp11id", "bionlp13cg", "bionlp13pc"),
     *("nlm-gene-aside", "gnormplus-aside"),
 )
-NCBI: Final = dict.fromkeys(("SpecificDisease", "DiseaseClass", "Modifier", "CompositeMention"), "Disease")
+NCBI: Final = dict.fromkeys(
+    ("SpecificDisease", "DiseaseClass", "Modifier", "CompositeMention"), "Disease"
+)
 FOREIGN: Final = {"Protein": "Gene"}
 INFECTION: Final = {"Protein": "Gene", "Chemical": "Chemical", "Organism": "Species"}
-CANCER: Final = {"Gene_or_gene_product": "Gene", "Simple_chemical": "Chemical", "Organism": "Species"}
+CANCER: Final = {
+    "Gene_or_gene_product": "Gene",
+    "Simple_chemical": "Chemical",
+    "Organism": "Species",
+}
 PATHWAYS: Final = {"Gene_or_gene_product": "Gene", "Complex": "Gene", "Simple_chemical": "Chemical"}
 CRAFT: Final = {"Species": "Species", "CellType": "CellType"}
 MEASURED: Final = (
@@ -92,7 +101,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         found |= {f"{name}-cut": list(_cut(found[name])) for name in ABSTRACTS if name in found}
     for name, documents in found.items():
         write(folder / f"{name}.jsonl", documents, format="native", overwrite=True)
-        print(f"{name}: {len(documents):,} texts, {sum(len(one.mentions) for one in documents):,} mentions")
+        print(
+            f"{name}: {len(documents):,} texts, {sum(len(one.mentions) for one in documents):,} "
+            "mentions"
+        )
     return 0
 
 
@@ -109,7 +121,8 @@ def _cut(documents: Sequence[Document]) -> Iterator[Document]:
 
 
 def parts(data: Path, *, apart: Mapping[str, str]) -> dict[str, list[Document]]:
-    """Name of each file -> the texts of a dev part of the grid, with gold under the types of the models.
+    """Name of each file -> the texts of a dev part of the grid, with gold under the types of the
+    models.
 
     Args:
         data: the corpora.
@@ -137,10 +150,16 @@ def parts(data: Path, *, apart: Mapping[str, str]) -> dict[str, list[Document]]:
 
 
 def set_aside(data: Path, folder: Path) -> dict[str, list[Document]]:
-    """Texts of train parts that were set aside before anything learnt; none shares a sentence with a measured text."""
+    """Texts of train parts that were set aside before anything learnt; none shares a sentence
+    with a measured text.
+    """
     tested = _tested(data)
     return {
-        f"{name}-aside": [_ready(one, types) for one in read(folder / f"{name}.PubTator") if not keys(one) & tested]
+        f"{name}-aside": [
+            _ready(one, types)
+            for one in read(folder / f"{name}.PubTator")
+            if not keys(one) & tested
+        ]
         for name, types in ASIDE.items()
     }
 
@@ -190,7 +209,9 @@ def copies_of_tests(data: Path) -> frozenset[str]:
         corpus, part, document, _, _, _, _, of_part, *_ = line.split("\t")
         if part == "dev" and of_part == "test":
             listed[corpus].add(document)
-    return frozenset(key for file, ids in listed.items() for one in _of(data, file, ids) for key in keys(one))
+    return frozenset(
+        key for file, ids in listed.items() for one in _of(data, file, ids) for key in keys(one)
+    )
 
 
 def _of(data: Path, file: str, ids: set[str]) -> Iterator[Document]:
@@ -204,7 +225,9 @@ def _ready(document: Document, types: Mapping[str, str]) -> Document:
         for m in document.layer(GOLD)
         if m.type in types
     }
-    return msgspec.structs.replace(document, mentions=tuple(mentions.values()), events=(), abbreviations=None)
+    return msgspec.structs.replace(
+        document, mentions=tuple(mentions.values()), events=(), abbreviations=None
+    )
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
-"""What the decision of documents changes: each row of the study of six types, and texts that taught nothing.
+"""What the decision of documents changes: each row of the study of six types, and texts that taught
+nothing.
 
 usage: python -m studies.decision.measure MODEL SCORES [--name NAME] [--only FILE ...]
 
-SCORES is the folder of ``studies.decision.scores``; MODEL a model that ships, or a folder with other values.
-A row is a type of a corpus. Each is scored as the model is without its decision of documents, and with it: strictly, by
-overlap, and how far its scores are from the truth. Intervals are over documents, those of differences are paired.
-Writes ``results/decision-NAME.json``; with ``--only`` its other rows stay, if the model decides as it did for them.
+SCORES is the folder of ``studies.decision.scores``; MODEL a model that ships, or a folder with
+other values. A row is a type of a corpus. Each is scored as the model is without its decision of
+documents, and with it: strictly, by overlap, and how far its scores are from the truth. Intervals
+are over documents, those of differences are paired. Writes ``results/decision-NAME.json``; with
+``--only`` its other rows stay, if the model decides as it did for them.
 """
 
 from __future__ import annotations
@@ -24,7 +26,11 @@ import msgspec
 import numpy as np
 
 from fascicle.core.document import GOLD, Document, Mention, Patch
-from fascicle.evaluation.calibration.reliability import expected_calibration_error, judged, reliability_curve
+from fascicle.evaluation.calibration.reliability import (
+    expected_calibration_error,
+    judged,
+    reliability_curve,
+)
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.formats import read
@@ -75,7 +81,11 @@ def _rows(file: str, labels: Mapping[str, str], **more: Any) -> list[Measured]:
     kinds = dict.fromkeys(labels.values())
     return [
         Measured(
-            name=f"{file} {kind}", file=file, labels=tuple(k for k, v in labels.items() if v == kind), type=kind, **more
+            name=f"{file} {kind}",
+            file=file,
+            labels=tuple(k for k, v in labels.items() if v == kind),
+            type=kind,
+            **more,
         )
         for kind in kinds
     ]
@@ -89,7 +99,12 @@ _BIORED: Final = {
     "CellLine": "CellLine",
 }
 _GNORMPLUS: Final = dict.fromkeys(("Gene", "FamilyName", "DomainMotif"), "Gene")
-_CELLFINDER: Final = {"GeneProtein": "Gene", "Species": "Species", "CellLine": "CellLine", "CellType": "CellType"}
+_CELLFINDER: Final = {
+    "GeneProtein": "Gene",
+    "Species": "Species",
+    "CellLine": "CellLine",
+    "CellType": "CellType",
+}
 _GENES: Final = dict.fromkeys(("Gene", "GENE", "Protein", "protein", "gene"), "Gene")
 _BOTH: Final = {"Disease": "Disease", "Chemical": "Chemical"}
 _RIVALS: Final = {"HUNER": "huner_bionlp.ann", "DNorm": "misc_bionlp.ann"}
@@ -97,7 +112,11 @@ ROWS: Final = (
     *_rows("cellfinder", _CELLFINDER, foreign=True),
     *_rows("drugprot", {"Gene": "Gene", "Chemical": "Chemical"}, foreign=True),
     *_rows("nlm-chem", {"Chemical": "Chemical"}, foreign=True),
-    *(row for name in ("aimed", "bioinfer", "exptm") for row in _rows(name, _GENES, foreign=True, fresh=True)),
+    *(
+        row
+        for name in ("aimed", "bioinfer", "exptm")
+        for row in _rows(name, _GENES, foreign=True, fresh=True)
+    ),
     *_rows("cg", {"Cancer": "Disease"}, foreign=True, rivals=_RIVALS),
     *_rows("biored-test", _BIORED),
     *_rows("nlm-gene-test", {"Gene": "Gene"}),
@@ -120,22 +139,33 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("model")
     parser.add_argument("scores", type=Path)
     parser.add_argument("--name", default="")
-    parser.add_argument("--only", nargs="*", default=sorted({row.file for row in ROWS}), metavar="FILE")
+    parser.add_argument(
+        "--only", nargs="*", default=sorted({row.file for row in ROWS}), metavar="FILE"
+    )
     args = parser.parse_args(argv)
     model = load_single(args.model, threads=1)
     manifest = model.manifest
     taught = taught_sentences(Path(os.environ["FASCICLE_DATA"]))
-    document = msgspec.to_builtins(manifest.decision.document) if manifest.decision.document else None
+    document = (
+        msgspec.to_builtins(manifest.decision.document) if manifest.decision.document else None
+    )
     target = f"decision-{args.name or manifest.name}"
     before = result(target)
-    rows: dict[str, Any] = dict(before.get("rows", {})) if before.get("document") == document else {}
+    rows: dict[str, Any] = (
+        dict(before.get("rows", {})) if before.get("document") == document else {}
+    )
     for file, of_file in _by_file([row for row in ROWS if row.type in manifest.types]).items():
         if file in args.only:
             path = args.scores / manifest.name / f"{file}.jsonl"
             rows |= measured(path, of_file, model, taught=taught)
             write_result(target, {"model": manifest.name, "document": document, "rows": rows})
     for name, one in rows.items():
-        print(name, one["mentions"], *(f"{100 * one[k]['f1']:.1f}" for k in ("before", "after")), one["less_before"])
+        print(
+            name,
+            one["mentions"],
+            *(f"{100 * one[k]['f1']:.1f}" for k in ("before", "after")),
+            one["less_before"],
+        )
     return 0
 
 
@@ -148,7 +178,9 @@ def _by_file(rows: Sequence[Measured]) -> dict[str, list[Measured]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Answers:
-    """What a model says of the texts of one file: without its decision of documents, with it, and with other ends."""
+    """What a model says of the texts of one file: without its decision of documents, with it,
+    and with other ends.
+    """
 
     documents: Sequence[Document]
     before: Found
@@ -157,19 +189,29 @@ class Answers:
 
 
 def answers(path: Path, row: Measured, model: ModelPredictor, *, taught: frozenset[str]) -> Answers:
-    """The answers for the file of a row; texts of a few words are read by the model, which may read them twice."""
+    """The answers for the file of a row; texts of a few words are read by the model, which may
+    read them twice.
+    """
     manifest = model.manifest
     documents = [one for one in read(path) if not (row.fresh and sentence_key(one.text) in taught)]
     shown = [
-        msgspec.structs.replace(one, mentions=()) if row.given else Document(id=one.id, text=one.text)
+        msgspec.structs.replace(one, mentions=())
+        if row.given
+        else Document(id=one.id, text=one.text)
         for one in documents
     ]
     before = dict(_before(documents, shown, manifest))
     rules = manifest.decision.document or DocumentDecision()
-    how: Any = {"sentences": segmenter(manifest.reading.segmenter).sentences, "knows": known_names(rules)}
+    how: Any = {
+        "sentences": segmenter(manifest.reading.segmenter).sentences,
+        "knows": known_names(rules),
+    }
 
     def under(changed: DocumentDecision) -> Found:
-        return {one.id: decide_mentions(one, Patch(add=before[one.id]), changed, **how).add for one in shown}
+        return {
+            one.id: decide_mentions(one, Patch(add=before[one.id]), changed, **how).add
+            for one in shown
+        }
 
     after = under(rules)
     if rules.names:
@@ -197,7 +239,9 @@ def _before(
         scores = np.array([mention.score for mention in said], dtype=np.float64)
         if decision.calibration:
             scores = calibrate_scores(scores, decision.calibration)
-        changed = tuple(msgspec.structs.replace(m, score=s) for m, s in zip(said, scores.tolist(), strict=True))
+        changed = tuple(
+            msgspec.structs.replace(m, score=s) for m, s in zip(said, scores.tolist(), strict=True)
+        )
         patch = Patch(add=changed)
         if rules := decision.abbreviations:
             patch = apply_rules(bare, patch, rules, apart=decision.apart or ())
@@ -207,7 +251,13 @@ def _before(
 def _numbers(row: Measured, said: Answers) -> dict[str, Any]:
     documents = said.documents
     gold = {
-        one.id: tuple({(m.spans): Mention(m.spans, row.type) for m in one.layer(GOLD) if m.type in row.labels}.values())
+        one.id: tuple(
+            {
+                (m.spans): Mention(m.spans, row.type)
+                for m in one.layer(GOLD)
+                if m.type in row.labels
+            }.values()
+        )
         for one in documents
     }
     first, second = (_of_type(found, row.type) for found in (said.before, said.after))
@@ -221,10 +271,15 @@ def _numbers(row: Measured, said: Answers) -> dict[str, Any]:
         "before": _figures(strict[0], gold, first),
         "after": _figures(strict[1], gold, second),
         "less_before": paired(strict[1], strict[0]),
-        "ends": {name: score(gold, _of_type(found, row.type)).micro.f1 for name, found in said.ends.items()},
+        "ends": {
+            name: score(gold, _of_type(found, row.type)).micro.f1
+            for name, found in said.ends.items()
+        },
     }
     if row.rivals:
-        numbers["rivals"] = {name: _rival(row, documents, gold, file) for name, file in row.rivals.items()}
+        numbers["rivals"] = {
+            name: _rival(row, documents, gold, file) for name, file in row.rivals.items()
+        }
     return numbers
 
 
@@ -240,7 +295,9 @@ def _figures(strict: Scores, gold: Found, found: Found) -> dict[str, Any]:
         "interval": bootstrap_f1(strict).as_dict(),
         "overlap_f1": overlap.f1,
         "predicted": len(truth.scores),
-        "calibration_error": expected_calibration_error(reliability_curve(truth.scores, truth.right)),
+        "calibration_error": expected_calibration_error(
+            reliability_curve(truth.scores, truth.right)
+        ),
     }
 
 
@@ -249,12 +306,16 @@ def _rival(row: Measured, documents: Sequence[Document], gold: Found, file: str)
     said: dict[str, set[tuple[int, int]]] = defaultdict(set)
     path = Path(os.environ["FASCICLE_DATA"]) / "rivals-hunflair" / file
     with path.open(encoding="utf-8", newline="") as stream:
-        for document, start, end, _, kind in csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE):
+        for document, start, end, _, kind in csv.reader(
+            stream, delimiter="\t", quoting=csv.QUOTE_NONE
+        ):
             if kind == row.type:
                 said[document].add((int(start), int(end)))
     found = {
         one.id: tuple(
-            Mention((span,), row.type) for span in sorted(said[one.id.partition(":")[2]]) if span[1] <= len(one.text)
+            Mention((span,), row.type)
+            for span in sorted(said[one.id.partition(":")[2]])
+            if span[1] <= len(one.text)
         )
         for one in documents
     }
@@ -280,8 +341,18 @@ def taught_sentences(data: Path) -> frozenset[str]:
             for name in ("ncbi-disease", "bc5cdr", "bionlp11id", "bionlp13cg", "bionlp13pc")
             for part in ("train.tsv", "devel.tsv")
         ),
-        *("bc2gm/iob/train.tsv.gz", "bc2gm/iob/devel.tsv", "jnlpba/iob2/train.iob2.gz", "jnlpba/iob2/devel.iob2"),
-        *("linnaeus/iob/train.tsv.gz", "linnaeus/iob/devel.tsv", "craft/iob/train.tsv.gz", "craft/iob/devel.tsv"),
+        *(
+            "bc2gm/iob/train.tsv.gz",
+            "bc2gm/iob/devel.tsv",
+            "jnlpba/iob2/train.iob2.gz",
+            "jnlpba/iob2/devel.iob2",
+        ),
+        *(
+            "linnaeus/iob/train.tsv.gz",
+            "linnaeus/iob/devel.tsv",
+            "craft/iob/train.tsv.gz",
+            "craft/iob/devel.tsv",
+        ),
         *(
             "gnormplus-bc2gn/Train.PubTator",
             "nlm-gene/Train.PubTator",
@@ -293,7 +364,9 @@ def taught_sentences(data: Path) -> frozenset[str]:
     found = set()
     for file in files:
         for one in read(data / file):
-            found |= {sentence_key(one.text[slice(*span)]) for span in one.sentences or cut(one.text)}
+            found |= {
+                sentence_key(one.text[slice(*span)]) for span in one.sentences or cut(one.text)
+            }
     return frozenset(found - {""})
 
 

@@ -1,9 +1,11 @@
-"""Draws mentions of a model on raw abstracts by hash, for people to read: are they whole names, and nothing but names?
+"""Draws mentions of a model on raw abstracts by hash, for people to read: are they whole names, and
+nothing but names?
 
 usage: python -m studies.decision.mentions MODEL DRAW [--texts 400] [--mentions 1000]
 
-Prints a line for each mention: its number, its type, its score, and the mention in its context. DRAW names the draw:
-another word draws other texts. ``FASCICLE_DATA`` names the folder of ``text-abstracts``.
+Prints a line for each mention: its number, its type, its score, and the mention in its context.
+DRAW names the draw: another word draws other texts. ``FASCICLE_DATA`` names the folder of
+``text-abstracts``.
 """
 
 from __future__ import annotations
@@ -39,11 +41,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     texts = nsmallest(args.texts, (one.text for one in read(path)), key=place)
     documents = [Document(id=str(at), text=text) for at, text in enumerate(texts)]
     patches = load_single(args.model, threads=1).predict(documents)
-    every = [(one, mention) for one, patch in zip(documents, patches, strict=True) for mention in patch.add]
-    drawn = nsmallest(args.mentions, every, key=lambda pair: place(f"{pair[0].text} {pair[1].type} {pair[1].spans}"))
+    every = [
+        (one, mention)
+        for one, patch in zip(documents, patches, strict=True)
+        for mention in patch.add
+    ]
+    drawn = nsmallest(
+        args.mentions,
+        every,
+        key=lambda pair: place(f"{pair[0].text} {pair[1].type} {pair[1].spans}"),
+    )
     for number, (document, mention) in enumerate(drawn, 1):
         start, end = mention.start, mention.end
-        before, after = document.text[max(0, start - AROUND) : start], document.text[end : end + AROUND]
+        before, after = (
+            document.text[max(0, start - AROUND) : start],
+            document.text[end : end + AROUND],
+        )
         said = f"{before}|{document.text[start:end]}|{after}".replace("\n", " ").replace("\t", " ")
         print(number, mention.type, f"{mention.score:.2f}", said, sep="\t")
     return 0

@@ -1,10 +1,12 @@
-"""Names given alone and in rows of a table: how often the shipped models find them, with the right type and ends.
+"""Names given alone and in rows of a table: how often the shipped models find them, with the right
+type and ends.
 
 usage: python -m studies.decision.names [MODEL ...] [--show]
 
-1,000 names of BioRED, drawn by hash from all that people marked in it, each once; and cells that head the columns of
-tables, which are no names. Each is given alone, and in rows of four cells with TABs between them; without the decision
-of documents, and with it. Writes ``results/decision-names.json``. ``FASCICLE_DATA`` names the corpora.
+1,000 names of BioRED, drawn by hash from all that people marked in it, each once; and cells that
+head the columns of tables, which are no names. Each is given alone, and in rows of four cells with
+TABs between them; without the decision of documents, and with it. Writes
+``results/decision-names.json``. ``FASCICLE_DATA`` names the corpora.
 """
 
 from __future__ import annotations
@@ -65,7 +67,21 @@ HEADS: Final = (
         "Score",
         "Unit",
     ),
-    *("Dose", "mg", "kg", "ml", "Sample", "Patient ID", "Study", "Year", "Author", "Title", "Abstract", "PMID", "DOI"),
+    *(
+        "Dose",
+        "mg",
+        "kg",
+        "ml",
+        "Sample",
+        "Patient ID",
+        "Study",
+        "Year",
+        "Author",
+        "Title",
+        "Abstract",
+        "PMID",
+        "DOI",
+    ),
     *(
         "URL",
         "Notes",
@@ -79,9 +95,54 @@ HEADS: Final = (
         "Description",
         "Class",
     ),
-    *("Category", "Label", "Start", "End", "Length", "Position", "Chromosome", "Strand", "ref", "alt", "freq", "AF"),
-    *("MAF", "FDR", "logFC", "t", "df", "R2", "r", "beta", "SEM", "Median", "IQR", "Min", "Max", "Range", "Yes", "No"),
-    *("NA", "N/A", "-", "+", "true", "false", "1", "0.05", "<0.001", "Male", "Female", "Weight", "Height", "BMI"),
+    *(
+        "Category",
+        "Label",
+        "Start",
+        "End",
+        "Length",
+        "Position",
+        "Chromosome",
+        "Strand",
+        "ref",
+        "alt",
+        "freq",
+        "AF",
+    ),
+    *(
+        "MAF",
+        "FDR",
+        "logFC",
+        "t",
+        "df",
+        "R2",
+        "r",
+        "beta",
+        "SEM",
+        "Median",
+        "IQR",
+        "Min",
+        "Max",
+        "Range",
+        "Yes",
+        "No",
+    ),
+    *(
+        "NA",
+        "N/A",
+        "-",
+        "+",
+        "true",
+        "false",
+        "1",
+        "0.05",
+        "<0.001",
+        "Male",
+        "Female",
+        "Weight",
+        "Height",
+        "BMI",
+    ),
 )
 Found = list[set[tuple[str, int, int]]]  # of each cell: type, start and end of each mention
 
@@ -90,7 +151,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Measures and stores."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("models", nargs="*", default=list(MODELS))
-    parser.add_argument("--show", action="store_true", help="print the names that are not found as they should be")
+    parser.add_argument(
+        "--show", action="store_true", help="print the names that are not found as they should be"
+    )
     args = parser.parse_args(argv)
     gold = names()
     rows: dict[str, Any] = {}
@@ -102,7 +165,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             for text, found in zip(gold, alone(model, list(gold)), strict=True):
                 if not is_right(text, found, gold[text]):
                     print(text, sorted(gold[text]), sorted(found), sep="\t")
-    write_result("decision-names", {"names": len(gold), "heads": len(HEADS), "cells_in_a_row": ROW, "models": rows})
+    write_result(
+        "decision-names",
+        {"names": len(gold), "heads": len(HEADS), "cells_in_a_row": ROW, "models": rows},
+    )
     return 0
 
 
@@ -119,12 +185,17 @@ def names() -> dict[str, set[str]]:
 
 
 def measured(model: ModelPredictor, gold: Mapping[str, set[str]]) -> Iterator[tuple[str, Any]]:
-    """The shares of each way to give names and heads, without the decision of documents and with it."""
+    """The shares of each way to give names and heads, without the decision of documents and with
+    it.
+    """
     plain = model.with_document(msgspec.UNSET)
     for word, predictor in (("before", plain), ("after", model)):
         for way, ask in (("alone", alone), ("in_rows", in_rows)):
             found, heads = ask(predictor, list(gold)), ask(predictor, HEADS)
-            yield f"{word}_{way}", {**shares(gold, found), "heads_empty": sum(not one for one in heads) / len(HEADS)}
+            yield (
+                f"{word}_{way}",
+                {**shares(gold, found), "heads_empty": sum(not one for one in heads) / len(HEADS)},
+            )
 
 
 def shares(gold: Mapping[str, set[str]], found: Found) -> dict[str, float]:
@@ -132,7 +203,9 @@ def shares(gold: Mapping[str, set[str]], found: Found) -> dict[str, float]:
     pairs = list(zip(gold.items(), found, strict=True))
     return {
         "right": sum(is_right(name, one, types) for (name, types), one in pairs) / len(pairs),
-        "other_type": sum(bool(one) and not {kind for kind, *_ in one} & types for (_, types), one in pairs)
+        "other_type": sum(
+            bool(one) and not {kind for kind, *_ in one} & types for (_, types), one in pairs
+        )
         / len(pairs),
         "nothing": sum(not one for one in found) / len(pairs),
     }

@@ -1,10 +1,12 @@
-"""Reads corpora once with the network and keeps what it says, so that a decision is fitted and judged without it.
+"""Reads corpora once with the network and keeps what it says, so that a decision is fitted and
+judged without it.
 
 usage: python -m studies.decision.scores MODEL FOLDER [NAME ...]
 
-Each NAME of ``FILES`` gives ``FOLDER/MODEL/NAME.jsonl`` in the native format: documents with their gold, and the
-mentions of the model with the scores of its head, before any curve, threshold or rule. Characters are made plain before
-the network reads. What is there already is not read again. ``FASCICLE_DATA`` names the corpora.
+Each NAME of ``FILES`` gives ``FOLDER/MODEL/NAME.jsonl`` in the native format: documents with their
+gold, and the mentions of the model with the scores of its head, before any curve, threshold or
+rule. Characters are made plain before the network reads. What is there already is not read again.
+``FASCICLE_DATA`` names the corpora.
 """
 
 from __future__ import annotations
@@ -45,7 +47,8 @@ FILES: Final[Mapping[str, str]] = MappingProxyType(
         "nlm-chem": "nlm-chem/Test.PubTator.gz",
     }
 )
-GIVEN: Final = ("bc2gm-test", "linnaeus-test")  # the model sees the sentences and words of these corpora
+# the model sees the sentences and words of these corpora
+GIVEN: Final = ("bc2gm-test", "linnaeus-test")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -53,7 +56,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("model")
     parser.add_argument("folder", type=Path)
-    parser.add_argument("names", nargs="*", metavar="NAME", default=list(FILES), help=", ".join(FILES))
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", default=list(FILES), help=", ".join(FILES)
+    )
     args = parser.parse_args(argv)
     data = Path(os.environ["FASCICLE_DATA"])
     predictor = load_single(args.model, threads=1).uncalibrated()
@@ -61,12 +66,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         target = args.folder / args.model / f"{name}.jsonl"
         if not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
-            write(target, scored(predictor, read(data / FILES[name]), given=name in GIVEN), format="native")
+            write(
+                target,
+                scored(predictor, read(data / FILES[name]), given=name in GIVEN),
+                format="native",
+            )
             print(name, flush=True)
     return 0
 
 
-def scored(predictor: ModelPredictor, documents: Iterator[Document], *, given: bool) -> Iterator[Document]:
+def scored(
+    predictor: ModelPredictor, documents: Iterator[Document], *, given: bool
+) -> Iterator[Document]:
     """Documents with their gold and what the model says.
 
     Args:

@@ -1,4 +1,6 @@
-"""Tables of the decision of documents: texts that taught nothing first, then test parts of corpora that taught."""
+"""Tables of the decision of documents: texts that taught nothing first, then test parts of
+corpora that taught.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,17 @@ _NAMES: Final[Mapping[str, str]] = MappingProxyType(
         "bioid-test": "BioID",
     }
 )
-HEAD: Final = ("type", "texts", "mentions", "F1 before", "F1", "gain (95 %)", "F1 by overlap", "ECE before", "ECE")
+HEAD: Final = (
+    "type",
+    "texts",
+    "mentions",
+    "F1 before",
+    "F1",
+    "gain (95 %)",
+    "F1 by overlap",
+    "ECE before",
+    "ECE",
+)
 
 
 def foreign(name: str) -> str:
@@ -44,7 +56,9 @@ def corpora(name: str) -> str:
 
 
 def largest() -> str:
-    """Of each type, the texts with most mentions that taught nothing: the shipped models side by side."""
+    """Of each type, the texts with most mentions that taught nothing: the shipped models side by
+    side.
+    """
     models = [(name.partition("@")[0], dict(_rows(name))) for name in MODELS]
     if not all(rows for _, rows in models):
         return MISSING
@@ -53,7 +67,12 @@ def largest() -> str:
     for key, row in sorted(first.items(), key=lambda pair: pair[1]["mentions"]):
         if row["foreign"]:
             places[row["type"]] = key
-    head = ("type", "texts", "mentions", *(f"`{name}`{what}" for name, _ in models for what in ("", ", by overlap")))
+    head = (
+        "type",
+        "texts",
+        "mentions",
+        *(f"`{name}`{what}" for name, _ in models for what in ("", ", by overlap")),
+    )
     sides = ("f1", "overlap_f1")
     return markdown(
         head,
@@ -69,13 +88,17 @@ def largest() -> str:
 
 
 def ends(name: str) -> str:
-    """Strict F1 with names as corpora have them, and without their affixes, where the two differ."""
+    """Strict F1 with names as corpora have them, and without their affixes, where the two
+    differ.
+    """
     rows = [
         [*_what(key, one), *(f"{100 * one['ends'][kind]:.1f}" for kind in ("corpus", "bare"))]
         for key, one in _rows(name)
         if one["ends"]["bare"] != one["ends"]["corpus"]
     ]
-    return markdown(("type", "texts", "`--ends corpus`", "`--ends bare`"), rows) if rows else MISSING
+    return (
+        markdown(("type", "texts", "`--ends corpus`", "`--ends bare`"), rows) if rows else MISSING
+    )
 
 
 def names() -> str:
@@ -83,18 +106,31 @@ def names() -> str:
     ways = {"alone": "alone", "in_rows": "in rows of four cells"}
     kinds = ("right", "other_type", "nothing", "heads_empty")
     rows = [
-        [model, f"{ways[way]}, {word}", *(f"{100 * shares[f'{key}_{way}'][kind]:.1f}" for kind in kinds)]
+        [
+            model,
+            f"{ways[way]}, {word}",
+            *(f"{100 * shares[f'{key}_{way}'][kind]:.1f}" for kind in kinds),
+        ]
         for model, shares in result("decision-names").get("models", {}).items()
         for way in ways
         for key, word in (("before", "before"), ("after", "with the decision"))
     ]
-    head = ("model", "given", "right type and ends", "another type", "nothing", "heads of columns: nothing")
+    head = (
+        "model",
+        "given",
+        "right type and ends",
+        "another type",
+        "nothing",
+        "heads of columns: nothing",
+    )
     return markdown(head, rows) if rows else MISSING
 
 
 def _rows(name: str) -> list[tuple[str, Value]]:
     """The rows of a model, by type."""
-    return sorted(result(f"decision-{name}").get("rows", {}).items(), key=lambda pair: pair[1]["type"])
+    return sorted(
+        result(f"decision-{name}").get("rows", {}).items(), key=lambda pair: pair[1]["type"]
+    )
 
 
 def _what(key: str, one: Value) -> list[str]:
@@ -102,7 +138,9 @@ def _what(key: str, one: Value) -> list[str]:
 
 
 def _table(name: str, *, foreign: bool) -> str:
-    rows = [line for key, one in _rows(name) if one["foreign"] is foreign for line in _lines(key, one)]
+    rows = [
+        line for key, one in _rows(name) if one["foreign"] is foreign for line in _lines(key, one)
+    ]
     return markdown(HEAD, rows) if rows else MISSING
 
 
@@ -153,7 +191,13 @@ def sentences() -> str:
         for key, row in result("sentences-now").get("rows", {}).items()
         for before in [result("sentences-before")["rows"][key]]
     ]
-    head = ("model and sentences", "names", "right before, %", "right, %", "mentions that are no name")
+    head = (
+        "model and sentences",
+        "names",
+        "right before, %",
+        "right, %",
+        "mentions that are no name",
+    )
     return markdown(head, rows) if rows else MISSING
 
 
@@ -163,4 +207,8 @@ def evidence() -> str:
         [key, f"{row['mentions']:,}", *(f"{100 * row[kind]:.1f}" for kind in ("before", "after"))]
         for key, row in result("decision-evidence").get("rows", {}).items()
     ]
-    return markdown(("model, texts and type", "mentions", "F1 before", "F1"), rows) if rows else MISSING
+    return (
+        markdown(("model, texts and type", "mentions", "F1 before", "F1"), rows)
+        if rows
+        else MISSING
+    )

@@ -1,10 +1,11 @@
-"""Lists the texts that taught the shipped models, as hashes of their sentences, in the folders of the models.
+"""Lists the texts that taught the shipped models, as hashes of their sentences, in the folders of
+the models.
 
 usage: python -m studies.decision.taught [--models NAME ...] [--assets FOLDER]
 
-The texts are the parts of a grid, or of its variant ``refit``, less what its list leaves out. The texts of open
-licences that only a teacher labelled are not among them: nobody marked mentions in them. Nor are those in which
-``replaced.py`` put other names. ``FASCICLE_DATA`` names the corpora.
+The texts are the parts of a grid, or of its variant ``refit``, less what its list leaves out. The
+texts of open licences that only a teacher labelled are not among them: nobody marked mentions in
+them. Nor are those in which ``replaced.py`` put other names. ``FASCICLE_DATA`` names the corpora.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def written(folder: Path, name: str) -> int:
     """Writes the list of a model into its folder, and returns its size in bytes."""
     manifest = read_manifest(folder)
-    said = pack_hashes(all_sentence_hashes(texts(*VARIANTS[name]), segmenter(manifest.reading.segmenter).sentences))
+    said = pack_hashes(
+        all_sentence_hashes(texts(*VARIANTS[name]), segmenter(manifest.reading.segmenter).sentences)
+    )
     (folder / TAUGHT).write_bytes(said)
     write_manifest(folder, manifest, names=sorted({*manifest.files, TAUGHT}))
     return len(said)

@@ -1,4 +1,5 @@
-"""What the decision of documents costs: the shipped models with it and without it, in turns, over whole abstracts.
+"""What the decision of documents costs: the shipped models with it and without it, in turns, over
+whole abstracts.
 
 usage: python -m studies.decision.throughput
 
@@ -30,7 +31,9 @@ def main() -> int:
     found: dict[str, object] = {}
     for name in MODELS:
         model = load_single(name, threads=1)
-        plain = msgspec.structs.replace(model.manifest.decision, document=msgspec.UNSET, characters=msgspec.UNSET)
+        plain = msgspec.structs.replace(
+            model.manifest.decision, document=msgspec.UNSET, characters=msgspec.UNSET
+        )
         without = model.deciding(plain)
         found[name] = take_turns(
             lambda model=model: model.predict(documents),  # type: ignore[misc]

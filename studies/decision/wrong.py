@@ -2,8 +2,9 @@
 
 usage: python -m studies.decision.wrong MODEL SCORES ROW [--mentions 50]
 
-SCORES is the folder of ``studies.decision.scores``; ROW a name as of ``results/decision-MODEL.json``. Prints
-the score of each mention, the mention in its context, and what people marked there, of any type.
+SCORES is the folder of ``studies.decision.scores``; ROW a name as of
+``results/decision-MODEL.json``. Prints the score of each mention, the mention in its context, and
+what people marked there, of any type.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     (row,) = (one for one in measure.ROWS if one.name == args.row)
     model = load_single(args.model, threads=1)
-    taught = measure.taught_sentences(Path(os.environ["FASCICLE_DATA"])) if row.fresh else frozenset()
+    taught = (
+        measure.taught_sentences(Path(os.environ["FASCICLE_DATA"])) if row.fresh else frozenset()
+    )
     path = args.scores / model.name / f"{row.file}.jsonl"
     said = measure.answers(path, row, model, taught=taught)
     wrong = [
@@ -57,7 +60,9 @@ def _place(document: Document, mention: Mention) -> bytes:
 
 
 def _gold(document: Document, mention: Mention) -> str:
-    near = (one for one in document.layer(GOLD) if one.start < mention.end and mention.start < one.end)
+    near = (
+        one for one in document.layer(GOLD) if one.start < mention.end and mention.start < one.end
+    )
     return "; ".join(f"{one.type}: {document.text[one.start : one.end]}" for one in near) or "-"
 
 

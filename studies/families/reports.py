@@ -1,12 +1,14 @@
-"""Which family for which mention, and which errors does bundling move? From the test predictions of two grids.
+"""Which family for which mention, and which errors does bundling move? From the test predictions of
+two grids.
 
 usage: python -m studies.families.reports
 
-``FASCICLE_DATA`` names the corpora; predictions and seeds are those of ``studies/results/``. For each corpus and
-system: counts in the buckets of each attribute, false positives and false negatives by class of error, summed over
-seeds. For each head of a bundle against its single model, and for the two single models: the difference of boundary and
-type errors (*bundling-learning* §4.3.2), as shares of all errors and for 100 gold mentions, with seeds and test units
-drawn with replacement, over all corpora with the corpora drawn too. Writes ``results/family-reports.json``.
+``FASCICLE_DATA`` names the corpora; predictions and seeds are those of ``studies/results/``. For
+each corpus and system: counts in the buckets of each attribute, false positives and false negatives
+by class of error, summed over seeds. For each head of a bundle against its single model, and for
+the two single models: the difference of boundary and type errors (*bundling-learning* §4.3.2), as
+shares of all errors and for 100 gold mentions, with seeds and test units drawn with replacement,
+over all corpora with the corpora drawn too. Writes ``results/family-reports.json``.
 """
 
 from __future__ import annotations
@@ -37,7 +39,12 @@ from studies.tables.grids import Row, rows_of
 Floats = npt.NDArray[np.float64]
 NAME = "family-reports"
 ATTRIBUTES = ("length", "training_frequency", "label_consistency", "unknown_words", "nesting_depth")
-PAPER = ("length", "text_length", "label_consistency", "entity_density")  # *bundling-learning*, Table 6
+PAPER = (
+    "length",
+    "text_length",
+    "label_consistency",
+    "entity_density",
+)  # *bundling-learning*, Table 6
 MEASURED = tuple(dict.fromkeys((*ATTRIBUTES, *PAPER)))
 PAIRS: Mapping[str, tuple[str, str]] = {
     "BL-SeqNER less SeqNER": ("BL-SeqNER", "SeqNER"),
@@ -48,7 +55,9 @@ DRAWS = 4000
 KINDS = ("boundary", "type")
 
 
-def predictions(grid: Grid, row: Row, documents: Sequence[Document]) -> dict[int, dict[str, tuple[Mention, ...]]]:
+def predictions(
+    grid: Grid, row: Row, documents: Sequence[Document]
+) -> dict[int, dict[str, tuple[Mention, ...]]]:
     """Seed -> document -> mentions, of the runs of a row that are done."""
     answer = row.runs[0].recipe.answer() if row.head else ""
     suffix = f".{row.head}" if row.head != answer else ""
@@ -56,13 +65,18 @@ def predictions(grid: Grid, row: Row, documents: Sequence[Document]) -> dict[int
     for run in row.runs:
         if run.recipe.seed in row.found:
             path = grid.results / "predictions" / f"{run.name}{suffix}.test.tsv.gz"
-            said = {p.id: p.mentions for p in read_predictions(Source(path=str(path)), mention_source="model")}
+            said = {
+                p.id: p.mentions
+                for p in read_predictions(Source(path=str(path)), mention_source="model")
+            }
             found[run.recipe.seed] = {d.id: said.get(d.id, ()) for d in documents}
     return found
 
 
 def corpora_of(grid: Grid) -> Iterator[tuple[str, list[Row]]]:
-    """The corpora that a grid scores on test, with the rows of these that are run, but for those tuned on dev."""
+    """The corpora that a grid scores on test, with the rows of these that are run, but for those
+    tuned on dev.
+    """
     rows = [r for r in rows_of(grid, grid.results) if r.found and r.runs[0].recipe.corpus.test]
     rows = [r for r in rows if r.variant in ("", "nested")]
     for corpus in dict.fromkeys(row.corpus for row in rows):
@@ -70,7 +84,9 @@ def corpora_of(grid: Grid) -> Iterator[tuple[str, list[Row]]]:
 
 
 def report(grid: Grid, rows: Sequence[Row]) -> dict[str, Any]:
-    """Buckets and errors of the systems of one corpus, and the rows that differences are made from."""
+    """Buckets and errors of the systems of one corpus, and the rows that differences are made
+    from.
+    """
     corpus = rows[0].runs[0].resolved().corpus
     documents = list(read_part(corpus, "test"))
     gold = layers(documents)
@@ -110,7 +126,9 @@ def error_table(gold: Mapping[str, Sequence[Mention]], found: Sequence[Mistake])
     return table
 
 
-def differences(corpora: Mapping[str, Mapping[str, Mapping[int, Floats]]], *, draws: int = DRAWS) -> dict[str, Any]:
+def differences(
+    corpora: Mapping[str, Mapping[str, Mapping[int, Floats]]], *, draws: int = DRAWS
+) -> dict[str, Any]:
     """What ``PAIRS`` differ in, for each corpus and over all.
 
     Args:
@@ -118,7 +136,8 @@ def differences(corpora: Mapping[str, Mapping[str, Mapping[int, Floats]]], *, dr
         draws: of the bootstrap.
 
     Returns:
-        Pair -> corpus, or ``"all corpora"`` -> measure -> ``[estimate, low, high]``, in points or for 100 gold.
+        Pair -> corpus, or ``"all corpora"`` -> measure -> ``[estimate, low, high]``, in points or
+        for 100 gold.
     """
     chance = np.random.default_rng(0)
     found: dict[str, Any] = {}
@@ -128,7 +147,9 @@ def differences(corpora: Mapping[str, Mapping[str, Mapping[int, Floats]]], *, dr
         for corpus, tables in corpora.items():
             seeds = [s for s in tables.get(first, {}) if s in tables.get(second, {})]
             if seeds:
-                both = np.array([[tables[first][s], tables[second][s]] for s in seeds])  # [S, 2, units, 4]
+                both = np.array(
+                    [[tables[first][s], tables[second][s]] for s in seeds]
+                )  # [S, 2, units, 4]
                 exact[corpus] = measures(both.sum(axis=2)).mean(axis=0)
                 drawn[corpus] = _drawn(both, draws, chance)
         if drawn:
@@ -142,9 +163,11 @@ def differences(corpora: Mapping[str, Mapping[str, Mapping[int, Floats]]], *, dr
 
 
 def measures(sums: Floats) -> Floats:
-    """Differences of the first less the second system; of sums of shape ``[..., 2, 4]`` an array ``[..., 4]``.
+    """Differences of the first less the second system; of sums of shape ``[..., 2, 4]`` an array
+    ``[..., 4]``.
 
-    The share of boundary and of type errors among all errors, in points; then both for 100 gold mentions.
+    The share of boundary and of type errors among all errors, in points; then both for 100 gold
+    mentions.
     """
     shares = 100 * sums[..., :2] / np.maximum(sums[..., 2:3], 1)
     counts = 100 * sums[..., :2] / np.maximum(sums[..., 3:4], 1)
@@ -170,19 +193,26 @@ def _drawn(both: Floats, draws: int, chance: np.random.Generator) -> Floats:
 def _told(exact: Floats, drawn: Floats) -> dict[str, list[float]]:
     ends = [percentiles(drawn[:, at], 0.95) for at in range(len(MEASURES))]
     rows = zip(MEASURES, exact, ends, strict=True)
-    return {name: [round(float(value), 3) for value in (one, *interval)] for name, one, interval in rows}
+    return {
+        name: [round(float(value), 3) for value in (one, *interval)] for name, one, interval in rows
+    }
 
 
 def _summed(buckets: Sequence[Sequence[Any]]) -> list[list[int]]:
     """Counts of each interval over seeds: true positives, false positives, false negatives."""
     return [
-        [sum(getattr(b.counts, key) for b in row) for key in ("tp", "fp", "fn")] for row in zip(*buckets, strict=True)
+        [sum(getattr(b.counts, key) for b in row) for key in ("tp", "fp", "fn")]
+        for row in zip(*buckets, strict=True)
     ]
 
 
 def _classes(wrong: Any) -> dict[str, list[int]]:
-    """Class of error -> false positives and false negatives over seeds; the sides of a boundary are one class."""
-    counts = Counter(("boundary" if m.kind in BOUNDARY else m.kind, m.side) for found in wrong for m in found)
+    """Class of error -> false positives and false negatives over seeds; the sides of a boundary are
+    one class.
+    """
+    counts = Counter(
+        ("boundary" if m.kind in BOUNDARY else m.kind, m.side) for found in wrong for m in found
+    )
     kinds = ("type", "boundary", "boundary-and-type", "split", "merged", "spurious", "missed")
     return {kind: [counts[kind, side] for side in ("fp", "fn")] for kind in kinds}
 
@@ -195,7 +225,10 @@ def model_of(row: Row) -> str:
 def main() -> None:
     """Measures, prints what differs, writes the results file."""
     grids = {name: read_grid(GRIDS / f"{name}.toml") for name in ("span-heads", "bundling")}
-    reports = {name: {corpus: report(grid, rows) for corpus, rows in corpora_of(grid)} for name, grid in grids.items()}
+    reports = {
+        name: {corpus: report(grid, rows) for corpus, rows in corpora_of(grid)}
+        for name, grid in grids.items()
+    }
     told = differences({corpus: of["tables"] for corpus, of in reports["bundling"].items()})
     for of in reports.values():
         for one in of.values():

@@ -1,4 +1,6 @@
-"""Which family is good at which mention, and which errors bundling moves: tables of ``family-reports.json``."""
+"""Which family is good at which mention, and which errors bundling moves: tables of
+``family-reports.json``.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +13,21 @@ from studies.families.reports import MEASURES, NAME, PAIRS
 from studies.tables.grids import NOT_RUN, markdown
 
 GRID = "span-heads"
-BUNDLED: Mapping[str, tuple[str, str]] = {  # row of Table 6 of *bundling-learning*: a system of the grid less another
+# row of Table 6 of *bundling-learning*: a system of the grid less another
+BUNDLED: Mapping[str, tuple[str, str]] = {
     "SeqNER less SpanNER": ("`softmax`", "`spanner`"),
     "BL-SpanNER less SpanNER": ("`bundle`, head `span`", "`spanner`"),
     "BL-SeqNER less SeqNER": ("`bundle`, head `softmax`", "`softmax`"),
 }
-SHOWN = ("`softmax`", "`crf`", "`spanpred`", "`spanner-hybrid`", "`biaffine`")  # the first is what others are less of
+# the first is what others are less of
+SHOWN = ("`softmax`", "`crf`", "`spanpred`", "`spanner-hybrid`", "`biaffine`")
 FEWEST = 20  # gold mentions of an interval, of one seed, below which no F1 is told
 KINDS = ("type", "boundary", "boundary-and-type", "split", "merged", "spurious", "missed")
 
 
 def bucketed(results: Path, attribute: str) -> str:
-    """F1 of the first system in the intervals of an attribute, and what the others have more, for each corpus.
+    """F1 of the first system in the intervals of an attribute, and what the others have more, for
+    each corpus.
 
     A corpus whose mentions all fall into one interval is left out.
     """
@@ -38,7 +43,9 @@ def bucketed(results: Path, attribute: str) -> str:
             continue
         for system in _shown(of):
             own = _buckets(of, system, attribute)
-            cells = [_bucket(*pair, first=system == SHOWN[0]) for pair in zip(own, base, strict=True)]
+            cells = [
+                _bucket(*pair, first=system == SHOWN[0]) for pair in zip(own, base, strict=True)
+            ]
             cells = [cell if enough else "–" for cell, enough in zip(cells, told, strict=True)]
             body.append([corpus if system == SHOWN[0] else "", system, *cells])
     return markdown(["corpus", "system", *labels], body)
@@ -47,7 +54,8 @@ def bucketed(results: Path, attribute: str) -> str:
 def bundled(results: Path, attribute: str) -> str:
     """F1 of SpanNER in the intervals of an attribute, and differences of F1, for each corpus.
 
-    The paper shows every system as a difference to SpanNER; here a head of a bundle stands beside its single model.
+    The paper shows every system as a difference to SpanNER; here a head of a bundle stands beside
+    its single model.
     """
     corpora = read_result(results, NAME).get("grids", {}).get("bundling", {})
     if not corpora:
@@ -58,7 +66,9 @@ def bundled(results: Path, attribute: str) -> str:
         told = [(tp + fn) / seeds >= FEWEST for tp, _, fn in base]
         rows = {"SpanNER": [_bucket(own, own, first=True) for own in base]}
         for name, (system, other) in BUNDLED.items():
-            pairs = zip(_buckets(of, system, attribute), _buckets(of, other, attribute), strict=True)
+            pairs = zip(
+                _buckets(of, system, attribute), _buckets(of, other, attribute), strict=True
+            )
             rows[name] = [_bucket(*pair, first=False) for pair in pairs]
         for name, cells in rows.items():
             shown = [cell if enough else "–" for cell, enough in zip(cells, told, strict=True)]
@@ -75,7 +85,10 @@ def errors(results: Path) -> str:
         for system in _shown(of):
             told = of["systems"][system]
             gold = of["gold"] * len(told["seeds"]) / 100
-            cells = [_both_sides(kind, [count / gold for count in told["errors"][kind]]) for kind in KINDS]
+            cells = [
+                _both_sides(kind, [count / gold for count in told["errors"][kind]])
+                for kind in KINDS
+            ]
             body.append([corpus if system == SHOWN[0] else "", system, *cells])
     return markdown(["corpus", "system", *KINDS], body) if body else NOT_RUN
 

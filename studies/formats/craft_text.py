@@ -1,9 +1,10 @@
-"""The texts of the 97 articles of CRAFT as our reader of JATS gives them, beside the official plain texts.
+"""The texts of the 97 articles of CRAFT as our reader of JATS gives them, beside the official plain
+texts.
 
 usage: python -m studies.formats.craft_text
 
-The official texts are those to which the offsets of the corpus refer. Paragraphs (lines that are not empty) are
-compared as a multiset, so that a difference is counted once, wherever it stands:
+The official texts are those to which the offsets of the corpus refer. Paragraphs (lines that are
+not empty) are compared as a multiset, so that a difference is counted once, wherever it stands:
 
 - same: the same characters;
 - blanks: the same but for blanks, tabs and line ends;
@@ -46,17 +47,27 @@ def main() -> None:
             kinds[kind] += 1
             if kind != "same" and len(examples.setdefault(kind, [])) < EXAMPLES:
                 examples[kind].append(f"{name}: {text[:100]}")
-    report = {"articles": articles, "characters": dict(lengths), "paragraphs": dict(kinds), "examples": examples}
+    report = {
+        "articles": articles,
+        "characters": dict(lengths),
+        "paragraphs": dict(kinds),
+        "examples": examples,
+    }
     write_result("craft-text", report)
     print(report)
 
 
 def texts_of(folder: Path) -> Iterator[tuple[str, str, str, str]]:
-    """Of each article the name, the official text, ours, and what its abstracts for tables of contents say."""
+    """Of each article the name, the official text, ours, and what its abstracts for tables of
+    contents say.
+    """
     texts = zipfile.ZipFile(folder / "craft-articles-txt.zip")
     rows = texts.read("articles/ids/craft-idmappings.txt").decode().splitlines()
     pmids = {row.split("\t")[0]: row.split("\t")[2] for row in rows if not row.startswith("#")}
-    with zipfile.ZipFile(folder / "craft-articles-nxml.zip") as archive, tempfile.TemporaryDirectory() as place:
+    with (
+        zipfile.ZipFile(folder / "craft-articles-nxml.zip") as archive,
+        tempfile.TemporaryDirectory() as place,
+    ):
         for name in sorted(one for one in archive.namelist() if one.endswith(".nxml")):
             path = Path(place) / "a.nxml"
             path.write_bytes(archive.read(name))
@@ -85,7 +96,9 @@ def differences(official: str, ours: str, short: str) -> Iterator[tuple[str, str
         ours: our text.
         short: the abstracts for tables of contents, without blanks.
     """
-    theirs, mine = (Counter(filter(None, map(str.strip, text.split("\n")))) for text in (official, ours))
+    theirs, mine = (
+        Counter(filter(None, map(str.strip, text.split("\n")))) for text in (official, ours)
+    )
     for text in (theirs & mine).elements():
         yield "same", text
     left, right = (Counter(map(squeezed, one.elements())) for one in (theirs - mine, mine - theirs))
@@ -93,7 +106,10 @@ def differences(official: str, ours: str, short: str) -> Iterator[tuple[str, str
         yield "blanks", text
     for text in (left - right).elements():
         is_keywords = text.lower().startswith("keywords:")
-        yield "added heading" if text in ADDED else "keywords" if is_keywords else "official alone", text
+        yield (
+            "added heading" if text in ADDED else "keywords" if is_keywords else "official alone",
+            text,
+        )
     for text in (right - left).elements():
         yield "short abstract" if text in short else "ours alone", text
 

@@ -1,10 +1,11 @@
-"""What became of odd but valid files of Word, PDF, Excel and RIS, written before their readers were looked at.
+"""What became of odd but valid files of Word, PDF, Excel and RIS, written before their readers were
+looked at.
 
 usage: python -m studies.formats.odd_files [SOURCES]
 
-``SOURCES`` is the folder ``src`` of another version, for example of a git worktree; its counts are kept beside ours.
-A file is read right if its documents are those that were wanted; else a message, or an error, says that something is
-wrong, or nothing does.
+``SOURCES`` is the folder ``src`` of another version, for example of a git worktree; its counts are
+kept beside ours. A file is read right if its documents are those that were wanted; else a message,
+or an error, says that something is wrong, or nothing does.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ _COUNT = (
 
 
 def counts() -> dict[str, dict[str, int]]:
-    """Returns for each format how many files were read right, read wrongly with and without a message, or refused."""
+    """Returns for each format how many files were read right, read wrongly with and without a
+    message, or refused.
+    """
     from tests.formats.oracle.judging import differences, outcome
     from tests.formats.use.printed_odd import ALL
 

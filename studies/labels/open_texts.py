@@ -1,10 +1,12 @@
-"""The part of a labelled sample whose texts may teach weights that ship: those whose licence leaves no use out.
+"""The part of a labelled sample whose texts may teach weights that ship: those whose licence leaves
+no use out.
 
 usage: python -m studies.labels.open_texts SAMPLE.jsonl SAMPLE.labels -o OPEN
 
-Texts of articles under a licence that forbids commercial use or changed copies, or asks the same licence of what is
-made from them (CC BY-NC, -ND, -SA), and those whose licence nobody states, are left out, although of most only the
-abstract was sampled. Written: ``OPEN.jsonl`` and ``OPEN.labels``, with the lines of the two files as they are.
+Texts of articles under a licence that forbids commercial use or changed copies, or asks the same
+licence of what is made from them (CC BY-NC, -ND, -SA), and those whose licence nobody states, are
+left out, although of most only the abstract was sampled. Written: ``OPEN.jsonl`` and
+``OPEN.labels``, with the lines of the two files as they are.
 """
 
 from __future__ import annotations
@@ -30,13 +32,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("sample", type=Path)
     parser.add_argument("labels", type=Path)
-    parser.add_argument("-o", "--output", required=True, help="name of both files, without its ending")
+    parser.add_argument(
+        "-o", "--output", required=True, help="name of both files, without its ending"
+    )
     args = parser.parse_args(argv)
     lines = args.sample.read_text(encoding="utf-8").splitlines(keepends=True)
     kept, closed = opened(lines)
     Path(f"{args.output}.jsonl").write_text("".join(kept), encoding="utf-8")
     Path(f"{args.output}.labels").write_bytes(labels_without(args.labels, set(closed)))
-    counts = ", ".join(f"{count} {licence}" for licence, count in Counter(closed.values()).most_common())
+    counts = ", ".join(
+        f"{count} {licence}" for licence, count in Counter(closed.values()).most_common()
+    )
     sys.stdout.write(f"{len(kept):,} of {len(lines):,} texts stay; left out: {counts or 'none'}\n")
     return 0
 
@@ -72,7 +78,11 @@ def labels_without(path: Path, left_out: set[str]) -> bytes:
     mentions: Counter[str] = Counter()
     for entry in kept:
         assert isinstance(entry, Entry)
-        tags = (header.tags[tag] for tag, value in zip(entry.tag, entry.value, strict=True) if value >= HARD)
+        tags = (
+            header.tags[tag]
+            for tag, value in zip(entry.tag, entry.value, strict=True)
+            if value >= HARD
+        )
         mentions.update(tag.removeprefix("B-") for tag in tags if tag.startswith("B-"))
     gone = end.documents - len(kept)
     changed = msgspec.structs.replace(

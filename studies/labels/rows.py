@@ -1,10 +1,11 @@
-"""Strict F1 of models on each row, a type of a corpus: with intervals, and the paired difference to the first arm.
+"""Strict F1 of models on each row, a type of a corpus: with intervals, and the paired difference to
+the first arm.
 
 usage: python -m studies.labels.rows RUNS [--arms soft-bio,hard-bio,soft-io,hard-io] [--part dev]
 
-RUNS is the folder of the run folders of the grid ``labels``, ``sample-ARM-sSEED``. Predictions of a type that a row
-does not ask for are neither right nor wrong there. With several seeds the F1 is their mean, and the interval that of
-the first one.
+RUNS is the folder of the run folders of the grid ``labels``, ``sample-ARM-sSEED``. Predictions of a
+type that a row does not ask for are neither right nor wrong there. With several seeds the F1 is
+their mean, and the interval that of the first one.
 """
 
 from __future__ import annotations
@@ -58,13 +59,15 @@ def _iob(corpus: str) -> dict[str, str]:
 
 
 _BC5CDR = {
-    part: f"bc5cdr/pubtator/CDR_{name}Set.PubTator.txt" for part, name in (("dev", "Development"), ("test", "Test"))
+    part: f"bc5cdr/pubtator/CDR_{name}Set.PubTator.txt"
+    for part, name in (("dev", "Development"), ("test", "Test"))
 }
 _NCBI = {part: f"ncbi-disease/pubtator/{part}.PubTator.txt" for part in ("dev", "test")}
 _JNLPBA = {"dev": "jnlpba/iob2/devel.iob2", "test": "jnlpba/iob2/test.iob2"}
 ROWS = (
     Row(corpus="bc2gm", files=_iob("bc2gm"), label="GENE", type="Gene"),
-    Row(corpus="jnlpba", files=_JNLPBA, label="protein", type="Gene"),  # a wider guideline than that of bc2gm
+    # a wider guideline than that of bc2gm
+    Row(corpus="jnlpba", files=_JNLPBA, label="protein", type="Gene"),
     Row(corpus="ncbi-disease", files=_NCBI, label="*", type="Disease"),  # four classes of disease
     Row(corpus="bc5cdr", files=_BC5CDR, label="Disease", type="Disease"),
     Row(corpus="bc5cdr", files=_BC5CDR, label="Chemical", type="Chemical"),
@@ -86,7 +89,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     missing = [arm for arm, found in folders.items() if not found]
     if missing:
         parser.error(f"{args.runs} has no run of {', '.join(missing)}")
-    scores = {arm: [scores_of(folder, data, part=args.part) for folder in found] for arm, found in folders.items()}
+    scores = {
+        arm: [scores_of(folder, data, part=args.part) for folder in found]
+        for arm, found in folders.items()
+    }
     value = {"arms": arms, "rows": facts(scores)}
     write_result(f"labels-rows-{args.part}", value)
     sys.stdout.write(table(value) + "\n")
@@ -124,8 +130,14 @@ def row_scores(row: Row, pairs: Sequence[tuple[Document, Sequence[Mention]]]) ->
         pairs: documents with their gold, and predictions.
     """
     gold = layers(document for document, _ in pairs)
-    asked = {key: [_as(row, m) for m in mentions if row.label in ("*", m.type)] for key, mentions in gold.items()}
-    said = {document.id: [_as(row, m) for m in mentions if m.type == row.type] for document, mentions in pairs}
+    asked = {
+        key: [_as(row, m) for m in mentions if row.label in ("*", m.type)]
+        for key, mentions in gold.items()
+    }
+    said = {
+        document.id: [_as(row, m) for m in mentions if m.type == row.type]
+        for document, mentions in pairs
+    }
     return score(asked, said)
 
 
@@ -133,8 +145,11 @@ def _as(row: Row, mention: Mention) -> Mention:
     return Mention(mention.spans, row.type, source=mention.source)
 
 
-def facts(scores: Mapping[str, Sequence[Mapping[str, Scores]]]) -> dict[str, dict[str, dict[str, object]]]:
-    """All numbers, ready for JSON: row -> arm -> those of each seed, and the paired difference to the first arm.
+def facts(
+    scores: Mapping[str, Sequence[Mapping[str, Scores]]],
+) -> dict[str, dict[str, dict[str, object]]]:
+    """All numbers, ready for JSON: row -> arm -> those of each seed, and the paired difference to
+    the first arm.
 
     Args:
         scores: arm -> of each seed, name of a row -> scores.
@@ -144,7 +159,11 @@ def facts(scores: Mapping[str, Sequence[Mapping[str, Scores]]]) -> dict[str, dic
         name: {
             arm: {
                 "seeds": [facts_of(one[name]) for one in seeds],
-                **({"less_first": paired(seeds[0][name], scores[first][0][name])} if arm in others else {}),
+                **(
+                    {"less_first": paired(seeds[0][name], scores[first][0][name])}
+                    if arm in others
+                    else {}
+                ),
             }
             for arm, seeds in scores.items()
         }
@@ -153,16 +172,25 @@ def facts(scores: Mapping[str, Sequence[Mapping[str, Scores]]]) -> dict[str, dic
 
 
 def table(value: Mapping[str, Any]) -> str:
-    """A line for each row and one for their mean; a column for each arm, and one for what it has more than the first.
+    """A line for each row and one for their mean; a column for each arm, and one for what it has
+    more than the first.
 
     Args:
         value: of a results file.
     """
     first, *others = value["arms"]
-    head = ["strict F1", first, *others, *(f"{arm} less {first} (95%, first seed)" for arm in others)]
+    head = [
+        "strict F1",
+        first,
+        *others,
+        *(f"{arm} less {first} (95%, first seed)" for arm in others),
+    ]
     body, all_f1 = list[list[str]](), list[dict[str, float]]()
     for name, arms in value["rows"].items():
-        f1 = {arm: 100 * statistics.mean(one["micro"]["f1"] for one in arms[arm]["seeds"]) for arm in (first, *others)}
+        f1 = {
+            arm: 100 * statistics.mean(one["micro"]["f1"] for one in arms[arm]["seeds"])
+            for arm in (first, *others)
+        }
         shown = [f"{f1[arm] - f1[first]:+.2f} ({_span(arms[arm]['less_first'])})" for arm in others]
         body.append([name, *(f"{share:.2f}" for share in f1.values()), *shown])
         all_f1.append(f1)

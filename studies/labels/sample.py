@@ -1,9 +1,10 @@
-"""A sample of raw texts: whole documents in the order of a hash of their ids, up to a number of characters.
+"""A sample of raw texts: whole documents in the order of a hash of their ids, up to a number of
+characters.
 
 usage: python -m studies.labels.sample FILE... -o SAMPLE.jsonl --characters N [--longest N]
 
-The same files and numbers give the same sample. Documents that are longer than ``--longest`` characters are left out,
-for a few long articles would be most of it.
+The same files and numbers give the same sample. Documents that are longer than ``--longest``
+characters are left out, for a few long articles would be most of it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     documents = (d for _, d in resolve_inputs(args.files, (), request).documents(ReadReport()))
     found = sample(documents, characters=args.characters, longest=args.longest)
     write(args.output, found)
-    sys.stdout.write(f"{len(found):,} documents, {sum(len(document.text) for document in found):,} characters\n")
+    sys.stdout.write(
+        f"{len(found):,} documents, {sum(len(document.text) for document in found):,} characters\n"
+    )
     return 0
 
 

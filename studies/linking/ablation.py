@@ -1,4 +1,5 @@
-"""What each feature and each source of candidates is worth, on the parts to choose on; see ``plan.md``.
+"""What each feature and each source of candidates is worth, on the parts to choose on; see
+``plan.md``.
 
 python -m studies.linking.ablation PACK INDEX OUT [--corpora CORPUS ...]
 """
@@ -44,34 +45,49 @@ SOURCES: Final = ("memory", "abbreviations")
 
 
 def ablate(name: str, pack: Pack, index: NameIndex) -> dict[str, Any]:
-    """Recall@1 of one corpus with everything, and what is lost without each part, paired over documents."""
+    """Recall@1 of one corpus with everything, and what is lost without each part, paired over
+    documents.
+    """
     fit = documents(name, "fit", choosing=True)
     reference = reference_of(fit, documents(name, "dev"), pack)
     settings = FitSettings()
     taught = gather_training_data(pack, index, fit, settings=settings)
-    linker = Linker(pack, index=index, memory=taught.memory, rankers=fit_rankers(taught, settings=settings))
+    linker = Linker(
+        pack, index=index, memory=taught.memory, rankers=fit_rankers(taught, settings=settings)
+    )
     ranked = _ranked(linker, reference.documents)
     whole = _scores(reference, linker, ranked)
     rows = {}
     for group, features in GROUPS.items():
         rankers = fit_rankers(without(taught, features), settings=settings)
         other = Linker(pack, index=index, memory=taught.memory, rankers=rankers)
-        rows[group] = _scores(reference, other, other.ranking.rank_candidates(ranked.found, ranked.features))
+        rows[group] = _scores(
+            reference, other, other.ranking.rank_candidates(ranked.found, ranked.features)
+        )
     for source in SOURCES:
         bare = [_plain(one) if source == "abbreviations" else one for one in fit]
         test = [_plain(one) if source == "abbreviations" else one for one in reference.documents]
-        less = gather_training_data(pack, index, bare, settings=FitSettings(remember=source != "memory"))
-        other = Linker(pack, index=index, memory=less.memory, rankers=fit_rankers(less, settings=settings))
+        less = gather_training_data(
+            pack, index, bare, settings=FitSettings(remember=source != "memory")
+        )
+        other = Linker(
+            pack, index=index, memory=less.memory, rankers=fit_rankers(less, settings=settings)
+        )
         rows[source] = _scores(reference, other, _ranked(other, test))
     return {
         "all": link_intervals(whole, resamples=RESAMPLES)[NAME].as_dict(),
         "mentions": whole.counts(NAME)[1],
-        "without": {key: link_difference(one, whole, NAME, resamples=RESAMPLES).as_dict() for key, one in rows.items()},
+        "without": {
+            key: link_difference(one, whole, NAME, resamples=RESAMPLES).as_dict()
+            for key, one in rows.items()
+        },
     }
 
 
 def without(taught: TrainingData, features: Collection[str]) -> TrainingData:
-    """What texts taught with nothing in the columns of some features, so that they get no weight."""
+    """What texts taught with nothing in the columns of some features, so that they get no
+    weight.
+    """
     return taught._replace(
         tables={kind: _bare(table, features) for kind, table in taught.tables.items()},
         found={kind: _bare(table, features) for kind, table in taught.found.items()},
@@ -106,7 +122,9 @@ def _cases(reference: Reference, linker: Linker, ranked: Ranked) -> Iterator[Lin
     for at, document in enumerate(reference.documents):
         for number, mention in enumerate(linked(document)):
             parts = tuple(first[at, number])
-            yield msgspec.structs.replace(reference.case(document, mention), parts=parts, where="matched")
+            yield msgspec.structs.replace(
+                reference.case(document, mention), parts=parts, where="matched"
+            )
 
 
 def _plain(document: Document) -> Document:

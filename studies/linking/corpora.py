@@ -1,4 +1,6 @@
-"""The corpora of the study of linking: which types, which parts to fit on, to choose on, and to report."""
+"""The corpora of the study of linking: which types, which parts to fit on, to choose on, and to
+report.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +39,16 @@ class Study(NamedTuple):
 
 
 _GENE: Final = CORPORA["nlm-gene"]
-_CDR: Final = ("bc5cdr/pubtator/CDR_TrainingSet.PubTator.txt", "bc5cdr/pubtator/CDR_DevelopmentSet.PubTator.txt")
+_CDR: Final = (
+    "bc5cdr/pubtator/CDR_TrainingSet.PubTator.txt",
+    "bc5cdr/pubtator/CDR_DevelopmentSet.PubTator.txt",
+)
 _NCBI: Final = CORPORA["ncbi-disease"]
 STUDIES: Final[Mapping[str, Study]] = {
     "bc5cdr": Study(CORPORA["bc5cdr"], _CDR, CORPORA["bc5cdr"].test, _CDR[1]),
-    "ncbi-disease": Study(_NCBI, ("ncbi-disease/pubtator/train.PubTator.txt", _NCBI.dev), _NCBI.test, _NCBI.dev),
+    "ncbi-disease": Study(
+        _NCBI, ("ncbi-disease/pubtator/train.PubTator.txt", _NCBI.dev), _NCBI.test, _NCBI.dev
+    ),
     "nlm-chem": Study(CORPORA["bc5cdr"], _CDR, "nlm-chem/Test.PubTator.gz", _CDR[1]),
     "nlm-gene": Study(_GENE, (_GENE.dev,), _GENE.test),
     "gnormplus": Study(_GENE, ("gnormplus-bc2gn/Train.PubTator",), "gnormplus-bc2gn/Test.PubTator"),
@@ -55,11 +62,14 @@ STUDIES: Final[Mapping[str, Study]] = {
     ),
 }
 _CHEMICALS: Final = dict.fromkeys(("Metabolite", "Nutrient", "Chemical"), "Chemical")
-_DIMB_RE: Final = Corpus("", "", {**_CHEMICALS, "Microorganism": "Species", "Disease": "Disease"}, {})
+_DIMB_RE: Final = Corpus(
+    "", "", {**_CHEMICALS, "Microorganism": "Species", "Disease": "Disease"}, {}
+)
 
 
 def documents(name: str, part: Part, *, choosing: bool = False) -> list[Document]:
-    """The documents of a part, with types and identifiers as in the pack, and with their abbreviations.
+    """The documents of a part, with types and identifiers as in the pack, and with their
+    abbreviations.
 
     Args:
         name: of a corpus, in `NAMES`.
@@ -74,7 +84,9 @@ def documents(name: str, part: Part, *, choosing: bool = False) -> list[Document
     if study.dev:
         if part == "dev":
             return _read((study.dev,), study.corpus)
-        return _read([path for path in study.fit if not choosing or path != study.dev], study.corpus)
+        return _read(
+            [path for path in study.fit if not choosing or path != study.dev], study.corpus
+        )
     found = _read(study.fit, study.corpus)
     if part == "fit" and not choosing:
         return found
@@ -83,7 +95,9 @@ def documents(name: str, part: Part, *, choosing: bool = False) -> list[Document
 
 def _craft(part: Part, choosing: bool) -> list[Document]:
     """Articles of CRAFT, by its own parts."""
-    wanted: tuple[Literal["train", "dev", "test"], ...] = ("train", "dev") if not choosing else ("train",)
+    wanted: tuple[Literal["train", "dev", "test"], ...] = (
+        ("train", "dev") if not choosing else ("train",)
+    )
     parts = wanted if part == "fit" else (part,)
     return [_abbreviated(one) for each in parts for one in craft(each)]
 
@@ -93,13 +107,18 @@ def _dimb_re(part: Part, choosing: bool) -> list[Document]:
     place = Path(os.environ["FASCICLE_DATA"]) / "dimb-re" / "brat.zip"
     with zipfile.ZipFile(place) as archive:
         splits = json.loads(archive.read("splits.json"))
-    names = splits[part] if part != "fit" else [*splits["train"], *([] if choosing else splits["dev"])]
+    names = (
+        splits[part] if part != "fit" else [*splits["train"], *([] if choosing else splits["dev"])]
+    )
     wanted = set(names)
     found = [one for one in read(place, format="brat") if one.id.partition("-")[0] in wanted]
     return [_abbreviated(renamed(one, _DIMB_RE)) for one in found]
 
 
-LOADED: Final[Mapping[str, Callable[[Part, bool], list[Document]]]] = {"craft": _craft, "dimb-re": _dimb_re}
+LOADED: Final[Mapping[str, Callable[[Part, bool], list[Document]]]] = {
+    "craft": _craft,
+    "dimb-re": _dimb_re,
+}
 NAMES: Final = (*STUDIES, *LOADED)
 
 
@@ -112,7 +131,9 @@ def _read(paths: Sequence[str], corpus: Corpus) -> list[Document]:
     found: dict[str, list[Document]] = {}
     for path in paths:
         for one in read(data / path, format="pubtator"):
-            found.setdefault(one.meta.get("original-id", one.id), []).append(_abbreviated(renamed(one, corpus)))
+            found.setdefault(one.meta.get("original-id", one.id), []).append(
+                _abbreviated(renamed(one, corpus))
+            )
     return [joined(identifier, passages) for identifier, passages in found.items()]
 
 
@@ -127,4 +148,9 @@ def joined(identifier: str, passages: Sequence[Document]) -> Document:
             mentions.append(msgspec.structs.replace(mention, spans=spans))
         for (a, b), (c, d) in one.abbreviations or ():
             abbreviations.append(((a + start, b + start), (c + start, d + start)))
-    return Document(id=identifier, text=text, mentions=tuple(mentions), abbreviations=tuple(abbreviations) or None)
+    return Document(
+        id=identifier,
+        text=text,
+        mentions=tuple(mentions),
+        abbreviations=tuple(abbreviations) or None,
+    )

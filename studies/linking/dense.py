@@ -2,9 +2,9 @@
 
 python -m studies.linking.dense PACK LINKER OUT
 
-``PACK`` has names of chemicals by MeSH, such as that of ``mesh-chemicals.toml`` here; ``LINKER`` is any linker of it
-that was fitted with ``--dense ENCODER`` and a ``least`` that is not above the lowest here. What vectors cost is
-measured too, in processor time of one thread.
+``PACK`` has names of chemicals by MeSH, such as that of ``mesh-chemicals.toml`` here; ``LINKER`` is
+any linker of it that was fitted with ``--dense ENCODER`` and a ``least`` that is not above the
+lowest here. What vectors cost is measured too, in processor time of one thread.
 """
 
 from __future__ import annotations
@@ -47,38 +47,58 @@ TOGETHER: Final = 64  # questions
 def with_least(index: NameIndex, dense: DenseIndex, least: float | None) -> NameIndex:
     """The index with vectors whose names must be so similar, or without vectors."""
     manifest = dense.manifest
-    index.dense = None if least is None else DenseIndex(dense.folder, msgspec.structs.replace(manifest, least=least))
+    index.dense = (
+        None
+        if least is None
+        else DenseIndex(dense.folder, msgspec.structs.replace(manifest, least=least))
+    )
     return index
 
 
 def of_kind(name: str, part: Part, *, choosing: bool = False) -> list[Document]:
     """The documents of a part with their chemicals alone."""
     return [
-        msgspec.structs.replace(one, mentions=tuple(each for each in one.mentions if each.type == KIND))
+        msgspec.structs.replace(
+            one, mentions=tuple(each for each in one.mentions if each.type == KIND)
+        )
         for one in documents(name, part, choosing=choosing)
     ]
 
 
-def measure(fit: list[Document], test: list[Document], pack: Pack, *, indexes: dict[str, NameIndex]) -> dict[str, Any]:
+def measure(
+    fit: list[Document], test: list[Document], pack: Pack, *, indexes: dict[str, NameIndex]
+) -> dict[str, Any]:
     """The figures of linkers, the first of which the others are compared with."""
     reference = reference_of(fit, test, pack)
     systems = []
     for name, index in indexes.items():
         linker = fitted_linker(pack, index, fit_linker(pack, index, fit))
-        systems.append(LinkSystem(name=name, cases=tuple(cases_of_linker(reference, linker)), has_candidates=True))
+        systems.append(
+            LinkSystem(
+                name=name, cases=tuple(cases_of_linker(reference, linker)), has_candidates=True
+            )
+        )
     return report_of(systems, reference)
 
 
 def chosen(report: dict[str, Any]) -> float:
     """The least similarity with the best F1 of answers; of equal ones the highest."""
-    values = {float(one["name"]): one["figures"]["f1"]["value"] for one in report["systems"] if one["name"] != WITHOUT}
+    values = {
+        float(one["name"]): one["figures"]["f1"]["value"]
+        for one in report["systems"]
+        if one["name"] != WITHOUT
+    }
     return max(values, key=lambda least: (round(values[least], 12), least))
 
 
 def costs(pack: Pack, dense: DenseIndex) -> dict[str, float]:
     """What it takes to make vectors and to compare them."""
-    encoder = NameEncoder.open(dense.folder / GRAPH, dense.folder / TOKENIZER, pad=dense.manifest.pad, threads=1)
-    rows = np.random.default_rng(0).choice(plan_names(pack, (KIND,)).surfaces, SAMPLE, replace=False)
+    encoder = NameEncoder.open(
+        dense.folder / GRAPH, dense.folder / TOKENIZER, pad=dense.manifest.pad, threads=1
+    )
+    rows = np.random.default_rng(0).choice(
+        plan_names(pack, (KIND,)).surfaces, SAMPLE, replace=False
+    )
     names = sorted(pack.active.surfaces.take(rows), key=len)
     encoder.together(names[:1])
     portions = [names[at : at + TOGETHER] for at in range(0, SAMPLE, TOGETHER)]
@@ -120,9 +140,16 @@ def main() -> None:
 
     def indexes(*leasts: float) -> dict[str, NameIndex]:
         given = {WITHOUT: None, **{f"{least}": least for least in leasts}}
-        return {name: with_least(NameIndex.open(args.index, pack), dense, least) for name, least in given.items()}
+        return {
+            name: with_least(NameIndex.open(args.index, pack), dense, least)
+            for name, least in given.items()
+        }
 
-    found: dict[str, Any] = {**told(pack), "encoder": dense.manifest.encoder, "costs": costs(pack, dense)}
+    found: dict[str, Any] = {
+        **told(pack),
+        "encoder": dense.manifest.encoder,
+        "costs": costs(pack, dense),
+    }
     fit = of_kind("bc5cdr", "fit", choosing=True)
     found["dev"] = measure(fit, of_kind("bc5cdr", "dev"), pack, indexes=indexes(*LEASTS))
     found["least"] = chosen(found["dev"])

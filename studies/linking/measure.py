@@ -1,9 +1,11 @@
 """Measures linkers with gold mentions; see ``plan.md``.
 
-    python -m studies.linking.measure PACK INDEX OUT [--corpora CORPUS ...] [--part dev|test] [--rivals]
+    python -m studies.linking.measure PACK INDEX OUT [--corpora CORPUS ...] [--part dev|test]
+    [--rivals]
 
-``INDEX`` is a folder with the index of the pack, such as any linker of it. ``OUT`` is a JSON file, in which corpora
-that were not asked for stay as they are. With ``--part dev``, linkers are fitted without what is chosen on.
+``INDEX`` is a folder with the index of the pack, such as any linker of it. ``OUT`` is a JSON file,
+in which corpora that were not asked for stay as they are. With ``--part dev``, linkers are fitted
+without what is chosen on.
 """
 
 from __future__ import annotations
@@ -55,9 +57,16 @@ def report_of(systems: list[LinkSystem], reference: Reference) -> dict[str, Any]
 
 
 def measure(
-    name: str, pack: Pack, index: NameIndex, *, part: Literal["dev", "test"], others: Rivals | None = None
+    name: str,
+    pack: Pack,
+    index: NameIndex,
+    *,
+    part: Literal["dev", "test"],
+    others: Rivals | None = None,
 ) -> dict[str, Any]:
-    """The figures of a corpus, as they are written: the fitted linker, the stated order of tiers, and rivals."""
+    """The figures of a corpus, as they are written: the fitted linker, the stated order of
+    tiers, and rivals.
+    """
     fit = documents(name, "fit", choosing=part == "dev")
     fitted = fit_linker(pack, index, fit)
     reference = reference_of(fit, documents(name, part), pack)
@@ -106,7 +115,9 @@ def opened(args: argparse.Namespace) -> tuple[Pack, NameIndex]:
     return pack, NameIndex.open(args.index, pack)
 
 
-def each_corpus(args: argparse.Namespace, pack: Pack, measured: Callable[[str], Mapping[str, Any]]) -> None:
+def each_corpus(
+    args: argparse.Namespace, pack: Pack, measured: Callable[[str], Mapping[str, Any]]
+) -> None:
     """Measures the corpora that are asked for one by one, and writes each when it is done."""
     for name in args.corpora:
         found = {**told(pack), **measured(name)}
@@ -117,7 +128,9 @@ def main() -> None:
     """Measures corpora one by one."""
     parser = parser_of(__doc__)
     parser.add_argument("--part", choices=("dev", "test"), default="test")
-    parser.add_argument("--rivals", action="store_true", help="other linkers too, of the folder that RIVALS names")
+    parser.add_argument(
+        "--rivals", action="store_true", help="other linkers too, of the folder that RIVALS names"
+    )
     args = parser.parse_args()
     pack, index = opened(args)
     others = Rivals(pack, index) if args.rivals else None

@@ -21,9 +21,21 @@ from fascicle.linking.linker import Linker
 from fascicle.loading import load
 from fascicle.settings.inputs import RecognitionSettings
 from fascicle.terms.pack.pack import Pack
-from fascicle.verbs.tasks.link_cases import Reference, cases_of_linker, cases_of_predictions, mention_concepts
+from fascicle.verbs.tasks.link_cases import (
+    Reference,
+    cases_of_linker,
+    cases_of_predictions,
+    mention_concepts,
+)
 from studies.linking.corpora import documents
-from studies.linking.measure import each_corpus, fitted_linker, opened, parser_of, reference_of, report_of
+from studies.linking.measure import (
+    each_corpus,
+    fitted_linker,
+    opened,
+    parser_of,
+    reference_of,
+    report_of,
+)
 
 MODEL: Final = "bc5cdr@1"
 Linked = Mapping[str, Sequence[Mention]]
@@ -56,7 +68,8 @@ def measure(name: str, pack: Pack, index: NameIndex) -> dict[str, Any]:
     less = documents(name, "fit", choosing=True)
     dev = reference_of(less, documents(name, "dev"), pack)
     told = linked(
-        recognised(dev.documents, task, pack.folder), fitted_linker(pack, index, fit_linker(pack, index, less))
+        recognised(dev.documents, task, pack.folder),
+        fitted_linker(pack, index, fit_linker(pack, index, less)),
     )
     least = chosen(dev, told)
     fit = documents(name, "fit")
@@ -64,13 +77,20 @@ def measure(name: str, pack: Pack, index: NameIndex) -> dict[str, Any]:
     reference = reference_of(fit, documents(name, "test"), pack)
     found = linked(recognised(reference.documents, task, pack.folder), linker)
     systems = [
-        LinkSystem(name="raw text", cases=tuple(cases_of_predictions(reference, kept(found, least)))),
+        LinkSystem(
+            name="raw text", cases=tuple(cases_of_predictions(reference, kept(found, least)))
+        ),
         LinkSystem(name="all of it", cases=tuple(cases_of_predictions(reference, found))),
         LinkSystem(name="gold mentions", cases=tuple(cases_of_linker(reference, linker))),
     ]
     recogniser = MODEL if task.model else "pack"
     right = _recognition(reference, found)
-    return {"recogniser": recogniser, "least": least, "links": report_of(systems, reference), "found": right}
+    return {
+        "recogniser": recogniser,
+        "least": least,
+        "links": report_of(systems, reference),
+        "found": right,
+    }
 
 
 def strength(mention: Mention) -> float:
@@ -81,12 +101,21 @@ def strength(mention: Mention) -> float:
 
 def kept(found: Linked, least: float) -> Linked:
     """The mentions that are strong enough."""
-    return {name: [one for one in several if strength(one) >= least] for name, several in found.items()}
+    return {
+        name: [one for one in several if strength(one) >= least] for name, several in found.items()
+    }
 
 
 def chosen(reference: Reference, found: Linked) -> float:
-    """The least strength by which concepts of documents have the best F1; of equal ones the lowest."""
-    gold = {(one.id, curie) for one in reference.documents for each in one.mentions for curie in mention_concepts(each)}
+    """The least strength by which concepts of documents have the best F1; of equal ones the
+    lowest.
+    """
+    gold = {
+        (one.id, curie)
+        for one in reference.documents
+        for each in one.mentions
+        for curie in mention_concepts(each)
+    }
     strongest: dict[tuple[str, str], float] = {}
     for name, several in found.items():
         for mention in several:
@@ -109,7 +138,9 @@ def recognised(texts: Sequence[Document], task: Task, pack: Path) -> list[Docume
     bare = [msgspec.structs.replace(one, mentions=()) for one in texts]
     found = [apply(one, patch) for one, patch in zip(bare, model.predict(bare), strict=True)]
     return [
-        msgspec.structs.replace(one, mentions=tuple(each for each in one.mentions if each.type in task.types))
+        msgspec.structs.replace(
+            one, mentions=tuple(each for each in one.mentions if each.type in task.types)
+        )
         for one in found
     ]
 
@@ -123,7 +154,11 @@ def linked(found: Sequence[Document], linker: Linker) -> Linked:
 def _recognition(reference: Reference, found: Linked) -> dict[str, int]:
     """How many mentions are right, with their type and ends."""
     gold = {(one.id, each.type, each.spans) for one in reference.documents for each in one.mentions}
-    said = {(identifier, each.type, each.spans) for identifier, several in found.items() for each in several}
+    said = {
+        (identifier, each.type, each.spans)
+        for identifier, several in found.items()
+        for each in several
+    }
     return {"gold": len(gold), "found": len(said), "right": len(gold & said)}
 
 

@@ -2,8 +2,8 @@
 
 The folder that ``RIVALS`` names holds them, and nothing of the project needs it::
 
-    pip install --no-deps --target $RIVALS gilda adeft appdirs pystow unidecode boto3 botocore s3transfer jmespath \
-        click nltk tqdm regex scikit-learn joblib threadpoolctl
+    pip install --no-deps --target $RIVALS gilda adeft appdirs pystow unidecode boto3 botocore
+        s3transfer jmespath click nltk tqdm regex scikit-learn joblib threadpoolctl
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ def entries_of(pack: Pack, index: NameIndex, kind: str, prefixes: Sequence[str])
 
     Args:
         pack: open.
-        index: of the pack; names of other vocabularies are given to the concepts that they refer to.
+        index: of the pack; names of other vocabularies are given to the concepts that they refer
+            to.
         kind: type.
         prefixes: of the vocabularies.
     """
@@ -88,7 +89,9 @@ def grounder(entries: Iterator[Entry]) -> Any:
 
 
 def gilda(entries: Iterator[Entry]) -> Rank:
-    """The order of Gilda's grounder; the species of the document, as it takes them, come before human."""
+    """The order of Gilda's grounder; the species of the document, as it takes them, come before
+    human.
+    """
     made = grounder(entries)
 
     def rank(asked: Sequence[Ask]) -> Ranks:
@@ -103,7 +106,9 @@ def gilda(entries: Iterator[Entry]) -> Rank:
 
 
 def tfidf(entries: Iterator[Entry]) -> Rank:
-    """Concepts of the names with the nearest vectors of character trigrams, as scispaCy's linker makes them; exact."""
+    """Concepts of the names with the nearest vectors of character trigrams, as scispaCy's linker
+    makes them; exact.
+    """
     _find_rivals()
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -111,7 +116,9 @@ def tfidf(entries: Iterator[Entry]) -> Rank:
     for one in entries:
         by_name.setdefault(one.text, {})[one.curie] = None
     names = list(by_name)
-    vectorizer = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 3), min_df=10, dtype=np.float32)
+    vectorizer = TfidfVectorizer(
+        analyzer="char_wb", ngram_range=(3, 3), min_df=10, dtype=np.float32
+    )
     table = vectorizer.fit_transform(names).T.tocsr()
 
     def rank(asked: Sequence[Ask]) -> Ranks:
@@ -124,7 +131,9 @@ def tfidf(entries: Iterator[Entry]) -> Rank:
                 low, high = similar.indptr[at : at + 2]
                 values, columns = similar.data[low:high], similar.indices[low:high]
                 best = np.lexsort((columns, -values))[:_NEAREST]
-                curies = dict.fromkeys(curie for column in columns[best].tolist() for curie in by_name[names[column]])
+                curies = dict.fromkeys(
+                    curie for column in columns[best].tolist() for curie in by_name[names[column]]
+                )
                 ranked[surface] = tuple(curies)[:_MOST]
         return {one: ranked[one[0]] for one in asked}
 
@@ -145,7 +154,9 @@ class Rivals:
         self._pack, self._index = pack, index
         self._made: dict[tuple[str, str, tuple[str, ...]], Rank] = {}
 
-    def systems(self, reference: Reference, vocabularies: Mapping[str, Sequence[str]]) -> list[LinkSystem]:
+    def systems(
+        self, reference: Reference, vocabularies: Mapping[str, Sequence[str]]
+    ) -> list[LinkSystem]:
         """What they say of the mentions of gold.
 
         Args:
@@ -156,9 +167,13 @@ class Rivals:
         found = []
         for name in RIVALS:
             ranks = {
-                kind: self._rank(name, kind, tuple(vocabularies[kind]))(asks) for kind, asks in asked.items() if asks
+                kind: self._rank(name, kind, tuple(vocabularies[kind]))(asks)
+                for kind, asks in asked.items()
+                if asks
             }
-            found.append(LinkSystem(name=name, cases=tuple(_cases(reference, ranks)), has_candidates=True))
+            found.append(
+                LinkSystem(name=name, cases=tuple(_cases(reference, ranks)), has_candidates=True)
+            )
         return found
 
     def _rank(self, name: str, kind: str, prefixes: tuple[str, ...]) -> Rank:
@@ -189,7 +204,9 @@ def _cases(reference: Reference, ranks: Mapping[str, Ranks]) -> Iterator[LinkCas
         for mention in linked(document):
             ranked = ranks.get(mention.type, {}).get(_ask(document, mention, pairs, species), ())
             case = reference.case(document, mention)
-            yield msgspec.structs.replace(case, parts=(ranked,), answer=frozenset(ranked[:1]), where="matched")
+            yield msgspec.structs.replace(
+                case, parts=(ranked,), answer=frozenset(ranked[:1]), where="matched"
+            )
 
 
 def species_of(document: Document) -> tuple[str, ...]:

@@ -1,10 +1,11 @@
-"""Scores mentions as the multi-label trainer of Kazu does: for comparison with its numbers, never with strict ones.
+"""Scores mentions as the multi-label trainer of Kazu does: for comparison with its numbers, never
+with strict ones.
 
 usage: python -m studies.multilabel.kazu_metric GOLD PREDICTIONS
 
-GOLD is a corpus, PREDICTIONS a file of ``fascicle annotate --format predictions`` over it. Two rules make the numbers
-high: mentions of one type match if they share a character, and of a document and type without a prediction no gold
-counts as missed. The true positives are gold mentions.
+GOLD is a corpus, PREDICTIONS a file of ``fascicle annotate --format predictions`` over it. Two
+rules make the numbers high: mentions of one type match if they share a character, and of a document
+and type without a prediction no gold counts as missed. The true positives are gold mentions.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from fascicle.evaluation.scoring.scores import Counts
 from fascicle.formats import predictions, read
 
 
-def kazu_counts(documents: Iterable[Document], found: Mapping[str, Sequence[Mention]]) -> dict[str, Counts]:
+def kazu_counts(
+    documents: Iterable[Document], found: Mapping[str, Sequence[Mention]]
+) -> dict[str, Counts]:
     """The counts of each type; a document stands for a section of Kazu.
 
     Args:
@@ -54,7 +57,10 @@ def main() -> int:
     counts = kazu_counts(read(args.gold), found)
     for kind, of_kind in counts.items():
         rates = of_kind.rates()
-        print(f"{kind}\tP {100 * rates.precision:.2f}\tR {100 * rates.recall:.2f}\tF1 {100 * rates.f1:.2f}")
+        print(
+            f"{kind}\tP {100 * rates.precision:.2f}\tR {100 * rates.recall:.2f}\tF1 "
+            f"{100 * rates.f1:.2f}"
+        )
     print(f"mean F1 {100 * sum(c.rates().f1 for c in counts.values()) / max(1, len(counts)):.2f}")
     return 0
 

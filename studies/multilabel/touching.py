@@ -4,8 +4,8 @@ usage: python -m studies.multilabel.touching
 
 Written: ``results/touching.json``, from which ``studies.tables`` writes the table.
 
-*tinybern2-kazu* names mentions of one type that touch as the limitation of IO. A mention touches here if only spaces,
-and no line break, are between it and another of its type.
+*tinybern2-kazu* names mentions of one type that touch as the limitation of IO. A mention touches
+here if only spaces, and no line break, are between it and another of its type.
 """
 
 from __future__ import annotations
@@ -84,7 +84,9 @@ def counts_of(documents: Iterable[Document]) -> Counter[str]:
         found["same_type"] += len(_overlapping(rows, same=True))
         found["other_type"] += len(_overlapping(rows, same=False))
         found["touching"] += len(_touching(document.text, mentions.values()))
-        found["breaker"] += sum(not BREAKERS.isdisjoint(document.text[start:end]) for start, end, _ in rows)
+        found["breaker"] += sum(
+            not BREAKERS.isdisjoint(document.text[start:end]) for start, end, _ in rows
+        )
     return found
 
 
@@ -136,7 +138,8 @@ def table() -> str:
     """The corpora, those with the largest share of touching mentions first."""
     corpora: Mapping[str, Mapping[str, int]] = result(NAME).get("corpora", {})
     lines = [
-        "| corpus | mentions | touch one of their type | overlap one of their type | overlap one of another type "
+        "| corpus | mentions | touch one of their type | overlap one of their type | overlap one "
+        "of another type "
         "| with `(`, `)` or `;` |",
         "|---|---|---|---|---|---|",
     ]
@@ -144,8 +147,13 @@ def table() -> str:
     def share(counts: Mapping[str, int], name: str) -> float:
         return counts[name] / max(1, counts["mentions"])
 
-    for corpus, counts in sorted(corpora.items(), key=lambda item: (-share(item[1], "touching"), item[0])):
-        cells = [f"{counts[k]:,} ({share(counts, k):.1%})" for k in ("touching", "same_type", "other_type", "breaker")]
+    for corpus, counts in sorted(
+        corpora.items(), key=lambda item: (-share(item[1], "touching"), item[0])
+    ):
+        cells = [
+            f"{counts[k]:,} ({share(counts, k):.1%})"
+            for k in ("touching", "same_type", "other_type", "breaker")
+        ]
         lines.append(f"| {corpus} | {counts['mentions']:,} | {' | '.join(cells)} |")
     return "\n".join(lines)
 

@@ -2,8 +2,9 @@
 
 usage: python -m studies.noise.curves
 
-Writes ``studies/docs/noise.svg``: a row for each corpus, a column for each kind of noise, test F1 of the first seed by
-the share of training mentions that are wrong, with 95 % intervals over test documents. What is not run is not drawn.
+Writes ``studies/docs/noise.svg``: a row for each corpus, a column for each kind of noise, test F1
+of the first seed by the share of training mentions that are wrong, with 95 % intervals over test
+documents. What is not run is not drawn.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ Curves = dict[tuple[str, str], dict[str, list[Point]]]
 
 
 def curves(grid: Grid, clean: Grid) -> Curves:
-    """(corpus, kind of noise) -> system -> points, from no noise to most; corpora without a noisy run are not there."""
+    """(corpus, kind of noise) -> system -> points, from no noise to most; corpora without a
+    noisy run are not there.
+    """
     noisy, without = Found(grid), Found(clean)
     found: Curves = {}
     for corpus in noises(noisy):
@@ -56,13 +59,22 @@ def curves(grid: Grid, clean: Grid) -> Curves:
             (corpus, kind): {
                 system: [
                     *_points(without, corpus, system, 0.0),
-                    *(p for share in SHARES for p in _points(noisy, f"{corpus}-{kind}-{share}", system, share)),
+                    *(
+                        p
+                        for share in SHARES
+                        for p in _points(noisy, f"{corpus}-{kind}-{share}", system, share)
+                    ),
                 ]
                 for system in NOISED
             }
             for kind in KINDS
         }
-        if any(point.share for systems in of.values() for points in systems.values() for point in points):
+        if any(
+            point.share
+            for systems in of.values()
+            for points in systems.values()
+            for point in points
+        ):
             found |= of
     return found
 
@@ -103,7 +115,9 @@ def main(out: Path = OUT) -> int:
     """Reads, draws, writes."""
     of = curves(read_grid(GRIDS / "noise.toml"), read_grid(GRIDS / "binder.toml"))
     if not of:
-        sys.stderr.write("no run of studies/grids/noise.toml is done; run some with `fascicle bench`\n")
+        sys.stderr.write(
+            "no run of studies/grids/noise.toml is done; run some with `fascicle bench`\n"
+        )
         return 2
     with open_sheet(width=9.0, height=0.8 + 2.6 * len({corpus for corpus, _ in of})) as figure:
         draw(figure, of)

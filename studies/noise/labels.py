@@ -2,15 +2,17 @@
 
 usage: python -m studies.noise.labels OUT [--seed 1]
 
-``FASCICLE_DATA`` names the corpora. Writes ``OUT/CORPUS-KIND-SHARE/{train,dev}.jsonl`` in the native format for the
-corpora of ``studies/grids/noise.toml``, whose paths begin with ``$FASCICLE_NOISE``: name OUT so. Test is untouched.
-Train and dev are both noisy, since whoever has only noisy labels has no others to choose by.
+``FASCICLE_DATA`` names the corpora. Writes ``OUT/CORPUS-KIND-SHARE/{train,dev}.jsonl`` in the
+native format for the corpora of ``studies/grids/noise.toml``, whose paths begin with
+``$FASCICLE_NOISE``: name OUT so. Test is untouched. Train and dev are both noisy, since whoever has
+only noisy labels has no others to choose by.
 
 Of the mentions of a part exactly the given share is changed, rounded, drawn without replacement:
 
 - ``drop``: taken away;
-- ``shift``: one boundary, drawn, moves by one word outward or inward (drawn), so that the range stays in its sentence,
-  is not empty, and is no other mention; a mention that cannot be moved so is left as it is, and counted;
+- ``shift``: one boundary, drawn, moves by one word outward or inward (drawn), so that the range
+  stays in its sentence, is not empty, and is no other mention; a mention that cannot be moved so is
+  left as it is, and counted;
 - ``flip``: another type of the corpus, drawn; a corpus of one type has none to give.
 """
 
@@ -67,13 +69,17 @@ def with_noise(documents: Sequence[Document], kind: str, share: float, *, seed: 
         seed: decides which.
 
     Raises:
-        InputError: types to flip are asked for where there is one, or words to shift over where there are none.
+        InputError: types to flip are asked for where there is one, or words to shift over where
+            there are none.
     """
     chance = np.random.default_rng(seed)
     places = [(i, m) for i, document in enumerate(documents) for m in document.layer(GOLD)]
     types = sorted({m.type for _, m in places})
     if kind == "flip" and len(types) < 2:
-        raise InputError(f"a corpus of one type ({', '.join(types)}) has no other to flip it to; choose another noise")
+        raise InputError(
+            f"a corpus of one type ({', '.join(types)}) has no other to flip it to; choose "
+            "another noise"
+        )
     drawn = chance.choice(len(places), size=round(share * len(places)), replace=False)
     gold = [list(document.layer(GOLD)) for document in documents]
     changed = 0
@@ -84,7 +90,9 @@ def with_noise(documents: Sequence[Document], kind: str, share: float, *, seed: 
             at = gold[index].index(mention)
             gold[index][at : at + 1] = found
             changed += 1
-    noisy = [_with_gold(document, mentions) for document, mentions in zip(documents, gold, strict=True)]
+    noisy = [
+        _with_gold(document, mentions) for document, mentions in zip(documents, gold, strict=True)
+    ]
     return Noisy(documents=noisy, changed=changed, kept=len(drawn) - changed)
 
 
@@ -102,10 +110,14 @@ def _changed(
         return []
     taken = {(m.type, m.spans) for m in gold}
     if kind == "flip":
-        others = [name for name in types if name != mention.type and (name, mention.spans) not in taken]
+        others = [
+            name for name in types if name != mention.type and (name, mention.spans) not in taken
+        ]
         options = [msgspec.structs.replace(mention, type=name) for name in others]
     else:
-        moved = (msgspec.structs.replace(mention, spans=(span,)) for span in _moves(mention, document))
+        moved = (
+            msgspec.structs.replace(mention, spans=(span,)) for span in _moves(mention, document)
+        )
         options = [m for m in moved if (m.type, m.spans) not in taken]
     return [options[int(chance.integers(len(options)))]] if options else None
 
@@ -113,11 +125,15 @@ def _changed(
 def _moves(mention: Mention, document: Document) -> Iterator[Span]:
     """The ranges with one boundary one word further in or out, in the sentence of the mention."""
     if not document.words:
-        raise InputError(f"the document {document.id!r} comes without words, over which boundaries move")
+        raise InputError(
+            f"the document {document.id!r} comes without words, over which boundaries move"
+        )
     if len(mention.spans) > 1:
         return
     sentences = document.sentences or ((0, len(document.text)),)
-    low, high = next(((a, b) for a, b in sentences if a <= mention.start and mention.end <= b), (0, 0))
+    low, high = next(
+        ((a, b) for a, b in sentences if a <= mention.start and mention.end <= b), (0, 0)
+    )
     inside = [(a, b) for a, b in document.words if low <= a and b <= high]
     first = next((i for i, (a, b) in enumerate(inside) if a <= mention.start < b), None)
     last = next((i for i, (a, b) in enumerate(inside) if a < mention.end <= b), None)
@@ -135,7 +151,9 @@ def _with_gold(document: Document, mentions: Sequence[Mention]) -> Document:
 
 
 def line_of(document: Document) -> bytes:
-    """A document without the texts of its mentions: runs are known by the hash of files that had none."""
+    """A document without the texts of its mentions: runs are known by the hash of files that had
+    none.
+    """
     record = msgspec.json.decode(codec.encode(document))
     for mention in record.get("mentions", ()):
         del mention["text"]
@@ -159,7 +177,15 @@ def main() -> int:
                     path.parent.mkdir(parents=True, exist_ok=True)
                     with atomic_writer(path, overwrite=True) as stream:
                         stream.writelines(map(line_of, found.documents))
-                    print(json.dumps({"file": str(path), "changed": found.changed, "could not be": found.kept}))
+                    print(
+                        json.dumps(
+                            {
+                                "file": str(path),
+                                "changed": found.changed,
+                                "could not be": found.kept,
+                            }
+                        )
+                    )
     return 0
 
 

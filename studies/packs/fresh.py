@@ -1,10 +1,11 @@
-"""Makes the tables of ``packs/basic.toml`` that join a vocabulary of 2026 with another, or choose from it.
+"""Makes the tables of ``packs/basic.toml`` that join a vocabulary of 2026 with another, or choose
+from it.
 
 usage: python -m studies.packs.fresh FOLDER
 
-``FASCICLE_DATA`` names the data. Of names that older vocabularies lack, those are taken that occur in its open texts
-(142 million characters; no text of a test part is among them). Written: a table for each source, and what was counted
-to ``results/pack-fresh.json``.
+``FASCICLE_DATA`` names the data. Of names that older vocabularies lack, those are taken that occur
+in its open texts (142 million characters; no text of a test part is among them). Written: a table
+for each source, and what was counted to ``results/pack-fresh.json``.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ _TOKEN: Final = re.compile(r"[A-Za-z]+|\d+|[^\sA-Za-z\d]")
 _LONGEST: Final = 9  # tokens of a name that is looked for
 _UNIQUE: Final = re.compile(r" <[^<>]+>$")
 _COLUMNS: Final = ("id", "name", "kind", "type", "parents", "obsolete", "replaced_by")
-_LINE: Final = re.compile(r"(?=.*[A-Za-z])(?=.*\d)[^#(\[:]{4,18}")  # names of cell lines that mean no word
+# names of cell lines that mean no word
+_LINE: Final = re.compile(r"(?=.*[A-Za-z])(?=.*\d)[^#(\[:]{4,18}")
 _SEVERAL: Final = 2  # occurrences
 _DISEASES: Final = ("C536", "C537", "C563", "C564", "C565", "C566", "C567")  # records of MeSH
 Row = dict[str, str]
@@ -53,7 +55,11 @@ class Open:
             with gzip.open(path, "rt", encoding="utf-8") as stream:
                 for line in stream:
                     one = json.loads(line)
-                    for text in (one.get("title"), one.get("abstract"), *(one.get("paragraphs") or ())):
+                    for text in (
+                        one.get("title"),
+                        one.get("abstract"),
+                        *(one.get("paragraphs") or ()),
+                    ):
                         self._count(text or "", cased=True)
                         self._count((text or "").lower(), cased=False)
 
@@ -82,7 +88,14 @@ def main() -> None:
     data = Path(os.environ["FASCICLE_DATA"])
     args.folder.mkdir(parents=True, exist_ok=True)
     texts = Open(data)
-    makers = {"mouse": mouse, "rat": rat, "taxa": taxa, "lines": lines, "mesh": mesh, "mondo": mondo}
+    makers = {
+        "mouse": mouse,
+        "rat": rat,
+        "taxa": taxa,
+        "lines": lines,
+        "mesh": mesh,
+        "mondo": mondo,
+    }
     finishing = {name: maker(data, texts) for name, maker in makers.items()}
     texts.read()
     counts = {}
@@ -101,7 +114,9 @@ def main() -> None:
 def write(path: Path, rows: Iterable[Row]) -> None:
     """Writes a table with a header."""
     with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, _COLUMNS, delimiter="\t", quoting=csv.QUOTE_NONE, escapechar="\\", restval="")
+        writer = csv.DictWriter(
+            stream, _COLUMNS, delimiter="\t", quoting=csv.QUOTE_NONE, escapechar="\\", restval=""
+        )
         stream.write("\t".join(_COLUMNS) + "\n")
         writer.writerows(rows)
 
@@ -124,7 +139,11 @@ def mouse(data: Path, texts: Open) -> _Finish:
     table = data / "dict-gene-model-organisms" / "Mus_musculus.gene_info.gz"
     found, known = {}, defaultdict[str, set[str]](set)
     for row in rows_of(table):
-        known[row["GeneID"]] |= {row["Symbol"], row["Symbol_from_nomenclature_authority"], *_several(row["Synonyms"])}
+        known[row["GeneID"]] |= {
+            row["Symbol"],
+            row["Symbol_from_nomenclature_authority"],
+            *_several(row["Synonyms"]),
+        }
         for one in _several(row["dbXrefs"]):
             if one.startswith("MGI:MGI:"):
                 found[one.removeprefix("MGI:")] = row["GeneID"]
@@ -140,9 +159,15 @@ def rat(data: Path, texts: Open) -> _Finish:
     return _symbols(data / "fresh-2026" / "rgd.tsv.gz", "protein-coding", found, known, texts)
 
 
-def _symbols(path: Path, kind: str, found: dict[str, str], known: dict[str, set[str]], texts: Open) -> _Finish:
+def _symbols(
+    path: Path, kind: str, found: dict[str, str], known: dict[str, set[str]], texts: Open
+) -> _Finish:
     rows = [row for row in rows_of(path) if row["gene_type"] == kind and row["id"] in found]
-    rows = [row for row in rows if row["symbol"] in known[found[row["id"]]] or row["status"] == "approved"]
+    rows = [
+        row
+        for row in rows
+        if row["symbol"] in known[found[row["id"]]] or row["status"] == "approved"
+    ]
     for row in rows:
         for name in (*_several(row["alias_symbols"]), *_several(row["previous_symbols"])):
             texts.want(name, cased=True)
@@ -160,8 +185,12 @@ def _symbols(path: Path, kind: str, found: dict[str, str], known: dict[str, set[
 
 
 def taxa(data: Path, texts: Open) -> _Finish:
-    """Taxa of 2026 that occur in texts by a scientific or another name, or that older lists have."""
-    older = {f"NCBITaxon:{row[1]}" for row in _pairs(data / "dict-species-reach" / "species.tsv.gz")}
+    """Taxa of 2026 that occur in texts by a scientific or another name, or that older lists
+    have.
+    """
+    older = {
+        f"NCBITaxon:{row[1]}" for row in _pairs(data / "dict-species-reach" / "species.tsv.gz")
+    }
     rows = list(rows_of(data / "fresh-2026" / "ncbitaxon.tsv.gz"))
     for row in rows:
         label = _UNIQUE.sub("", row["label"])
@@ -200,8 +229,14 @@ def _pairs(path: Path) -> Iterator[list[str]]:
 
 
 def lines(data: Path, texts: Open) -> _Finish:
-    """Cell lines of Cellosaurus whose names have a letter and a digit, and occur in texts several times."""
-    rows = [row for row in rows_of(data / "fresh-2026" / "cellosaurus-labels.tsv.gz") if _LINE.fullmatch(row["label"])]
+    """Cell lines of Cellosaurus whose names have a letter and a digit, and occur in texts
+    several times.
+    """
+    rows = [
+        row
+        for row in rows_of(data / "fresh-2026" / "cellosaurus-labels.tsv.gz")
+        if _LINE.fullmatch(row["label"])
+    ]
     rows = [row for row in rows if sum(one.isalnum() for one in row["label"]) >= 4]
     for row in rows:
         texts.want(row["label"], cased=True)
@@ -215,7 +250,9 @@ def lines(data: Path, texts: Open) -> _Finish:
 
 
 def mesh(data: Path, texts: Open) -> _Finish:
-    """New headings of MeSH 2026 that replaced a record of equal name, or that are names of diseases."""
+    """New headings of MeSH 2026 that replaced a record of equal name, or that are names of
+    diseases.
+    """
     older = {row["id"] for row in rows_of(data / "dict-mesh-2024" / "mesh-descriptors-2024.tsv.gz")}
     records, names = defaultdict[str, set[str]](set), defaultdict[str, list[str]](list)
     for row in rows_of(data / "dict-mesh-names-derived" / "mesh-names-open.tsv.gz"):
@@ -227,16 +264,26 @@ def mesh(data: Path, texts: Open) -> _Finish:
         for row in rows_of(data / "lexica-biolexica" / "disease-lexicon.tsv.gz")
         if row["curie"].lower().startswith(("doid:", "mondo:")) and row["source"] != "hp"
     }
-    headings = [row for row in rows_of(data / "fresh-2026" / "mesh-2026-labels.tsv.gz") if row["id"] not in older]
+    headings = [
+        row
+        for row in rows_of(data / "fresh-2026" / "mesh-2026-labels.tsv.gz")
+        if row["id"] not in older
+    ]
 
     def finish() -> Iterator[Row]:
         for row in headings:
-            old, label = records.get(row["label"].lower(), set()), {"id": row["id"], "name": row["label"]}
+            old, label = (
+                records.get(row["label"].lower(), set()),
+                {"id": row["id"], "name": row["label"]},
+            )
             if len(old) == 1:
                 (record,) = old
                 kind = "Disease" if record.startswith(_DISEASES) else "Chemical"
                 yield {**label, "kind": "label", "type": kind}
-                yield from ({"id": row["id"], "name": name, "kind": "exact", "type": kind} for name in names[record])
+                yield from (
+                    {"id": row["id"], "name": name, "kind": "exact", "type": kind}
+                    for name in names[record]
+                )
                 yield {"id": record, "type": kind, "obsolete": "1", "replaced_by": row["id"]}
             elif row["label"].lower() in diseases:
                 yield {**label, "kind": "label", "type": "Disease"}
@@ -245,10 +292,11 @@ def mesh(data: Path, texts: Open) -> _Finish:
 
 
 def mondo(data: Path, texts: Open) -> _Finish:
-    """Labels of MONDO 2026, and new synonyms that occur in texts; their scope is not stated, so they are related.
+    """Labels of MONDO 2026, and new synonyms that occur in texts; their scope is not stated, so
+    they are related.
 
-    Synonyms that older vocabularies have stay as they are there: a name that two members of a set bring would count
-    twice, against the concept of MeSH that has it too.
+    Synonyms that older vocabularies have stay as they are there: a name that two members of a set
+    bring would count twice, against the concept of MeSH that has it too.
     """
     rows = list(rows_of(data / "fresh-2026" / "mondo.tsv.gz"))
     older = _names_of_diseases(data, {row["id"] for row in rows if row["deprecated"] == "1"})
@@ -272,11 +320,20 @@ def mondo(data: Path, texts: Open) -> _Finish:
 
 
 def _names_of_diseases(data: Path, deprecated: Collection[str]) -> set[str]:
-    """The names of DOID, MONDO and MeSH in older tables, in lower case, without those of deprecated concepts."""
-    names = {row["name"].lower() for row in rows_of(data / "dict-mesh-2024" / "mesh-descriptors-2024.tsv.gz")}
+    """The names of DOID, MONDO and MeSH in older tables, in lower case, without those of
+    deprecated concepts.
+    """
+    names = {
+        row["name"].lower()
+        for row in rows_of(data / "dict-mesh-2024" / "mesh-descriptors-2024.tsv.gz")
+    }
     for row in rows_of(data / "lexica-biolexica" / "disease-lexicon.tsv.gz"):
         identifier = row["curie"].upper()
-        if identifier.startswith(("DOID:", "MONDO:")) and row["source"] != "hp" and identifier not in deprecated:
+        if (
+            identifier.startswith(("DOID:", "MONDO:"))
+            and row["source"] != "hp"
+            and identifier not in deprecated
+        ):
             names.add(row["text"].lower())
     return names
 

@@ -1,4 +1,6 @@
-"""Gold mentions of the corpora on which term packs are measured: one type at a time, with CURIEs of the concepts."""
+"""Gold mentions of the corpora on which term packs are measured: one type at a time, with CURIEs
+of the concepts.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,8 @@ class Corpus(NamedTuple):
     """One corpus.
 
     Attributes:
-        dev: file of the part to choose on, below the folder of the data: the development part, or train if there is
-            none.
+        dev: file of the part to choose on, below the folder of the data: the development part, or
+            train if there is none.
         test: file of the test part.
         types: type in the corpus -> canonical type; others are left out.
         bare: canonical type -> prefix of its identifiers where the corpus writes none.
@@ -39,7 +41,13 @@ class Corpus(NamedTuple):
 
 
 _DISEASE = {"SpecificDisease": "Disease", "DiseaseClass": "Disease", "Modifier": "Disease"}
-_BARE = {"Disease": "MESH", "Chemical": "MESH", "Gene": "NCBIGene", "Species": "NCBITaxon", "CellLine": "cellosaurus"}
+_BARE = {
+    "Disease": "MESH",
+    "Chemical": "MESH",
+    "Gene": "NCBIGene",
+    "Species": "NCBITaxon",
+    "CellLine": "cellosaurus",
+}
 CRAFT: Mapping[str, str] = {  # folder of annotations -> type
     "CHEBI": "Chemical",
     "CL": "CellType",
@@ -62,10 +70,16 @@ CORPORA: Mapping[str, Corpus] = {
         _BARE,
     ),
     "linnaeus": Corpus(
-        "linnaeus/pubtator/Train.PubTator.gz", "linnaeus/pubtator/Test.PubTator", {"Species": "Species"}, _BARE
+        "linnaeus/pubtator/Train.PubTator.gz",
+        "linnaeus/pubtator/Test.PubTator",
+        {"Species": "Species"},
+        _BARE,
     ),
     "bioid": Corpus(
-        "bioid/Train_revision.PubTator.gz", "bioid/Test_revision.PubTator.gz", {"CellLine": "CellLine"}, _BARE
+        "bioid/Train_revision.PubTator.gz",
+        "bioid/Test_revision.PubTator.gz",
+        {"CellLine": "CellLine"},
+        _BARE,
     ),
     "biored": Corpus(
         "biored/Dev.PubTator",
@@ -79,7 +93,9 @@ CORPORA: Mapping[str, Corpus] = {
         },
         _BARE,
     ),
-    "nlm-gene": Corpus("nlm-gene/Train.PubTator", "nlm-gene/Test.PubTator", {"Gene": "Gene"}, _BARE),
+    "nlm-gene": Corpus(
+        "nlm-gene/Train.PubTator", "nlm-gene/Test.PubTator", {"Gene": "Gene"}, _BARE
+    ),
 }
 NAMES = (*CORPORA, "craft")
 
@@ -104,7 +120,9 @@ def renamed(document: Document, corpus: Corpus) -> Document:
     mentions = {}
     for mention in document.mentions:
         if (kind := corpus.types.get(mention.type)) is not None:
-            found = (curie(link.id, link.ontology or corpus.bare.get(kind, "")) for link in mention.links)
+            found = (
+                curie(link.id, link.ontology or corpus.bare.get(kind, "")) for link in mention.links
+            )
             links = tuple(Link(id=one.partition(":")[2], curie=one) for one in found if one)
             mentions[mention.spans, kind] = Mention(mention.spans, kind, links=links)
     return msgspec.structs.replace(document, mentions=tuple(mentions.values()), events=())
@@ -132,7 +150,9 @@ def _craft(folder: Path, part: CraftPart) -> Iterator[Document]:
 
 
 def _annotations(root: Element) -> Iterator[tuple[tuple[tuple[int, int], ...], str]]:
-    """Fragments and CURIE of each annotation of a Knowtator file, of the first or the second form."""
+    """Fragments and CURIE of each annotation of a Knowtator file, of the first or the second
+    form.
+    """
     classes = {}
     for one in root.iter("classMention"):
         inner = one.find("mentionClass")
@@ -141,7 +161,9 @@ def _annotations(root: Element) -> Iterator[tuple[tuple[tuple[int, int], ...], s
         first, second = annotation.find("mention"), annotation.find("class")
         told = classes.get(first.get("id"), "") if first is not None else ""
         told = str(second.get("id")) if second is not None else told
-        spans = sorted((int(one.get("start", "")), int(one.get("end", ""))) for one in annotation.iter("span"))
+        spans = sorted(
+            (int(one.get("start", "")), int(one.get("end", ""))) for one in annotation.iter("span")
+        )
         joined: list[tuple[int, int]] = []
         for start, end in spans:
             if joined and start <= joined[-1][1]:

@@ -1,12 +1,16 @@
-"""How often is a match of the shipped pack right in open text? A reader judges random matches; this writes the counts.
+"""How often is a match of the shipped pack right in open text? A reader judges random matches; this
+writes the counts.
 
-usage: FASCICLE_DATA=... python -m studies.packs.judging [--pack basic] [--wrong TYPE=NUMBER,NUMBER ...]
+usage: FASCICLE_DATA=... python -m studies.packs.judging [--pack basic] [--wrong TYPE=NUMBER,NUMBER
+...]
 
-Texts are drawn by a seed: abstracts, articles and pages for patients, 10 million characters. Of each type, matches are
-drawn that differ in text or in name, for one article may have a name a hundred times: 100 of genes and of cell lines,
-50 of others. A match is right if what stands there is of that type with these ends; links are not looked at. Without
-``--wrong`` the matches are shown with numbers and with what stands around them; with it, the counts go to
-``results/pack-judging.json``, without any text. Give ``--wrong`` for each type; ``TYPE=`` if all are right.
+Texts are drawn by a seed: abstracts, articles and pages for patients, 10 million characters. Of
+each type, matches are drawn that differ in text or in name, for one article may have a name a
+hundred times: 100 of genes and of cell lines, 50 of others. A match is right if what stands there
+is of that type with these ends; links are not looked at. Without ``--wrong`` the matches are shown
+with numbers and with what stands around them; with it, the counts go to
+``results/pack-judging.json``, without any text. Give ``--wrong`` for each type; ``TYPE=`` if all
+are right.
 """
 
 from __future__ import annotations
@@ -61,13 +65,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args.wrong is None:
         for kind, found in sorted(drawn.items()):
             for number, one in enumerate(found, start=1):
-                sys.stdout.write(f"{kind} {number}: {one.before[-60:]}[[{one.surface}]]{one.after[:40]}\n")
+                sys.stdout.write(
+                    f"{kind} {number}: {one.before[-60:]}[[{one.surface}]]{one.after[:40]}\n"
+                )
         return 0
     told = dict(one.split("=", 1) for one in args.wrong)
     if missing := sorted(drawn.keys() ^ told.keys()):
         parser.error(f"--wrong is needed once for each type; see {', '.join(missing)}")
     rows = [_row(kind, found, told[kind]) for kind, found in sorted(drawn.items())]
-    write_result(NAME, {"pack": pack.full_name, "seed": SEED, "characters": sum(TEXTS.values()), "rows": rows})
+    write_result(
+        NAME,
+        {"pack": pack.full_name, "seed": SEED, "characters": sum(TEXTS.values()), "rows": rows},
+    )
     return 0
 
 
@@ -80,7 +89,12 @@ def texts() -> Iterator[Document]:
         rng.shuffle(lines)
         for number, line in enumerate(lines):
             record = json.loads(line)
-            parts = [record.get("title"), record.get("abstract"), record.get("text"), *_paragraphs(record)]
+            parts = [
+                record.get("title"),
+                record.get("abstract"),
+                record.get("text"),
+                *_paragraphs(record),
+            ]
             text = "\n\n".join(part for part in parts if part)[:LONGEST]
             yield Document(id=f"{name} {number}", text=text)
             characters -= len(text)
@@ -111,7 +125,11 @@ def _drawn(found: dict[str, list[Match]]) -> dict[str, list[Match]]:
 
 def _paragraphs(record: dict[str, object]) -> list[str]:
     several = record.get("paragraphs")
-    return [part if isinstance(part, str) else part["text"] for part in several] if isinstance(several, list) else []
+    return (
+        [part if isinstance(part, str) else part["text"] for part in several]
+        if isinstance(several, list)
+        else []
+    )
 
 
 def _row(kind: str, found: Sequence[Match], wrong: str) -> dict[str, object]:

@@ -1,4 +1,6 @@
-"""Literal matching as Kazu does it: names in lower case, found where they stand letter by letter."""
+"""Literal matching as Kazu does it: names in lower case, found where they stand letter by
+letter.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,12 @@ from fascicle.core.mention import Span
 
 
 class Literal:
-    """Finds names between borders of tokens. No folding, no case flags, no priors; of names that overlap, the longest.
+    """Finds names between borders of tokens. No folding, no case flags, no priors; of names that
+    overlap, the longest.
 
-    A border is where not two letters or digits meet, so a name also stands beside a hyphen. What an Aho-Corasick
-    automaton over the names would find between borders is found by asking a set for the text of each length that a
-    name with this first token has.
+    A border is where not two letters or digits meet, so a name also stands beside a hyphen. What an
+    Aho-Corasick automaton over the names would find between borders is found by asking a set for
+    the text of each length that a name with this first token has.
     """
 
     def __init__(self, names: Iterable[str], *, shortest: int = 1) -> None:
@@ -29,7 +32,9 @@ class Literal:
         self._lengths = {first: sorted(found) for first, found in lengths.items()}
 
     def find(self, text: str) -> list[Span]:
-        """The places of names, in the order of the text: the longest first, then the first in the text."""
+        """The places of names, in the order of the text: the longest first, then the first in
+        the text.
+        """
         kept: list[Span] = []
         taken = bytearray(len(text))
         for start, end in sorted(self.all(text), key=lambda span: (span[0] - span[1], span[0])):
@@ -55,7 +60,9 @@ class Literal:
 
 
 def lowered(text: str) -> str:
-    """A text in lower case, character by character, so that no offset moves (Kazu's do behind ``İ``)."""
+    """A text in lower case, character by character, so that no offset moves (Kazu's do behind
+    ``İ``).
+    """
     low = text.lower()
     if len(low) == len(text):
         return low

@@ -20,7 +20,8 @@ from studies.common import ROOT
 
 SOURCES = ROOT / "packs" / "biomed.toml"
 ALL = "biomed"
-# Names that a type goes without, chosen on BioID train: lines are annotated as HeLa, vocabularies have HeLa cell too.
+# Names that a type goes without, chosen on BioID train: lines are annotated as HeLa, vocabularies
+# have HeLa cell too.
 WITHOUT = {"CellLine": re.compile(r"(?i)\bcells?( lines?)?$")}
 
 
@@ -49,8 +50,12 @@ def records(pack: Pack, kind: str) -> Iterator[ConceptRecord]:
         if len(terms):
             surfaces = active.surfaces.take(active.surface[terms])
             kinds = (NAME_KINDS[number] for number in active.kind[terms].tolist())
-            names = tuple(Name(surface, kind) for surface, kind in zip(surfaces, kinds, strict=True))
-            names = tuple(name for name in names if without is None or not without.search(name.surface))
+            names = tuple(
+                Name(surface, kind) for surface, kind in zip(surfaces, kinds, strict=True)
+            )
+            names = tuple(
+                name for name in names if without is None or not without.search(name.surface)
+            )
             if names:
                 yield ConceptRecord(curie=pack.curie(row), names=names)
 

@@ -49,7 +49,9 @@ def write_wheel(pack: Path, manifest: Manifest, folder: Path) -> Path:
     wheel = folder / f"{package}-{version}-py3-none-any.whl"
     files = dict(_files(pack, manifest, package, version))
     info = f"{package}-{version}.dist-info"
-    record = "".join(f"{one},sha256={_digest(content)},{len(content)}\n" for one, content in files.items())
+    record = "".join(
+        f"{one},sha256={_digest(content)},{len(content)}\n" for one, content in files.items()
+    )
     files[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
         for one, content in files.items():
@@ -59,17 +61,25 @@ def write_wheel(pack: Path, manifest: Manifest, folder: Path) -> Path:
     return wheel
 
 
-def _files(pack: Path, manifest: Manifest, package: str, version: str) -> Iterator[tuple[str, bytes]]:
+def _files(
+    pack: Path, manifest: Manifest, package: str, version: str
+) -> Iterator[tuple[str, bytes]]:
     name, info = manifest.name.partition("@")[0], f"{package}-{version}.dist-info"
     yield f"{package}/__init__.py", b""
     for path in sorted(pack.iterdir()):
         if not path.name.startswith("."):
             yield f"{package}/{name}/{path.name}", path.read_bytes()
-    credit = "".join(f"{one.attribution}, {one.date}: {one.licence}, {one.url}\n" for one in manifest.sources)
-    metadata = f"Metadata-Version: 2.1\nName: {package.replace('_', '-')}\nVersion: {version}\nSummary: A term pack\n"
+    credit = "".join(
+        f"{one.attribution}, {one.date}: {one.licence}, {one.url}\n" for one in manifest.sources
+    )
+    metadata = (
+        f"Metadata-Version: 2.1\nName: {package.replace('_', '-')}\nVersion: "
+        f"{version}\nSummary: A term pack\n"
+    )
     texts = {
         "METADATA": f"{metadata}\n{credit}",
-        "WHEEL": "Wheel-Version: 1.0\nGenerator: fascicle\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        "WHEEL": "Wheel-Version: 1.0\nGenerator: fascicle\nRoot-Is-Purelib: true\nTag: "
+        "py3-none-any\n",
         "entry_points.txt": f"[fascicle.packs]\n{manifest.name} = {package}:{name}\n",
         "NOTICE": credit,
     }

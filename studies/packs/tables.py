@@ -47,7 +47,9 @@ def recognition(results: Path) -> str:
 
 
 def links(results: Path) -> str:
-    """Of right mentions with identifiers in gold: how many are linked, and how many of the links are right."""
+    """Of right mentions with identifiers in gold: how many are linked, and how many of the links
+    are right.
+    """
     head = [
         "corpus",
         "type",
@@ -79,7 +81,9 @@ def names(results: Path) -> str:
 
 
 def judged(results: Path) -> str:
-    """How many matches of the shipped pack were read in open text, and how many of them were right."""
+    """How many matches of the shipped pack were read in open text, and how many of them were
+    right.
+    """
     body = []
     for row in read_result(results, "pack-judging").get("rows", []):
         low, high = _wilson(row["right"], row["read"])
@@ -102,7 +106,14 @@ def speed(results: Path) -> str:
         ]
         for name, row in told.get("systems", {}).items()
     ]
-    head = ["system", "MB/s of text", "time, fascicle = 1", "opened in ms", "own memory, MB", "look-ups a second"]
+    head = [
+        "system",
+        "MB/s of text",
+        "time, fascicle = 1",
+        "opened in ms",
+        "own memory, MB",
+        "look-ups a second",
+    ]
     return markdown(head, body) if body else NOT_RUN
 
 
@@ -114,9 +125,21 @@ def builds(results: Path) -> str:
     for count, row in told.get("build", {}).items():
         ours = told["systems"].get("fascicle", {}) if int(count) == told["names"] else big
         size = f"{row['bytes'] / 1e6:,.0f} MB"
-        cells = [f"{row['cpu_s']:,.0f} s", f"{row['peak_mb']:,} MB", size, f"{ours.get('open_ms', 0):,.0f} ms"]
+        cells = [
+            f"{row['cpu_s']:,.0f} s",
+            f"{row['peak_mb']:,} MB",
+            size,
+            f"{ours.get('open_ms', 0):,.0f} ms",
+        ]
         body.append([f"{int(count):,}", *cells, f"{ours.get('lookups_s', 0):,}"])
-    head = ["names", "build, processor time", "peak memory", "on disk", "opened in", "look-ups a second"]
+    head = [
+        "names",
+        "build, processor time",
+        "peak memory",
+        "on disk",
+        "opened in",
+        "look-ups a second",
+    ]
     return markdown(head, body) if body else NOT_RUN
 
 

@@ -1,4 +1,6 @@
-"""The papers, row by row: what each of their results became here, and the state that follows from the numbers."""
+"""The papers, row by row: what each of their results became here, and the state that follows
+from the numbers.
+"""
 
 from __future__ import annotations
 

@@ -68,7 +68,9 @@ def _row(corpus: str, system: str, variant: str = "", *, name: str = "binder") -
     return rows(name).get((corpus, system, variant))
 
 
-def _complete(what: str, found: Sequence[Evidence], remark: str, *commands: str, **more: Any) -> PaperRow:
+def _complete(
+    what: str, found: Sequence[Evidence], remark: str, *commands: str, **more: Any
+) -> PaperRow:
     return PaperRow(
         what=what,
         found=tuple(found),
@@ -100,7 +102,10 @@ def _genia() -> PaperRow:
         second=_row("genia-events", "biaffine", "nested", name="span-heads"),
         elsewhere=True,
     )
-    remark = "The documents with events, a half of GENIA; the paper leads with its large encoder alone, by 0.3."
+    remark = (
+        "The documents with events, a half of GENIA; the paper leads with its large encoder "
+        "alone, by 0.3."
+    )
     return _complete("Table 1, GENIA", found, remark, "recipes/papers/binder-genia.toml")
 
 
@@ -112,8 +117,14 @@ def _table_2(corpus: str) -> PaperRow:
     first, second = (_row(corpus, system) for system in ("binder", "crf"))
     doubt = {"doubt": BY_SENTENCE} if corpus == "bc2gm" else {}
     found = less("BINDER less a CRF", round(ours - theirs, 2), first=first, second=second, **doubt)
-    leads = "; the paper prints both level, and calls BINDER better than the CRF" if found and _leads(found[0]) else ""
-    rose = f"; {EPOCHS[corpus]} epochs, at whose end F1 on dev still rose" if corpus in EPOCHS else ""
+    leads = (
+        "; the paper prints both level, and calls BINDER better than the CRF"
+        if found and _leads(found[0])
+        else ""
+    )
+    rose = (
+        f"; {EPOCHS[corpus]} epochs, at whose end F1 on dev still rose" if corpus in EPOCHS else ""
+    )
     remark = f"The CRF of the paper has an LSTM below it, ours has none{leads}{rose}."
     names = [
         f"recipes/papers/binder-{name}.toml"
@@ -134,13 +145,18 @@ def _labels() -> list[PaperRow]:
         ("Table 3, dictionary matching", (("", "test", "mentions", p, r),)),
         (
             "§3, the quality of the labels from the dictionary",
-            (("Chemical", "train", "tokens", 97.99, 63.14), ("Disease", "train", "tokens", 98.34, 46.73)),
+            (
+                ("Chemical", "train", "tokens", 97.99, 63.14),
+                ("Disease", "train", "tokens", 98.34, 46.73),
+            ),
         ),
     )
     return [
         PaperRow(
             what=what,
-            found=tuple(one for numbers in chosen for one in _quality(stored, *numbers)) if stored else (),
+            found=tuple(one for numbers in chosen for one in _quality(stored, *numbers))
+            if stored
+            else (),
             remark="Names are sequences of tokens, case included; the paper publishes no matcher.",
             table=f"{PAGE}#quality-of-the-labels",
             commands=("studies.binder.token_labels",),
@@ -150,7 +166,9 @@ def _labels() -> list[PaperRow]:
     ]
 
 
-def _quality(stored: Mapping[str, Any], kind: str, part: str, unit: str, *published: float) -> list[Compared]:
+def _quality(
+    stored: Mapping[str, Any], kind: str, part: str, unit: str, *published: float
+) -> list[Compared]:
     right, said, gold = token_labels.rates(stored, part, unit, kind)
     return [
         Compared(
@@ -173,7 +191,10 @@ def _distant() -> list[PaperRow]:
     if measured and run and run.found:
         values = list(run.found.values())
         mean = sum(100 * v["test"]["micro"]["f1"] for v in values) / len(values)
-        ends = [100 * values[0]["test_f1_interval"][end] - 100 * measured["f1"] for end in ("low", "high")]
+        ends = [
+            100 * values[0]["test_f1_interval"][end] - 100 * measured["f1"]
+            for end in ("low", "high")
+        ]
         taught = [
             Compared(
                 what="BINDER less its labels",
@@ -208,7 +229,8 @@ def _distant() -> list[PaperRow]:
         PaperRow(
             what="Table 3, complete labels",
             said=NOT_AT_HAND,
-            remark="The two systems beside BINDER in the paper were not run; our own tagger, CRF and SpanNER stand "
+            remark="The two systems beside BINDER in the paper were not run; our own tagger, CRF "
+            "and SpanNER stand "
             "beside it in the table.",
             needs="the program of Wang et al. (2021)",
             table=COMPLETE,
@@ -219,21 +241,33 @@ def _distant() -> list[PaperRow]:
 
 
 def _taggers() -> list[PaperRow]:
-    """BINDER beside taggers that the same dictionary taught: one that stops early, and one that teaches itself."""
-    ours, taught = (_row("bc5cdr", system, "raw", name="distant") for system in ("binder", "softmax"))
+    """BINDER beside taggers that the same dictionary taught: one that stops early, and one that
+    teaches itself.
+    """
+    ours, taught = (
+        _row("bc5cdr", system, "raw", name="distant") for system in ("binder", "softmax")
+    )
     lead = round(DISTANT["BINDER"][2] - DISTANT["BERT-ES (Liang et al.)"][2], 1)
     rounds = [_row(f"round-{at}", "softmax", name="self-training") for at in (1, 2)]
-    itself = less("BINDER less SEQ after two rounds", None, first=ours, second=rounds[1], deviation=_apart())
+    itself = less(
+        "BINDER less SEQ after two rounds", None, first=ours, second=rounds[1], deviation=_apart()
+    )
     spent = minutes(value for row in (ours, taught, *rounds) if row for value in row.found.values())
     scored = " to ".join(
-        f"{100 * row.values[0]['test']['micro']['f1']:.2f}" for row in (taught, *rounds) if row and row.found
+        f"{100 * row.values[0]['test']['micro']['f1']:.2f}"
+        for row in (taught, *rounds)
+        if row and row.found
     )
     return [
         PaperRow(
             what="Table 3, BINDER beside a tagger that stops early (BERT-ES)",
-            found=tuple(less("BINDER less SEQ", None, first=ours, second=taught, deviation=_apart())),
-            remark=f"The paper has a lead of {lead}, over a number that it quotes, of another encoder; here both were "
-            "taught the names as written, on one encoder; the program of BERT-ES was not run; with other labels from "
+            found=tuple(
+                less("BINDER less SEQ", None, first=ours, second=taught, deviation=_apart())
+            ),
+            remark=f"The paper has a lead of {lead}, over a number that it quotes, of another "
+            "encoder; here both were "
+            "taught the names as written, on one encoder; the program of BERT-ES was not run; "
+            "with other labels from "
             f"the dictionary the lead is {_other_leads()}.",
             table=f"{PAGE}#models-taught-from-these-labels",
             commands=("studies/grids/distant.toml",),
@@ -242,17 +276,24 @@ def _taggers() -> list[PaperRow]:
         PaperRow(
             what="Table 3, BINDER beside a tagger that teaches itself",
             found=tuple(replace(one, minutes=spent) for one in itself),
-            remark="The paper has BINDER above all systems from a dictionary, but none that teaches itself; F1 of the "
+            remark="The paper has BINDER above all systems from a dictionary, but none that "
+            "teaches itself; F1 of the "
             f"tagger goes from {scored} in two rounds, which is within chance.",
             table=f"{PAGE}#models-taught-from-these-labels",
-            commands=("studies/grids/distant.toml", "studies/grids/self-training.toml", "studies.binder.self_training"),
+            commands=(
+                "studies/grids/distant.toml",
+                "studies/grids/self-training.toml",
+                "studies.binder.self_training",
+            ),
             results=("self-training.tar.xz", "distant.tar.xz"),
         ),
     ]
 
 
 def _apart() -> float:
-    """Standard deviation between seeds that a dictionary taught, which is larger than that between others."""
+    """Standard deviation between seeds that a dictionary taught, which is larger than that
+    between others.
+    """
     return deviation("bc5cdr", grids=WEAK)
 
 
@@ -260,9 +301,13 @@ def _other_leads() -> str:
     """BINDER less SEQ with the core of the dictionary, and with its phrases."""
     found = []
     for what, variant in (("names alone", "core"), ("phrases", "")):
-        ours, taught = (_row("bc5cdr", system, variant, name="distant") for system in ("binder", "softmax"))
+        ours, taught = (
+            _row("bc5cdr", system, variant, name="distant") for system in ("binder", "softmax")
+        )
         found += less(f"with {what}", None, first=ours, second=taught)
-    return " and ".join(f"{one.here:+.2f} ({one.what}, {plural(one.seeds, 'seed')})" for one in found)
+    return " and ".join(
+        f"{one.here:+.2f} ({one.what}, {plural(one.seeds, 'seed')})" for one in found
+    )
 
 
 def _variant(table: int, variant: str) -> list[Compared]:
@@ -302,7 +347,8 @@ def _tuned() -> PaperRow:
                 elsewhere=True,
             )
         ),
-        remark="In place of ACE2005; the tuned ones were fitted in each epoch and on single sentences, unlike there.",
+        remark="In place of ACE2005; the tuned ones were fitted in each epoch and on single "
+        "sentences, unlike there.",
         table=VARIANTS,
         commands=(GRID,),
         results=("binder.tar.xz",),
@@ -335,7 +381,9 @@ def _variants() -> list[PaperRow]:
 
 
 def _faster(kind: str, of: Mapping[str, Any], other: str, place: int) -> Compared:
-    """Words a second of BINDER by those of another system; the ends are quartiles of both ratios to the tagger."""
+    """Words a second of BINDER by those of another system; the ends are quartiles of both ratios
+    to the tagger.
+    """
     unit = {"median": 1.0, "low": 1.0, "high": 1.0}
     ours, theirs = (of[name].get("ratio", unit) for name in ("binder_own", other))
     return Compared(
@@ -353,11 +401,19 @@ def _faster(kind: str, of: Mapping[str, Any], other: str, place: int) -> Compare
 def _cost() -> list[PaperRow]:
     stored = read_result(RESULTS, "binder_cost")
     kinds_of = f"; {stored['types']} types here, and seven there" if stored else ""
-    kinds = (("training", stored["training"]), ("inference", stored["inference"]["torch"])) if stored else ()
+    kinds = (
+        (("training", stored["training"]), ("inference", stored["inference"]["torch"]))
+        if stored
+        else ()
+    )
     return [
         PaperRow(
             what=what,
-            found=tuple(_faster(kind, of, other, place) for place, (kind, of) in enumerate(kinds) for other in others),
+            found=tuple(
+                _faster(kind, of, other, place)
+                for place, (kind, of) in enumerate(kinds)
+                for other in others
+            ),
             remark=f"Words a second, on one core here and on a GPU there{own}{kinds_of}.",
             table=f"{PAGE}#cost-table-7",
             commands=("studies.speed.binder",),
@@ -367,7 +423,8 @@ def _cost() -> list[PaperRow]:
             (
                 "Table 7, one pass for each type",
                 ("per_type",),
-                "; a reader of our own stands for MRC-NER, without its matrix of starts and ends, which is faster",
+                "; a reader of our own stands for MRC-NER, without its matrix of starts and "
+                "ends, which is faster",
             ),
             ("Table 7, CRF and biaffine", ("crf", "biaffine"), ""),
         )
@@ -375,7 +432,9 @@ def _cost() -> list[PaperRow]:
 
 
 def _breakdown() -> PaperRow:
-    run = read_result(RESULTS, "binder_analysis").get("runs", {}).get("genia-events-binder-nested-s1")
+    run = (
+        read_result(RESULTS, "binder_analysis").get("runs", {}).get("genia-events-binder-nested-s1")
+    )
     _, start, end, _ = BREAKDOWN["GENIA"]
     found = []
     if run:
@@ -407,7 +466,8 @@ def _told() -> list[PaperRow]:
         PaperRow(
             what="Table 9, partly correct predictions",
             said=NOT_AT_HAND,
-            remark="Predictions with one wrong boundary are counted by side and direction; the kinds of the paper "
+            remark="Predictions with one wrong boundary are counted by side and direction; the "
+            "kinds of the paper "
             "(modifiers, genitives, errors of annotation) were not assigned.",
             needs="a reader who gives each of these predictions its kind",
             table=f"{PAGE}#partly-correct-predictions-tables-8-and-9",
@@ -418,7 +478,8 @@ def _told() -> list[PaperRow]:
         PaperRow(
             what="Table 10, on CoNLL++",
             said=NOT_AT_HAND,
-            remark="The systems that the paper leads on CoNLL-2003 were not run; our tagger, CRF and SpanNER stand "
+            remark="The systems that the paper leads on CoNLL-2003 were not run; our tagger, CRF "
+            "and SpanNER stand "
             "beside BINDER in the table.",
             needs="the programs of the systems of Table 10",
             table=COMPLETE,
@@ -440,7 +501,8 @@ def _counts() -> list[PaperRow]:
         (
             "Table 11, GENIA",
             ("genia",),
-            "Of the mentions here, 0 of train, 183 of dev and 291 of test lie inside another one of their type.",
+            "Of the mentions here, 0 of train, 183 of dev and 291 of test lie inside another one "
+            "of their type.",
         ),
     )
     return [

@@ -54,7 +54,8 @@ SAME_COUNTS: Final = ("conllpp", "conll04", "scierc")
 ONE_SEED: Final = "the chance between seeds is not in it"
 OTHER_PART: Final = "of test here, and of dev in the paper"
 RATES: Final = "alone at 1e-4, and in the bundle at 2e-4"
-OTHER_TRAIN: Final[Mapping[str, str]] = {  # corpus -> how its train part differs from that of the paper
+# corpus -> how its train part differs from that of the paper
+OTHER_TRAIN: Final[Mapping[str, str]] = {
     "wnut16": "a train part of 1,496 mentions, and of 2,104 in the paper",
 }
 LICENSED: Final = ("ontonotes5", "ace2004", "ace2005", "conll2003")
@@ -85,7 +86,8 @@ def _counts() -> list[PaperRow]:
         (
             "BC5CDR, NCBI, W16, W17",
             tuple(name for name in COUNTS if name not in SAME_COUNTS),
-            "The numbers of the paper for NCBI are within 1 of those of its sentences here, but for 5 of train: 5,424, "
+            "The numbers of the paper for NCBI are within 1 of those of its sentences here, but "
+            "for 5 of train: 5,424, "
             "923 and 940.",
         ),
     )
@@ -117,11 +119,14 @@ def _licensed() -> PaperRow:
         what="Table 3, OntoNotes, ACE04, ACE05, CoNLL03",
         said=NOT_AT_HAND,
         remark="These corpora are licensed.",
-        needs="`train.jsonl` in `ontonotes5`, `ace2004-flat/fold-1` and `ace2005-flat` of `$FASCICLE_LICENSED`, and "
+        needs="`train.jsonl` in `ontonotes5`, `ace2004-flat/fold-1` and `ace2005-flat` of "
+        "`$FASCICLE_LICENSED`, and "
         "`$FASCICLE_DATA/conll2003/eng.train`",
         table="paper-recipes.md#corpora-with-a-licence",
         commands=tuple(
-            f"recipes/papers/bundling-{name}-{model}.toml" for name in LICENSED for model in ("spanner", "seqner")
+            f"recipes/papers/bundling-{name}-{model}.toml"
+            for name in LICENSED
+            for model in ("spanner", "seqner")
         ),
     )
 
@@ -132,7 +137,11 @@ def _gains() -> list[PaperRow]:
     return [
         PaperRow(
             what=f"Table 3, {what}: {bundled(single)}",
-            found=tuple(gain for one in _stored(sure, single, name) for gain in _gained(corpora[name], single, one)),
+            found=tuple(
+                gain
+                for one in _stored(sure, single, name)
+                for gain in _gained(corpora[name], single, one)
+            ),
             remark=_printed(name, single),
             table=f"{PAGE}#gains",
             commands=GRID,
@@ -144,13 +153,17 @@ def _gains() -> list[PaperRow]:
 
 
 def _stored(sure: Mapping[str, Any], single: str, name: str) -> list[Mapping[str, float]]:
-    """The gain of a head on a corpus; nothing where it was not computed from the results that are there."""
+    """The gain of a head on a corpus; nothing where it was not computed from the results that
+    are there.
+    """
     found = sure.get(single, {}).get("corpora", {}).get(name)
     return [found] if found else []
 
 
 def _gained(corpus: Corpus, single: str, found: Mapping[str, float]) -> list[Compared]:
-    """The gain as printed, and as the printed precision and recall have it where a printed F1 is not theirs."""
+    """The gain as printed, and as the printed precision and recall have it where a printed F1 is
+    not theirs.
+    """
     of = [table3()[corpus.name][model] for model in (bundled(single), single)]
     first, second = corpus.found(bundled(single)), corpus.found(single)
     both = [seed for seed in second if seed in first]
@@ -159,11 +172,16 @@ def _gained(corpus: Corpus, single: str, found: Mapping[str, float]) -> list[Com
         what=f"{bundled(single)} less {single}",
         paper=of[0].f1 - of[1].f1,
         here=points["here"],
-        **with_all_of_seeds(points["here"], points["low"], points["high"], [gains[seed] for seed in both]),
+        **with_all_of_seeds(
+            points["here"], points["low"], points["high"], [gains[seed] for seed in both]
+        ),
         seeds=len(both),
         deviation=deviation(corpus.name),
         doubt=", ".join(
-            filter(None, (other_machine((first[s], second[s]) for s in both), *_doubts(corpus.name, single)))
+            filter(
+                None,
+                (other_machine((first[s], second[s]) for s in both), *_doubts(corpus.name, single)),
+            )
         ),
         corpus=corpus.name,
         minutes=minutes(of[seed] for of in (first, second) for seed in both),
@@ -172,7 +190,9 @@ def _gained(corpus: Corpus, single: str, found: Mapping[str, float]) -> list[Com
 
 
 def _doubts(corpus: str, single: str) -> tuple[str, str]:
-    """What else differs between a bundle and a single model, and between the corpus here and in the paper."""
+    """What else differs between a bundle and a single model, and between the corpus here and in
+    the paper.
+    """
     return RATES if single == "SpanNER" else "", OTHER_TRAIN.get(corpus, "")
 
 
@@ -184,7 +204,8 @@ def _both(printed: Compared, ours: Printed, theirs: Printed) -> list[Compared]:
 
 def _printed(name: str, single: str) -> str:
     wrong = [
-        f"the paper prints F1 {one.f1:.2f} for {model}, but its precision and recall give {one.harmonic:.2f}"
+        f"the paper prints F1 {one.f1:.2f} for {model}, but its precision and recall give "
+        f"{one.harmonic:.2f}"
         for model, one in table3()[name].items()
         if model in (bundled(single), single) and not one.consistent
     ]
@@ -197,7 +218,9 @@ def _row(corpus: str, model: str) -> Row | None:
 
 
 def _spans() -> list[PaperRow]:
-    """SpanNER less SeqNER: on tweets, where the paper explains its lead, and on the others, where it has one too."""
+    """SpanNER less SeqNER: on tweets, where the paper explains its lead, and on the others,
+    where it has one too.
+    """
     return [_noisy("W16 and W17", ("wnut16", "wnut17")), _noisy("the others", tuple(NAMED)[:-2])]
 
 
@@ -213,11 +236,15 @@ def _noisy(what: str, names: Sequence[str]) -> PaperRow:
 
 
 def _over(name: str) -> list[Compared]:
-    """SpanNER less SeqNER as printed, and as the printed precision and recall have it where an F1 is not theirs."""
+    """SpanNER less SeqNER as printed, and as the printed precision and recall have it where an
+    F1 is not theirs.
+    """
     ours, theirs = (table3()[name][model] for model in ("SpanNER", "SeqNER"))
     told = f"{NAMED[name]}, SpanNER less SeqNER"
     doubt = {"doubt": OTHER_TRAIN[name]} if name in OTHER_TRAIN else {}
-    found = less(told, ours.f1 - theirs.f1, first=_row(name, "SpanNER"), second=_row(name, "SeqNER"), **doubt)
+    found = less(
+        told, ours.f1 - theirs.f1, first=_row(name, "SpanNER"), second=_row(name, "SeqNER"), **doubt
+    )
     return (
         found
         if ours.consistent and theirs.consistent
@@ -226,7 +253,9 @@ def _over(name: str) -> list[Compared]:
 
 
 def _conclusion() -> PaperRow:
-    """Correlations of gains with gaps; without an interval, since chance is told by orders of the corpora."""
+    """Correlations of gains with gaps; without an interval, since chance is told by orders of
+    the corpora.
+    """
     found, chance = [], []
     for single in SINGLES:
         points = {
@@ -236,14 +265,20 @@ def _conclusion() -> PaperRow:
         ours = relation({name: pairs for name, pairs in points.items() if pairs})
         theirs = relation(
             {
-                name: [(of[single].f1 - of[other_of(single)].f1, of[bundled(single)].f1 - of[single].f1)]
+                name: [
+                    (
+                        of[single].f1 - of[other_of(single)].f1,
+                        of[bundled(single)].f1 - of[single].f1,
+                    )
+                ]
                 for name, of in table3().items()
             }
         )
         if ours and theirs:
             found.append(
                 Compared(
-                    what=f"Pearson, gain of {single} with its lead, over {theirs.corpora} corpora there and "
+                    what=f"Pearson, gain of {single} with its lead, over {theirs.corpora} "
+                    "corpora there and "
                     f"{ours.corpora} here",
                     paper=theirs.of_points[0],
                     here=ours.of_points[0],
@@ -254,7 +289,8 @@ def _conclusion() -> PaperRow:
     return PaperRow(
         what="Conclusion 1, gains against gaps",
         found=tuple(found),
-        remark="The paper prints no correlation, so that of its Table 3 stands here; gain and lead share a term, and "
+        remark="The paper prints no correlation, so that of its Table 3 stands here; gain and "
+        "lead share a term, and "
         f"over all orders of the corpora here p is {' and '.join(chance)}, uncorrected.",
         table=f"{PAGE}#gains-against-gaps",
         commands=("studies.bundling.pooled",),
@@ -276,10 +312,15 @@ SPANS_LESS: Final = "SpanNER less SeqNER"
 SPANS, SEQUENCES = "BL-SpanNER less SpanNER", "BL-SeqNER less SeqNER"
 FLAT: Final = ("bc5cdr", "scierc")  # of the first four corpora of Table 6, and at hand
 TWEETS: Final = ("wnut16", "wnut17")
-Claim = tuple[str, str, int]  # attribute, interval, and the sign that the text of the paper gives the difference
+# attribute, interval, and the sign that the text of the paper gives the difference
+Claim = tuple[str, str, int]
 CLAIMS: Final[tuple[tuple[str, str, tuple[Claim, ...]], ...]] = (
     ("SpanNER beside SeqNER, by length", SPANS_LESS, (("length", "1", 1), ("length", "5+", -1))),
-    ("SpanNER beside SeqNER, by text", SPANS_LESS, (("text_length", "32+", 1), ("text_length", "1-7", -1))),
+    (
+        "SpanNER beside SeqNER, by text",
+        SPANS_LESS,
+        (("text_length", "32+", 1), ("text_length", "1-7", -1)),
+    ),
     (
         "SpanNER beside SeqNER, by label consistency",
         SPANS_LESS,
@@ -291,7 +332,11 @@ CLAIMS: Final[tuple[tuple[str, str, tuple[Claim, ...]], ...]] = (
         (("entity_density", "over 0.05", 1), ("entity_density", "(0.01, 0.025]", -1)),
     ),
     ("BL-SpanNER", SPANS, (("length", "5+", 1), ("text_length", "1-7", 1))),
-    ("BL-SeqNER", SEQUENCES, (("length", "1", 1), ("text_length", "32+", 1), ("entity_density", "over 0.05", 1))),
+    (
+        "BL-SeqNER",
+        SEQUENCES,
+        (("length", "1", 1), ("text_length", "32+", 1), ("entity_density", "over 0.05", 1)),
+    ),
 )
 WORDS: Final[Mapping[str, str]] = {
     "length": "mention length {}",
@@ -319,7 +364,8 @@ def _kinds(what: str, found: Sequence[list[Compared]]) -> PaperRow:
     return PaperRow(
         what=f"Table 6, {what}",
         found=tuple(one for some in found for one in some),
-        remark="F1 on test in the intervals of Table 5 with 20 mentions or more; the paper shows a heat map of dev "
+        remark="F1 on test in the intervals of Table 5 with 20 mentions or more; the paper shows "
+        "a heat map of dev "
         "parts, and its text the direction.",
         table=f"{PAGE}#by-kind-of-mention",
         commands=("studies.bundling.kinds",),
@@ -328,7 +374,9 @@ def _kinds(what: str, found: Sequence[list[Compared]]) -> PaperRow:
 
 
 def _of_kinds(corpus: str, pair: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = read_result(RESULTS, kinds.NAME).get("corpora", {}).get(corpus, {}).get(pair, {})
+    found: Mapping[str, Any] = (
+        read_result(RESULTS, kinds.NAME).get("corpora", {}).get(corpus, {}).get(pair, {})
+    )
     return found
 
 
@@ -346,21 +394,36 @@ def _everywhere(corpus: str, pair: str, sign: int) -> list[Compared]:
     if not of:
         return []
     mean = of[kinds.MEAN]
-    what = f"{NAMED[corpus]}, mean of {mean['intervals']} intervals of four attributes ({mean['above']} above), {pair}"
+    what = (
+        f"{NAMED[corpus]}, mean of {mean['intervals']} intervals of four attributes "
+        f"({mean['above']} above), {pair}"
+    )
     return [_shown(what, sign, mean["points"], of["seeds"])]
 
 
 def _shown(what: str, sign: int, points: Sequence[float], seeds: int) -> Compared:
-    """A direction of the paper beside points with their interval, in which seeds are drawn where there are several."""
+    """A direction of the paper beside points with their interval, in which seeds are drawn where
+    there are several.
+    """
     here, low, high = points
     doubt = OTHER_PART if seeds > 1 else ONE_SEED
-    return Compared(what=what, paper=sign, here=here, low=low, high=high, drawn=True, seeds=seeds, doubt=doubt)
+    return Compared(
+        what=what, paper=sign, here=here, low=low, high=high, drawn=True, seeds=seeds, doubt=doubt
+    )
 
 
 def _errors() -> list[PaperRow]:
-    """Table 7 is a heat map, so the paper has directions alone; its text has other ones for W16 and W17."""
+    """Table 7 is a heat map, so the paper has directions alone; its text has other ones for W16
+    and W17.
+    """
     parts = (
-        ("boundary errors of SpanNER beside SeqNER", SPANS_LESS, ("boundary",), 1, (*FLAT, *TWEETS)),
+        (
+            "boundary errors of SpanNER beside SeqNER",
+            SPANS_LESS,
+            ("boundary",),
+            1,
+            (*FLAT, *TWEETS),
+        ),
         ("type errors of SpanNER beside SeqNER", SPANS_LESS, ("type",), -1, (*FLAT, *TWEETS)),
         ("BL-SeqNER", SEQUENCES, ("boundary", "type"), -1, (*FLAT, *TWEETS)),
         ("BL-SpanNER", SPANS, ("boundary", "type"), -1, FLAT),
@@ -369,8 +432,11 @@ def _errors() -> list[PaperRow]:
     return [
         PaperRow(
             what=f"Table 7, {what}",
-            found=tuple(_error(corpus, pair, kind, sign) for kind in kinds for corpus in corpora) if _reports() else (),
-            remark="Shares of all errors on test, in points; the paper shows a heat map of dev parts, and its text the "
+            found=tuple(_error(corpus, pair, kind, sign) for kind in kinds for corpus in corpora)
+            if _reports()
+            else (),
+            remark="Shares of all errors on test, in points; the paper shows a heat map of dev "
+            "parts, and its text the "
             "direction.",
             table=f"{PAGE}#boundary-and-type-errors",
             commands=("studies.families.reports",),
@@ -392,14 +458,20 @@ def _error(corpus: str, pair: str, kind: str, sign: int) -> Compared:
 
 
 def _others() -> PaperRow:
-    """Systems of ours in place of the five of the paper, each bundled less alone, on dev; the paper has gains alone."""
+    """Systems of ours in place of the five of the paper, each bundled less alone, on dev; the
+    paper has gains alone.
+    """
     return PaperRow(
         what="Table 8, five other models",
         said=NOT_AT_HAND,
         found=tuple(
-            one for corpus in ("conll04", "scierc") for other in OTHERS for one in _with_and_without(corpus, *other)
+            one
+            for corpus in ("conll04", "scierc")
+            for other in OTHERS
+            for one in _with_and_without(corpus, *other)
         ),
-        remark="Four systems of ours stand in their place: F1 on dev, bundled less alone; the CRF with alpha = 0.1 has "
+        remark="Four systems of ours stand in their place: F1 on dev, bundled less alone; the "
+        "CRF with alpha = 0.1 has "
         "another rate in the bundle than alone.",
         needs="the programs of RDANER, CL-KL, HireNER, SodNER and DyGIE++",
         table=f"{PAGE}#the-papers-studies-on-dev",
@@ -411,11 +483,16 @@ def _others() -> PaperRow:
 def _with_and_without(
     corpus: str, model: str, alone: tuple[str, str, str], what: str, together: tuple[str, str, str]
 ) -> list[Compared]:
-    """On dev: a system with a second head bundled onto it less the system alone; a corpus may have one precision."""
+    """On dev: a system with a second head bundled onto it less the system alone; a corpus may
+    have one precision.
+    """
     studies = rows("bundling-studies")
     single = rows("binder") if model == "BINDER" else studies
     first, second = (
-        next((found[key] for key in ((corpus, name, variant), (corpus, name, "")) if key in found), None)
+        next(
+            (found[key] for key in ((corpus, name, variant), (corpus, name, "")) if key in found),
+            None,
+        )
         for found, name, variant in (
             (studies, f"{together[0]}:{together[2]}", together[1]),
             (single, alone[0], alone[1]),
@@ -434,7 +511,9 @@ def _study(
     *,
     drawn: bool = True,
 ) -> list[Compared]:
-    """On dev: one row of the studies less another; each is a system, with its head, and a variant."""
+    """On dev: one row of the studies less another; each is a system, with its head, and a
+    variant.
+    """
     found = rows("bundling-studies")
     return on_dev(
         what,
@@ -461,7 +540,8 @@ def _weights() -> list[PaperRow]:
                     corpus,
                 )
             ),
-            remark="F1 on dev; the figure has nine weights, of which five were run, and two stand here; conll04 is not "
+            remark="F1 on dev; the figure has nine weights, of which five were run, and two "
+            "stand here; conll04 is not "
             "in it.",
             table=f"{PAGE}#the-papers-studies-on-dev",
             commands=STUDIES,
@@ -474,17 +554,34 @@ def _weights() -> list[PaperRow]:
 def _taggers() -> list[PaperRow]:
     alone = _study("SeqNER, CRF less softmax", -1, ("crf", ""), ("softmax", ""))
     found = [
-        *_study("BL-SeqNER, CRF less softmax", 0.11, ("bundle:crf", "crf"), ("bundle:softmax", ""), drawn=False),
-        *_study("BL-SpanNER, CRF less softmax", 0.11, ("bundle:span", "crf"), ("bundle:span", ""), drawn=False),
+        *_study(
+            "BL-SeqNER, CRF less softmax",
+            0.11,
+            ("bundle:crf", "crf"),
+            ("bundle:softmax", ""),
+            drawn=False,
+        ),
+        *_study(
+            "BL-SpanNER, CRF less softmax",
+            0.11,
+            ("bundle:span", "crf"),
+            ("bundle:span", ""),
+            drawn=False,
+        ),
     ]
     parts = (
         (
             "bundles",
             found,
-            "F1 on dev of one corpus; the paper prints the mean of all its comparisons, with CRF above softmax on four "
+            "F1 on dev of one corpus; the paper prints the mean of all its comparisons, with CRF "
+            "above softmax on four "
             "and on six of six corpora.",
         ),
-        ("SeqNER", alone, "F1 on dev of one corpus; in the paper CRF is above softmax on two of six corpora."),
+        (
+            "SeqNER",
+            alone,
+            "F1 on dev of one corpus; in the paper CRF is above softmax on two of six corpora.",
+        ),
     )
     return [
         PaperRow(
@@ -504,10 +601,16 @@ def _vectors() -> list[PaperRow]:
     best = [
         *_study("SpanNER, hybrid less boundary", 1, (alone[0], ""), (alone[1], "boundary")),
         *_study("SpanNER, hybrid less pooling", 1, (alone[0], ""), (alone[1], "pooling")),
-        *_study("BL-SpanNER, hybrid less boundary", 1, (together[0], ""), (together[1], "boundary")),
-        *_study("BL-SpanNER, hybrid less pooling", 1, (together[0], ""), (together[1], "pooling-fp32")),
+        *_study(
+            "BL-SpanNER, hybrid less boundary", 1, (together[0], ""), (together[1], "boundary")
+        ),
+        *_study(
+            "BL-SpanNER, hybrid less pooling", 1, (together[0], ""), (together[1], "pooling-fp32")
+        ),
     ]
-    rest = _study("SpanNER, boundary less pooling", -1, (alone[0], "boundary"), (alone[1], "pooling"))
+    rest = _study(
+        "SpanNER, boundary less pooling", -1, (alone[0], "boundary"), (alone[1], "pooling")
+    )
     return [
         PaperRow(
             what=what,
@@ -526,14 +629,17 @@ def _vectors() -> list[PaperRow]:
             (
                 "Figure 7, boundary beside pooling",
                 rest,
-                "F1 on dev of one corpus; in the paper pooling is above boundary on five of six corpora.",
+                "F1 on dev of one corpus; in the paper pooling is above boundary on five of six "
+                "corpora.",
             ),
         )
     ]
 
 
 def _times() -> list[PaperRow]:
-    """What a CRF costs beside softmax, and the hybrid vector beside the others; the ends are quartiles of ratios."""
+    """What a CRF costs beside softmax, and the hybrid vector beside the others; the ends are
+    quartiles of ratios.
+    """
     steps = read_result(RESULTS, "head_cost").get("training", {}).get("steps", {})
     chain = read_result(RESULTS, "binder_cost").get("training", {}).get("crf", {}).get("ratio")
     doubt = "quartiles of turns in place of an interval"
@@ -568,18 +674,27 @@ def _times() -> list[PaperRow]:
         (
             "§4.5.2, time of a CRF",
             crf,
-            "The paper finds much more time, and prints no number; here a plain tagger was timed, not a bundle.",
+            "The paper finds much more time, and prints no number; here a plain tagger was "
+            "timed, not a bundle.",
             "binder",
             "binder_cost",
         ),
-        ("§4.5.3, time of the hybrid vector", hybrid, "The paper finds no extra time.", "heads", "head_cost"),
+        (
+            "§4.5.3, time of the hybrid vector",
+            hybrid,
+            "The paper finds no extra time.",
+            "heads",
+            "head_cost",
+        ),
     )
     return [
         PaperRow(
             what=what,
             found=tuple(found),
             remark=remark,
-            table="binder-tables.md#cost-table-7" if script == "binder" else "results.md#what-heads-cost",
+            table="binder-tables.md#cost-table-7"
+            if script == "binder"
+            else "results.md#what-heads-cost",
             commands=(f"studies.speed.{script}",),
             results=(f"{results}.json",),
         )

@@ -17,8 +17,11 @@ from studies.papers.sources import deviation, minutes, on_dev, rows
 PAGE: Final = "combining-tables.md"
 META: Final = "Meta(SpanPred ∪ SEQ)"
 ELSEWHERE: Final = ("genia-events",)  # a half of GENIA, with another split than that of the paper
-BY_SENTENCE: Final[Mapping[str, str]] = {"genia-resplit": "over sentences of shared abstracts"}  # too narrow
-LESS_GOLD: Final[Mapping[str, str]] = {"ncbi-disease": "; the paper drops the gold that crosses its sentences"}
+# too narrow
+BY_SENTENCE: Final[Mapping[str, str]] = {"genia-resplit": "over sentences of shared abstracts"}
+LESS_GOLD: Final[Mapping[str, str]] = {
+    "ncbi-disease": "; the paper drops the gold that crosses its sentences"
+}
 UNIONS: Final = ("SpanPred ∪ SEQ", "SpanPred ∪ SEQ ∪ SeqCRF")
 VOTES: Final = ("SpanPred x SEQ", "SpanPred x SEQ x SeqCRF")
 GAINS: Final = "studies.combining.gains"
@@ -26,7 +29,11 @@ RESULTS_OF: Final = ("combining.tar.xz", f"{combining_gains.NAME}.json")
 UNPACK: Final = "unpack the stored runs first with `python -m studies.results_packs unpack`"
 SYSTEMS: Final[Mapping[str, str]] = {"SpanPred": "spanpred", "SEQ": "softmax", "SeqCRF": "crf"}
 NAMED: Final = {
-    "ncbi-disease": ("NCBI-Disease", "ncbi-disease", "recipes/filters/combining/ncbi-disease-meta2.toml"),
+    "ncbi-disease": (
+        "NCBI-Disease",
+        "ncbi-disease",
+        "recipes/filters/combining/ncbi-disease-meta2.toml",
+    ),
     "genia-events": (
         "Genia, its documents with events",
         "genia-event-documents",
@@ -53,21 +60,27 @@ def _licensed() -> list[PaperRow]:
         what="Table 1, SocialDisNER, all rows",
         said=NOT_AT_HAND,
         remark="The gold of its test part is not public; texts and gold of train and dev are read.",
-        needs="`$FASCICLE_DATA/socialdisner-es/test`, the texts of the test part with the table of its gold",
+        needs="`$FASCICLE_DATA/socialdisner-es/test`, the texts of the test part with the table "
+        "of its gold",
         table="../../docs/formats/annotation.md#texts-with-a-table-of-offsets",
         commands=tuple(
-            f"recipes/papers/comparing-socialdisner-{system}.toml" for system in ("spanpred", "seq", "seqcrf")
+            f"recipes/papers/comparing-socialdisner-{system}.toml"
+            for system in ("spanpred", "seq", "seqcrf")
         ),
     )
     living = PaperRow(
         what="Table 1, LivingNER, all rows",
         said=NOT_AT_HAND,
         remark="The table is of a re-split of free parts, with an encoder that has read English.",
-        needs="`$FASCICLE_DATA/livingner/training/text-files` and the other parts, with their tables",
+        needs="`$FASCICLE_DATA/livingner/training/text-files` and the other parts, with their "
+        "tables",
         table=f"{PAGE}#livingner-the-free-re-split",
         commands=(
             "studies.combining.livingner_resplit",
-            *(f"recipes/papers/comparing-livingner-{system}.toml" for system in ("spanpred", "seq", "seqcrf")),
+            *(
+                f"recipes/papers/comparing-livingner-{system}.toml"
+                for system in ("spanpred", "seq", "seqcrf")
+            ),
         ),
         results=("combining.tar.xz",),
     )
@@ -75,7 +88,9 @@ def _licensed() -> list[PaperRow]:
 
 
 def _stored(corpus: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = read_result(RESULTS, combining_gains.NAME).get("corpora", {}).get(corpus, {})
+    found: Mapping[str, Any] = (
+        read_result(RESULTS, combining_gains.NAME).get("corpora", {}).get(corpus, {})
+    )
     return found
 
 
@@ -97,8 +112,12 @@ def _trained(corpus: str, *systems: str) -> dict[str, float]:
 
 
 def _points(corpus: str, name: str, alone: str, measure: str) -> list[float]:
-    """One system less another one that stands alone here, with its ends; empty where it was not measured."""
-    found: list[float] = _stored(corpus).get("gains", {}).get(name, {}).get(alone, {}).get(measure, [])
+    """One system less another one that stands alone here, with its ends; empty where it was not
+    measured.
+    """
+    found: list[float] = (
+        _stored(corpus).get("gains", {}).get(name, {}).get(alone, {}).get(measure, [])
+    )
     return found
 
 
@@ -114,7 +133,8 @@ def _is_weakest_here(corpus: str, alone: str, measure: str) -> bool:
 
 
 def _less(corpus: str, name: str, alone: str, measure: str, *, there: str = "") -> list[Compared]:
-    """One system less another one that stands alone, in the paper and here; nothing where it was not measured.
+    """One system less another one that stands alone, in the paper and here; nothing where it was
+    not measured.
 
     Args:
         corpus: name of the corpus.
@@ -131,7 +151,9 @@ def _less(corpus: str, name: str, alone: str, measure: str, *, there: str = "") 
     return [
         Compared(
             what=f"{name} less {other}" if measure == "f1" else f"{measure}, {name} less {other}",
-            paper=round(_printed(corpus, name)[measure] - _printed(corpus, there or alone)[measure], 1),
+            paper=round(
+                _printed(corpus, name)[measure] - _printed(corpus, there or alone)[measure], 1
+            ),
             here=here,
             low=low,
             high=high,
@@ -150,8 +172,11 @@ def _singles(corpus: str) -> PaperRow:
     best = _best(corpus, "f1")
     return PaperRow(
         what=f"Table 1, {what}: the single systems",
-        found=tuple(one for other in SYSTEMS if other != best for one in _less(corpus, best, other, "f1")),
-        remark=f"The rates and epochs here are those of a small encoder{LESS_GOLD.get(corpus, '')}.",
+        found=tuple(
+            one for other in SYSTEMS if other != best for one in _less(corpus, best, other, "f1")
+        ),
+        remark="The rates and epochs here are those of a small "
+        f"encoder{LESS_GOLD.get(corpus, '')}.",
         table=f"{PAGE}#{anchor}",
         commands=("studies/grids/combining.toml", GAINS),
         results=RESULTS_OF,
@@ -159,7 +184,9 @@ def _singles(corpus: str) -> PaperRow:
 
 
 def _over(corpus: str, name: str, measure: str) -> list[Compared]:
-    """A combination over the system that is best in the paper; if that is the weakest here, also over the best here."""
+    """A combination over the system that is best in the paper; if that is the weakest here, also
+    over the best here.
+    """
     best = _best(corpus, measure)
     found = _less(corpus, name, best, measure)
     if _is_weakest_here(corpus, best, measure):
@@ -173,7 +200,9 @@ def _over_each(corpus: str, name: str, measure: str) -> list[Compared]:
 
 
 def _over_union(corpus: str) -> PaperRow:
-    """The filter over the union that it filters; only their differences to single systems have intervals."""
+    """The filter over the union that it filters; only their differences to single systems have
+    intervals.
+    """
     what, _, recipe = NAMED[corpus]
     alone = _best(corpus, "f1")
     kept, union = (_points(corpus, name, alone, "f1") for name in (META, UNIONS[0]))
@@ -205,7 +234,8 @@ def _rejected(corpus: str) -> str:
     lost = f", ours {union[0] - kept[0]:.1f}" if kept and union else ""
     there = _printed(corpus, UNIONS[0])["recall"] - _printed(corpus, META)["recall"]
     return (
-        "A union cannot have less recall than a member, so what can differ is what the filter takes from it: that of "
+        "A union cannot have less recall than a member, so what can differ is what the filter "
+        "takes from it: that of "
         f"the paper takes {there:.1f} points{lost}; {UNPACK}."
     )
 
@@ -216,19 +246,45 @@ def _combined(corpus: str) -> list[PaperRow]:
     rules, kept = (f"{PAGE}#{anchor}", GAINS), (f"{PAGE}#what-the-learned-filter-gains", recipe)
     parts = (
         ("both unions", UNIONS, "f1", "From the predictions of the single systems.", rules),
-        ("recall of both unions", UNIONS, "recall", "A union cannot have less recall than a member.", rules),
-        ("precision of both unions", UNIONS, "precision", "The paper names it as the price of the recall.", rules),
+        (
+            "recall of both unions",
+            UNIONS,
+            "recall",
+            "A union cannot have less recall than a member.",
+            rules,
+        ),
+        (
+            "precision of both unions",
+            UNIONS,
+            "precision",
+            "The paper names it as the price of the recall.",
+            rules,
+        ),
         ("vote of two", VOTES[:1], "f1", "It keeps what both systems predict.", rules),
         ("vote of three", VOTES[1:], "f1", "It keeps what two of the systems predict.", rules),
-        ("precision of both votes", VOTES, "precision", "The paper finds it raised on all corpora.", rules),
-        ("Meta", (META,), "f1", f"The paper finds it at least as high as each system alone; {UNPACK}.", kept),
+        (
+            "precision of both votes",
+            VOTES,
+            "precision",
+            "The paper finds it raised on all corpora.",
+            rules,
+        ),
+        (
+            "Meta",
+            (META,),
+            "f1",
+            f"The paper finds it at least as high as each system alone; {UNPACK}.",
+            kept,
+        ),
         ("recall of Meta", (META,), "recall", _rejected(corpus), kept),
     )
     combined = [
         PaperRow(
             what=f"Table 1, {what}: {part}",
             found=tuple(
-                one for name in names for one in (_over_each if name == META else _over)(corpus, name, measure)
+                one
+                for name in names
+                for one in (_over_each if name == META else _over)(corpus, name, measure)
             ),
             remark=remark,
             table=table,
@@ -240,7 +296,9 @@ def _combined(corpus: str) -> list[PaperRow]:
     return [*combined, _over_union(corpus)]
 
 
-def _claims(what: str, paper: float, pairs: tuple[tuple[str, str, str], ...]) -> tuple[Compared, ...]:
+def _claims(
+    what: str, paper: float, pairs: tuple[tuple[str, str, str], ...]
+) -> tuple[Compared, ...]:
     """On dev of conll04: a system with a variant less the same system with another one."""
     found = rows("claims")
     return tuple(
@@ -260,7 +318,11 @@ def _claims(what: str, paper: float, pairs: tuple[tuple[str, str, str], ...]) ->
 def _specials() -> PaperRow:
     return PaperRow(
         what="§4.1, special tokens in the loss",
-        found=_claims("with less without", 1, (("SpanPred", "specials", ""), ("SEQ", "piece-specials", "piece"))),
+        found=_claims(
+            "with less without",
+            1,
+            (("SpanPred", "specials", ""), ("SEQ", "piece-specials", "piece")),
+        ),
         remark="F1 on dev; SEQ has tags on pieces.",
         table=f"{PAGE}#remarks-of-the-paper-on-dev",
         commands=("studies/grids/claims.toml",),
@@ -270,7 +332,10 @@ def _specials() -> PaperRow:
 
 def _earlier_epochs() -> PaperRow:
     """The filter over three systems with and without them; BC5CDR is not in the paper."""
-    found = {corpus: _stored(corpus).get("earlier_epochs") for corpus in ("ncbi-disease", *ELSEWHERE, "bc5cdr")}
+    found = {
+        corpus: _stored(corpus).get("earlier_epochs")
+        for corpus in ("ncbi-disease", *ELSEWHERE, "bc5cdr")
+    }
     return PaperRow(
         what="§4.6, mistakes of earlier epochs",
         found=tuple(
@@ -289,7 +354,8 @@ def _earlier_epochs() -> PaperRow:
             for corpus, points in found.items()
             if points
         ),
-        remark="The paper gives a reason to have them, and no number; with them the filter also makes more steps of "
+        remark="The paper gives a reason to have them, and no number; with them the filter also "
+        "makes more steps of "
         "training.",
         table=f"{PAGE}#what-the-learned-filter-gains",
         commands=("recipes/filters/combining/bc5cdr-meta3-best.toml", GAINS),
@@ -305,7 +371,9 @@ def _adafactor() -> PaperRow:
             one
             for rate in ("1e-4", "2e-4", "4e-4")
             for one in _claims(
-                f"Adafactor at {rate} less Adam", 1, tuple((n, f"adafactor-{rate}", "adam") for n in pairs)
+                f"Adafactor at {rate} less Adam",
+                1,
+                tuple((n, f"adafactor-{rate}", "adam") for n in pairs),
             )
         ),
         remark="F1 on dev, at three rates of Adafactor and one of Adam.",

@@ -1,18 +1,21 @@
-"""Parts of licensed corpora for the recipes of the papers, from the files as their publishers give them.
+"""Parts of licensed corpora for the recipes of the papers, from the files as their publishers give
+them.
 
 usage: python -m studies.papers.parts CORPUS SOURCE OUT [--lists FOLDER] [--flat]
 
-CORPUS is ``ontonotes5`` (the folder ``annotations`` of LDC2013T19), ``ace2005`` (``data/English`` of LDC2006T06),
-``ace2004`` (``data/English`` of LDC2005T09) or ``cadec`` (the folder with ``text`` and ``original``). Writes
-``OUT/CORPUS/{train,dev,test}.jsonl`` in the native format; the recipes begin with ``$FASCICLE_LICENSED``: name OUT so.
+CORPUS is ``ontonotes5`` (the folder ``annotations`` of LDC2013T19), ``ace2005`` (``data/English``
+of LDC2006T06), ``ace2004`` (``data/English`` of LDC2005T09) or ``cadec`` (the folder with ``text``
+and ``original``). Writes ``OUT/CORPUS/{train,dev,test}.jsonl`` in the native format; the recipes
+begin with ``$FASCICLE_LICENSED``: name OUT so.
 
-- ``--lists``: a folder with ``train.txt``, ``dev.txt`` and ``test.txt``, one id in each line: those of CoNLL-2012 for
-  OntoNotes, of Lu and Roth (2015) for ACE 2005. A folder in front of an id and an ``@`` behind it do not count.
-- ``ace2004`` has no lists here: five folds by name, ``OUT/ace2004/fold-1`` to ``fold-5``; each document is in the test
-  part of one fold, and a tenth of the others is its dev part.
+- ``--lists``: a folder with ``train.txt``, ``dev.txt`` and ``test.txt``, one id in each line: those
+  of CoNLL-2012 for OntoNotes, of Lu and Roth (2015) for ACE 2005. A folder in front of an id and an
+  ``@`` behind it do not count.
+- ``ace2004`` has no lists here: five folds by name, ``OUT/ace2004/fold-1`` to ``fold-5``; each
+  document is in the test part of one fold, and a tenth of the others is its dev part.
 - ``cadec`` has no official parts: every fifth post by name is test.
-- ``--flat`` leaves out every mention that overlaps another one, as *bundling-learning* §4.1.1 does, and writes to
-  ``OUT/CORPUS-flat``.
+- ``--flat`` leaves out every mention that overlaps another one, as *bundling-learning* §4.1.1 does,
+  and writes to ``OUT/CORPUS-flat``.
 """
 
 from __future__ import annotations
@@ -46,7 +49,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("source", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--lists", type=Path)
-    parser.add_argument("--flat", action="store_true", help="leave out mentions that overlap others")
+    parser.add_argument(
+        "--flat", action="store_true", help="leave out mentions that overlap others"
+    )
     args = parser.parse_args(argv)
     try:
         found = CORPORA[args.corpus](args.source, args.lists)
@@ -55,14 +60,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     folder = args.out / f"{args.corpus}{'-flat' if args.flat else ''}"
     for place, parts in found.items():
-        kept = {name: [flat(one) for one in part] for name, part in parts.items()} if args.flat else parts
+        kept = (
+            {name: [flat(one) for one in part] for name, part in parts.items()}
+            if args.flat
+            else parts
+        )
         write_parts(folder / place, kept)
     return 0
 
 
 def flat(document: Document) -> Document:
     """A document without the mentions that overlap another one."""
-    overlapping = {mention.key for pair in overlapping_mentions(document.mentions) for _, mention in pair}
+    overlapping = {
+        mention.key for pair in overlapping_mentions(document.mentions) for _, mention in pair
+    }
     kept = tuple(mention for mention in document.mentions if mention.key not in overlapping)
     return msgspec.structs.replace(document, mentions=kept)
 
@@ -74,16 +85,22 @@ def by_lists(documents: Sequence[Document], lists: Path | None) -> Parts:
         InputError: no lists, or an id that no document has.
     """
     if lists is None:
-        raise InputError("this corpus has official parts: name the folder of their lists with --lists")
+        raise InputError(
+            "this corpus has official parts: name the folder of their lists with --lists"
+        )
     known = {_bare(document.id): document for document in documents}
     found: dict[str, list[Document]] = {}
     for part in PARTS:
         path = lists / f"{part}.txt"
         if not path.is_file():
-            raise InputError(f"there is no list {path}; write the ids of the part into it, one in each line")
+            raise InputError(
+                f"there is no list {path}; write the ids of the part into it, one in each line"
+            )
         names = [_bare(line) for line in path.read_text(encoding="utf-8").split()]
         if lost := [name for name in names if name not in known]:
-            raise InputError(f"{path} names {lost[0]!r}, which is no document of the source; check both")
+            raise InputError(
+                f"{path} names {lost[0]!r}, which is no document of the source; check both"
+            )
         found[part] = [known[name] for name in names]
     return found
 
@@ -103,7 +120,12 @@ def folds(documents: Sequence[Document]) -> Mapping[str, Parts]:
 
 
 def _bare(identifier: str) -> str:
-    return identifier.split("@", 1)[0].rsplit("/", 1)[-1].removesuffix(".name").removesuffix(".apf.xml")
+    return (
+        identifier.split("@", 1)[0]
+        .rsplit("/", 1)[-1]
+        .removesuffix(".name")
+        .removesuffix(".apf.xml")
+    )
 
 
 def _cadec(source: Path, lists: Path | None) -> Mapping[str, Parts]:
@@ -112,12 +134,15 @@ def _cadec(source: Path, lists: Path | None) -> Mapping[str, Parts]:
         for folder, suffix in (("text", ".txt"), ("original", ".ann")):
             if not (source / folder).is_dir():
                 raise InputError(
-                    f"there is no folder {source / folder}; name the folder of CADEC with text and original"
+                    f"there is no folder {source / folder}; name the folder of CADEC with text "
+                    "and original"
                 )
             for file in (source / folder).glob(f"*{suffix}"):
                 shutil.copy(file, beside)
         posts = sorted(read(Path(beside), format="brat"), key=lambda one: one.id)
-    return {"": {"train": [one for at, one in enumerate(posts) if at % FOLDS], "test": posts[::FOLDS]}}
+    return {
+        "": {"train": [one for at, one in enumerate(posts) if at % FOLDS], "test": posts[::FOLDS]}
+    }
 
 
 def _listed(name: str) -> Callable[[Path, Path | None], Mapping[str, Parts]]:

@@ -1,4 +1,6 @@
-"""One row of the page of papers, and what it shows: state, numbers, remark, table, command, results and cost."""
+"""One row of the page of papers, and what it shows: state, numbers, remark, table, command,
+results and cost.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,16 @@ from studies.common import RESULTS
 from studies.papers.rule import Compared, Counted, Evidence, state_of
 from studies.tables.grids import markdown
 
-HEAD: Final = ("what", "state", "the paper, and here", "remark", "our table", "command", "results", "cost")
+HEAD: Final = (
+    "what",
+    "state",
+    "the paper, and here",
+    "remark",
+    "our table",
+    "command",
+    "results",
+    "cost",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,10 +68,23 @@ class PaperRow:
         ]
 
     def cost(self) -> str:
-        """Minutes of training behind the comparisons; a run that serves several of them counts once."""
-        runs = {run: spent for one in self.found if isinstance(one, Compared) for run, spent in one.minutes.items()}
+        """Minutes of training behind the comparisons; a run that serves several of them counts
+        once.
+        """
+        runs = {
+            run: spent
+            for one in self.found
+            if isinstance(one, Compared)
+            for run, spent in one.minutes.items()
+        }
         spent = sum(runs.values())
-        return f"{spent:,.0f} min of training" if spent else "no training of its own" if self.found else "none"
+        return (
+            f"{spent:,.0f} min of training"
+            if spent
+            else "no training of its own"
+            if self.found
+            else "none"
+        )
 
 
 def _linked(command: str) -> str:
@@ -72,13 +96,17 @@ def _linked(command: str) -> str:
 
 
 def told(one: Evidence) -> str:
-    """A comparison in words: what, both numbers, the interval, seeds, a corpus that is not of the paper, a doubt."""
+    """A comparison in words: what, both numbers, the interval, seeds, a corpus that is not of
+    the paper, a doubt.
+    """
     if isinstance(one, Counted):
         return f"{one.what}: {one.paper:,}, and {one.here:,}"
     paper = _printed(one)
     ends = one.interval
     within = f" ({_number(one, ends[0])} to {_number(one, ends[1])})" if ends else " (no interval)"
-    trained = f", {one.seeds} seed{'s' if one.seeds > 1 else ''}" if one.minutes or one.seeds > 1 else ""
+    trained = (
+        f", {one.seeds} seed{'s' if one.seeds > 1 else ''}" if one.minutes or one.seeds > 1 else ""
+    )
     where = f", on {one.corpus}" if one.corpus and one.elsewhere else ""
     doubt = f", {one.doubt}" if one.doubt else ""
     return f"{one.what}: {paper}, and {_number(one, one.here)}{within}{trained}{where}{doubt}"
@@ -91,7 +119,9 @@ def _printed(one: Compared) -> str:
 
 
 def _number(one: Compared, value: float) -> str:
-    return {"points": f"{value:+.2f}", "times": f"{value:.2f} times", "level": f"{value:.2f}"}[one.unit]
+    return {"points": f"{value:+.2f}", "times": f"{value:.2f} times", "level": f"{value:.2f}"}[
+        one.unit
+    ]
 
 
 def table(rows: Sequence[PaperRow]) -> str:

@@ -11,7 +11,14 @@ from fascicle.training.experiments.results import read_result
 from studies.common import RESULTS
 from studies.papers.row import PaperRow
 from studies.papers.rule import LEVEL, NOT_AT_HAND, SHARE, TESTED, Compared
-from studies.papers.sources import between, deviation, half_of_mean, minutes, other_machine, proportion
+from studies.papers.sources import (
+    between,
+    deviation,
+    half_of_mean,
+    minutes,
+    other_machine,
+    proportion,
+)
 from studies.six.corpora import TABLE_2, ScoredRow
 
 COLUMNS: Final = ("BERN2", "WS-BERN2", "TinyBERN2")
@@ -45,8 +52,10 @@ OTHER_LABELS: Final = "taught with other labels of less text"
 EIGHT_BITS: Final = "two of our three students were scored with weights of 8 bits"
 COUNTED: Final = "F1 as seqeval counts, with the intervals of strict F1"
 CUT: Final = "CellFinder is in sentences that we cut"
-RARE: Final = ("jnlpba cell_line", "jnlpba cell_type", "linnaeus *")  # of few mentions in weak labels, §5.1
-RATES: Final = {"1": ("one at a time", 57.43), "32": ("32 at once", 267.40)}  # sentences a second on a processor
+# of few mentions in weak labels, §5.1
+RARE: Final = ("jnlpba cell_line", "jnlpba cell_type", "linnaeus *")
+# sentences a second on a processor
+RATES: Final = {"1": ("one at a time", 57.43), "32": ("32 at once", 267.40)}
 PUBLISHED_SHARE: Final = 100 * 466 / 102_569  # of mentions that touch one of their type, §5.2
 BIOMEDICAL: Final = [
     "bionlp11id",
@@ -92,7 +101,8 @@ def tinybern2() -> list[PaperRow]:
         PaperRow(
             what="Table 2, BERN2",
             said=NOT_AT_HAND,
-            remark="The recipe of a teacher of our own takes its place; BC4CHEMD and GELLUS are not among the data.",
+            remark="The recipe of a teacher of our own takes its place; BC4CHEMD and GELLUS are "
+            "not among the data.",
             needs="BERN2 with its models",
             table="paper-recipes.md#tinybern2",
             commands=("recipes/papers/tinybern2-teacher.toml",),
@@ -125,7 +135,9 @@ def tinybern2() -> list[PaperRow]:
 def _scored(name: str, row: ScoredRow) -> tuple[float, float] | None:
     """F1 of a system as seqeval counts, and half the width of the interval of its strict one."""
     systems = read_result(RESULTS, "six-rows").get("systems", {})
-    found = systems.get(name, {}).get("rows", {}).get(row.name, {}).get("given" if row.given else "raw")
+    found = (
+        systems.get(name, {}).get("rows", {}).get(row.name, {}).get("given" if row.given else "raw")
+    )
     if not found:
         return None
     ends = found["strict"]["f1_interval"]
@@ -133,16 +145,22 @@ def _scored(name: str, row: ScoredRow) -> tuple[float, float] | None:
 
 
 def _mean(name: str, of: Sequence[ScoredRow]) -> tuple[float, float] | None:
-    """The mean over some rows and the seeds of a system, and half its width; nothing if a row was not scored.
+    """The mean over some rows and the seeds of a system, and half its width; nothing if a row was
+    not scored.
 
-    The width is that of the texts, as wide as that of one seed, and that between seeds where there are several.
+    The width is that of the texts, as wide as that of one seed, and that between seeds where there
+    are several.
     """
-    by_seed = [{row.name: found for row in of if (found := _scored(seed, row))} for seed in SYSTEMS[name]]
+    by_seed = [
+        {row.name: found for row in of if (found := _scored(seed, row))} for seed in SYSTEMS[name]
+    ]
     scored = [seed for seed in by_seed if len(seed) == len(of)]
     if not scored:
         return None
     means = [statistics.mean(f1 for f1, _ in seed.values()) for seed in scored]
-    texts = statistics.mean(half_of_mean({row: half for row, (_, half) in seed.items()}) for seed in scored)
+    texts = statistics.mean(
+        half_of_mean({row: half for row, (_, half) in seed.items()}) for seed in scored
+    )
     return statistics.mean(means), math.hypot(texts, between(means))
 
 
@@ -187,10 +205,13 @@ def _level(what: str, name: str, *, doubt: str) -> tuple[Compared, ...]:
     )
 
 
-def _less(what: str, *, first: str, second: str, of: Sequence[ScoredRow], doubt: str = "") -> tuple[Compared, ...]:
+def _less(
+    what: str, *, first: str, second: str, of: Sequence[ScoredRow], doubt: str = ""
+) -> tuple[Compared, ...]:
     """The mean of one of our systems less that of another, beside those of the paper.
 
-    If one row carries the mean of the paper, this is a doubt, and the mean without that row stands beside it.
+    If one row carries the mean of the paper, this is a doubt, and the mean without that row stands
+    beside it.
     """
     row = carrying({row.name: _printed(first, [row]) - _printed(second, [row]) for row in of})
     carried = f"{row} carries the mean of the paper" if row else ""
@@ -202,7 +223,8 @@ def _less(what: str, *, first: str, second: str, of: Sequence[ScoredRow], doubt:
 
 
 def carrying(printed: Mapping[str, float]) -> str:
-    """The row of a mean without which the paper has less than half of it, another sign, or no difference; or none.
+    """The row of a mean without which the paper has less than half of it, another sign, or no
+    difference; or none.
 
     Args:
         printed: name of a row -> difference in the paper.
@@ -215,7 +237,9 @@ def carrying(printed: Mapping[str, float]) -> str:
     return row if math.copysign(1.0, whole) * rest < max(SHARE * abs(whole), LEVEL) else ""
 
 
-def _difference(what: str, first: str, second: str, of: Sequence[ScoredRow], *doubts: str) -> tuple[Compared, ...]:
+def _difference(
+    what: str, first: str, second: str, of: Sequence[ScoredRow], *doubts: str
+) -> tuple[Compared, ...]:
     ours, theirs = _mean(first, of), _mean(second, of)
     if not ours or not theirs:
         return ()
@@ -259,7 +283,9 @@ def _beside(what: str, found: Sequence[Compared], remark: str, *recipes: str) ->
 
 
 def _weak() -> list[PaperRow]:
-    """The weakly taught model beside its teacher: the claim of the paper, its other half, and all rows."""
+    """The weakly taught model beside its teacher: the claim of the paper, its other half, and
+    all rows.
+    """
     first, second, told = "WS-BERN2", "BERN2", "weakly taught model less its teacher"
     unseen = [row for row in TABLE_2 if row.unseen]
     large = [row for row in TABLE_2 if not row.unseen and row.row.type in ("Gene", "Disease")]
@@ -268,7 +294,8 @@ def _weak() -> list[PaperRow]:
         _beside(
             "WS-BERN2 beside BERN2 on unseen corpora",
             _less(told, first=first, second=second, of=unseen, doubt=OTHER_LABELS),
-            f"The mean of seven rows whose corpora taught nobody the type; {_agreeing(first, second, unseen)}; {CUT}",
+            "The mean of seven rows whose corpora taught nobody the type; "
+            f"{_agreeing(first, second, unseen)}; {CUT}",
             recipe,
         ),
         _beside(
@@ -276,9 +303,12 @@ def _weak() -> list[PaperRow]:
             [
                 one
                 for row in large
-                for one in _less(f"{row.name}, {told}", first=first, second=second, of=[row], doubt=OTHER_LABELS)
+                for one in _less(
+                    f"{row.name}, {told}", first=first, second=second, of=[row], doubt=OTHER_LABELS
+                )
             ],
-            "The paper calls both analogous for genes, diseases and chemicals, whose corpus is not at hand",
+            "The paper calls both analogous for genes, diseases and chemicals, whose corpus is "
+            "not at hand",
             recipe,
         ),
         _beside(
@@ -294,7 +324,13 @@ def _distilled() -> PaperRow:
     first, second = "TinyBERN2", "WS-BERN2"
     return _beside(
         "TinyBERN2 beside WS-BERN2",
-        _less("student less the model that it learns from", first=first, second=second, of=TABLE_2, doubt=OTHER_LABELS),
+        _less(
+            "student less the model that it learns from",
+            first=first,
+            second=second,
+            of=TABLE_2,
+            doubt=OTHER_LABELS,
+        ),
         f"The mean of twelve rows; {_agreeing(first, second, TABLE_2)}; {EIGHT_BITS}; {CUT}",
         "recipes/papers/tinybern2-student.toml",
     )
@@ -304,7 +340,8 @@ def _teacher() -> PaperRow:
     return _beside(
         "a teacher of ours in the place of BERN2",
         _level("the teacher", "BERN2", doubt="of another encoder, and taught by other corpora"),
-        f"all-mpnet-base-v2, 12 layers where BERN2 has 24, learnt from the corpora at hand that taught BERN2; {CUT}",
+        "all-mpnet-base-v2, 12 layers where BERN2 has 24, learnt from the corpora at hand that "
+        f"taught BERN2; {CUT}",
         "recipes/papers/tinybern2-teacher.toml",
     )
 
@@ -313,24 +350,40 @@ def _student() -> PaperRow:
     return _beside(
         "the student of the paper and ours",
         _level("the student", "TinyBERN2", doubt=OTHER_LABELS),
-        "4 layers and 14 million parameters in both; ours, of 312 numbers, has another teacher, and read weak labels "
+        "4 layers and 14 million parameters in both; ours, of 312 numbers, has another teacher, "
+        "and read weak labels "
         f"of 8 million characters where the paper has 439 million words; {EIGHT_BITS}; {CUT}",
         "recipes/papers/tinybern2-student.toml",
     )
 
 
 def _price() -> PaperRow:
-    first, second, told = "TinyBERN2", "BERN2", "student less the teacher, of 24 layers there and 12 here"
+    first, second, told = (
+        "TinyBERN2",
+        "BERN2",
+        "student less the teacher, of 24 layers there and 12 here",
+    )
     unseen = [row for row in TABLE_2 if row.unseen]
     return _beside(
         "TinyBERN2 beside BERN2",
         (
-            *_less(told, first=first, second=second, of=TABLE_2, doubt=f"another teacher, {OTHER_LABELS}"),
             *_less(
-                f"{told}, unseen rows", first=first, second=second, of=unseen, doubt=f"another teacher, {OTHER_LABELS}"
+                told,
+                first=first,
+                second=second,
+                of=TABLE_2,
+                doubt=f"another teacher, {OTHER_LABELS}",
+            ),
+            *_less(
+                f"{told}, unseen rows",
+                first=first,
+                second=second,
+                of=unseen,
+                doubt=f"another teacher, {OTHER_LABELS}",
             ),
         ),
-        "The mean of twelve rows, and that of the seven whose corpora taught nobody the type; the text of the "
+        "The mean of twelve rows, and that of the seven whose corpora taught nobody the type; "
+        "the text of the "
         f"paper does not compare the two; {_agreeing(first, second, TABLE_2)}; {EIGHT_BITS}; {CUT}",
     )
 
@@ -355,7 +408,8 @@ def _throughput() -> PaperRow:
     return PaperRow(
         what="Table 2, throughput",
         found=tuple(found),
-        remark="One core of another processor, 8 bits and sentences of BC5CDR, where the paper has those of BC4CHEMD; "
+        remark="One core of another processor, 8 bits and sentences of BC5CDR, where the paper "
+        "has those of BC4CHEMD; "
         "the rates of its GPU were not measured here.",
         table="small-models.md#six-types",
         commands=("studies.six.dial",),
@@ -364,45 +418,73 @@ def _throughput() -> PaperRow:
 
 
 def _modes() -> str:
-    """How far F1 of seqeval in its default mode lies from strict F1, over all rows of all systems."""
+    """How far F1 of seqeval in its default mode lies from strict F1, over all rows of all
+    systems.
+    """
     systems = read_result(RESULTS, "six-rows").get("systems", {})
-    scores = [form for of in systems.values() for row in of["rows"].values() for form in row.values()]
+    scores = [
+        form for of in systems.values() for row in of["rows"].values() for form in row.values()
+    ]
     apart = [100 * abs(one["seqeval"]["f1"] - one["strict"]["micro"]["f1"]) for one in scores]
-    told = f": {statistics.mean(apart):.2f} points in the mean of {len(apart)} scores, at most {max(apart):.2f}"
+    told = (
+        f": {statistics.mean(apart):.2f} points in the mean of {len(apart)} scores, at most "
+        f"{max(apart):.2f}"
+    )
     return (
-        f"The paper does not name the mode of seqeval; its default mode lies beside strict F1{told if apart else ''}."
+        "The paper does not name the mode of seqeval; its default mode lies beside strict "
+        f"F1{told if apart else ''}."
     )
 
 
 def _arms(stored: Mapping[str, Any], arm: str) -> dict[str, Any]:
-    """Mean over rows and seeds of an arm less soft BIO, with the width of the first seed and that between seeds."""
+    """Mean over rows and seeds of an arm less soft BIO, with the width of the first seed and
+    that between seeds.
+    """
     held = {name: row for name, row in stored.items() if "less_first" in row.get(arm, {})}
-    runs = [read_result(RESULTS / "labels", f"sample-{name}-s{seed}") for name in (arm, "soft-bio") for seed in (1, 2)]
+    runs = [
+        read_result(RESULTS / "labels", f"sample-{name}-s{seed}")
+        for name in (arm, "soft-bio")
+        for seed in (1, 2)
+    ]
     if not held:
         return {}
     by_seed = [
         statistics.mean(100 * (mine["micro"]["f1"] - base["micro"]["f1"]) for mine, base in pairs)
         for pairs in zip(
-            *(zip(row[arm]["seeds"], row["soft-bio"]["seeds"], strict=True) for row in held.values()), strict=True
+            *(
+                zip(row[arm]["seeds"], row["soft-bio"]["seeds"], strict=True)
+                for row in held.values()
+            ),
+            strict=True,
         )
     ]
     ends = {name: row[arm]["less_first"] for name, row in held.items()}
     texts = half_of_mean({name: 50 * (one["high"] - one["low"]) for name, one in ends.items()})
     half, here = math.hypot(texts, between(by_seed)), statistics.mean(by_seed)
     spent = minutes(run for run in runs if run)
-    return {"here": here, "low": here - half, "high": here + half, "seeds": len(by_seed), "minutes": spent}
+    return {
+        "here": here,
+        "low": here - half,
+        "high": here + half,
+        "seeds": len(by_seed),
+        "minutes": spent,
+    }
 
 
 def _improved(stored: Mapping[str, Any]) -> str:
     """In how many rows IO is above BIO in the mean of the seeds."""
     means = [
-        [statistics.mean(s["micro"]["f1"] for s in row[arm]["seeds"]) for arm in ("soft-io", "soft-bio")]
+        [
+            statistics.mean(s["micro"]["f1"] for s in row[arm]["seeds"])
+            for arm in ("soft-io", "soft-bio")
+        ]
         for row in stored.values()
         if "soft-io" in row
     ]
     above = sum(ours > theirs for ours, theirs in means)
     return (
-        f"; the paper says that IO improves 11 of 14 rows, and its table has 10 and a tie; here {above} of {len(means)}"
+        "; the paper says that IO improves 11 of 14 rows, and its table has 10 and a tie; "
+        f"here {above} of {len(means)}"
     )
 
 
@@ -422,17 +504,23 @@ def _labels() -> list[PaperRow]:
             [("hard less soft labels, both BIO", 60.10 - 60.62, _arms(stored, "hard-bio"))],
         ),
         ("§5.1, soft labels and rare types", hard),
-        ("Table 3, BIO or IO", [("IO less BIO, both soft", 60.96 - 60.62, _arms(stored, "soft-io"))]),
+        (
+            "Table 3, BIO or IO",
+            [("IO less BIO, both soft", 60.96 - 60.62, _arms(stored, "soft-io"))],
+        ),
     )
     return [
         PaperRow(
             what=what,
             found=tuple(
-                Compared(what=told, paper=round(paper, 2), elsewhere=True, corpus="dev parts", **found)
+                Compared(
+                    what=told, paper=round(paper, 2), elsewhere=True, corpus="dev parts", **found
+                )
                 for told, paper, found in arms
                 if found
             ),
-            remark="Strict F1 of small students on dev, without fitted thresholds, over eight rows, of which cell "
+            remark="Strict F1 of small students on dev, without fitted thresholds, over eight "
+            "rows, of which cell "
             "lines are 0 in every arm; the paper has a model of 12 layers and fourteen rows of test"
             f"{_improved(stored) if what == 'Table 3, BIO or IO' else ''}.",
             table="small-models.md#hard-and-soft-labels",
@@ -444,17 +532,26 @@ def _labels() -> list[PaperRow]:
 
 
 def _touching() -> PaperRow:
-    """A median of corpora, with the interval of a median; and how many corpora have more than the paper."""
+    """A median of corpora, with the interval of a median; and how many corpora have more than
+    the paper.
+    """
     corpora = read_result(RESULTS, "touching").get("corpora", {})
-    shares = sorted(100 * corpora[n]["touching"] / corpora[n]["mentions"] for n in BIOMEDICAL if n in corpora)
+    shares = sorted(
+        100 * corpora[n]["touching"] / corpora[n]["mentions"] for n in BIOMEDICAL if n in corpora
+    )
     found = []
     if shares:
         above = sum(share > PUBLISHED_SHARE for share in shares)
-        edge = proportion(len(shares) // 2, len(shares))  # ranks that hold the median in 95 % of samples
-        low, high = (shares[min(len(shares) - 1, int(edge[end] * len(shares) / 100))] for end in ("low", "high"))
+        # ranks that hold the median in 95 % of samples
+        edge = proportion(len(shares) // 2, len(shares))
+        low, high = (
+            shares[min(len(shares) - 1, int(edge[end] * len(shares) / 100))]
+            for end in ("low", "high")
+        )
         found = [
             Compared(
-                what=f"median share of mentions that touch one of their type ({above} of {len(shares)} corpora have "
+                what=f"median share of mentions that touch one of their type ({above} of "
+                f"{len(shares)} corpora have "
                 "more)",
                 paper=PUBLISHED_SHARE,
                 here=statistics.median(shares),
@@ -468,7 +565,8 @@ def _touching() -> PaperRow:
     return PaperRow(
         what="§5.2, mentions that touch",
         found=tuple(found),
-        remark="In per cent of the gold of the biomedical corpora at hand; the paper counts predictions of BERN2, and "
+        remark="In per cent of the gold of the biomedical corpora at hand; the paper counts "
+        "predictions of BERN2, and "
         "also prints 2.7 % for spans that start right after one of their class.",
         table="families-tables.md#mentions-that-touch-or-overlap",
         commands=("studies.multilabel.touching",),

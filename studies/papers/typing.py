@@ -20,7 +20,8 @@ MARGIN: Final = 2.0  # points of accuracy
 NO_SPLIT: Final = "the paper states no split"
 OWN_SPLIT: Final = "a split of our own; the paper states none"
 OTHER_TRAIN: Final = "taught with another train part; the paper states no split"
-CORPORA: Final[Mapping[str, tuple[str, str, str]]] = {  # -> name there, doubt, and more that is not as in the paper
+# -> name there, doubt, and more that is not as in the paper
+CORPORA: Final[Mapping[str, tuple[str, str, str]]] = {
     "genia": ("GENIA", NO_SPLIT, "The official parts"),
     "litbank": ("Litbank", OWN_SPLIT, "Four fifths are train"),
     "nerel-ru": ("NEREL", NO_SPLIT, "The official parts"),
@@ -30,7 +31,8 @@ CORPORA: Final[Mapping[str, tuple[str, str, str]]] = {  # -> name there, doubt, 
     "msra": (
         "MSRA",
         OTHER_TRAIN,
-        "The official train part is not free; the paper prints 86.87, and its precision and F1 stand for 96.87",
+        "The official train part is not free; the paper prints 86.87, and its precision and F1 "
+        "stand for 96.87",
     ),
 }
 
@@ -42,7 +44,11 @@ def typing() -> list[PaperRow]:
 
 
 def _runs(corpus: str) -> list[Mapping[str, Any]]:
-    return [value for seed in SEEDS if (value := read_result(RESULTS / "span-typer", f"{corpus}-s{seed}"))]
+    return [
+        value
+        for seed in SEEDS
+        if (value := read_result(RESULTS / "span-typer", f"{corpus}-s{seed}"))
+    ]
 
 
 def _accuracy(corpus: str) -> PaperRow:
@@ -56,10 +62,13 @@ def _accuracy(corpus: str) -> PaperRow:
         given, asked = first["taught"]["mentions"], first["test"]["typing"]["mentions"]
         lost = 100 * first["test"]["words_without_vector"] / first["test"]["words"]
         more = (
-            f"; {given:,} mentions of train and {asked:,} of test, and {lost:.0f} % of the words of these lack a vector"
+            f"; {given:,} mentions of train and {asked:,} of test, and {lost:.0f} % of the "
+            "words of these lack a vector"
         )
         sure = proportion(round(here / 100 * asked), asked)
-        low, high = (math.hypot(sure[end] - sure["here"], between(points)) for end in ("low", "high"))
+        low, high = (
+            math.hypot(sure[end] - sure["here"], between(points)) for end in ("low", "high")
+        )
         found = [
             Compared(
                 what="typing accuracy",
@@ -111,7 +120,8 @@ def _time() -> PaperRow:
     return PaperRow(
         what="Table 2, time",
         found=tuple(found) if runs else (),
-        remark=f"Each distinct span is read once here; a note in the program of the paper has {PAPER_SECONDS:,} s for "
+        remark="Each distinct span is read once here; a note in the program of the paper has "
+        f"{PAPER_SECONDS:,} s for "
         "600 updates, and the paper speaks of 600 epochs.",
         table=PAGE,
         commands=("studies.span_typer.measure",),

@@ -1,8 +1,10 @@
-"""F1 of every cell of the grid ``parts``, arm by arm: what it is worth to know which types a corpus annotates.
+"""F1 of every cell of the grid ``parts``, arm by arm: what it is worth to know which types a corpus
+annotates.
 
 usage: python -m studies.parts.cells [GRID.toml]
 
-Prints a table from the stored results alone. A cell is a type of a corpus that annotates it; all numbers are of dev.
+Prints a table from the stored results alone. A cell is a type of a corpus that annotates it; all
+numbers are of dev.
 """
 
 from __future__ import annotations
@@ -23,14 +25,21 @@ ALONE = "alone"  # one corpus, whose cells stand beside the same ones of the mix
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("grid", nargs="?", type=Path, default=GRIDS / "parts.toml", help="default: that of the project")
+    parser.add_argument(
+        "grid",
+        nargs="?",
+        type=Path,
+        default=GRIDS / "parts.toml",
+        help="default: that of the project",
+    )
     grid = read_grid(parser.parse_args(argv).grid)
     sys.stdout.write(table(grid, grid.results) + "\n")
     return 0
 
 
 def table(grid: Grid, results: Path) -> str:
-    """A row for each cell and one for their mean; a column for each arm, and what it has more than the first.
+    """A row for each cell and one for their mean; a column for each arm, and what it has more than
+    the first.
 
     Arms without any result are named below the table.
 
@@ -41,12 +50,17 @@ def table(grid: Grid, results: Path) -> str:
     rows = rows_of(grid, results)
     planned = [row for row in rows if row.system != ALONE and not row.variant]
     arms = [row for row in planned if row.values] or planned
-    alone = {name: share for row in rows if row.system == ALONE for name, share in cells_of(row).items()}
+    alone = {
+        name: share for row in rows if row.system == ALONE for name, share in cells_of(row).items()
+    }
     found = {row.system: cells_of(row) for row in arms}
     names = sorted({name for cells in found.values() for name in cells})
     mean = {arm: _mean(cells.values()) for arm, cells in found.items()}
     of_alone = _mean(alone.values()) if alone.keys() >= set(names) else None
-    body = [[name, *_shown([cells.get(name) for cells in found.values()], [alone.get(name)])] for name in names]
+    body = [
+        [name, *_shown([cells.get(name) for cells in found.values()], [alone.get(name)])]
+        for name in names
+    ]
     body.append(["mean", *_shown(list(mean.values()), [of_alone])])
     body.append(["seeds", *(row.seeds() for row in arms), "", *[""] * (len(arms) - 1)])
     first, *others = found
@@ -59,8 +73,8 @@ def beside(found: Mapping[str, Mapping[str, float]]) -> str:
     """Systems of several grids on the cells that all of them have.
 
     Args:
-        found: the name of each column and its cells, see `cells_of`; the first is what the others are compared with.
-            Those without any cell are left out.
+        found: the name of each column and its cells, see `cells_of`; the first is what the others
+            are compared with. Those without any cell are left out.
     """
     found = {name: cells for name, cells in found.items() if cells}
     if len(found) < 2:

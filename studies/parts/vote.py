@@ -2,8 +2,9 @@
 
 usage: python -m studies.parts.vote RUN RUN RUN
 
-Reads what the chosen model of each run says of dev; all runs must have read the same dev documents, but a part that one
-of them lacks is left out. Written: ``results/teachers-vote.json``. A cell is a type of a corpus that annotates it.
+Reads what the chosen model of each run says of dev; all runs must have read the same dev documents,
+but a part that one of them lacks is left out. Written: ``results/teachers-vote.json``. A cell is a
+type of a corpus that annotates it.
 """
 
 from __future__ import annotations
@@ -33,7 +34,12 @@ from studies.tables.grids import rows_of
 
 NAME = "teachers-vote"
 _SAID = "predictions/dev.tsv"
-_COLUMNS = (("teachers", "mpnet"), ("six", "shape"), ("teachers", "minilm-crf"), ("teachers", "minilm-span"))
+_COLUMNS = (
+    ("teachers", "mpnet"),
+    ("six", "shape"),
+    ("teachers", "minilm-crf"),
+    ("teachers", "minilm-span"),
+)
 Said = Mapping[str, Sequence[Mention]]
 
 
@@ -44,7 +50,11 @@ def main() -> None:
     runs: list[Path] = parser.parse_args().runs
     recipes = [msgspec.json.decode((run / RECIPE).read_bytes(), type=Recipe) for run in runs]
     parts = read_data(recipes[0])
-    shared = {name for name in recipes[0].parts if all(r.parts.get(name) and r.parts[name].dev for r in recipes)}
+    shared = {
+        name
+        for name in recipes[0].parts
+        if all(r.parts.get(name) and r.parts[name].dev for r in recipes)
+    }
     dev = [document for one in parts.several if one.name in shared for document in one.dev]
     annotates = {one.name: one.annotates for one in parts.several if one.name in shared}
     members = {run.name: said(run / _SAID, dev) for run in runs}
@@ -53,7 +63,10 @@ def main() -> None:
 
 def said(path: Path, documents: Sequence[Document]) -> dict[str, tuple[Mention, ...]]:
     """What a run says of these documents; its file does not list those without a mention."""
-    found = {one.id: one.mentions for one in read_predictions(Source(path=str(path)), mention_source="model")}
+    found = {
+        one.id: one.mentions
+        for one in read_predictions(Source(path=str(path)), mention_source="model")
+    }
     return {document.id: found.get(document.id, ()) for document in documents}
 
 
@@ -61,8 +74,14 @@ def cells(
     members: Mapping[str, Said], dev: Sequence[Document], annotates: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
     """F1 of each cell and their mean, of a vote (``vote``) and of each member."""
-    votes = align([System(name=name, mentions=mentions) for name, mentions in members.items()], missing="empty")
-    judge, systems = SeveralCorpora(annotates=annotates), {"vote": combine(votes, majority()), **members}
+    votes = align(
+        [System(name=name, mentions=mentions) for name, mentions in members.items()],
+        missing="empty",
+    )
+    judge, systems = (
+        SeveralCorpora(annotates=annotates),
+        {"vote": combine(votes, majority()), **members},
+    )
     told: dict[str, Any] = {}
     for name, mentions in systems.items():
         scores = judge.scores(dev, {document.id: tuple(mentions[document.id]) for document in dev})
@@ -75,7 +94,10 @@ def table(grids: Path = GRIDS, results: Path = RESULTS) -> str:
     """What small models, and their vote, have on the cells of the big teacher."""
     read = {name: read_grid(grids / f"{name}.toml") for name in ("teachers", "six")}
     rows = {
-        (name, row.system): row for name, grid in read.items() for row in rows_of(grid, grid.results) if not row.variant
+        (name, row.system): row
+        for name, grid in read.items()
+        for row in rows_of(grid, grid.results)
+        if not row.variant
     }
     found = {system: cells_of(rows[name, system]) for name, system in _COLUMNS}
     vote = (read_result(results, NAME) or {}).get("systems", {}).get("vote", {"f1": {}})

@@ -1,4 +1,5 @@
-"""Keeps what a pretraining run measured: ``studies/results/pretraining-NAME.json``, without weights and texts.
+"""Keeps what a pretraining run measured: ``studies/results/pretraining-NAME.json``, without weights
+and texts.
 
 usage: python -m studies.pretraining.record RUN
 """
@@ -21,11 +22,24 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("run", type=Path)
     run: Path = parser.parse_args().run
-    facts, scores = (json.loads((run / name).read_text(encoding="utf-8")) for name in ("run.json", "scores.json"))
+    facts, scores = (
+        json.loads((run / name).read_text(encoding="utf-8")) for name in ("run.json", "scores.json")
+    )
     lines = (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-    date = datetime.datetime.fromtimestamp((run / "scores.json").stat().st_mtime, tz=datetime.UTC).date().isoformat()
-    value = {"date": date, **facts, "scores": scores, "metrics": [json.loads(line) for line in lines]}
-    with atomic_text_writer(RESULTS / f"pretraining-{facts['recipe']}.json", overwrite=True) as stream:
+    date = (
+        datetime.datetime.fromtimestamp((run / "scores.json").stat().st_mtime, tz=datetime.UTC)
+        .date()
+        .isoformat()
+    )
+    value = {
+        "date": date,
+        **facts,
+        "scores": scores,
+        "metrics": [json.loads(line) for line in lines],
+    }
+    with atomic_text_writer(
+        RESULTS / f"pretraining-{facts['recipe']}.json", overwrite=True
+    ) as stream:
         stream.write(json.dumps(value, indent=1) + "\n")
     return 0
 

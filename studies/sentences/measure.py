@@ -2,8 +2,9 @@
 
 usage: python -m studies.sentences.measure MODEL... [--name NAME] [--show]
 
-The sentences were written for this test, before the rules that they judge. A name is right if its edges and its type
-are right. Each sentence is a text of its own. Written: ``results/sentences-NAME.json``.
+The sentences were written for this test, before the rules that they judge. A name is right if its
+edges and its type are right. Each sentence is a text of its own. Written:
+``results/sentences-NAME.json``.
 """
 
 from __future__ import annotations
@@ -58,14 +59,19 @@ def _parsed(name: str, line: str) -> Document:
 
 def counts(model: str, documents: Sequence[Document], *, show: bool) -> dict[str, int]:
     """Numbers of names, of right ones, and of mentions that are no name."""
-    patches = load(model, threads=1).predict([Document(id=one.id, text=one.text) for one in documents])
+    patches = load(model, threads=1).predict(
+        [Document(id=one.id, text=one.text) for one in documents]
+    )
     total: Counter[str] = Counter()
     for one, patch in zip(documents, patches, strict=True):
-        gold, found = ({(m.spans, m.type) for m in mentions} for mentions in (one.mentions, patch.add))
+        gold, found = (
+            {(m.spans, m.type) for m in mentions} for mentions in (one.mentions, patch.add)
+        )
         total.update(names=len(gold), right=len(gold & found), false=len(found - gold))
         if show and gold != found:
             lists = (
-                [f"{k}:{one.text[s[0][0] : s[0][1]]}" for s, k in sorted(some)] for some in (gold - found, found - gold)
+                [f"{k}:{one.text[s[0][0] : s[0][1]]}" for s, k in sorted(some)]
+                for some in (gold - found, found - gold)
             )
             print(one.text, *lists, sep=" | ")
     return dict(total)

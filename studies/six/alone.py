@@ -1,9 +1,10 @@
-"""The price of generality: what ships beside the same student that learnt from one corpus alone, on its test part.
+"""The price of generality: what ships beside the same student that learnt from one corpus alone, on
+its test part.
 
 usage: python -m studies.six.alone RUN [RUN ...] [--beside biomed@2]
 
-A run is one of the system ``alone``. It is exported in 8 bits, as what ships is. Both read the words of the corpus.
-Written: ``results/six-alone.json``, with what was stored of other runs.
+A run is one of the system ``alone``. It is exported in 8 bits, as what ships is. Both read the
+words of the corpus. Written: ``results/six-alone.json``, with what was stored of other runs.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def compared(run: Path, shipped: Annotator) -> dict[str, Any]:
-    """Name of each row of the corpus of a run -> F1 of the run and of what ships, and what the latter has more."""
+    """Name of each row of the corpus of a run -> F1 of the run and of what ships, and what the
+    latter has more.
+    """
     parts = json.loads((run / "recipe.json").read_text(encoding="utf-8"))["parts"]
     with tempfile.TemporaryDirectory() as folder:
         export(run, Path(folder) / "int8", int8=True)
@@ -51,7 +54,11 @@ def compared(run: Path, shipped: Annotator) -> dict[str, Any]:
     told = {}
     for row in rows:
         (one, _), (other, _) = alone[row.name][_FORM], general[row.name][_FORM]
-        told[row.name] = {"alone": facts_of(one), "shipped": facts_of(other), "less": paired(other, one)}
+        told[row.name] = {
+            "alone": facts_of(one),
+            "shipped": facts_of(other),
+            "less": paired(other, one),
+        }
     return told
 
 

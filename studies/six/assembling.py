@@ -37,7 +37,8 @@ def fitted(refit: Path, twin: Path, place: Path) -> tuple[Manifest, dict[str, An
 
     Args:
         refit: the run whose weights are taken.
-        twin: the run of the same recipe from which dev was kept, with thresholds from ``thresholds.py``.
+        twin: the run of the same recipe from which dev was kept, with thresholds from
+            ``thresholds.py``.
         place: a folder for what is made.
     """
     of_twin = read_manifest(twin / "best")
@@ -57,5 +58,9 @@ def fitted(refit: Path, twin: Path, place: Path) -> tuple[Manifest, dict[str, An
         apart=apart or msgspec.UNSET,
     )
     stages = [stage.as_dict() for stage in scores.stages]
-    told = {"abbreviations": rules.as_dict(), "calibration": stages, "dev_documents": len(dev.documents)}
+    told = {
+        "abbreviations": rules.as_dict(),
+        "calibration": stages,
+        "dev_documents": len(dev.documents),
+    }
     return chosen, told

@@ -23,24 +23,42 @@ _MPNET: Final = "The teacher is `sentence-transformers/all-mpnet-base-v2` (Apach
 # Whether guidelines are kept apart -> what the teacher of open texts knows.
 _TAUGHT: Final[Mapping[bool, str]] = MappingProxyType(
     {
-        False: f"diseases and chemicals. {_MPNET}, which learnt from the train parts of two of the corpora below, "
+        False: f"diseases and chemicals. {_MPNET}, which learnt from the train parts of two of "
+        "the corpora below, "
         "NCBI disease and BC5CDR",
-        True: f"all types. {_MPNET}, cut to 8 layers, which learnt from the train parts of the corpora below",
+        True: f"all types. {_MPNET}, cut to 8 layers, which learnt from the train parts of the "
+        "corpora below",
     }
 )
-# Part of the recipe -> what it is, and its licence as its source states it (data/README.md of the corpora).
+# Part of the recipe -> what it is, and its licence as its source states it (data/README.md of the
+# corpora).
 SOURCES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
-        "bc2gm": ("BioCreative II gene mention (Smith et al. 2008), IOB form of MTL-Bioinformatics-2016", "CC BY 4.0"),
-        "bc5cdr": ("BioCreative V chemical disease relation (Li et al. 2016), same form", "CC BY 4.0"),
+        "bc2gm": (
+            "BioCreative II gene mention (Smith et al. 2008), IOB form of MTL-Bioinformatics-2016",
+            "CC BY 4.0",
+        ),
+        "bc5cdr": (
+            "BioCreative V chemical disease relation (Li et al. 2016), same form",
+            "CC BY 4.0",
+        ),
         "bioid": ("BioID captions, cell lines, as in AIONER (Luo et al. 2023)", "MIT"),
         "biored": (
             "BioRED (Luo et al. 2022)",
             "none stated at its source; the work of the National Library of Medicine",
         ),
-        "bionlp11id": ("BioNLP 2011 infectious diseases (Pyysalo et al. 2012), IOB form as above", "CC BY 4.0"),
-        "bionlp13cg": ("BioNLP 2013 cancer genetics (Pyysalo et al. 2013), IOB form as above", "CC BY 4.0"),
-        "bionlp13pc": ("BioNLP 2013 pathway curation (Ohta et al. 2013), IOB form as above", "CC BY 4.0"),
+        "bionlp11id": (
+            "BioNLP 2011 infectious diseases (Pyysalo et al. 2012), IOB form as above",
+            "CC BY 4.0",
+        ),
+        "bionlp13cg": (
+            "BioNLP 2013 cancer genetics (Pyysalo et al. 2013), IOB form as above",
+            "CC BY 4.0",
+        ),
+        "bionlp13pc": (
+            "BioNLP 2013 pathway curation (Ohta et al. 2013), IOB form as above",
+            "CC BY 4.0",
+        ),
         "craft": ("CRAFT (Bada et al. 2012), IOB form as above", "CC BY 3.0"),
         "gnormplus": ("GNormPlus and BC2GN (Wei et al. 2015), as in AIONER", "MIT"),
         "jnlpba": ("JNLPBA (Kim et al. 2004), from GENIA", "CC BY 3.0 (GENIA Project licence)"),
@@ -67,18 +85,23 @@ def card(manifest: Manifest, result: Value) -> str:
         _limits(result),
         _data(result),
     )
-    return "\n".join([*(line for lines in makers for line in lines), *_again(manifest, result)]) + "\n"
+    return (
+        "\n".join([*(line for lines in makers for line in lines), *_again(manifest, result)]) + "\n"
+    )
 
 
 def _told(text: str) -> Iterator[str]:
     """A paragraph, or an item of a list, in lines."""
-    yield from textwrap.wrap(text, 118, break_on_hyphens=False, subsequent_indent="  " if text.startswith("- ") else "")
+    yield from textwrap.wrap(
+        text, 118, break_on_hyphens=False, subsequent_indent="  " if text.startswith("- ") else ""
+    )
 
 
 def _opening(manifest: Manifest) -> Iterator[str]:
     yield from (f"# {manifest.name}", "")
     yield from _told(
-        "Finds mentions of cell lines, cell types, chemicals, diseases, genes and species in English biomedical text, "
+        "Finds mentions of cell lines, cell types, chemicals, diseases, genes and species in "
+        "English biomedical text, "
         "nested across types. It ships with Fascicle and runs without torch, network or GPU."
     )
     call = f'fascicle.load("{manifest.name.partition("@")[0]}").annotate("{_EXAMPLE}")'
@@ -94,20 +117,29 @@ def _guidelines(manifest: Manifest) -> Iterator[str]:
 def _what(manifest: Manifest, result: Value) -> Iterator[str]:
     head, reading, decision = manifest.answering, manifest.reading, result["decision"]
     rules = decision["abbreviations"]
-    on = [f"spread {rules['spread']}"] * (rules["spread"] != "no") + [one for one in ("drop", "one_type") if rules[one]]
+    on = [f"spread {rules['spread']}"] * (rules["spread"] != "no") + [
+        one for one in ("drop", "one_type") if rules[one]
+    ]
     before, after = (100 * one["expected_calibration_error"] for one in decision["calibration"])
     yield from ("## What it is", "")
-    yield f"- head: {head.family} over words ({head.pooling}); weights in 8 bits; {result['size_bytes'] / 1e6:.1f} MB."
+    yield (
+        f"- head: {head.family} over words ({head.pooling}); weights in 8 bits; "
+        f"{result['size_bytes'] / 1e6:.1f} MB."
+    )
     yield from _told(
-        f"- reads sentences of at most {reading.max_length} pieces; longer ones through windows that overlap by "
+        f"- reads sentences of at most {reading.max_length} pieces; longer ones through windows "
+        "that overlap by "
         f"{reading.overlap}; segmenter `{reading.segmenter}`."
     )
     if manifest.inputs and manifest.inputs.shapes:
         yield "- reads the case pattern of each word beside its pieces, for the encoder is uncased."
     yield "- one threshold for each type, chosen on dev by the same training with dev kept from it."
-    yield f"- short forms follow their long forms: {', '.join(on) or 'no rule was better than none'}."
+    yield (
+        f"- short forms follow their long forms: {', '.join(on) or 'no rule was better than none'}."
+    )
     yield from _told(
-        f"- scores are probabilities, calibrated by a temperature on dev: expected error {before:.1f} points before, "
+        "- scores are probabilities, calibrated by a temperature on dev: expected error "
+        f"{before:.1f} points before, "
         f"{after:.1f} after."
     )
     yield ""
@@ -120,23 +152,38 @@ def _documents(manifest: Manifest) -> Iterator[str]:
         return
     yield from ("## How good it is on texts that taught nothing", "")
     yield from _told(
-        "Strict F1 in percent on raw text, without and with the decision of documents: edges of names in order, "
-        "thresholds by type, lower ones for names that mean one type alone in the term pack, and names that are marked "
+        "Strict F1 in percent on raw text, without and with the decision of documents: edges of "
+        "names in order, "
+        "thresholds by type, lower ones for names that mean one type alone in the term pack, and "
+        "names that are marked "
         "wherever they stand in an abstract. *By overlap* counts a "
-        "mention with one character in common. *ECE* is the expected calibration error of the scores. DNorm and HUNER "
-        "are other tools, on the same texts with the same scorer. AIMed, BioInfer and Ex-PTM are without sentences "
-        "that occur in texts that taught. The train and dev texts of BioNLP13CG taught genes, chemicals and species, "
+        "mention with one character in common. *ECE* is the expected calibration error of the "
+        "scores. DNorm and HUNER "
+        "are other tools, on the same texts with the same scorer. AIMed, BioInfer and Ex-PTM are "
+        "without sentences "
+        "that occur in texts that taught. The train and dev texts of BioNLP13CG taught genes, "
+        "chemicals and species, "
         "but no diseases."
     )
     yield from ("", decision_tables.foreign(manifest.name), "")
     yield from _told(_fitted_on(manifest))
-    head = ("type", "kept from", "known names", "in one sentence", "marked throughout from", "ends", "in one sentence")
+    head = (
+        "type",
+        "kept from",
+        "known names",
+        "in one sentence",
+        "marked throughout from",
+        "ends",
+        "in one sentence",
+    )
     yield from ("", f"| {' | '.join(head)} |", "|---" * len(head) + "|")
     for name, rule in document.types.items():
         numbers = " | ".join(f"{one:.2f}" for one in (rule.low, rule.known, rule.alone, rule.high))
         yield f"| {name} | {numbers} | {rule.ends} | {rule.ends_alone} |"
     yield ""
-    yield from _told("With `--ends` a user chooses whether words such as ` gene` and ` cells` belong to a name:")
+    yield from _told(
+        "With `--ends` a user chooses whether words such as ` gene` and ` cells` belong to a name:"
+    )
     yield from ("", decision_tables.ends(manifest.name), "")
     yield from ("## How good it is on test parts of corpora that taught", "")
     yield from (decision_tables.corpora(manifest.name), "")
@@ -146,9 +193,12 @@ def _fitted_on(manifest: Manifest) -> str:
     """The texts that the decision of documents was fitted on."""
     untaught = result(f"decision-fit-{manifest.name}")["document"]["untaught"]
     return (
-        "The values were fitted on dev parts of BioRED, NCBI disease, BC5CDR, BC2GM, JNLPBA, LINNAEUS, BioNLP11ID, "
-        "13CG, 13GE and 13PC, on 18 articles of CRAFT, and on a tenth of the train parts of NLM-Gene, GNormPlus "
-        "and BioID, which was set aside before anything learnt; abstracts count as a whole, and sentence by "
+        "The values were fitted on dev parts of BioRED, NCBI disease, BC5CDR, BC2GM, JNLPBA, "
+        "LINNAEUS, BioNLP11ID, "
+        "13CG, 13GE and 13PC, on 18 articles of CRAFT, and on a tenth of the train parts of "
+        "NLM-Gene, GNormPlus "
+        "and BioID, which was set aside before anything learnt; abstracts count as a whole, and "
+        "sentence by "
         "sentence. They were fitted with the same training with dev "
         f"kept from it; by the list of its folder none of their {untaught:,} texts taught it."
     )
@@ -158,9 +208,12 @@ def _scores(manifest: Manifest, result: Value) -> Iterator[str]:
     without = bool(manifest.decision.document)
     yield from ("## Without the decision of documents" if without else "## How good it is", "")
     yield from _told(
-        "Strict F1 in percent on the official test part of each corpus (same type, same characters), with 95 % "
-        "bootstrap intervals over documents, or over sentences where a corpus does not mark documents. *Words given* "
-        "is with the sentences and words of the corpus, *raw text* as `fascicle annotate` sees it. *seqeval* is its "
+        "Strict F1 in percent on the official test part of each corpus (same type, same "
+        "characters), with 95 % "
+        "bootstrap intervals over documents, or over sentences where a corpus does not mark "
+        "documents. *Words given* "
+        "is with the sentences and words of the corpus, *raw text* as `fascicle annotate` sees "
+        "it. *seqeval* is its "
         "default score, which Table 2 of *tinybern2-kazu* has. *32 bits* is how much higher the "
         "model with 32-bit weights scores, on raw text where it is at hand."
     )
@@ -173,7 +226,8 @@ def _scores(manifest: Manifest, result: Value) -> Iterator[str]:
     checked = result["company"]
     yield ""
     yield from _told(
-        f"{checked['documents'] - checked['changed']} of {checked['documents']} abstracts ({checked['mentions']:,} "
+        f"{checked['documents'] - checked['changed']} of {checked['documents']} abstracts "
+        f"({checked['mentions']:,} "
         "mentions) get the same answers together as one by one."
     )
     yield ""
@@ -194,7 +248,10 @@ def _f1(found: Value | None) -> str:
         return ""
     strict = found["strict"]
     within = strict["f1_interval"]
-    return f"{100 * strict['micro']['f1']:.1f} ({100 * within['low']:.1f} to {100 * within['high']:.1f})"
+    return (
+        f"{100 * strict['micro']['f1']:.1f} ({100 * within['low']:.1f} to "
+        f"{100 * within['high']:.1f})"
+    )
 
 
 def _limits(result: Value) -> Iterator[str]:
@@ -205,14 +262,18 @@ def _limits(result: Value) -> Iterator[str]:
     }
     worst = sorted(scored, key=lambda name: scored[name])[:5]
     yield from ("## Limits", "")
-    yield from _told(f"- It is worst on {', '.join(f'{name} ({scored[name]:.0f})' for name in worst)}.")
     yield from _told(
-        "- Corpora mean different things by one type: whether `protein` or `receptor` belongs to the name of a gene, "
+        f"- It is worst on {', '.join(f'{name} ({scored[name]:.0f})' for name in worst)}."
+    )
+    yield from _told(
+        "- Corpora mean different things by one type: whether `protein` or `receptor` belongs to "
+        "the name of a gene, "
         "whether families count, whether patients are a species. It follows none of them exactly."
     )
     yield "- Mentions of one type that nest, and mentions in several pieces, are not found."
     yield from _told(
-        "- It learnt from abstracts, some full papers and captions, in English: clinical notes, patents and social "
+        "- It learnt from abstracts, some full papers and captions, in English: clinical notes, "
+        "patents and social "
         "media are read with more errors."
     )
     yield from ("- Not for clinical decisions.", "")
@@ -220,7 +281,11 @@ def _limits(result: Value) -> Iterator[str]:
 
 def _data(result: Value) -> Iterator[str]:
     yield from ("## Data and licences", "")
-    taught = "Train and dev parts taught:" if _refitted(result) else "Train parts taught, and dev decided:"
+    taught = (
+        "Train and dev parts taught:"
+        if _refitted(result)
+        else "Train parts taught, and dev decided:"
+    )
     yield from _told(f"{_start(result['runs'])} The corpora are not part of Fascicle. {taught}")
     yield from (
         "",
@@ -235,8 +300,10 @@ def _data(result: Value) -> Iterator[str]:
         yield f"| {source} | {', '.join(one['annotates'])} | {counts} | {licence} |"
     yield ""
     yield from _told(
-        "Left out of the weights: DDI2013 (CC BY-NC). For testing alone: CellFinder, NLM-Chem, DrugProt. Documents "
-        "that repeat a text of a test part, as a whole, nearly, or in a sentence, taught nothing: the list is "
+        "Left out of the weights: DDI2013 (CC BY-NC). For testing alone: CellFinder, NLM-Chem, "
+        "DrugProt. Documents "
+        "that repeat a text of a test part, as a whole, nearly, or in a sentence, taught "
+        "nothing: the list is "
         "`studies/grids/six-exclude.tsv`. The model is under the licence of Fascicle, Apache-2.0."
     )
     yield ""
@@ -246,13 +313,17 @@ def _start(runs: Sequence[Value]) -> str:
     """What the weights had learnt before they learnt from the corpora."""
     pieces = max(one["pieces"] for one in runs)
     read = f", which then read {pieces / 1e6:.0f} million pieces of open biomedical text"
-    said = f"Weights derived from `sentence-transformers/all-MiniLM-L6-v2` (Apache-2.0){read if pieces else ''}."
+    said = (
+        "Weights derived from `sentence-transformers/all-MiniLM-L6-v2` "
+        f"(Apache-2.0){read if pieces else ''}."
+    )
     weak = [part for one in runs for part in one["parts"].values() if part.get("weak")]
     if not weak:
         return said
     documents = sum(part["train"]["documents"] for part in weak)
     return (
-        f"{said} After that it learnt the probabilities that a teacher gives to {documents:,} texts of open "
+        f"{said} After that it learnt the probabilities that a teacher gives to {documents:,} "
+        "texts of open "
         f"licences (CC0, CC BY): {_TAUGHT[_of_conventions(runs)]}."
     )
 
@@ -265,12 +336,22 @@ def _again(manifest: Manifest, result: Value) -> Iterator[str]:
     yield from ("## How to make it again", "")
     yield from _told(" ".join(_spent(runs)))
     study, place = ("conventions", "conventions/grid") if _of_conventions(runs) else ("six", "six")
-    yield from ("", "```", f"export FASCICLE_DATA=...   # see studies/{study}/plan.md, also for the steps before")
-    yield f"fascicle bench studies/grids/{study}.toml --only {' '.join(trained)} --runs benchmarks/runs/{place}"
+    yield from (
+        "",
+        "```",
+        f"export FASCICLE_DATA=...   # see studies/{study}/plan.md, also for the steps before",
+    )
+    yield (
+        f"fascicle bench studies/grids/{study}.toml --only {' '.join(trained)} --runs "
+        f"benchmarks/runs/{place}"
+    )
     yield f"python -m studies.six.thresholds {_folder(twin)}"
     yield f"python -m studies.ship_six {_folder(refit)} {_folder(twin)} --name {name}{also}"
     yield from ("```", "")
-    yield f"This card was written by the last command; its numbers stand in `studies/results/shipped-{name}.json`."
+    yield (
+        "This card was written by the last command; its numbers stand in "
+        f"`studies/results/shipped-{name}.json`."
+    )
 
 
 def _spent(runs: Sequence[Value]) -> Iterator[str]:
@@ -282,7 +363,9 @@ def _spent(runs: Sequence[Value]) -> Iterator[str]:
         yield f"Hours of one core, on a busy machine: {hours}."
     if on_gpu:
         minutes = ", ".join(f"`{name}` {60 * hours:.1f}" for name, hours in on_gpu.items())
-        yield f"Minutes of one GPU ({runs[0]['accelerator']}), which several runs shared: {minutes}."
+        yield (
+            f"Minutes of one GPU ({runs[0]['accelerator']}), which several runs shared: {minutes}."
+        )
 
 
 def _of_conventions(runs: Sequence[Value]) -> bool:

@@ -1,4 +1,6 @@
-"""The rows of the study of six types: a type of a corpus on its test part, and what the paper has there."""
+"""The rows of the study of six types: a type of a corpus on its test part, and what the paper
+has there.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ class ScoredRow:
         given: file of the test part with its own sentences and words; empty where there is none.
         raw: file of the same texts as they are written; empty where there is none.
         paper: F1 of the paper's student, in percent; ``None`` for rows that are not in its table.
-        unseen: whether the corpora that taught BERN2 leave this one out; so is the protocol "as the paper".
+        unseen: whether the corpora that taught BERN2 leave this one out; so is the protocol "as the
+            paper".
     """
 
     row: Row
@@ -48,20 +51,40 @@ _BIORED = "biored/Test.PubTator"
 # The raw form of LINNAEUS at hand has another test part, with papers of train of this one.
 TABLE_2 = (
     ScoredRow(row=_row("bc2gm", "GENE", "Gene"), given="bc2gm/iob/test.tsv", paper=80.08),
-    ScoredRow(row=_row("jnlpba", "protein", "Gene"), given=_JNLPBA, raw=_JNLPBA_RAW, paper=66.83, unseen=True),
-    ScoredRow(row=_row("cellfinder", "GeneProtein", "Gene"), raw=_CELLFINDER, paper=69.17, unseen=True),
+    ScoredRow(
+        row=_row("jnlpba", "protein", "Gene"),
+        given=_JNLPBA,
+        raw=_JNLPBA_RAW,
+        paper=66.83,
+        unseen=True,
+    ),
+    ScoredRow(
+        row=_row("cellfinder", "GeneProtein", "Gene"), raw=_CELLFINDER, paper=69.17, unseen=True
+    ),
     ScoredRow(row=_row("ncbi-disease", "*", "Disease"), **_NCBI, paper=83.92),
     ScoredRow(row=_row("bc5cdr", "Disease", "Disease"), **_BC5CDR, paper=71.18, unseen=True),
     ScoredRow(row=_row("bc5cdr", "Chemical", "Chemical"), **_BC5CDR, paper=90.36, unseen=True),
-    ScoredRow(row=_row("jnlpba", "cell_line", "CellLine"), given=_JNLPBA, raw=_JNLPBA_RAW, paper=46.27),
-    ScoredRow(row=_row("cellfinder", "CellLine", "CellLine"), raw=_CELLFINDER, paper=5.59, unseen=True),
-    ScoredRow(row=_row("jnlpba", "cell_type", "CellType"), given=_JNLPBA, raw=_JNLPBA_RAW, paper=65.22),
-    ScoredRow(row=_row("cellfinder", "CellType", "CellType"), raw=_CELLFINDER, paper=33.89, unseen=True),
-    ScoredRow(row=_row("linnaeus", "Species", "Species"), given="linnaeus/iob/test.tsv", paper=55.56),
-    ScoredRow(row=_row("cellfinder", "Species", "Species"), raw=_CELLFINDER, paper=48.14, unseen=True),
+    ScoredRow(
+        row=_row("jnlpba", "cell_line", "CellLine"), given=_JNLPBA, raw=_JNLPBA_RAW, paper=46.27
+    ),
+    ScoredRow(
+        row=_row("cellfinder", "CellLine", "CellLine"), raw=_CELLFINDER, paper=5.59, unseen=True
+    ),
+    ScoredRow(
+        row=_row("jnlpba", "cell_type", "CellType"), given=_JNLPBA, raw=_JNLPBA_RAW, paper=65.22
+    ),
+    ScoredRow(
+        row=_row("cellfinder", "CellType", "CellType"), raw=_CELLFINDER, paper=33.89, unseen=True
+    ),
+    ScoredRow(
+        row=_row("linnaeus", "Species", "Species"), given="linnaeus/iob/test.tsv", paper=55.56
+    ),
+    ScoredRow(
+        row=_row("cellfinder", "Species", "Species"), raw=_CELLFINDER, paper=48.14, unseen=True
+    ),
 )
-# Corpora that are not in the table: those with train parts, then those for testing alone. Families and domains of
-# GNormPlus count as genes, as they are taught.
+# Corpora that are not in the table: those with train parts, then those for testing alone. Families
+# and domains of GNormPlus count as genes, as they are taught.
 BESIDE = (
     ScoredRow(row=_row("biored", "GeneOrGeneProduct", "Gene"), raw=_BIORED),
     ScoredRow(row=_row("biored", "DiseaseOrPhenotypicFeature", "Disease"), raw=_BIORED),
@@ -71,9 +94,17 @@ BESIDE = (
     ScoredRow(row=_row("gnormplus", "*", "Gene"), raw="gnormplus-bc2gn/Test.PubTator"),
     ScoredRow(row=_row("bioid", "CellLine", "CellLine"), raw="bioid/Test_revision.PubTator.gz"),
     ScoredRow(row=_row("nlm-gene", "Gene", "Gene"), raw="nlm-gene/Test.PubTator"),
-    ScoredRow(row=_row("drugprot", "Gene", "Gene"), raw="drugprot/DrugProt_Test.PubTator.gz", unseen=True),
-    ScoredRow(row=_row("drugprot", "Chemical", "Chemical"), raw="drugprot/DrugProt_Test.PubTator.gz", unseen=True),
-    ScoredRow(row=_row("nlm-chem", "Chemical", "Chemical"), raw="nlm-chem/Test.PubTator.gz", unseen=True),
+    ScoredRow(
+        row=_row("drugprot", "Gene", "Gene"), raw="drugprot/DrugProt_Test.PubTator.gz", unseen=True
+    ),
+    ScoredRow(
+        row=_row("drugprot", "Chemical", "Chemical"),
+        raw="drugprot/DrugProt_Test.PubTator.gz",
+        unseen=True,
+    ),
+    ScoredRow(
+        row=_row("nlm-chem", "Chemical", "Chemical"), raw="nlm-chem/Test.PubTator.gz", unseen=True
+    ),
 )
 ROWS = (*TABLE_2, *BESIDE)
 # Outputs that a model keeps apart, for the guideline of one corpus.

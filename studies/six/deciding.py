@@ -1,7 +1,9 @@
-"""What is decided on dev for a model that has learnt from dev: by its twin, from which dev was kept.
+"""What is decided on dev for a model that has learnt from dev: by its twin, from which dev was
+kept.
 
-The thresholds are those that the training of the twin chose. Calibration and rules for abbreviations are fitted here,
-on what the twin finds in dev parts of several corpora, each judged by the types that it annotates.
+The thresholds are those that the training of the twin chose. Calibration and rules for
+abbreviations are fitted here, on what the twin finds in dev parts of several corpora, each judged
+by the types that it annotates.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ class DevPart:
     Attributes:
         path: in ``$FASCICLE_DATA``.
         types: label of its gold -> type of the model; other labels do not count.
-        whole: whether its documents are whole texts, which define abbreviations, and are read without given words.
+        whole: whether its documents are whole texts, which define abbreviations, and are read
+            without given words.
     """
 
     path: str
@@ -54,7 +57,8 @@ _CELLS = {"cell_line": "CellLine", "cell_type": "CellType"}
 DEV: Final = (
     DevPart(path="biored/Dev.PubTator", types=_BIORED),
     DevPart(
-        path="bc5cdr/pubtator/CDR_DevelopmentSet.PubTator.txt", types={"Chemical": "Chemical", "Disease": "Disease"}
+        path="bc5cdr/pubtator/CDR_DevelopmentSet.PubTator.txt",
+        types={"Chemical": "Chemical", "Disease": "Disease"},
     ),
     DevPart(path="ncbi-disease/pubtator/dev.PubTator.txt", types=dict.fromkeys(_NCBI, "Disease")),
     DevPart(path="jnlpba/iob2/devel.iob2", types=_CELLS, whole=False),
@@ -68,7 +72,8 @@ class DevAnswers:
     """What the twin finds in dev parts.
 
     Attributes:
-        documents: with the gold that counts, under the types of the model; ids begin with the path of their part.
+        documents: with the gold that counts, under the types of the model; ids begin with the path
+            of their part.
         found: document id -> mentions of the types that its part annotates.
         whole: ids of documents that are whole texts.
         sha256: of all parts.
@@ -87,7 +92,8 @@ class DevAnswers:
 
 
 def parts_for(types: Sequence[str], parts: Sequence[DevPart] = DEV) -> tuple[DevPart, ...]:
-    """Dev parts whose gold has the types that a model keeps for their corpus, such as ``Gene.bc2gm``, if it has them.
+    """Dev parts whose gold has the types that a model keeps for their corpus, such as
+    ``Gene.bc2gm``, if it has them.
 
     Args:
         types: of the model.
@@ -98,14 +104,18 @@ def parts_for(types: Sequence[str], parts: Sequence[DevPart] = DEV) -> tuple[Dev
         kept = f"{name}.{part.path.partition('/')[0]}"
         return kept if kept in types else name
 
-    return tuple(replace(part, types={label: own(part, name) for label, name in part.types.items()}) for part in parts)
+    return tuple(
+        replace(part, types={label: own(part, name) for label, name in part.types.items()})
+        for part in parts
+    )
 
 
 def dev_answers(twin: Annotator, parts: Sequence[DevPart] = DEV) -> DevAnswers:
     """Asks the twin about dev.
 
     Args:
-        twin: a model whose training did not see the gold of these parts; it gives out all its types.
+        twin: a model whose training did not see the gold of these parts; it gives out all its
+            types.
         parts: of several corpora.
     """
     parts = parts_for(twin.types, parts)
@@ -116,20 +126,28 @@ def dev_answers(twin: Annotator, parts: Sequence[DevPart] = DEV) -> DevAnswers:
     for part in parts:
         hashes.update(source_sha256(str(data / part.path)).encode())
         gold = [counted(document, part) for document in read(data / part.path)]
-        shown = [bare(one) if part.whole else msgspec.structs.replace(one, mentions=()) for one in gold]
+        shown = [
+            bare(one) if part.whole else msgspec.structs.replace(one, mentions=()) for one in gold
+        ]
         for document, patch in zip(gold, twin.predict(shown), strict=True):
             found[document.id] = tuple(m for m in patch.add if m.type in part.types.values())
         documents += gold
         whole |= {document.id for document in gold if part.whole}
     return DevAnswers(
-        documents=documents, found=found, whole=frozenset(whole), sha256=hashes.hexdigest(), parts=tuple(parts)
+        documents=documents,
+        found=found,
+        whole=frozenset(whole),
+        sha256=hashes.hexdigest(),
+        parts=tuple(parts),
     )
 
 
 def counted(document: Document, part: DevPart) -> Document:
     """A document with the gold that counts, and an id of its own among all parts."""
     mentions = tuple(
-        msgspec.structs.replace(m, type=part.types[m.type]) for m in document.layer(GOLD) if m.type in part.types
+        msgspec.structs.replace(m, type=part.types[m.type])
+        for m in document.layer(GOLD)
+        if m.type in part.types
     )
     return msgspec.structs.replace(document, id=f"{part.path}/{document.id}", mentions=mentions)
 
@@ -137,7 +155,11 @@ def counted(document: Document, part: DevPart) -> Document:
 def fit_scores(dev: DevAnswers) -> FittedCalibration:
     """One temperature for all types; every mention is kept."""
     return fit_calibration(
-        judged(dev.gold(), dev.found), method="temperature", target=None, types=(), chosen_on=dev.sha256
+        judged(dev.gold(), dev.found),
+        method="temperature",
+        target=None,
+        types=(),
+        chosen_on=dev.sha256,
     )
 
 
@@ -149,7 +171,8 @@ def fit_abbreviations(dev: DevAnswers, *, apart: Sequence[str] = ()) -> FittedRu
 
     def merit(changed: Mapping[str, Sequence[Mention]]) -> float:
         return score(
-            gold, {key: [m for m in said if _counts(key, m, dev.parts)] for key, said in changed.items()}
+            gold,
+            {key: [m for m in said if _counts(key, m, dev.parts)] for key, said in changed.items()},
         ).micro.f1
 
     return fit_rules(documents, found, merit=merit, chosen_on=dev.sha256, apart=apart)
@@ -157,7 +180,10 @@ def fit_abbreviations(dev: DevAnswers, *, apart: Sequence[str] = ()) -> FittedRu
 
 def _counts(document: str, mention: Mention, parts: Sequence[DevPart]) -> bool:
     """Whether a type counts in a document; a rule may give a mention another type."""
-    return any(document.startswith(f"{part.path}/") and mention.type in part.types.values() for part in parts)
+    return any(
+        document.startswith(f"{part.path}/") and mention.type in part.types.values()
+        for part in parts
+    )
 
 
 def decided(manifest: Manifest, twin: Manifest, **fitted: Any) -> Manifest:
@@ -174,4 +200,6 @@ def decided(manifest: Manifest, twin: Manifest, **fitted: Any) -> Manifest:
     for name in ("types", "heads", "reading"):
         if getattr(manifest, name) != getattr(twin, name):
             raise ValueError(f"{manifest.name} and {twin.name} are no twins: their {name} differ")
-    return msgspec.structs.replace(manifest, decision=msgspec.structs.replace(twin.decision, **fitted))
+    return msgspec.structs.replace(
+        manifest, decision=msgspec.structs.replace(twin.decision, **fitted)
+    )

@@ -1,12 +1,14 @@
 """Speed, size and start-up of exported models that take turns: the dial of sizes.
 
-usage: python -m studies.six.dial NAME=FOLDER [NAME=FOLDER ...] [--pipeline RUN] [--every 4] [--rounds 5]
+usage: python -m studies.six.dial NAME=FOLDER [NAME=FOLDER ...] [--pipeline RUN] [--every 4]
+[--rounds 5]
 
-All read the same sentences of the BC5CDR test part, with their words, on one core. ``batch 1`` asks for one sentence
-after the other, ``batch 32`` for 32 at once, ``bulk`` for all. Quoted is the median over rounds. Start-up is the time
-that a new process takes to load the model and answer one sentence. With ``--pipeline``, the Hugging Face pipeline with
-the encoder of a run takes turns too, on one core. The numbers go into ``results/six-dial.json``; models that were
-measured before, and not now, stay there as ``earlier``, with the date. It needs an idle machine.
+All read the same sentences of the BC5CDR test part, with their words, on one core. ``batch 1`` asks
+for one sentence after the other, ``batch 32`` for 32 at once, ``bulk`` for all. Quoted is the
+median over rounds. Start-up is the time that a new process takes to load the model and answer one
+sentence. With ``--pipeline``, the Hugging Face pipeline with the encoder of a run takes turns too,
+on one core. The numbers go into ``results/six-dial.json``; models that were measured before, and
+not now, stay there as ``earlier``, with the date. It needs an idle machine.
 """
 
 from __future__ import annotations
@@ -36,7 +38,10 @@ from studies.six.tables import dial
 from studies.speed.throughput import hugging_face, interleaved
 
 BATCHES = {"1": 1, "32": 32, "bulk": sys.maxsize}
-_START = "import sys, fascicle; list(fascicle.load(sys.argv[1], threads=1).annotate(['Lithium caused tremor.']))"
+_START = (
+    "import sys, fascicle; list(fascicle.load(sys.argv[1], threads=1).annotate(['Lithium "
+    "caused tremor.']))"
+)
 
 
 def main() -> None:
@@ -48,9 +53,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
     torch.set_num_threads(1)  # the pipeline has one core too
-    folders = {name: find_model(folder) for name, _, folder in (given.partition("=") for given in args.models)}
+    folders = {
+        name: find_model(folder)
+        for name, _, folder in (given.partition("=") for given in args.models)
+    }
     path = Path(os.environ["FASCICLE_DATA"]) / "bc5cdr" / "iob" / "test.tsv"
-    documents = list(read(path, format="conll", options=ConllOptions(documents="sentence")))[:: args.every]
+    documents = list(read(path, format="conll", options=ConllOptions(documents="sentence")))[
+        :: args.every
+    ]
     work = {
         f"{name} {batch}": reader(load(folder, threads=1), documents, size)
         for name, folder in folders.items()
@@ -58,15 +68,23 @@ def main() -> None:
     }
     if args.pipeline:
         model, tokenizer = hugging_face(args.pipeline / "best")
-        recogniser = pipeline("token-classification", model=model, tokenizer=tokenizer, aggregation_strategy="simple")
+        recogniser = pipeline(
+            "token-classification", model=model, tokenizer=tokenizer, aggregation_strategy="simple"
+        )
         texts = [d.text for d in documents]
         work["pipeline"] = lambda: [recogniser(text) for text in texts]
-    rates = {name: [len(documents) / s for s in found] for name, found in interleaved(work, args.rounds).items()}
+    rates = {
+        name: [len(documents) / s for s in found]
+        for name, found in interleaved(work, args.rounds).items()
+    }
     value = {
         "sentences": len(documents),
         "rounds": args.rounds,
         "all_rounds": rates,
-        "models": {name: of_model(name, folder, rates, rounds=args.rounds) for name, folder in folders.items()},
+        "models": {
+            name: of_model(name, folder, rates, rounds=args.rounds)
+            for name, folder in folders.items()
+        },
     }
     write_result("six-dial", value | {"earlier": earlier(result("six-dial"), folders)})
     sys.stdout.write(dial(stored()) + "\n")
@@ -75,7 +93,9 @@ def main() -> None:
 def earlier(before: Mapping[str, Any], now: Collection[str]) -> dict[str, Any]:
     """Models of a results file that are not measured now, with the date of their run."""
     dated = {name: one | {"date": before["date"]} for name, one in before.get("models", {}).items()}
-    return {name: one for name, one in (before.get("earlier", {}) | dated).items() if name not in now}
+    return {
+        name: one for name, one in (before.get("earlier", {}) | dated).items() if name not in now
+    }
 
 
 def reader(model: Annotator, documents: Sequence[Document], size: int) -> Callable[[], object]:
@@ -84,15 +104,21 @@ def reader(model: Annotator, documents: Sequence[Document], size: int) -> Callab
     return lambda: [model.predict(portion) for portion in portions]
 
 
-def of_model(name: str, folder: Path, rates: dict[str, list[float]], *, rounds: int) -> dict[str, object]:
+def of_model(
+    name: str, folder: Path, rates: dict[str, list[float]], *, rounds: int
+) -> dict[str, object]:
     """What is measured of one model; the ratio to the pipeline is that of each round."""
     found: dict[str, object] = {
         "megabytes": sum(path.stat().st_size for path in folder.iterdir()) / 1e6,
-        "sentences_per_second": {batch: statistics.median(rates[f"{name} {batch}"]) for batch in BATCHES},
+        "sentences_per_second": {
+            batch: statistics.median(rates[f"{name} {batch}"]) for batch in BATCHES
+        },
         "start_seconds": statistics.median(start_of(folder) for _ in range(rounds)),
     }
     if "pipeline" in rates:
-        found["times_pipeline"] = {batch: times(rates[f"{name} {batch}"], rates["pipeline"]) for batch in BATCHES}
+        found["times_pipeline"] = {
+            batch: times(rates[f"{name} {batch}"], rates["pipeline"]) for batch in BATCHES
+        }
     return found
 
 
@@ -104,7 +130,9 @@ def times(ours: Sequence[float], theirs: Sequence[float]) -> float:
 def start_of(folder: Path) -> float:
     """Seconds until a new process has answered."""
     before = time.perf_counter()
-    subprocess.run([sys.executable, "-c", _START, str(folder)], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable, "-c", _START, str(folder)], check=True, stdout=subprocess.DEVNULL
+    )
     return time.perf_counter() - before
 
 

@@ -1,9 +1,10 @@
-"""Titles and abstracts whose licence lets weights that ship learn from them: the text of `soft.toml`.
+"""Titles and abstracts whose licence lets weights that ship learn from them: the text of
+`soft.toml`.
 
 usage: python -m studies.six.open_text FILE... -o TEXTS.jsonl --characters N
 
-FILEs are of articles with a ``license``. An article without abstract gives its title and its paragraphs, up to 20,000
-characters. Articles are taken in the order of a hash
+FILEs are of articles with a ``license``. An article without abstract gives its title and its
+paragraphs, up to 20,000 characters. Articles are taken in the order of a hash
 of their ids, whole ones, up to N characters of each FILE. What was taken is counted by licence.
 """
 
@@ -47,11 +48,16 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def open_documents(path: Path) -> Iterator[Document]:
-    """The articles of a file of raw text whose licence is one of `OPEN`, each up to the end of its abstract."""
+    """The articles of a file of raw text whose licence is one of `OPEN`, each up to the end of
+    its abstract.
+    """
     for article in read(path):
         licence = article.meta["license"]
         if any(fnmatchcase(licence, one) for one in OPEN):
-            end = max((part.end for part in article.sections or () if part.name == "abstract"), default=None)
+            end = max(
+                (part.end for part in article.sections or () if part.name == "abstract"),
+                default=None,
+            )
             yield Document(id=article.id, text=article.text[:end], meta={"license": licence})
 
 

@@ -1,11 +1,12 @@
-"""Draws quality against speed of the models that ship, from ``results/six-dial.json`` and ``results/six-rows.json``.
+"""Draws quality against speed of the models that ship, from ``results/six-dial.json`` and
+``results/six-rows.json``.
 
 usage: python -m studies.six.picture
 
-Writes ``studies/docs/speed.svg``: mean strict F1 over the rows of Table 2 by sentences a second on one core. A line
-joins what a model does with one sentence at a time, with 32, and in bulk. The Hugging Face pipeline has the weights of
-``biomed@1`` before they became 8 bits; it is drawn at the F1 of these, which it would have with the decisions of
-Fascicle.
+Writes ``studies/docs/speed.svg``: mean strict F1 over the rows of Table 2 by sentences a second on
+one core. A line joins what a model does with one sentence at a time, with 32, and in bulk. The
+Hugging Face pipeline has the weights of ``biomed@1`` before they became 8 bits; it is drawn at the
+F1 of these, which it would have with the decisions of Fascicle.
 """
 
 from __future__ import annotations
@@ -70,7 +71,9 @@ def main(out: Path = OUT, results: Path = RESULTS) -> int:
     """Reads, draws, writes."""
     of = places(result("six-dial", results), result("six-rows", results))
     if not of:
-        sys.stderr.write("no model has both its speed and its rows: run studies.six.dial and .rows\n")
+        sys.stderr.write(
+            "no model has both its speed and its rows: run studies.six.dial and .rows\n"
+        )
         return 2
     write_sheet(out, lambda figure: draw(figure, of))
     return 0

@@ -1,11 +1,12 @@
-"""Scores of models of six types on each row of ``corpora.py``: strict, and as seqeval counts by default.
+"""Scores of models of six types on each row of ``corpora.py``: strict, and as seqeval counts by
+default.
 
 usage: python -m studies.six.rows NAME=FOLDER [NAME=FOLDER ...] [--table table-2]
 
-A folder is of a run or a model. Each is scored on the test part with the words and sentences of the corpus, and on its
-raw text, where the data have these forms. With several folders each one but the first also has the paired difference
-to the first one: an 8-bit model to its 32-bit form, for example. The numbers go into ``results/six-rows.json`` beside
-those of other names.
+A folder is of a run or a model. Each is scored on the test part with the words and sentences of the
+corpus, and on its raw text, where the data have these forms. With several folders each one but the
+first also has the paired difference to the first one: an 8-bit model to its 32-bit form, for
+example. The numbers go into ``results/six-rows.json`` beside those of other names.
 
 Intervals are over documents; over sentences where a corpus does not mark documents.
 """
@@ -47,14 +48,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("models", nargs="+", metavar="NAME=FOLDER")
     parser.add_argument("--table", choices=sorted(TABLES), default="table-2")
-    parser.add_argument("--only", choices=("table-2", "all"), default="all", help="rows of the paper alone, or all")
+    parser.add_argument(
+        "--only", choices=("table-2", "all"), default="all", help="rows of the paper alone, or all"
+    )
     parser.add_argument("--threads", type=int)
     args = parser.parse_args(argv)
     folders = dict(given.partition("=")[::2] for given in args.models)
     if bad := [name for name, folder in folders.items() if not name or not folder]:
         parser.error(f"write NAME=FOLDER, not {bad[0]!r}")
     rows = TABLE_2 if args.only == "table-2" else EVERY
-    found = {name: scores_of(load_all_types(folder, threads=args.threads), rows) for name, folder in folders.items()}
+    found = {
+        name: scores_of(load_all_types(folder, threads=args.threads), rows)
+        for name, folder in folders.items()
+    }
     value = with_systems(stored(), {name: facts(name, found) for name in found})
     write_result(NAME, value)
     sys.stdout.write(TABLES[args.table](value) + "\n")
@@ -72,7 +78,9 @@ def with_systems(value: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, 
     return {"systems": {**value.get("systems", {}), **new}}
 
 
-def scores_of(model: Annotator, rows: Sequence[ScoredRow]) -> dict[str, dict[str, tuple[Scores, dict[str, float]]]]:
+def scores_of(
+    model: Annotator, rows: Sequence[ScoredRow]
+) -> dict[str, dict[str, tuple[Scores, dict[str, float]]]]:
     """Name of each row -> form -> strict scores, and what seqeval says.
 
     Args:
@@ -114,12 +122,16 @@ def facts(name: str, found: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> di
 
     Args:
         name: of the system.
-        found: name -> of each system, see `scores_of`; the first one is that of the paired differences.
+        found: name -> of each system, see `scores_of`; the first one is that of the paired
+            differences.
     """
     first = next(iter(found))
     rows: dict[str, Any] = {}
     for row, forms in found[name].items():
-        rows[row] = {form: {"strict": facts_of(strict), "seqeval": said} for form, (strict, said) in forms.items()}
+        rows[row] = {
+            form: {"strict": facts_of(strict), "seqeval": said}
+            for form, (strict, said) in forms.items()
+        }
         if name != first:
             for form, (strict, _) in forms.items():
                 rows[row][form]["less_first"] = paired(strict, found[first][row][form][0])
@@ -129,8 +141,9 @@ def facts(name: str, found: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> di
 def seqeval_scores(row: Row, pairs: Sequence[Pair]) -> dict[str, float]:
     """Precision, recall and F1 of seqeval in its default mode, of one row.
 
-    Gold and predictions are written as BIO tags of this type alone, as *tinybern2-kazu* §4.2.1 collects each type
-    separately. A text without words is cut into words as Fascicle cuts it, so that marks stand alone.
+    Gold and predictions are written as BIO tags of this type alone, as *tinybern2-kazu* §4.2.1
+    collects each type separately. A text without words is cut into words as Fascicle cuts it, so
+    that marks stand alone.
 
     Args:
         row: which type.
@@ -146,7 +159,8 @@ def seqeval_scores(row: Row, pairs: Sequence[Pair]) -> dict[str, float]:
 
 
 def tags(mentions: Sequence[Mention], words: Sequence[Span]) -> list[str]:
-    """BIO tags of words: a word belongs to a mention that has a character of it, the longest one where several have.
+    """BIO tags of words: a word belongs to a mention that has a character of it, the longest one
+    where several have.
 
     Args:
         mentions: of one type.

@@ -2,10 +2,11 @@
 
 usage: python -m studies.six.seeds [RUN] [--of biomed@2]
 
-RUN is as the one that ships, of another seed, and does not ship. It takes the decision that ships: thresholds,
-calibration, rules for abbreviations and the decision of documents, which the twin of the first seed chose. So only the
-weights are others. Without RUN, the model that ships is scored, as seed 1. Written: F1 of each row, by model and seed,
-into ``results/six-seeds-decided.json``. Models that shipped before had no decision of documents; their seeds stand in
+RUN is as the one that ships, of another seed, and does not ship. It takes the decision that ships:
+thresholds, calibration, rules for abbreviations and the decision of documents, which the twin of
+the first seed chose. So only the weights are others. Without RUN, the model that ships is scored,
+as seed 1. Written: F1 of each row, by model and seed, into ``results/six-seeds-decided.json``.
+Models that shipped before had no decision of documents; their seeds stand in
 ``results/six-seeds.json``.
 """
 
@@ -50,7 +51,10 @@ def main(argv: Sequence[str] | None = None) -> None:
 def store(name: str, *, seed: int, run: str, model: Annotator) -> None:
     """Scores the model of a seed and stores the numbers."""
     scores = {
-        row: {form: {"strict": strict.micro.f1, "seqeval": said["f1"]} for form, (strict, said) in forms.items()}
+        row: {
+            form: {"strict": strict.micro.f1, "seqeval": said["f1"]}
+            for form, (strict, said) in forms.items()
+        }
         for row, forms in rows.scores_of(model, ROWS).items()
     }
     write_result(DECIDED, with_seed(result(DECIDED), name, seed, {"run": run, "rows": scores}))

@@ -1,4 +1,6 @@
-"""How much the rows of a model that ships vary with its seed: what is stored of it, and of its further seeds."""
+"""How much the rows of a model that ships vary with its seed: what is stored of it, and of its
+further seeds.
+"""
 
 from __future__ import annotations
 

@@ -1,23 +1,28 @@
-"""Measures the span typer on the corpora of *span-level-strategy*, Table 2, and on what its figures leave out.
+"""Measures the span typer on the corpora of *span-level-strategy*, Table 2, and on what its figures
+leave out.
 
 usage: FASCICLE_DATA=... python -m studies.span_typer.measure CORPUS [--seed N] [--found] [--words]
        [--parts] [--work FOLDER]
 
 The plan, fixed before the runs:
 
-- corpora: genia, litbank, nerel-ru, nerel-bio, germeval14, anercorp, harem, msra; splits as in ``CORPORA``
-- typing: 600 updates, 1,500 for nerel-ru, as published; seed 1 first, seeds 2 and 3 on a faster machine
-- finding (``--found``): 300 updates, 5,000 places of no mention drawn for each, balanced, spans of up to 8 words, for
-  genia 6; seed 1. Planned with 20,000 places, of which an update took 6 s, and without balance: on harem, the first
-  corpus, that learnt nothing but how rare mentions are, and found none (F1 0.00)
+- corpora: genia, litbank, nerel-ru, nerel-bio, germeval14, anercorp, harem, msra; splits as in
+  ``CORPORA``
+- typing: 600 updates, 1,500 for nerel-ru, as published; seed 1 first, seeds 2 and 3 on a faster
+  machine
+- finding (``--found``): 300 updates, 5,000 places of no mention drawn for each, balanced, spans of
+  up to 8 words, for genia 6; seed 1. Planned with 20,000 places, of which an update took 6 s, and
+  without balance: on harem, the first corpus, that learnt nothing but how rare mentions are, and
+  found none (F1 0.00)
 - nothing is chosen on any part, so there is no dev
-- vectors: GloVe, 300 numbers, window 15, x_max 10, every word, trained on the text of the train part alone
-- measured on test: typing accuracy, the two baselines, the figure of the published protocol, strict F1 of finding, and
-  minutes, of the processor and by the clock
+- vectors: GloVe, 300 numbers, window 15, x_max 10, every word, trained on the text of the train
+  part alone
+- measured on test: typing accuracy, the two baselines, the figure of the published protocol, strict
+  F1 of finding, and minutes, of the processor and by the clock
 
-Where a corpus has no official split here, every fifth document is test (litbank, harem), or the last fifth of the
-words (anercorp, which is one stream). Of msra, the validation part of another project is train: the official one is not
-there.
+Where a corpus has no official split here, every fifth document is test (litbank, harem), or the
+last fifth of the words (anercorp, which is one stream). Of msra, the validation part of another
+project is train: the official one is not there.
 """
 
 from __future__ import annotations
@@ -70,11 +75,15 @@ class Corpus:
     width: int = 8
 
 
-def parts(folder: str, train: str, test: str, options: ConllOptions | None = None) -> Callable[[Path], Split]:
+def parts(
+    folder: str, train: str, test: str, options: ConllOptions | None = None
+) -> Callable[[Path], Split]:
     """The split that the files make."""
 
     def split(data: Path) -> Split:
-        first, second = (list(read(data / folder / name, options=options)) for name in (train, test))
+        first, second = (
+            list(read(data / folder / name, options=options)) for name in (train, test)
+        )
         return first, second
 
     return split
@@ -83,7 +92,9 @@ def parts(folder: str, train: str, test: str, options: ConllOptions | None = Non
 def every_fifth(documents: Iterable[Document]) -> Split:
     """By name: the fifth, the tenth ... are test."""
     ordered = sorted(documents, key=lambda document: document.id)
-    return [d for i, d in enumerate(ordered, 1) if i % 5], [d for i, d in enumerate(ordered, 1) if i % 5 == 0]
+    return [d for i, d in enumerate(ordered, 1) if i % 5], [
+        d for i, d in enumerate(ordered, 1) if i % 5 == 0
+    ]
 
 
 def last_fifth(document: Document) -> Split:
@@ -110,19 +121,34 @@ def _piece(document: Document, begin: int, stop: int) -> Document:
 
 _TAG = re.compile(r"<(/?)([A-Za-z_]+)([^<>]*)>")
 _CATEGORIES = frozenset(
-    ("PESSOA", "LOCAL", "ORGANIZACAO", "TEMPO", "VALOR", "ABSTRACCAO", "OBRA", "ACONTECIMENTO", "COISA", "VARIADO")
+    (
+        "PESSOA",
+        "LOCAL",
+        "ORGANIZACAO",
+        "TEMPO",
+        "VALOR",
+        "ABSTRACCAO",
+        "OBRA",
+        "ACONTECIMENTO",
+        "COISA",
+        "VARIADO",
+    )
 )
 
 
 def harem(data: Path) -> Split:
-    """The golden collection of the First HAREM: its tags are read one by one, and no XML parser sees the file."""
+    """The golden collection of the First HAREM: its tags are read one by one, and no XML parser
+    sees the file.
+    """
     text = (data / "harem" / "ColeccaoDouradaHAREM.txt").read_text(encoding="iso-8859-1")
     bodies = re.findall(r"<DOCID>(.*?)</DOCID>.*?<TEXTO>(.*?)</TEXTO>", text, re.DOTALL)
     return every_fifth(_tagged(name.strip(), body) for name, body in bodies)
 
 
 def _tagged(name: str, body: str) -> Document:
-    """Of alternatives (``<ALT>a | b</ALT>``) the first one; a category in another is a mention as well."""
+    """Of alternatives (``<ALT>a | b</ALT>``) the first one; a category in another is a mention
+    as well.
+    """
     body = re.sub(r"<ALT>(.*?)(?:\|.*?)?</ALT>", r"\1", body, flags=re.DOTALL).replace("&amp;", "&")
     plain: list[str] = []
     length, at = 0, 0
@@ -142,13 +168,18 @@ def _tagged(name: str, body: str) -> Document:
     plain.append(body[at:])
     whole = "".join(plain)
     kept = [(a, b, kind) for a, b, kind in mentions if whole[a:b].strip()]
-    return Document(id=name, text=whole, mentions=tuple(Mention(((a, b),), kind) for a, b, kind in kept))
+    return Document(
+        id=name, text=whole, mentions=tuple(Mention(((a, b),), kind) for a, b, kind in kept)
+    )
 
 
 def msra(data: Path) -> Split:
     """Characters are words."""
     folder = data / "msra-zh"
-    lines = [(folder / "lemonhu" / "val" / name).read_text(encoding="utf-8").splitlines() for name in _VAL]
+    lines = [
+        (folder / "lemonhu" / "val" / name).read_text(encoding="utf-8").splitlines()
+        for name in _VAL
+    ]
     train = [
         _labelled(f"val-{i}", words.split(), tags.split())
         for i, (words, tags) in enumerate(zip(*lines, strict=True), 1)
@@ -186,17 +217,27 @@ def anercorp(data: Path) -> Split:
 LAYERS = ConllOptions(tag_columns=None)
 CORPORA: dict[str, Corpus] = {
     "genia": Corpus(
-        split=parts("genia", "nested.train.jsonl.gz", "nested.test.jsonl"), published=(91.76, 95.70), width=6
+        split=parts("genia", "nested.train.jsonl.gz", "nested.test.jsonl"),
+        published=(91.76, 95.70),
+        width=6,
     ),
     "litbank": Corpus(split=litbank, published=(87.93, 93.58)),
-    "nerel-ru": Corpus(split=parts("nerel-ru/nerel-v1.1.zip", "train", "test"), published=(68.66, 68.69), updates=1500),
-    "nerel-bio": Corpus(split=parts("nerel-bio/nerel-bio-v1.0.zip", "train", "test"), published=None),
+    "nerel-ru": Corpus(
+        split=parts("nerel-ru/nerel-v1.1.zip", "train", "test"),
+        published=(68.66, 68.69),
+        updates=1500,
+    ),
+    "nerel-bio": Corpus(
+        split=parts("nerel-bio/nerel-bio-v1.0.zip", "train", "test"), published=None
+    ),
     "germeval14": Corpus(
-        split=parts("germeval14-de", "germ.train.iob2.gz", "germ.test.iob2", LAYERS), published=(69.47, 81.99)
+        split=parts("germeval14-de", "germ.train.iob2.gz", "germ.test.iob2", LAYERS),
+        published=(69.47, 81.99),
     ),
     "anercorp": Corpus(split=anercorp, published=(72.73, 84.21), decoding="greedy"),
     "harem": Corpus(split=harem, published=(64.98, 78.77), decoding="greedy"),
-    "msra": Corpus(split=msra, published=(96.87, 98.41), decoding="greedy"),  # its "accuracy 86.87" is a slip
+    # its "accuracy 86.87" is a slip
+    "msra": Corpus(split=msra, published=(96.87, 98.41), decoding="greedy"),
 }
 
 
@@ -204,9 +245,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("corpus", choices=CORPORA)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--found", action="store_true", help="learn to find mentions too, by trying all spans")
-    parser.add_argument("--words", action="store_true", help="add to a result of before what test words lack a vector")
-    parser.add_argument("--parts", action="store_true", help="write WORK/CORPUS/train.jsonl and test.jsonl, and stop")
+    parser.add_argument(
+        "--found", action="store_true", help="learn to find mentions too, by trying all spans"
+    )
+    parser.add_argument(
+        "--words",
+        action="store_true",
+        help="add to a result of before what test words lack a vector",
+    )
+    parser.add_argument(
+        "--parts",
+        action="store_true",
+        help="write WORK/CORPUS/train.jsonl and test.jsonl, and stop",
+    )
     parser.add_argument("--work", type=Path, default=Path("runs") / "span-typer")
     parser.add_argument("--device", default="cpu")
     args = parser.parse_args()
@@ -260,13 +311,21 @@ def main() -> None:
         },
     )
     scores = finished.parts["test"]
-    print(f"{name}: typing {scores.typing.accuracy:.4f}, lookup {scores.lookup.accuracy:.4f}", end=", ")
+    print(
+        f"{name}: typing {scores.typing.accuracy:.4f}, lookup {scores.lookup.accuracy:.4f}",
+        end=", ",
+    )
     print(f"majority {scores.majority.accuracy:.4f}, {scores.published}", end=", ")
-    print(f"found {scores.found.micro if scores.found else '-'}, {finished.cpu_seconds / 60:.1f} CPU minutes")
+    print(
+        f"found {scores.found.micro if scores.found else '-'}, {finished.cpu_seconds / 60:.1f} "
+        "CPU minutes"
+    )
 
 
 def add_words(name: str, folder: Path, test: Path) -> None:
-    """Adds to a result, made before this was counted, how many words of the mentions of test have no vector."""
+    """Adds to a result, made before this was counted, how many words of the mentions of test
+    have no vector.
+    """
     place = RESULTS / "span-typer" / f"{name}.json"
     value = json.loads(place.read_text(encoding="utf-8"))
     words, unknown = word_counts(load_typer(folder / name / "model"), list(read(test)))
@@ -289,13 +348,20 @@ def vectors_of(train: Path, folder: Path) -> dict[str, object]:
     cost = folder / "glove.json"
     if not cost.exists():
         before = time.process_time()
-        table = count_cooccurrence(sentence_words(read(train), segmenter_name="rules@1", lowercase=False))
+        table = count_cooccurrence(
+            sentence_words(read(train), segmenter_name="rules@1", lowercase=False)
+        )
         settings = GloveSettings(x_max=10.0)
         losses: list[float] = []
         vectors = train_glove(table, settings, tell=lambda _, loss: losses.append(round(loss, 5)))
         write_vectors(folder / "glove.vec", vectors, overwrite=True)
         spent = round((time.process_time() - before) / 60, 2)
-        value = {"words": len(table.words), "cells": len(table.values), "cpu_minutes": spent, "losses": losses}
+        value = {
+            "words": len(table.words),
+            "cells": len(table.values),
+            "cpu_minutes": spent,
+            "losses": losses,
+        }
         cost.write_text(json.dumps({**value, "settings": asdict(settings)}), encoding="utf-8")
     found: dict[str, object] = json.loads(cost.read_text(encoding="utf-8"))
     return found

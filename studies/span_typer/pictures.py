@@ -1,9 +1,11 @@
-"""Draws what span typers said of test (*span-level-strategy* §3.2 to §3.5): loss, components, violins, volcano.
+"""Draws what span typers said of test (*span-level-strategy* §3.2 to §3.5): loss, components,
+violins, volcano.
 
 usage: python -m studies.span_typer.pictures CORPUS ... --work FOLDER
 
 The runs are those of ``span_typer.py`` with the same ``--work``, seed 1. Writes one sheet for each,
-``studies/docs/span-typer/CORPUS.png``. Distributions files stay beside the runs: they hold the gold of the corpora.
+``studies/docs/span-typer/CORPUS.png``. Distributions files stay beside the runs: they hold the gold
+of the corpora.
 """
 
 from __future__ import annotations
@@ -12,7 +14,12 @@ import argparse
 from pathlib import Path
 
 from fascicle.evaluation.reports.plots.canvas import open_sheet, save_figure
-from fascicle.evaluation.reports.plots.distributions import draw_pca, draw_violins, draw_volcano, load_distributions
+from fascicle.evaluation.reports.plots.distributions import (
+    draw_pca,
+    draw_violins,
+    draw_volcano,
+    load_distributions,
+)
 from fascicle.evaluation.reports.plots.learning import draw_learning, load_runs
 from fascicle.formats.distributions import Header, write
 from fascicle.formats.files import read
@@ -41,7 +48,9 @@ def draw(corpus: str, folder: Path) -> None:
     said = run / "test.distributions.jsonl.gz"
     model = load_typer(run / "model")
     given = given_mentions(model, list(read(folder / "test.jsonl")))
-    header = Header(model=model.manifest.name, family="span-typer", definition="softmax", types=model.types)
+    header = Header(
+        model=model.manifest.name, family="span-typer", definition="softmax", types=model.types
+    )
     write(said, header, to_distributions(given, model.types), overwrite=True)
     data = load_distributions(str(said))
     with open_sheet(width=12.5, height=8.8) as figure:

@@ -42,7 +42,8 @@ def _row(corpus: str, folder: Path) -> list[str]:
         return [corpus, f"0 of {len(SEEDS)}", *[MISSING] * 6, finding, MISSING, NOT_RUN]
     tests = [value["test"] for value in typed]
     published = typed[0]["published"]
-    minutes = [value["cpu_minutes"] for value in typed if value.get("device", "cpu") == "cpu"]  # none of a GPU
+    # none of a GPU
+    minutes = [value["cpu_minutes"] for value in typed if value.get("device", "cpu") == "cpu"]
     return [
         corpus,
         f"{len(typed)} of {len(SEEDS)}",
@@ -53,8 +54,12 @@ def _row(corpus: str, folder: Path) -> list[str]:
         _spread([test["published_protocol"]["f1"] for test in tests]),
         f"{published[0]:.2f}, {published[1]:.2f}" if published else "not in it",
         finding,
-        f"{100 * tests[0]['words_without_vector'] / tests[0]['words']:.1f} %" if "words" in tests[0] else MISSING,
-        f"{statistics.mean(minutes):.1f} + {typed[0]['vectors']['cpu_minutes']:.1f}" if minutes else MISSING,
+        f"{100 * tests[0]['words_without_vector'] / tests[0]['words']:.1f} %"
+        if "words" in tests[0]
+        else MISSING,
+        f"{statistics.mean(minutes):.1f} + {typed[0]['vectors']['cpu_minutes']:.1f}"
+        if minutes
+        else MISSING,
     ]
 
 
@@ -70,7 +75,10 @@ def speed(results: Path) -> str:
     clocks = (("of the processor", "cpu_minutes"), ("by the clock", "minutes"))
     if not found:
         return markdown(head, [[name, MISSING, MISSING, "100"] for name, _ in clocks])
-    rows = [[name, f"{found[of]:.1f}", f"{PAPER_SECONDS / 60 / found[of]:.0f}", "100"] for name, of in clocks]
+    rows = [
+        [name, f"{found[of]:.1f}", f"{PAPER_SECONDS / 60 / found[of]:.0f}", "100"]
+        for name, of in clocks
+    ]
     return markdown(head, rows)
 
 
@@ -84,21 +92,27 @@ def in_words(results: Path) -> str:
         test, published = typed[0]["test"], typed[0]["published"]
         accuracy = statistics.mean(value["test"]["typing"]["accuracy"] for value in typed)
         right, string, usual = (
-            round(100 * share) for share in (accuracy, test["lookup_accuracy"], test["majority_accuracy"])
+            round(100 * share)
+            for share in (accuracy, test["lookup_accuracy"], test["majority_accuracy"])
         )
         line = (
-            f"- **{corpus}**: of 100 given mentions {right} get the right type; looking up the string gets {string} of"
+            f"- **{corpus}**: of 100 given mentions {right} get the right type; looking up "
+            f"the string gets {string} of"
         )
         line += f" them right, always saying the most frequent type {usual}"
         if published:
             line += f"; the paper's {published[1]:.2f} stands for {published[0]:.0f} of 100"
         if torn := test["typing"].get("discontinuous"):
             line += (
-                f". Of its {torn} discontinuous mentions {test['typing']['discontinuous_right']} are right in each part"
+                f". Of its {torn} discontinuous mentions "
+                f"{test['typing']['discontinuous_right']} are right in each part"
             )
         found = _read(results / "span-typer" / f"{corpus}-found-s1.json")
         if found:
-            line += f". Asked to find mentions too, it reaches {100 * found['test']['found']['micro']['f1']:.0f} F1"
+            line += (
+                ". Asked to find mentions too, it reaches "
+                f"{100 * found['test']['found']['micro']['f1']:.0f} F1"
+            )
         lines.append(f"{line}.")
     return "\n".join(lines) or NOT_RUN
 

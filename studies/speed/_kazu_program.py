@@ -1,9 +1,11 @@
-"""One run of Kazu, in a process of its own; `studies.speed.kazu_beside` starts it. It imports nothing of Fascicle.
+"""One run of Kazu, in a process of its own; `studies.speed.kazu_beside` starts it. It imports
+nothing of Fascicle.
 
 usage: python _kazu_program.py NAMES.tsv DOCUMENTS.jsonl [--poison]
 
-The pipeline is the dictionary step of Kazu that needs the least memory, without a model pack: a table of names, no
-generated synonyms, no curation. With ``--poison`` a step after it does what the text of a document says.
+The pipeline is the dictionary step of Kazu that needs the least memory, without a model pack: a
+table of names, no generated synonyms, no curation. With ``--poison`` a step after it does what the
+text of a document says.
 """
 
 from __future__ import annotations
@@ -21,9 +23,12 @@ from kazu.data import PROCESSING_EXCEPTION, CharSpan, Document, Entity
 from kazu.ontology_preprocessing.parsers import TabularOntologyParser
 from kazu.pipeline import Pipeline
 from kazu.steps import Step, document_iterating_step
-from kazu.steps.joint_ner_and_linking.memory_efficient_string_matching import MemoryEfficientStringMatchingStep
+from kazu.steps.joint_ner_and_linking.memory_efficient_string_matching import (
+    MemoryEfficientStringMatchingStep,
+)
 
-ADDRESSES = 12 * 2**30  # bytes that the process may have: a machine must not suffer from the document that allocates
+# bytes that the process may have: a machine must not suffer from the document that allocates
+ADDRESSES = 12 * 2**30
 
 
 class Names(TabularOntologyParser):
@@ -54,7 +59,9 @@ class Poison(Step):
                 raise LookupError(doc.idx)
             case "!outside":
                 span = frozenset([CharSpan(0, 10_000)])
-                section.entities.append(Entity(match="x", entity_class="X", spans=span, namespace="poison"))
+                section.entities.append(
+                    Entity(match="x", entity_class="X", spans=span, namespace="poison")
+                )
         doc.metadata["reached"] = True
 
 
@@ -64,7 +71,13 @@ def main() -> None:
     names, texts = Path(sys.argv[1]), Path(sys.argv[2])
     before = memory()
     start = time.perf_counter()
-    parser = Names(in_path=table_of(names), entity_class="disease", name="names", sep="\t", keep_default_na=False)
+    parser = Names(
+        in_path=table_of(names),
+        entity_class="disease",
+        name="names",
+        sep="\t",
+        keep_default_na=False,
+    )
     steps: list[Step] = [MemoryEfficientStringMatchingStep([parser])]
     if "--poison" in sys.argv:
         steps.append(Poison())
@@ -82,14 +95,29 @@ def main() -> None:
     start = time.perf_counter(), time.process_time()
     done = pipeline(documents)
     times = time.perf_counter() - start[0], time.process_time() - start[1]
-    print(json.dumps({"build": built, "wall": times[0], "cpu": times[1], "megabytes": memory() - before, **said(done)}))
+    print(
+        json.dumps(
+            {
+                "build": built,
+                "wall": times[0],
+                "cpu": times[1],
+                "megabytes": memory() - before,
+                **said(done),
+            }
+        )
+    )
 
 
 def table_of(names: Path) -> Path:
     """The names as the parser wants them."""
     frame = pandas.read_csv(names, sep="\t", keep_default_na=False, quoting=3, dtype=str)
     table = pandas.DataFrame(
-        {"idx": frame["id"], "default_label": frame["name"], "syn": frame["name"], "mapping_type": "exact"}
+        {
+            "idx": frame["id"],
+            "default_label": frame["name"],
+            "syn": frame["name"],
+            "mapping_type": "exact",
+        }
     )
     place = names.parent / "kazu-names.tsv"
     table.to_csv(place, sep="\t", index=False)
@@ -98,10 +126,16 @@ def table_of(names: Path) -> Path:
 
 def said(done: list[Document]) -> dict[str, object]:
     """What came back: entities, and what became of the documents."""
-    found = [[document.idx, entity.start, entity.end] for document in done for entity in document.sections[0].entities]
+    found = [
+        [document.idx, entity.start, entity.end]
+        for document in done
+        for entity in document.sections[0].entities
+    ]
     failed = [document.idx for document in done if PROCESSING_EXCEPTION in document.metadata]
     outside = sum(
-        entity.end > len(document.sections[0].text) for document in done for entity in document.sections[0].entities
+        entity.end > len(document.sections[0].text)
+        for document in done
+        for entity in document.sections[0].entities
     )
     return {"documents": len(done), "failed": failed, "outside": outside, "found": found}
 

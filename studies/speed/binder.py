@@ -1,19 +1,22 @@
-"""What does BINDER cost beside taggers, a biaffine head and one pass for each type: a training step, inference?
+"""What does BINDER cost beside taggers, a biaffine head and one pass for each type: a training
+step, inference?
 
 usage: python -m studies.speed.binder [--corpus conll04] [--rounds 8] [--sentences 200]
 
-``FASCICLE_DATA`` names the corpora. The systems are those of ``studies/grids/binder.toml``, seed 1, with the
-variant ``own`` (a second encoder for the types, as in the paper), a biaffine head, and one pass of the encoder for
-each type (``per_type.py``). All stand on the same encoder and are trained on the same batches in the same order. They
-take turns in one process on one thread, each round in another order, so that a busy machine slows all alike; they
-train in bf16 where the processor has instructions for it, else in fp32, which the results name. Quoted is CPU time, and
-the median and the quartiles of the ratios to the softmax tagger within each round.
+``FASCICLE_DATA`` names the corpora. The systems are those of ``studies/grids/binder.toml``, seed 1,
+with the variant ``own`` (a second encoder for the types, as in the paper), a biaffine head, and one
+pass of the encoder for each type (``per_type.py``). All stand on the same encoder and are trained
+on the same batches in the same order. They take turns in one process on one thread, each round in
+another order, so that a busy machine slows all alike; they train in bf16 where the processor has
+instructions for it, else in fp32, which the results name. Quoted is CPU time, and the median and
+the quartiles of the ratios to the softmax tagger within each round.
 
-The speed table (*binder* Table 7) is words a second, in training and at inference, all in torch, from documents to
-mentions. Beside it stands the inference of exported graphs, fp32 and int8, through ONNX Runtime, which is how a model
-is used; one pass for each type has no export. Models that propose less than half as many mentions as there are would
-distort the cost of decoding, and are trained on until they do, for six epochs at most. How many each proposes stands
-beside its times.
+The speed table (*binder* Table 7) is words a second, in training and at inference, all in torch,
+from documents to mentions. Beside it stands the inference of exported graphs, fp32 and int8,
+through ONNX Runtime, which is how a model is used; one pass for each type has no export. Models
+that propose less than half as many mentions as there are would distort the cost of decoding, and
+are trained on until they do, for six epochs at most. How many each proposes stands beside its
+times.
 """
 
 from __future__ import annotations
@@ -59,7 +62,9 @@ PER_TYPE = "per_type"
 SYSTEMS = (BASE, "crf", "biaffine", "binder", "binder_own")
 GRAPHS = ("fp32", "int8")
 TURN = 2  # steps of training in a turn
-EPOCHS = 6  # at most, that the rate falls over: heads stop when they have learnt enough to be timed at inference
+# at most, that the rate falls over: heads stop when they have learnt enough to be timed at
+# inference
+EPOCHS = 6
 
 
 def recipes_of(grid: Grid, corpus: str) -> dict[str, Recipe]:
@@ -68,22 +73,38 @@ def recipes_of(grid: Grid, corpus: str) -> dict[str, Recipe]:
     Raises:
         UsageError: the grid does not have them.
     """
-    found = {r.system: r.resolved() for r in grid.runs if r.corpus == corpus and not r.variant and r.recipe.seed == 1}
+    found = {
+        r.system: r.resolved()
+        for r in grid.runs
+        if r.corpus == corpus and not r.variant and r.recipe.seed == 1
+    }
     missing = [system for system in (BASE, "crf", "binder") if system not in found]
     if missing:
         known = ", ".join(dict.fromkeys(r.corpus for r in grid.runs))
-        raise UsageError(f"the grid has no {', '.join(missing)} on {corpus!r} with seed 1; its corpora are {known}")
+        raise UsageError(
+            f"the grid has no {', '.join(missing)} on {corpus!r} with seed 1; its corpora are "
+            f"{known}"
+        )
     replace = msgspec.structs.replace
     binder = found["binder"]
     head = binder.model.head
     assert isinstance(head, BinderSettings)
     own = replace(binder, model=replace(binder.model, head=replace(head, type_encoder="own")))
-    biaffine = replace(found[BASE], model=replace(binder.model, head=BiaffineSettings(pooling="max")))
-    chosen = {BASE: found[BASE], "crf": found["crf"], "biaffine": biaffine, "binder": binder, "binder_own": own}
+    biaffine = replace(
+        found[BASE], model=replace(binder.model, head=BiaffineSettings(pooling="max"))
+    )
+    chosen = {
+        BASE: found[BASE],
+        "crf": found["crf"],
+        "biaffine": biaffine,
+        "binder": binder,
+        "binder_own": own,
+    }
     auto = replace(binder.training, precision="auto")
     precision = precision_on(torch.device("cpu"), auto)
     return {
-        name: replace(r, training=replace(r.training, epochs=EPOCHS, precision=precision)) for name, r in chosen.items()
+        name: replace(r, training=replace(r.training, epochs=EPOCHS, precision=precision))
+        for name, r in chosen.items()
     }
 
 
@@ -94,7 +115,9 @@ def rival(recipe: Recipe, like: Pupil) -> PerTypePupil:
     manifest = like.prepared.manifest
     head = manifest.answering
     assert isinstance(head, BinderSettings)
-    texts = tokenise_type_texts(head, head_basis("binder", manifest, pretrained.encoder, pretrained.tokenizer))
+    texts = tokenise_type_texts(
+        head, head_basis("binder", manifest, pretrained.encoder, pretrained.tokenizer)
+    )
     return PerTypePupil(OnePassPerType(pretrained.encoder, texts), like.prepared.data, recipe)
 
 
@@ -114,7 +137,9 @@ def report(times: Times, words: Sequence[int]) -> dict[str, Any]:
     """Words a second of each, and the ratio of its time to that of the softmax tagger."""
     return {
         name: {
-            "words_per_cpu_second": round(statistics.median(n / t for n, t in zip(words, spent, strict=True))),
+            "words_per_cpu_second": round(
+                statistics.median(n / t for n, t in zip(words, spent, strict=True))
+            ),
             **({} if name == BASE else {"ratio": ratio(times.cpu, name, BASE)}),
         }
         for name, spent in times.cpu.items()
@@ -127,7 +152,9 @@ def one_step(each: Pupil) -> None:
         pass
 
 
-def training_times(pupils: Mapping[str, Pupil], other: PerTypePupil, *, rounds: int) -> dict[str, Any]:
+def training_times(
+    pupils: Mapping[str, Pupil], other: PerTypePupil, *, rounds: int
+) -> dict[str, Any]:
     """A few steps of each in turn."""
     warm_up = 1
     words = words_of_steps(pupils["binder"], turns=rounds + warm_up)[warm_up:]
@@ -137,7 +164,10 @@ def training_times(pupils: Mapping[str, Pupil], other: PerTypePupil, *, rounds: 
 
     works = {name: turn(partial(one_step, each)) for name, each in pupils.items()}
     times = take_turns({**works, PER_TYPE: turn(other.step)}, rounds=rounds, warm_up=warm_up)
-    return {"what": f"{rounds} turns of {TURN} steps, after one that does not count", **report(times, words)}
+    return {
+        "what": f"{rounds} turns of {TURN} steps, after one that does not count",
+        **report(times, words),
+    }
 
 
 def inference_times(
@@ -154,16 +184,23 @@ def inference_times(
         return lambda number: read(groups[number % len(groups)])
 
     works = {name: reader(model.predict) for name, model in models.items()}
-    times = take_turns(works | ({PER_TYPE: reader(other)} if other else {}), rounds=rounds, warm_up=1)
-    words = [sum(len(d.words or ()) for d in groups[number % len(groups)]) for number in range(rounds)]
+    times = take_turns(
+        works | ({PER_TYPE: reader(other)} if other else {}), rounds=rounds, warm_up=1
+    )
+    words = [
+        sum(len(d.words or ()) for d in groups[number % len(groups)]) for number in range(rounds)
+    ]
     return {
         "what": f"{rounds} rounds over a fifth of {len(documents)} documents of test",
         **report(times, words),
-        "mentions": {"gold": gold_mentions(documents)} | {name: proposed(m, documents) for name, m in models.items()},
+        "mentions": {"gold": gold_mentions(documents)}
+        | {name: proposed(m, documents) for name, m in models.items()},
     }
 
 
-def exported(pupils: Mapping[str, Pupil], place: Path, sample: Sequence[Document]) -> dict[str, dict[str, Path]]:
+def exported(
+    pupils: Mapping[str, Pupil], place: Path, sample: Sequence[Document]
+) -> dict[str, dict[str, Path]]:
     """Graph -> system -> folder."""
     folders: dict[str, dict[str, Path]] = {graph: {} for graph in GRAPHS}
     for name, each in pupils.items():
@@ -187,7 +224,9 @@ def missed(training: Mapping[str, Any], inference: Mapping[str, Any]) -> Iterato
             yield f"{title}: {median} times {BASE} is above {GOALS[goal]}"
 
 
-def measure(recipes: Mapping[str, Recipe], parts: Parts, *, rounds: int, sentences: int, place: Path) -> dict[str, Any]:
+def measure(
+    recipes: Mapping[str, Recipe], parts: Parts, *, rounds: int, sentences: int, place: Path
+) -> dict[str, Any]:
     """Trains, exports, predicts.
 
     Args:
@@ -238,7 +277,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--corpus", default="conll04", help="corpus of the grid (default conll04)")
     parser.add_argument("--rounds", type=int, default=8, help="rounds of training (default 8)")
-    parser.add_argument("--sentences", type=int, default=200, help="documents of test (default 200)")
+    parser.add_argument(
+        "--sentences", type=int, default=200, help="documents of test (default 200)"
+    )
     args = parser.parse_args()
     torch.set_num_threads(1)
     try:
@@ -248,8 +289,13 @@ def main() -> int:
         return 2
     with tempfile.TemporaryDirectory() as folder:
         parts = read_parts(recipes["binder"].corpus)
-        found = measure(recipes, parts, rounds=args.rounds, sentences=args.sentences, place=Path(folder))
-    what = f"BINDER beside other heads and one pass for each type: {args.corpus}, one thread; ratios of CPU time"
+        found = measure(
+            recipes, parts, rounds=args.rounds, sentences=args.sentences, place=Path(folder)
+        )
+    what = (
+        f"BINDER beside other heads and one pass for each type: {args.corpus}, one thread; "
+        "ratios of CPU time"
+    )
     write_result("binder_cost", {"what": what, "corpus": args.corpus, **found})
     print(json.dumps(found, indent=1))
     return 0

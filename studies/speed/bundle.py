@@ -3,16 +3,17 @@
 usage: python -m studies.speed.bundle [--corpus conll04] [--epochs 2] [--rounds 20]
 
 ``FASCICLE_DATA`` names the corpora. The bundle and its two single models are those of
-``studies/grids/bundling.toml``, seed 1, trained on the same batches in the same order. They take turns in one
-process on one thread, each round in another order, so that a busy machine slows all alike. An epoch is made of turns of
-a few steps; quoted is the CPU time of a step, and the median and the quartiles of the ratios within each round, to the
-single model that needs more time in all.
+``studies/grids/bundling.toml``, seed 1, trained on the same batches in the same order. They take
+turns in one process on one thread, each round in another order, so that a busy machine slows all
+alike. An epoch is made of turns of a few steps; quoted is the CPU time of a step, and the median
+and the quartiles of the ratios within each round, to the single model that needs more time in all.
 
-Inference is that of exported fp32 graphs on sentences of the test part, from ``Document`` to ``Patch``: the bundle
-answers by one head, and again by the other. Each is compared with the slower single model and with the single model of
-its own head. A head that has learnt too little proposes hardly any mentions, or very many, which would distort the cost
-of decoding; so models that propose less than half as many as there are go on until they do. How many each proposes
-stands beside its times.
+Inference is that of exported fp32 graphs on sentences of the test part, from ``Document`` to
+``Patch``: the bundle answers by one head, and again by the other. Each is compared with the slower
+single model and with the single model of its own head. A head that has learnt too little proposes
+hardly any mentions, or very many, which would distort the cost of decoding; so models that propose
+less than half as many as there are go on until they do. How many each proposes stands beside its
+times.
 """
 
 from __future__ import annotations
@@ -78,13 +79,20 @@ class Pupil:
         return {name: with_answering_head(manifest, name) for name in manifest.heads}
 
     def go_on(self, documents: Sequence[Document]) -> None:
-        """Trains until each head proposes half as many mentions as there are, at most to the last epoch."""
+        """Trains until each head proposes half as many mentions as there are, at most to the
+        last epoch.
+        """
         enough = gold_mentions(documents) / 2
         while self.trainer.epoch < self.recipe.training.epochs:
             self.trainer.model.eval()
             tokenizer = self.prepared.data.tokenizer
             said = [
-                proposed(ModelPredictor(m, tokenizer, TorchScorer(model=self.trainer.model, answer=name)), documents)
+                proposed(
+                    ModelPredictor(
+                        m, tokenizer, TorchScorer(model=self.trainer.model, answer=name)
+                    ),
+                    documents,
+                )
                 for name, m in self.views().items()
             ]
             if min(said) >= enough:
@@ -97,7 +105,9 @@ class Pupil:
 def pupil(recipe: Recipe, parts: Parts) -> Pupil:
     """An encoder of its own with fresh heads."""
     torch.manual_seed(recipe.seed)
-    prepared = prepare(recipe, parts, load_pretrained(recipe.model.encoder, revision=recipe.model.revision))
+    prepared = prepare(
+        recipe, parts, load_pretrained(recipe.model.encoder, revision=recipe.model.revision)
+    )
     trainer = Trainer(prepared.model, prepared.data, recipe.training, seed=recipe.seed)
     return Pupil(recipe=recipe, prepared=prepared, trainer=trainer, steps=trainer.run())
 
@@ -108,25 +118,37 @@ def recipes_of(grid: Grid, corpus: str) -> dict[str, Recipe]:
     Raises:
         UsageError: the grid does not have them.
     """
-    found = {r.system: r for r in grid.runs if r.corpus == corpus and not r.variant and r.recipe.seed == 1}
+    found = {
+        r.system: r
+        for r in grid.runs
+        if r.corpus == corpus and not r.variant and r.recipe.seed == 1
+    }
     missing = [system for system in SYSTEMS if system not in found]
     if missing:
         known = ", ".join(dict.fromkeys(r.corpus for r in grid.runs))
-        raise UsageError(f"the grid has no {', '.join(missing)} on {corpus!r} with seed 1; its corpora are {known}")
+        raise UsageError(
+            f"the grid has no {', '.join(missing)} on {corpus!r} with seed 1; its corpora are "
+            f"{known}"
+        )
     return {system: found[system].resolved() for system in SYSTEMS}
 
 
 def training_times(pupils: Mapping[str, Pupil], *, epochs: int) -> dict[str, Any]:
-    """CPU time of a step and of an epoch, and the ratio of the bundle to the slower single model."""
+    """CPU time of a step and of an epoch, and the ratio of the bundle to the slower single
+    model.
+    """
     steps = pupils[BUNDLE].trainer.steps_per_epoch
     rounds = max(2, epochs * steps // TURN)
     times = take_turns({name: each.turn for name, each in pupils.items()}, rounds=rounds, warm_up=2)
     per_step = {name: statistics.median(spent) / TURN for name, spent in times.cpu.items()}
     slower = slower_of(times, [name for name in pupils if name != BUNDLE])
     return {
-        "what": f"{rounds} turns of {TURN} steps, after two that do not count; {steps} steps an epoch",
+        "what": f"{rounds} turns of {TURN} steps, after two that do not count; {steps} steps an "
+        "epoch",
         "cpu_ms_per_step": {name: round(1000 * spent, 3) for name, spent in per_step.items()},
-        "cpu_seconds_per_epoch": {name: round(spent * steps, 2) for name, spent in per_step.items()},
+        "cpu_seconds_per_epoch": {
+            name: round(spent * steps, 2) for name, spent in per_step.items()
+        },
         "slower": slower,
         "ratio": ratio(times.cpu, BUNDLE, slower),
         "wall_ratio": ratio(times.wall, BUNDLE, slower),
@@ -159,24 +181,37 @@ def export(pupils: Mapping[str, Pupil], place: Path) -> dict[str, Path]:
     return folders
 
 
-def inference_times(folders: Mapping[str, Path], documents: Sequence[Document], *, rounds: int) -> dict[str, Any]:
-    """For each head of the bundle the ratios to the slower single model and to the single model of that head."""
+def inference_times(
+    folders: Mapping[str, Path], documents: Sequence[Document], *, rounds: int
+) -> dict[str, Any]:
+    """For each head of the bundle the ratios to the slower single model and to the single model
+    of that head.
+    """
     models = {name: load(folder, threads=1) for name, folder in folders.items()}
     groups = [documents[i::5] for i in range(5)]
-    times = take_turns({name: _reader(model, groups) for name, model in models.items()}, rounds=rounds, warm_up=2)
+    times = take_turns(
+        {name: _reader(model, groups) for name, model in models.items()}, rounds=rounds, warm_up=2
+    )
     singles = [name for name in folders if name in SINGLE_OF.values()]
     slower = slower_of(times, singles)
     found: dict[str, Any] = {
-        "what": f"{rounds} rounds over a fifth of {len(documents)} documents of test, fp32, one thread",
+        "what": f"{rounds} rounds over a fifth of {len(documents)} documents of test, fp32, one "
+        "thread",
         "cpu_ms_per_document": {
-            name: round(1000 * statistics.median(spent) / len(groups[0]), 3) for name, spent in times.cpu.items()
+            name: round(1000 * statistics.median(spent) / len(groups[0]), 3)
+            for name, spent in times.cpu.items()
         },
-        "mentions": {"gold": gold_mentions(documents)} | {name: proposed(m, documents) for name, m in models.items()},
+        "mentions": {"gold": gold_mentions(documents)}
+        | {name: proposed(m, documents) for name, m in models.items()},
     }
     for head, single in SINGLE_OF.items():
         name = f"{BUNDLE}.{head}"
         own = ratio(times.cpu, name, single)
-        found[head] = {"slower": slower, "ratio": ratio(times.cpu, name, slower), "ratio_to_same_head": own}
+        found[head] = {
+            "slower": slower,
+            "ratio": ratio(times.cpu, name, slower),
+            "ratio_to_same_head": own,
+        }
     return found
 
 
@@ -186,7 +221,9 @@ def _reader(model: ModelPredictor, groups: Sequence[Sequence[Document]]) -> Call
 
 
 def missed(report: Mapping[str, Any]) -> Iterator[str]:
-    """The goals that were not reached, as sentences; a ratio counts to the two digits that the goals have."""
+    """The goals that were not reached, as sentences; a ratio counts to the two digits that the
+    goals have.
+    """
     rows = [("training", "training", report["training"])]
     rows += [("inference", f"inference by {head}", report["inference"][head]) for head in SINGLE_OF]
     for goal, title, row in rows:
@@ -194,7 +231,9 @@ def missed(report: Mapping[str, Any]) -> Iterator[str]:
             yield f"{title}: {row['ratio']['median']} times {row['slower']} is above {GOALS[goal]}"
 
 
-def measure(recipes: Mapping[str, Recipe], *, epochs: int, rounds: int, place: Path) -> dict[str, Any]:
+def measure(
+    recipes: Mapping[str, Recipe], *, epochs: int, rounds: int, place: Path
+) -> dict[str, Any]:
     """Trains, exports, predicts.
 
     Args:
@@ -217,7 +256,9 @@ def main() -> int:
     """Measures, prints and writes ``results/bundle-cost.json``."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--corpus", default="conll04", help="corpus of the grid (default conll04)")
-    parser.add_argument("--epochs", type=int, default=2, help="epochs of training that are timed (default 2)")
+    parser.add_argument(
+        "--epochs", type=int, default=2, help="epochs of training that are timed (default 2)"
+    )
     parser.add_argument("--rounds", type=int, default=20, help="rounds of prediction (default 20)")
     args = parser.parse_args()
     torch.set_num_threads(1)

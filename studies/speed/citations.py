@@ -1,12 +1,15 @@
-"""Where the time of ``fascicle run`` goes, from citations in MEDLINE XML to linked mentions, on one core.
+"""Where the time of ``fascicle run`` goes, from citations in MEDLINE XML to linked mentions, on one
+core.
 
-usage: python -m studies.speed.citations [--citations 3000] [--models biomed@2 ...] [--rounds 3] [--beside TEXT]
-       python -m studies.speed.citations --changed 3 [--citations 3000] [--models biomed@2 ...] [--beside TEXT]
+usage: python -m studies.speed.citations [--citations 3000] [--models biomed@2 ...] [--rounds 3]
+       [--beside TEXT] python -m studies.speed.citations --changed 3 [--citations 3000] [--models
+       biomed@2 ...] [--beside TEXT]
 
-``FASCICLE_DATA`` names the corpora. CPU time of one thread: what else the machine does disturbs it less than the clock
-on the wall. The first 604 citations are those of an update file of MEDLINE; each further one has the fields of one of
-them around the text of another abstract, so that no text comes twice. Written: ``results/citations.json``. With
-``--changed`` the same run is updated with so many changed citations: ``results/citations-update.json``.
+``FASCICLE_DATA`` names the corpora. CPU time of one thread: what else the machine does disturbs it
+less than the clock on the wall. The first 604 citations are those of an update file of MEDLINE;
+each further one has the fields of one of them around the text of another abstract, so that no text
+comes twice. Written: ``results/citations.json``. With ``--changed`` the same run is updated with so
+many changed citations: ``results/citations-update.json``.
 """
 
 from __future__ import annotations
@@ -76,7 +79,10 @@ def main() -> None:
         texts = write_citations(path, args.citations)
         if args.changed:
             updates = {model: updated(path, model, args.changed) for model in args.models}
-            write_result("citations-update", {"citations": args.citations, "beside": args.beside, "models": updates})
+            write_result(
+                "citations-update",
+                {"citations": args.citations, "beside": args.beside, "models": updates},
+            )
             print(json.dumps(updates, indent=1))
             return
         rounds: dict[str, list[dict[str, Any]]] = {model: [] for model in args.models}
@@ -187,7 +193,9 @@ def measured(path: Path, model: str) -> dict[str, Any]:
 
 
 def updated(path: Path, model: str, changed: int) -> dict[str, Any]:
-    """CPU seconds of a run and of its update with a file of changed citations, spread over all, without loading."""
+    """CPU seconds of a run and of its update with a file of changed citations, spread over all,
+    without loading.
+    """
     spent: list[dict[str, float]] = []
     with tempfile.TemporaryDirectory() as folder:
         pipeline, later = Path(folder) / "pipeline.toml", Path(folder) / "later.xml.gz"
@@ -196,7 +204,12 @@ def updated(path: Path, model: str, changed: int) -> dict[str, Any]:
         for inputs in ([path], [path, later]):
             clock = Clock()
             with watched(clock), clock.stage(OTHERS):
-                run = Run.of([*map(str, inputs)], PipelineOpener(given=str(pipeline)), f"{folder}/out", pool=_Here)
+                run = Run.of(
+                    [*map(str, inputs)],
+                    PipelineOpener(given=str(pipeline)),
+                    f"{folder}/out",
+                    pool=_Here,
+                )
                 done = run.do(update=True).done
             if done != count:
                 raise SystemExit(f"{done} documents are done, of {count}")
@@ -226,7 +239,9 @@ def _write_changed(path: Path, later: Path, changed: int) -> int:
 
 
 def summary(rounds: Sequence[Mapping[str, Any]], citations: int) -> dict[str, Any]:
-    """Milliseconds a citation of each stage: those of the round with the median total, and its share."""
+    """Milliseconds a citation of each stage: those of the round with the median total, and its
+    share.
+    """
     totals = [sum(_counted(one["spent"]).values()) for one in rounds]
     chosen = rounds[sorted(range(len(rounds)), key=totals.__getitem__)[len(rounds) // 2]]
     spent = _counted(chosen["spent"])
@@ -237,7 +252,9 @@ def summary(rounds: Sequence[Mapping[str, Any]], citations: int) -> dict[str, An
         "shares": {name: round(value / total, 4) for name, value in spent.items()},
         "everything_but_the_network": round(1 - spent[NETWORK] / total, 4),
         "citations_per_second_and_core": round(citations / total, 2),
-        "limit_without": {name: round(citations / (total - value), 2) for name, value in spent.items()},
+        "limit_without": {
+            name: round(citations / (total - value), 2) for name, value in spent.items()
+        },
         **{name: chosen[name] for name in ("documents", "pieces", "windows", "padding", "bytes")},
         "load_seconds": round(chosen["spent"].get("load", 0.0), 3),
     }
@@ -293,7 +310,9 @@ def _stages(clock: Clock) -> list[tuple[Any, str, Callable[..., Any]]]:
         (working.SavedResults, "add", "save"),
         (running, "finalize", "finish"),
     ]
-    found = [(owner, name, clock.around(stage, getattr(owner, name))) for owner, name, stage in named]
+    found = [
+        (owner, name, clock.around(stage, getattr(owner, name))) for owner, name, stage in named
+    ]
     found.append((source, "open_bytes", _opened(clock, source.open_bytes)))
     found.append((medline, "elements", _each(clock, "parse", parsing.elements)))
     found.append((cutting._Cut, "run", _each(clock, "cut", cutting._Cut.run)))
@@ -315,7 +334,9 @@ def _decoders(module: Any) -> list[type]:
     named = (vars(one).values() for one in (module, tagger))
     classes = {one for values in named for one in values if isinstance(one, type)}
     return [
-        one for one in classes if {"take", "decide"} <= vars(one).keys() and not getattr(one, "_is_protocol", False)
+        one
+        for one in classes
+        if {"take", "decide"} <= vars(one).keys() and not getattr(one, "_is_protocol", False)
     ]
 
 
@@ -331,7 +352,9 @@ def _scoring(clock: Clock, score: Callable[..., Any]) -> Callable[..., Any]:
     return timed
 
 
-def _each(clock: Clock, stage: str, work: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
+def _each(
+    clock: Clock, stage: str, work: Callable[..., Iterator[Any]]
+) -> Callable[..., Iterator[Any]]:
     """A generator that counts what it does between two answers for a stage."""
 
     def timed(*args: Any, **options: Any) -> Iterator[Any]:

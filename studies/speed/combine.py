@@ -1,10 +1,12 @@
-"""How long do `fascicle combine` and `fascicle compare` take, and how fast is the search beside its literal form?
+"""How long do `fascicle combine` and `fascicle compare` take, and how fast is the search beside its
+literal form?
 
-Files are made: systems that each find most of the same gold mentions, and others. Both commands run whole, in this
-process, from files to files; start-up of the interpreter is not counted. The literal search combines sets for every
-subset and rule, scores them, and draws documents for each. It is first found to give the same counts and intervals;
-then both take turns, so that a busy machine slows both alike. CPU time is counted. Run `python -m
-studies.speed.combine`; it writes `studies/results/combine_speed.json`.
+Files are made: systems that each find most of the same gold mentions, and others. Both commands run
+whole, in this process, from files to files; start-up of the interpreter is not counted. The literal
+search combines sets for every subset and rule, scores them, and draws documents for each. It is
+first found to give the same counts and intervals; then both take turns, so that a busy machine
+slows both alike. CPU time is counted. Run `python -m studies.speed.combine`; it writes
+`studies/results/combine_speed.json`.
 """
 
 from __future__ import annotations
@@ -44,7 +46,9 @@ def drawn_spans(chance: np.random.Generator, count: int) -> list[tuple[int, int,
     found: dict[tuple[int, int, str], None] = {}
     while len(found) < count:
         start = int(chance.integers(0, LENGTH - 30))
-        found[start, start + int(chance.integers(3, 30)), TYPES[int(chance.integers(len(TYPES)))]] = None
+        found[
+            start, start + int(chance.integers(3, 30)), TYPES[int(chance.integers(len(TYPES)))]
+        ] = None
     return list(found)
 
 
@@ -59,7 +63,9 @@ def make(systems: int, *, seed: int) -> tuple[Said, list[Said]]:
         gold[name] = in_order(Mention(((start, end),), type_) for start, end, type_ in spans)
         for one in said:
             right = [span for span in spans if chance.random() < FOUND]
-            false = [span for span in drawn_spans(chance, MENTIONS) if span not in spans][: MENTIONS - len(right)]
+            false = [span for span in drawn_spans(chance, MENTIONS) if span not in spans][
+                : MENTIONS - len(right)
+            ]
             one[name] = in_order(
                 Mention(((start, end),), type_, score=float(chance.random()), source="system")
                 for start, end, type_ in (*right, *false)
@@ -92,13 +98,18 @@ def quietly(*argv: str) -> None:
     Raises:
         RuntimeError: it failed.
     """
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as said:
+    with (
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(io.StringIO()) as said,
+    ):
         code = fascicle(list(argv))
     if code:
         raise RuntimeError(said.getvalue())
 
 
-def literal_search(gold: Said, said: list[Said], rules: list[tuple[tuple[int, ...], Rule]]) -> list[object]:
+def literal_search(
+    gold: Said, said: list[Said], rules: list[tuple[tuple[int, ...], Rule]]
+) -> list[object]:
     """Counts and interval of every combination, each on its own."""
     found = []
     for members, rule in rules:
@@ -124,20 +135,26 @@ def measure_search(gold: Said, said: list[Said], *, repeats: int) -> dict[str, o
         if one.counts != counts or not np.allclose(one.f1_interval, ends):
             raise RuntimeError(f"the two forms differ for {one}")
     turns = take_turns(
-        lambda: our_search(gold, said), lambda: literal_search(gold, said, rules), repeats=repeats, other="literal"
+        lambda: our_search(gold, said),
+        lambda: literal_search(gold, said, rules),
+        repeats=repeats,
+        other="literal",
     )
     return {"systems": len(said), "combinations": len(rules), **turns}
 
 
 def main() -> None:
     """Measure, print and write."""
-    parser = argparse.ArgumentParser(description="Combining and comparing files of made predictions, CPU seconds.")
+    parser = argparse.ArgumentParser(
+        description="Combining and comparing files of made predictions, CPU seconds."
+    )
     parser.add_argument("--repeats", type=int, default=7, help="runs (default 7)")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     gold, said = make(6, seed=options.seed)
     report: dict[str, object] = {
-        "what": f"{DOCUMENTS * MENTIONS:,} mentions in {DOCUMENTS} documents of each system, CPU seconds of one thread",
+        "what": f"{DOCUMENTS * MENTIONS:,} mentions in {DOCUMENTS} documents of each system, CPU "
+        "seconds of one thread",
         "seed": options.seed,
         "repeats": options.repeats,
     }

@@ -1,14 +1,16 @@
 """How fast and how large are the contrastive scores and their loss, beside their literal form?
 
-The literal form is that of *binder*'s authors: the states of all pairs of pieces and the embedding of their distance
-are concatenated, a linear layer makes the span vectors, and every mention gets a copy of the scores of its type under a
-mask of its own. Masks are true ones (minus infinity) in both. The weights are the same, and losses and gradients are
-first found equal. Both run in one process on one thread, taking turns; CPU time is counted, and the ratio is the median
-of those of neighbouring runs. `words` joins pieces to units, of which only the ends can be ends of spans; `step` puts
-both under a BERT of the size of MiniLM with random weights and a second one for five descriptions of 32 pieces.
+The literal form is that of *binder*'s authors: the states of all pairs of pieces and the embedding
+of their distance are concatenated, a linear layer makes the span vectors, and every mention gets a
+copy of the scores of its type under a mask of its own. Masks are true ones (minus infinity) in
+both. The weights are the same, and losses and gradients are first found equal. Both run in one
+process on one thread, taking turns; CPU time is counted, and the ratio is the median of those of
+neighbouring runs. `words` joins pieces to units, of which only the ends can be ends of spans;
+`step` puts both under a BERT of the size of MiniLM with random weights and a second one for five
+descriptions of 32 pieces.
 
-Peak memory is the growth of the largest resident set of a process of its own, over what it was before the first step:
-inputs, weights and libraries do not count, gradients do.
+Peak memory is the growth of the largest resident set of a process of its own, over what it was
+before the first step: inputs, weights and libraries do not count, gradients do.
 
 Run `python -m studies.speed.contrast`; it writes `studies/results/contrast_speed.json`.
 """
@@ -29,7 +31,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from fascicle.models.nn.contrast import ContrastForm, ContrastiveScorer, LossWeights, TextStates, contrastive_loss
+from fascicle.models.nn.contrast import (
+    ContrastForm,
+    ContrastiveScorer,
+    LossWeights,
+    TextStates,
+    contrastive_loss,
+)
 from studies.common import write_result
 
 ROWS, WIDTH, TYPES, MENTIONS = 8, 384, 5, 10  # mentions of a window
@@ -39,7 +47,9 @@ SIDES = ("fascicle", "literal")
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """Windows of T pieces, the first and last of them special, cut into units, with mentions; and a scorer."""
+    """Windows of T pieces, the first and last of them special, cut into units, with mentions;
+    and a scorer.
+    """
 
     scorer: ContrastiveScorer
     states: Tensor  # [B, T, d]
@@ -55,11 +65,15 @@ class Case:
     def step(self, side: str) -> tuple[Tensor, ...]:
         """Loss, and its gradients in states, types and weights."""
         loss = self.loss(side)
-        return loss.detach(), *torch.autograd.grad(loss, [self.states, self.types, *self.scorer.parameters()])
+        return loss.detach(), *torch.autograd.grad(
+            loss, [self.states, self.types, *self.scorer.parameters()]
+        )
 
 
 def case_of(pieces: int, *, words: bool = False, dropout: float = 0.0) -> Case:
-    """Random states, units of one piece, or of one to three (1.4 on average), and random mentions."""
+    """Random states, units of one piece, or of one to three (1.4 on average), and random
+    mentions.
+    """
     torch.manual_seed(0)
     form = ContrastForm(pieces=pieces, dropout=dropout)
     inner = pieces - 2
@@ -102,7 +116,10 @@ def our_loss(case: Case, states: Tensor, types: Tensor) -> Tensor:
 
 def literal_loss(case: Case, states: Tensor | None = None, types: Tensor | None = None) -> Tensor:
     """As the authors compute it, but for the masks."""
-    states, types = case.states if states is None else states, case.types if types is None else types
+    states, types = (
+        case.states if states is None else states,
+        case.types if types is None else types,
+    )
     scorer, pieces = case.scorer, states.shape[1]
     scores = {
         "start": scorer.text["start"](states)[:, None],
@@ -111,7 +128,9 @@ def literal_loss(case: Case, states: Tensor | None = None, types: Tensor | None 
     }
     for kind, vectors in scores.items():
         of_types = unit(scorer, scorer.types[kind](types))
-        scores[kind] = scorer.log_scales[kind].exp() * (of_types @ unit(scorer, vectors).squeeze(1).transpose(1, 2))
+        scores[kind] = scorer.log_scales[kind].exp() * (
+            of_types @ unit(scorer, vectors).squeeze(1).transpose(1, 2)
+        )
     row, start, end, type_index = case.gold.unbind(1)
     start, end = case.first[row, start], case.last[row, end]
     cells = {"start": start, "end": end, "span": start * pieces + end}
@@ -135,8 +154,12 @@ def span_vectors(scorer: ContrastiveScorer, states: Tensor) -> Tensor:
     place = torch.arange(pieces)
     distance = (place - place[:, None]).clamp(0, pieces - 1)
     embedded = F.embedding(distance, scorer.width_term.embedding).expand(rows, -1, -1, -1)
-    together = torch.cat([states[:, :, None].expand(shape), states[:, None].expand(shape), embedded], dim=3)
-    weight = torch.cat([scorer.text["first"].weight, scorer.text["last"].weight, scorer.width_term.weight], dim=1)
+    together = torch.cat(
+        [states[:, :, None].expand(shape), states[:, None].expand(shape), embedded], dim=3
+    )
+    weight = torch.cat(
+        [scorer.text["first"].weight, scorer.text["last"].weight, scorer.width_term.weight], dim=1
+    )
     return F.linear(together, weight, scorer.text["first"].bias)
 
 
@@ -146,9 +169,12 @@ def unit(scorer: ContrastiveScorer, vectors: Tensor) -> Tensor:
 
 
 def negatives(case: Case, kind: str, pieces: int) -> Tensor:
-    """What may be negative: starts of units, ends of units, spans between them, and place 0; `[B, K, M]`."""
+    """What may be negative: starts of units, ends of units, spans between them, and place 0;
+    `[B, K, M]`.
+    """
     starts, ends = (
-        torch.zeros(ROWS, pieces, dtype=torch.bool).scatter(1, places, True) for places in (case.first, case.last)
+        torch.zeros(ROWS, pieces, dtype=torch.bool).scatter(1, places, True)
+        for places in (case.first, case.last)
     )
     spans = (starts[:, :, None] & ends[:, None]).triu().flatten(1)
     mask = {"start": starts, "end": ends, "span": spans}[kind].clone()
@@ -157,7 +183,9 @@ def negatives(case: Case, kind: str, pieces: int) -> Tensor:
 
 
 def take_turns(work: dict[str, Callable[[], object]], *, repeats: int) -> dict[str, object]:
-    """Median CPU milliseconds of both sides, and median and quartiles of the ratios of neighbouring runs."""
+    """Median CPU milliseconds of both sides, and median and quartiles of the ratios of
+    neighbouring runs.
+    """
     times: dict[str, list[float]] = {side: [] for side in work}
     for number in range(repeats + 1):
         for side, run in work.items():
@@ -177,10 +205,15 @@ def scoring(case: Case, *, repeats: int) -> dict[str, object]:
     """Equality first (without dropout), then loss and gradients with and without dropout."""
     case.scorer.eval()
     ours, theirs = (case.step(side) for side in SIDES)
-    gap = max(float((mine - other).abs().max() / other.abs().max()) for mine, other in zip(ours, theirs, strict=True))
+    gap = max(
+        float((mine - other).abs().max() / other.abs().max())
+        for mine, other in zip(ours, theirs, strict=True)
+    )
     loss_gap = float((ours[0] - theirs[0]).abs())
     if not (loss_gap < 1e-4 and gap < 1e-3):
-        raise RuntimeError(f"the two losses differ by {loss_gap}, their gradients by {gap} of the largest")
+        raise RuntimeError(
+            f"the two losses differ by {loss_gap}, their gradients by {gap} of the largest"
+        )
     report: dict[str, object] = {
         "units": case.first.shape[1],
         "mentions": len(case.gold),
@@ -189,7 +222,9 @@ def scoring(case: Case, *, repeats: int) -> dict[str, object]:
     }
     for name, training in (("without_dropout", False), ("with_dropout", True)):
         case.scorer.train(training)
-        report[name] = take_turns({side: lambda side=side: case.step(side) for side in SIDES}, repeats=repeats)
+        report[name] = take_turns(
+            {side: lambda side=side: case.step(side) for side in SIDES}, repeats=repeats
+        )
     return report
 
 
@@ -198,7 +233,11 @@ def whole_step(case: Case, *, repeats: int) -> dict[str, object]:
     from transformers import BertConfig, BertModel
 
     config = BertConfig(
-        vocab_size=30522, hidden_size=WIDTH, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536
+        vocab_size=30522,
+        hidden_size=WIDTH,
+        num_hidden_layers=6,
+        num_attention_heads=12,
+        intermediate_size=1536,
     )
     text, types = (BertModel(config, add_pooling_layer=False) for _ in range(2))
     model = nn.ModuleList([text, types, case.scorer]).train()
@@ -238,8 +277,18 @@ def peaks(pieces: int) -> dict[str, object]:
     """Of both sides, each in a fresh process."""
     found = {}
     for side in SIDES:
-        command = [sys.executable, "-m", "studies.speed.contrast", "--peak", side, "--pieces", str(pieces)]
-        found[side] = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        command = [
+            sys.executable,
+            "-m",
+            "studies.speed.contrast",
+            "--peak",
+            side,
+            "--pieces",
+            str(pieces),
+        ]
+        found[side] = int(
+            subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        )
     return {
         **{f"{side}_mb": round(value / 1e6, 1) for side, value in found.items()},
         "share": round(found["fascicle"] / found["literal"], 4),
@@ -248,10 +297,16 @@ def peaks(pieces: int) -> dict[str, object]:
 
 def main() -> None:
     """Measure, print and write."""
-    parser = argparse.ArgumentParser(description="Contrastive scores and loss beside their literal form, one thread.")
+    parser = argparse.ArgumentParser(
+        description="Contrastive scores and loss beside their literal form, one thread."
+    )
     parser.add_argument("--repeats", type=int, default=9, help="runs of each side (default 9)")
-    parser.add_argument("--peak", choices=SIDES, help="only print the peak memory of one side, in bytes")
-    parser.add_argument("--pieces", type=int, default=128, help="of a window, with --peak (default 128)")
+    parser.add_argument(
+        "--peak", choices=SIDES, help="only print the peak memory of one side, in bytes"
+    )
+    parser.add_argument(
+        "--pieces", type=int, default=128, help="of a window, with --peak (default 128)"
+    )
     options = parser.parse_args()
     torch.set_num_threads(1)
     if options.peak:
@@ -259,7 +314,8 @@ def main() -> None:
         return
     few = max(3, options.repeats // 3)
     report: dict[str, object] = {
-        "what": f"batch {ROWS}, width {WIDTH}, {TYPES} types, float32, CPU milliseconds (medians) and megabytes (peak)",
+        "what": f"batch {ROWS}, width {WIDTH}, {TYPES} types, float32, CPU milliseconds "
+        "(medians) and megabytes (peak)",
         "repeats": options.repeats,
         "repeats_of_256_and_step": few,
         "pieces_128": scoring(case_of(128, dropout=0.1), repeats=options.repeats),

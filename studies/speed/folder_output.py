@@ -1,10 +1,13 @@
-"""What one output file for each input costs beside one file for all: CPU and wall time, and time to the first file.
+"""What one output file for each input costs beside one file for all: CPU and wall time, and time to
+the first file.
 
-usage: python -m studies.speed.folder_output [--files 10000] [--rounds 3] [--unit abstract|sentence] [--model biomed]
+usage: python -m studies.speed.folder_output [--files 10000] [--rounds 3] [--unit abstract|sentence]
+[--model biomed]
 
-The texts are the example abstracts, or sentences of them, one in a file. Both commands run in processes of their own,
-in turns, so that a noisy machine disturbs both alike. Between them a bare loop writes as many files of the same sizes:
-that is what the file system itself takes, which no program can avoid.
+The texts are the example abstracts, or sentences of them, one in a file. Both commands run in
+processes of their own, in turns, so that a noisy machine disturbs both alike. Between them a bare
+loop writes as many files of the same sizes: that is what the file system itself takes, which no
+program can avoid.
 """
 
 from __future__ import annotations
@@ -41,7 +44,9 @@ def main() -> None:
         place = Path(folder)
         make_texts(place / "texts", count=args.files, unit=args.unit)
         report = measure(place, model=args.model, rounds=args.rounds)
-    write_result(f"folder-output-{args.unit}s", {"files": args.files, "model": args.model, **report})
+    write_result(
+        f"folder-output-{args.unit}s", {"files": args.files, "model": args.model, **report}
+    )
     print(report)
 
 
@@ -49,7 +54,9 @@ def make_texts(folder: Path, *, count: int, unit: str) -> None:
     """Writes texts: abstracts, or single sentences."""
     texts = [path.read_text(encoding="utf-8") for path in sorted(_ABSTRACTS.glob("*.txt"))]
     if unit == "sentence":
-        texts = [found for text in texts for found in re.split(r"(?<=\.)\s", text) if len(found) > _LEAST]
+        texts = [
+            found for text in texts for found in re.split(r"(?<=\.)\s", text) if len(found) > _LEAST
+        ]
     draw = random.Random(1)
     folder.mkdir()
     for number in range(count):
@@ -77,7 +84,9 @@ def measure(place: Path, *, model: str, rounds: int) -> dict[str, object]:
 
 
 def run(texts: Path, output: Path, *, model: str) -> dict[str, float]:
-    """One command: its CPU and wall time, and when its first file (or the beginning of its only one) was there."""
+    """One command: its CPU and wall time, and when its first file (or the beginning of its only
+    one) was there.
+    """
     command = [sys.executable, "-m", "fascicle", "annotate", str(texts), "--model", model, "-o"]
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     first: list[float] = []
@@ -95,7 +104,9 @@ def run(texts: Path, output: Path, *, model: str) -> dict[str, float]:
 
 
 def write_bare(source: Path, target: Path) -> dict[str, float]:
-    """Writes copies of all files of a folder, with nothing around it, and brings them to the disk once."""
+    """Writes copies of all files of a folder, with nothing around it, and brings them to the
+    disk once.
+    """
     contents = {path.name: path.read_bytes() for path in source.iterdir() if path.is_file()}
     target.mkdir()
     start, before = time.monotonic(), time.process_time()
@@ -106,7 +117,9 @@ def write_bare(source: Path, target: Path) -> dict[str, float]:
 
 
 def watch(output: Path, process: subprocess.Popen[bytes], first: list[float], start: float) -> None:
-    """Notes when the first output was there: a file in a folder, or the first bytes of the part of one file."""
+    """Notes when the first output was there: a file in a folder, or the first bytes of the part
+    of one file.
+    """
     while process.poll() is None and not first:
         if is_there(output):
             first.append(time.monotonic() - start)

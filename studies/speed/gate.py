@@ -1,11 +1,13 @@
-"""How much a gate could save that keeps sentences without mentions from the network, and what it would lose.
+"""How much a gate could save that keeps sentences without mentions from the network, and what it
+would lose.
 
 usage: python -m studies.speed.gate [--model biomed] [--characters 400000]
 
-``FASCICLE_DATA`` names the texts. The gate is logistic regression over the pieces that a sentence has, as cheap as a
-gate can be. The answers of the model itself teach it, on half of the documents of all sources together; its threshold
-is the one that loses at most a given share of mentions on a quarter; it is judged on the last quarter. The pieces of
-sentences without mentions are what a perfect gate would save. Written: ``results/gate.json``.
+``FASCICLE_DATA`` names the texts. The gate is logistic regression over the pieces that a sentence
+has, as cheap as a gate can be. The answers of the model itself teach it, on half of the documents
+of all sources together; its threshold is the one that loses at most a given share of mentions on a
+quarter; it is judged on the last quarter. The pieces of sentences without mentions are what a
+perfect gate would save. Written: ``results/gate.json``.
 """
 
 from __future__ import annotations
@@ -62,7 +64,9 @@ def main() -> None:
         read = [list(answered(model, cut(one))) for one in limited(documents, args.characters)]
         half, quarter = len(read) // 2, len(read) // 4
         groups = (read[:half], read[half : half + quarter], read[half + quarter :])
-        parts[name] = [[sentence for document in group for sentence in document] for group in groups]
+        parts[name] = [
+            [sentence for document in group for sentence in document] for group in groups
+        ]
     gate = taught([sentence for learnt, _, _ in parts.values() for sentence in learnt])
     limits = thresholds(gate, [sentence for _, chosen, _ in parts.values() for sentence in chosen])
     found = {name: judged(gate, limits, last) for name, (_, _, last) in parts.items()}
@@ -73,7 +77,10 @@ def main() -> None:
 def cut(document: Document) -> list[Document]:
     """The sentences of a document, each a document."""
     spans = sentences(document.text)
-    return [Document(id=f"{document.id}/{number}", text=document.text[a:b]) for number, (a, b) in enumerate(spans)]
+    return [
+        Document(id=f"{document.id}/{number}", text=document.text[a:b])
+        for number, (a, b) in enumerate(spans)
+    ]
 
 
 def answered(model: ModelPredictor, documents: Iterable[Document]) -> Iterator[Sentence]:
@@ -81,11 +88,15 @@ def answered(model: ModelPredictor, documents: Iterable[Document]) -> Iterator[S
     for chunk in chunks(documents):
         reading = model._read(chunk)
         for pieces, patch in zip(reading.pieces, model.predict(chunk), strict=True):
-            yield Sentence(pieces=np.unique(pieces.ids), length=len(pieces.ids), mentions=len(patch.add))
+            yield Sentence(
+                pieces=np.unique(pieces.ids), length=len(pieces.ids), mentions=len(patch.add)
+            )
 
 
 def taught(given: Sequence[Sentence]) -> nn.EmbeddingBag:
-    """A weight for each piece, and a bias as the last one: positive where a sentence has a mention."""
+    """A weight for each piece, and a bias as the last one: positive where a sentence has a
+    mention.
+    """
     torch.manual_seed(_SEED)
     rows = 1 + max(int(one.pieces.max(initial=0)) for one in given)
     gate = nn.EmbeddingBag(rows + 1, 1, mode="sum")
@@ -94,7 +105,9 @@ def taught(given: Sequence[Sentence]) -> nn.EmbeddingBag:
     answers = torch.tensor([float(one.mentions > 0) for one in given])
     for _ in range(_EPOCHS):
         for rows_of in torch.randperm(len(given)).split(64):
-            loss = F.binary_cross_entropy_with_logits(scores(gate, [given[i] for i in rows_of]), answers[rows_of])
+            loss = F.binary_cross_entropy_with_logits(
+                scores(gate, [given[i] for i in rows_of]), answers[rows_of]
+            )
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -111,24 +124,35 @@ def scores(gate: nn.EmbeddingBag, given: Sequence[Sentence]) -> Tensor:
 
 @torch.no_grad()
 def thresholds(gate: nn.EmbeddingBag, given: Sequence[Sentence]) -> dict[float, float]:
-    """By share of mentions that may be lost, the largest threshold that loses no more; what is below it is left out."""
+    """By share of mentions that may be lost, the largest threshold that loses no more; what is
+    below it is left out.
+    """
     values = scores(gate, given).double().numpy()
     order = np.argsort(values, kind="stable")
-    lost = np.cumsum(np.array([one.mentions for one in given])[order]) / sum(one.mentions for one in given)
+    lost = np.cumsum(np.array([one.mentions for one in given])[order]) / sum(
+        one.mentions for one in given
+    )
     found = {}
     for most in LOSSES:
-        kept = int(np.searchsorted(lost, most, side="right"))  # the first sentence that must be kept
+        # the first sentence that must be kept
+        kept = int(np.searchsorted(lost, most, side="right"))
         found[most] = float(values[order[kept]]) if kept < len(order) else float("inf")
     return found
 
 
 @torch.no_grad()
-def judged(gate: nn.EmbeddingBag, limits: Mapping[float, float], given: Sequence[Sentence]) -> dict[str, Any]:
-    """The shares of pieces that are saved and of mentions that are lost, and the price of looking."""
+def judged(
+    gate: nn.EmbeddingBag, limits: Mapping[float, float], given: Sequence[Sentence]
+) -> dict[str, Any]:
+    """The shares of pieces that are saved and of mentions that are lost, and the price of
+    looking.
+    """
     before = time.process_time()
     values = scores(gate, given).double().numpy()
     took = time.process_time() - before
-    lengths, mentions = (np.array([getattr(one, name) for one in given]) for name in ("length", "mentions"))
+    lengths, mentions = (
+        np.array([getattr(one, name) for one in given]) for name in ("length", "mentions")
+    )
     shares = {}
     for most, limit in limits.items():
         out = values < limit

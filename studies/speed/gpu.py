@@ -1,10 +1,11 @@
-"""Abstracts a second of an export on a GPU, on the processor, and of the same weights in torch on the GPU.
+"""Abstracts a second of an export on a GPU, on the processor, and of the same weights in torch on
+the GPU.
 
 usage: python -m studies.speed.gpu RUN [--abstracts 2000] [--rounds 5] [--devices cpu cuda]
 
-``RUN`` is a folder of a training run, which is exported in 32 bits and in 8 bits; ``FASCICLE_DATA`` names the corpora.
-The contestants take turns. What finds other mentions than the processor is counted, and the results say how many.
-Written: ``results/gpu.json``.
+``RUN`` is a folder of a training run, which is exported in 32 bits and in 8 bits; ``FASCICLE_DATA``
+names the corpora. The contestants take turns. What finds other mentions than the processor is
+counted, and the results say how many. Written: ``results/gpu.json``.
 """
 
 from __future__ import annotations
@@ -45,7 +46,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         contestants, missing = all_of(args.run, Path(folder), documents, args.devices)
         found = turns(contestants, len(documents), args.rounds)
-    report = {"abstracts": len(documents), "cores": usable_cores(), "missing": missing, "contestants": found}
+    report = {
+        "abstracts": len(documents),
+        "cores": usable_cores(),
+        "missing": missing,
+        "contestants": found,
+    }
     write_result("gpu", report)
     sys.stdout.write(json.dumps(report, indent=1) + "\n")
 
@@ -77,7 +83,9 @@ def all_of(
 
 
 def turns(contestants: Mapping[str, Work], count: int, rounds: int) -> dict[str, Any]:
-    """Wall seconds of each in turns, after one round that warms up, and how many documents differ from the first."""
+    """Wall seconds of each in turns, after one round that warms up, and how many documents
+    differ from the first.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in contestants}
     answers: dict[str, list[Any]] = {}
     for number in range(rounds + 1):

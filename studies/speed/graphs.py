@@ -1,6 +1,7 @@
 """The graph of a shipped model in other forms, for ``studies/speed/levers.py``.
 
-The forms go by the names that the exporter of torch gives to the parts of a BERT encoder with a max-pooled head.
+The forms go by the names that the exporter of torch gives to the parts of a BERT encoder with a
+max-pooled head.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ def pooled_by_rows(model: Any) -> Any:
     """Max pooling with ``ScatterND`` in place of ``ScatterElements``, as exports have it now."""
     graph = model.graph
     (old,) = (node for node in graph.node if node.op_type == "ScatterElements")
-    states = next(node.input[0] for node in graph.node if node.output[0] == "/pooling/Shape_output_0")
+    states = next(
+        node.input[0] for node in graph.node if node.output[0] == "/pooling/Shape_output_0"
+    )
     places, slots = "/pooling/Where_output_0", "/pooling/Add_1_output_0"
     for name, value in (("rows.0", 0), ("rows.1", 1), ("rows.one", [1]), ("rows.last", [-1])):
         graph.initializer.append(numpy_helper.from_array(np.array(value, np.int64), name))
@@ -41,7 +44,9 @@ def pooled_by_rows(model: Any) -> Any:
         helper.make_node("Unsqueeze", ["rows.rows", "rows.last"], ["rows.left"]),
         helper.make_node("Unsqueeze", [places, "rows.last"], ["rows.right"]),
         helper.make_node("Concat", ["rows.left", "rows.right"], ["rows.places"], axis=-1),
-        helper.make_node("ScatterND", [slots, "rows.places", states], ["rows.joined"], reduction="max"),
+        helper.make_node(
+            "ScatterND", [slots, "rows.places", states], ["rows.joined"], reduction="max"
+        ),
     ]
     (cut,) = (node for node in graph.node if node.output[0] == "/pooling/Slice_output_0")
     cut.input[0] = "rows.joined"
@@ -57,7 +62,13 @@ def merged_attention(model: Any, *, heads: int) -> Any:
     graph.node.insert(0, helper.make_node("Cast", ["attention_mask"], ["mask32"], to=6))
     for start, last in _attentions(model):
         inputs = [*(f"{start}{part}/Add_output_0" for part in _PARTS), "", "mask32"]
-        _replace(graph, last, helper.make_node("MultiHeadAttention", inputs, [last], domain=_CONTRIB, num_heads=heads))
+        _replace(
+            graph,
+            last,
+            helper.make_node(
+                "MultiHeadAttention", inputs, [last], domain=_CONTRIB, num_heads=heads
+            ),
+        )
     return pruned(model)
 
 
@@ -71,21 +82,29 @@ def integer_attention(model: Any, *, heads: int) -> Any:
         parts = [makers[f"{start}{part}/Add_output_0"] for part in _PARTS]
         names = {}
         for key, place in (("w", 1), ("s", 3), ("z", 5), ("b", 6)):
-            joined = np.concatenate([numpy_helper.to_array(values[part.input[place]]) for part in parts], axis=-1)
+            joined = np.concatenate(
+                [numpy_helper.to_array(values[part.input[place]]) for part in parts], axis=-1
+            )
             names[key] = f"attention.{number}.{key}"
             graph.initializer.append(numpy_helper.from_array(joined, names[key]))
         read, scale, zero = (parts[0].input[i] for i in (0, 2, 4))
         inputs = [read, names["w"], names["b"], scale, names["s"], "mask32", zero, names["z"]]
-        _replace(graph, last, helper.make_node("QAttention", inputs, [last], domain=_CONTRIB, num_heads=heads))
+        _replace(
+            graph,
+            last,
+            helper.make_node("QAttention", inputs, [last], domain=_CONTRIB, num_heads=heads),
+        )
     return pruned(model)
 
 
 def block_products(model: Any, *, bits: int, size: int = 32) -> Any:
-    """``MatMulNBits`` for the products: weights in blocks of a column, and activations scaled at run time.
+    """``MatMulNBits`` for the products: weights in blocks of a column, and activations scaled at
+    run time.
 
     Args:
         model: whose weights have 8 bits and one scale for each column.
-        bits: 8, which keeps the weights as they are, or 4, which rounds them again within each block.
+        bits: 8, which keeps the weights as they are, or 4, which rounds them again within each
+            block.
         size: weights of a block.
     """
     graph = model.graph
@@ -118,16 +137,22 @@ def block_products(model: Any, *, bits: int, size: int = 32) -> Any:
 
 
 def _blocks(weights: Any, scale: Any, bits: int, size: int) -> tuple[Any, Any]:
-    """Weights ``[K, N]`` in 8 bits as blocks ``[N, K / size, size * bits / 8]``, and the scale of each."""
+    """Weights ``[K, N]`` in 8 bits as blocks ``[N, K / size, size * bits / 8]``, and the scale
+    of each.
+    """
     blocks = weights.T.reshape(weights.shape[1], -1, size).astype(np.float32)
-    scales = np.broadcast_to(np.reshape(scale, (-1, 1, 1)), (*blocks.shape[:2], 1)).astype(np.float32)
+    scales = np.broadcast_to(np.reshape(scale, (-1, 1, 1)), (*blocks.shape[:2], 1)).astype(
+        np.float32
+    )
     middle = 2 ** (bits - 1)
     if bits < 8:
         factor = np.maximum(np.abs(blocks).max(axis=-1, keepdims=True), 1) / (middle - 1)
         blocks, scales = np.round(blocks / factor), scales * factor
     numbers = (blocks + middle).astype(np.uint8)
     packed = numbers if bits == 8 else numbers[..., ::2] | numbers[..., 1::2] << 4
-    return np.ascontiguousarray(packed), np.ascontiguousarray(scales[..., 0].reshape(len(blocks), -1))
+    return np.ascontiguousarray(packed), np.ascontiguousarray(
+        scales[..., 0].reshape(len(blocks), -1)
+    )
 
 
 def pruned(model: Any) -> Any:
@@ -163,7 +188,9 @@ def _attentions(model: Any) -> list[tuple[str, str]]:
 
 
 def _replace(graph: Any, output: str, node: Any) -> None:
-    """Another maker of an output; where that was made of 8-bit numbers, what is made is turned into such."""
+    """Another maker of an output; where that was made of 8-bit numbers, what is made is turned
+    into such.
+    """
     (old,) = (one for one in graph.node if output in one.output)
     at = list(graph.node).index(old)
     graph.node.remove(old)
@@ -173,5 +200,7 @@ def _replace(graph: Any, output: str, node: Any) -> None:
         source = makers.get(source.input[0])
     if source is not None and source.op_type == "QuantizeLinear":
         node.output[0] = f"{output}.states"
-        graph.node.insert(at, helper.make_node("QuantizeLinear", [node.output[0], *source.input[1:]], [output]))
+        graph.node.insert(
+            at, helper.make_node("QuantizeLinear", [node.output[0], *source.input[1:]], [output])
+        )
     graph.node.insert(at, node)

@@ -1,22 +1,26 @@
 """What do the span heads cost beside the softmax tagger: a training step, prediction, memory?
 
-usage: python -m studies.speed.heads [--steps 120] [--rounds 4] [--only HEAD ...] [--result head_cost]
+usage: python -m studies.speed.heads [--steps 120] [--rounds 4] [--only HEAD ...] [--result
+head_cost]
 
-``FASCICLE_DATA`` names the corpora. All heads stand on the same encoder (all-MiniLM-L6-v2) and are trained on the same
-batches of 16 sentences of NCBI-disease train, in the same order, in bf16; the softmax tagger labels words by their
-first piece. They take turns in one process on one thread, each round in another order, so that a busy machine slows all
-alike. Quoted is the median of CPU time over turns, and the median and the quartiles of the ratios to the softmax tagger
-within each round, of CPU time and of wall time.
+``FASCICLE_DATA`` names the corpora. All heads stand on the same encoder (all-MiniLM-L6-v2) and are
+trained on the same batches of 16 sentences of NCBI-disease train, in the same order, in bf16; the
+softmax tagger labels words by their first piece. They take turns in one process on one thread, each
+round in another order, so that a busy machine slows all alike. Quoted is the median of CPU time
+over turns, and the median and the quartiles of the ratios to the softmax tagger within each round,
+of CPU time and of wall time.
 
-A head with random weights takes thousands of spans for mentions, and one that has only learnt that mentions are rare
-takes none; both would distort the cost of decoding. So the models whose prediction is measured are those that have just
-been trained, and one that proposes less than half as many mentions as there are goes on until it does, for an epoch at
-most. How many each proposes stands beside its times.
+A head with random weights takes thousands of spans for mentions, and one that has only learnt that
+mentions are rare takes none; both would distort the cost of decoding. So the models whose
+prediction is measured are those that have just been trained, and one that proposes less than half
+as many mentions as there are goes on until it does, for an epoch at most. How many each proposes
+stands beside its times.
 
-Prediction is that of exported graphs, fp32 and int8, on one thread, from ``Document`` to ``Patch``: on sentences of the
-test part, and on one sentence of 2,000 words, which is read through windows. Memory is the largest resident set of a
-fresh process, without torch, that loads one model and predicts once, the median of three. Given are the ratio of these
-peaks and by how much each grew after the model had been loaded and had read one sentence.
+Prediction is that of exported graphs, fp32 and int8, on one thread, from ``Document`` to ``Patch``:
+on sentences of the test part, and on one sentence of 2,000 words, which is read through windows.
+Memory is the largest resident set of a fresh process, without torch, that loads one model and
+predicts once, the median of three. Given are the ratio of these peaks and by how much each grew
+after the model had been loaded and had read one sentence.
 """
 
 from __future__ import annotations
@@ -57,7 +61,12 @@ from fascicle.training.recogniser.prepare import Prepared, prepare
 from studies.common import write_result
 
 BASE = "softmax"
-_SPANNER: dict[str, Any] = {"family": "span", "pooling": "max", "width_embedding": 25, "negatives": 100}
+_SPANNER: dict[str, Any] = {
+    "family": "span",
+    "pooling": "max",
+    "width_embedding": 25,
+    "negatives": 100,
+}
 HEADS: dict[str, dict[str, Any]] = {
     BASE: {"family": "softmax"},
     "softmax_max": {"family": "softmax", "pooling": "max"},
@@ -91,7 +100,9 @@ print(json.dumps([before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss]))
 def recipe_of(name: str) -> Recipe:
     """The recipe of one head."""
     place = Path(os.environ["FASCICLE_DATA"]) / "ncbi-disease" / "iob"
-    corpus = {part: str(place / f"{file}.tsv") for part, file in (("train", "train"), ("dev", "devel"))}
+    corpus = {
+        part: str(place / f"{file}.tsv") for part, file in (("train", "train"), ("dev", "devel"))
+    }
     values = {
         "name": name,
         "corpus": {**corpus, "test": str(place / "test.tsv"), "documents": "sentence"},
@@ -154,7 +165,11 @@ class Times:
         return {
             name: {
                 f"cpu_ms_per_{per}": round(1000 * statistics.median(self.cpu[name]) / unit, 3),
-                **({} if name == BASE else {"ratio": _ratio(self.cpu, name), "wall_ratio": _ratio(self.wall, name)}),
+                **(
+                    {}
+                    if name == BASE
+                    else {"ratio": _ratio(self.cpu, name), "wall_ratio": _ratio(self.wall, name)}
+                ),
             }
             for name in self.cpu
         }
@@ -166,8 +181,12 @@ def _ratio(times: Mapping[str, Sequence[float]], name: str) -> dict[str, float]:
     return {"median": round(middle, 3), "low": round(low, 3), "high": round(high, 3)}
 
 
-def take_turns(works: Mapping[str, Callable[[int], object]], *, rounds: int, warm_up: int = 1) -> Times:
-    """Lets everybody work once in each round, which it is told the number of; the first rounds do not count."""
+def take_turns(
+    works: Mapping[str, Callable[[int], object]], *, rounds: int, warm_up: int = 1
+) -> Times:
+    """Lets everybody work once in each round, which it is told the number of; the first rounds
+    do not count.
+    """
     times = Times(cpu={name: [] for name in works}, wall={name: [] for name in works})
     for number in range(-warm_up, rounds):
         names = list(works)
@@ -182,10 +201,14 @@ def take_turns(works: Mapping[str, Callable[[int], object]], *, rounds: int, war
 
 
 def train(names: Sequence[str], parts: Parts, *, steps: int, place: Path) -> dict[str, Any]:
-    """Trains all heads in turn, exports them to ``place / NAME / GRAPH``, and tells the times of a step."""
+    """Trains all heads in turn, exports them to ``place / NAME / GRAPH``, and tells the times of
+    a step.
+    """
     few = parts.dev[::8]
     pupils = {name: pupil(name, parts) for name in names}
-    times = take_turns({name: each.turn for name, each in pupils.items()}, rounds=steps // TURN - 2, warm_up=2)
+    times = take_turns(
+        {name: each.turn for name, each in pupils.items()}, rounds=steps // TURN - 2, warm_up=2
+    )
     for name, each in pupils.items():
         each.go_on(few)
         torch_folder = place / name / "torch"
@@ -193,7 +216,9 @@ def train(names: Sequence[str], parts: Parts, *, steps: int, place: Path) -> dic
         manifest, tokenizer = each.prepared.manifest, each.prepared.data.tokenizer
         save_model(torch_folder, each.prepared.model, manifest=manifest, tokenizer=tokenizer)
         for graph in GRAPHS:
-            export_model(torch_folder, place / name / graph, sample=parts.train[:200], int8=graph == "int8")
+            export_model(
+                torch_folder, place / name / graph, sample=parts.train[:200], int8=graph == "int8"
+            )
     return {
         "what": f"{steps // TURN - 2} turns of {TURN} steps, after two that do not count",
         "steps_in_all": {name: each.trainer.step for name, each in pupils.items()},
@@ -217,7 +242,9 @@ def predict(
     models = {name: load(place / name / graph, threads=1) for name in names}
     groups = [documents[i::5] for i in range(5)]
     long = [long_document(documents)]
-    short_times = take_turns({n: _reader(m, groups) for n, m in models.items()}, rounds=5 * rounds, warm_up=2)
+    short_times = take_turns(
+        {n: _reader(m, groups) for n, m in models.items()}, rounds=5 * rounds, warm_up=2
+    )
     long_times = take_turns({n: _reader(m, [long]) for n, m in models.items()}, rounds=2 * rounds)
     return {
         "sentences": short_times.report(unit=len(groups[0]), per="sentence"),
@@ -242,7 +269,9 @@ def proposed(model: ModelPredictor, documents: Sequence[Document]) -> int:
     return sum(len(patch.add) for patch in model.predict(documents))
 
 
-def memory(names: Sequence[str], documents: Sequence[Document], *, graph: str, place: Path) -> dict[str, Any]:
+def memory(
+    names: Sequence[str], documents: Sequence[Document], *, graph: str, place: Path
+) -> dict[str, Any]:
     """Peak of a fresh process for each head, on a hundred of the sentences and on the long one."""
     unit = 1024 if sys.platform != "darwin" else 1
     found: dict[str, dict[str, dict[str, float]]] = {}
@@ -253,9 +282,12 @@ def memory(names: Sequence[str], documents: Sequence[Document], *, graph: str, p
         for name in names:
             child = [sys.executable, "-c", _CHILD, str(place / name / graph), str(file)]
             runs = [
-                json.loads(subprocess.check_output([sys.executable, "-c", _BETWEEN, *child])) for _ in range(PROCESSES)
+                json.loads(subprocess.check_output([sys.executable, "-c", _BETWEEN, *child]))
+                for _ in range(PROCESSES)
             ]
-            before, peak = (statistics.median(values) * unit / 1e6 for values in zip(*runs, strict=True))
+            before, peak = (
+                statistics.median(values) * unit / 1e6 for values in zip(*runs, strict=True)
+            )
             rows[name] = {"peak_mb": round(peak, 1), "grown_mb": round(peak - before, 1)}
         for row in rows.values():
             row["ratio"] = round(row["peak_mb"] / rows[BASE]["peak_mb"], 3)
@@ -274,7 +306,9 @@ def missed(report: dict[str, Any]) -> Iterator[str]:
     tables = [("training", "training", report["training"]["steps"])]
     for graph in GRAPHS:
         for kind in ("sentences", _LONG_NAME):
-            tables.append(("inference", f"inference, {graph}, {kind}", report["inference"][graph][kind]))
+            tables.append(
+                ("inference", f"inference, {graph}, {kind}", report["inference"][graph][kind])
+            )
             tables.append(("memory", f"memory, {graph}, {kind}", report["memory"][graph][kind]))
     for bar, title, rows in tables:
         for name, row in rows.items():
@@ -287,11 +321,17 @@ def missed(report: dict[str, Any]) -> Iterator[str]:
 def main() -> None:
     """Measures, prints and writes ``results/RESULT.json``."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--steps", type=int, default=120, help="training steps of each head (default 120)")
-    parser.add_argument("--rounds", type=int, default=4, help="rounds over the test sentences (default 4)")
+    parser.add_argument(
+        "--steps", type=int, default=120, help="training steps of each head (default 120)"
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=4, help="rounds over the test sentences (default 4)"
+    )
     parser.add_argument("--sentences", type=int, default=500, help="test sentences (default 500)")
     parser.add_argument("--only", nargs="+", choices=[n for n in HEADS if n != BASE], default=[])
-    parser.add_argument("--result", default="head_cost", help="name of the results file (default head_cost)")
+    parser.add_argument(
+        "--result", default="head_cost", help="name of the results file (default head_cost)"
+    )
     args = parser.parse_args()
     torch.set_num_threads(1)
     names = [n for n in HEADS if n == BASE or not args.only or n in args.only]
@@ -301,12 +341,19 @@ def main() -> None:
         place = Path(folder)
         training = train(names, parts, steps=args.steps, place=place)
         print(json.dumps(training, indent=1), flush=True)
-        inference = {graph: predict(names, documents, graph=graph, rounds=args.rounds, place=place) for graph in GRAPHS}
+        inference = {
+            graph: predict(names, documents, graph=graph, rounds=args.rounds, place=place)
+            for graph in GRAPHS
+        }
         print(json.dumps(inference, indent=1), flush=True)
         peaks = {graph: memory(names, documents, graph=graph, place=place) for graph in GRAPHS}
-        heads = {name: msgspec.to_builtins(load(place / name / "fp32", threads=1).manifest.answering) for name in names}
+        heads = {
+            name: msgspec.to_builtins(load(place / name / "fp32", threads=1).manifest.answering)
+            for name in names
+        }
     report: dict[str, Any] = {
-        "what": "span heads beside the softmax tagger: NCBI-disease, MiniLM, batch 16, one thread; ratios of CPU time",
+        "what": "span heads beside the softmax tagger: NCBI-disease, MiniLM, batch 16, one "
+        "thread; ratios of CPU time",
         "bars": BARS,
         "heads": heads,
         "training": training,

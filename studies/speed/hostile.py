@@ -1,11 +1,13 @@
-"""Hostile requests: all phases of schemathesis, and bytes that are nearly requests; no answer may be wrong or a fault.
+"""Hostile requests: all phases of schemathesis, and bytes that are nearly requests; no answer may
+be wrong or a fault.
 
 usage: python -m studies.speed.hostile [--requests 10000] [--schemathesis-seconds 300] [--seed 1]
 
-The service keeps decisions of a project, and jobs. Schemathesis goes by its description, and every check but two is
-made: a document that is not allowed is refused by itself in an answer of 200, and a schema cannot say that offsets lie
-in a text. The other requests are drawn: a method, path, parameters, headers and content of a route, of which some are
-exchanged, cut, doubled or damaged. After each hundred a request that is right must be answered as at the beginning.
+The service keeps decisions of a project, and jobs. Schemathesis goes by its description, and every
+check but two is made: a document that is not allowed is refused by itself in an answer of 200, and
+a schema cannot say that offsets lie in a text. The other requests are drawn: a method, path,
+parameters, headers and content of a route, of which some are exchanged, cut, doubled or damaged.
+After each hundred a request that is right must be answered as at the beginning.
 """
 
 from __future__ import annotations
@@ -55,8 +57,20 @@ _TEXTS: Final = (
     "😀",
 )
 _HEADERS: Final = (
-    *("Content-Encoding: gzip", "Content-Encoding: br", "Accept: image/png", "Accept: */*;q=0", "Host: evil.example"),
-    *("Origin: null", "Transfer-Encoding: chunked", "Expect: 100-continue", "Upgrade: websocket", "Content-Length: -1"),
+    *(
+        "Content-Encoding: gzip",
+        "Content-Encoding: br",
+        "Accept: image/png",
+        "Accept: */*;q=0",
+        "Host: evil.example",
+    ),
+    *(
+        "Origin: null",
+        "Transfer-Encoding: chunked",
+        "Expect: 100-continue",
+        "Upgrade: websocket",
+        "Content-Length: -1",
+    ),
     *(
         "Content-Length: 99999999999",
         "traceparent: 00-0-0-0",
@@ -78,18 +92,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--requests", type=int, default=10_000)
     parser.add_argument("--schemathesis-seconds", type=int, default=300)
-    parser.add_argument("--seconds", type=float, default=1_800.0, help="after which no further request is drawn")
+    parser.add_argument(
+        "--seconds", type=float, default=1_800.0, help="after which no further request is drawn"
+    )
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, _served(Path(folder)) as (port, process, token):
-        found = attack((port, token), process, count=args.requests, seed=args.seed, seconds=args.seconds)
+        found = attack(
+            (port, token), process, count=args.requests, seed=args.seed, seconds=args.seconds
+        )
         found |= _by_description(port, token, Path(folder), args.schemathesis_seconds)
         found |= {"log_faults": _errors(Path(folder)), "memory_mib_after": _mebibytes(process)}
     write_result("serving-hostile", {"seed": args.seed, **found})
     sys.stdout.write(json.dumps(found, indent=1) + "\n")
 
 
-def attack(at: tuple[int, str], process: psutil.Process, *, count: int, seed: int, seconds: float) -> dict[str, Any]:
+def attack(
+    at: tuple[int, str], process: psutil.Process, *, count: int, seed: int, seconds: float
+) -> dict[str, Any]:
     """Statuses, faults and memory over so many drawn requests.
 
     Args:
@@ -109,22 +129,38 @@ def attack(at: tuple[int, str], process: psutil.Process, *, count: int, seed: in
         if done % _EVERY == 0:
             wrong += _right(*at) != right
             memory.append((done, _mebibytes(process)))
-    return {"drawn": done, "statuses": dict(sorted(statuses.items())), "wrong": wrong, "memory_mib": memory}
+    return {
+        "drawn": done,
+        "statuses": dict(sorted(statuses.items())),
+        "wrong": wrong,
+        "memory_mib": memory,
+    }
 
 
 def _drawn(draw: random.Random, token: str) -> bytes:
     """The bytes of a request of which something is not right."""
     route = draw.choice(ROUTES)
     path = re.sub(r"{\w+(:\w+)?}", lambda _: draw.choice((*_TEXTS, "0" * 32)), route.path)
-    query = "&".join(f"{one.name}={draw.choice(_TEXTS)}" for one in route.query if draw.random() < 0.6)
+    query = "&".join(
+        f"{one.name}={draw.choice(_TEXTS)}" for one in route.query if draw.random() < 0.6
+    )
     body = json.dumps(route.example or {"documents": [{"text": "Aspirin"}], "who": _NAME}).encode()
     if draw.random() < 0.7:
         body = _damaged(body, draw)
-    method = draw.choice((*[route.method] * 6, "GET", "POST", "DELETE", "PUT", "PATCH", "HEAD", "TRACE", "BREW"))
-    names = ["Host: localhost", "Connection: close", "Content-Type: application/json", f"Content-Length: {len(body)}"]
+    method = draw.choice(
+        (*[route.method] * 6, "GET", "POST", "DELETE", "PUT", "PATCH", "HEAD", "TRACE", "BREW")
+    )
+    names = [
+        "Host: localhost",
+        "Connection: close",
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+    ]
     names += [f"Authorization: Bearer {token}"] * (draw.random() < 0.9)
     names += draw.sample(_HEADERS, draw.choice((0, 0, 1, 2)))
-    head = f"{method} {path}{'?' * bool(query)}{query} HTTP/1.1\r\n" + "\r\n".join(names) + "\r\n\r\n"
+    head = (
+        f"{method} {path}{'?' * bool(query)}{query} HTTP/1.1\r\n" + "\r\n".join(names) + "\r\n\r\n"
+    )
     found = head.encode() + body
     return _damaged(found, draw) if draw.random() < 0.1 else found
 
@@ -160,8 +196,14 @@ def _send(port: int, content: bytes) -> tuple[int, bytes]:
 
 
 def _is_problem(content: bytes) -> bool:
-    """Whether an answer says what was wrong; the server itself says it in a line, before there is a request."""
-    return not content or content.startswith(b"Invalid HTTP") or {"title", "detail"} <= json.loads(content).keys()
+    """Whether an answer says what was wrong; the server itself says it in a line, before there
+    is a request.
+    """
+    return (
+        not content
+        or content.startswith(b"Invalid HTTP")
+        or {"title", "detail"} <= json.loads(content).keys()
+    )
 
 
 def _right(port: int, token: str) -> Any:
@@ -177,11 +219,32 @@ def _right(port: int, token: str) -> Any:
 def _by_description(port: int, token: str, folder: Path, seconds: int) -> dict[str, Any]:
     """What schemathesis finds in its phases, and how many requests it sent."""
     before = _requests(folder)
-    command = [sys.executable, "-m", "schemathesis.cli", "run", f"http://127.0.0.1:{port}/openapi.json", "-c", "all"]
-    command += ["--exclude-checks", _LEFT_OUT, "--phases", "examples,coverage,fuzzing,stateful", "--no-color"]
-    command += ["-H", f"Authorization: Bearer {token}", "--max-time", str(seconds), "--continue-on-failure"]
+    command = [
+        sys.executable,
+        "-m",
+        "schemathesis.cli",
+        "run",
+        f"http://127.0.0.1:{port}/openapi.json",
+        "-c",
+        "all",
+    ]
+    command += [
+        "--exclude-checks",
+        _LEFT_OUT,
+        "--phases",
+        "examples,coverage,fuzzing,stateful",
+        "--no-color",
+    ]
+    command += [
+        "-H",
+        f"Authorization: Bearer {token}",
+        "--max-time",
+        str(seconds),
+        "--continue-on-failure",
+    ]
     command += ["--suppress-health-check", "all", "--generation-database", "none"]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=folder)  # it leaves files there
+    # it leaves files there
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=folder)
     sys.stderr.write(done.stdout[-20_000:])
     failures = Counter(re.findall(r"^- (.+)$", done.stdout, re.MULTILINE))
     sent = _requests(folder) - before
@@ -194,7 +257,11 @@ def _by_description(port: int, token: str, folder: Path, seconds: int) -> dict[s
 
 def _requests(folder: Path) -> int:
     """How many requests the log has, those that it counts together included."""
-    found = (json.loads(line) for line in (folder / "log").read_text(encoding="utf-8").splitlines() if line[:1] == "{")
+    found = (
+        json.loads(line)
+        for line in (folder / "log").read_text(encoding="utf-8").splitlines()
+        if line[:1] == "{"
+    )
     return sum(one.get("times", 1) for one in found if one["event"] == "request")
 
 
@@ -204,7 +271,16 @@ def _served(folder: Path) -> Iterator[tuple[int, psutil.Process, str]]:
     (folder / "names.tsv").write_text("Chemical\tAspirin\n", encoding="utf-8")
     (folder / "project.toml").write_text(f'curators = ["{_NAME}"]\n', encoding="utf-8")
     token = add_token(folder / "tokens.json", _NAME, "administrator")
-    words = ["names.tsv", "--no-link", "--port", "0", "--curation", "decisions.sqlite", "--tokens", "tokens.json"]
+    words = [
+        "names.tsv",
+        "--no-link",
+        "--port",
+        "0",
+        "--curation",
+        "decisions.sqlite",
+        "--tokens",
+        "tokens.json",
+    ]
     with _started_with(folder, [*words, "--project", "project.toml", "--jobs", "jobs"]) as process:
         while not (found := re.search(r":(\d+)/", (folder / "log").read_text(encoding="utf-8"))):
             if process.poll() is not None:

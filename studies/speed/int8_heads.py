@@ -1,10 +1,12 @@
-"""What 8-bit export costs each head: F1 on test of the exported model less that of the trained one, paired.
+"""What 8-bit export costs each head: F1 on test of the exported model less that of the trained one,
+paired.
 
 usage: python -m studies.speed.int8_heads GRID --runs FOLDER [--only GLOB]
 
-For every complete run of the grid in FOLDER, seed 1: the model is exported with scales measured on its training texts,
-predicts the test part through ONNX Runtime, and is compared with the predictions that the run itself wrote. Results
-that stand in ``results/int8_heads.json`` are kept; those of the runs at hand are measured again.
+For every complete run of the grid in FOLDER, seed 1: the model is exported with scales measured on
+its training texts, predicts the test part through ONNX Runtime, and is compared with the
+predictions that the run itself wrote. Results that stand in ``results/int8_heads.json`` are kept;
+those of the runs at hand are measured again.
 """
 
 from __future__ import annotations
@@ -47,7 +49,8 @@ def main() -> int:
     done = [run for run in wanted if (args.runs / run.name / "scores.json").exists()]
     if not done:
         sys.stderr.write(
-            f"{args.runs} has no complete run of seed 1 named {args.only!r}; give the --runs of the grid\n"
+            f"{args.runs} has no complete run of seed 1 named {args.only!r}; give the --runs of "
+            "the grid\n"
         )
         return 2
     for run in done:
@@ -65,7 +68,10 @@ def compared(run: GridRun, folder: Path) -> dict[str, object]:
         export_model(folder, Path(place) / "int8", sample=read_part(corpus, "train"))
         patches = load(Path(place) / "int8", threads=1).predict(test)
         size = sum(file.stat().st_size for file in (Path(place) / "int8").iterdir())
-    whole = {p.id: p.mentions for p in read_predictions(Source(path=str(folder / "predictions" / "test.tsv")))}
+    whole = {
+        p.id: p.mentions
+        for p in read_predictions(Source(path=str(folder / "predictions" / "test.tsv")))
+    }
     before = scored(test, [whole.get(d.id, ()) for d in test])
     after = scored(test, [p.add for p in patches])
     return {

@@ -1,15 +1,19 @@
-"""The dictionary step of Kazu beside a term pack, with the same names and the same documents, and with poison.
+"""The dictionary step of Kazu beside a term pack, with the same names and the same documents, and
+with poison.
 
-usage: FASCICLE_DATA=... python -m studies.speed.kazu_beside --kazu FOLDER [--names 20000] [--documents 300]
+usage: FASCICLE_DATA=... python -m studies.speed.kazu_beside --kazu FOLDER [--names 20000]
+[--documents 300]
 
-Kazu is no dependency of Fascicle; ``FOLDER`` holds it (``pip install --target``, with spaCy 3.7.0 and numpy below 2;
-torch and transformers may be those that are there). The names are those of MEDIC, the documents abstracts of
-``text-abstracts``. No model pack is used, so that nothing of Kazu that needs one is shown. Each system runs in a
-process of its own, one after the other, ``--rounds`` times in turn.
+Kazu is no dependency of Fascicle; ``FOLDER`` holds it (``pip install --target``, with spaCy 3.7.0
+and numpy below 2; torch and transformers may be those that are there). The names are those of
+MEDIC, the documents abstracts of ``text-abstracts``. No model pack is used, so that nothing of Kazu
+that needs one is shown. Each system runs in a process of its own, one after the other, ``--rounds``
+times in turn.
 
-*Poison.* Of 20 documents one says what a step after the dictionary shall do: hang, leave the process, write outside of
-its memory, allocate 30 GB, raise an error, or give offsets outside of the text. Counted is how many documents come back
-from a pipeline of Kazu within ``--seconds``. What ours does is in ``tests/running``.
+*Poison.* Of 20 documents one says what a step after the dictionary shall do: hang, leave the
+process, write outside of its memory, allocate 30 GB, raise an error, or give offsets outside of the
+text. Counted is how many documents come back from a pipeline of Kazu within ``--seconds``. What
+ours does is in ``tests/running``.
 """
 
 from __future__ import annotations
@@ -83,7 +87,12 @@ def main() -> None:
         few.write_text("".join((folder / "names.tsv").read_text().splitlines(keepends=True)[:200]))
         poison = {kind: poisoned(kind, few, work, args) for kind in POISONS}
     report = {
-        **{"names": args.names, "documents": args.documents, "characters": characters, "our build": build},
+        **{
+            "names": args.names,
+            "documents": args.documents,
+            "characters": characters,
+            "our build": build,
+        },
         **summary(rounds, characters),
         "poison": poison,
     }
@@ -98,7 +107,12 @@ def medic(count: int) -> Iterator[str]:
     with gzip.open(path, "rt", encoding="utf-8") as stream:
         for line in stream:
             for name in line.rstrip("\n").split("|")[2:]:  # after the id and other ids
-                if len(name) > 3 and name.lower() not in seen and '"' not in name and "\t" not in name:
+                if (
+                    len(name) > 3
+                    and name.lower() not in seen
+                    and '"' not in name
+                    and "\t" not in name
+                ):
                     seen.add(name.lower())
                     yield name
                     if len(seen) == count:
@@ -117,14 +131,20 @@ def abstracts(count: int) -> Iterator[tuple[str, str]]:
 def write_texts(path: Path, texts: Iterator[tuple[str, str]]) -> int:
     """Writes documents, and says how many characters they have."""
     rows = list(texts)
-    path.write_text("".join(json.dumps({"id": key, "text": text}) + "\n" for key, text in rows), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps({"id": key, "text": text}) + "\n" for key, text in rows),
+        encoding="utf-8",
+    )
     return sum(len(text) for _, text in rows)
 
 
 def side_by_side(folder: Path, texts: Path, kazu: Path) -> dict[str, Any]:
     """One run of each."""
     ours = subprocess.run(
-        [sys.executable, "-c", OURS, str(folder / "pack"), str(texts)], check=True, capture_output=True, text=True
+        [sys.executable, "-c", OURS, str(folder / "pack"), str(texts)],
+        check=True,
+        capture_output=True,
+        text=True,
     )
     theirs = run_kazu([str(folder / "names.tsv"), str(texts)], kazu, timeout=None)
     if theirs.returncode:
@@ -132,12 +152,20 @@ def side_by_side(folder: Path, texts: Path, kazu: Path) -> dict[str, Any]:
     return {"ours": json.loads(ours.stdout), "kazu": json.loads(theirs.stdout.splitlines()[-1])}
 
 
-def run_kazu(arguments: list[str], kazu: Path, *, timeout: float | None) -> subprocess.CompletedProcess[str]:
+def run_kazu(
+    arguments: list[str], kazu: Path, *, timeout: float | None
+) -> subprocess.CompletedProcess[str]:
     """Runs the program of Kazu; `subprocess.TimeoutExpired` if it does not end."""
     environment = {**os.environ, "PYTHONPATH": str(kazu), "TQDM_DISABLE": "1"}
     command = [sys.executable, str(PROGRAM), *arguments]
     return subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=timeout, cwd=ROOT.parent, check=False
+        command,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        cwd=ROOT.parent,
+        check=False,
     )
 
 
@@ -147,10 +175,14 @@ def summary(rounds: list[dict[str, Any]], characters: int) -> dict[str, object]:
     rows: dict[str, object] = {}
     for name in ("ours", "kazu"):
         medians = {
-            key: statistics.median(one[name][key] for one in rounds) for key in ("build", "wall", "cpu", "megabytes")
+            key: statistics.median(one[name][key] for one in rounds)
+            for key in ("build", "wall", "cpu", "megabytes")
         }
         speed = characters / 1e6 / medians["cpu"]
-        rows[name] = {**{key: round(value, 3) for key, value in medians.items()}, "megabytes_a_second": round(speed, 3)}
+        rows[name] = {
+            **{key: round(value, 3) for key, value in medians.items()},
+            "megabytes_a_second": round(speed, 3),
+        }
     alone = {
         name: {
             "all": len(own - other),
@@ -168,7 +200,9 @@ def _overlaps(one: tuple[str, int, int], others: set[tuple[str, int, int]]) -> b
 def poisoned(kind: str, names: Path, work: Path, args: argparse.Namespace) -> dict[str, object]:
     """What comes back of 20 documents of which the eleventh is poison."""
     texts = work / f"{kind}.jsonl"
-    write_texts(texts, ((key, f"!{kind} x" if key == "10" else text) for key, text in abstracts(20)))
+    write_texts(
+        texts, ((key, f"!{kind} x" if key == "10" else text) for key, text in abstracts(20))
+    )
     start = time.perf_counter()
     try:
         done = run_kazu([str(names), str(texts), "--poison"], args.kazu, timeout=args.seconds)
@@ -190,16 +224,34 @@ def tables_of(report: dict[str, Any]) -> str:
     ours, theirs = report["ours"], report["kazu"]
     rows = [
         ("ready after, s", f"{ours['build']:.1f}", f"{theirs['build']:.1f}"),
-        ("MB of text in a second of processor time", *(f"{one['megabytes_a_second']:.1f}" for one in (ours, theirs))),
-        ("memory that names and run take, MB", *(f"{one['megabytes']:.0f}" for one in (ours, theirs))),
+        (
+            "MB of text in a second of processor time",
+            *(f"{one['megabytes_a_second']:.1f}" for one in (ours, theirs)),
+        ),
+        (
+            "memory that names and run take, MB",
+            *(f"{one['megabytes']:.0f}" for one in (ours, theirs)),
+        ),
     ]
-    lines = ["| | term pack | Kazu |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows), ""]
-    lines += ["| the eleventh of 20 documents | documents that come back | marked as failed |", "|---|---|---|"]
+    lines = [
+        "| | term pack | Kazu |",
+        "|---|---|---|",
+        *(f"| {' | '.join(row)} |" for row in rows),
+        "",
+    ]
+    lines += [
+        "| the eleventh of 20 documents | documents that come back | marked as failed |",
+        "|---|---|---|",
+    ]
     for kind, found in report["poison"].items():
         back = str(found["came back"]) if found["ended"] else "none: the process never ends"
         if found["ended"] and found["code"]:
             back = "none: the process is gone"
-        outside = ", with an entity outside of the text" if found.get("entities outside of the text") else ""
+        outside = (
+            ", with an entity outside of the text"
+            if found.get("entities outside of the text")
+            else ""
+        )
         lines.append(f"| {MEANS[kind]} | {back}{outside} | {found.get('marked as failed', 0)} |")
     return "\n".join(lines) + "\n"
 

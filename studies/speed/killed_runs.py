@@ -1,10 +1,13 @@
-"""Kills runs of a pipeline, their workers and themselves, at random moments; nothing may be lost or doubled.
+"""Kills runs of a pipeline, their workers and themselves, at random moments; nothing may be lost or
+doubled.
 
-usage: python -m studies.speed.killed_runs [--documents 10000] [--kills 100] [--seed 1] [--workers 2] [--model]
+usage: python -m studies.speed.killed_runs [--documents 10000] [--kills 100] [--seed 1] [--workers
+2] [--model]
 
-The documents and the pipelines are those of ``studies.speed.runs``, in shards of 100. Every fourth kill is of the
-run itself, which is then started again with ``--resume``. When a run ends before there were enough kills, another one
-begins. The parts of each must have the bytes of those of a run that nobody disturbs, which has every document once.
+The documents and the pipelines are those of ``studies.speed.runs``, in shards of 100. Every fourth
+kill is of the run itself, which is then started again with ``--resume``. When a run ends before
+there were enough kills, another one begins. The parts of each must have the bytes of those of a run
+that nobody disturbs, which has every document once.
 """
 
 from __future__ import annotations
@@ -44,13 +47,19 @@ def main() -> None:
         whole = _parts(place / "calm")
         ids = [codec.decode(line).id for part in whole.values() for line in part.splitlines()]
         same = sorted(ids) == sorted(f"d{number}" for number in range(args.documents))
-        killer = _Killer(random.Random(args.seed), most=args.kills, pause=max(1.5, 2 * calm / args.kills))
+        killer = _Killer(
+            random.Random(args.seed), most=args.kills, pause=max(1.5, 2 * calm / args.kills)
+        )
         runs = 0
         while killer.kills < args.kills:
             killer.disturb(place, f"killed-{runs}", args.workers)
             same = same and _parts(place / f"killed-{runs}") == whole
             runs += 1
-    facts: dict[str, object] = {"documents": args.documents, "kills": killer.kills, "starts": killer.starts}
+    facts: dict[str, object] = {
+        "documents": args.documents,
+        "kills": killer.kills,
+        "starts": killer.starts,
+    }
     facts |= {"runs": runs, "calm_seconds": calm, "same_bytes": same}
     name = "killed-runs-model" if args.model else "killed-runs"
     write_result(name, {**facts, "seed": args.seed, "workers": args.workers})
@@ -60,7 +69,15 @@ def main() -> None:
 
 
 def _started(place: Path, name: str, workers: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "fascicle", "run", str(place / "in.jsonl"), "--pipeline", str(place)]
+    command = [
+        sys.executable,
+        "-m",
+        "fascicle",
+        "run",
+        str(place / "in.jsonl"),
+        "--pipeline",
+        str(place),
+    ]
     command += ["-o", str(place / name), "--workers", str(workers), "--resume"]
     return subprocess.Popen(command, stderr=subprocess.DEVNULL)
 
@@ -103,7 +120,10 @@ class _Killer:
 def children(pid: int) -> list[int]:
     """The workers of a run, and whatever else it started (Linux)."""
     with contextlib.suppress(OSError):
-        return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+        return [
+            int(one)
+            for one in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+        ]
     return []
 
 

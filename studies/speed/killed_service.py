@@ -1,12 +1,14 @@
-"""Kills a service with all its processes, at random moments, while clients ask; nothing accepted may be lost.
+"""Kills a service with all its processes, at random moments, while clients ask; nothing accepted
+may be lost.
 
 usage: python -m studies.speed.killed_service [--kills 50] [--seed 1] [--pause 20]
 
-The service finds abbreviations and the names of the shipped term pack in the example abstracts. It is killed with its
-process group (SIGKILL), also while it starts, and is started again on the same folders. Meanwhile `fascicle.Client`
-asks, up to 20 times for the same, jobs are sent, and a curator decides. Each answer is compared with the pipeline
-offline, each job that was accepted with the bytes of ``fascicle run``, and each decision that was acknowledged with the
-rows of the database after every kill.
+The service finds abbreviations and the names of the shipped term pack in the example abstracts. It
+is killed with its process group (SIGKILL), also while it starts, and is started again on the same
+folders. Meanwhile `fascicle.Client` asks, up to 20 times for the same, jobs are sent, and a curator
+decides. Each answer is compared with the pipeline offline, each job that was accepted with the
+bytes of ``fascicle run``, and each decision that was acknowledged with the rows of the database
+after every kill.
 """
 
 from __future__ import annotations
@@ -46,7 +48,8 @@ from studies.speed.runs import prepare
 
 CLIENTS = 2  # threads that ask for answers
 SENDERS = 4  # threads that send jobs, and wait for them
-SETTINGS = ClientSettings(attempts=20)  # eight would do for a service that is not killed before it has started
+# eight would do for a service that is not killed before it has started
+SETTINGS = ClientSettings(attempts=20)
 PORTION = 20  # documents of a request
 JOB = 300  # documents of a job
 WAIT = 300.0  # seconds for everything that was accepted, after the last start
@@ -54,11 +57,15 @@ _LEAST_PAUSE = 0.2  # seconds between a start and a kill
 
 
 def main() -> None:
-    """Measures and writes ``results/killed-service.json``; ends with an error if anything is lost or wrong."""
+    """Measures and writes ``results/killed-service.json``; ends with an error if anything is
+    lost or wrong.
+    """
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--pause", type=float, default=20.0, help="seconds between a start and a kill at most")
+    parser.add_argument(
+        "--pause", type=float, default=20.0, help="seconds between a start and a kill at most"
+    )
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found = disturb(Path(folder), kills=args.kills, seed=args.seed, pause=args.pause)
@@ -73,7 +80,15 @@ def faults(found: dict[str, int]) -> list[str]:
     return [name for name in WRONG if found[name]]
 
 
-WRONG = ("answers_wrong", "given_up", "jobs_wrong", "decisions_lost", "errors", "orphans", "left_over")
+WRONG = (
+    "answers_wrong",
+    "given_up",
+    "jobs_wrong",
+    "decisions_lost",
+    "errors",
+    "orphans",
+    "left_over",
+)
 
 
 def disturb(place: Path, *, kills: int, seed: int, pause: float) -> dict[str, int]:
@@ -89,7 +104,13 @@ def disturb(place: Path, *, kills: int, seed: int, pause: float) -> dict[str, in
     given = list(read(place / "in.jsonl"))
     with open_pipeline(place / "pipeline.toml") as pipeline:
         wanted = list(pipeline.stream(given))
-    load = Load(_free_port(), wanted, given=given, file=(place / "in.jsonl").read_bytes(), result=_offline(place))
+    load = Load(
+        _free_port(),
+        wanted,
+        given=given,
+        file=(place / "in.jsonl").read_bytes(),
+        result=_offline(place),
+    )
     draw = random.Random(seed)
     orphans = ready = 0
     with load.running() as workers:
@@ -151,11 +172,16 @@ class Load:
         tasks = [*[self.ask] * CLIENTS, *[self.send_jobs] * SENDERS, self.decide]
         with ThreadPoolExecutor(len(tasks)) as threads:
             try:
-                yield [threads.submit(self._with_client, task, number) for number, task in enumerate(tasks)]
+                yield [
+                    threads.submit(self._with_client, task, number)
+                    for number, task in enumerate(tasks)
+                ]
             finally:
                 self.stop.set()
 
-    def _with_client(self, task: Callable[[fascicle.Client, random.Random], None], number: int) -> None:
+    def _with_client(
+        self, task: Callable[[fascicle.Client, random.Random], None], number: int
+    ) -> None:
         with fascicle.Client(f"http://127.0.0.1:{self.port}", settings=SETTINGS) as client:
             task(client, random.Random(number))
 
@@ -171,12 +197,23 @@ class Load:
             with self.lock:
                 self.given_up += not found
                 self.answers += len(found)
-                self.answers_wrong += sum(a != b for a, b in zip(found, self.wanted[part], strict=False) if found)
+                self.answers_wrong += sum(
+                    a != b for a, b in zip(found, self.wanted[part], strict=False) if found
+                )
 
     def send_jobs(self, client: fascicle.Client, draw: random.Random) -> None:
-        """Sends a job, waits for it, and compares its bytes; whether one without an answer exists is not known."""
+        """Sends a job, waits for it, and compares its bytes; whether one without an answer
+        exists is not known.
+        """
         params = {"name": "in.jsonl"}
-        send = Call(method="POST", path="/v1/jobs", params=params, content=self.file, media_type=FILE, again=False)
+        send = Call(
+            method="POST",
+            path="/v1/jobs",
+            params=params,
+            content=self.file,
+            media_type=FILE,
+            again=False,
+        )
         while not self.stop.is_set():
             try:
                 accepted = json.loads(client.call(send))
@@ -195,12 +232,18 @@ class Load:
             time.sleep(draw.uniform(0, 0.5))
 
     def decide(self, client: fascicle.Client, draw: random.Random) -> None:
-        """Accepts and rejects mentions, one step after the other; a step that is sent again keeps its id."""
+        """Accepts and rejects mentions, one step after the other; a step that is sent again
+        keeps its id.
+        """
         number = 0
         while not self.stop.is_set():
             name = f"text-{number}"
             document = self.wanted[number % len(self.wanted)].having(id=name)
-            self._insist(client, "documents", {"documents": [json.loads(codec.encode(document))], "who": "Ada"})
+            self._insist(
+                client,
+                "documents",
+                {"documents": [json.loads(codec.encode(document))], "who": "Ada"},
+            )
             after = 0
             for mention in document.mentions[:50]:
                 here = {"spans": mention.spans, "type": mention.type}
@@ -210,7 +253,8 @@ class Load:
                 (saved,) = self._insist(client, "steps", step)["steps"]
                 after = saved["number"]
                 self.steps[mark] = (after, name, edits)
-                if self.stop.is_set():  # not before: there is one decision at least, also on a busy machine
+                # not before: there is one decision at least, also on a busy machine
+                if self.stop.is_set():
                     break
             number += 1
 
@@ -241,17 +285,31 @@ def _missing(path: Path, steps: dict[str, tuple[int, str, list[Any]]]) -> set[st
     told = dict(list(steps.items()))
     if not told:
         return set()
-    query = "SELECT s.id, s.number, d.id, s.content FROM steps s JOIN documents d ON d.place = s.document"
+    query = (
+        "SELECT s.id, s.number, d.id, s.content FROM steps s JOIN documents d ON d.place = "
+        "s.document"
+    )
     with closing(sqlite3.connect(path, timeout=60)) as connection:
         sound = connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        rows = {row[0]: (row[1], row[2], json.loads(row[3]).get("edits", [])) for row in connection.execute(query)}
+        rows = {
+            row[0]: (row[1], row[2], json.loads(row[3]).get("edits", []))
+            for row in connection.execute(query)
+        }
     same = json.loads(json.dumps(told))
     return {mark for mark, step in same.items() if not sound or list(rows.get(mark, ())) != step}
 
 
 def _offline(place: Path) -> bytes:
     """The parts of a run of the same file, one after the other."""
-    command = [sys.executable, "-m", "fascicle", "run", str(place / "in.jsonl"), "--pipeline", str(place)]
+    command = [
+        sys.executable,
+        "-m",
+        "fascicle",
+        "run",
+        str(place / "in.jsonl"),
+        "--pipeline",
+        str(place),
+    ]
     subprocess.run([*command, "-o", str(place / "offline")], check=True, stderr=subprocess.DEVNULL)
     return b"".join(path.read_bytes() for path in sorted((place / "offline").glob("part-*")))
 
@@ -280,7 +338,10 @@ def _started_with(place: Path, words: Sequence[str]) -> Iterator[subprocess.Pope
 
 def _is_ready(port: int) -> bool:
     """Whether the service answers now."""
-    with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=0.5) as answer:
+    with (
+        suppress(OSError),
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=0.5) as answer,
+    ):
         return bool(answer.status == 200)
     return False
 
@@ -302,7 +363,9 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _errors(place: Path) -> int:
-    """Answers with a status of 500 and more, and whatever else the log has that is no line of it."""
+    """Answers with a status of 500 and more, and whatever else the log has that is no line of
+    it.
+    """
     count = 0
     for line in (place / "log").read_text(encoding="utf-8").splitlines():
         try:
@@ -314,7 +377,9 @@ def _errors(place: Path) -> int:
 
 def _left(place: Path) -> int:
     """Folders of jobs that no service knows of."""
-    return sum(one.is_dir() and not (one / "job.json").is_file() for one in (place / "jobs").iterdir())
+    return sum(
+        one.is_dir() and not (one / "job.json").is_file() for one in (place / "jobs").iterdir()
+    )
 
 
 def _free_port() -> int:

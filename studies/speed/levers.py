@@ -1,11 +1,14 @@
-"""What each change of graph, batches or runtime gains, alone and interleaved with what it is compared with.
+"""What each change of graph, batches or runtime gains, alone and interleaved with what it is
+compared with.
 
-usage: python -m studies.speed.levers [--model biomed@2] [--plain GRAPH] [--rounds 12] [--sentences 100] [--beside TEXT]
+usage: python -m studies.speed.levers [--model biomed@2] [--plain GRAPH] [--rounds 12] [--sentences
+100] [--beside TEXT]
 
-``--plain`` names a graph of the same model in fp32 (``fascicle export`` without ``--int8``), for runs in bf16.
+``--plain`` names a graph of the same model in fp32 (``fascicle export`` without ``--int8``), for
+runs in bf16.
 
-``FASCICLE_DATA`` names the corpora. One thread, CPU time, short and long sentences; a ratio below 1 is a gain. Written:
-``results/levers.json``, or ``levers-MODEL.json`` for another model.
+``FASCICLE_DATA`` names the corpora. One thread, CPU time, short and long sentences; a ratio below 1
+is a gain. Written: ``results/levers.json``, or ``levers-MODEL.json`` for another model.
 """
 
 from __future__ import annotations
@@ -51,23 +54,40 @@ def main() -> None:
         runs, missing = forms(graph, Path(folder))
         if args.plain is not None:
             runs |= in_full(args.plain)
-        report: dict[str, Any] = {"model": args.model, "beside": args.beside, "missing": missing, "kinds": {}}
+        report: dict[str, Any] = {
+            "model": args.model,
+            "beside": args.beside,
+            "missing": missing,
+            "kinds": {},
+        }
         for kind, given in texts.items():
-            made = {tokens: batches(model, given[: args.sentences], tokens=tokens) for tokens in _TOKENS}
+            made = {
+                tokens: batches(model, given[: args.sentences], tokens=tokens) for tokens in _TOKENS
+            }
             report["kinds"][kind] = {
-                "graphs": turns({name: _over(run, made[256]) for name, run in runs.items()}, args.rounds),
-                "answers": {name: _furthest(runs["as it is"], run, made[256]) for name, run in runs.items()},
+                "graphs": turns(
+                    {name: _over(run, made[256]) for name, run in runs.items()}, args.rounds
+                ),
+                "answers": {
+                    name: _furthest(runs["as it is"], run, made[256]) for name, run in runs.items()
+                },
                 "batches": turns(
-                    {str(tokens): _over(runs["as it is"], made[tokens]) for tokens in _TOKENS}, args.rounds
+                    {str(tokens): _over(runs["as it is"], made[tokens]) for tokens in _TOKENS},
+                    args.rounds,
                 ),
             }
     write_result("levers" if args.model == _MODEL else f"levers-{args.model}", report)
     for kind, found in report["kinds"].items():
-        print(kind, {name: one["ratio"] for name, one in {**found["graphs"], **found["batches"]}.items()})
+        print(
+            kind,
+            {name: one["ratio"] for name, one in {**found["graphs"], **found["batches"]}.items()},
+        )
 
 
 def forms(graph: Path, folder: Path) -> tuple[dict[str, Run], list[str]]:
-    """The graph in each form that it does not have yet, opened; and the packages that are not installed."""
+    """The graph in each form that it does not have yet, opened; and the packages that are not
+    installed.
+    """
     runs: dict[str, Run] = {"as it is": _onnx(graph)}
     for number, (name, form) in enumerate(_changed(onnx.load(str(graph))).items()):
         path = folder / f"{number}.onnx"
@@ -97,11 +117,17 @@ def _changed(model: Any) -> dict[str, Callable[[Any], Any]]:
     """Changes of a graph that it does not have yet."""
     made: dict[str, Callable[[Any], Any]] = {
         "merged attention": lambda model: graphs.merged_attention(model, heads=_HEADS),
-        "attention and its products merged": lambda model: graphs.integer_attention(model, heads=_HEADS),
+        "attention and its products merged": lambda model: graphs.integer_attention(
+            model, heads=_HEADS
+        ),
         "MatMulNBits, 8 bits": lambda model: graphs.block_products(model, bits=8),
         "MatMulNBits, 4 bits": lambda model: graphs.block_products(model, bits=4),
     }
-    return {"pooling by rows": graphs.pooled_by_rows, **made} if graphs.is_pooled_by_numbers(model) else made
+    return (
+        {"pooling by rows": graphs.pooled_by_rows, **made}
+        if graphs.is_pooled_by_numbers(model)
+        else made
+    )
 
 
 def turns(contestants: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, Any]:
@@ -141,7 +167,10 @@ def _onnx(path: Path, *, allowed: bool = False) -> Run:
     runtime = load_onnxruntime()
     options, disabled = session_options(runtime, threads=1)
     session = runtime.InferenceSession(
-        path.read_bytes(), options, providers=["CPUExecutionProvider"], disabled_optimizers=[] if allowed else disabled
+        path.read_bytes(),
+        options,
+        providers=["CPUExecutionProvider"],
+        disabled_optimizers=[] if allowed else disabled,
     )
     names = [one.name for one in session.get_inputs()]
     return lambda batch: session.run(["emissions"], {name: batch[name] for name in names})[0]
@@ -150,7 +179,11 @@ def _onnx(path: Path, *, allowed: bool = False) -> Run:
 def _openvino(path: Path, *, precision: str = "f32") -> Run:
     import openvino
 
-    options = {"INFERENCE_NUM_THREADS": 1, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": precision}
+    options = {
+        "INFERENCE_NUM_THREADS": 1,
+        "PERFORMANCE_HINT": "LATENCY",
+        "INFERENCE_PRECISION_HINT": precision,
+    }
     compiled = openvino.Core().compile_model(str(path), "CPU", options)
     names = [one.get_any_name() for one in compiled.inputs]
     return lambda batch: compiled({name: batch[name] for name in names})["emissions"]

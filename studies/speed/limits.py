@@ -1,4 +1,6 @@
-"""What one core can do at most, and what a graph asks of it: the two ends of ``studies/speed/roofline.py``."""
+"""What one core can do at most, and what a graph asks of it: the two ends of
+``studies/speed/roofline.py``.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def shapes_of(path: Path) -> dict[tuple[int, int], int]:
     return found
 
 
-def asked(shapes: Mapping[tuple[int, int], int], *, width: int, layers: int, length: float) -> dict[str, float]:
+def asked(
+    shapes: Mapping[tuple[int, int], int], *, width: int, layers: int, length: float
+) -> dict[str, float]:
     """Operations and bytes of one piece in a window.
 
     Args:
@@ -42,8 +46,9 @@ def asked(shapes: Mapping[tuple[int, int], int], *, width: int, layers: int, len
         length: pieces of the window.
 
     Returns:
-        Operations (a product and a sum are two) of the 8-bit products and of attention; bytes that the 8-bit products
-        read and write as activations, and bytes of their weights, which all pieces of a batch share.
+        Operations (a product and a sum are two) of the 8-bit products and of attention; bytes that
+        the 8-bit products read and write as activations, and bytes of their weights, which all
+        pieces of a batch share.
     """
     products = sum(2 * inputs * outputs * count for (inputs, outputs), count in shapes.items())
     moved = sum((inputs + 4 * outputs) * count for (inputs, outputs), count in shapes.items())
@@ -51,12 +56,16 @@ def asked(shapes: Mapping[tuple[int, int], int], *, width: int, layers: int, len
         "product_operations": products,
         "attention_operations": 4.0 * length * width * layers,
         "activation_bytes": moved,
-        "weight_bytes": sum(inputs * outputs * count for (inputs, outputs), count in shapes.items()),
+        "weight_bytes": sum(
+            inputs * outputs * count for (inputs, outputs), count in shapes.items()
+        ),
     }
 
 
 def measured(shapes: Mapping[tuple[int, int], int]) -> dict[str, Any]:
-    """Operations a second of one core, in billions, for each arithmetic; shapes weigh as the graph has them."""
+    """Operations a second of one core, in billions, for each arithmetic; shapes weigh as the
+    graph has them.
+    """
     seconds: dict[str, float] = {}
     operations = 0.0
     by_shape: dict[str, dict[str, float]] = {}
@@ -69,7 +78,9 @@ def measured(shapes: Mapping[tuple[int, int], int]) -> dict[str, Any]:
             by_shape.setdefault(f"{inputs} x {outputs}", {})[name] = round(own / took / 1e9, 1)
     return {
         "rows": ROWS,
-        "giga_operations_per_second": {name: round(operations / took / 1e9, 1) for name, took in seconds.items()},
+        "giga_operations_per_second": {
+            name: round(operations / took / 1e9, 1) for name, took in seconds.items()
+        },
         "by_shape": by_shape,
     }
 
@@ -81,7 +92,9 @@ def _products(inputs: int, outputs: int) -> dict[str, Callable[[], object]]:
     low = torch.from_numpy(left).bfloat16(), torch.from_numpy(weight).bfloat16()
     numbers = random.integers(0, 256, (ROWS, inputs)).astype(np.uint8)
     whole = _session("MatMul", {"w": weight}, TensorProto.FLOAT)
-    integer = _session("MatMulInteger", _integers(random, inputs, outputs, scales=False), TensorProto.UINT8)
+    integer = _session(
+        "MatMulInteger", _integers(random, inputs, outputs, scales=False), TensorProto.UINT8
+    )
     scaled = _session(_PRODUCT, _integers(random, inputs, outputs, scales=True), TensorProto.UINT8)
     return {
         "fp32": lambda: whole.run(None, {"a": left}),
@@ -91,8 +104,12 @@ def _products(inputs: int, outputs: int) -> dict[str, Callable[[], object]]:
     }
 
 
-def _integers(random: np.random.Generator, inputs: int, outputs: int, *, scales: bool) -> dict[str, Any]:
-    """The constants of an 8-bit product in the order of its inputs, weights in 7 bits as the export makes them."""
+def _integers(
+    random: np.random.Generator, inputs: int, outputs: int, *, scales: bool
+) -> dict[str, Any]:
+    """The constants of an 8-bit product in the order of its inputs, weights in 7 bits as the
+    export makes them.
+    """
     weight = random.integers(-63, 64, (inputs, outputs)).astype(np.int8)
     zeros = {"az": np.uint8(128), "wz": np.zeros(outputs, np.int8)}
     if not scales:
@@ -116,7 +133,9 @@ def _session(operator: str, constants: Mapping[str, Any], kind: int) -> Any:
     model = helper.make_model(graph, opset_imports=opsets, ir_version=9)
     runtime = load_onnxruntime()
     options, _ = session_options(runtime, threads=1)
-    return runtime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return runtime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
 
 
 def _typical(work: Callable[[], object]) -> float:

@@ -1,22 +1,25 @@
-"""How fast are links? Keys to rows, similar names, links of gold mentions, and all steps from text to links.
+"""How fast are links? Keys to rows, similar names, links of gold mentions, and all steps from text
+to links.
 
-usage: FASCICLE_DATA=... python -m studies.speed.linking PACK LINKER [--other SRC] [--rounds 5] [--print-only]
+usage: FASCICLE_DATA=... python -m studies.speed.linking PACK LINKER [--other SRC] [--rounds 5]
+[--print-only]
 
-``PACK`` is a pack, such as that of ``packs/biomed.toml``, and ``LINKER`` a linker of it (``fascicle linker fit``). With
-``--other``, a second process runs with the sources of another checkout, and the two take turns; a busy machine is busy
-for both. Times are processor times of one thread.
+``PACK`` is a pack, such as that of ``packs/biomed.toml``, and ``LINKER`` a linker of it (``fascicle
+linker fit``). With ``--other``, a second process runs with the sources of another checkout, and the
+two take turns; a busy machine is busy for both. Times are processor times of one thread.
 
 Each round has inputs of its own, so that no round finds in memory what another one asked for:
 
 - ``keys``: keys of level 2 to rows, half of which are there.
 - ``near``: keys of names with one letter changed, of any type; most are no name of the pack.
-- ``diseases and chemicals``, ``genes``: links for the mentions of the test parts of BC5CDR and NCBI-disease, and of
-  GNormPlus and NLM-Gene, whose own links are taken out; texts have their abbreviations. The rate is also stated without
-  the time of the search for similar names.
-- ``abbreviations``, ``dictionary``, ``links``: the three steps over abstracts of ``text-abstracts``.
+- ``diseases and chemicals``, ``genes``: links for the mentions of the test parts of BC5CDR and
+  NCBI-disease, and of GNormPlus and NLM-Gene, whose own links are taken out; texts have their
+  abbreviations. The rate is also stated without the time of the search for similar names.
+- ``abbreviations``, ``dictionary``, ``links``: the three steps over abstracts of
+  ``text-abstracts``.
 
-*Memory* is what no file backs (anonymous pages), from before the pack and the linker are opened. Writes
-``results/linking-speed.json``.
+*Memory* is what no file backs (anonymous pages), from before the pack and the linker are opened.
+Writes ``results/linking-speed.json``.
 """
 
 from __future__ import annotations
@@ -54,7 +57,10 @@ from studies.speed.workers import Worker
 
 NAME: Final = "linking-speed"
 CORPORA: Final[Mapping[str, tuple[str, ...]]] = {
-    "diseases and chemicals": ("bc5cdr/pubtator/CDR_TestSet.PubTator.txt", "ncbi-disease/pubtator/test.PubTator.txt"),
+    "diseases and chemicals": (
+        "bc5cdr/pubtator/CDR_TestSet.PubTator.txt",
+        "ncbi-disease/pubtator/test.PubTator.txt",
+    ),
     "genes": ("gnormplus-bc2gn/Test.PubTator", "nlm-gene/Test.PubTator"),
 }
 TYPES: Final[Mapping[str, str]] = {
@@ -94,7 +100,10 @@ def main() -> int:
         "opened": opened,
         "memory_mb": memory,
         "load": os.getloadavg()[1],
-        "tasks": {task: summary({side: [one[task] for one in own] for side, own in told.items()}) for task in TASKS},
+        "tasks": {
+            task: summary({side: [one[task] for one in own] for side, own in told.items()})
+            for task in TASKS
+        },
     }
     sys.stdout.write(json.dumps(result, indent=1) + "\n")
     if not args.print_only:
@@ -103,17 +112,25 @@ def main() -> int:
 
 
 def summary(told: Mapping[str, Sequence[Mapping[str, float]]]) -> dict[str, Any]:
-    """Things a second of each side, over all rounds, and the median ratio of the times of neighbouring rounds."""
+    """Things a second of each side, over all rounds, and the median ratio of the times of
+    neighbouring rounds.
+    """
     found: dict[str, Any] = {
-        f"{side}_per_second": round(sum(one["count"] for one in own) / sum(one["seconds"] for one in own), 1)
+        f"{side}_per_second": round(
+            sum(one["count"] for one in own) / sum(one["seconds"] for one in own), 1
+        )
         for side, own in told.items()
     }
     for side, own in told.items():
         if "near_seconds" in own[0]:
             seconds = sum(one["seconds"] - one["near_seconds"] for one in own)
-            found[f"{side}_per_second_without_near"] = round(sum(one["count"] for one in own) / seconds, 1)
+            found[f"{side}_per_second_without_near"] = round(
+                sum(one["count"] for one in own) / seconds, 1
+            )
     if "other" in told:
-        ratios = [a["seconds"] / b["seconds"] for a, b in zip(told["other"], told["this"], strict=True)]
+        ratios = [
+            a["seconds"] / b["seconds"] for a, b in zip(told["other"], told["this"], strict=True)
+        ]
         found["times_as_fast"] = round(statistics.median(ratios), 2)
         found["ratios"] = [round(ratio, 2) for ratio in ratios]
     return found
@@ -122,8 +139,16 @@ def summary(told: Mapping[str, Sequence[Mapping[str, float]]]) -> dict[str, Any]
 def _worker(args: argparse.Namespace, source: Path) -> Worker:
     """A process with the sources of one checkout."""
     given = [args.pack, args.linker, "--worker", "--rounds", args.rounds]
-    paths = [str(source), str(ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    return Worker("studies.speed.linking", given, {"PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"})
+    paths = [
+        str(source),
+        str(ROOT),
+        *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)),
+    ]
+    return Worker(
+        "studies.speed.linking",
+        given,
+        {"PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"},
+    )
 
 
 def _memory(worker: Worker) -> dict[str, float]:
@@ -159,13 +184,17 @@ def anonymous() -> int:
 
 
 def gold(paths: Sequence[str], rounds: int) -> list[list[Document]]:
-    """The documents of corpora in as many groups as there are rounds, with mentions without links."""
+    """The documents of corpora in as many groups as there are rounds, with mentions without
+    links.
+    """
     found = []
     data = Path(os.environ["FASCICLE_DATA"])
     for one in chain.from_iterable(read(data / path, format="pubtator") for path in paths):
         kept = {m.spans: Mention(m.spans, TYPES[m.type]) for m in one.mentions if m.type in TYPES}
         pairs = find_abbreviations(one) or None
-        found.append(Document(id=one.id, text=one.text, mentions=tuple(kept.values()), abbreviations=pairs))
+        found.append(
+            Document(id=one.id, text=one.text, mentions=tuple(kept.values()), abbreviations=pairs)
+        )
     return [found[number::rounds] for number in range(rounds)]
 
 
@@ -181,8 +210,16 @@ class Steps:
         texts: Sequence[str],
     ) -> None:
         """Takes what is open."""
-        self._pack, self._linker, self._index, self._corpora, self._texts = pack, linker, index, corpora, texts
-        self._dictionary = PackRecogniser({"dictionary": pack}, settings=RecognitionSettings(links=False))
+        self._pack, self._linker, self._index, self._corpora, self._texts = (
+            pack,
+            linker,
+            index,
+            corpora,
+            texts,
+        )
+        self._dictionary = PackRecogniser(
+            {"dictionary": pack}, settings=RecognitionSettings(links=False)
+        )
         self._near_seconds = 0.0
         finder = linker._gatherer.finder
         find = finder.find_near
@@ -196,12 +233,16 @@ class Steps:
         finder.find_near = find_near  # type: ignore[method-assign]
 
     def round(self, number: int) -> dict[str, dict[str, float]]:
-        """Does everything once, with the inputs of a round: how many things, and in how many seconds."""
+        """Does everything once, with the inputs of a round: how many things, and in how many
+        seconds.
+        """
         generator = random.Random(number)
         found = {"keys": self._rows(generator), "near": self._near(generator)}
         for name, groups in self._corpora.items():
             self._near_seconds = 0.0
-            found[name] = timed(lambda own=groups[number]: self._linker.predict(own), count_of(groups[number]))
+            found[name] = timed(
+                lambda own=groups[number]: self._linker.predict(own), count_of(groups[number])
+            )
             found[name]["near_seconds"] = self._near_seconds
         return {**found, **self._abstracts(number)}
 
@@ -232,7 +273,10 @@ class Steps:
 
             found[name] = timed(all_of_it, len(documents))
 
-        step("abbreviations", lambda own: [Patch(abbreviations=find_abbreviations(one)) for one in own])
+        step(
+            "abbreviations",
+            lambda own: [Patch(abbreviations=find_abbreviations(one)) for one in own],
+        )
         step("dictionary", self._dictionary.predict)
         step("links", self._linker.predict)
         found["links"]["mentions"] = count_of(documents)

@@ -1,4 +1,6 @@
-"""Matchers of names that are measured beside each other, each behind one way to load, scan and look up."""
+"""Matchers of names that are measured beside each other, each behind one way to load, scan and
+look up.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ MODULES: Final = {
     "marisa-trie": "marisa_trie",
     "spacy": "spacy",
 }
-_SAVE: Final = "import sys, pathlib, studies.speed.matchers as p; p.save_marisa(pathlib.Path(sys.argv[1]))"
+_SAVE: Final = (
+    "import sys, pathlib, studies.speed.matchers as p; p.save_marisa(pathlib.Path(sys.argv[1]))"
+)
 Scan = Callable[[Sequence[str]], int]
 
 
@@ -33,7 +37,8 @@ class Ready(NamedTuple):
 
     Attributes:
         scan: finds names in texts, and returns how many.
-        lookup: finds names or keys exactly, and returns how many there are; ``None`` where that is not measured.
+        lookup: finds names or keys exactly, and returns how many there are; ``None`` where that is
+            not measured.
         opened: seconds of processor time until it was ready.
     """
 
@@ -97,7 +102,11 @@ def _marisa(folder: Path, names: Sequence[str]) -> Ready:
     place = folder / "names.marisa"
     if not place.exists():  # built by another process, so that this one only maps it
         paths = os.pathsep.join(filter(None, sys.path))
-        subprocess.run([sys.executable, "-c", _SAVE, str(folder)], check=True, env={**os.environ, "PYTHONPATH": paths})
+        subprocess.run(
+            [sys.executable, "-c", _SAVE, str(folder)],
+            check=True,
+            env={**os.environ, "PYTHONPATH": paths},
+        )
     started = time.process_time()
     trie = marisa_trie.Trie()
     trie.mmap(str(place))
@@ -125,7 +134,9 @@ def save_marisa(folder: Path) -> None:
     """Writes the trie of marisa-trie to a file."""
     import marisa_trie
 
-    marisa_trie.Trie([lowered(name) for name in names_of(folder)]).save(str(folder / "names.marisa"))
+    marisa_trie.Trie([lowered(name) for name in names_of(folder)]).save(
+        str(folder / "names.marisa")
+    )
 
 
 def _pyahocorasick(folder: Path, names: Sequence[str]) -> Ready:
@@ -171,7 +182,9 @@ def _spacy(folder: Path, names: Sequence[str]) -> Ready:
     for start in range(0, len(names), 10_000):
         matcher.add("x", [english.make_doc(name) for name in names[start : start + 10_000]])
     opened = time.process_time() - started
-    return Ready(lambda texts: sum(len(matcher(english.make_doc(text))) for text in texts), None, opened)
+    return Ready(
+        lambda texts: sum(len(matcher(english.make_doc(text))) for text in texts), None, opened
+    )
 
 
 def _closed(text: str, end: int) -> bool:
@@ -179,7 +192,9 @@ def _closed(text: str, end: int) -> bool:
 
 
 def _between(text: str, start: int, end: int) -> bool:
-    return (start == 0 or not (text[start].isalnum() and text[start - 1].isalnum())) and _closed(text, end)
+    return (start == 0 or not (text[start].isalnum() and text[start - 1].isalnum())) and _closed(
+        text, end
+    )
 
 
 LOADERS: Final[dict[str, Callable[[Path, Sequence[str]], Ready]]] = {

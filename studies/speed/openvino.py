@@ -2,9 +2,9 @@
 
 usage: python -m studies.speed.openvino [--model biomed] [--rounds 3] [--beside TEXT]
 
-``FASCICLE_DATA`` names the corpora. Each runtime is a process of its own in turn, on one thread. ``few shapes`` pads
-batches to few shapes, since OpenVINO prepares a graph anew for each shape that comes after another one. Written:
-``results/openvino.json``.
+``FASCICLE_DATA`` names the corpora. Each runtime is a process of its own in turn, on one thread.
+``few shapes`` pads batches to few shapes, since OpenVINO prepares a graph anew for each shape that
+comes after another one. Written: ``results/openvino.json``.
 """
 
 from __future__ import annotations
@@ -43,12 +43,18 @@ _GOLD: Mapping[str, tuple[str, Mapping[str, str]]] = {
     ),
     "ncbi-disease test": (
         "ncbi-disease/pubtator/test.PubTator.txt",
-        dict.fromkeys(("SpecificDisease", "Modifier", "DiseaseClass", "CompositeMention"), "Disease"),
+        dict.fromkeys(
+            ("SpecificDisease", "Modifier", "DiseaseClass", "CompositeMention"), "Disease"
+        ),
     ),
 }
 _STEP = 8  # pieces; lengths of few shapes are multiples
 _ALONE = 200  # sentences, one call each
-_OPTIONS = {"INFERENCE_NUM_THREADS": 1, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"}
+_OPTIONS = {
+    "INFERENCE_NUM_THREADS": 1,
+    "PERFORMANCE_HINT": "LATENCY",
+    "INFERENCE_PRECISION_HINT": "f32",
+}
 Batch = Mapping[str, np.ndarray]
 
 
@@ -58,7 +64,9 @@ def main() -> None:
     parser.add_argument("--model", default="biomed")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--beside", default="nothing else")
-    parser.add_argument("--one", choices=RUNTIMES, help="measure one runtime in this process, and print it")
+    parser.add_argument(
+        "--one", choices=RUNTIMES, help="measure one runtime in this process, and print it"
+    )
     args = parser.parse_args()
     if args.one:
         print(json.dumps(one(args.model, args.one)))
@@ -122,13 +130,17 @@ class OpenVino:
     def run(self, inputs: Batch) -> dict[str, np.ndarray]:
         """Scores one batch."""
         feed = {name: inputs[name] for name in self._inputs}
-        found = self._request.infer(padded(feed) if self._few else feed, share_inputs=True, share_outputs=True)
+        found = self._request.infer(
+            padded(feed) if self._few else feed, share_inputs=True, share_outputs=True
+        )
         rows, units = inputs["first_piece"].shape
         return {self._output: found[self._output][:rows, :units].copy()}
 
 
 def padded(feed: Batch) -> dict[str, np.ndarray]:
-    """The batch with as many rows and units as its length alone decides, and a length that is a multiple."""
+    """The batch with as many rows and units as its length alone decides, and a length that is a
+    multiple.
+    """
     rows, pieces = feed["input_ids"].shape
     length = -(-pieces // _STEP) * _STEP
     most = max(rows, TOKENS_A_THREAD // length) if rows > 1 else 1
@@ -151,12 +163,16 @@ def summed(own: Sequence[dict[str, Any]], first: Sequence[dict[str, Any]]) -> di
     for what in ("opening", "bulk", "bulk_again", "alone", "peak_mb"):
         ratios = sorted(a[what] / b[what] for a, b in zip(own, first, strict=True))
         found[what] = round(statistics.median(one[what] for one in own), 4)
-        found[f"{what}_ratio"] = [round(value, 3) for value in (statistics.median(ratios), ratios[0], ratios[-1])]
+        found[f"{what}_ratio"] = [
+            round(value, 3) for value in (statistics.median(ratios), ratios[0], ratios[-1])
+        ]
     return found
 
 
 def compared(corpus: str, found: Mapping[str, list[list[list[Any]]]]) -> dict[str, Any]:
-    """How many mentions each runtime finds that the first one does not, or the other way round; and F1, paired."""
+    """How many mentions each runtime finds that the first one does not, or the other way round;
+    and F1, paired.
+    """
     path, types = _path(corpus), _GOLD[corpus][1]
     documents = list(read(str(path)))
     gold = {
@@ -165,9 +181,15 @@ def compared(corpus: str, found: Mapping[str, list[list[list[Any]]]]) -> dict[st
     }
     scores, sets = {}, {}
     for name, rows in found.items():
-        sets[name] = {(i, *mention) for i, several in enumerate(rows) for mention in map(tuple, several)}
+        sets[name] = {
+            (i, *mention) for i, several in enumerate(rows) for mention in map(tuple, several)
+        }
         predicted = {
-            document.id: [Mention(((a, b),), kind, source="found") for a, b, kind in several if kind in types.values()]
+            document.id: [
+                Mention(((a, b),), kind, source="found")
+                for a, b, kind in several
+                if kind in types.values()
+            ]
             for document, several in zip(documents, rows, strict=True)
         }
         scores[name] = score(gold, predicted)
@@ -195,8 +217,12 @@ def _path(corpus: str) -> Path:
 
 
 def _alone(model: ModelPredictor, documents: Sequence[Document]) -> float:
-    """Milliseconds of a sentence that is a call of its own: each sentence once, as a service meets them."""
-    sentences = [line for document in documents for line in document.text.split(". ") if len(line) > 20][:_ALONE]
+    """Milliseconds of a sentence that is a call of its own: each sentence once, as a service
+    meets them.
+    """
+    sentences = [
+        line for document in documents for line in document.text.split(". ") if len(line) > 20
+    ][:_ALONE]
     spent = []
     for text in sentences:
         before = time.process_time()

@@ -1,12 +1,15 @@
-"""Ten minutes of twice the capacity, with slow readers and half-open connections beside it: nothing wrong, memory flat.
+"""Ten minutes of twice the capacity, with slow readers and half-open connections beside it: nothing
+wrong, memory flat.
 
-usage: python -m studies.speed.overload [--seconds 600] [--model biomed-fast] [--readers 12] [--gone 2]
+usage: python -m studies.speed.overload [--seconds 600] [--model biomed-fast] [--readers 12] [--gone
+2]
 
-The capacity is found first. Then requests come at twice its rate, at random times that do not wait for answers. Each
-answer is compared with the model offline. Meanwhile readers ask for an answer of 3 MB: a third of them reads nothing to
-the end, a third 2 kB a second, and a third 64 kB a second, whose answers must be whole. So many connections a second
-end without a word (``TCP_REPAIR``, which needs an administrator), after nothing, after part of the headers, or after a
-request; of others only the client's half is closed. Every fault and cut connection is counted, and so are the
+The capacity is found first. Then requests come at twice its rate, at random times that do not wait
+for answers. Each answer is compared with the model offline. Meanwhile readers ask for an answer of
+3 MB: a third of them reads nothing to the end, a third 2 kB a second, and a third 64 kB a second,
+whose answers must be whole. So many connections a second end without a word (``TCP_REPAIR``, which
+needs an administrator), after nothing, after part of the headers, or after a request; of others
+only the client's half is closed. Every fault and cut connection is counted, and so are the
 connections that are left a minute after the end.
 """
 
@@ -35,7 +38,9 @@ from studies.speed.serving import _closed, _mebibytes, _mentions, _open
 
 _REPAIR: Final = getattr(socket, "TCP_REPAIR", 19)
 _LONG: Final = {"id": "long", "text": "病" * 990_000}  # nearly as long as a document may be
-_GET: Final = b"GET /v1/curation/document?id=long HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+_GET: Final = (
+    b"GET /v1/curation/document?id=long HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+)
 _PACES: Final = {
     "none": (0, 1_000.0),
     "slow": (2_048, 1.0),
@@ -50,21 +55,31 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--model", default="biomed-fast")
     parser.add_argument("--readers", type=int, default=12)
-    parser.add_argument("--gone", type=float, default=2.0, help="connections a second that end without a word")
+    parser.add_argument(
+        "--gone", type=float, default=2.0, help="connections a second that end without a word"
+    )
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = overload(Path(folder), args.model, seconds=args.seconds, readers=args.readers, gone=args.gone)
+        found = overload(
+            Path(folder), args.model, seconds=args.seconds, readers=args.readers, gone=args.gone
+        )
     write_result("serving-overload", found)
     sys.stdout.write(json.dumps(found, indent=1) + "\n")
 
 
-def overload(folder: Path, model: str, *, seconds: float, readers: int, gone: float) -> dict[str, Any]:
-    """Answers, refusals, readers, memory and what is left of a service that is asked for twice of what it can do."""
+def overload(
+    folder: Path, model: str, *, seconds: float, readers: int, gone: float
+) -> dict[str, Any]:
+    """Answers, refusals, readers, memory and what is left of a service that is asked for twice
+    of what it can do.
+    """
     given, annotator = texts(), fascicle.load(model, threads=1)
     wanted = [_mentions(annotator, text) for text in given]
     bodies = [json.dumps({"documents": [{"text": text}]}).encode() for text in given]
     log = folder / "log"
-    with _served(log, model, ["--queue", "16384", "--curation", str(folder / "decisions.sqlite")]) as (port, process):
+    with _served(
+        log, model, ["--queue", "16384", "--curation", str(folder / "decisions.sqlite")]
+    ) as (port, process):
         size = _add_long(port)
         capacity = asyncio.run(_closed(port, bodies, seconds=min(30.0, seconds)))
         crowd = _Crowd(port, size)
@@ -72,7 +87,9 @@ def overload(folder: Path, model: str, *, seconds: float, readers: int, gone: fl
 
         async def all_at_once() -> dict[str, Any]:
             tasks = crowd.tasks(readers, gone)
-            load = _open(port, bodies, wanted, rate=2 * capacity, seconds=seconds, memory=(process, memory))
+            load = _open(
+                port, bodies, wanted, rate=2 * capacity, seconds=seconds, memory=(process, memory)
+            )
             try:
                 return await load
             finally:
@@ -84,7 +101,13 @@ def overload(folder: Path, model: str, *, seconds: float, readers: int, gone: fl
         time.sleep(_AFTER)
         left = sum(one.status == psutil.CONN_ESTABLISHED for one in process.net_connections())
     load = {"capacity_per_second": capacity, "twice": found, **crowd.counts, "memory_mib": memory}
-    return {"model": model, "seconds": seconds, **load, "connections_left": left, "log_faults": _faults(log)}
+    return {
+        "model": model,
+        "seconds": seconds,
+        **load,
+        "connections_left": left,
+        "log_faults": _faults(log),
+    }
 
 
 class _Crowd:
@@ -147,13 +170,17 @@ class _Crowd:
             await asyncio.sleep(1 / rate)
             at += 1
             half = at % 5 == 0
-            with suppress(OSError), socket.create_connection(("127.0.0.1", self._port), timeout=5) as sock:
+            with (
+                suppress(OSError),
+                socket.create_connection(("127.0.0.1", self._port), timeout=5) as sock,
+            ):
                 sock.sendall(_REAL if half else kinds[at % len(kinds)])
                 if half:
                     sock.shutdown(socket.SHUT_WR)
                     await asyncio.sleep(0.2)
                 else:
-                    sock.setsockopt(socket.IPPROTO_TCP, _REPAIR, 1)  # the other side hears nothing of the end
+                    # the other side hears nothing of the end
+                    sock.setsockopt(socket.IPPROTO_TCP, _REPAIR, 1)
                 self._gone["half closed" if half else "half open"] += 1
 
     async def _look(self) -> None:
@@ -166,9 +193,14 @@ class _Crowd:
 
 def _add_long(port: int) -> int:
     """Adds a long document to what is curated; returns the bytes of its answer."""
-    url, body = f"http://127.0.0.1:{port}/v1/curation/document", json.dumps({"documents": [_LONG], "who": "Ada"})
+    url, body = (
+        f"http://127.0.0.1:{port}/v1/curation/document",
+        json.dumps({"documents": [_LONG], "who": "Ada"}),
+    )
     headers = {"Content-Type": "application/json"}
-    with urllib.request.urlopen(urllib.request.Request(f"{url}s", body.encode(), headers)) as answer:
+    with urllib.request.urlopen(
+        urllib.request.Request(f"{url}s", body.encode(), headers)
+    ) as answer:
         assert answer.status == 200
     with urllib.request.urlopen(f"{url}?id=long") as answer:
         return len(answer.read())

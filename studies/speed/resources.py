@@ -2,9 +2,9 @@
 
 usage: python -m studies.speed.resources [--rounds 7]
 
-``FASCICLE_DATA`` names the corpora. Start-up takes turns with ``python -c "import torch, transformers"``; the
-ratio is the median over rounds. Both are compiled before, as an installation compiles them. Memory is the largest
-resident set of the process, as the system accounts it.
+``FASCICLE_DATA`` names the corpora. Start-up takes turns with ``python -c "import torch,
+transformers"``; the ratio is the median over rounds. Both are compiled before, as an installation
+compiles them. Memory is the largest resident set of the process, as the system accounts it.
 """
 
 from __future__ import annotations
@@ -51,19 +51,26 @@ def main() -> None:
 
 
 def memory() -> dict[str, float]:
-    """Peak memory, in MB, over 10,000 and 20,000 sentences, and over documents of 200,000 and 400,000 characters."""
+    """Peak memory, in MB, over 10,000 and 20,000 sentences, and over documents of 200,000 and
+    400,000 characters.
+    """
     path = Path(os.environ["FASCICLE_DATA"]) / "bc5cdr" / "iob"
     texts = [
         d.text
         for part in ("train", "devel", "test")
-        for d in read(path / f"{part}.tsv", format="conll", options=ConllOptions(documents="sentence"))
+        for d in read(
+            path / f"{part}.tsv", format="conll", options=ConllOptions(documents="sentence")
+        )
     ]
     peaks = {}
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         for count in (10_000, 20_000):
             file = place / f"{count}.jsonl"
-            lines = (f'{{"fascicle":1,"id":"{i}","text":{json.dumps(texts[i % len(texts)])}}}\n' for i in range(count))
+            lines = (
+                f'{{"fascicle":1,"id":"{i}","text":{json.dumps(texts[i % len(texts)])}}}\n'
+                for i in range(count)
+            )
             file.write_text("".join(lines), encoding="utf-8")
             peaks[f"{count}_sentences"] = _peak(file, place / "out.jsonl")
         for size in (200_000, 400_000):
@@ -74,21 +81,29 @@ def memory() -> dict[str, float]:
 
 
 def _seconds(command: list[str]) -> float:
-    """Of the wall; the first run leaves the compiled modules for the others, which are the ones that count."""
-    compiling = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    """Of the wall; the first run leaves the compiled modules for the others, which are the ones
+    that count.
+    """
+    compiling = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
     started = time.perf_counter()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=compiling)
     return time.perf_counter() - started
 
 
 def _peak(file: Path, out: Path) -> float:
-    """Largest resident set of one run, in MB; a child of its own, since the account is of all children so far."""
+    """Largest resident set of one run, in MB; a child of its own, since the account is of all
+    children so far.
+    """
     code = (
         "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True); "
         "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     )
     command = [*ANNOTATE, str(file), "-o", str(out), "--overwrite", "--format", "jsonl"]
-    done = subprocess.run([sys.executable, "-c", code, *command], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *command], check=True, capture_output=True, text=True
+    )
     unit = 1024 if sys.platform != "darwin" else 1
     return int(done.stdout.split()[-1]) * unit / 1e6
 

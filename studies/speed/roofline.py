@@ -2,8 +2,9 @@
 
 usage: python -m studies.speed.roofline [--model biomed] [--beside TEXT]
 
-``FASCICLE_DATA`` names the corpora. One thread, CPU time: what else the machine does disturbs it less than the clock on
-the wall. ``--beside`` says what else ran, for the results. Written: ``results/roofline.json``.
+``FASCICLE_DATA`` names the corpora. One thread, CPU time: what else the machine does disturbs it
+less than the clock on the wall. ``--beside`` says what else ran, for the results. Written:
+``results/roofline.json``.
 """
 
 from __future__ import annotations
@@ -32,7 +33,13 @@ import fascicle.text.pieces as cutting
 import fascicle.text.reading as reading
 from fascicle.core.document import Document
 from fascicle.core.patches import apply
-from fascicle.core.session import OnnxSession, length_sorted_batches, load_onnxruntime, session_options, usable_cores
+from fascicle.core.session import (
+    OnnxSession,
+    length_sorted_batches,
+    load_onnxruntime,
+    session_options,
+    usable_cores,
+)
 from fascicle.core.stream import chunks
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.files import read
@@ -67,11 +74,16 @@ def main() -> None:
     kinds = {}
     for name, texts in texts_of(sentences()).items():
         for way in ("bulk", "alone"):
-            kinds[f"{name}, {way}"] = stages(model, texts if way == "bulk" else texts[:_ALONE], way=way)
+            kinds[f"{name}, {way}"] = stages(
+                model, texts if way == "bulk" else texts[:_ALONE], way=way
+            )
     width = min(inputs for inputs, _ in shapes)
-    layers = sum(shapes.values()) // 6  # three for attention, one after it, two of the feed-forward part
+    # three for attention, one after it, two of the feed-forward part
+    layers = sum(shapes.values()) // 6
     for found in kinds.values():
-        piece = limits.asked(shapes, width=width, layers=layers, length=found["pieces"] / found["windows"])
+        piece = limits.asked(
+            shapes, width=width, layers=layers, length=found["pieces"] / found["windows"]
+        )
         found |= {"piece": piece, **shares(found, piece, most)}
     report = {
         "model": model.name,
@@ -103,7 +115,9 @@ def texts_of(given: Sequence[str]) -> dict[str, list[str]]:
 
 @dataclass
 class Clock:
-    """CPU seconds of nested stages, each without those inside it, and what passes through the network."""
+    """CPU seconds of nested stages, each without those inside it, and what passes through the
+    network.
+    """
 
     spent: dict[str, float] = field(default_factory=lambda: collections.defaultdict(float))
     pieces: int = 0
@@ -178,7 +192,9 @@ def watched(model: ModelPredictor, clock: Clock) -> Iterator[ModelPredictor]:
 
 
 def stages(model: ModelPredictor, texts: Sequence[str], *, way: str) -> dict[str, Any]:
-    """CPU time of each stage from a file of texts to a file of mentions; the round of the median total."""
+    """CPU time of each stage from a file of texts to a file of mentions; the round of the median
+    total.
+    """
     rounds = []
     for _ in range(ROUNDS + 1):
         clock = Clock()
@@ -194,14 +210,23 @@ def stages(model: ModelPredictor, texts: Sequence[str], *, way: str) -> dict[str
         "windows": chosen.windows,
         "padding": round(chosen.padded / chosen.pieces - 1, 4),
         "cpu_ms_per_sentence": round(1000 * total / len(texts), 4),
-        "totals_of_rounds_ms": [round(1000 * sum(clock.spent.values()) / len(texts), 4) for clock in rounds[1:]],
-        "stages_ms_per_sentence": {name: round(1000 * value / len(texts), 5) for name, value in chosen.spent.items()},
+        "totals_of_rounds_ms": [
+            round(1000 * sum(clock.spent.values()) / len(texts), 4) for clock in rounds[1:]
+        ],
+        "stages_ms_per_sentence": {
+            name: round(1000 * value / len(texts), 5) for name, value in chosen.spent.items()
+        },
     }
 
 
 def through(model: ModelPredictor, texts: Sequence[str], clock: Clock, *, way: str) -> None:
-    """Reads the texts from a file, finds mentions, and writes them; in one stream, or one call for each text."""
-    lines = "".join(json.dumps({"fascicle": 1, "id": str(i), "text": text}) + "\n" for i, text in enumerate(texts))
+    """Reads the texts from a file, finds mentions, and writes them; in one stream, or one call
+    for each text.
+    """
+    lines = "".join(
+        json.dumps({"fascicle": 1, "id": str(i), "text": text}) + "\n"
+        for i, text in enumerate(texts)
+    )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "texts.jsonl"
         path.write_text(lines, encoding="utf-8")
@@ -220,7 +245,10 @@ def shares(found: Mapping[str, Any], piece: Mapping[str, float], most: float) ->
     work = piece["product_operations"] * found["pieces"] / found["sentences"] / 1e9
     network = work / (found["stages_ms_per_sentence"]["network"] / 1000)
     whole = work / (found["cpu_ms_per_sentence"] / 1000)
-    return {"share_of_int8": round(whole / most, 4), "share_of_int8_network": round(network / most, 4)}
+    return {
+        "share_of_int8": round(whole / most, 4),
+        "share_of_int8_network": round(network / most, 4),
+    }
 
 
 def batches(model: ModelPredictor, texts: Sequence[str], *, tokens: int) -> list[dict[str, Any]]:
@@ -231,11 +259,15 @@ def batches(model: ModelPredictor, texts: Sequence[str], *, tokens: int) -> list
         windows = [window for cut in read_.windows for window in cut]
         lengths = [window.pieces[1] - window.pieces[0] for window in windows]
         for rows in length_sorted_batches(lengths, max_tokens=tokens):
-            found.append(predicting.collate([windows[i] for i in rows], read_.pieces, model._tokenizer))
+            found.append(
+                predicting.collate([windows[i] for i in rows], read_.pieces, model._tokenizer)
+            )
     return found
 
 
-def operators(graph: Path, model: ModelPredictor, texts: Sequence[str]) -> dict[str, dict[str, float]]:
+def operators(
+    graph: Path, model: ModelPredictor, texts: Sequence[str]
+) -> dict[str, dict[str, float]]:
     """The share of each operator in the time of the network, from the profiler of ONNX Runtime."""
     return {
         way: profiled(graph, batches(model, texts, tokens=tokens)[:: 1 if way == "bulk" else 4])
@@ -262,12 +294,16 @@ def profiled(graph: Path, given: Sequence[dict[str, Any]]) -> dict[str, float]:
         if event.get("cat") == "Node" and event["name"].endswith("kernel_time"):
             spent[event["args"]["op_name"]] += event["dur"]
     total = sum(spent.values())
-    large = {name: round(value / total, 4) for name, value in spent.most_common() if value >= total / 100}
+    large = {
+        name: round(value / total, 4) for name, value in spent.most_common() if value >= total / 100
+    }
     return {**large, "others": round(1 - sum(large.values()), 4)}
 
 
 def threads(graph: Path, model: ModelPredictor, texts: Sequence[str]) -> dict[str, Any]:
-    """Wall seconds of one session with all cores against as many callers of a session with one thread."""
+    """Wall seconds of one session with all cores against as many callers of a session with one
+    thread.
+    """
     cores = usable_cores()
     wide, single = OnnxSession.open(graph, threads=cores), OnnxSession.open(graph, threads=1)
     given = {tokens: batches(model, texts, tokens=tokens) for tokens in (256, 256 * cores)}

@@ -1,13 +1,15 @@
-"""What runs of a pipeline cost: memory over many documents, two workers against one, a pipeline against its steps.
+"""What runs of a pipeline cost: memory over many documents, two workers against one, a pipeline
+against its steps.
 
 usage: python -m studies.speed.runs memory [--documents 100000]
-       python -m studies.speed.runs workers [--documents 40000, or 1000 with --model] [--repeats 3] [--model]
-       python -m studies.speed.runs overhead [--documents 200] [--repeats 5] [--model]
+       python -m studies.speed.runs workers [--documents 40000, or 1000 with --model] [--repeats 3]
+       [--model] python -m studies.speed.runs overhead [--documents 200] [--repeats 5] [--model]
        python -m studies.speed.runs start [--repeats 7]
        python -m studies.speed.runs damaged [--documents 10000]
 
-The documents are the example abstracts, in turns, under ids of their own. They go through a finder of abbreviations and
-the names of the shipped term pack; with ``--model`` through the pipeline of the examples, which has the shipped model.
+The documents are the example abstracts, in turns, under ids of their own. They go through a finder
+of abbreviations and the names of the shipped term pack; with ``--model`` through the pipeline of
+the examples, which has the shipped model.
 """
 
 from __future__ import annotations
@@ -70,7 +72,10 @@ def main() -> None:
             name, found = "runs-memory", memory(place, args.documents or 100_000)
         elif args.what == "workers":
             found = workers(
-                place, args.documents or (1_000 if args.model else 40_000), repeats=args.repeats or 3, model=args.model
+                place,
+                args.documents or (1_000 if args.model else 40_000),
+                repeats=args.repeats or 3,
+                model=args.model,
             )
             name = "runs-workers"
         elif args.what == "start":
@@ -78,16 +83,22 @@ def main() -> None:
         elif args.what == "damaged":
             name, found = "runs-damaged", damaged(place, args.documents or 10_000)
         else:
-            found = overhead(place, args.documents or 200, repeats=args.repeats or 5, model=args.model)
+            found = overhead(
+                place, args.documents or 200, repeats=args.repeats or 5, model=args.model
+            )
             name = "runs-overhead"
     name += "-model" if args.model else ""
     write_result(name, {"model": args.model, **found})
-    sys.stdout.write(f"{name}: { {key: value for key, value in found.items() if key != 'samples'} }\n")
+    sys.stdout.write(
+        f"{name}: { {key: value for key, value in found.items() if key != 'samples'} }\n"
+    )
 
 
 def texts() -> list[str]:
     """The example abstracts."""
-    return [path.read_text(encoding="utf-8") for path in sorted((EXAMPLES / "abstracts").glob("*.txt"))]
+    return [
+        path.read_text(encoding="utf-8") for path in sorted((EXAMPLES / "abstracts").glob("*.txt"))
+    ]
 
 
 def documents(count: int) -> list[Document]:
@@ -97,13 +108,21 @@ def documents(count: int) -> list[Document]:
 
 
 def prepare(place: Path, count: int, *, model: bool = False, shard: int = 100) -> str:
-    """Writes ``in.jsonl`` and, for dictionary steps, ``pipeline.toml``; returns the path of the pipeline."""
+    """Writes ``in.jsonl`` and, for dictionary steps, ``pipeline.toml``; returns the path of the
+    pipeline.
+    """
     given = texts()
     with (place / "in.jsonl").open("wb") as stream:
         for number in range(count):
-            stream.write(codec.encode(Document(id=f"d{number}", text=given[number % len(given)])) + b"\n")
+            stream.write(
+                codec.encode(Document(id=f"d{number}", text=given[number % len(given)])) + b"\n"
+            )
     if model:
-        settings = (EXAMPLES / "pipeline" / "pipeline.toml").read_text(encoding="utf-8").replace("../", f"{EXAMPLES}/")
+        settings = (
+            (EXAMPLES / "pipeline" / "pipeline.toml")
+            .read_text(encoding="utf-8")
+            .replace("../", f"{EXAMPLES}/")
+        )
         settings += f"\n[shards]\ndocuments = {shard}\n"
     else:
         settings = PIPELINE.replace("{documents}", str(shard))
@@ -112,7 +131,9 @@ def prepare(place: Path, count: int, *, model: bool = False, shard: int = 100) -
 
 
 def memory(place: Path, count: int) -> dict[str, Any]:
-    """MiB of the worker and of the run against documents done, after the first fifth; one worker that never ends."""
+    """MiB of the worker and of the run against documents done, after the first fifth; one worker
+    that never ends.
+    """
     opener = PipelineOpener(given=prepare(place, count, shard=max(count // 1_000, 1)))
     run = Run.of([str(place / "in.jsonl")], opener, str(place / "out"))
     crew: list[Supervisor] = []
@@ -138,22 +159,40 @@ def memory(place: Path, count: int) -> dict[str, Any]:
 def start(place: Path, *, repeats: int) -> dict[str, Any]:
     """Seconds of whole processes that annotate one abstract with the shipped model, in turns."""
     prepare(place, 1)
-    (place / "pipeline.toml").write_text('[[steps]]\nkind = "recogniser"\nmodel = "biomed"\n', encoding="utf-8")
+    (place / "pipeline.toml").write_text(
+        '[[steps]]\nkind = "recogniser"\nmodel = "biomed"\n', encoding="utf-8"
+    )
     seconds: dict[str, list[float]] = {"annotate": [], "run": []}
     for turn in range(repeats + 1):
-        for name, more in (("annotate", ["--model", "biomed"]), ("run", ["--pipeline", str(place)])):
+        for name, more in (
+            ("annotate", ["--model", "biomed"]),
+            ("run", ["--pipeline", str(place)]),
+        ):
             command = [sys.executable, "-m", "fascicle", name, str(place / "in.jsonl"), *more]
             begun = time.perf_counter()
-            subprocess.run([*command, "-o", str(place / f"{name}-{turn}.jsonl")], check=True, stderr=subprocess.DEVNULL)
+            subprocess.run(
+                [*command, "-o", str(place / f"{name}-{turn}.jsonl")],
+                check=True,
+                stderr=subprocess.DEVNULL,
+            )
             if turn:  # the first one warms up
                 seconds[name].append(time.perf_counter() - begun)
-    ratio = statistics.median(b / a for a, b in zip(seconds["annotate"], seconds["run"], strict=True))
+    ratio = statistics.median(
+        b / a for a, b in zip(seconds["annotate"], seconds["run"], strict=True)
+    )
     return {"seconds": seconds, "ratio": ratio}
 
 
 def damaged(place: Path, count: int) -> dict[str, Any]:
-    """Damaged files of XML and JSON, as many of each kind, under the rules of ``tests/torture/fuzz_readers.py``."""
-    command = [sys.executable, str(ROOT / "tests" / "torture" / "fuzz_readers.py"), "--processes", "2"]
+    """Damaged files of XML and JSON, as many of each kind, under the rules of
+    ``tests/torture/fuzz_readers.py``.
+    """
+    command = [
+        sys.executable,
+        str(ROOT / "tests" / "torture" / "fuzz_readers.py"),
+        "--processes",
+        "2",
+    ]
     command += [word for kind in _DAMAGED for word in ("--only", kind)]
     command += ["--count", str(count // len(_DAMAGED)), "--results", str(place / "found.json")]
     subprocess.run(command, check=False)
@@ -194,7 +233,12 @@ def workers(place: Path, count: int, *, repeats: int, model: bool) -> dict[str, 
     work: dict[int, list[float]] = {1: [], 2: []}
     for turn in range(repeats):
         for number in (1, 2) if turn % 2 else (2, 1):
-            run = Run.of([str(place / "in.jsonl")], opener, str(place / f"out-{turn}-{number}"), workers=number)
+            run = Run.of(
+                [str(place / "in.jsonl")],
+                opener,
+                str(place / f"out-{turn}-{number}"),
+                workers=number,
+            )
             started: list[float] = []
             begun = time.perf_counter()
             run.do(started=lambda _, at=started: at.append(time.perf_counter()))
@@ -207,9 +251,15 @@ def workers(place: Path, count: int, *, repeats: int, model: bool) -> dict[str, 
         "characters": round(characters),
         "seconds": seconds,
         "seconds_of_work": work,
-        "ratio": statistics.median(one / two for one, two in zip(seconds[1], seconds[2], strict=True)),
-        "ratio_of_work": statistics.median(one / two for one, two in zip(work[1], work[2], strict=True)),
-        "documents_per_second": {number: count / statistics.median(found) for number, found in work.items()},
+        "ratio": statistics.median(
+            one / two for one, two in zip(seconds[1], seconds[2], strict=True)
+        ),
+        "ratio_of_work": statistics.median(
+            one / two for one, two in zip(work[1], work[2], strict=True)
+        ),
+        "documents_per_second": {
+            number: count / statistics.median(found) for number, found in work.items()
+        },
     }
 
 
@@ -220,7 +270,12 @@ def overhead(place: Path, count: int, *, repeats: int, model: bool) -> dict[str,
         alone = _alone(pipeline, given)
         gc.collect()
         gc.freeze()  # as in a worker
-        found = take_turns(alone, lambda: deque(pipeline.results(given), maxlen=0), repeats=repeats, other="pipeline")
+        found = take_turns(
+            alone,
+            lambda: deque(pipeline.results(given), maxlen=0),
+            repeats=repeats,
+            other="pipeline",
+        )
     return {"documents": count, "overhead": found["ratio"], **found}
 
 

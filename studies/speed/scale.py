@@ -1,16 +1,21 @@
-"""Runs of a pipeline over up to a million documents: memory, bytes after kills, costs of planning, finishing, updating.
+"""Runs of a pipeline over up to a million documents: memory, bytes after kills, costs of planning,
+finishing, updating.
 
-usage: python -m studies.speed.scale [--documents 1000000] [--workers 2] [--kills 5] [--changed 1000] [--seed 1]
-       [--without killed grown updated ray s3] [--beside TEXT]
+usage: python -m studies.speed.scale [--documents 1000000] [--workers 2] [--kills 5] [--changed
+       1000] [--seed 1] [--without killed grown updated ray s3] [--beside TEXT]
 
-A document is a part of an example abstract under an id of its own. It goes through a finder of abbreviations, the names
-of the shipped term pack, two rules and a choice. Each part of the script is one question:
+A document is a part of an example abstract under an id of its own. It goes through a finder of
+abbreviations, the names of the shipped term pack, two rules and a choice. Each part of the script
+is one question:
 
 - ``killed``: a run that is killed at random moments, itself or a worker in turns, against one that
   nobody disturbs: the same bytes, each document once, and memory that does not grow;
-- ``grown``: CPU seconds of planning and of finishing an eighth, a quarter, half and all of the documents;
-- ``updated``: CPU seconds of ``--update`` with so many changed documents against those of the run before;
-- ``ray``: a run on a cluster of three nodes of this machine, one of which is killed (needs ``ray``);
+- ``grown``: CPU seconds of planning and of finishing an eighth, a quarter, half and all of the
+  documents;
+- ``updated``: CPU seconds of ``--update`` with so many changed documents against those of the run
+  before;
+- ``ray``: a run on a cluster of three nodes of this machine, one of which is killed (needs
+  ``ray``);
 - ``s3``: a run from and to a server of S3 on this machine (needs ``moto[server]`` and ``s3fs``).
 
 Written: ``results/scale.json``, in which parts that are left out stay as they were.
@@ -105,7 +110,9 @@ class Asked:
 
 
 def main() -> None:
-    """Measures and writes ``results/scale.json``; ends with an error if a byte differs or a document is not there."""
+    """Measures and writes ``results/scale.json``; ends with an error if a byte differs or a
+    document is not there.
+    """
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--documents", type=int, default=1_000_000)
     parser.add_argument("--workers", type=int, default=2)
@@ -115,7 +122,12 @@ def main() -> None:
     parser.add_argument("--without", nargs="*", default=[], choices=list(PARTS))
     parser.add_argument("--beside", default="nothing else")
     args = parser.parse_args()
-    facts = {"documents": args.documents, "workers": args.workers, "seed": args.seed, "beside": args.beside}
+    facts = {
+        "documents": args.documents,
+        "workers": args.workers,
+        "seed": args.seed,
+        "beside": args.beside,
+    }
     report: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         asked = Asked(
@@ -136,17 +148,28 @@ def main() -> None:
                 sys.stdout.write(f"{name}: {json.dumps(report[name])[:2_000]}\n")
     write_result("scale", {"parts": {**result("scale").get("parts", {}), **report}})
     if wrong := [
-        name for name, found in report.items() if not (found.get("same_bytes", True) and found.get("each_once", True))
+        name
+        for name, found in report.items()
+        if not (found.get("same_bytes", True) and found.get("each_once", True))
     ]:
-        sys.exit(f"the parts are not those of a calm run with each document once: {', '.join(wrong)}")
+        sys.exit(
+            f"the parts are not those of a calm run with each document once: {', '.join(wrong)}"
+        )
 
 
 def write_documents(path: Path, numbers: range, *, mark: str = "") -> None:
-    """Writes the documents of these numbers; a mark at the end of each text makes it another one."""
-    parts = [text[at : at + _CHARACTERS] for text in texts() for at in range(0, len(text), _CHARACTERS)]
+    """Writes the documents of these numbers; a mark at the end of each text makes it another
+    one.
+    """
+    parts = [
+        text[at : at + _CHARACTERS] for text in texts() for at in range(0, len(text), _CHARACTERS)
+    ]
     with path.open("wb") as stream:
         for number in numbers:
-            stream.write(codec.encode(Document(id=f"d{number}", text=parts[number % len(parts)] + mark)) + b"\n")
+            stream.write(
+                codec.encode(Document(id=f"d{number}", text=parts[number % len(parts)] + mark))
+                + b"\n"
+            )
 
 
 def started(
@@ -167,14 +190,22 @@ def ended(run: subprocess.Popen[bytes]) -> None:
 
 def sums(folder: Path) -> dict[str, str]:
     """The hash of each part."""
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.glob("part-*"))}
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.glob("part-*"))
+    }
 
 
 def undisturbed(asked: Asked) -> tuple[dict[str, str], dict[str, Any]]:
-    """The hashes of the parts of a run that nobody disturbs, what it costs, and whether it has each document once."""
+    """The hashes of the parts of a run that nobody disturbs, what it costs, and whether it has
+    each document once.
+    """
     before, begun = _cpu(), time.perf_counter()
     ended(started(asked, str(asked.place / "calm")))
-    facts = {"cpu_seconds": round(_cpu() - before, 2), "seconds": round(time.perf_counter() - begun, 2)}
+    facts = {
+        "cpu_seconds": round(_cpu() - before, 2),
+        "seconds": round(time.perf_counter() - begun, 2),
+    }
     return sums(asked.place / "calm"), {**facts, **identity(asked.place / "calm", asked.documents)}
 
 
@@ -191,7 +222,9 @@ def identity(folder: Path, count: int) -> dict[str, Any]:
 
 
 def killed(asked: Asked, calm: Mapping[str, str]) -> dict[str, Any]:
-    """A run that is killed, again and again; memory of its processes against the documents that are done."""
+    """A run that is killed, again and again; memory of its processes against the documents that
+    are done.
+    """
     chance, folder = random.Random(asked.seed), asked.place / "killed"
     moments = sorted(chance.uniform(0.05, 0.9) for _ in range(asked.kills))
     samples: list[tuple[int, int, int]] = []
@@ -201,7 +234,9 @@ def killed(asked: Asked, calm: Mapping[str, str]) -> dict[str, Any]:
         while run.poll() is None:
             done = _done(folder, len(calm))
             workers = children(run.pid)
-            samples.append((done, own_mebibytes(run.pid), max(map(own_mebibytes, workers), default=0)))
+            samples.append(
+                (done, own_mebibytes(run.pid), max(map(own_mebibytes, workers), default=0))
+            )
             if moments and done >= moments[0] * len(calm) and workers:
                 victim = run.pid if len(moments) % 2 else chance.choice(workers)
                 with contextlib.suppress(ProcessLookupError):
@@ -238,15 +273,18 @@ def _memory(samples: list[tuple[int, int, int]], per_shard: float) -> dict[str, 
             "most_mib": max(values, default=None),
             "mib_per_100000": slope(at, values) if len(set(at)) > 1 else None,
         }
-        for name, values in (("run", [one[1] for one in kept]), ("worker", [one[2] for one in kept]))
+        for name, values in (
+            ("run", [one[1] for one in kept]),
+            ("worker", [one[2] for one in kept]),
+        )
     }
 
 
 def grown(asked: Asked, calm: Mapping[str, str]) -> dict[str, Any]:
     """CPU seconds of planning and finishing runs of several sizes, and how they grow.
 
-    The growth is what each document of the last doubling costs, over what each document of the one before costs: 1 is
-    linear, whatever a run costs at its start.
+    The growth is what each document of the last doubling costs, over what each document of the one
+    before costs: 1 is linear, whatever a run costs at its start.
     """
     found: dict[int, dict[str, float]] = {}
     opener = PipelineOpener(given=str(asked.pipeline))
@@ -254,7 +292,9 @@ def grown(asked: Asked, calm: Mapping[str, str]) -> dict[str, Any]:
         count = asked.documents // share
         path = asked.place / "some.jsonl"
         write_documents(path, range(count))
-        run = Run.of([str(path)], opener, str(asked.place / f"grown-{count}"), workers=asked.workers)
+        run = Run.of(
+            [str(path)], opener, str(asked.place / f"grown-{count}"), workers=asked.workers
+        )
         clock: list[float] = []
         last: list[float] = []
         begun, spent = time.perf_counter(), time.process_time()
@@ -277,13 +317,18 @@ def grown(asked: Asked, calm: Mapping[str, str]) -> dict[str, Any]:
     return {
         "sizes": found,
         "growth": {
-            name: round((all_of_them[name] - half[name]) / max(2 * (half[name] - few[name]), 1e-9), 3) for name in costs
+            name: round(
+                (all_of_them[name] - half[name]) / max(2 * (half[name] - few[name]), 1e-9), 3
+            )
+            for name in costs
         },
     }
 
 
 def updated(asked: Asked, calm: Mapping[str, str]) -> dict[str, Any]:
-    """The cost of an update, whose documents are spread over all shards, against that of the run before it."""
+    """The cost of an update, whose documents are spread over all shards, against that of the run
+    before it.
+    """
     folder, other = asked.place / "updated", asked.place / "changed.jsonl"
     before = _cpu()
     ended(started(asked, str(folder), more=("--update",)))
@@ -324,7 +369,12 @@ def ray(asked: Asked, calm: Mapping[str, str]) -> dict[str, Any]:
         ended(run)
     finally:
         nodes.shutdown()
-    return {"nodes": _NODES, "killed": 1, "same_bytes": sums(folder) == calm, **identity(folder, asked.documents)}
+    return {
+        "nodes": _NODES,
+        "killed": 1,
+        "same_bytes": sums(folder) == calm,
+        **identity(folder, asked.documents),
+    }
 
 
 def s3(asked: Asked, calm: Mapping[str, str]) -> dict[str, Any]:
@@ -339,7 +389,11 @@ def s3(asked: Asked, calm: Mapping[str, str]) -> dict[str, Any]:
         seconds = time.perf_counter() - begun
         near = asked.place / "s3"
         system.get("bucket/out/", str(near), recursive=True)
-    return {"seconds": round(seconds, 2), "same_bytes": sums(near) == calm, **identity(near, asked.documents)}
+    return {
+        "seconds": round(seconds, 2),
+        "same_bytes": sums(near) == calm,
+        **identity(near, asked.documents),
+    }
 
 
 @contextlib.contextmanager
@@ -361,7 +415,10 @@ def _store() -> Iterator[Any]:
     try:
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            with (
+                contextlib.suppress(OSError),
+                socket.create_connection(("127.0.0.1", port), timeout=1),
+            ):
                 break
             time.sleep(0.2)
         yield s3fs.S3FileSystem()
@@ -371,7 +428,9 @@ def _store() -> Iterator[Any]:
 
 
 def _cpu() -> float:
-    """CPU seconds of the processes that this one started and that have ended, workers of runs included."""
+    """CPU seconds of the processes that this one started and that have ended, workers of runs
+    included.
+    """
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     return spent.ru_utime + spent.ru_stime
 

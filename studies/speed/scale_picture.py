@@ -32,7 +32,12 @@ def draw(figure: Figure, sizes: Mapping[str, Mapping[str, float]]) -> None:
     """
     axes = figure.subplots()
     for number, (part, name) in enumerate(_PARTS.items()):
-        axes.plot(list(map(int, sizes)), [one[part] for one in sizes.values()], label=name, **line_look(number))
+        axes.plot(
+            list(map(int, sizes)),
+            [one[part] for one in sizes.values()],
+            label=name,
+            **line_look(number),
+        )
     make_logarithmic(axes, "x", "y")
     axes.set_xlabel("documents")
     axes.set_ylabel("CPU seconds")

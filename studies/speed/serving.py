@@ -4,9 +4,10 @@ usage: python -m studies.speed.serving latency [--repeats 200]
        python -m studies.speed.serving throughput [--repeats 5] [--documents 600]
        python -m studies.speed.serving load [--seconds 600] [--queue 16384]
 
-The model is the shipped one without links, and the texts are the example abstracts in turns. The service has one worker
-and, where there are two cores, one of them; this program, which sends, has the other. ``load`` finds the capacity, then
-sends for so many seconds half of it, and twice of it, at random times that do not wait for answers.
+The model is the shipped one without links, and the texts are the example abstracts in turns. The
+service has one worker and, where there are two cores, one of them; this program, which sends, has
+the other. ``load`` finds the capacity, then sends for so many seconds half of it, and twice of it,
+at random times that do not wait for answers.
 """
 
 from __future__ import annotations
@@ -59,14 +60,27 @@ def main() -> None:
         else:
             found = load(port, process, args.seconds)
     write_result(f"serving-{args.what}", found)
-    sys.stdout.write(json.dumps({name: value for name, value in found.items() if name != "samples"}, indent=1) + "\n")
+    sys.stdout.write(
+        json.dumps({name: value for name, value in found.items() if name != "samples"}, indent=1)
+        + "\n"
+    )
 
 
 @contextmanager
 def served(queue: int) -> Iterator[tuple[int, psutil.Process]]:
     """A service on a core of its own; its port and its process."""
     more = ["--queue", str(queue)] if queue else []
-    command = [sys.executable, "-m", "fascicle", "serve", "biomed", "--no-link", "--port", "0", *more]
+    command = [
+        sys.executable,
+        "-m",
+        "fascicle",
+        "serve",
+        "biomed",
+        "--no-link",
+        "--port",
+        "0",
+        *more,
+    ]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     found = re.search(r":(\d+)/", process.stderr.readline())
@@ -83,7 +97,9 @@ def served(queue: int) -> Iterator[tuple[int, psutil.Process]]:
 
 
 def latency(port: int, repeats: int) -> dict[str, Any]:
-    """Seconds for one text: of the model in this process, and of the service for one client, in turns."""
+    """Seconds for one text: of the model in this process, and of the service for one client, in
+    turns.
+    """
     model = fascicle.load("biomed", threads=1)
     text = " ".join(" ".join(texts()).split()[:_WORDS])
     body = json.dumps({"documents": [{"text": text}]}).encode()
@@ -103,9 +119,20 @@ def latency(port: int, repeats: int) -> dict[str, Any]:
             taken = _timed(call)
             if turn >= 5:
                 seconds[name].append(taken)
-    found = {f"{name}_p{at}": _quantile(values, at / 100) for name, values in seconds.items() for at in (50, 95)}
+    found = {
+        f"{name}_p{at}": _quantile(values, at / 100)
+        for name, values in seconds.items()
+        for at in (50, 95)
+    }
     bar = 1.3 * found["model_p50"] + 0.005
-    return {"repeats": repeats, "words": _WORDS, **found, "bar_p50": bar, "bar_p95": 2 * bar, "samples": seconds}
+    return {
+        "repeats": repeats,
+        "words": _WORDS,
+        **found,
+        "bar_p50": bar,
+        "bar_p95": 2 * bar,
+        "samples": seconds,
+    }
 
 
 def throughput(port: int, repeats: int, count: int) -> dict[str, Any]:
@@ -115,11 +142,15 @@ def throughput(port: int, repeats: int, count: int) -> dict[str, Any]:
     model = fascicle.load("biomed", threads=1)
     wanted = list(model.stream(documents))
     seconds: dict[str, list[float]] = {"offline": [], "service": []}
-    with fascicle.Client(f"http://127.0.0.1:{port}", settings=ClientSettings(attempts=50)) as client:
+    with fascicle.Client(
+        f"http://127.0.0.1:{port}", settings=ClientSettings(attempts=50)
+    ) as client:
         for _ in range(repeats):
             seconds["offline"].append(_timed(lambda: list(model.stream(documents))))
             seconds["service"].append(_timed(lambda: _compare(client.annotate(documents), wanted)))
-    ratio = statistics.median(a / b for a, b in zip(seconds["offline"], seconds["service"], strict=True))
+    ratio = statistics.median(
+        a / b for a, b in zip(seconds["offline"], seconds["service"], strict=True)
+    )
     return {"documents": count, "repeats": repeats, "ratio": ratio, "samples": seconds}
 
 
@@ -132,7 +163,9 @@ def load(port: int, process: psutil.Process, seconds: float) -> dict[str, Any]:
     capacity = asyncio.run(_closed(port, bodies, seconds=min(30.0, seconds)))
     half = asyncio.run(_open(port, bodies, wanted, rate=capacity / 2, seconds=min(120.0, seconds)))
     memory = [(0.0, _mebibytes(process))]
-    twice = asyncio.run(_open(port, bodies, wanted, rate=2 * capacity, seconds=seconds, memory=(process, memory)))
+    twice = asyncio.run(
+        _open(port, bodies, wanted, rate=2 * capacity, seconds=seconds, memory=(process, memory))
+    )
     return {"capacity_per_second": capacity, "half": half, "twice": twice, "memory_mib": memory}
 
 
@@ -197,7 +230,9 @@ async def _ask(port: int, body: bytes) -> tuple[int, bytes]:
     try:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         head = f"POST /v1/annotate HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n"
-        writer.write(f"{head}Content-Type: application/json\r\nConnection: close\r\n\r\n".encode() + body)
+        writer.write(
+            f"{head}Content-Type: application/json\r\nConnection: close\r\n\r\n".encode() + body
+        )
         answer = await reader.read()
         writer.close()
     except OSError:
@@ -236,7 +271,9 @@ def _timed(call: Callable[[], object]) -> float:
 
 
 def _quantile(values: Sequence[float], share: float) -> float:
-    return sorted(values)[min(int(share * len(values)), len(values) - 1)] if values else float("nan")
+    return (
+        sorted(values)[min(int(share * len(values)), len(values) - 1)] if values else float("nan")
+    )
 
 
 if __name__ == "__main__":

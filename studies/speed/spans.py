@@ -1,10 +1,11 @@
 """How fast are span scores and their loss, taken apart, beside the literal concatenation?
 
-The literal form enumerates the spans of every row, gathers what its vector is made of, concatenates, and applies one
-linear layer; biaffine's is the product of all pairs of units, as in its paper. Both sides have the same weights and
-are given the same states, and their losses and gradients are first found equal. They run in one process on one thread,
-taking turns, so that a busy machine slows both alike; CPU time is counted, and the ratio is the median of those of
-neighbouring runs. Run `python -m studies.speed.spans`; it writes `studies/results/span_speed.json`.
+The literal form enumerates the spans of every row, gathers what its vector is made of,
+concatenates, and applies one linear layer; biaffine's is the product of all pairs of units, as in
+its paper. Both sides have the same weights and are given the same states, and their losses and
+gradients are first found equal. They run in one process on one thread, taking turns, so that a busy
+machine slows both alike; CPU time is counted, and the ratio is the median of those of neighbouring
+runs. Run `python -m studies.speed.spans`; it writes `studies/results/span_speed.json`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from fascicle.models.nn.spans import REPRESENTATIONS, BiaffineScorer, LinearSpanScorer, SpanScorer, span_loss
+from fascicle.models.nn.spans import (
+    REPRESENTATIONS,
+    BiaffineScorer,
+    LinearSpanScorer,
+    SpanScorer,
+    span_loss,
+)
 from studies.common import take_turns, write_result
 
 ROWS, UNITS, WIDTH, CLASSES = 8, 128, 768, 7
@@ -28,8 +35,12 @@ IGNORED = -100
 
 
 def widen(tables: Mapping[str, Tensor], *, longest: int | None = None) -> Tensor:
-    """The logits of all spans, `[B, U, L, C]`; the cells of spans that end beyond U mean nothing."""
-    width = longest or next(tables[name].shape[-2] for name in ("widths", "spans") if name in tables)
+    """The logits of all spans, `[B, U, L, C]`; the cells of spans that end beyond U mean
+    nothing.
+    """
+    width = longest or next(
+        tables[name].shape[-2] for name in ("widths", "spans") if name in tables
+    )
     wide = dict(tables)
     if "starts" in wide:
         wide["starts"] = wide["starts"][:, :, None]
@@ -46,7 +57,9 @@ def span_mask(counts: Tensor, units: int, longest: int) -> Tensor:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """What is scored: states, a scorer, its literal counterpart, and targets for all spans or for sampled ones."""
+    """What is scored: states, a scorer, its literal counterpart, and targets for all spans or
+    for sampled ones.
+    """
 
     scorer: SpanScorer
     literal: Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -112,7 +125,9 @@ def linear_case(name: str, *, longest: int, width_embedding: int, sampled: bool 
 
 
 def literal_pool(units: Tensor, spans: Tensor, longest: int) -> Tensor:
-    """The maximum over the gathered states of every span, `[S, d]`; SpERT masks whole rows, which costs more."""
+    """The maximum over the gathered states of every span, `[S, d]`; SpERT masks whole rows,
+    which costs more.
+    """
     row, first, step = spans.unbind(1)
     offsets = torch.arange(longest)
     gathered = units[row[:, None], (first[:, None] + offsets).clamp(max=units.shape[1] - 1)]
@@ -120,8 +135,12 @@ def literal_pool(units: Tensor, spans: Tensor, longest: int) -> Tensor:
 
 
 def biaffine_case(*, longest: int, hidden: int) -> Case:
-    """The biaffine scorer, without dropout so that both sides agree, and the product of all pairs."""
-    scorer = BiaffineScorer(width=WIDTH, classes=CLASSES, longest=longest, hidden=hidden, dropout=0.0)
+    """The biaffine scorer, without dropout so that both sides agree, and the product of all
+    pairs.
+    """
+    scorer = BiaffineScorer(
+        width=WIDTH, classes=CLASSES, longest=longest, hidden=hidden, dropout=0.0
+    )
 
     def literal(units: Tensor, whole: Tensor, spans: Tensor) -> Tensor:
         start, end = scorer.start(units), scorer.end(units)
@@ -136,17 +155,25 @@ def biaffine_case(*, longest: int, hidden: int) -> Case:
 
 
 def case(
-    scorer: SpanScorer, literal: Callable[[Tensor, Tensor, Tensor], Tensor], *, longest: int, sampled: bool = False
+    scorer: SpanScorer,
+    literal: Callable[[Tensor, Tensor, Tensor], Tensor],
+    *,
+    longest: int,
+    sampled: bool = False,
 ) -> Case:
     """Random states, and random targets for all spans or for some of every row."""
     spans = span_mask(torch.full((ROWS,), UNITS), UNITS, longest)
     targets = torch.where(spans, torch.randint(CLASSES, spans.shape), IGNORED)
     if sampled:
         draw = torch.rand(spans.shape).masked_fill(~spans, 2.0).flatten(1)
-        kept = torch.zeros_like(draw, dtype=torch.bool).scatter(1, draw.topk(NEGATIVES, largest=False).indices, True)
+        kept = torch.zeros_like(draw, dtype=torch.bool).scatter(
+            1, draw.topk(NEGATIVES, largest=False).indices, True
+        )
         targets = torch.where(kept.view_as(spans), targets, IGNORED)
     units = torch.randn(ROWS, UNITS, WIDTH, requires_grad=True)
-    return Case(scorer=scorer, literal=literal, units=units, whole=torch.randn(ROWS, WIDTH), targets=targets)
+    return Case(
+        scorer=scorer, literal=literal, units=units, whole=torch.randn(ROWS, WIDTH), targets=targets
+    )
 
 
 def largest_difference(tested: Case) -> float:
@@ -159,12 +186,16 @@ def largest_difference(tested: Case) -> float:
 
 
 def measure(tested: Case, *, repeats: int) -> dict[str, object]:
-    """Equality first, then inference (all logits) and training (loss and gradients of states and parameters)."""
+    """Equality first, then inference (all logits) and training (loss and gradients of states and
+    parameters).
+    """
     difference = largest_difference(tested)
     if not difference < 1e-5:
         raise RuntimeError(f"the two forms differ by {difference}")
     with torch.inference_mode():
-        inference = take_turns(tested.our_logits, tested.their_logits, repeats=repeats, other="literal")
+        inference = take_turns(
+            tested.our_logits, tested.their_logits, repeats=repeats, other="literal"
+        )
     training = take_turns(
         lambda: tested.gradients(tested.ours()),
         lambda: tested.gradients(tested.theirs()),
@@ -182,7 +213,9 @@ def measure(tested: Case, *, repeats: int) -> dict[str, object]:
 
 def main() -> None:
     """Measure, print and write."""
-    parser = argparse.ArgumentParser(description="Span scores and loss beside their literal forms, one thread.")
+    parser = argparse.ArgumentParser(
+        description="Span scores and loss beside their literal forms, one thread."
+    )
     parser.add_argument("--repeats", type=int, default=20, help="runs of each side (default 20)")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
@@ -197,10 +230,13 @@ def main() -> None:
         f"boundary_10_sampled_{NEGATIVES}": lambda: linear_case(
             "boundary", longest=10, width_embedding=25, sampled=True
         ),
-        f"hybrid_10_sampled_{NEGATIVES}": lambda: linear_case("hybrid", longest=10, width_embedding=25, sampled=True),
+        f"hybrid_10_sampled_{NEGATIVES}": lambda: linear_case(
+            "hybrid", longest=10, width_embedding=25, sampled=True
+        ),
     }
     report: dict[str, object] = {
-        "what": f"batch {ROWS} x {UNITS} units, width {WIDTH}, {CLASSES} classes, float32, CPU milliseconds, medians",
+        "what": f"batch {ROWS} x {UNITS} units, width {WIDTH}, {CLASSES} classes, float32, CPU "
+        "milliseconds, medians",
         "seed": options.seed,
         "repeats": options.repeats,
         **{name: measure(make(), repeats=options.repeats) for name, make in cases.items()},

@@ -2,9 +2,9 @@
 
 usage: python -m studies.speed.throughput RUN [--every 4] [--rounds 5]
 
-All read the same sentences of the BC5CDR test part with the same encoder weights; the contestants take turns in one
-process, so that a noisy machine disturbs all alike. Quoted is the median over rounds, and the median of the ratio
-within each round.
+All read the same sentences of the BC5CDR test part with the same encoder weights; the contestants
+take turns in one process, so that a noisy machine disturbs all alike. Quoted is the median over
+rounds, and the median of the ratio within each round.
 """
 
 from __future__ import annotations
@@ -17,7 +17,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
-from transformers import AutoConfig, AutoModelForTokenClassification, PreTrainedTokenizerFast, pipeline
+from transformers import (
+    AutoConfig,
+    AutoModelForTokenClassification,
+    PreTrainedTokenizerFast,
+    pipeline,
+)
 
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.files import read
@@ -35,10 +40,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
     path = Path(os.environ["FASCICLE_DATA"]) / "bc5cdr" / "iob" / "test.tsv"
-    documents = list(read(path, format="conll", options=ConllOptions(documents="sentence")))[:: args.every]
+    documents = list(read(path, format="conll", options=ConllOptions(documents="sentence")))[
+        :: args.every
+    ]
     shipped = load("biomed")
     model, tokenizer = hugging_face(args.run / "best")
-    recogniser = pipeline("token-classification", model=model, tokenizer=tokenizer, aggregation_strategy="simple")
+    recogniser = pipeline(
+        "token-classification", model=model, tokenizer=tokenizer, aggregation_strategy="simple"
+    )
     texts = [d.text for d in documents]
     contestants: dict[str, Callable[[], object]] = {
         "fascicle": lambda: list(shipped.stream(documents)),
@@ -63,7 +72,9 @@ def main() -> None:
     print(report["sentences_per_second"], report["ratio"])
 
 
-def interleaved(contestants: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
+def interleaved(
+    contestants: dict[str, Callable[[], object]], rounds: int
+) -> dict[str, list[float]]:
     """Wall seconds of each contestant in each round, after one round of warm-up."""
     seconds: dict[str, list[float]] = {name: [] for name in contestants}
     for number in range(rounds + 1):
@@ -92,7 +103,9 @@ def hugging_face(folder: Path) -> tuple[torch.nn.Module, PreTrainedTokenizerFast
     return model, tokenizer
 
 
-def torch_loop(model: torch.nn.Module, tokenizer: PreTrainedTokenizerFast, texts: Sequence[str]) -> list[torch.Tensor]:
+def torch_loop(
+    model: torch.nn.Module, tokenizer: PreTrainedTokenizerFast, texts: Sequence[str]
+) -> list[torch.Tensor]:
     """Best tags by a plain fp32 loop over length-sorted batches of 32."""
     encoded = tokenizer(list(texts))["input_ids"]
     order = sorted(range(len(encoded)), key=lambda i: len(encoded[i]))

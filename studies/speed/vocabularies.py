@@ -2,9 +2,9 @@
 
 usage: python -m studies.speed.vocabularies [--megabytes 100] [--rows 10000000] [--beside TEXT]
 
-The RDF is made by pyoxigraph from the taxonomy of ``FASCICLE_DATA``; the rows have the names of the same taxonomy, in
-the layout that the National Library of Medicine publishes. Each is read in a process of its own, for its peak memory.
-Written: ``results/vocabularies.json``.
+The RDF is made by pyoxigraph from the taxonomy of ``FASCICLE_DATA``; the rows have the names of the
+same taxonomy, in the layout that the National Library of Medicine publishes. Each is read in a
+process of its own, for its peak memory. Written: ``results/vocabularies.json``.
 """
 
 from __future__ import annotations
@@ -50,7 +50,12 @@ def main() -> None:
     parser.add_argument("--megabytes", type=int, default=100)
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--beside", default="nothing else")
-    parser.add_argument("--read", nargs=2, metavar=("PATH", "SETTINGS"), help="read one source, and print what it took")
+    parser.add_argument(
+        "--read",
+        nargs=2,
+        metavar=("PATH", "SETTINGS"),
+        help="read one source, and print what it took",
+    )
     args = parser.parse_args()
     if args.read:
         print(json.dumps(reading(args.read[0], json.loads(args.read[1]))))
@@ -86,12 +91,23 @@ def reading(path: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def alone(path: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The same in a process of its own."""
-    command = [sys.executable, "-m", "studies.speed.vocabularies", "--read", str(path), json.dumps(settings)]
-    told: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    command = [
+        sys.executable,
+        "-m",
+        "studies.speed.vocabularies",
+        "--read",
+        str(path),
+        json.dumps(settings),
+    ]
+    told: dict[str, Any] = json.loads(
+        subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    )
     return told
 
 
-def _records(path: str, settings: Mapping[str, Any], report: SourceReport) -> Iterator[ConceptRecord]:
+def _records(
+    path: str, settings: Mapping[str, Any], report: SourceReport
+) -> Iterator[ConceptRecord]:
     return read_source(msgspec.convert({"path": path, **settings}, SourceSettings), report=report)
 
 
@@ -101,14 +117,21 @@ def _taxonomy() -> list[ConceptRecord]:
 
 
 def write_rdf(path: Path, megabytes: int) -> None:
-    """Writes as many copies of the taxonomy as make so many megabytes; the suffix decides the syntax."""
+    """Writes as many copies of the taxonomy as make so many megabytes; the suffix decides the
+    syntax.
+    """
     import pyoxigraph
 
-    taxa, form = _taxonomy(), pyoxigraph.RdfFormat.from_extension(path.suffix[1:].replace("owl", "rdf"))
+    taxa, form = (
+        _taxonomy(),
+        pyoxigraph.RdfFormat.from_extension(path.suffix[1:].replace("owl", "rdf")),
+    )
     one = io.BytesIO()
     pyoxigraph.serialize(_triples(taxa, 1), one, format=form)
     copies = -(-megabytes * _MEGABYTE // one.tell())
-    pyoxigraph.serialize((triple for at in range(copies) for triple in _triples(taxa, at)), str(path), format=form)
+    pyoxigraph.serialize(
+        (triple for at in range(copies) for triple in _triples(taxa, at)), str(path), format=form
+    )
 
 
 def _triples(taxa: list[ConceptRecord], copy: int) -> Iterator[Any]:
@@ -133,10 +156,15 @@ def _triples(taxa: list[ConceptRecord], copy: int) -> Iterator[Any]:
 
 
 def write_umls(folder: Path, rows: int) -> Path:
-    """Writes so many rows of names in four vocabularies, two of them in English alone, and the semantic types."""
+    """Writes so many rows of names in four vocabularies, two of them in English alone, and the
+    semantic types.
+    """
     names = [name.surface for one in _taxonomy() for name in one.names]
     path, each = folder / "MRCONSO.RRF", len(_VOCABULARIES)
-    with path.open("w", encoding="utf-8") as conso, path.with_name("MRSTY.RRF").open("w", encoding="utf-8") as types:
+    with (
+        path.open("w", encoding="utf-8") as conso,
+        path.with_name("MRSTY.RRF").open("w", encoding="utf-8") as types,
+    ):
         for at in range(rows):
             concept, (source, kind, language) = at // each + 1, _VOCABULARIES[at % each]
             name = f"{names[(at // each * 7 + at % each) % len(names)]} {at // len(names)}"

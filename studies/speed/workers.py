@@ -1,4 +1,6 @@
-"""Processes that take turns: each does one round when it is asked to, and says what that took as a line of JSON."""
+"""Processes that take turns: each does one round when it is asked to, and says what that took as
+a line of JSON.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from typing import Any
 class Worker:
     """A module of the studies in a process of its own."""
 
-    def __init__(self, module: str, arguments: Sequence[object], environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, module: str, arguments: Sequence[object], environment: Mapping[str, str] | None = None
+    ) -> None:
         """Starts it.
 
         Args:

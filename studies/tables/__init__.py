@@ -1,1 +1,3 @@
-"""Tables of the documentation, from ``studies/results/``; ``python -m studies.tables`` writes all of them."""
+"""Tables of the documentation, from ``studies/results/``; ``python -m studies.tables`` writes
+all of them.
+"""

@@ -1,4 +1,6 @@
-"""Tables of what heads cost: scoring alone, training, inference, memory, 8 bits. All from ``studies/results/``."""
+"""Tables of what heads cost: scoring alone, training, inference, memory, 8 bits. All from
+``studies/results/``.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,10 @@ def inputs_cost() -> str:
     if not found:
         return MISSING
     times = found["cpu_ms_per_sentence"]
-    body = [[f"`{name}`", f"{times[name]:.2f}", _ratio({"ratio": ratio})] for name, ratio in found["ratio"].items()]
+    body = [
+        [f"`{name}`", f"{times[name]:.2f}", _ratio({"ratio": ratio})]
+        for name, ratio in found["ratio"].items()
+    ]
     none = ["none", f"{times['none']:.2f}", "1"]
     return markdown(("inputs", "ms a sentence", "ratio (quartiles)"), [none, *body])
 
@@ -78,7 +83,10 @@ def _against_literal(value: dict[str, Any] | None) -> str:
     if not value:
         return MISSING
     low, high = value["ratio_quartiles"]
-    return f"{value['fascicle_ms']:.1f} ms, {value['ratio']:.1f} times as fast ({low:.1f} to {high:.1f})"
+    return (
+        f"{value['fascicle_ms']:.1f} ms, {value['ratio']:.1f} times as fast ({low:.1f} to "
+        f"{high:.1f})"
+    )
 
 
 def _ratio(value: dict[str, Any]) -> str:
@@ -100,9 +108,18 @@ def folder_output() -> str:
         if not found:
             rows.append([unit, *[MISSING] * 4])
             continue
-        ratios = (f"{found[key]:.3f}" for key in ("cpu_ratio", "cpu_ratio_without_file_system", "wall_ratio"))
+        ratios = (
+            f"{found[key]:.3f}"
+            for key in ("cpu_ratio", "cpu_ratio_without_file_system", "wall_ratio")
+        )
         rows.append([f"{found['files']:,} {unit}", *ratios, f"{found['first_file']:.1f}"])
-    head = ["files", "CPU ratio", "without the file system", "wall ratio", "seconds to the first file"]
+    head = [
+        "files",
+        "CPU ratio",
+        "without the file system",
+        "wall ratio",
+        "seconds to the first file",
+    ]
     return markdown(head, rows)
 
 
@@ -129,6 +146,18 @@ def linking_speed() -> str:
             body.append([f"{what}, without the search for similar names", rate, f"{goal:,}"])
     rates = {task: tasks[task]["this_per_second"] for task in _STEPS}
     body += [[f"abstracts, {task}", f"{rate:,.0f}", ""] for task, rate in rates.items()]
-    body.append(["abstracts, all three steps", f"{1 / sum(1 / rate for rate in rates.values()):,.0f}", "500"])
-    body.append(["MB of own memory, linker open", f"{found['memory_mb']['this']['opened']:.0f}", "at most 40"])
+    body.append(
+        [
+            "abstracts, all three steps",
+            f"{1 / sum(1 / rate for rate in rates.values()):,.0f}",
+            "500",
+        ]
+    )
+    body.append(
+        [
+            "MB of own memory, linker open",
+            f"{found['memory_mb']['this']['opened']:.0f}",
+            "at most 40",
+        ]
+    )
     return markdown(("a second", "rate", "goal"), body)

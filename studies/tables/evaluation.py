@@ -1,4 +1,6 @@
-"""Tables of the seconds that evaluation and the corpus doctor take, from ``results/evaluate-speed.json``."""
+"""Tables of the seconds that evaluation and the corpus doctor take, from
+``results/evaluate-speed.json``.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +15,34 @@ _NONE: Final = "–"
 # Name of a row -> what it is, filled from its values, and the most CPU seconds that are wanted.
 Wanted = Sequence[tuple[str, str, float | None]]
 EVALUATION: Final[Wanted] = (
-    ("analysis", "scores, buckets and errors of {gold:,} gold and {predicted:,} predicted mentions", 3),
+    (
+        "analysis",
+        "scores, buckets and errors of {gold:,} gold and {predicted:,} predicted mentions",
+        3,
+    ),
     ("report_value", "the same with subsets, intervals, calibration and examples", None),
     (
         "bootstrap",
-        "all intervals of two systems and of their difference, {draws:,} draws of {documents:,} documents",
+        "all intervals of two systems and of their difference, {draws:,} draws of {documents:,} "
+        "documents",
         5,
     ),
-    ("report", "`evaluate --report` of {systems} systems on BC5CDR test, a page of {page_mb} MB (goal: 5 MB)", 20),
+    (
+        "report",
+        "`evaluate --report` of {systems} systems on BC5CDR test, a page of {page_mb} MB (goal: "
+        "5 MB)",
+        20,
+    ),
 )
 DOCTOR: Final[Wanted] = (
     ("doctor_genia", "genia, {sentences:,} sentences, all checks but the next", 20),
     ("doctor_genia_reach", "the same with a tokenizer and a width", None),
     ("doctor_genia_jnlpba", "genia against jnlpba, {sentences:,} and {compared:,} sentences", 60),
-    ("doctor_bc5cdr_raw", "bc5cdr, {sentences:,} sentences, against {characters:,} characters of full texts", None),
+    (
+        "doctor_bc5cdr_raw",
+        "bc5cdr, {sentences:,} sentences, against {characters:,} characters of full texts",
+        None,
+    ),
 )
 
 
@@ -41,8 +57,14 @@ def seconds(results: Path, wanted: Wanted) -> str:
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     rows = found.get("rows", {})
     with_peak = any("peak_mb" in rows.get(name, {}) for name, _, _ in wanted)
-    body = [_row(what, rows.get(name), goal)[: 5 if with_peak else 4] for name, what, goal in wanted]
-    told = f"\n\nMedians of {found['repeats']} runs, {found['date']}, on {_machine(found)}." if found else ""
+    body = [
+        _row(what, rows.get(name), goal)[: 5 if with_peak else 4] for name, what, goal in wanted
+    ]
+    told = (
+        f"\n\nMedians of {found['repeats']} runs, {found['date']}, on {_machine(found)}."
+        if found
+        else ""
+    )
     head = ("what", "goal, CPU", "CPU", "wall", "peak memory")
     return markdown(head[: 5 if with_peak else 4], body) + told
 

@@ -1,4 +1,6 @@
-"""Tables of the front pages: the goals of the first release, the shipped model, speed, calibration, machines."""
+"""Tables of the front pages: the goals of the first release, the shipped model, speed,
+calibration, machines.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,15 @@ from studies.tables.grids import MISSING, interval, markdown, mean, minutes, row
 def training() -> str:
     """Test scores of the runs of the grid ``first``, which is one of recipe files."""
     grid = read_grid(GRIDS / "first.toml")
-    scored = ("test F1", "95 % interval", "precision", "recall", "dev F1", "best epoch", "minutes a run")
+    scored = (
+        "test F1",
+        "95 % interval",
+        "precision",
+        "recall",
+        "dev F1",
+        "best epoch",
+        "minutes a run",
+    )
     head = ("recipe", "seeds", *scored)
     body = []
     for row in rows_of(grid, grid.results):
@@ -42,7 +52,11 @@ def tried() -> str:
         rows.append([corpus, f"`{recipe}`, a planned run", dev])
     soup = _from("shipped-bc5cdr@1", "dev_given_sentences_fp32", "micro", "f1", scale=100)
     rows.append(
-        ["bc5cdr", "the mean of the weights of `bc5cdr-best` and `bc5cdr-hidden`: shipped as `bc5cdr@1`", soup()]
+        [
+            "bc5cdr",
+            "the mean of the weights of `bc5cdr-best` and `bc5cdr-hidden`: shipped as `bc5cdr@1`",
+            soup(),
+        ]
     )
     return markdown(["corpus", "variant (seed 1)", "dev F1"], sorted(rows, key=lambda row: row[0]))
 
@@ -88,7 +102,16 @@ def calibration() -> str:
         for one in value[part]:
             shares = (f"{100 * one[key]:.2f}" for key in ("precision", "recall", "f1"))
             error = f"{100 * one['expected_calibration_error']:.2f}"
-            rows.append([part, one["name"], f"{one['mentions']:,}", error, f"{one['brier_score']:.4f}", *shares])
+            rows.append(
+                [
+                    part,
+                    one["name"],
+                    f"{one['mentions']:,}",
+                    error,
+                    f"{one['brier_score']:.4f}",
+                    *shares,
+                ]
+            )
     less = value["test_f1_difference"]
     found = f"{100 * less['estimate']:+.2f} ({100 * less['low']:+.2f} to {100 * less['high']:+.2f})"
     head = ["bc5cdr", "", "mentions", "ECE", "Brier", "P", "R", "F1"]
@@ -163,14 +186,20 @@ def _raw_gap() -> str:
 def _crf(kind: str) -> Callable[[], str]:
     def measure() -> str:
         value = result("crf_speed")
-        rows = [value[rows][kind]["ratio"] for rows in ("full_rows", "ragged_rows")] if value else []
+        rows = (
+            [value[rows][kind]["ratio"] for rows in ("full_rows", "ragged_rows")] if value else []
+        )
         return " and ".join(f"{ratio:.1f}x" for ratio in rows) or MISSING
 
     return measure
 
 
 GOALS: tuple[tuple[str, str, Callable[[], str]], ...] = (
-    ("NCBI-disease test F1, word-level softmax, mean of 3 seeds", "82.0", _f1("ncbi-disease-softmax", 3)),
+    (
+        "NCBI-disease test F1, word-level softmax, mean of 3 seeds",
+        "82.0",
+        _f1("ncbi-disease-softmax", 3),
+    ),
     ("NCBI-disease test F1, best shipped recipe by dev F1", "84.0", _best(NCBI)),
     ("NCBI-disease test F1, CRF", "report", _f1("ncbi-disease-crf", 1)),
     ("BC5CDR test F1, word-level softmax, mean of 2 seeds", "82.0", _f1("bc5cdr-softmax", 2)),
@@ -186,9 +215,17 @@ GOALS: tuple[tuple[str, str, Callable[[], str]], ...] = (
         _from("shipped-bc5cdr@1", "test_int8_less_fp32", "estimate", form="{:+.2f}", scale=100),
     ),
     ("raw text less given sentences, BC5CDR test F1", "within 1.5", _raw_gap),
-    ("CRF loss and backward against pytorch-crf, CPU time (full and ragged rows)", "3x", _crf("loss_and_backward")),
+    (
+        "CRF loss and backward against pytorch-crf, CPU time (full and ragged rows)",
+        "3x",
+        _crf("loss_and_backward"),
+    ),
     ("Viterbi against pytorch-crf, CPU time (full and ragged rows)", "4x", _crf("decode")),
-    ("throughput against the Hugging Face pipeline", "7x", _from("throughput", "ratio", "pipeline", form="{:.1f}x")),
+    (
+        "throughput against the Hugging Face pipeline",
+        "7x",
+        _from("throughput", "ratio", "pipeline", form="{:.1f}x"),
+    ),
     (
         "throughput against a length-sorted fp32 torch loop",
         "2.3x",
@@ -204,8 +241,16 @@ GOALS: tuple[tuple[str, str, Callable[[], str]], ...] = (
         "at most 1/3",
         _from("resources", "start_ratio"),
     ),
-    ("peak memory, 10,000 sentences", "350 MB", _from("resources", "peak_mb", "10000_sentences", form="{:.0f} MB")),
-    ("peak memory, 20,000 sentences", "flat", _from("resources", "peak_mb", "20000_sentences", form="{:.0f} MB")),
+    (
+        "peak memory, 10,000 sentences",
+        "350 MB",
+        _from("resources", "peak_mb", "10000_sentences", form="{:.0f} MB"),
+    ),
+    (
+        "peak memory, 20,000 sentences",
+        "flat",
+        _from("resources", "peak_mb", "20000_sentences", form="{:.0f} MB"),
+    ),
     (
         "peak memory, a document of 200,000 characters",
         "350 MB",
@@ -224,7 +269,11 @@ def environment() -> str:
     seen: dict[str, list[str]] = {}
     for path in sorted(RESULTS.rglob("*.json")):
         value = json.loads(path.read_text(encoding="utf-8"))
-        facts = value.get("environment") or value.get("facts", {}).get("environment") or value.get("machine")
+        facts = (
+            value.get("environment")
+            or value.get("facts", {}).get("environment")
+            or value.get("machine")
+        )
         if not facts or "processor" not in facts:
             continue
         cores = facts.get("cores", facts.get("cpu_count"))
@@ -232,4 +281,6 @@ def environment() -> str:
         beside = f", {facts['accelerator']}" if facts.get("accelerator") else ""
         name = f"{facts['processor']}, {cores} cores{beside}, torch {torch}"
         seen.setdefault(name, []).append(value["date"])
-    return "\n".join(f"- {name}: results of {min(dates)} to {max(dates)}" for name, dates in sorted(seen.items()))
+    return "\n".join(
+        f"- {name}: results of {min(dates)} to {max(dates)}" for name, dates in sorted(seen.items())
+    )

@@ -1,8 +1,8 @@
 """Tables of a grid, from its file and its results files alone: no corpus is needed.
 
-A results file whose hash is not that of the grid's recipe (over the data that the file names) is stale, and counts as
-not run. What a results file does not say is ``not measured``. A bundle has a row for each of its heads, from the two
-results files that its run leaves.
+A results file whose hash is not that of the grid's recipe (over the data that the file names) is
+stale, and counts as not run. What a results file does not say is ``not measured``. A bundle has a
+row for each of its heads, from the two results files that its run leaves.
 """
 
 from __future__ import annotations
@@ -106,13 +106,19 @@ def _heads(run: GridRun) -> tuple[str, ...]:
 def _row(runs: Sequence[GridRun], head: str, results: Path, parts: Mapping[str, Any]) -> Row:
     suffix = f".{head}" if head not in ("", runs[0].recipe.answer()) else ""
     there = {run.recipe.seed: (run, read_result(results, f"{run.name}{suffix}")) for run in runs}
-    found = {seed: drawing_abstracts(v, parts) for seed, (run, v) in there.items() if v and _is_current(run, v)}
+    found = {
+        seed: drawing_abstracts(v, parts)
+        for seed, (run, v) in there.items()
+        if v and _is_current(run, v)
+    }
     stale = sum(bool(value) for _, value in there.values()) - len(found)
     return Row(runs=tuple(runs), found=found, stale=stale, head=head)
 
 
 def grid_table(grid: Grid, results: Path) -> str:
-    """One table for each corpus: every system that is scored on test, beside the one it is compared with."""
+    """One table for each corpus: every system that is scored on test, beside the one it is
+    compared with.
+    """
     rows = [row for row in rows_of(grid, results) if row.on_test]
     parts = []
     for corpus in dict.fromkeys(row.corpus for row in rows):
@@ -131,10 +137,16 @@ def dev_table(grid: Grid, results: Path) -> str:
     variants = list(dict.fromkeys(row.variant for row in rows))
     body = []
     for corpus, system, head in dict.fromkeys((row.corpus, row.system, row.head) for row in rows):
-        cells = {row.variant: row for row in rows if (row.corpus, row.system, row.head) == (corpus, system, head)}
+        cells = {
+            row.variant: row
+            for row in rows
+            if (row.corpus, row.system, row.head) == (corpus, system, head)
+        }
         shown = [_dev(cells[v]) if v in cells else "" for v in variants]
         body.append([corpus, f"`{system}`" + (f", head `{head}`" if head else ""), *shown])
-    return markdown(["corpus", "system", *(", ".join(filter(None, ("dev F1", v))) for v in variants)], body)
+    return markdown(
+        ["corpus", "system", *(", ".join(filter(None, ("dev F1", v))) for v in variants)], body
+    )
 
 
 def _corpus_table(rows: Sequence[Row], *, compare: str) -> str:
@@ -154,8 +166,12 @@ def _corpus_table(rows: Sequence[Row], *, compare: str) -> str:
     body = []
     for row in rows:
         if other := other_conditions(row.values):
-            sys.stderr.write(f"{row.corpus} {row.name}: seeds of different conditions ({'; '.join(other)})\n")
-        cells = [of(row) for _, of in columns] if row.found else [NOT_RUN, *[""] * (len(columns) - 1)]
+            sys.stderr.write(
+                f"{row.corpus} {row.name}: seeds of different conditions ({'; '.join(other)})\n"
+            )
+        cells = (
+            [of(row) for _, of in columns] if row.found else [NOT_RUN, *[""] * (len(columns) - 1)]
+        )
         body.append([row.name, row.seeds(), *cells])
     return markdown(["system", "seeds", *(title for title, _ in columns)], body)
 
@@ -164,7 +180,9 @@ def _planned(corpus: str, rows: Sequence[Row]) -> str:
     """A line for a corpus of which nothing is run."""
     tiers = dict.fromkeys(run.tier for row in rows for run in row.runs)
     count = sum(len(row.runs) for row in rows if row.head in ("", row.runs[0].recipe.answer()))
-    return f"**{corpus}**: {NOT_RUN}; {plural(count, 'run')} of the tier {' and '.join(tiers)} planned"
+    return (
+        f"**{corpus}**: {NOT_RUN}; {plural(count, 'run')} of the tier {' and '.join(tiers)} planned"
+    )
 
 
 def _title(corpus: str, rows: Iterable[Row]) -> str:
@@ -172,7 +190,10 @@ def _title(corpus: str, rows: Iterable[Row]) -> str:
     for row in rows:
         for value in row.values:
             test = value["facts"]["data"]["test"]
-            return f"**{corpus}** (test: {test['documents']:,} documents, {test['mentions']:,} mentions)"
+            return (
+                f"**{corpus}** (test: {test['documents']:,} documents, {test['mentions']:,} "
+                "mentions)"
+            )
     return f"**{corpus}**"
 
 
@@ -183,8 +204,12 @@ def _is_current(run: GridRun, value: Value) -> bool:
 
 
 def _difference(row: Row, rows: Iterable[Row], compare: str) -> str:
-    """F1 less that of the system to compare with, on the first seed that both have, with its paired interval."""
-    others = [other for other in rows if other.system == compare and other.variant in (row.variant, "")]
+    """F1 less that of the system to compare with, on the first seed that both have, with its
+    paired interval.
+    """
+    others = [
+        other for other in rows if other.system == compare and other.variant in (row.variant, "")
+    ]
     other = max(others, key=lambda o: (o.variant == row.variant, o.head == row.head), default=None)
     if other is None or other is row:
         return "reference" if other is row else ""
@@ -211,7 +236,9 @@ def _recall(name: str) -> Callable[[Row], str]:
         measured = [value for value in row.values if value.get("test_recall")]
         if not measured:
             return MISSING
-        shares = [share for value in measured if (share := _subset(value, name, "recall")) is not None]
+        shares = [
+            share for value in measured if (share := _subset(value, name, "recall")) is not None
+        ]
         return f"{100 * statistics.mean(shares):.1f}" if shares else "none"
 
     return cell
@@ -244,8 +271,12 @@ def deviating(points: Sequence[float], *, sign: str = "") -> str:
     return f"{statistics.mean(points):{sign}.2f}{deviation}"
 
 
-def over_seeds(values: Mapping[int, float] | Sequence[float], planned: int, *, sign: str = "") -> str:
-    """The mean of some seeds, their standard deviation, and of how many they are if some are missing."""
+def over_seeds(
+    values: Mapping[int, float] | Sequence[float], planned: int, *, sign: str = ""
+) -> str:
+    """The mean of some seeds, their standard deviation, and of how many they are if some are
+    missing.
+    """
     found = list(values.values()) if isinstance(values, Mapping) else list(values)
     if not found:
         return NOT_RUN if planned else "not planned"

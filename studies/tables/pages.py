@@ -1,10 +1,11 @@
-"""Writes every table of the documentation from ``studies/results/``: README.md, and pages of docs/ and studies/docs/.
+"""Writes every table of the documentation from ``studies/results/``: README.md, and pages of docs/
+and studies/docs/.
 
 usage: python -m studies.tables [--check]
 
-A table stands between ``<!-- table NAME -->`` and ``<!-- end -->``; ``--check`` changes nothing and fails where a table
-is not what the results say. Each grid of ``studies/grids/`` has the tables ``GRID``, from its results on test, and
-``GRID-dev``, of the variants that are scored on dev alone.
+A table stands between ``<!-- table NAME -->`` and ``<!-- end -->``; ``--check`` changes nothing and
+fails where a table is not what the results say. Each grid of ``studies/grids/`` has the tables
+``GRID``, from its results on test, and ``GRID-dev``, of the variants that are scored on dev alone.
 """
 
 from __future__ import annotations
@@ -51,7 +52,14 @@ from studies.tables import serving as serve_tables
 from studies.tables import speed as speed_tables
 from studies.tables import training as training_tables
 from studies.tables.best import best_recipes
-from studies.tables.costs import folder_output, head_cost, inputs_cost, int8_heads, linking_speed, span_speed
+from studies.tables.costs import (
+    folder_output,
+    head_cost,
+    inputs_cost,
+    int8_heads,
+    linking_speed,
+    span_speed,
+)
 from studies.tables.grids import dev_table, grid_table
 from studies.tables.within import by_seed, by_type
 from studies.variants import tables as variant_tables
@@ -126,7 +134,8 @@ def _binder(number: int) -> Callable[[], str]:
     return lambda: binder_tables.variants(_grid("binder"), number)
 
 
-BEST_OF = ("span-heads", "bundling")  # beside `first`; their plans have both corpora sentence by sentence
+# beside `first`; their plans have both corpora sentence by sentence
+BEST_OF = ("span-heads", "bundling")
 TABLES: Mapping[str, Callable[[], str]] = {
     **{f"papers-{name}": functools.partial(_paper, name) for name in PAPERS},
     "front": decision_tables.largest,
@@ -151,14 +160,26 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bundling-gaps": _bundling(bundling_tables.gaps),
     "bundling-oov": _bundling(bundling_tables.unknown_words),
     "bundling-relations": _bundling(bundling_tables.relations),
-    "bundling-weights": lambda: bundling_study_tables.weights(_grid("bundling-studies"), _grid("bundling")),
+    "bundling-weights": lambda: bundling_study_tables.weights(
+        _grid("bundling-studies"), _grid("bundling")
+    ),
     "bundling-taggers": _studies(bundling_study_tables.taggers),
     "bundling-representations": _studies(bundling_study_tables.representations),
-    "bundling-others": lambda: bundling_study_tables.others(_grid("bundling-studies"), _grid("binder")),
-    "best-recipes": lambda: best_recipes(_grid("first"), [_grid(g) for g in BEST_OF], ("ncbi-disease", "bc5cdr")),
+    "bundling-others": lambda: bundling_study_tables.others(
+        _grid("bundling-studies"), _grid("binder")
+    ),
+    "best-recipes": lambda: best_recipes(
+        _grid("first"), [_grid(g) for g in BEST_OF], ("ncbi-disease", "bc5cdr")
+    ),
     "best-8-bits": lambda: best_tables.table(RESULTS),
-    **{f"families-{name}": functools.partial(family_tables.bucketed, RESULTS, name) for name in ATTRIBUTES},
-    **{f"bundling-{name}": functools.partial(family_tables.bundled, RESULTS, name) for name in PAPER},
+    **{
+        f"families-{name}": functools.partial(family_tables.bucketed, RESULTS, name)
+        for name in ATTRIBUTES
+    },
+    **{
+        f"bundling-{name}": functools.partial(family_tables.bundled, RESULTS, name)
+        for name in PAPER
+    },
     "families-errors": lambda: family_tables.errors(RESULTS),
     "bundling-errors": lambda: family_tables.moved(RESULTS),
     "bundling-gradients": lambda: bundling_study_tables.gradients(RESULTS),
@@ -166,9 +187,14 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "teachers-beside": teachers_vote.table,
     **speed_tables.TABLES,
     **training_tables.TABLES,
-    **{f"six-{name}": functools.partial(six_tables.stored, make) for name, make in six_tables.TABLES.items()},
+    **{
+        f"six-{name}": functools.partial(six_tables.stored, make)
+        for name, make in six_tables.TABLES.items()
+    },
     "six-alone": six_alone.table,
-    "six-thresholds": functools.partial(six_tables.stored, six_tables.thresholds, name="six-thresholds"),
+    "six-thresholds": functools.partial(
+        six_tables.stored, six_tables.thresholds, name="six-thresholds"
+    ),
     **{
         f"decision-{name}-{model.partition('@')[0]}": functools.partial(make, model)
         for name, make in {

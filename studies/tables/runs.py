@@ -9,18 +9,25 @@ from typing import Any
 from studies.common import result
 from studies.tables.grids import MISSING, markdown
 
-# Documents, and characters in each. A citation without an abstract is shorter, and the articles of CRAFT, with their
-# reference lists taken away, are about as long as this.
-LIBRARIES = (("PubMed, 38 million citations", 38e6, 1_500), ("PMC, 7 million open articles", 7e6, 40_000))
+# Documents, and characters in each. A citation without an abstract is shorter, and the articles of
+# CRAFT, with their reference lists taken away, are about as long as this.
+LIBRARIES = (
+    ("PubMed, 38 million citations", 38e6, 1_500),
+    ("PMC, 7 million open articles", 7e6, 40_000),
+)
 PRICE = 0.04  # US dollars for an hour of one core
 CORES = 100
-PIPELINES = (("", "abbreviations, names of the shipped pack"), ("-model", "model, dictionary, rules, choice"))
+PIPELINES = (
+    ("", "abbreviations, names of the shipped pack"),
+    ("-model", "model, dictionary, rules, choice"),
+)
 
 
 def measured(results: Path) -> str:
     """What a run withstands, and what it costs beside its steps."""
     rows = [
-        [what, goal, show(found) if (found := result(name, results)) else MISSING] for what, goal, name, show in ROWS
+        [what, goal, show(found) if (found := result(name, results)) else MISSING]
+        for what, goal, name, show in ROWS
     ]
     return markdown(("what", "goal", "measured"), rows)
 
@@ -35,7 +42,12 @@ def costs(results: Path) -> str:
             if found:
                 rate = found["documents_per_second"]["1"] * found["characters"] / found["documents"]
                 hours = count * characters / rate / 3_600
-                cells = [f"{rate / 1_000:,.0f}", f"{hours:,.0f}", f"{hours / CORES:,.1f}", f"{hours * PRICE:,.0f}"]
+                cells = [
+                    f"{rate / 1_000:,.0f}",
+                    f"{hours:,.0f}",
+                    f"{hours / CORES:,.1f}",
+                    f"{hours * PRICE:,.0f}",
+                ]
             rows.append([library, what, *cells])
     head = (
         "texts",
@@ -67,18 +79,51 @@ def _ratio(key: str) -> Callable[[dict[str, Any]], str]:
 
 
 def _damaged(found: dict[str, Any]) -> str:
-    return f"{found['files']:,} files of {len(found['targets'])} kinds: {found['broken']:,} broke a rule"
+    return (
+        f"{found['files']:,} files of {len(found['targets'])} kinds: {found['broken']:,} "
+        "broke a rule"
+    )
 
 
 ROWS: tuple[tuple[str, str, str, Callable[[dict[str, Any]], str]], ...] = (
-    ("10,000 documents, term pack, killed at random moments", "100 kills, the same bytes", "killed-runs", _killed),
+    (
+        "10,000 documents, term pack, killed at random moments",
+        "100 kills, the same bytes",
+        "killed-runs",
+        _killed,
+    ),
     ("the same with the model", "5 kills, the same bytes", "killed-runs-model", _killed),
-    ("memory of a worker, for 100,000 documents more", "interval holds 0", "runs-memory", _slope("worker")),
-    ("memory of the run itself, for 100,000 documents more", "report", "runs-memory", _slope("run")),
+    (
+        "memory of a worker, for 100,000 documents more",
+        "interval holds 0",
+        "runs-memory",
+        _slope("worker"),
+    ),
+    (
+        "memory of the run itself, for 100,000 documents more",
+        "report",
+        "runs-memory",
+        _slope("run"),
+    ),
     ("2 workers against 1, term pack", "at least 1.8", "runs-workers", _ratio("ratio_of_work")),
     ("2 workers against 1, model", "at least 1.8", "runs-workers-model", _ratio("ratio_of_work")),
-    ("CPU time of a pipeline against its steps, term pack", "at most 1.10", "runs-overhead", _ratio("overhead")),
-    ("CPU time of a pipeline against its steps, model", "at most 1.10", "runs-overhead-model", _ratio("overhead")),
+    (
+        "CPU time of a pipeline against its steps, term pack",
+        "at most 1.10",
+        "runs-overhead",
+        _ratio("overhead"),
+    ),
+    (
+        "CPU time of a pipeline against its steps, model",
+        "at most 1.10",
+        "runs-overhead-model",
+        _ratio("overhead"),
+    ),
     ("damaged XML and JSON files", "10,000 files, none breaks a rule", "runs-damaged", _damaged),
-    ("one abstract: `fascicle run` against `annotate`, whole process", "report", "runs-start", _ratio("ratio")),
+    (
+        "one abstract: `fascicle run` against `annotate`, whole process",
+        "report",
+        "runs-start",
+        _ratio("ratio"),
+    ),
 )

@@ -1,4 +1,6 @@
-"""Tables of ``studies/docs/speed.md``: where the time goes, what was tried, and peers; from ``studies/results/``."""
+"""Tables of ``studies/docs/speed.md``: where the time goes, what was tried, and peers; from
+``studies/results/``.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,16 @@ def core() -> str:
     most = found["core"]["giga_operations_per_second"]
     shapes = found["core"]["by_shape"]
     head = ("billions of operations a second, one core", *shapes, "all, weighed")
-    names = {"fp32": "fp32", "bf16": "bf16", "int8": "8 bits", "int8_to_float": "8 bits, scaled to fp32"}
-    body = [[what, *(f"{own[key]:.0f}" for own in shapes.values()), f"{most[key]:.0f}"] for key, what in names.items()]
+    names = {
+        "fp32": "fp32",
+        "bf16": "bf16",
+        "int8": "8 bits",
+        "int8_to_float": "8 bits, scaled to fp32",
+    }
+    body = [
+        [what, *(f"{own[key]:.0f}" for own in shapes.values()), f"{most[key]:.0f}"]
+        for key, what in names.items()
+    ]
     return f"{markdown(head, body)}\n\n{_beside(found)}"
 
 
@@ -45,7 +55,12 @@ def stages() -> str:
     kinds = found["kinds"]
     body = []
     for stage in _STAGES:
-        body.append([stage, *(f"{kind['stages_ms_per_sentence'].get(stage, 0):.2f}" for kind in kinds.values())])
+        body.append(
+            [
+                stage,
+                *(f"{kind['stages_ms_per_sentence'].get(stage, 0):.2f}" for kind in kinds.values()),
+            ]
+        )
     rows: Mapping[str, Callable[[Any], str]] = {
         "**all, ms a sentence**": lambda kind: f"{kind['cpu_ms_per_sentence']:.2f}",
         "pieces a sentence": lambda kind: f"{kind['pieces'] / kind['sentences']:.0f}",
@@ -64,7 +79,10 @@ def operators() -> str:
         return MISSING
     names = dict.fromkeys(name for shares in found.values() for name in shares)
     body = [
-        [f"`{name}`" if name != "others" else name, *(_share(shares.get(name)) for shares in found.values())]
+        [
+            f"`{name}`" if name != "others" else name,
+            *(_share(shares.get(name)) for shares in found.values()),
+        ]
         for name in sorted(names, key=lambda name: (name == "others", -found["bulk"].get(name, 0)))
     ]
     return markdown(("share of the time of the network", *found), body)
@@ -79,8 +97,13 @@ def threads() -> str:
     body = []
     for name, seconds in found["wall_seconds"].items():
         ratios = sorted(b / a for a, b in zip(seconds, one, strict=True))
-        body.append([name, f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"])
-    return markdown((f"the networks of 300 sentences, {found['cores']} cores", "times as fast as one core"), body)
+        body.append(
+            [name, f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"]
+        )
+    return markdown(
+        (f"the networks of 300 sentences, {found['cores']} cores", "times as fast as one core"),
+        body,
+    )
 
 
 def citations() -> str:
@@ -112,7 +135,10 @@ def citations() -> str:
         for one in models.values()
     )
     body.append(["**all**", *(cell for cells in totals for cell in cells)])
-    return f"{markdown(head, body)}\n\n{found['citations']:,} citations in each of the rounds. {_beside(found)}"
+    return (
+        f"{markdown(head, body)}\n\n{found['citations']:,} citations in each of the rounds. "
+        f"{_beside(found)}"
+    )
 
 
 def pubmed() -> str:
@@ -124,15 +150,27 @@ def pubmed() -> str:
     for name, one in found["models"].items():
         low, high = one["interval"]
         rate = f"{one['citations_per_second_and_core']:.1f}"
-        body.append([name, rate, f"{one['hours']:.1f} ({low:.1f} to {high:.1f})", f"{one['times_too_slow']:.2f}"])
+        body.append(
+            [
+                name,
+                rate,
+                f"{one['hours']:.1f} ({low:.1f} to {high:.1f})",
+                f"{one['times_too_slow']:.2f}",
+            ]
+        )
     hours = f"hours of {found['citations']:,} citations on {found['cores']} cores"
     head = ("model", "citations a second and core", hours, f"times {found['hours']:.0f} hours")
-    note = f"From the table above; a core beside others counts as {found['efficiency']:.2f} of one alone."
+    note = (
+        f"From the table above; a core beside others counts as {found['efficiency']:.2f} of "
+        "one alone."
+    )
     return f"{markdown(head, body)}\n\n{note}"
 
 
 def scale() -> str:
-    """What happened to runs that were killed, and on a cluster, and in an object store; and what grows how."""
+    """What happened to runs that were killed, and on a cluster, and in an object store; and what
+    grows how.
+    """
     parts = result("scale").get("parts")
     if not parts:
         return MISSING
@@ -142,12 +180,15 @@ def scale() -> str:
         "s3": ("an object store", lambda one: f"{one['seconds']:.0f} s, by the wall"),
         "grown": (
             "planning and finishing",
-            lambda one: " and ".join(f"{value:.2f}" for value in one["growth"].values()) + " (1 is linear)",
+            lambda one: (
+                " and ".join(f"{value:.2f}" for value in one["growth"].values()) + " (1 is linear)"
+            ),
         ),
         "updated": (
             "an update",
             lambda one: (
-                f"{one['changed']} changed; {one['cpu_ms_a_document']['update']:.2f} CPU ms for each document of all"
+                f"{one['changed']} changed; {one['cpu_ms_a_document']['update']:.2f} CPU ms for "
+                "each document of all"
             ),
         ),
     }
@@ -201,7 +242,11 @@ def peers() -> str:
         [name, *(f"{rate[name]:,.1f}" for rate in rates.values()), f"{memory:,}"]
         for name, memory in found["peak_mib"].items()
     ]
-    head = (plural(found["threads"], "thread"), *(f"{name}, a second" for name in kinds), "peak memory, MiB")
+    head = (
+        plural(found["threads"], "thread"),
+        *(f"{name}, a second" for name in kinds),
+        "peak memory, MiB",
+    )
     left_out = "; ".join(f"{name} ({why})" for name, why in found["missing"].items())
     note = f" Left out: {left_out}." if left_out else ""
     return f"{markdown(head, body)}\n\n{_beside(found)}{note}"
@@ -215,10 +260,13 @@ def peers_ratios() -> str:
     columns = {
         f"`{model}`, {kind}": ratios
         for model in next(iter(found["kinds"].values()))["times_as_fast"]
-        for kind, ratios in ((name, one["times_as_fast"][model]) for name, one in found["kinds"].items())
+        for kind, ratios in (
+            (name, one["times_as_fast"][model]) for name, one in found["kinds"].items()
+        )
     }
     body = [
-        [name, *(_range(ratios[name]["wall"]) for ratios in columns.values())] for name in next(iter(columns.values()))
+        [name, *(_range(ratios[name]["wall"]) for ratios in columns.values())]
+        for name in next(iter(columns.values()))
     ]
     return markdown(("times as fast as", *columns), body)
 
@@ -236,7 +284,10 @@ def vocabularies() -> str:
     body = [
         [
             f"{named[name]}, {one['rows']:,} rows" if "rows" in one else named[name],
-            *(f"{one[what]:,}" for what in ("megabytes", "concepts", "seconds", "cpu_seconds", "peak_mib")),
+            *(
+                f"{one[what]:,}"
+                for what in ("megabytes", "concepts", "seconds", "cpu_seconds", "peak_mib")
+            ),
         ]
         for name, one in found["rows"].items()
     ]
@@ -251,9 +302,25 @@ def duplicates() -> str:
         return MISSING
     body = []
     for name, source in found["sources"].items():
-        shares = [f"{100 * source['again'][where]['pieces'] / source['pieces']:.2f} %" for where in source["again"]]
-        body.append([name, f"{source['windows']:,}", *shares, f"{source['looking_microseconds_per_window']:.1f}"])
-    head = ("text", "windows", "read again, scored together", "read again, in all", "µs to look, a window")
+        shares = [
+            f"{100 * source['again'][where]['pieces'] / source['pieces']:.2f} %"
+            for where in source["again"]
+        ]
+        body.append(
+            [
+                name,
+                f"{source['windows']:,}",
+                *shares,
+                f"{source['looking_microseconds_per_window']:.1f}",
+            ]
+        )
+    head = (
+        "text",
+        "windows",
+        "read again, scored together",
+        "read again, in all",
+        "µs to look, a window",
+    )
     return markdown(head, body)
 
 
@@ -272,7 +339,9 @@ def openvino() -> str:
     body = []
     for what, key in rows.items():
         ratios = [one[key] for one in found["measured"].values()]
-        body.append([what, *(f"{middle:.2f} ({low:.2f} to {high:.2f})" for middle, low, high in ratios)])
+        body.append(
+            [what, *(f"{middle:.2f} ({low:.2f} to {high:.2f})" for middle, low, high in ratios)]
+        )
     for corpus, systems in found["found"].items():
         others = (f"{one['other']} of {one['mentions']:,}" for one in systems.values())
         body.append([f"{corpus}: mentions that differ", *others])
@@ -288,11 +357,19 @@ def gate() -> str:
     body = []
     for name, source in found["sources"].items():
         cells = [
-            f"{100 * one['pieces_saved']:.1f} %, {100 * one['mentions_lost']:.2f} %" for one in source["gates"].values()
+            f"{100 * one['pieces_saved']:.1f} %, {100 * one['mentions_lost']:.2f} %"
+            for one in source["gates"].values()
         ]
-        body.append([name, f"{source['sentences']:,}", f"{100 * source['pieces_of_empty']:.0f} %", *cells])
-    losses = (f"fitted to lose {100 * float(most):.1f} %" for most in next(iter(found["sources"].values()))["gates"])
-    return markdown(("pieces saved, mentions lost", "sentences", "a perfect gate saves", *losses), body)
+        body.append(
+            [name, f"{source['sentences']:,}", f"{100 * source['pieces_of_empty']:.0f} %", *cells]
+        )
+    losses = (
+        f"fitted to lose {100 * float(most):.1f} %"
+        for most in next(iter(found["sources"].values()))["gates"]
+    )
+    return markdown(
+        ("pieces saved, mentions lost", "sentences", "a perfect gate saves", *losses), body
+    )
 
 
 TABLES: Mapping[str, Callable[[], str]] = {

@@ -22,10 +22,16 @@ def steps() -> str:
     for name in next(iter(corpora.values()))["steps"]:
         if name != _BASE:
             body.append([name, *(_ratio(one["steps"][name]) for one in corpora.values())])
-    for key, what in (("cells", "pieces of a batch, with padding"), ("pieces", "pieces of a batch")):
+    for key, what in (
+        ("cells", "pieces of a batch, with padding"),
+        ("pieces", "pieces of a batch"),
+    ):
         body.append([what, *(f"{one['batch'][key]:.0f}" for one in corpora.values())])
     body.append(
-        ["pieces that `binder` reads of types", *(str(one["read_of_types"]["pieces"]) for one in corpora.values())]
+        [
+            "pieces that `binder` reads of types",
+            *(str(one["read_of_types"]["pieces"]) for one in corpora.values()),
+        ]
     )
     note = f"Measured on {found['date']}; beside it ran: {found['beside']}."
     return f"{markdown(('CPU time of a step, times `softmax`', *corpora), body)}\n\n{note}"
@@ -38,7 +44,10 @@ def shares() -> str:
         return MISSING
     corpora = found["corpora"]
     kinds = next(iter(corpora.values()))["shares"]
-    body = [[kind, *(f"{100 * one['shares'][kind]:.1f} %" for one in corpora.values())] for kind in kinds]
+    body = [
+        [kind, *(f"{100 * one['shares'][kind]:.1f} %" for one in corpora.values())]
+        for kind in kinds
+    ]
     return markdown(("share of a step", *corpora), body)
 
 

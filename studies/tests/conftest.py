@@ -1,4 +1,6 @@
-"""What tests of studies share: what every test of the package has, and the stored results, unpacked."""
+"""What tests of studies share: what every test of the package has, and the stored results,
+unpacked.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ from studies.results_packs import PackError, unpack_all
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Unpacks the results, once, in the process that starts the others, and gives each of these a core."""
+    """Unpacks the results, once, in the process that starts the others, and gives each of these
+    a core.
+    """
     if hasattr(config, "workerinput"):
         keep_to_one_core(config.workerinput["workerid"])
         return

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 
 def rows(text: str) -> list[dict[str, str]]:
-    """Each row of the tables in a text, by the titles of its columns; lines that are no table are passed over."""
+    """Each row of the tables in a text, by the titles of its columns; lines that are no table
+    are passed over.
+    """
     found: list[dict[str, str]] = []
     head: list[str] = []
     for line in text.splitlines():
-        cells = [cell.strip().replace("\0", "|") for cell in line.replace("\\|", "\0").strip("|").split("|")]
+        cells = [
+            cell.strip().replace("\0", "|")
+            for cell in line.replace("\\|", "\0").strip("|").split("|")
+        ]
         if not line.startswith("|"):
             head = []
         elif not head:

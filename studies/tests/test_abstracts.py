@@ -26,7 +26,10 @@ def test_every_sentence_finds_its_abstract(content: list[list[list[str]]], chanc
         for number, abstract in enumerate(titled)
         for at, words in enumerate(abstract)
     ]
-    abstracts = [Document(id=str(n), text="".join(" ".join(s) + "\n" for s in one)) for n, one in enumerate(titled)]
+    abstracts = [
+        Document(id=str(n), text="".join(" ".join(s) + "\n" for s in one))
+        for n, one in enumerate(titled)
+    ]
     chance.shuffle(abstracts)  # type: ignore[attr-defined]
     found = script.abstracts_of(sentences, abstracts)
     assert found == {sentence.id: sentence.id.partition("-")[0] for sentence in sentences}
@@ -45,7 +48,11 @@ def test_only_what_is_drawn_changes() -> None:
     said = {"0": gold["0"], "1": (), "2": (Mention(((0, 2),), "X"),), "3": gold["3"]}
     before = score(gold, said)
     after = script.by_abstract(before, {"0": "a", "1": "a", "2": "b"})
-    assert (after.counts, after.micro, after.by_type) == (before.counts, before.micro, before.by_type)
+    assert (after.counts, after.micro, after.by_type) == (
+        before.counts,
+        before.micro,
+        before.by_type,
+    )
     assert {name: (one.tp, one.fp, one.fn) for name, one in after.by_document.items()} == {
         "a": (1, 0, 1),
         "b": (0, 1, 1),

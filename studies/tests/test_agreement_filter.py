@@ -27,14 +27,20 @@ def mention(start: int, end: int, kind: str = "X", score: float | None = None) -
     return Mention(((start, end),), kind, score=score)
 
 
-def random_systems(chance: np.random.Generator, documents: int = 40) -> tuple[dict[str, list[Mention]], list[System]]:
+def random_systems(
+    chance: np.random.Generator, documents: int = 40
+) -> tuple[dict[str, list[Mention]], list[System]]:
     """Gold, and three systems: two that are often right, one that is wrong where it is alone."""
     gold = {f"d{i}": [mention(10 * k, 10 * k + 3) for k in range(5)] for i in range(documents)}
     systems = []
     for name, hit, miss in (("a", 0.9, 0.05), ("b", 0.8, 0.05), ("c", 0.7, 0.8)):
         said = {
             i: [
-                *(mention(m.start, m.end, score=chance.uniform(0.6, 1)) for m in of if chance.random() < hit),
+                *(
+                    mention(m.start, m.end, score=chance.uniform(0.6, 1))
+                    for m in of
+                    if chance.random() < hit
+                ),
                 *(
                     mention(10 * k + 5, 10 * k + 8, score=chance.uniform(0.3, 0.9))
                     for k in range(5)
@@ -59,7 +65,9 @@ def test_the_regression_is_that_of_scikit_learn(penalty: float) -> None:
     chance = np.random.default_rng(1)
     rows = chance.normal(size=(300, 6))
     rows[:, 5] = rows[:, 4]  # two columns that are one
-    right = chance.random(300) < 1 / (1 + np.exp(-rows @ np.array([2.0, -1.0, 0.5, 0, 0.3, 0.3]) - 0.7))
+    right = chance.random(300) < 1 / (
+        1 + np.exp(-rows @ np.array([2.0, -1.0, 0.5, 0, 0.3, 0.3]) - 0.7)
+    )
     theirs = linear.LogisticRegression(C=1 / penalty, tol=1e-10, max_iter=10_000).fit(rows, right)
     ours = fit_regression(rows, right, penalty=penalty)
     assert np.allclose(ours.weights, theirs.coef_[0], atol=1e-4)
@@ -76,15 +84,21 @@ def test_the_regression_ends_at_a_slope_of_zero_also_where_classes_are_apart() -
 
 
 @given(
-    st.lists(st.tuples(st.sampled_from([0.1, 0.2, 0.5, 0.9]), st.booleans()), min_size=1, max_size=12),
+    st.lists(
+        st.tuples(st.sampled_from([0.1, 0.2, 0.5, 0.9]), st.booleans()), min_size=1, max_size=12
+    ),
     st.integers(0, 5),
 )
-def test_the_best_threshold_is_that_of_a_plain_loop(given_: list[tuple[float, bool]], missed: int) -> None:
+def test_the_best_threshold_is_that_of_a_plain_loop(
+    given_: list[tuple[float, bool]], missed: int
+) -> None:
     chances, right = np.array([c for c, _ in given_]), np.array([r for _, r in given_])
     gold = max(int(right.sum()) + missed, 1)
 
     def at(threshold: float) -> float:
-        return 2 * int(right[chances >= threshold].sum()) / (int((chances >= threshold).sum()) + gold)
+        return (
+            2 * int(right[chances >= threshold].sum()) / (int((chances >= threshold).sum()) + gold)
+        )
 
     threshold, best = best_threshold(chances, right, gold=gold)
     assert best == pytest.approx(max(at(one) for one in chances))
@@ -93,7 +107,9 @@ def test_the_best_threshold_is_that_of_a_plain_loop(given_: list[tuple[float, bo
 
 def test_features_and_labels_of_a_small_case() -> None:
     first = System(name="a", mentions={"d": [mention(0, 8, score=0.5), mention(20, 23, "Y")]})
-    second = System(name="b", mentions={"d": [mention(2, 5, score=1.0), mention(20, 23, "Y", score=0.9)]})
+    second = System(
+        name="b", mentions={"d": [mention(2, 5, score=1.0), mention(20, 23, "Y", score=0.9)]}
+    )
     votes = align([first, second])
     rows = features_of(votes, types=("X", "Y"))
     firsts = [votes.entries[at] for at in votes.bounds[:-1].tolist()]
@@ -104,10 +120,16 @@ def test_features_and_labels_of_a_small_case() -> None:
     assert both[:5] == [1, 1, 0, pytest.approx(np.log(9)), 1.0]
     assert [row[5:9] for row in (long, short, both)] == [[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
     assert [row[9:11] for row in (long, short, both)] == [[1, 0], [1, 0], [0, 1]]
-    assert [row[11] for row in (long, short, both)] == pytest.approx([np.log(8), np.log(3), np.log(3)])
+    assert [row[11] for row in (long, short, both)] == pytest.approx(
+        [np.log(8), np.log(3), np.log(3)]
+    )
     assert [row[13:] for row in (long, short, both)] == [[0.5, 0, 1], [0.5, 1, 0], [0, 0, 0]]
     right = labels_of(votes, {"d": [mention(2, 5)]})
-    assert {(m.start, bool(one)) for m, one in zip(firsts, right, strict=True)} == {(0, False), (2, True), (20, False)}
+    assert {(m.start, bool(one)) for m, one in zip(firsts, right, strict=True)} == {
+        (0, False),
+        (2, True),
+        (20, False),
+    }
 
 
 def _rivals(votes: Votes) -> list[list[float]]:
@@ -118,7 +140,10 @@ def _rivals(votes: Votes) -> list[list[float]]:
         others = [
             (j, other)
             for j, other in enumerate(firsts)
-            if i != j and votes.document[i] == votes.document[j] and one.start < other.end and other.start < one.end
+            if i != j
+            and votes.document[i] == votes.document[j]
+            and one.start < other.end
+            and other.start < one.end
         ]
         hulls = [((o.start, o.end), (one.start, one.end)) for _, o in others]
         most = max((votes.predicted[j].sum() for j, _ in others), default=0) / len(votes.systems)
@@ -135,10 +160,14 @@ _MENTIONS = st.lists(
 
 @given(st.lists(st.tuples(_MENTIONS, _MENTIONS), min_size=2, max_size=3))
 def test_rivals_are_those_of_a_plain_loop(said: list[tuple[list[Mention], list[Mention]]]) -> None:
-    systems = [System(name=str(at), mentions={"d": one, "e": two}) for at, (one, two) in enumerate(said)]
+    systems = [
+        System(name=str(at), mentions={"d": one, "e": two}) for at, (one, two) in enumerate(said)
+    ]
     votes = align(systems)
     if len(votes.document):
-        assert features_of(votes, types=("X", "Y"))[:, -3:] == pytest.approx(np.array(_rivals(votes)))
+        assert features_of(votes, types=("X", "Y"))[:, -3:] == pytest.approx(
+            np.array(_rivals(votes))
+        )
 
 
 def test_it_is_better_than_union_and_majority_on_documents_that_it_did_not_see() -> None:

@@ -1,4 +1,6 @@
-"""Documents that are set aside: whole groups, by the hash of their names, and left out of training by their text."""
+"""Documents that are set aside: whole groups, by the hash of their names, and left out of
+training by their text.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from studies.conventions.aside import chosen, row
 
 @given(st.lists(st.text(max_size=3), min_size=1, max_size=60), st.sampled_from([0.05, 0.1, 0.5]))
 def test_the_groups_with_the_smallest_hashes_are_chosen(groups: list[str], share: float) -> None:
-    """Against a plain sort: no group that stays has a smaller hash than one that is chosen, whatever the order."""
+    """Against a plain sort: no group that stays has a smaller hash than one that is chosen,
+    whatever the order.
+    """
     found = chosen(groups, share)
     digests = {name: hashlib.sha256(name.encode()).hexdigest() for name in groups}
     assert len(found) == max(1, round(share * len(digests)))

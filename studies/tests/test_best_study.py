@@ -12,7 +12,11 @@ from studies.tables.grids import NOT_RUN
 
 def one(seed: int, f1: float, *, refit: bool = False) -> dict[str, Any]:
     scores = {"micro": {"f1": f1}, "f1_interval": {"low": f1 - 0.02, "high": f1 + 0.02}}
-    forms = {"whole": scores, "int8": {"micro": {"f1": f1 - 0.01}}, "resolved": {**scores, "micro": {"f1": f1 + 0.01}}}
+    forms = {
+        "whole": scores,
+        "int8": {"micro": {"f1": f1 - 0.01}},
+        "resolved": {**scores, "micro": {"f1": f1 + 0.01}},
+    }
     rules = {"dev_f1": f1 + 0.03}
     return {"corpus": "c", "system": "s", "refit": refit, "seed": seed, "rules": rules, **forms}
 

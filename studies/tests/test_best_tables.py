@@ -21,7 +21,9 @@ def grid(folder: Path, name: str) -> Grid:
     return make_grid(folder, name, corpora=["bc5cdr"], systems=systems, runs=[{"seeds": [1, 2]}])
 
 
-def test_the_best_single_model_is_the_reference_and_the_order_is_that_of_dev(tmp_path: Path) -> None:
+def test_the_best_single_model_is_the_reference_and_the_order_is_that_of_dev(
+    tmp_path: Path,
+) -> None:
     first, second = grid(tmp_path, "first"), grid(tmp_path, "second")
     store(first, "bc5cdr-plain-s1", BETTER, dev=0.80)
     store(first, "bc5cdr-crf-s1", WORSE, dev=0.81)
@@ -33,7 +35,9 @@ def test_the_best_single_model_is_the_reference_and_the_order_is_that_of_dev(tmp
     assert [row[5] for row in found] == [gained, "reference", gained, "other units"]
 
 
-def test_a_second_seed_is_no_candidate_and_nothing_is_said_of_what_is_not_run(tmp_path: Path) -> None:
+def test_a_second_seed_is_no_candidate_and_nothing_is_said_of_what_is_not_run(
+    tmp_path: Path,
+) -> None:
     first = grid(tmp_path, "first")
     assert "not run" in tables.best_recipes(first, [], ["bc5cdr"])
     store(first, "bc5cdr-plain-s1", WORSE, dev=0.70)

@@ -1,4 +1,6 @@
-"""What is compared with what when a bi-encoder is timed, and the rival that reads once for each type."""
+"""What is compared with what when a bi-encoder is timed, and the rival that reads once for each
+type.
+"""
 
 from __future__ import annotations
 
@@ -67,11 +69,18 @@ def test_the_rival_reads_each_text_behind_each_description(recipes: dict[str, Re
         for row in range(3):
             size, length = int(batch["unit_count"][row]), int(batch["attention_mask"][row].sum())
             text = batch["input_ids"][row, 1:length]
-            states = model.encoder(torch.cat([ahead, text])[None], torch.ones(1, len(ahead) + length - 1, dtype=int))[0]
+            states = model.encoder(
+                torch.cat([ahead, text])[None], torch.ones(1, len(ahead) + length - 1, dtype=int)
+            )[0]
             for unit in range(size):
-                first, last = (int(batch[name][row, unit]) + len(ahead) - 1 for name in ("first_piece", "last_piece"))
+                first, last = (
+                    int(batch[name][row, unit]) + len(ahead) - 1
+                    for name in ("first_piece", "last_piece")
+                )
                 expected = [model.ends(states[first])[0], model.ends(states[last])[1]]
-                torch.testing.assert_close(found[row, unit], torch.stack(expected), rtol=1e-4, atol=1e-4)
+                torch.testing.assert_close(
+                    found[row, unit], torch.stack(expected), rtol=1e-4, atol=1e-4
+                )
 
 
 def test_the_rival_learns(recipes: dict[str, Recipe]) -> None:
@@ -112,5 +121,7 @@ def test_the_recipes_are_those_of_the_grid(monkeypatch: pytest.MonkeyPatch) -> N
     assert found["biaffine"].model.head.family == "biaffine"
     assert found["binder_own"].model.head.type_encoder == "own"
     assert len({str(r.training.batch_size) for r in found.values()}) == 1
-    with pytest.raises(UsageError, match="the grid has no softmax, crf, binder on 'x' with seed 1; its corpora are"):
+    with pytest.raises(
+        UsageError, match="the grid has no softmax, crf, binder on 'x' with seed 1; its corpora are"
+    ):
         script.recipes_of(grid, "x")

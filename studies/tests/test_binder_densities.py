@@ -39,7 +39,9 @@ def test_rounding_may_go_over_an_edge_and_nothing_else_may() -> None:
     assert histogram.total == 2
 
 
-@pytest.mark.parametrize(("low", "high", "bins"), [(0.0, 0.0, 3), (1.0, 0.0, 3), (0.0, 1.0, 0), (float("nan"), 1.0, 2)])
+@pytest.mark.parametrize(
+    ("low", "high", "bins"), [(0.0, 0.0, 3), (1.0, 0.0, 3), (0.0, 1.0, 0), (float("nan"), 1.0, 2)]
+)
 def test_a_histogram_needs_bins(low: float, high: float, bins: int) -> None:
     with pytest.raises(ValueError, match="needs bins between two edges"):
         Histogram(low=low, high=high, bins=bins)
@@ -48,7 +50,9 @@ def test_a_histogram_needs_bins(low: float, high: float, bins: int) -> None:
 def test_the_data_file_is_drawn(tmp_path: Path) -> None:
     histogram = Histogram(low=0.0, high=2.0, bins=2)
     histogram.add([0.5, 1.5])
-    (tmp_path / "d.json").write_text(json.dumps(panels_as_dict([Panel(title="A", groups={"entity": histogram})])))
+    (tmp_path / "d.json").write_text(
+        json.dumps(panels_as_dict([Panel(title="A", groups={"entity": histogram})]))
+    )
     assert main(["plot", "densities", str(tmp_path / "d.json"), "-o", str(tmp_path / "d.svg")]) == 0
     assert (tmp_path / "d.svg").stat().st_size > 0
 
@@ -59,5 +63,11 @@ def test_the_data_file() -> None:
     value: Any = json.loads(json.dumps(panels_as_dict([Panel(title="A", groups=groups)])))
     assert value == {
         "fascicle_densities": 1,
-        "panels": [{"title": "A", "edges": [0.0, 1.0, 2.0], "counts": {"entity": [1, 2], "threshold": [0, 0]}}],
+        "panels": [
+            {
+                "title": "A",
+                "edges": [0.0, 1.0, 2.0],
+                "counts": {"entity": [1, 2], "threshold": [0, 0]},
+            }
+        ],
     }

@@ -25,12 +25,18 @@ def recipes(make: Maker, corpus: Path) -> dict[str, Recipe]:
     return {
         "softmax": make(model={"family": "softmax", "pooling": "max"}, **common),
         "spanner": make(model=span, **common),
-        "bundle": make(model=span, bundle={"family": "softmax", "pooling": "max", "weight": 0.3}, **common),
+        "bundle": make(
+            model=span, bundle={"family": "softmax", "pooling": "max", "weight": 0.3}, **common
+        ),
     }
 
 
 def test_ratios_are_within_rounds_and_to_the_slower() -> None:
-    cpu = {"softmax": [1.0, 2.0, 1.0, 4.0], "spanner": [2.0, 1.0, 4.0, 2.0], "bundle": [3.0, 3.0, 5.0, 4.0]}
+    cpu = {
+        "softmax": [1.0, 2.0, 1.0, 4.0],
+        "spanner": [2.0, 1.0, 4.0, 2.0],
+        "bundle": [3.0, 3.0, 5.0, 4.0],
+    }
     times = script.Times(cpu=cpu, wall=cpu)
     assert script.slower_of(times, ["softmax", "spanner"]) == "spanner"
     # 1.5, 3, 1.25, 2 in order: 1.25, 1.5, 2, 3
@@ -63,14 +69,19 @@ def test_everything_is_measured(tiny_recipe: Maker, toy_corpus: Path, tmp_path: 
     for head in ("softmax", "span"):
         assert inference[head]["ratio"]["median"] > 0
         assert inference[head]["slower"] in ("softmax", "spanner")
-        assert inference[head]["ratio_to_same_head"]["low"] <= inference[head]["ratio_to_same_head"]["high"]
+        assert (
+            inference[head]["ratio_to_same_head"]["low"]
+            <= inference[head]["ratio_to_same_head"]["high"]
+        )
 
 
 def test_all_are_trained_on_the_same_batches(tiny_recipe: Maker, toy_corpus: Path) -> None:
     given = recipes(tiny_recipe, toy_corpus)
     parts = read_parts(given["bundle"].corpus)
     pupils = [script.pupil(recipe, parts) for recipe in given.values()]
-    read = [[b["input_ids"] for b, _ in p.trainer.data.batches(size=4, seed=1, epoch=0)] for p in pupils]
+    read = [
+        [b["input_ids"] for b, _ in p.trainer.data.batches(size=4, seed=1, epoch=0)] for p in pupils
+    ]
     for batches in zip(*read, strict=True):
         assert all(torch.equal(batches[0], other) for other in batches[1:])
     for each in pupils:
@@ -86,6 +97,7 @@ def test_recipes_of_the_grid(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found["bundle"].corpus.test.startswith("/somewhere/conll04/")
     assert found["bundle"].heads().keys() == {"span", "softmax"}
     with pytest.raises(
-        UsageError, match=r"the grid has no softmax, spanner, bundle on 'genia' with seed 1; its corpora"
+        UsageError,
+        match=r"the grid has no softmax, spanner, bundle on 'genia' with seed 1; its corpora",
     ):
         script.recipes_of(grid, "genia")

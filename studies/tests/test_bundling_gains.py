@@ -1,4 +1,6 @@
-"""What the analysis of bundling rests on: the printed numbers of the paper; correlations against scipy and loops."""
+"""What the analysis of bundling rests on: the printed numbers of the paper; correlations against
+scipy and loops.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ def test_the_printed_numbers_give_what_the_text_of_the_paper_says() -> None:
     assert f"{statistics.mean(seq.values()):.2f}" == "0.88"
     assert f"{max(seq.values()):.2f}" == f"{seq['conllpp']:.2f}" == "1.57"
     assert f"{statistics.mean(span[c] for c in nine):.2f}" == "0.67"
-    assert f"{span['ace04']:.2f}" == "0.96"  # which the text calls the largest; its own table has one of 1.08
+    # which the text calls the largest; its own table has one of 1.08
+    assert f"{span['ace04']:.2f}" == "0.96"
     assert f"{max(span.values()):.2f}" == f"{span['ace05']:.2f}" == "1.08"
     assert [f"{span[c]:.2f}" for c in social] == ["-0.78", "-0.93"]
     assert f"{statistics.mean(gap[c] for c in nine):.2f}" == "0.70"
@@ -33,7 +36,12 @@ def test_the_printed_numbers_give_what_the_text_of_the_paper_says() -> None:
 
 def test_two_printed_rows_are_inconsistent() -> None:
     table = paper.table3()
-    found = {(c, m): f"{p.likely:.2f}" for c, of in table.items() for m, p in of.items() if not p.consistent}
+    found = {
+        (c, m): f"{p.likely:.2f}"
+        for c, of in table.items()
+        for m, p in of.items()
+        if not p.consistent
+    }
     assert found == {("conll04", "SeqNER"): "91.32", ("wnut16", "BL-SpanNER"): "59.33"}
     assert table["conll04"]["SpanNER"].likely == 90.89
 
@@ -65,7 +73,9 @@ def test_correlations_are_those_of_scipy(points: list[tuple[float, float]]) -> N
 
 
 def test_points_of_a_corpus_count_once_for_chance() -> None:
-    found = gains.relation({"a": [(1, 9), (3, 7)], "b": [(4, 6)], "c": [(6, 1), (8, 1), (10, 1)], "d": []})
+    found = gains.relation(
+        {"a": [(1, 9), (3, 7)], "b": [(4, 6)], "c": [(6, 1), (8, 1), (10, 1)], "d": []}
+    )
     assert (found.points, found.corpora) == (6, 3)
     means = np.array([[2, 8], [4, 6], [8, 1]])
     assert found.of_means[0] == pytest.approx(np.corrcoef(means.T)[0, 1])
@@ -81,4 +91,5 @@ def test_many_corpora_are_put_in_drawn_orders() -> None:
     assert p == gains.permutation_p(x, y)
     scipy_stats = pytest.importorskip("scipy.stats")
     assert p == pytest.approx(scipy_stats.pearsonr(x, y).pvalue, abs=0.02)
-    assert gains.permutation_p(x, x) == pytest.approx(1 / (gains.DRAWN_ORDERS + 1))  # the given order itself
+    # the given order itself
+    assert gains.permutation_p(x, x) == pytest.approx(1 / (gains.DRAWN_ORDERS + 1))

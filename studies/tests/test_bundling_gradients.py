@@ -1,4 +1,6 @@
-"""Agreement of the gradients of two heads, against models in which one head is trained alone, and plain loops."""
+"""Agreement of the gradients of two heads, against models in which one head is trained alone,
+and plain loops.
+"""
 
 from __future__ import annotations
 
@@ -44,22 +46,31 @@ def trainer_of(recipe: Recipe) -> Trainer:
 
 
 def alone(make: Maker, weight: float) -> list[dict[str, list[float]]]:
-    """Of each fixed batch the gradient in the encoder of a model that trains one head, number by number."""
+    """Of each fixed batch the gradient in the encoder of a model that trains one head, number by
+    number.
+    """
     trainer = trainer_of(bundle(make, weight))
     trainer.model.eval()
     found = []
     for batch, targets in script.fixed_batches(trainer, seed=1, count=COUNT):
         trainer.model.zero_grad()
         trainer.model.loss(trainer.model(batch), targets).backward()
-        found.append({n: p.grad.flatten().tolist() for n, p in trainer.model.encoder.named_parameters()})
+        found.append(
+            {n: p.grad.flatten().tolist() for n, p in trainer.model.encoder.named_parameters()}
+        )
     return found
 
 
-def looped(first: dict[str, list[float]], second: dict[str, list[float]], part: str) -> tuple[float, float]:
+def looped(
+    first: dict[str, list[float]], second: dict[str, list[float]], part: str
+) -> tuple[float, float]:
     """Cosine and ratio of norms of a part of the encoder, by loops over numbers."""
     mixed = one = two = 0.0
     for name in first:
-        if part in ("", "embeddings" if "embeddings" in name else f"layer.{name.split('layer.')[1][0]}"):
+        if part in (
+            "",
+            "embeddings" if "embeddings" in name else f"layer.{name.split('layer.')[1][0]}",
+        ):
             for a, b in zip(first[name], second[name], strict=True):
                 mixed, one, two = mixed + a * b, one + a * a, two + b * b
     return mixed / math.sqrt(one) / math.sqrt(two), math.sqrt(two) / math.sqrt(one)
@@ -72,7 +83,10 @@ def test_gradients_are_those_of_the_single_models(tiny_recipe: Maker) -> None:
     expected = [looped(a, b, "")[0] for a, b in zip(span, seq, strict=True)]
     assert found["batch_cosines"] == pytest.approx(expected, abs=1e-5)
     mean_span, mean_seq = (
-        {name: [sum(values) / COUNT for values in zip(*(b[name] for b in of), strict=True)] for name in of[0]}
+        {
+            name: [sum(values) / COUNT for values in zip(*(b[name] for b in of), strict=True)]
+            for name in of[0]
+        }
         for of in (span, seq)
     )
     names = {"encoder": "", "embeddings": "embeddings", "layer 1": "layer.0", "layer 2": "layer.1"}
@@ -90,8 +104,12 @@ def test_losses_are_without_their_weights(tiny_recipe: Maker) -> None:
     found = script.look(trainer, batches)["losses"]
     trainer.model.eval()
     with torch.no_grad():
-        mixed = [float(trainer.model.loss(trainer.model(batch), targets)) for batch, targets in batches]
-    assert 0.7 * found["span"] + 0.3 * found["softmax"] == pytest.approx(sum(mixed) / COUNT, rel=1e-5)
+        mixed = [
+            float(trainer.model.loss(trainer.model(batch), targets)) for batch, targets in batches
+        ]
+    assert 0.7 * found["span"] + 0.3 * found["softmax"] == pytest.approx(
+        sum(mixed) / COUNT, rel=1e-5
+    )
 
 
 def test_looking_changes_nothing(tiny_recipe: Maker) -> None:
@@ -110,14 +128,18 @@ def test_looking_changes_nothing(tiny_recipe: Maker) -> None:
         assert watched.model.training
     assert losses == expected
     state = watched.model.state_dict()
-    assert all(torch.equal(tensor, state[name]) for name, tensor in plain.model.state_dict().items())
+    assert all(
+        torch.equal(tensor, state[name]) for name, tensor in plain.model.state_dict().items()
+    )
 
 
 def test_every_epoch_is_looked_at_on_the_same_batches(tiny_recipe: Maker) -> None:
     lines = list(script.follow(bundle(tiny_recipe, 0.3), count=COUNT))
     assert [line["epoch"] for line in lines] == [0, 1, 2]
     assert all(len(line["batch_cosines"]) == COUNT for line in lines)
-    losses = [line["losses"][head] for head in ("span", "softmax") for line in (lines[0], lines[-1])]
+    losses = [
+        line["losses"][head] for head in ("span", "softmax") for line in (lines[0], lines[-1])
+    ]
     assert losses[1] < losses[0]
     assert losses[3] < losses[2]
     again = list(script.follow(bundle(tiny_recipe, 0.3), count=COUNT))
@@ -125,7 +147,9 @@ def test_every_epoch_is_looked_at_on_the_same_batches(tiny_recipe: Maker) -> Non
     trainer = trainer_of(bundle(tiny_recipe, 0.3))
     fixed = [batch["input_ids"] for batch, _ in script.fixed_batches(trainer, seed=1, count=COUNT)]
     for epoch in range(2):
-        trained = [batch["input_ids"] for batch, _ in trainer.data.batches(size=4, seed=1, epoch=epoch)]
+        trained = [
+            batch["input_ids"] for batch, _ in trainer.data.batches(size=4, seed=1, epoch=epoch)
+        ]
         assert not all(torch.equal(a, b) for a, b in zip(fixed, trained, strict=False))
 
 
@@ -134,7 +158,10 @@ def test_zero_gradients_have_no_angle() -> None:
     assert script.products(zero, one)["encoder"].cosine is None
     assert script.products(zero, one)["encoder"].norm_ratio is None
     opposite = script.products(one, {"layer.0.w": -2 * torch.ones(3)})
-    assert (opposite["layer 1"].cosine, opposite["encoder"].norm_ratio) == (pytest.approx(-1), pytest.approx(2))
+    assert (opposite["layer 1"].cosine, opposite["encoder"].norm_ratio) == (
+        pytest.approx(-1),
+        pytest.approx(2),
+    )
 
 
 @pytest.mark.parametrize("weight", [0.0, 1.0])
@@ -150,5 +177,7 @@ def test_runs_are_those_of_the_grid() -> None:
         "conll04-bundle-s1",
         "wnut17-bundle-s1",
     ]
-    with pytest.raises(UsageError, match=r"no bundle on conll04 with seed 9; corpora and seeds are conll04 1"):
+    with pytest.raises(
+        UsageError, match=r"no bundle on conll04 with seed 9; corpora and seeds are conll04 1"
+    ):
         script.runs_of(["conll04"], seed=9)

@@ -29,7 +29,9 @@ def test_the_estimate_is_the_mean_of_means() -> None:
     corpora = [[pair(chance, 30, 0.1)], [pair(chance, 20, 0.2), pair(chance, 20, 0.0)]]
     expected = [[a.micro.f1 - b.micro.f1 for a, b in pairs] for pairs in corpora]
     found = bootstrap_pooled(corpora, resamples=200)
-    assert found.estimate == pytest.approx((expected[0][0] + (expected[1][0] + expected[1][1]) / 2) / 2)
+    assert found.estimate == pytest.approx(
+        (expected[0][0] + (expected[1][0] + expected[1][1]) / 2) / 2
+    )
     assert found.low <= found.estimate <= found.high
     assert found == bootstrap_pooled(corpora, resamples=200)
 
@@ -43,7 +45,10 @@ def test_one_corpus_and_one_seed_is_the_plain_bootstrap() -> None:
 
 
 def test_draws_without_any_mention_are_left_out_as_in_the_plain_bootstrap() -> None:
-    first, second = scores([(0, 0, 0), (3, 0, 1), (0, 0, 0)]), scores([(0, 0, 0), (1, 0, 3), (0, 0, 0)])
+    first, second = (
+        scores([(0, 0, 0), (3, 0, 1), (0, 0, 0)]),
+        scores([(0, 0, 0), (1, 0, 3), (0, 0, 0)]),
+    )
     plain = bootstrap_difference(first, second, resamples=2000)
     pooled = bootstrap_pooled([[(first, second)]], resamples=2000)
     gap = first.micro.f1 - second.micro.f1

@@ -1,4 +1,6 @@
-"""F1 by kind of mention: counts of all intervals are those of the whole, and differences are those of the counts."""
+"""F1 by kind of mention: counts of all intervals are those of the whole, and differences are
+those of the counts.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ def test_the_counts_of_each_attribute_are_those_of_the_whole() -> None:
     for name in PAPER:
         intervals = len(ATTRIBUTES[name].ranges)
         counts = table[:, first : first + intervals].sum(axis=(0, 1))
-        assert counts.tolist() == [sum(getattr(one, key) for one in whole) for key in ("tp", "fp", "fn")]
+        assert counts.tolist() == [
+            sum(getattr(one, key) for one in whole) for key in ("tp", "fp", "fn")
+        ]
         first += intervals
     assert first == table.shape[1]
     by_length = dict(zip(kinds().labels, table.sum(axis=0).tolist(), strict=True))
@@ -44,7 +48,10 @@ def test_the_counts_of_each_attribute_are_those_of_the_whole() -> None:
 
 def test_documents_of_one_abstract_are_drawn_together() -> None:
     said = {"0": (ONE,), "1": (ONE,)}
-    apart, together = kinds().table(said), kinds({"0": "a", "1": "a", "2": "b", "3": "b"}).table(said)
+    apart, together = (
+        kinds().table(said),
+        kinds({"0": "a", "1": "a", "2": "b", "3": "b"}).table(said),
+    )
     assert (len(apart), len(together)) == (4, 2)
     assert (apart.sum(axis=0) == together.sum(axis=0)).all()
     assert (together[0] == apart[:2].sum(axis=0)).all()
@@ -52,7 +59,9 @@ def test_documents_of_one_abstract_are_drawn_together() -> None:
 
 def counted(right: tuple[int, ...], missed: tuple[int, ...], texts: int) -> np.ndarray:
     """So many found and missed mentions of each interval in each text."""
-    return np.array([[[tp, 0, fn] for tp, fn in zip(right, missed, strict=True)]] * texts, dtype=float)
+    return np.array(
+        [[[tp, 0, fn] for tp, fn in zip(right, missed, strict=True)]] * texts, dtype=float
+    )
 
 
 def test_a_difference_is_that_of_f1_and_small_intervals_do_not_count() -> None:
@@ -60,14 +69,17 @@ def test_a_difference_is_that_of_f1_and_small_intervals_do_not_count() -> None:
     first, second = counted((1, 1, 0), (0, 0, 0), texts), counted((1, 0, 0), (0, 1, 0), texts)
     labels = [("length", "1"), ("length", "2"), ("length", "3-4")]
     found = differences(np.array([[first, second], [first, second]]), labels, draws=50)
-    assert found["length"] == {"1": [0.0, 0.0, 0.0], "2": [100.0, 100.0, 100.0]}  # of the third there is no gold
+    # of the third there is no gold
+    assert found["length"] == {"1": [0.0, 0.0, 0.0], "2": [100.0, 100.0, 100.0]}
     assert found[MEAN] == {"points": [50.0, 50.0, 50.0], "intervals": 2, "above": 1}
 
 
 def test_the_interval_has_the_chance_between_seeds_and_texts_in_it() -> None:
     chance = np.random.default_rng(1)
     hits = chance.integers(0, 2, size=(2, 2, 60))
-    tables = np.stack([hits, np.zeros_like(hits), 1 - hits], axis=-1)[:, :, :, None, :].astype(float)
+    tables = np.stack([hits, np.zeros_like(hits), 1 - hits], axis=-1)[:, :, :, None, :].astype(
+        float
+    )
     estimate, low, high = differences(tables, [("length", "1")], draws=400)["length"]["1"]
     assert low < estimate < high
     tp = tables.sum(axis=2)[:, :, 0]

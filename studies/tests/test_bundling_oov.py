@@ -26,9 +26,14 @@ def write(path: Path, sentences: list[list[str]]) -> str:
 
 
 def test_density_is_that_of_loops(tmp_path: Path) -> None:
-    paths = [write(tmp_path / f"{name}.tsv", text) for name, text in (("train", TRAIN), ("dev", TRAIN), ("test", TEST))]
+    paths = [
+        write(tmp_path / f"{name}.tsv", text)
+        for name, text in (("train", TRAIN), ("dev", TRAIN), ("test", TEST))
+    ]
     train, dev, test = paths
-    found = script.of_corpus(CorpusSettings(train=train, dev=dev, test=test, format="conll", documents="sentence"))
+    found = script.of_corpus(
+        CorpusSettings(train=train, dev=dev, test=test, format="conll", documents="sentence")
+    )
 
     known = [word for sentence in TRAIN for word in sentence]
     words = oov = folded = 0
@@ -49,7 +54,11 @@ def test_density_is_that_of_loops(tmp_path: Path) -> None:
     }
     assert (words, oov, folded) == (9, 5, 3)  # by hand: aspirin, PAIN, New, New, words
     assert (found["dev"]["density"], found["train_words"]) == (0.0, 7)
-    assert found["sha256"] == {"train": source_sha256(train), "dev": source_sha256(dev), "test": source_sha256(test)}
+    assert found["sha256"] == {
+        "train": source_sha256(train),
+        "dev": source_sha256(dev),
+        "test": source_sha256(test),
+    }
 
 
 def test_no_word_and_no_words() -> None:
@@ -63,5 +72,7 @@ def test_the_densities_kept_are_of_the_corpora_of_the_grid(fascicle_data: Path) 
     corpora = script.corpora_of_grid(read_grid(GRIDS / "bundling.toml"))
     assert list(results) == list(corpora)
     for name, corpus in corpora.items():
-        assert results[name]["sha256"] == {p: source_sha256(getattr(corpus, p)) for p in ("train", "dev", "test")}
+        assert results[name]["sha256"] == {
+            p: source_sha256(getattr(corpus, p)) for p in ("train", "dev", "test")
+        }
     assert script.of_corpus(corpora["conll04"]) == results["conll04"]

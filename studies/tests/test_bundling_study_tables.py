@@ -1,4 +1,6 @@
-"""Tables of the studies of bundling on dev, of gradients and of costs, from results files that the tests write."""
+"""Tables of the studies of bundling on dev, of gradients and of costs, from results files that
+the tests write.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,11 @@ def test_the_studies_have_the_systems_of_the_grid() -> None:
         one, two = plain(studies)[key], plain(main)[key]
         for part in ("reading", "model", "bundle", "training", "decision"):
             assert getattr(one, part) == getattr(two, part), key
-        assert (one.corpus.train, one.corpus.dev, one.corpus.test) == (two.corpus.train, two.corpus.dev, "")
+        assert (one.corpus.train, one.corpus.dev, one.corpus.test) == (
+            two.corpus.train,
+            two.corpus.dev,
+            "",
+        )
     assert not any(run.recipe.corpus.test for run in studies.runs)
 
 
@@ -39,7 +45,11 @@ def studies(tmp_path: Path) -> Grid:
         "boundary": 'model.representation = "boundary"',
     }
     common = {"corpora": ["conll04"], "seeds": [1, 2]}
-    of = [{"systems": ["bundle"]}, {"systems": ["bundle"], "variants": list(variants)}, {"systems": ["crf"]}]
+    of = [
+        {"systems": ["bundle"]},
+        {"systems": ["bundle"], "variants": list(variants)},
+        {"systems": ["crf"]},
+    ]
     return make_grid(
         tmp_path,
         "bundling-studies",
@@ -51,7 +61,9 @@ def studies(tmp_path: Path) -> Grid:
 
 
 def test_weights(tmp_path: Path, studies: Grid) -> None:
-    main = make_grid(tmp_path, "bundling", corpora=["conll04"], systems=["softmax"], runs=[{"seeds": [1, 2, 3]}])
+    main = make_grid(
+        tmp_path, "bundling", corpora=["conll04"], systems=["softmax"], runs=[{"seeds": [1, 2, 3]}]
+    )
     store(main, "conll04-softmax-s1", dev=0.5)
     store(main, "conll04-softmax-s3", dev=0.6)  # a seed that the study does not have
     store(studies, "conll04-bundle-s1", dev=0.8)
@@ -78,7 +90,11 @@ def test_taggers_vectors_and_other_models(studies: Grid) -> None:
     boundary, pooling, hybrid = cells(made.representations(studies))
     assert boundary == ["boundary", "", "40.00 (1 of 2 seeds)", "not run"]
     assert (pooling[2], hybrid[2]) == ("", "not run")
-    gains = [row["gain, same seeds"] for row in rows(made.others(studies, studies)) if "SeqCRF" in row.values()]
+    gains = [
+        row["gain, same seeds"]
+        for row in rows(made.others(studies, studies))
+        if "SeqCRF" in row.values()
+    ]
     assert gains == ["+5.00 (1 of 2 seeds)", "not planned"]
 
 

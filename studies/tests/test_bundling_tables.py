@@ -1,4 +1,6 @@
-"""The analysis of bundling: pairs, gaps, correlations, and tables from results files that the tests write."""
+"""The analysis of bundling: pairs, gaps, correlations, and tables from results files that the
+tests write.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,10 @@ def grid(tmp_path: Path) -> Grid:
         corpora={"conll04": "", "wnut16": 'corpus.train = "d"', "other": 'corpus.train = "e"'},
         systems={"softmax": seq, "spanner": span, "bundle": f'{span}\nbundle.family = "softmax"'},
         variants={"rate": f"training.learning_rate = 1e-5\n{ON_DEV}"},
-        runs=[{"seeds": [1, 2]}, {"corpora": ["conll04"], "systems": ["bundle"], "variants": ["rate"]}],
+        runs=[
+            {"seeds": [1, 2]},
+            {"corpora": ["conll04"], "systems": ["bundle"], "variants": ["rate"]},
+        ],
     )
 
 
@@ -59,9 +64,19 @@ def write(grid: Grid, corpus: str, model: str, seed: int, found: int) -> None:
 
 
 PLAN = {  # corpus -> model -> mentions found with seeds 1, 2
-    "conll04": {"SeqNER": (10, 12), "SpanNER": (13, 12), "BL-SeqNER": (12, 13), "BL-SpanNER": (13, 14)},
+    "conll04": {
+        "SeqNER": (10, 12),
+        "SpanNER": (13, 12),
+        "BL-SeqNER": (12, 13),
+        "BL-SpanNER": (13, 14),
+    },
     "wnut16": {"SeqNER": (6, 5), "SpanNER": (10, 11), "BL-SeqNER": (8, 8), "BL-SpanNER": (9, 9)},
-    "other": {"SeqNER": (15, 15), "SpanNER": (16, 17), "BL-SeqNER": (16, 15), "BL-SpanNER": (16, 18)},
+    "other": {
+        "SeqNER": (15, 15),
+        "SpanNER": (16, 17),
+        "BL-SeqNER": (16, 15),
+        "BL-SpanNER": (16, 18),
+    },
 }
 
 
@@ -82,7 +97,9 @@ def test_gains_and_gaps_are_paired_by_seed(grid: Grid) -> None:
             seeds = [1] if name == "wnut16" else [1, 2]
             of = PLAN[name]
             own_seeds = seeds if single == "SeqNER" else [1, 2]
-            expected = {s: points(of[f"BL-{single}"][s - 1]) - points(of[single][s - 1]) for s in own_seeds}
+            expected = {
+                s: points(of[f"BL-{single}"][s - 1]) - points(of[single][s - 1]) for s in own_seeds
+            }
             assert corpus.gains(single) == pytest.approx(expected)
             gaps = {s: points(of[single][s - 1]) - points(of[other][s - 1]) for s in seeds}
             assert corpus.gaps(single) == pytest.approx(gaps)
@@ -93,7 +110,11 @@ def test_gains_and_gaps_are_paired_by_seed(grid: Grid) -> None:
 
 def test_nothing_is_run_yet(grid: Grid) -> None:
     for make in (tables.published, tables.gains, tables.gaps, tables.unknown_words):
-        own = [row for row in rows(make(grid)) if row.get("", "here") == "here" and row["corpus"] in PLAN]
+        own = [
+            row
+            for row in rows(make(grid))
+            if row.get("", "here") == "here" and row["corpus"] in PLAN
+        ]
         assert ["not run" in row.values() for row in own] == [True] * 3
     found = [row["points"] for row in rows(tables.relations(grid)) if "paper" not in row[""]]
     assert set(found) == {"not run"}
@@ -105,36 +126,48 @@ def test_gains_have_intervals_once_they_are_computed(grid: Grid) -> None:
     write_all(grid, but=("other", "BL-SpanNER", 2))
     before = {row["corpus"]: row["gain of SpanNER"] for row in rows(tables.gains(grid))}
     gain = points(13) - points(13), points(14) - points(12)
-    assert before["conll04"].startswith(f"{statistics.mean(gain):+.2f} ± {statistics.stdev(gain):.2f}")
+    assert before["conll04"].startswith(
+        f"{statistics.mean(gain):+.2f} ± {statistics.stdev(gain):.2f}"
+    )
     assert before["other"].startswith("+0.00 (1 of 2 seeds)")
     assert all("not computed" in cell for name, cell in before.items() if name in PLAN)
 
     report = pooled.pooled(grid, draws=200)
     write_json(grid.results.parent / "bundling-gains.json", {"heads": report})
     pairs = [
-        [both(counts_of(of["BL-SpanNER"][s]), counts_of(of["SpanNER"][s])) for s in range(1 if name == "other" else 2)]
+        [
+            both(counts_of(of["BL-SpanNER"][s]), counts_of(of["SpanNER"][s]))
+            for s in range(1 if name == "other" else 2)
+        ]
         for name, of in PLAN.items()
     ]
     whole, one = (bootstrap_pooled(given, resamples=200) for given in (pairs, pairs[1:2]))
     after = {row["corpus"]: row for row in rows(tables.gains(grid))}
     shown = f"**{100 * whole.estimate:+.2f}**, {100 * whole.low:+.2f} to {100 * whole.high:+.2f}"
     assert after["mean of the corpora"]["gain of SpanNER"] == shown
-    assert after["wnut16"]["gain of SpanNER"].endswith(f", {100 * one.low:+.2f} to {100 * one.high:+.2f}")
+    assert after["wnut16"]["gain of SpanNER"].endswith(
+        f", {100 * one.low:+.2f} to {100 * one.high:+.2f}"
+    )
 
-    write(grid, "wnut16", "BL-SpanNER", 1, 12)  # results change: intervals of this head are no longer theirs
+    # results change: intervals of this head are no longer theirs
+    write(grid, "wnut16", "BL-SpanNER", 1, 12)
     changed = {row["corpus"]: row for row in rows(tables.gains(grid))}
     assert all(changed[name]["gain of SpanNER"].endswith("not computed") for name in PLAN)
     assert changed["wnut16"]["gain of SeqNER"] == after["wnut16"]["gain of SeqNER"]
 
 
-def test_results_over_other_units_are_refused_by_name(grid: Grid, capsys: pytest.CaptureFixture[str]) -> None:
+def test_results_over_other_units_are_refused_by_name(
+    grid: Grid, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_all(grid)
     path = grid.results / "wnut16-spanner-s1.json"
     value = json.loads(path.read_text(encoding="utf-8"))
     value["test_counts"].append([0, 0, 1])
     path.write_text(json.dumps(value), encoding="utf-8")
     assert pooled.main(grid.path) == 2
-    assert capsys.readouterr().err.startswith("wnut16: two systems over 5 and 6 documents were given")
+    assert capsys.readouterr().err.startswith(
+        "wnut16: two systems over 5 and 6 documents were given"
+    )
 
 
 def test_points_and_relations(grid: Grid) -> None:
@@ -146,14 +179,23 @@ def test_points_and_relations(grid: Grid) -> None:
     related = {(row[""], row["against"]): row for row in rows(tables.relations(grid))}
     same = related["gain of SpanNER", "SpanNER less SeqNER, same seed"]
     models = ("SeqNER", "SpanNER", "BL-SpanNER")
-    reached = {name: [[points(of[model][s]) for model in models] for s in (0, 1)] for name, of in PLAN.items()}
-    expected = gains.relation({name: [(b - a, c - b) for a, b, c in of] for name, of in reached.items()})
+    reached = {
+        name: [[points(of[model][s]) for model in models] for s in (0, 1)]
+        for name, of in PLAN.items()
+    }
+    expected = gains.relation(
+        {name: [(b - a, c - b) for a, b, c in of] for name, of in reached.items()}
+    )
     assert (same["points"], same["corpora"]) == ("6", "3")
     assert same["Pearson"] == f"{expected.of_points[0]:+.2f}"
     assert same["Spearman of means"] == f"{expected.of_means[1]:+.2f} (p = {expected.p[1]:.2f})"
     assert related["gain of SeqNER", "SeqNER less SpanNER, same seed"]["points"] == "5"
     apart = related["gain of SpanNER, other seeds", "SpanNER less SeqNER, first seed"]
-    assert (apart["points"], apart["corpora"], apart["Pearson"]) == ("3", "3", apart["Pearson of means"].split()[0])
+    assert (apart["points"], apart["corpora"], apart["Pearson"]) == (
+        "3",
+        "3",
+        apart["Pearson of means"].split()[0],
+    )
     assert apart["Pearson"] != same["Pearson of means"].split()[0]
     assert related["gain of SpanNER", "OOV density"]["points"] == "not run"
 
@@ -169,9 +211,13 @@ def test_densities_of_other_data_are_not_shown(grid: Grid) -> None:
     }
     write_json(grid.results.parent / "bundling-oov.json", {"corpora": corpora})
     found = {row["corpus"]: row for row in rows(tables.unknown_words(grid))}
-    assert (found["conll04"]["words of test"], found["conll04"]["OOV density"]) == ("1,000", "0.250")
+    assert (found["conll04"]["words of test"], found["conll04"]["OOV density"]) == (
+        "1,000",
+        "0.250",
+    )
     assert found["other"]["OOV density"] == "not run"
     related = {(row[""], row["against"]): row for row in rows(tables.relations(grid))}
     assert related["gain of SpanNER", "OOV density"]["corpora"] == "2"
     lead = related["SpanNER less SeqNER", "OOV density"]
-    assert (lead["Pearson of means"], lead["points"]) == ("not measured", "4")  # two corpora are always in line
+    # two corpora are always in line
+    assert (lead["Pearson of means"], lead["points"]) == ("not measured", "4")

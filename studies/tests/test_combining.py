@@ -41,7 +41,11 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for system, said in SAID.items():
         folder = tmp_path / "runs" / f"toy-{system}-s1"
         (folder / "predictions").mkdir(parents=True)
-        facts = {"recipe": "toy", "data": {part: {"sha256": part} for part in ("dev", "test")}, "environment": {}}
+        facts = {
+            "recipe": "toy",
+            "data": {part: {"sha256": part} for part in ("dev", "test")},
+            "environment": {},
+        }
         (folder / "run.json").write_text(json.dumps(facts), encoding="utf-8")
         for name in ("dev-epoch-01", "dev", "test"):
             write(
@@ -52,7 +56,9 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             pack(folder, tmp_path / "no")
         (folder / "scores.json").write_text("{}", encoding="utf-8")
         size = pack(folder, tmp_path / "packed" / folder.name)
-        assert size == sum(p.stat().st_size for p in (tmp_path / "packed" / folder.name).rglob("*.*"))
+        assert size == sum(
+            p.stat().st_size for p in (tmp_path / "packed" / folder.name).rglob("*.*")
+        )
         with pytest.raises(OutputError, match="exists already"):
             pack(folder, tmp_path / "packed" / folder.name)
     return tmp_path / "packed"
@@ -62,14 +68,19 @@ def test_packed_runs_say_the_same(runs: Path, tmp_path: Path) -> None:
     folder = runs / "toy-softmax-s1"
     assert "environment" not in json.loads((folder / "run.json").read_text(encoding="utf-8"))
     for name, score in (("dev", 0.1235), ("dev-epoch-01", None)):
-        found = {p.id: p.mentions for p in read(Source(path=str(folder / "predictions" / f"{name}.tsv.gz")))}
+        found = {
+            p.id: p.mentions
+            for p in read(Source(path=str(folder / "predictions" / f"{name}.tsv.gz")))
+        }
         assert {i: {m.spans[0] for m in said} for i, said in found.items()} == SAID["softmax"]
         assert {m.score for said in found.values() for m in said} == {score}
 
 
 def part(runs: Path, name: str) -> Any:
     documents = [
-        Document(id=i, text="abcdefghij", mentions=tuple(Mention((key,), "A") for key in sorted(keys)))
+        Document(
+            id=i, text="abcdefghij", mentions=tuple(Mention((key,), "A") for key in sorted(keys))
+        )
         for i, keys in GOLD.items()
     ]
     return module.Part(documents=documents, sha256=name, name=name, runs=runs, corpus="toy")
@@ -113,7 +124,9 @@ def test_gains_of_filters(runs: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     for kind in ("meta2", "meta3", "meta3-best"):
         (tmp_path / "filters" / f"toy-{kind}-s1").mkdir(parents=True)
         held_out = json.dumps({"held_out": {"tp": 9, "fn": 1, "fp": 3, "tn": 1}})
-        (tmp_path / "filters" / f"toy-{kind}-s1" / "scores.json").write_text(held_out, encoding="utf-8")
+        (tmp_path / "filters" / f"toy-{kind}-s1" / "scores.json").write_text(
+            held_out, encoding="utf-8"
+        )
     module.judge(part(runs, "test"), tmp_path / "filters")
     assert gains.earlier_epochs(part(runs, "test")) == [0.0, 0.0, 0.0]
     found = gains.gains(part(runs, "test"))["Meta(SpanPred ∪ SEQ)"]
@@ -124,7 +137,9 @@ def test_gains_of_filters(runs: Path, tmp_path: Path, monkeypatch: pytest.Monkey
 def test_the_control_is_a_vote_of_seeds(runs: Path, tmp_path: Path) -> None:
     for seed in (2, 3):
         (runs / f"toy-softmax-s{seed}").symlink_to(runs / "toy-softmax-s1")
-    result = module.scored(part(runs, "test"), {**module.choice(part(runs, "dev")), "date": "today"})
+    result = module.scored(
+        part(runs, "test"), {**module.choice(part(runs, "dev")), "date": "today"}
+    )
     assert result["control"]["name"] == "2 seeds of SEQ, vote"
     assert result["control"]["estimate"] == pytest.approx(1 - 24 / 26)
     (tmp_path / "combining").mkdir()
@@ -151,7 +166,10 @@ class Keeper:
 
     def judge(self, documents: list[Document], given: list[tuple[Mention, ...]]) -> list[Patch]:
         gold = [{(m.spans, m.type) for m in d.layer("gold")} for d in documents]
-        kept = [tuple(m for m in said if (m.spans, m.type) in right) for said, right in zip(given, gold, strict=True)]
+        kept = [
+            tuple(m for m in said if (m.spans, m.type) in right)
+            for said, right in zip(given, gold, strict=True)
+        ]
         return [Patch(add=mentions) for mentions in kept]
 
 
@@ -162,7 +180,9 @@ def test_a_filter_is_held_against_its_member_that_was_best_on_dev(
     for kind in ("meta2", "meta3-best"):
         (tmp_path / "filters" / f"toy-{kind}-s1").mkdir(parents=True)
         held_out = json.dumps({"held_out": {"tp": 9, "fn": 1, "fp": 3, "tn": 1}})
-        (tmp_path / "filters" / f"toy-{kind}-s1" / "scores.json").write_text(held_out, encoding="utf-8")
+        (tmp_path / "filters" / f"toy-{kind}-s1" / "scores.json").write_text(
+            held_out, encoding="utf-8"
+        )
     chosen = {**module.choice(part(runs, "dev")), "date": "today"}
     module.judge(part(runs, "test"), tmp_path / "filters")
     result = module.scored(part(runs, "test"), chosen)
@@ -178,14 +198,18 @@ def test_a_filter_is_held_against_its_member_that_was_best_on_dev(
     (tmp_path / "combining" / "bc5cdr.json").write_text(json.dumps(result), encoding="utf-8")
     assert f"| bc5cdr | {two} | SEQ | +14.29 (" in tables.filters(tmp_path)
     assert f"| {three} |" in tables.combining("bc5cdr", tmp_path)
-    assert tables.filters(tmp_path).splitlines()[-1].endswith("| 25 % of 4, 10 % of 10 | 100 %, 0 % |")
+    assert (
+        tables.filters(tmp_path).splitlines()[-1].endswith("| 25 % of 4, 10 % of 10 | 100 %, 0 % |")
+    )
 
 
 def test_claims_are_differences_on_the_same_seeds(tmp_path: Path) -> None:
 
     grid = read_grid(GRIDS / "claims.toml")
     seeds = [
-        dataclasses.replace(r, recipe=msgspec.structs.replace(r.recipe, seed=s)) for r in grid.runs for s in (1, 2, 3)
+        dataclasses.replace(r, recipe=msgspec.structs.replace(r.recipe, seed=s))
+        for r in grid.runs
+        for s in (1, 2, 3)
     ]
     empty = dataclasses.replace(grid, path=tmp_path / "grids" / "claims.toml", runs=tuple(seeds))
     assert len(tables.claims(empty).splitlines()) == 2
@@ -193,7 +217,9 @@ def test_claims_are_differences_on_the_same_seeds(tmp_path: Path) -> None:
     for system, f1 in (("spanpred", 0.7), ("spanpred-specials", 0.6)):
         value = json.loads((grid.results / f"conll04-{system}-s1.json").read_text(encoding="utf-8"))
         value["dev"]["micro"]["f1"] = f1
-        (empty.results / f"conll04-{system}-s1.json").write_text(json.dumps(value), encoding="utf-8")
+        (empty.results / f"conll04-{system}-s1.json").write_text(
+            json.dumps(value), encoding="utf-8"
+        )
     rows = tables.claims(empty).splitlines()[2:]
     assert "| -10.00 (1 of 3 seeds) |" in rows[0]
     assert [row.endswith("| not run |") for row in rows] == [False, *[True] * 4]
@@ -203,7 +229,8 @@ def test_the_filter_without_a_network(runs: Path) -> None:
     chosen = module.choice(part(runs, "dev"))
     found: Any = agreement.measured(part(runs, "dev"), part(runs, "test"), chosen)
     three = found["rows"]["SpanPred ∪ SEQ ∪ SeqCRF"]
-    assert three["micro"]["f1"] == three["fit"]["f1_of_unseen_dev"] == 1.0  # who agrees tells right from wrong
+    # who agrees tells right from wrong
+    assert three["micro"]["f1"] == three["fit"]["f1_of_unseen_dev"] == 1.0
     assert three["over_single"]["estimate"] > 0 >= three["over_vote"]["estimate"]
     assert set(found["rows"]) == {"SpanPred ∪ SEQ", "SpanPred ∪ SEQ ∪ SeqCRF"}
     systems = [agreement.keys_of(said) for said in module.singles(part(runs, "test")).values()]

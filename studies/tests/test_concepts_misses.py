@@ -13,12 +13,20 @@ from fascicle.core.mention import Link, Mention
 from studies.concepts.misses import lacking_kinds, wrong_kinds
 
 TEXT = "p53 and BAX and IL6 and TNF"
-LABELS = {"NCBIGene:1": "TP53", "NCBIGene:2": "Tp53", "NCBIGene:3": "BAX", "NCBIGene:4": "IL6", "NCBIGene:5": "TNF"}
+LABELS = {
+    "NCBIGene:1": "TP53",
+    "NCBIGene:2": "Tp53",
+    "NCBIGene:3": "BAX",
+    "NCBIGene:4": "IL6",
+    "NCBIGene:5": "TNF",
+}
 
 
 class _Pack:
     def concept_rows(self, curies: Sequence[str]) -> Any:
-        return np.array([list(LABELS).index(one) if one in LABELS else -1 for one in curies], dtype=np.int64)
+        return np.array(
+            [list(LABELS).index(one) if one in LABELS else -1 for one in curies], dtype=np.int64
+        )
 
     def label_at(self, row: int) -> str:
         return list(LABELS.values())[row]

@@ -17,13 +17,22 @@ def test_what_a_gold_mention_is_counted_as() -> None:
     whole, last = ((0, 25),), ((27, 36),)
     kinds = [
         kind_of(Mention(spans, "Disease", links=links), TEXT)
-        for spans, links in ((whole, (ONE, TWO)), (whole, (ONE,)), (last, (ONE, TWO)), (last, (ONE,)), (whole, ()))
+        for spans, links in (
+            (whole, (ONE, TWO)),
+            (whole, (ONE,)),
+            (last, (ONE, TWO)),
+            (last, (ONE,)),
+            (whole, ()),
+        )
     ]
     assert kinds == ["coordinated", "single", "composite", "", ""]
 
 
 def test_each_case_has_one_mention_without_its_concepts() -> None:
-    gold = (Mention(((0, 25),), "Disease", links=(ONE, TWO)), Mention(((27, 36),), "Disease", links=(ONE,)))
+    gold = (
+        Mention(((0, 25),), "Disease", links=(ONE, TWO)),
+        Mention(((27, 36),), "Disease", links=(ONE,)),
+    )
     ((kind, wanted, document),) = alone([Document(id="a", text=TEXT, mentions=gold)])
     assert (kind, wanted) == ("coordinated", {"X:1", "X:2"})
     assert document.mentions == (Mention(((0, 25),), "Disease", source=SOURCE),)

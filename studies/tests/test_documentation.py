@@ -1,4 +1,6 @@
-"""The tables of the documentation are what the results say, and the links of the pages here lead somewhere."""
+"""The tables of the documentation are what the results say, and the links of the pages here lead
+somewhere.
+"""
 
 from __future__ import annotations
 

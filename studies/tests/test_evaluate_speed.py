@@ -33,7 +33,9 @@ def test_predictions_err_as_often_as_is_said() -> None:
     assert loose.micro.recall > found.micro.recall + script.CUT / 2
     assert script.disturbed(documents, seed=0) == said != script.disturbed(documents, seed=1)
     script.analyse(documents, said, read_lexicon(documents[:1]))
-    script.report_value(documents[:20], {d.id: said[d.id] for d in documents[:20]}, read_lexicon(documents[:1]))
+    script.report_value(
+        documents[:20], {d.id: said[d.id] for d in documents[:20]}, read_lexicon(documents[:1])
+    )
 
 
 def test_documents_up_to_a_number_of_mentions() -> None:
@@ -61,7 +63,8 @@ def test_a_process_is_accounted_and_a_failure_is_told() -> None:
 
 def test_rows_are_medians() -> None:
     runs = [
-        script.Spent(cpu=cpu, wall=wall, peak=peak) for cpu, wall, peak in ((3, 9, 10**6), (1, 7, 3 * 10**6), (2, 8, 1))
+        script.Spent(cpu=cpu, wall=wall, peak=peak)
+        for cpu, wall, peak in ((3, 9, 10**6), (1, 7, 3 * 10**6), (2, 8, 1))
     ]
     assert script.row(runs, gold=5) == {
         "cpu_s": 2, "wall_s": 8, "runs_cpu_s": [3, 1, 2], "peak_mb": 3, "gold": 5

@@ -1,4 +1,6 @@
-"""Buckets and errors by family: counts against naive ones, intervals against a literal bootstrap."""
+"""Buckets and errors by family: counts against naive ones, intervals against a literal
+bootstrap.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +30,19 @@ def test_the_table_of_errors_adds_up_to_the_rates() -> None:
     found = find_mistakes(GOLD, SAID)
     table = reports.error_table(GOLD, found)
     rates = error_rates(found)
-    assert table.sum(axis=0).tolist() == [rates["boundary_errors"], rates["type_errors"], rates["errors"], 3]
+    assert table.sum(axis=0).tolist() == [
+        rates["boundary_errors"],
+        rates["type_errors"],
+        rates["errors"],
+        3,
+    ]
     assert table[1].tolist() == [0, 0, 1, 1]
     nothing = reports.error_table(GOLD, [])
     same = reports.measures(np.array([table.sum(axis=0), nothing.sum(axis=0)]))
     assert same[:2] == pytest.approx([100 * rates["boundary_rate"], 100 * rates["type_rate"]])
-    assert same[2:] == pytest.approx([100 * rates["boundary_errors"] / 3, 100 * rates["type_errors"] / 3])
+    assert same[2:] == pytest.approx(
+        [100 * rates["boundary_errors"] / 3, 100 * rates["type_errors"] / 3]
+    )
 
 
 def test_differences_of_a_system_with_itself_are_nothing() -> None:
@@ -54,7 +63,10 @@ def test_the_interval_is_that_of_a_literal_bootstrap() -> None:
     tables = {}
     for model, rate in (("SeqNER", 0.5), ("SpanNER", 0.2)):
         boundary = chance.binomial(gold, rate)
-        tables[model] = {1: np.stack([boundary, 0 * gold, boundary + chance.binomial(gold, 0.3), gold], axis=1) * 1.0}
+        tables[model] = {
+            1: np.stack([boundary, 0 * gold, boundary + chance.binomial(gold, 0.3), gold], axis=1)
+            * 1.0
+        }
     found = reports.differences({"one": tables, "two": tables}, draws=1500)["SpanNER less SeqNER"]
     drawn = []
     for _ in range(1500):
@@ -70,14 +82,25 @@ def test_the_interval_is_that_of_a_literal_bootstrap() -> None:
 
 
 def test_what_is_not_measured_is_not_told(tmp_path: Path) -> None:
-    assert {tables.bucketed(tmp_path, "length"), tables.errors(tmp_path), tables.moved(tmp_path)} == {"not run"}
-    assert tables._bucket((30, 5, 5), (20, 20, 15), first=False) == f"{200 * 30 / 70 - 200 * 20 / 75:+.1f}"
+    assert {
+        tables.bucketed(tmp_path, "length"),
+        tables.errors(tmp_path),
+        tables.moved(tmp_path),
+    } == {"not run"}
+    assert (
+        tables._bucket((30, 5, 5), (20, 20, 15), first=False)
+        == f"{200 * 30 / 70 - 200 * 20 / 75:+.1f}"
+    )
 
 
 def test_an_interval_with_hardly_any_gold_is_a_dash(tmp_path: Path) -> None:
-    buckets = {"length": [[30, 2, 12], [15, 3, 23], [40, 1, 2]]}  # over two seeds: 21, 19 and 21 gold mentions
+    # over two seeds: 21, 19 and 21 gold mentions
+    buckets = {"length": [[30, 2, 12], [15, 3, 23], [40, 1, 2]]}
     systems = {"`softmax`": {"seeds": [1, 2], "buckets": buckets}}
     of = {"gold": 61, "intervals": {"length": ["1", "2", "3+"]}, "systems": systems}
     text = json.dumps({"grids": {"span-heads": {"one": of}}})
     (tmp_path / "family-reports.json").write_text(text, encoding="utf-8")
-    assert tables.bucketed(tmp_path, "length").splitlines()[-1] == "| one | `softmax` | 81.1 | – | 96.4 |"
+    assert (
+        tables.bucketed(tmp_path, "length").splitlines()[-1]
+        == "| one | `softmax` | 81.1 | – | 96.4 |"
+    )

@@ -17,5 +17,7 @@ def test_both_commands_do_the_same_work(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert report["cpu_ratio"] > 0
     assert report["first_file"] > 0
     one = (tmp_path / "one-0.jsonl").read_bytes()
-    assert one == b"".join(file.read_bytes() for file in sorted((tmp_path / "many-0").glob("[!.]*")))
+    assert one == b"".join(
+        file.read_bytes() for file in sorted((tmp_path / "many-0").glob("[!.]*"))
+    )
     assert one.count(b"\n") == 30

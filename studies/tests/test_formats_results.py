@@ -1,4 +1,6 @@
-"""The page of formats has the stored counts of CRAFT, and the classes of differences are what they are called."""
+"""The page of formats has the stored counts of CRAFT, and the classes of differences are what
+they are called.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,17 @@ PAGE = HERE / "docs" / "formats.md"
 
 def test_the_page_has_the_stored_counts() -> None:
     stored = json.loads((RESULTS / "craft-text.json").read_text(encoding="utf-8"))["paragraphs"]
-    table = PAGE.read_text(encoding="utf-8").partition("| paragraphs | how many |")[2].partition("\n\n")[0]
+    table = (
+        PAGE.read_text(encoding="utf-8")
+        .partition("| paragraphs | how many |")[2]
+        .partition("\n\n")[0]
+    )
     shown = [int(number.replace(",", "")) for number in re.findall(r"\| ([\d,]+) \|", table)]
     kinds = ("same", "blanks", "added heading", "short abstract", "keywords", "ours alone")
     assert shown == [*(stored[kind] for kind in kinds), 0]
     assert stored.keys() == {*kinds, "official alone"}
-    assert stored["official alone"] == stored["ours alone"]  # but for the marks, each of these is one of those
+    # but for the marks, each of these is one of those
+    assert stored["official alone"] == stored["ours alone"]
 
 
 def test_differences_are_classified() -> None:

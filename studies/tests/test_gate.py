@@ -14,11 +14,15 @@ ROWS = 12
 
 
 def sentence(pieces: list[int], mentions: int) -> Sentence:
-    return Sentence(pieces=np.unique(np.array(pieces, dtype=np.int64)), length=len(pieces), mentions=mentions)
+    return Sentence(
+        pieces=np.unique(np.array(pieces, dtype=np.int64)), length=len(pieces), mentions=mentions
+    )
 
 
 SENTENCES = st.lists(
-    st.builds(sentence, st.lists(st.integers(0, ROWS + 3), min_size=1, max_size=6), st.integers(0, 3)),
+    st.builds(
+        sentence, st.lists(st.integers(0, ROWS + 3), min_size=1, max_size=6), st.integers(0, 3)
+    ),
     min_size=1,
     max_size=30,
 )
@@ -35,8 +39,12 @@ WEIGHTS = st.lists(st.integers(-4, 4).map(float), min_size=ROWS + 1, max_size=RO
 
 
 @given(SENTENCES, WEIGHTS)
-def test_a_score_is_the_sum_of_known_pieces_and_the_bias(given: list[Sentence], weights: list[float]) -> None:
-    expected = [sum(weights[p] for p in one.pieces.tolist() if p < ROWS) + weights[ROWS] for one in given]
+def test_a_score_is_the_sum_of_known_pieces_and_the_bias(
+    given: list[Sentence], weights: list[float]
+) -> None:
+    expected = [
+        sum(weights[p] for p in one.pieces.tolist() if p < ROWS) + weights[ROWS] for one in given
+    ]
     assert scores(gate_of(weights), given).tolist() == expected
 
 
@@ -55,15 +63,20 @@ def test_a_threshold_loses_no_more_than_it_may(given: list[Sentence], weights: l
         lost = sum(one.mentions for one in out) / total
         assert lost <= most
         assert found["gates"][str(most)]["mentions_lost"] == round(lost, 4)
-        higher = [value for value in values if value > limits[most]]  # the next threshold would lose too many
+        # the next threshold would lose too many
+        higher = [value for value in values if value > limits[most]]
         if higher:
             least = min(higher)
-            more = sum(one.mentions for one, value in zip(given, values, strict=True) if value < least)
+            more = sum(
+                one.mentions for one, value in zip(given, values, strict=True) if value < least
+            )
             assert more / total > most
 
 
 def test_what_a_piece_tells_is_learnt() -> None:
-    telling = [sentence([1, i % 5 + 2], 1) for i in range(200)] + [sentence([i % 5 + 2, 8], 0) for i in range(200)]
+    telling = [sentence([1, i % 5 + 2], 1) for i in range(200)] + [
+        sentence([i % 5 + 2, 8], 0) for i in range(200)
+    ]
     gate = taught(telling)
     found = judged(gate, thresholds(gate, telling), telling)
     assert found["empty_sentences"] == found["pieces_of_empty"] == 0.5

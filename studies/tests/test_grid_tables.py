@@ -41,7 +41,12 @@ def small(folder: Path, *more: dict[str, Any], compare: str = "plain", answer: s
         "small",
         compare=compare,
         corpora={"one": "", "two": 'corpus.train = "d"'},
-        systems={"plain": "", "crf": 'model.family = "crf"', "span": 'model.family = "span"', "both": bundle},
+        systems={
+            "plain": "",
+            "crf": 'model.family = "crf"',
+            "span": 'model.family = "span"',
+            "both": bundle,
+        },
         variants={
             "nested": 'model.decoding = "nested"',
             "slow": f"training.learning_rate = 1e-5\n{ON_DEV}",
@@ -58,7 +63,8 @@ def grid(tmp_path: Path) -> Grid:
 
 def by_name(grid: Grid) -> dict[str, dict[str, str]]:
     """Corpus and system -> column -> cell."""
-    parts = tables.grid_table(grid, grid.results).split("**")  # of each corpus its name, and what follows
+    # of each corpus its name, and what follows
+    parts = tables.grid_table(grid, grid.results).split("**")
     pairs = list(zip(parts[1::2], parts[2::2], strict=True))
     return {f"{corpus} {row['system']}": row for corpus, text in pairs for row in rows(text)}
 
@@ -75,16 +81,24 @@ def recalls(inner: int) -> dict[str, Any]:
 
 def test_what_is_not_run_is_planned(grid: Grid) -> None:
     told = tables.grid_table(grid, grid.results)
-    assert [text in told for text in ("4 runs of the tier cpu", "2 runs of the tier cpu")] == [True, True]
+    assert [text in told for text in ("4 runs of the tier cpu", "2 runs of the tier cpu")] == [
+        True,
+        True,
+    ]
     assert tables.dev_table(grid, grid.results).count("not run") == 4
     store(grid, "one-crf-s2", PLAIN)
     found = by_name(grid)
-    assert {name: row["seeds"] for name, row in found.items()} == {"one `plain`": "0 of 2", "one `crf`": "1 of 2"}
+    assert {name: row["seeds"] for name, row in found.items()} == {
+        "one `plain`": "0 of 2",
+        "one `crf`": "1 of 2",
+    }
     assert found["one `plain`"]["test F1"] == "not run"
 
 
 def test_seeds_are_counted_by_tier(tmp_path: Path) -> None:
-    grid = small(tmp_path, {"corpora": ["one"], "systems": ["plain"], "seeds": [3, 4, 5], "tier": "gpu"})
+    grid = small(
+        tmp_path, {"corpora": ["one"], "systems": ["plain"], "seeds": [3, 4, 5], "tier": "gpu"}
+    )
     store(grid, "one-plain-s1", PLAIN)
     seeds = {name: row["seeds"] for name, row in by_name(grid).items()}
     assert seeds == {"one `plain`": "cpu 1 of 2, gpu 0 of 3", "one `crf`": "0 of 2"}
@@ -117,7 +131,8 @@ def test_nested_corpora_have_two_more_columns(grid: Grid) -> None:
     store(grid, "two-span-nested-s1", BETTER, test_recall=recalls(4))
     row = by_name(grid)["two `span`, nested"]
     assert (row["recall, outermost"], row["recall, inner"]) == ("50.0", "25.0")
-    assert row["less `plain`"].startswith("+")  # with the plain system, where it has no such variant
+    # with the plain system, where it has no such variant
+    assert row["less `plain`"].startswith("+")
 
 
 def test_what_an_older_file_does_not_say(grid: Grid) -> None:
@@ -184,21 +199,29 @@ def test_a_bundle_has_a_row_for_each_head(tmp_path: Path) -> None:
     found = by_name(grid)
     heads = [found[f"one `both`, head `{head}`"] for head in ("span", "softmax")]
     assert [row["seeds"] for row in heads] == ["1 of 2", "1 of 2 (1 stale)"]
-    assert [row["test F1"] for row in heads] == [f"{100 * stored_scores(c).micro.f1:.2f}" for c in (BETTER, PLAIN)]
+    assert [row["test F1"] for row in heads] == [
+        f"{100 * stored_scores(c).micro.f1:.2f}" for c in (BETTER, PLAIN)
+    ]
     assert [row["dev F1"] for row in heads] == ["80.0", "50.0"]
     assert [row["less `plain`"] for row in heads] == [
         shown(bootstrap_difference(*both(counts, PLAIN))) for counts in (BETTER, PLAIN)
     ]
     store(grid, "one-both-slow-s3", dev=0.75)
     store(grid, "one-both-slow-s3", head="softmax", dev=0.25)
-    assert [row["dev F1, slow"] for row in rows(tables.dev_table(grid, grid.results))[-2:]] == ["75.00", "25.00"]
+    assert [row["dev F1, slow"] for row in rows(tables.dev_table(grid, grid.results))[-2:]] == [
+        "75.00",
+        "25.00",
+    ]
 
 
 def test_the_answering_head_comes_from_the_file_of_the_run(tmp_path: Path) -> None:
     grid = small(tmp_path, *BUNDLES, answer="softmax")
     store(grid, "one-both-s1", BETTER)
     found = {name: row["seeds"] for name, row in by_name(grid).items() if "`both`" in name}
-    assert list(found.items()) == [("one `both`, head `softmax`", "1 of 2"), ("one `both`, head `span`", "0 of 2")]
+    assert list(found.items()) == [
+        ("one `both`, head `softmax`", "1 of 2"),
+        ("one `both`, head `span`", "0 of 2"),
+    ]
 
 
 def test_a_bundle_to_compare_with(tmp_path: Path) -> None:
@@ -209,11 +232,17 @@ def test_a_bundle_to_compare_with(tmp_path: Path) -> None:
     found = by_name(grid)
     with_answer = shown(bootstrap_difference(*both(PLAIN, BETTER)))
     assert found["one `plain`"]["less `both`"] == with_answer
-    assert {found[f"one `both`, head `{head}`"]["less `both`"] for head in ("span", "softmax")} == {"reference"}
+    assert {found[f"one `both`, head `{head}`"]["less `both`"] for head in ("span", "softmax")} == {
+        "reference"
+    }
 
 
 @pytest.mark.slow
 def test_every_grid_of_the_project_has_its_tables() -> None:
     for path in GRIDS.glob("*.toml"):
         on_test, on_dev = (pages.table(name) for name in (path.stem, f"{path.stem}-dev"))
-        assert "planned" in on_test or "not run" in on_dev or len(rows(on_test)) + len(rows(on_dev)) > 1
+        assert (
+            "planned" in on_test
+            or "not run" in on_dev
+            or len(rows(on_test)) + len(rows(on_dev)) > 1
+        )

@@ -26,7 +26,9 @@ def test_lines_with_a_token_count(source: str, lines: int) -> None:
     assert code_lines(source) == lines
 
 
-@given(st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5)).filter(lambda pair: pair[0] < pair[1])))
+@given(
+    st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5)).filter(lambda pair: pair[0] < pair[1]))
+)
 def test_the_longest_chain_is_the_longest_of_all_orders(pairs: set[tuple[int, int]]) -> None:
     graph = {str(i): {str(b) for a, b in pairs if a == i} for i in range(6)}
 
@@ -46,7 +48,9 @@ def test_a_checkout_is_measured(tmp_path: Path) -> None:
     (tmp_path / "docs" / "page.md").write_text("three plain words\n", encoding="utf-8")
     (room.parent / "__init__.py").write_text("", encoding="utf-8")
     (room / "__init__.py").write_text('"""A room."""\n', encoding="utf-8")
-    (room / "low.py").write_text("def used():\n    return 1\n\n\ndef _own():\n    return 2\n", encoding="utf-8")
+    (room / "low.py").write_text(
+        "def used():\n    return 1\n\n\ndef _own():\n    return 2\n", encoding="utf-8"
+    )
     high = "from fascicle.room.low import used\n\n\nclass Public:\n    value = used()\n"
     (room / "high.py").write_text(high, encoding="utf-8")
 

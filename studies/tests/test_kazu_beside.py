@@ -1,4 +1,6 @@
-"""Kazu beside a term pack: the page has the stored numbers, and what both find is compared as it is told."""
+"""Kazu beside a term pack: the page has the stored numbers, and what both find is compared as it
+is told.
+"""
 
 from __future__ import annotations
 

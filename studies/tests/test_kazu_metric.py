@@ -1,4 +1,6 @@
-"""Kazu's way to score: parts of mentions count, and so do only types that a document has predictions of."""
+"""Kazu's way to score: parts of mentions count, and so do only types that a document has
+predictions of.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ from studies.multilabel.kazu_metric import kazu_counts, main
 
 GOLD = (("A", 0, 4), ("A", 5, 9), ("B", 0, 9), ("A", 12, 14))
 FOUND = (("A", 3, 6), ("A", 9, 12), ("C", 0, 4))
-COUNTS = {"A": Counts(tp=2, fn=1, fp=1), "C": Counts(fp=1)}  # one prediction has two gold mentions; B is not looked at
+# one prediction has two gold mentions; B is not looked at
+COUNTS = {"A": Counts(tp=2, fn=1, fp=1), "C": Counts(fp=1)}
 
 
 def mentions(rows: tuple[tuple[str, int, int], ...], source: str) -> tuple[Mention, ...]:
@@ -23,7 +26,8 @@ def mentions(rows: tuple[tuple[str, int, int], ...], source: str) -> tuple[Menti
 
 def test_parts_count_and_types_without_predictions_do_not() -> None:
     documents = [
-        Document(id=name, text="aaaa bbbb cc dd", mentions=mentions(GOLD, "gold")) for name in ("one", "unpredicted")
+        Document(id=name, text="aaaa bbbb cc dd", mentions=mentions(GOLD, "gold"))
+        for name in ("one", "unpredicted")
     ]
     assert kazu_counts(documents, {"one": mentions(FOUND, "x")}) == COUNTS
 
@@ -38,7 +42,9 @@ def test_files_give_the_same(
     write(tmp_path / "gold.jsonl", [gold])
     with (tmp_path / "found.tsv").open("wb") as stream:
         write_tsv([make_prediction(found, source="x")], stream)
-    monkeypatch.setattr("sys.argv", ["kazu_metric", str(tmp_path / "gold.jsonl"), str(tmp_path / "found.tsv")])
+    monkeypatch.setattr(
+        "sys.argv", ["kazu_metric", str(tmp_path / "gold.jsonl"), str(tmp_path / "found.tsv")]
+    )
     assert main() == 0
     printed = capsys.readouterr().out
     assert "A\tP 66.67\tR 66.67\tF1 66.67" in printed

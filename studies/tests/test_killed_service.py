@@ -1,4 +1,6 @@
-"""A service that is killed with all its processes, and started again: nothing that it had accepted is lost."""
+"""A service that is killed with all its processes, and started again: nothing that it had
+accepted is lost.
+"""
 
 from __future__ import annotations
 

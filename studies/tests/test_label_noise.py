@@ -11,15 +11,21 @@ from fascicle.errors import InputError
 from studies.noise import labels as noise
 
 TEXT = "aspirin caused chronic chest pain in old patients"
-WORDS = tuple((i, i + len(w)) for i, w in zip((0, 8, 15, 23, 29, 34, 37, 41), TEXT.split(), strict=True))
+WORDS = tuple(
+    (i, i + len(w)) for i, w in zip((0, 8, 15, 23, 29, 34, 37, 41), TEXT.split(), strict=True)
+)
 
 
 def document(number: int, mentions: list[tuple[int, int, str]]) -> Document:
     gold = tuple(Mention(((WORDS[a][0], WORDS[b][1]),), kind) for a, b, kind in sorted(mentions))
-    return Document(id=str(number), text=TEXT, sentences=((0, len(TEXT)),), words=WORDS, mentions=gold)
+    return Document(
+        id=str(number), text=TEXT, sentences=((0, len(TEXT)),), words=WORDS, mentions=gold
+    )
 
 
-RANGES = st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from("XYZ")).filter(lambda r: r[0] <= r[1])
+RANGES = st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from("XYZ")).filter(
+    lambda r: r[0] <= r[1]
+)
 CORPORA = st.lists(st.lists(RANGES, max_size=4, unique_by=lambda r: r[:2]), min_size=1, max_size=5)
 
 
@@ -34,7 +40,11 @@ def test_dropped_mentions_are_gone_and_no_others(
     before = [document(i, rows) for i, rows in enumerate(content)]
     found = noise.with_noise(before, "drop", share, seed=seed)
     assert keys(found.documents) <= keys(before)
-    assert len(keys(before)) - len(keys(found.documents)) == found.changed == round(share * len(keys(before)))
+    assert (
+        len(keys(before)) - len(keys(found.documents))
+        == found.changed
+        == round(share * len(keys(before)))
+    )
     assert [d.text for d in found.documents] == [d.text for d in before]
 
 
@@ -42,8 +52,12 @@ def test_dropped_mentions_are_gone_and_no_others(
 def test_changed_mentions_are_as_many_as_before(
     content: list[list[tuple[int, int, str]]], kind: str, seed: int
 ) -> None:
-    """None is lost in another's place; one may come to where another was, so fewer may be new than were changed."""
-    before = [document(i, sorted({*rows, (0, 0, "X"), (7, 7, "Y")})) for i, rows in enumerate(content)]
+    """None is lost in another's place; one may come to where another was, so fewer may be new
+    than were changed.
+    """
+    before = [
+        document(i, sorted({*rows, (0, 0, "X"), (7, 7, "Y")})) for i, rows in enumerate(content)
+    ]
     found = noise.with_noise(before, kind, 0.5, seed=seed)
     old, new = keys(before), keys(found.documents)
     assert len(old) == len(new) == sum(len(d.layer(GOLD)) for d in found.documents)
@@ -86,7 +100,13 @@ def test_all_that_are_drawn_are_changed() -> None:
 
 
 def test_a_mention_that_cannot_be_moved_is_counted() -> None:
-    alone = Document(id="a", text="pain", sentences=((0, 4),), words=((0, 4),), mentions=(Mention(((0, 4),), "X"),))
+    alone = Document(
+        id="a",
+        text="pain",
+        sentences=((0, 4),),
+        words=((0, 4),),
+        mentions=(Mention(((0, 4),), "X"),),
+    )
     found = noise.with_noise([alone], "shift", 1.0, seed=1)
     assert (found.changed, found.kept, found.documents) == (0, 1, [alone])
 
@@ -103,6 +123,8 @@ def test_what_cannot_be_done_is_refused() -> None:
 def test_the_same_seed_gives_the_same_noise() -> None:
     before = [document(i, [(i, i, "X"), (i + 1, i + 2, "Y")]) for i in range(5)]
     for kind in noise.KINDS:
-        first, again, other = (noise.with_noise(before, kind, 0.4, seed=s).documents for s in (1, 1, 2))
+        first, again, other = (
+            noise.with_noise(before, kind, 0.4, seed=s).documents for s in (1, 1, 2)
+        )
         assert first == again
         assert keys(first) != keys(other)

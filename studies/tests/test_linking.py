@@ -1,4 +1,6 @@
-"""The study of linking: what rivals are given, what is ranked first without parts, and its tables."""
+"""The study of linking: what rivals are given, what is ranked first without parts, and its
+tables.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> tuple[Pack, NameIndex]:
     return pack, build_index(tmp_path_factory.mktemp("index"), pack)
 
 
-def test_rivals_have_the_names_of_the_pack_and_those_that_references_bring(opened: tuple[Pack, NameIndex]) -> None:
+def test_rivals_have_the_names_of_the_pack_and_those_that_references_bring(
+    opened: tuple[Pack, NameIndex],
+) -> None:
     pack, index = opened
     found = {(one.text, one.curie) for one in rivals.entries_of(pack, index, "Disease", ("MESH",))}
     own = {
@@ -38,7 +42,9 @@ def test_rivals_have_the_names_of_the_pack_and_those_that_references_bring(opene
     }
     assert own < found
     assert found - own == {("mammary carcinoma", "MESH:D1"), ("mammary duct carcinoma", "MESH:D1")}
-    genes = {(one.curie, one.taxon) for one in rivals.entries_of(pack, index, "Gene", ("NCBIGene",))}
+    genes = {
+        (one.curie, one.taxon) for one in rivals.entries_of(pack, index, "Gene", ("NCBIGene",))
+    }
     assert ("NCBIGene:2", "NCBITaxon:10090") in genes
 
 
@@ -49,7 +55,9 @@ def test_rivals_are_asked_for_long_forms_and_ranked(
     text = "ataxia telangiectasia (ATX), and ATX in mice"
     one = document(text, ("ATX", "Disease", "MESH:D3"))
     start, end = text.index("ATX"), text.index("ATX") + 3
-    paired = type(one)(id="1", text=text, mentions=one.mentions, abbreviations=(((start, end), (0, 21)),))
+    paired = type(one)(
+        id="1", text=text, mentions=one.mentions, abbreviations=(((start, end), (0, 21)),)
+    )
     asked: list[rivals.Ask] = []
 
     def made(entries: Any) -> rivals.Rank:
@@ -63,30 +71,45 @@ def test_rivals_are_asked_for_long_forms_and_ranked(
 
     monkeypatch.setattr(rivals, "RIVALS", {"equal": made})
     reference = Reference(documents=[paired], packs=(pack,))
-    (system,) = rivals.Rivals(pack, index).systems(reference, {"Disease": ("MESH",), "Gene": ("NCBIGene",)})
-    assert [(case.answer, case.right()) for case in system.cases] == [(frozenset({"MESH:D3"}), True)]
+    (system,) = rivals.Rivals(pack, index).systems(
+        reference, {"Disease": ("MESH",), "Gene": ("NCBIGene",)}
+    )
+    assert [(case.answer, case.right()) for case in system.cases] == [
+        (frozenset({"MESH:D3"}), True)
+    ]
     assert asked == [("ataxia telangiectasia", ("NCBITaxon:10090", "NCBITaxon:9606"))]
 
 
-def test_what_is_ranked_first_is_what_the_linker_ranks_first(opened: tuple[Pack, NameIndex]) -> None:
+def test_what_is_ranked_first_is_what_the_linker_ranks_first(
+    opened: tuple[Pack, NameIndex],
+) -> None:
     pack, index = opened
     settings = FitSettings()
     taught = gather_training_data(pack, index, corpus(), settings=settings)
-    linker = Linker(pack, index=index, memory=taught.memory, rankers=fit_rankers(taught, settings=settings))
+    linker = Linker(
+        pack, index=index, memory=taught.memory, rankers=fit_rankers(taught, settings=settings)
+    )
     reference = Reference(documents=corpus(6), packs=(pack,))
     found = list(ablation._cases(reference, linker, ablation._ranked(linker, reference.documents)))
     told = list(cases_of_linker(reference, linker))
-    assert [case.parts for case in found] == [tuple(part[:1] for part in case.parts) for case in told]
+    assert [case.parts for case in found] == [
+        tuple(part[:1] for part in case.parts) for case in told
+    ]
 
 
 def test_features_that_are_left_out_have_no_weight(opened: tuple[Pack, NameIndex]) -> None:
     pack, index = opened
     taught = gather_training_data(pack, index, corpus(), settings=FitSettings())
-    rankers = fit_rankers(ablation.without(taught, ablation.GROUPS["species"]), settings=FitSettings())
+    rankers = fit_rankers(
+        ablation.without(taught, ablation.GROUPS["species"]), settings=FitSettings()
+    )
     weights = rankers["Gene"].weights
     assert {weights[name] for name in ablation.GROUPS["species"]} == {0.0}
     assert fit_rankers(taught, settings=FitSettings()) == fit_linker(pack, index, corpus()).rankers
-    assert any(fit_linker(pack, index, corpus()).rankers["Gene"].weights[n] for n in ablation.GROUPS["species"])
+    assert any(
+        fit_linker(pack, index, corpus()).rankers["Gene"].weights[n]
+        for n in ablation.GROUPS["species"]
+    )
 
 
 def test_groups_of_features_are_apart() -> None:
@@ -96,23 +119,43 @@ def test_groups_of_features_are_apart() -> None:
 
 def test_the_least_strength_is_that_of_the_best_concepts() -> None:
     def said(score: float, curie: str) -> Mention:
-        return Mention(((0, 2),), "Disease", score=score, links=(Link(id="", curie=curie, score=0.5),))
+        return Mention(
+            ((0, 2),), "Disease", score=score, links=(Link(id="", curie=curie, score=0.5),)
+        )
 
     gold = Reference(
-        documents=[document("AT and breast cancer", ("AT", "Disease", "MESH:D3"), ("breast", "Disease", "MESH:D1"))]
+        documents=[
+            document(
+                "AT and breast cancer",
+                ("AT", "Disease", "MESH:D3"),
+                ("breast", "Disease", "MESH:D1"),
+            )
+        ]
     )
-    found = {"1": [said(0.9, "MESH:D3"), said(0.6, "MESH:D1"), said(0.5, "MESH:D9"), said(0.1, "MESH:D1")], "2": []}
+    found = {
+        "1": [
+            said(0.9, "MESH:D3"),
+            said(0.6, "MESH:D1"),
+            said(0.5, "MESH:D9"),
+            said(0.1, "MESH:D1"),
+        ],
+        "2": [],
+    }
     assert raw.chosen(gold, found) == pytest.approx(0.26)
     assert [one.score for one in raw.kept(found, 0.26)["1"]] == [0.9, 0.6]
 
 
 def test_of_least_similarities_the_highest_with_the_best_answers_is_chosen() -> None:
     values = {dense.WITHOUT: 0.9, "0.6": 0.5, "0.7": 0.7, "0.8": 0.7, "0.9": 0.6}
-    systems = [{"name": name, "figures": {"f1": {"value": value}}} for name, value in values.items()]
+    systems = [
+        {"name": name, "figures": {"f1": {"value": value}}} for name, value in values.items()
+    ]
     assert dense.chosen({"systems": systems}) == 0.8
 
 
-def test_vectors_stand_beside_none(opened: tuple[Pack, NameIndex], tmp_path: Path, tiny_encoder: Path) -> None:
+def test_vectors_stand_beside_none(
+    opened: tuple[Pack, NameIndex], tmp_path: Path, tiny_encoder: Path
+) -> None:
     pack, _ = opened
     vectors = DenseSettings(encoder=str(tiny_encoder), types=("Disease",), least=0.0)
     fit_folder(pack.folder, tmp_path / "linker", settings=FitSettings(dense=vectors))
@@ -137,19 +180,44 @@ def test_vectors_stand_beside_none(opened: tuple[Pack, NameIndex], tmp_path: Pat
 
 def test_tables_are_written(tmp_path: Path, opened: tuple[Pack, NameIndex]) -> None:
     pack, _ = opened
-    right = LinkCase(document="0", type="Disease", surface="AT", gold=frozenset({"MESH:D3"}), parts=(("MESH:D3",),),
-                     answer=frozenset({"MESH:D3"}), score=0.9, tier="exact", alone=True)  # fmt: skip
+    right = LinkCase(
+        document="0",
+        type="Disease",
+        surface="AT",
+        gold=frozenset({"MESH:D3"}),
+        parts=(("MESH:D3",),),
+        answer=frozenset({"MESH:D3"}),
+        score=0.9,
+        tier="exact",
+        alone=True,
+    )
     names = ("ours", "theirs", "others")
     systems = [LinkSystem(name=name, cases=(right,), has_candidates=True) for name in names]
     reference = Reference(documents=corpus(2), packs=(pack,))
     report = measure.report_of(systems, reference)
     for name in (tables.NAME, tables.RAW):
-        told = {"links": report, "recogniser": "pack", "least": 0.1, "found": {"gold": 4, "found": 4, "right": 2}}
+        told = {
+            "links": report,
+            "recogniser": "pack",
+            "least": 0.1,
+            "found": {"gold": 4, "found": 4, "right": 2},
+        }
         (tmp_path / f"{name}.json").write_text(json.dumps({"corpus": told}), encoding="utf-8")
     change = {"estimate": -0.01, "low": -0.02, "high": 0.0}
-    row = {"all": {"estimate": 0.9}, "without": dict.fromkeys((*ablation.GROUPS, *ablation.SOURCES), change)}
+    row = {
+        "all": {"estimate": 0.9},
+        "without": dict.fromkeys((*ablation.GROUPS, *ablation.SOURCES), change),
+    }
     (tmp_path / f"{tables.ABLATION}.json").write_text(json.dumps({"corpus": row}), encoding="utf-8")
-    made = (tables.figures, tables.systems, tables.tiers, tables.unseen, tables.errors, tables.ablation, tables.raw)
+    made = (
+        tables.figures,
+        tables.systems,
+        tables.tiers,
+        tables.unseen,
+        tables.errors,
+        tables.ablation,
+        tables.raw,
+    )
     for make in made:
         lines = make(tmp_path).splitlines()
         assert len({line.count("|") for line in lines}) == 1

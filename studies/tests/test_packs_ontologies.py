@@ -1,4 +1,6 @@
-"""The wheel of a pack: found by its entry point after an ordinary installation, and the same from the same sources."""
+"""The wheel of a pack: found by its entry point after an ordinary installation, and the same
+from the same sources.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,13 @@ for name in ("small", "small@3"):
 
 
 def test_the_wheel_of_a_pack_is_found_by_name(tmp_path: Path) -> None:
-    organs = {"liver": "0002107", "heart": "0000948", "lung": "0002048", "brain": "0000955", "skin": "0002097"}
+    organs = {
+        "liver": "0002107",
+        "heart": "0000948",
+        "lung": "0002048",
+        "brain": "0000955",
+        "skin": "0002097",
+    }
     rows = "".join(f"UBERON:{number}\t{name}\n" for name, number in organs.items())
     (tmp_path / "anatomy.tsv").write_text(f"id\tname\n{rows}", encoding="utf-8")
     (tmp_path / "small.toml").write_text(SMALL, encoding="utf-8")
@@ -44,16 +52,35 @@ def test_the_wheel_of_a_pack_is_found_by_name(tmp_path: Path) -> None:
         wheels.append(write_wheel(tmp_path / name / "pack", manifest, tmp_path / name))
     assert wheels[0].read_bytes() == wheels[1].read_bytes()
     place = tmp_path / "installed"
-    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--disable-pip-version-check"]
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--no-deps",
+        "--no-index",
+        "--disable-pip-version-check",
+    ]
     subprocess.run([*pip, "--target", str(place), str(wheels[0])], check=True, timeout=120)
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path, str(place)])}
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env=env, capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-c", PROGRAM],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
     )
-    assert done.stdout.splitlines() == [str([(name, f"UBERON:{number}") for name, number in organs.items()])] * 2
+    assert (
+        done.stdout.splitlines()
+        == [str([(name, f"UBERON:{number}") for name, number in organs.items()])] * 2
+    )
 
 
-def test_the_sources_of_the_second_pack_are_open_and_credited(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_sources_of_the_second_pack_are_open_and_credited(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("FASCICLE_DATA", "/data")
     settings = read_pack_settings(SOURCES)
     assert settings.name == "ontologies@1"

@@ -1,4 +1,6 @@
-"""Recipes for corpora with a licence: each trains on a stand-in in the exact layout of the corpus."""
+"""Recipes for corpora with a licence: each trains on a stand-in in the exact layout of the
+corpus.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,12 @@ def _ace(place: Path) -> Path:
     sgm = f"<DOC>\n<TEXT>\n{words}</TEXT>\n</DOC>\n"
     for at in range(COUNT):
         for folder in ("adj", "timex2norm"):
-            write_ace(place / "bn" / folder, name=f"CNN_{at:02}", sgm=sgm, xml=apf(text, mentions, name=f"CNN_{at:02}"))
+            write_ace(
+                place / "bn" / folder,
+                name=f"CNN_{at:02}",
+                sgm=sgm,
+                xml=apf(text, mentions, name=f"CNN_{at:02}"),
+            )
     return place
 
 
@@ -48,7 +55,8 @@ def _ontonotes(place: Path) -> Path:
     for at in range(COUNT):
         (folder / f"abc_{at:04}.name").write_text(
             f'<DOC DOCNO="bn/abc/00/abc_{at:04}@{at:04}@abc@bn@en@on">\n'
-            'the <ENAMEX TYPE="PERSON">patient</ENAMEX> took <ENAMEX TYPE="ORG">aspirin</ENAMEX> .\n</DOC>\n'
+            'the <ENAMEX TYPE="PERSON">patient</ENAMEX> took <ENAMEX TYPE="ORG">aspirin</ENAMEX> '
+            ".\n</DOC>\n"
         )
     return place
 
@@ -75,7 +83,11 @@ def _lists(place: Path, ids: list[str]) -> Path:
 def licensed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the script of the parts writes from the stand-ins."""
     place = tmp_path_factory.mktemp("licensed")
-    ace, ontonotes, cadec = _ace(place / "ace"), _ontonotes(place / "ontonotes"), _cadec(place / "cadec-source")
+    ace, ontonotes, cadec = (
+        _ace(place / "ace"),
+        _ontonotes(place / "ontonotes"),
+        _cadec(place / "cadec-source"),
+    )
     of_ace = _lists(place / "ace-lists", [f"bn/timex2norm/CNN_{at:02}" for at in range(COUNT)])
     of_names = _lists(place / "names-lists", [f"bn/abc/00/abc_{at:04}" for at in range(COUNT)])
     out = place / "out"
@@ -92,8 +104,14 @@ def licensed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_official_parts_are_those_of_the_lists(licensed: Path) -> None:
-    for corpus, first in (("ontonotes5", "bn/abc/00/abc_0000@0000@abc@bn@en@on"), ("ace2005", "CNN_00")):
-        found = {part: [one.id for one in read(licensed / corpus / f"{part}.jsonl")] for part in parts.PARTS}
+    for corpus, first in (
+        ("ontonotes5", "bn/abc/00/abc_0000@0000@abc@bn@en@on"),
+        ("ace2005", "CNN_00"),
+    ):
+        found = {
+            part: [one.id for one in read(licensed / corpus / f"{part}.jsonl")]
+            for part in parts.PARTS
+        }
         assert {part: len(ids) for part, ids in found.items()} == {"train": 6, "dev": 3, "test": 3}
         assert found["train"][0] == first
 
@@ -105,7 +123,11 @@ def test_each_document_is_tested_in_one_fold_and_taught_in_no_part_of_it(license
             part: [one.id for one in read(licensed / "ace2004" / f"fold-{fold}" / f"{part}.jsonl")]
             for part in parts.PARTS
         }
-        assert len({one for ids in found.values() for one in ids}) == COUNT == sum(map(len, found.values()))
+        assert (
+            len({one for ids in found.values() for one in ids})
+            == COUNT
+            == sum(map(len, found.values()))
+        )
         tested += found["test"]
     assert sorted(tested) == [f"CNN_{at:02}" for at in range(COUNT)]
 
@@ -114,17 +136,26 @@ def test_flat_parts_have_no_mention_that_overlaps_another(licensed: Path) -> Non
     nested, flat = (next(read(licensed / f"ace2005{end}" / "train.jsonl")) for end in ("", "-flat"))
     assert {m.text_in(flat.text) for m in flat.mentions} == {"Smith", *OTHERS.values()}
     overlapping = {"Paris", "The patient took aspirin in Paris"}
-    assert {m.text_in(nested.text) for m in nested.mentions} == {"Smith", *OTHERS.values(), *overlapping}
+    assert {m.text_in(nested.text) for m in nested.mentions} == {
+        "Smith",
+        *OTHERS.values(),
+        *overlapping,
+    }
 
 
-def test_what_is_missing_is_said_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_missing_is_said_in_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     ace = _ace(tmp_path / "ace")
     lists = _lists(tmp_path / "lists", ["CNN_99"])
     (tmp_path / "empty").mkdir()
     for command, said in (
         (["ace2005", ace, tmp_path], "name the folder of their lists with --lists"),
         (["ace2005", ace, tmp_path, "--lists", tmp_path / "none"], "there is no list"),
-        (["ace2005", ace, tmp_path, "--lists", lists], "'CNN_99', which is no document of the source"),
+        (
+            ["ace2005", ace, tmp_path, "--lists", lists],
+            "'CNN_99', which is no document of the source",
+        ),
         (["cadec", tmp_path / "empty", tmp_path], "there is no folder"),
         (["ontonotes5", tmp_path / "nowhere", tmp_path], "there is no file"),
     ):
@@ -152,7 +183,10 @@ def _livingner(place: Path) -> None:
         rows = ["filename\tmark\tlabel\toff0\toff1\tspan"]
         for at in range(COUNT):
             (folder / f"caso_{at}.txt").write_text(f"{WORDS} .")
-            rows += [f"caso_{at}\tT1\tHUMAN\t4\t11\tpatient", f"caso_{at}\tT2\tSPECIES\t17\t24\taspirin"]
+            rows += [
+                f"caso_{at}\tT1\tHUMAN\t4\t11\tpatient",
+                f"caso_{at}\tT2\tSPECIES\t17\t24\taspirin",
+            ]
         (place / "livingner" / part / "entities.tsv").write_text("\n".join(rows) + "\n")
 
 
@@ -181,7 +215,9 @@ LAYOUTS: dict[str, Callable[[Path], None]] = {
     "socialdisner": _socialdisner,
 }
 CORPORA = ("ontonotes5", "ace2004", "ace2005", *LAYOUTS)
-RECIPES = sorted(path for path in FOLDER.glob("*.toml") if any(f"-{name}" in path.stem for name in CORPORA))
+RECIPES = sorted(
+    path for path in FOLDER.glob("*.toml") if any(f"-{name}" in path.stem for name in CORPORA)
+)
 
 
 def short(recipe: Recipe, encoder: Path) -> Recipe:
@@ -224,7 +260,9 @@ def test_the_recipe_of_cadec_trains_on_a_stand_in(
     assert isinstance(recipe, TyperRecipe)
     vectors = tmp_path / "toy.vec"
     numbers = " ".join(["0.5"] * 299)
-    vectors.write_text("".join(f"{word} {at} {numbers}\n" for at, word in enumerate(("pain", "aspirin", "<unk>"))))
+    vectors.write_text(
+        "".join(f"{word} {at} {numbers}\n" for at, word in enumerate(("pain", "aspirin", "<unk>")))
+    )
     replace = msgspec.structs.replace
     toy = replace(
         recipe,
@@ -232,35 +270,55 @@ def test_the_recipe_of_cadec_trains_on_a_stand_in(
         typer=replace(recipe.typer, updates=1),
     )
     *_, last = run_recipe(toy, tmp_path / "run")
-    assert last.parts["test"].typing.mentions == 2 * len(list(read(licensed / "cadec" / "test.jsonl")))
+    assert last.parts["test"].typing.mentions == 2 * len(
+        list(read(licensed / "cadec" / "test.jsonl"))
+    )
 
 
 def test_the_recipes_of_tinybern2_follow_each_other(
     tiny_encoder: Path, toy_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A teacher of corpora, a model of its labels of raw text, an encoder of other size, and the student on that."""
+    """A teacher of corpora, a model of its labels of raw text, an encoder of other size, and the
+    student on that.
+    """
     from fascicle.training.run import run_recipe
 
     replace = msgspec.structs.replace
     monkeypatch.setenv("FASCICLE_DATA", str(tmp_path))
     monkeypatch.setenv("FASCICLE_TINYBERN2", str(tmp_path))
     texts = tmp_path / "texts.jsonl"
-    texts.write_text("".join(json.dumps({"id": str(at), "text": f"{WORDS} ."}) + "\n" for at in range(COUNT)))
-    of = {name: read_recipe(FOLDER / f"tinybern2-{name}.toml") for name in ("teacher", "ws", "general", "student")}
+    texts.write_text(
+        "".join(json.dumps({"id": str(at), "text": f"{WORDS} ."}) + "\n" for at in range(COUNT))
+    )
+    of = {
+        name: read_recipe(FOLDER / f"tinybern2-{name}.toml")
+        for name in ("teacher", "ws", "general", "student")
+    }
 
-    corpus = msgspec.to_builtins(PartSettings(train=str(toy_corpus), dev=str(toy_corpus), annotates=("Chemical",)))
+    corpus = msgspec.to_builtins(
+        PartSettings(train=str(toy_corpus), dev=str(toy_corpus), annotates=("Chemical",))
+    )
     gold = {
         "chemicals": msgspec.convert({**corpus, "types": {"keep": ["Chemical"]}}, PartSettings),
-        "diseases": msgspec.convert({**corpus, "annotates": ["Disease"], "types": {"keep": ["Disease"]}}, PartSettings),
+        "diseases": msgspec.convert(
+            {**corpus, "annotates": ["Disease"], "types": {"keep": ["Disease"]}}, PartSettings
+        ),
     }
     teacher = replace(short(of["teacher"], tiny_encoder), parts=gold)
     assert list(run_recipe(teacher, tmp_path / "teacher"))
-    assert fascicle(["label", str(tmp_path / "teacher"), str(texts), "-o", str(tmp_path / "teacher.labels")]) == 0
+    assert (
+        fascicle(
+            ["label", str(tmp_path / "teacher"), str(texts), "-o", str(tmp_path / "teacher.labels")]
+        )
+        == 0
+    )
 
     def weak(name: str, encoder: Path) -> Path:
         (part,) = of[name].parts.values()
         taught = replace(part, dev=str(toy_corpus), annotates=("Chemical", "Disease"))
-        assert list(run_recipe(replace(short(of[name], encoder), parts={"texts": taught}), tmp_path / name))
+        assert list(
+            run_recipe(replace(short(of[name], encoder), parts={"texts": taught}), tmp_path / name)
+        )
         return tmp_path / name
 
     ws = weak("ws", tiny_encoder)

@@ -1,4 +1,6 @@
-"""Every recipe of the repository parses; those of the papers hold the papers' numbers, find their corpora, and run."""
+"""Every recipe of the repository parses; those of the papers hold the papers' numbers, find
+their corpora, and run.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ from studies.combining import genia_resplit
 from studies.span_typer import measure
 
 FOLDER = Path(__file__).resolve().parents[2] / "recipes"
-EVERY = sorted(p for p in FOLDER.rglob("*.toml") if not {"types", "filters"} & {q.name for q in p.parents})
+EVERY = sorted(
+    p for p in FOLDER.rglob("*.toml") if not {"types", "filters"} & {q.name for q in p.parents}
+)
 PAPERS = sorted((FOLDER / "papers").glob("*.toml"))
 COMPARING = [p for p in PAPERS if p.name.startswith("comparing-")]
 BUNDLING = [p for p in PAPERS if p.name.startswith("bundling-")]
@@ -48,7 +52,8 @@ TABLE_2 = {
     "wnut16": (6, 32, "google-bert/bert-large-cased"),
     "wnut17": (6, 24, "google-bert/bert-large-cased"),
 }
-# Gold mentions of train, dev and test as the page of these recipes has them; LivingNER is not among the free corpora.
+# Gold mentions of train, dev and test as the page of these recipes has them; LivingNER is not among
+# the free corpora.
 MENTIONS = {
     "bc5cdr": (9385, 9593, 9809),
     "conll04": (3377, 893, 1079),
@@ -109,15 +114,28 @@ def test_the_settings_of_bundling_learning(path: Path) -> None:
     assert (training.optimizer, training.learning_rate, training.epochs) == ("adamw", 5e-5, 20)
     assert (training.schedule, training.warmup, training.weight_decay) == ("linear", 0.1, 1e-2)
     head = msgspec.to_builtins(model.head)
-    assert {k: head[k] for k in ("level", "pooling", "dropout")} == {"level": "word", "pooling": "max", "dropout": 0.1}
+    assert {k: head[k] for k in ("level", "pooling", "dropout")} == {
+        "level": "word",
+        "pooling": "max",
+        "dropout": 0.1,
+    }
     if path.stem.endswith("-seqner"):
         assert (head["family"], head["scheme"]) == ("softmax", "BIO")
     else:
         chosen = {k: head[k] for k in ("family", "representation", "width", "negatives")}
-        assert chosen == {"family": "span", "representation": "hybrid", "width": width, "negatives": 100}
+        assert chosen == {
+            "family": "span",
+            "representation": "hybrid",
+            "width": width,
+            "negatives": 100,
+        }
     if path.stem.endswith("-bundle"):
-        assert recipe.weights() == {"span": pytest.approx(0.9), "softmax": pytest.approx(0.1)}  # section 3.2
-        assert recipe.heads()["softmax"] == read_recipe(path.with_name("bundling-conll04-seqner.toml")).model.head
+        # section 3.2
+        assert recipe.weights() == {"span": pytest.approx(0.9), "softmax": pytest.approx(0.1)}
+        assert (
+            recipe.heads()["softmax"]
+            == read_recipe(path.with_name("bundling-conll04-seqner.toml")).model.head
+        )
 
 
 @pytest.mark.parametrize("path", COMPARING, ids=lambda path: path.stem)
@@ -128,15 +146,23 @@ def test_the_settings_of_comparing_and_combining(path: Path) -> None:
     corpus = corpus_of(path)
     spanish = corpus in ("livingner", "socialdisner")
     training = recipe.training
-    assert recipe.model.encoder == ("FacebookAI/xlm-roberta-large" if spanish else "michiyasunaga/BioLinkBERT-large")
+    assert recipe.model.encoder == (
+        "FacebookAI/xlm-roberta-large" if spanish else "michiyasunaga/BioLinkBERT-large"
+    )
     assert recipe.reading.context_characters == (100 if corpus == "livingner" else 0)
-    assert (training.optimizer, training.learning_rate, training.batch_size) == ("adafactor", 1e-5, 4)
+    assert (training.optimizer, training.learning_rate, training.batch_size) == (
+        "adafactor",
+        1e-5,
+        4,
+    )
     assert (training.patience_epochs, training.schedule, training.warmup) == (5, "constant", 0.0)
     assert training.epochs == (25 if path.stem.endswith("-seqcrf") else 20)
     head = msgspec.to_builtins(recipe.model.head)
     assert (head["level"], head["specials"], head["dropout"]) == ("piece", "include", 0.0)
     if path.stem.endswith("-spanpred"):
-        chosen = {k: head[k] for k in ("family", "representation", "width", "negatives", "decoding")}
+        chosen = {
+            k: head[k] for k in ("family", "representation", "width", "negatives", "decoding")
+        }
         assert chosen == {
             "family": "span",
             "representation": "boundary",
@@ -149,19 +175,46 @@ def test_the_settings_of_comparing_and_combining(path: Path) -> None:
 @pytest.mark.parametrize("path", BINDER, ids=lambda path: path.stem)
 @pytest.mark.usefixtures("data_set")
 def test_the_settings_of_binder(path: Path) -> None:
-    """Section 2.2 and A.4, for base and large encoders; the descriptions are those of the corpus."""
+    """Section 2.2 and A.4, for base and large encoders; the descriptions are those of the
+    corpus.
+    """
     recipe = read_recipe(path)
-    training, large, distant = recipe.training, "-large-" in recipe.model.encoder, path.stem.endswith("-distant")
-    assert (training.optimizer, training.learning_rate, training.schedule) == ("adamw", 3e-5, "linear")
-    assert (training.warmup, training.epochs, training.batch_size) == (0.0, *((40, 16) if large else (20, 8)))
+    training, large, distant = (
+        recipe.training,
+        "-large-" in recipe.model.encoder,
+        path.stem.endswith("-distant"),
+    )
+    assert (training.optimizer, training.learning_rate, training.schedule) == (
+        "adamw",
+        3e-5,
+        "linear",
+    )
+    assert (training.warmup, training.epochs, training.batch_size) == (
+        0.0,
+        *((40, 16) if large else (20, 8)),
+    )
     assert (recipe.reading.max_length, recipe.reading.overlap) == (256 if large else 128, 16)
-    assert (training.validate_every_steps, training.patience_validations) == (50, 10 if distant else 0)
+    assert (training.validate_every_steps, training.patience_validations) == (
+        50,
+        10 if distant else 0,
+    )
     assert bool(recipe.distant) == distant
     head = msgspec.to_builtins(recipe.model.head)
     losses = {"start_weight": 0.2, "end_weight": 0.2, "span_weight": 0.6, "beta": 0.5}
     sizes = {"hidden": 128, "width_embedding": 128, "width": 30, "dropout": 0.1}
-    text = {"type_view": "description", "type_encoder": "own", "type_pool": "cls", "windows": "mentions"}
-    chosen = {"family": "binder", "thresholds": "dynamic", "inference": "span", "positions": True, "shared": False}
+    text = {
+        "type_view": "description",
+        "type_encoder": "own",
+        "type_pool": "cls",
+        "windows": "mentions",
+    }
+    chosen = {
+        "family": "binder",
+        "thresholds": "dynamic",
+        "inference": "span",
+        "positions": True,
+        "shared": False,
+    }
     wanted = {**losses, **sizes, **text, **chosen}
     assert {key: head[key] for key in wanted} == wanted
     described = {"ace2004": "ace", "ace2005": "ace", "conll2003": "conllpp", "jnlpba": "jnlpba-one"}
@@ -173,11 +226,15 @@ def test_the_settings_of_binder(path: Path) -> None:
 
 @pytest.mark.usefixtures("data_set")
 def test_the_settings_of_tinybern2() -> None:
-    """Section 3 and Table 2: PubMedBERT of 12 layers, a student of 4 x 312, probabilities, six types."""
+    """Section 3 and Table 2: PubMedBERT of 12 layers, a student of 4 x 312, probabilities, six
+    types.
+    """
     of = {path.stem.removeprefix("tinybern2-"): read_recipe(path) for path in TINYBERN2}
     assert set(of) == {"teacher", "ws", "general", "student"}
     pubmedbert = "microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract"
-    assert {of["teacher"].model.encoder, of["ws"].model.encoder, of["general"].teacher.encoder} == {pubmedbert}
+    assert {of["teacher"].model.encoder, of["ws"].model.encoder, of["general"].teacher.encoder} == {
+        pubmedbert
+    }
     size = of["general"].student.size
     assert (size.layers, size.hidden, size.heads, size.feed_forward) == (4, 312, 12, 1200)
     assert of["student"].model.encoder == "runs/tinybern2-general/encoder"
@@ -195,7 +252,9 @@ def test_the_settings_of_span_level_strategy(path: Path) -> None:
     """Table 1."""
     recipe = read_recipe(path)
     assert isinstance(recipe, TyperRecipe)
-    assert recipe.typer == SpanTyperSettings(updates=1500 if corpus_of_typing(path) == "nerel-ru" else 600)
+    assert recipe.typer == SpanTyperSettings(
+        updates=1500 if corpus_of_typing(path) == "nerel-ru" else 600
+    )
     assert recipe.typer.learning_rate == 0.001
     assert not recipe.corpus.dev
 
@@ -207,14 +266,18 @@ def test_the_corpora_of_span_level_strategy_are_those_of_the_study() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", [p for p in TYPING if p.stem != "typing-cadec"], ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", [p for p in TYPING if p.stem != "typing-cadec"], ids=lambda path: path.stem
+)
 def test_a_corpus_of_the_typer_is_read_as_the_study_reads_it(
     path: Path, fascicle_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FASCICLE_DATA", str(fascicle_data))
     monkeypatch.setenv("FASCICLE_TYPING", str(tmp_path))
     name = corpus_of_typing(path)
-    study = [list(read(place)) for place in measure.files_of(measure.CORPORA[name], tmp_path / name)]
+    study = [
+        list(read(place)) for place in measure.files_of(measure.CORPORA[name], tmp_path / name)
+    ]
     recipe = [read_part(read_recipe(path).corpus, part) for part in ("train", "test")]
     study[0] = [as_printed(document) for document in study[0]]  # as training texts are read
     for ours, theirs in zip(recipe, study, strict=True):
@@ -246,12 +309,18 @@ def small(recipe: Recipe, *, encoder: Path, corpus: Path, types: Path) -> Recipe
     documents = "file" if together else "sentence"
     part = str(corpus)
     replace = msgspec.structs.replace
-    reading = msgspec.convert({**msgspec.to_builtins(recipe.reading), "max_length": 64, "overlap": 8}, ReadingSettings)
+    reading = msgspec.convert(
+        {**msgspec.to_builtins(recipe.reading), "max_length": 64, "overlap": 8}, ReadingSettings
+    )
     return replace(
         recipe,
-        corpus=msgspec.convert({"train": part, "dev": part, "test": part, "documents": documents}, CorpusSettings),
+        corpus=msgspec.convert(
+            {"train": part, "dev": part, "test": part, "documents": documents}, CorpusSettings
+        ),
         reading=reading,
-        model=replace(recipe.model, encoder=str(encoder), head=with_types(recipe.model.head, str(types))),
+        model=replace(
+            recipe.model, encoder=str(encoder), head=with_types(recipe.model.head, str(types))
+        ),
         training=replace(recipe.training, epochs=1),
         distant=UNSET,
     )
@@ -286,18 +355,24 @@ def test_a_paper_recipe_runs_to_its_end(
     assert (tmp_path / "run" / "best" / "model.safetensors").is_file()
     manifest = read_manifest(tmp_path / "run" / "best")
     assert manifest.reading == recipe.reading
-    assert list(manifest.heads.values()) == [with_types(head, toy_types.name) for head in recipe.heads().values()]
+    assert list(manifest.heads.values()) == [
+        with_types(head, toy_types.name) for head in recipe.heads().values()
+    ]
 
 
 @pytest.mark.parametrize("path", TYPING, ids=lambda path: path.stem)
 @pytest.mark.usefixtures("data_set")
-def test_a_recipe_of_the_typer_runs_to_its_end(path: Path, toy_corpus: Path, tmp_path: Path) -> None:
+def test_a_recipe_of_the_typer_runs_to_its_end(
+    path: Path, toy_corpus: Path, tmp_path: Path
+) -> None:
     from fascicle.training.run import run_recipe
     from fascicle.training.typer.run import TyperFinished
 
     vectors = tmp_path / "toy.vec"
     numbers = " ".join(["0.5"] * 299)
-    vectors.write_text("".join(f"{word} {at} {numbers}\n" for at, word in enumerate(("pain", "aspirin", "<unk>"))))
+    vectors.write_text(
+        "".join(f"{word} {at} {numbers}\n" for at, word in enumerate(("pain", "aspirin", "<unk>")))
+    )
     recipe = read_recipe(path)
     assert isinstance(recipe, TyperRecipe)
     part, replace = str(toy_corpus), msgspec.structs.replace

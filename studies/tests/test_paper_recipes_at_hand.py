@@ -1,4 +1,6 @@
-"""Recipes of the papers as somebody meets them who lacks their data: what is missing is said, and how to get it."""
+"""Recipes of the papers as somebody meets them who lacks their data: what is missing is said,
+and how to get it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,13 @@ from fascicle.settings.recipes.any import read_recipe
 
 FOLDER = Path(__file__).resolve().parents[2] / "recipes"
 RECIPES = sorted((FOLDER / "papers").glob("*.toml"))
-VARIABLES = ("FASCICLE_DATA", "FASCICLE_GENIA", "FASCICLE_TYPING", "FASCICLE_LICENSED", "FASCICLE_TINYBERN2")
+VARIABLES = (
+    "FASCICLE_DATA",
+    "FASCICLE_GENIA",
+    "FASCICLE_TYPING",
+    "FASCICLE_LICENSED",
+    "FASCICLE_TINYBERN2",
+)
 
 
 def comments(path: Path) -> str:
@@ -37,7 +45,9 @@ def test_training_without_the_data_says_in_one_sentence_what_is_lacking(
     assert main([verb, str(path), "-o", str(tmp_path / "run")]) == 2
     said = capfd.readouterr().err
     assert said.count("\n") == 1
-    assert re.search(rf"(corpus|parts\.\w+)\.train of the recipe is {tmp_path}|text\.files\.0 .*{tmp_path}", said)
+    assert re.search(
+        rf"(corpus|parts\.\w+)\.train of the recipe is {tmp_path}|text\.files\.0 .*{tmp_path}", said
+    )
     assert not (tmp_path / "run").exists()
 
 
@@ -50,7 +60,9 @@ def test_files_that_are_no_corpus_are_made_by_a_command_that_exists(path: Path) 
     assert all(importlib.util.find_spec(module) is not None for module in modules)
     assert set(verbs) <= set(COMMANDS)
     assert bool(modules or verbs) == bool(made)
-    parts = re.search(r'^(train|dev|test) = "\$FASCICLE_(GENIA|TYPING|LICENSED)', text, re.MULTILINE)
+    parts = re.search(
+        r'^(train|dev|test) = "\$FASCICLE_(GENIA|TYPING|LICENSED)', text, re.MULTILINE
+    )
     assert bool(modules) == bool(parts)
 
 
@@ -60,8 +72,15 @@ def test_the_corpus_of_a_recipe_is_among_the_data_or_it_says_where_it_comes_from
     path: Path, fascicle_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FASCICLE_DATA", str(fascicle_data))
-    made, lacking = tmp_path / "made", tmp_path / "lacking"  # from the data, and from what nobody may pass on
+    # from the data, and from what nobody may pass on
+    made, lacking = tmp_path / "made", tmp_path / "lacking"
     for name in VARIABLES[1:]:
-        monkeypatch.setenv(name, str(made if name in ("FASCICLE_GENIA", "FASCICLE_TYPING") else lacking))
-    files = [file for file in read_recipe(path).files().values() if file and not file.startswith(str(made))]
+        monkeypatch.setenv(
+            name, str(made if name in ("FASCICLE_GENIA", "FASCICLE_TYPING") else lacking)
+        )
+    files = [
+        file
+        for file in read_recipe(path).files().values()
+        if file and not file.startswith(str(made))
+    ]
     assert all(map(path_exists, files)) != ("see studies/docs/paper-recipes.md" in comments(path))

@@ -1,4 +1,6 @@
-"""The page of the papers: each row has a state, a place, a command and results; no table is forgotten."""
+"""The page of the papers: each row has a state, a place, a command and results; no table is
+forgotten.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ RESULTS: dict[str, tuple[set[int], set[int]]] = {
     "tinybern2": ({1, 2, 3}, set()),
 }
 ROWS = [(name, row) for name, make in PAPERS.items() for row in make()]
-EACH = pytest.mark.parametrize("row", [row for _, row in ROWS], ids=[f"{name}: {row.what}" for name, row in ROWS])
+EACH = pytest.mark.parametrize(
+    "row", [row for _, row in ROWS], ids=[f"{name}: {row.what}" for name, row in ROWS]
+)
 
 
 def numbers(word: str, what: str) -> set[int]:
@@ -98,37 +102,50 @@ def test_the_table_of_a_row_is_on_a_page(row: PaperRow) -> None:
         return
     text = (PAGES / page).read_text(encoding="utf-8")
     titles = {
-        re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in re.findall(r"^#+ (.+)$", text, re.M)
+        re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+        for title in re.findall(r"^#+ (.+)$", text, re.M)
     }
     assert not anchor or anchor in titles
 
 
 def test_numbers_of_the_claims_that_were_corrected() -> None:
-    """BC2GM, where the paper has no lead; touching mentions; one corpus and one seed; what the paper did not run."""
+    """BC2GM, where the paper has no lead; touching mentions; one corpus and one seed; what the
+    paper did not run.
+    """
     states = {(name, row.what): row.state for name, row in ROWS}
-    assert states["binder", "Table 2, BC2GM"] == UNDECIDED  # beyond chance, by an interval of sentences
+    # beyond chance, by an interval of sentences
+    assert states["binder", "Table 2, BC2GM"] == UNDECIDED
     assert states["binder", "Table 3, complete labels"] == NOT_AT_HAND
     assert states["binder", "Table 8, GENIA"] == WITHIN_CHANCE
     assert states["bundling", "Figure 6, softmax or CRF, bundles"] == WITHIN_CHANCE
     assert states["bundling", "Figure 7, boundary beside pooling"] == UNDECIDED
-    assert states["tinybern2", "§5.2, mentions that touch"] == UNDECIDED  # gold of other texts than the paper's
-    assert states["bundling", "Table 3, BC5CDR: BL-SpanNER"] == WITHIN_CHANCE  # alone and bundled at two rates
-    assert states["binder", "Table 9, partly correct predictions"] == NOT_AT_HAND  # nobody gave them kinds
+    # gold of other texts than the paper's
+    assert states["tinybern2", "§5.2, mentions that touch"] == UNDECIDED
+    # alone and bundled at two rates
+    assert states["bundling", "Table 3, BC5CDR: BL-SpanNER"] == WITHIN_CHANCE
+    # nobody gave them kinds
+    assert states["binder", "Table 9, partly correct predictions"] == NOT_AT_HAND
 
 
 def test_combinations_are_compared_with_one_system_on_both_sides() -> None:
-    """That which Table 1 has as best, by the same measure: of Genia SpanPred in F1 and recall, SEQ in precision."""
+    """That which Table 1 has as best, by the same measure: of Genia SpanPred in F1 and recall,
+    SEQ in precision.
+    """
     combined = [row for _, row in ROWS if re.match("Table 1, (NCBI-Disease|Genia).*: ", row.what)]
     assert len(combined) == 3 * 10
     for row in combined:
-        over = {one.what.split(" less ")[1] for one in row.found if "single systems" not in row.what}
+        over = {
+            one.what.split(" less ")[1] for one in row.found if "single systems" not in row.what
+        }
         best = "SEQ" if "precision" in row.what and "NCBI" not in row.what else "SpanPred"
         if row.what.endswith("Meta over its union"):
             assert over == {"SpanPred ∪ SEQ"}
         elif row.what.endswith("Meta"):  # the claim of the paper is over each of the three
             assert over == {"SpanPred", "SEQ", "SeqCRF"}, row.what
         elif "Meta" not in row.what:
-            assert {name for name in over if not name.startswith("the best alone")} <= {best}, row.what
+            assert {name for name in over if not name.startswith("the best alone")} <= {best}, (
+                row.what
+            )
         assert row.found, row.what
     compared = {one.what: one for row in combined for one in row.found if "NCBI" in row.what}
     assert compared["precision, SpanPred x SEQ less SpanPred"].paper == 3.8
@@ -136,11 +153,24 @@ def test_combinations_are_compared_with_one_system_on_both_sides() -> None:
 
 
 def test_a_combination_over_the_weakest_system_is_also_compared_with_the_best() -> None:
-    """SpanPred is the best of the paper on NCBI-Disease, and the weakest here; on GENIA it is the best of both."""
-    rules = [row for _, row in ROWS if re.search("union|vote", row.what) and "Meta" not in row.what and row.found]
-    named = {row.what: [one.what for one in row.found if "the best alone" in one.what] for row in rules}
+    """SpanPred is the best of the paper on NCBI-Disease, and the weakest here; on GENIA it is
+    the best of both.
+    """
+    rules = [
+        row
+        for _, row in ROWS
+        if re.search("union|vote", row.what) and "Meta" not in row.what and row.found
+    ]
+    named = {
+        row.what: [one.what for one in row.found if "the best alone" in one.what] for row in rules
+    }
     assert all(told for what, told in named.items() if "NCBI" in what)
-    assert all("(SpanPred there, SeqCRF here)" in one for what, told in named.items() if "NCBI" in what for one in told)
+    assert all(
+        "(SpanPred there, SeqCRF here)" in one
+        for what, told in named.items()
+        if "NCBI" in what
+        for one in told
+    )
     assert not any(told for what, told in named.items() if "50/25/25" in what)
 
 
@@ -149,8 +179,13 @@ def test_rows_that_a_referee_found_too_strong() -> None:
     assert states["binder", "Table 3, BINDER beside a tagger that teaches itself"] == TESTED
     assert states["binder", "Table 3, BINDER from a dictionary"] == OTHER_SIZE
     assert states["binder", "Table 3, BINDER beside a tagger that stops early (BERT-ES)"] == TESTED
-    assert states["binder", "Table 7, one pass for each type"] == WITHIN_CHANCE  # its ends are quartiles
-    heat_maps = {state for (_, what), state in states.items() if re.match("Table [67], .*(BL-|beside|SpanNER)", what)}
+    # its ends are quartiles
+    assert states["binder", "Table 7, one pass for each type"] == WITHIN_CHANCE
+    heat_maps = {
+        state
+        for (_, what), state in states.items()
+        if re.match("Table [67], .*(BL-|beside|SpanNER)", what)
+    }
     assert not heat_maps & {REPRODUCED, DIFFERS}  # of dev there, and of test here
     assert states["bundling", "Table 3, W16: BL-SeqNER"] == UNDECIDED  # another train part
     assert states["bundling", "§4.5.2, time of a CRF"] == TESTED
@@ -161,23 +196,39 @@ def test_rows_that_a_referee_found_too_strong() -> None:
 
 
 def test_no_row_has_a_direction_of_a_difference_near_none() -> None:
-    found = [one for _, row in ROWS for one in row.found if isinstance(one, Compared) and one.unit == "points"]
-    near = [one for one in found if abs(one.here) < 0.1 and one.paper is not None and not one.is_level]
+    found = [
+        one
+        for _, row in ROWS
+        for one in row.found
+        if isinstance(one, Compared) and one.unit == "points"
+    ]
+    near = [
+        one for one in found if abs(one.here) < 0.1 and one.paper is not None and not one.is_level
+    ]
     assert near
     assert {one.verdict for one in near} == {UNDECIDED}
 
 
 def test_a_level_of_another_split_or_machine_does_not_differ() -> None:
-    levels = [one for _, row in ROWS for one in row.found if isinstance(one, Compared) and one.unit == "level"]
+    levels = [
+        one
+        for _, row in ROWS
+        for one in row.found
+        if isinstance(one, Compared) and one.unit == "level"
+    ]
     assert levels
     assert DIFFERS not in {row.state for name, row in ROWS if name == "typing"}
     assert all(one.doubt or one.elsewhere for one in levels if one.verdict == UNDECIDED)
     splits = {row.what: one.doubt for name, row in ROWS if name == "typing" for one in row.found}  # type: ignore[union-attr]
     for corpus in ("Litbank", "ANERcorp", "HAREM", "MSRA"):
-        assert re.match("a split of our own|taught with another train part", splits[f"Table 2, {corpus}"])
+        assert re.match(
+            "a split of our own|taught with another train part", splits[f"Table 2, {corpus}"]
+        )
 
 
-@pytest.mark.parametrize("row", [row for _, row in ROWS if row.state == TESTED], ids=lambda row: row.what)
+@pytest.mark.parametrize(
+    "row", [row for _, row in ROWS if row.state == TESTED], ids=lambda row: row.what
+)
 def test_a_statement_tested_here_has_its_numbers(row: PaperRow) -> None:
     assert row.found or re.search(r"\d+\.\d", row.remark)
 
@@ -191,5 +242,7 @@ def test_no_row_is_reproduced_by_another_half_or_an_unknown_split_alone() -> Non
 
 def test_a_run_that_serves_two_comparisons_costs_once() -> None:
     shared, own = {"grid/a": 10.0, "grid/b": 5.0}, {"grid/a": 10.0, "grid/c": 7.0}
-    found = tuple(Compared(what="x less y", paper=1, here=1, minutes=runs) for runs in (shared, own))
+    found = tuple(
+        Compared(what="x less y", paper=1, here=1, minutes=runs) for runs in (shared, own)
+    )
     assert PaperRow(what="Table 1", found=found, remark="None.").cost() == "22 min of training"

@@ -21,7 +21,10 @@ from studies.tables.grids import dev_table, rows_of
 
 @pytest.fixture
 def grid(tmp_path: Path) -> Grid:
-    part_a, part_b = (f'parts.{n} = {{ train = "{n}", dev = "{n}", annotates = ["{t}"] }}' for n, t in ("aX", "bY"))
+    part_a, part_b = (
+        f'parts.{n} = {{ train = "{n}", dev = "{n}", annotates = ["{t}"] }}'
+        for n, t in ("aX", "bY")
+    )
     text = grid_text(
         "toy",
         recipe='model = { encoder = "tiny", family = "multilabel" }',
@@ -121,7 +124,9 @@ def test_a_vote_keeps_what_two_of_three_found_and_is_judged_by_cell(
                 cell[1] += kept + ((at, kind) in gold)
     support = {f"{one.id[0]}/{m.type}" for one in dev for m in one.mentions}
     told = cells(members, dev, annotates)["systems"]
-    assert told["vote"]["f1"] == {cell: pytest.approx(counts[cell][0] / counts[cell][1]) for cell in support}
+    assert told["vote"]["f1"] == {
+        cell: pytest.approx(counts[cell][0] / counts[cell][1]) for cell in support
+    }
     assert told.keys() == {"vote", "o", "p", "q"}
 
 

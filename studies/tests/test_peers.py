@@ -9,7 +9,9 @@ import pytest
 from studies.speed import peers
 
 
-def test_the_whole_encoder_is_exported_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_whole_encoder_is_exported_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     exported: list[Path] = []
 
     def write(model: object, path: Path) -> Path:

@@ -17,7 +17,8 @@ PLANS = sorted(GRIDS.glob("*.toml"))
 
 @pytest.mark.parametrize("path", PLANS, ids=lambda path: path.stem)
 def test_grids(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("FASCICLE_DATA", raising=False)  # a plan can be read where its corpora are not
+    # a plan can be read where its corpora are not
+    monkeypatch.delenv("FASCICLE_DATA", raising=False)
     grid = read_grid(path)
     assert grid.name == path.stem
     assert grid.results == RESULTS / path.stem
@@ -32,7 +33,11 @@ def test_recipes_of_pretraining(monkeypatch: pytest.MonkeyPatch) -> None:
     plain, words = recipes["minilm"], recipes["minilm-words"]
     assert isinstance(plain, PretrainingRecipe)
     assert isinstance(words, PretrainingRecipe)
-    assert (plain.text, plain.training, plain.masking) == (words.text, words.training, words.masking)
+    assert (plain.text, plain.training, plain.masking) == (
+        words.text,
+        words.training,
+        words.masking,
+    )
     assert words.vocabulary.is_changed
     assert not plain.vocabulary.is_changed
 

@@ -17,12 +17,18 @@ def test_hours_and_interval() -> None:
     assert found["hours_by_stage"] == {"network": 0.75, "link": 0.25}
     assert found["times_too_slow"] == pytest.approx(2.0)
     low, high = stats.t.interval(0.95, 2, loc=10.0, scale=1 / 3**0.5)
-    assert found["interval"] == [pytest.approx(low / 10, abs=0.01), pytest.approx(high / 10, abs=0.01)]
+    assert found["interval"] == [
+        pytest.approx(low / 10, abs=0.01),
+        pytest.approx(high / 10, abs=0.01),
+    ]
 
 
 def test_half_as_efficient_takes_twice_as_long() -> None:
     halves = {**_MILLION, "efficiency": 0.5}
-    assert estimate([10.0, 10.0], {}, **halves)["hours"] == 2 * estimate([10.0, 10.0], {}, **_MILLION)["hours"]
+    assert (
+        estimate([10.0, 10.0], {}, **halves)["hours"]
+        == 2 * estimate([10.0, 10.0], {}, **_MILLION)["hours"]
+    )
 
 
 def test_one_round_is_no_measurement() -> None:

@@ -12,7 +12,11 @@ from fascicle.core.document import GOLD, Document, Mention
 from studies.conventions.replaced import names_of, replaced, with_other_names
 
 _PIECES = st.lists(
-    st.tuples(st.text("ab ", max_size=4), st.text("XY", min_size=1, max_size=3), st.sampled_from(["Gene", "Disease"])),
+    st.tuples(
+        st.text("ab ", max_size=4),
+        st.text("XY", min_size=1, max_size=3),
+        st.sampled_from(["Gene", "Disease"]),
+    ),
     max_size=6,
 )
 
@@ -21,13 +25,17 @@ def _document(pieces: list[tuple[str, str, str]]) -> Document:
     text, mentions = "", []
     for before, name, kind in pieces:
         text += before
-        mentions.append(Mention(spans=((len(text), len(text) + len(name)),), type=kind, source=GOLD))
+        mentions.append(
+            Mention(spans=((len(text), len(text) + len(name)),), type=kind, source=GOLD)
+        )
         text += name
     return Document(id="1", text=text + " end.", mentions=tuple(mentions))
 
 
 @given(_PIECES)
-def test_the_text_around_mentions_stays_and_one_text_of_a_type_has_one_name(pieces: list[tuple[str, str, str]]) -> None:
+def test_the_text_around_mentions_stays_and_one_text_of_a_type_has_one_name(
+    pieces: list[tuple[str, str, str]],
+) -> None:
     document = _document(pieces)
     numbers = iter(range(1000))
     changed = replaced(document, lambda kind: f"{kind}-{next(numbers)}")
@@ -60,5 +68,7 @@ def test_overlapping_mentions_stay_and_a_tenth_of_the_others_changes() -> None:
 
 def test_names_that_are_not_looked_for_are_left_out(tmp_path: Path) -> None:
     table = tmp_path / "names.tsv"
-    table.write_text("concept\ttype\tsurface\toff\nA:1\tGene\tTP53\t\nA:1\tGene\tcell\tcommon\nA:2\tGene\t12345\t\n")
+    table.write_text(
+        "concept\ttype\tsurface\toff\nA:1\tGene\tTP53\t\nA:1\tGene\tcell\tcommon\nA:2\tGene\t12345\t\n"
+    )
     assert names_of(table) == {"Gene": ["TP53"]}

@@ -17,7 +17,9 @@ def results(tmp_path: Path) -> Path:
     folder = tmp_path / "study"
     (folder / "predictions").mkdir(parents=True)
     (folder / "one-s1.json").write_text('{"f1": 1}\n', encoding="utf-8")
-    (folder / "predictions" / "one-s1.test.tsv.gz").write_bytes(gzip.compress(b"document\ttype\n", mtime=0))
+    (folder / "predictions" / "one-s1.test.tsv.gz").write_bytes(
+        gzip.compress(b"document\ttype\n", mtime=0)
+    )
     return tmp_path
 
 
@@ -99,7 +101,9 @@ def test_a_changed_folder_stays(results: Path, change: str) -> None:
     if change == "stamp":
         (folder / ".unpacked").unlink()
     else:
-        (folder / ("one-s1.json" if change == "edit" else "mine.json")).write_text("mine", encoding="utf-8")
+        (folder / ("one-s1.json" if change == "edit" else "mine.json")).write_text(
+            "mine", encoding="utf-8"
+        )
     before = content(folder)
     with pytest.raises(packs.PackError, match="study"):
         packs.unpack(results, "study")

@@ -1,4 +1,6 @@
-"""The tables of runs: an extrapolation that can be followed by hand, and cells for what was not measured."""
+"""The tables of runs: an extrapolation that can be followed by hand, and cells for what was not
+measured.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from studies.tables import runs
 from studies.tables.grids import MISSING
 
 
-def test_costs_are_the_rate_of_one_worker_extrapolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_costs_are_the_rate_of_one_worker_extrapolated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = {"documents": 10, "characters": 20_000, "documents_per_second": {"1": 5.0, "2": 9.0}}
     (tmp_path / "runs-workers.json").write_text(json.dumps(found), encoding="utf-8")
     monkeypatch.setattr(runs, "LIBRARIES", (("texts", 3_600e3, 1_000),))

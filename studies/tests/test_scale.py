@@ -1,4 +1,6 @@
-"""The script on runs of any size, on a few documents: what it says of a run is true of its files."""
+"""The script on runs of any size, on a few documents: what it says of a run is true of its
+files.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from studies.speed.scale import PIPELINE, Asked, identity, killed, sums, undisturbed, updated, write_documents
+from studies.speed.scale import (
+    PIPELINE,
+    Asked,
+    identity,
+    killed,
+    sums,
+    undisturbed,
+    updated,
+    write_documents,
+)
 
 
 @pytest.fixture

@@ -1,4 +1,6 @@
-"""Every script can be imported: what it needs of the library is there, and importing it runs nothing."""
+"""Every script can be imported: what it needs of the library is there, and importing it runs
+nothing.
+"""
 
 from __future__ import annotations
 

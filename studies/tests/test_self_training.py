@@ -1,4 +1,6 @@
-"""Labels of a round of self-training: what is sure is taught, the rest is unknown, and a model learns from them."""
+"""Labels of a round of self-training: what is sure is taught, the rest is unknown, and a model
+learns from them.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ HEADER = Header(
 def labels(probabilities: list[list[float]], tags: list[list[int]]) -> Labels:
     """Words of one letter, with one blank between; people marked the first."""
     words = np.array([(2 * at, 2 * at + 1) for at in range(len(tags))])
-    document = Document(id="d", text=" ".join("a" * len(tags)), mentions=(Mention(((0, 1),), "Other", source=GOLD),))
+    document = Document(
+        id="d", text=" ".join("a" * len(tags)), mentions=(Mention(((0, 1),), "Other", source=GOLD),)
+    )
     return Labels(
         document=document,
         words=words,
@@ -41,7 +45,9 @@ def labels(probabilities: list[list[float]], tags: list[list[int]]) -> Labels:
 
 
 def test_only_what_is_sure_is_taught() -> None:
-    """Words: a sure mention of two, a sure none, a doubtful none, a mention of two whose second word is doubtful."""
+    """Words: a sure mention of two, a sure none, a doubtful none, a mention of two whose second
+    word is doubtful.
+    """
     given = labels(
         [[0.95, 0.0], [0.0, 0.92], [0.05, 0.0], [0.2, 0.0], [0.99, 0.0], [0.0, 0.6]],
         [[1, 0], [0, 1], [0, 0], [0, 0], [1, 0], [0, 1]],
@@ -65,10 +71,16 @@ def test_a_round_on_a_stand_in(tiny_encoder: Path, toy_corpus: Path, tmp_path: P
     names.write_text("Chemical\taspirin\nDisease\tpain\n", encoding="utf-8")
     recipe = {
         "name": "first",
-        "corpus": {part: str(toy_corpus) for part in ("train", "dev", "test")} | {"documents": "sentence"},
+        "corpus": {part: str(toy_corpus) for part in ("train", "dev", "test")}
+        | {"documents": "sentence"},
         "distant": {"core": str(names), "rule": "raw"},
         "reading": {"unit": "sentence", "max_length": 64},
-        "model": {"encoder": str(tiny_encoder), "family": "softmax", "level": "word", "scheme": "BIO"},
+        "model": {
+            "encoder": str(tiny_encoder),
+            "family": "softmax",
+            "level": "word",
+            "scheme": "BIO",
+        },
         "training": {"epochs": 12, "batch_size": 2, "learning_rate": 5e-3, "precision": "fp32"},
     }
     *_, _ = run_recipe(parse_any(recipe, origin="first"), tmp_path / "first")
@@ -83,10 +95,17 @@ def test_a_round_on_a_stand_in(tiny_encoder: Path, toy_corpus: Path, tmp_path: P
         "corpus": {"train": str(tmp_path / "1/train.jsonl"), "dev": str(tmp_path / "1/dev.jsonl")},
     }
     *_, _ = run_recipe(parse_any(second, origin="second"), tmp_path / "second")
-    assert json.loads((tmp_path / "second" / "scores.json").read_text(encoding="utf-8"))["dev"]["micro"]["tp"] > 0
+    assert (
+        json.loads((tmp_path / "second" / "scores.json").read_text(encoding="utf-8"))["dev"][
+            "micro"
+        ]["tp"]
+        > 0
+    )
 
 
-def test_a_model_that_is_not_there_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_model_that_is_not_there_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     texts = tmp_path / "t.txt"
     texts.write_text("aspirin\n", encoding="utf-8")
     given = ["--train", str(texts), "--dev", str(texts)]

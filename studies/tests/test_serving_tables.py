@@ -1,4 +1,6 @@
-"""The tables of the service: what they say of results, and that they say so where there are none."""
+"""The tables of the service: what they say of results, and that they say so where there are
+none.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,17 @@ def test_what_was_not_measured_is_said(tmp_path: Path) -> None:
 
 def test_every_fault_of_a_load_is_counted(tmp_path: Path) -> None:
     half = {"p99": 0.1, "wrong": 1, "sent": 10, "statuses": {"200": 8, "503": 2}}
-    twice = {"p99": 0.25, "wrong": 2, "sent": 20, "statuses": {"200": 5, "429": 11, "500": 3, "0": 1}}
-    put(tmp_path, "serving-load", {"half": half, "twice": twice, "memory_mib": [[at, 100 + at] for at in range(10)]})
+    twice = {
+        "p99": 0.25,
+        "wrong": 2,
+        "sent": 20,
+        "statuses": {"200": 5, "429": 11, "500": 3, "0": 1},
+    }
+    put(
+        tmp_path,
+        "serving-load",
+        {"half": half, "twice": twice, "memory_mib": [[at, 100 + at] for at in range(10)]},
+    )
     found = [row[-1] for row in cells(measured(tmp_path))][4:8]
     assert found[0].startswith("2.50 times")
     assert found[1] == "3 wrong, 5 with 5xx, 1 without an answer"
@@ -79,7 +90,11 @@ def test_every_fault_of_kills_crowds_and_attackers_is_counted(tmp_path: Path) ->
         "orphans": 8,
     }
     run = {"kills": 9, "answered": 1_000, **kinds}
-    put(tmp_path, "killed-project", {"runs": [{"seed": 1, **run}, {"seed": 2, "kills": 1, "answered": 5}]})
+    put(
+        tmp_path,
+        "killed-project",
+        {"runs": [{"seed": 1, **run}, {"seed": 2, "kills": 1, "answered": 5}]},
+    )
     twice = {"sent": 20, "wrong": 4, "statuses": {"200": 5, "429": 11, "500": 3, "0": 1}}
     flat = {"memory_mib": [[at, 100 + at] for at in range(10)]}
     readers = {"steady whole": 5, "steady cut": 2}
@@ -88,7 +103,13 @@ def test_every_fault_of_kills_crowds_and_attackers_is_counted(tmp_path: Path) ->
         "serving-overload",
         {"twice": twice, "readers": readers, "log_faults": 7, "connections_left": 9, **flat},
     )
-    attack = {"drawn": 900, "statuses": {"200": 1, "500": 2}, "wrong": 3, "log_faults": 4, "schemathesis_requests": 100}
+    attack = {
+        "drawn": 900,
+        "statuses": {"200": 1, "500": 2},
+        "wrong": 3,
+        "log_faults": 4,
+        "schemathesis_requests": 100,
+    }
     put(tmp_path, "serving-hostile", {**attack, "schemathesis_failures": {"a": 5}, **flat})
     found = [row[-1] for row in cells(measured(tmp_path))][1:4]
     assert found[0] == "10 kills, 1,005 steps answered: 1 lost, 2 doubled, 3 moved, 30 other faults"

@@ -24,17 +24,29 @@ SYSTEMS = {
 def grid_of(folder: Path, name: str, *systems: str) -> Grid:
     (folder / "a.tsv").write_text("x\tO\n", encoding="utf-8")
     recipe = 'model.encoder = "folder"\ncorpus = { train = "a.tsv", dev = "a.tsv" }'
-    return make_grid(folder, name, recipe=recipe, systems={system: SYSTEMS[system] for system in systems})
+    return make_grid(
+        folder, name, recipe=recipe, systems={system: SYSTEMS[system] for system in systems}
+    )
 
 
 def test_results_of_the_same_hash_get_the_new_names(tmp_path: Path) -> None:
     made, wanted = grid_of(tmp_path, "made", "one", "both"), grid_of(tmp_path, "wanted", *SYSTEMS)
     for run in made.runs:
         recipe = run.resolved()
-        value = {"run": run.name, "hash": recipe_hash(recipe, data_hashes(recipe)), "grid": "made", "dev": {"f1": 0.5}}
+        value = {
+            "run": run.name,
+            "hash": recipe_hash(recipe, data_hashes(recipe)),
+            "grid": "made",
+            "dev": {"f1": 0.5},
+        }
         write_json(made.results / f"{run.name}.json", value)
     found = list(module.share(wanted, tmp_path / "results"))
     assert [name for name, _ in found] == ["toy-one-s1"]
     value = read_json(wanted.results / "toy-one-s1.json")
-    assert (value["grid"], value["system"], value["tier"], value["dev"]) == ("wanted", "one", "cpu", {"f1": 0.5})
+    assert (value["grid"], value["system"], value["tier"], value["dev"]) == (
+        "wanted",
+        "one",
+        "cpu",
+        {"f1": 0.5},
+    )
     assert list(module.share(wanted, tmp_path / "results")) == []  # what is there stays

@@ -12,7 +12,9 @@ from studies.sheets import make_logarithmic, write_sheet
 pytest.importorskip("matplotlib", reason="matplotlib, which draws, is not installed")
 
 
-@pytest.mark.parametrize(("low", "high", "told"), [(0.3, 20, {"1", "10"}), (2e5, 1e6, {"1,000,000"})])
+@pytest.mark.parametrize(
+    ("low", "high", "told"), [(0.3, 20, {"1", "10"}), (2e5, 1e6, {"1,000,000"})]
+)
 def test_no_label_is_a_formula(tmp_path: Path, low: float, high: float, told: set[str]) -> None:
     from matplotlib.figure import Figure
 

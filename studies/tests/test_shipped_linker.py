@@ -15,7 +15,11 @@ from studies.abbreviations.finder import FILE, records
 @SHIPPED
 @pytest.mark.parametrize("kind", ["Gene", "Disease", "Chemical"])
 def test_annotated_pairs_have_one_answer(kind: str, fascicle_data: Path) -> None:
-    pairs = {(long, short, kind) for record in records(fascicle_data / FILE) for short, long in record.pairs}
+    pairs = {
+        (long, short, kind)
+        for record in records(fascicle_data / FILE)
+        for short, long in record.pairs
+    }
     assert check_pairs(sorted(pairs)) > 50
 
 

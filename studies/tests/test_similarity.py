@@ -1,4 +1,6 @@
-"""Similarities of all spans of documents, against one document at a time, span by span, by the paper's formulas."""
+"""Similarities of all spans of documents, against one document at a time, span by span, by the
+paper's formulas.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,16 @@ WIDTH = 3  # pieces
 
 
 def trained(tiny_recipe: Callable[..., Recipe], folder: Path, **changes: Any) -> Path:
-    model = {"family": "binder", "type_view": "name", "width": WIDTH, "hidden": 8, "width_embedding": 4}
-    recipe = tiny_recipe(model={**model, **changes.pop("model", {})}, training={"epochs": 2}, **changes)
+    model = {
+        "family": "binder",
+        "type_view": "name",
+        "width": WIDTH,
+        "hidden": 8,
+        "width_embedding": 4,
+    }
+    recipe = tiny_recipe(
+        model={**model, **changes.pop("model", {})}, training={"epochs": 2}, **changes
+    )
     finish(recipe, folder)
     return folder / "best"
 
@@ -37,14 +47,21 @@ def trained(tiny_recipe: Callable[..., Recipe], folder: Path, **changes: Any) ->
 def opened(folder: Path) -> dict[str, Any]:
     manifest = read_manifest(folder)
     tokenizer = PieceTokenizer.from_file(folder / TOKENIZER, pad=manifest.tokenizer.pad)
-    return {"manifest": manifest, "tokenizer": tokenizer, "scorer": TorchScorer(model=load_model(folder, manifest))}
+    return {
+        "manifest": manifest,
+        "tokenizer": tokenizer,
+        "scorer": TorchScorer(model=load_model(folder, manifest)),
+    }
 
 
 def collected(folder: Path, documents: list[Document]) -> tuple[dict[str, list[np.ndarray]], float]:
     model = opened(folder)
     parts, manifest = list(similarities(documents, **model)), model["manifest"]
     names = ("entity", "other", "threshold")
-    found = {n: [np.concatenate([getattr(p, n)[k] for p in parts]) for k in range(len(manifest.types))] for n in names}
+    found = {
+        n: [np.concatenate([getattr(p, n)[k] for p in parts]) for k in range(len(manifest.types))]
+        for n in names
+    }
     return found, largest_similarity(model["scorer"], manifest)
 
 
@@ -55,7 +72,9 @@ def literal(folder: Path, documents: list[Document]) -> dict[str, list[list[floa
     head = model.head("binder")
     scorer, kinds = head.scorer, range(len(manifest.types))
     tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
-    found: dict[str, list[list[float]]] = {n: [[] for _ in kinds] for n in ("entity", "other", "threshold")}
+    found: dict[str, list[list[float]]] = {
+        n: [[] for _ in kinds] for n in ("entity", "other", "threshold")
+    }
     with torch.no_grad():
         types = scorer.project_types(head.types())["span"]
         weight = torch.cat([scorer.text["first"].weight, scorer.text["last"].weight], dim=1)
@@ -72,11 +91,18 @@ def literal(folder: Path, documents: list[Document]) -> dict[str, list[list[floa
             states = model.encoder(ids, torch.ones_like(ids))[0]
             limits = similarity(states[0], states[0], 1)
             for k in kinds:
-                limits[k] = float(scorer.thresholds[k]) if scorer.thresholds is not None else limits[k]
-                limits[k] = manifest.decision.nothing if head.settings.thresholds == "dev" else limits[k]
+                limits[k] = (
+                    float(scorer.thresholds[k]) if scorer.thresholds is not None else limits[k]
+                )
+                limits[k] = (
+                    manifest.decision.nothing if head.settings.thresholds == "dev" else limits[k]
+                )
                 found["threshold"][k].append(limits[k])
             words = document.words or ()
-            first = {a: next(i for i, o in enumerate(encoded.offsets) if o[0] == a and o[1] > a) for a, _ in words}
+            first = {
+                a: next(i for i, o in enumerate(encoded.offsets) if o[0] == a and o[1] > a)
+                for a, _ in words
+            }
             last = {b: max(i for i, o in enumerate(encoded.offsets) if o[1] == b) for _, b in words}
             gold = {(m.start, m.end, m.type) for m in document.layer(GOLD)}
             for at, (a, _) in enumerate(words):
@@ -106,9 +132,13 @@ def test_every_span_once_with_its_similarity(
     assert len(found["threshold"][0]) == 10
 
 
-def test_windows_share_no_span(tiny_recipe: Callable[..., Recipe], toy_corpus: Path, tmp_path: Path) -> None:
+def test_windows_share_no_span(
+    tiny_recipe: Callable[..., Recipe], toy_corpus: Path, tmp_path: Path
+) -> None:
     """Long texts are read through windows that overlap; what lies in two of them counts once."""
-    folder = trained(tiny_recipe, tmp_path / "run", reading={"max_length": 12, "overlap": 4, "unit": "packed"})
+    folder = trained(
+        tiny_recipe, tmp_path / "run", reading={"max_length": 12, "overlap": 4, "unit": "packed"}
+    )
     sentences = list(read(str(toy_corpus)))
     text = " ".join(d.text for d in sentences)
     ends = np.cumsum([len(d.text) + 1 for d in sentences]).tolist()
@@ -118,8 +148,14 @@ def test_windows_share_no_span(tiny_recipe: Callable[..., Recipe], toy_corpus: P
         for m in d.layer(GOLD)
     ]
     unseen = Mention(((0, 3),), "Gene")  # a type that the model does not know
-    words = tuple((a + at, b + at) for d, at in zip(sentences, [0, *ends], strict=False) for a, b in d.words or ())
-    document = Document(id="all", text=text, mentions=(unseen, *moved), words=words, sentences=((0, len(text)),))
+    words = tuple(
+        (a + at, b + at)
+        for d, at in zip(sentences, [0, *ends], strict=False)
+        for a, b in d.words or ()
+    )
+    document = Document(
+        id="all", text=text, mentions=(unseen, *moved), words=words, sentences=((0, len(text)),)
+    )
     found, _ = collected(folder, [document])
     manifest = (model := opened(folder))["manifest"]
     read_ = read_documents([document], model["tokenizer"], reading=manifest.reading, level="word")
@@ -129,13 +165,20 @@ def test_windows_share_no_span(tiny_recipe: Callable[..., Recipe], toy_corpus: P
     lost = align(moved, pieces, windows, types=manifest.types, limits=limits).lost
     assert sum(map(len, found["entity"])) == len(moved) - lost.total()
     last = np.append(pieces.first[1:], len(pieces.ids)) - 1
-    narrow = {(i, j + 1) for i in range(len(words)) for j in range(i, len(words)) if last[j] - pieces.first[i] < WIDTH}
+    narrow = {
+        (i, j + 1)
+        for i in range(len(words))
+        for j in range(i, len(words))
+        if last[j] - pieces.first[i] < WIDTH
+    }
     held = {s for s in narrow if any(w.units[0] <= s[0] and s[1] <= w.units[1] for w in windows)}
     assert len(found["entity"][0]) + len(found["other"][0]) == len(held)
     assert len(found["threshold"][0]) == len(windows)
 
 
-def test_a_text_without_words(tiny_recipe: Callable[..., Recipe], toy_corpus: Path, tmp_path: Path) -> None:
+def test_a_text_without_words(
+    tiny_recipe: Callable[..., Recipe], toy_corpus: Path, tmp_path: Path
+) -> None:
     folder = trained(tiny_recipe, tmp_path / "run")
     empty = [Document(id="a", text=""), Document(id="b", text="   ")]
     parts = list(similarities(empty, **opened(folder)))

@@ -38,7 +38,9 @@ def test_every_weight_is_the_mean(tiny_run: Path, tmp_path: Path) -> None:
 def test_the_mean_has_no_calibration_of_its_members(tiny_run: Path, tmp_path: Path) -> None:
     calibrated = shifted(tiny_run / "best", tmp_path / "calibrated", 0.0)
     manifest = read_manifest(calibrated)
-    decision = msgspec.structs.replace(manifest.decision, calibration=Calibration(threshold=0.9, chosen_on=""))
+    decision = msgspec.structs.replace(
+        manifest.decision, calibration=Calibration(threshold=0.9, chosen_on="")
+    )
     write_manifest(calibrated, msgspec.structs.replace(manifest, decision=decision))
     average_models([calibrated, tiny_run / "best"], tmp_path / "mean")
     assert read_manifest(calibrated).decision.calibration
@@ -47,7 +49,9 @@ def test_the_mean_has_no_calibration_of_its_members(tiny_run: Path, tmp_path: Pa
 
 def test_models_of_different_kinds_have_no_mean(tiny_run: Path, tmp_path: Path) -> None:
     other = shifted(tiny_run / "best", tmp_path / "other", 0.0)
-    write_manifest(other, msgspec.structs.replace(read_manifest(other), types=("Disease", "Chemical")))
+    write_manifest(
+        other, msgspec.structs.replace(read_manifest(other), types=("Disease", "Chemical"))
+    )
     with pytest.raises(ModelError, match="different kinds"):
         average_models([tiny_run / "best", other], tmp_path / "mean")
     assert not (tmp_path / "mean").exists()

@@ -30,8 +30,22 @@ def test_sentences_are_of_all_seeds_and_minutes_of_processors(tmp_path: Path) ->
             "majority_accuracy": 0.47,
             "published_protocol": {"f1": 0.95},
         }
-        run = {"test": test, "published": [96.87, 98.41], "device": device, "vectors": {"cpu_minutes": 0.3}}
-        write_json(tmp_path / "span-typer" / f"msra-s{seed}.json", {**run, "cpu_minutes": 4.0 if seed == 1 else 0.5})
+        run = {
+            "test": test,
+            "published": [96.87, 98.41],
+            "device": device,
+            "vectors": {"cpu_minutes": 0.3},
+        }
+        write_json(
+            tmp_path / "span-typer" / f"msra-s{seed}.json",
+            {**run, "cpu_minutes": 4.0 if seed == 1 else 0.5},
+        )
     (row,) = (row for row in rows(tables.span_typer(tmp_path)) if row["corpus"] == "msra")
-    assert (row["seeds"], row["typing accuracy"], row["CPU minutes"]) == ("3 of 3", "91.27 ± 0.92", "4.0 + 0.3")
-    assert tables.in_words(tmp_path).startswith("- **msra**: of 100 given mentions 91 get the right type;")
+    assert (row["seeds"], row["typing accuracy"], row["CPU minutes"]) == (
+        "3 of 3",
+        "91.27 ± 0.92",
+        "4.0 + 0.3",
+    )
+    assert tables.in_words(tmp_path).startswith(
+        "- **msra**: of 100 given mentions 91 get the right type;"
+    )

@@ -1,4 +1,6 @@
-"""The open texts of the students: whole paragraphs in a row, of articles whose licence allows it."""
+"""The open texts of the students: whole paragraphs in a row, of articles whose licence allows
+it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ def article(key: str) -> Document:
         name = ("title", "abstract")[number] if number < 2 else "paragraph"
         sections.append(Section(start=at, end=at + len(part), name=name))
         at += len(part) + 2
-    return Document(id=key, text="\n\n".join(PARTS), sections=tuple(sections), meta={"license": "CC0"})
+    return Document(
+        id=key, text="\n\n".join(PARTS), sections=tuple(sections), meta={"license": "CC0"}
+    )
 
 
 @pytest.mark.parametrize("key", [f"a{number}" for number in range(12)])
@@ -42,6 +46,8 @@ def test_an_article_without_paragraphs_gives_its_abstract() -> None:
     assert excerpt(short, body=100).text == "A title\n\nAn abstract."
 
 
-@pytest.mark.parametrize(("licence", "allowed"), [("CC BY 4.0", True), ("CC0", True), ("CC BY-NC 4.0", False)])
+@pytest.mark.parametrize(
+    ("licence", "allowed"), [("CC BY 4.0", True), ("CC0", True), ("CC BY-NC 4.0", False)]
+)
 def test_only_open_licences_teach(licence: str, allowed: bool) -> None:
     assert is_open(licence) is allowed

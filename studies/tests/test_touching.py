@@ -1,4 +1,6 @@
-"""The counts of mentions that touch, overlap or have a breaker, against all pairs; the page has the stored counts."""
+"""The counts of mentions that touch, overlap or have a breaker, against all pairs; the page has
+the stored counts.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,16 @@ PLACES = st.tuples(st.integers(0, len(TEXT) - 1), st.integers(1, len(TEXT)), st.
 
 @given(
     st.sets(
-        PLACES.filter(lambda row: row[0] < row[1] and not {TEXT[row[0]], TEXT[row[1] - 1]} & {" ", "\n"}), max_size=6
+        PLACES.filter(
+            lambda row: row[0] < row[1] and not {TEXT[row[0]], TEXT[row[1] - 1]} & {" ", "\n"}
+        ),
+        max_size=6,
     )
 )
 def test_all_pairs_give_the_same_counts(rows: set[tuple[int, int, str]]) -> None:
-    mentions = tuple(Mention(((start, end),), kind, source=GOLD) for start, end, kind in sorted(rows))
+    mentions = tuple(
+        Mention(((start, end),), kind, source=GOLD) for start, end, kind in sorted(rows)
+    )
     found = counts_of([Document(id="d", text=TEXT, mentions=mentions)])
     expected = dict.fromkeys(("mentions", "touching", "same_type", "other_type", "breaker"), 0)
     for row in rows:

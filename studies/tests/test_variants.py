@@ -33,8 +33,12 @@ def test_gold_identifiers_as_names(identifier: str, kind: str, name: str) -> Non
 
 def test_an_identifier_is_met_once_a_document() -> None:
     links = (Link(id="p|SUB|V|600|E"),), (Link(id="rs12"),), (Link(id="p|SUB|V|600|E"),)
-    gold = tuple(Mention(((at, at + 1),), "SequenceVariant", links=one) for at, one in enumerate(links))
-    ours = Mention(((0, 1),), "SequenceVariant", links=(Link(id="NM_1.2:p.Val600Glu", ontology="HGVS"),))
+    gold = tuple(
+        Mention(((at, at + 1),), "SequenceVariant", links=one) for at, one in enumerate(links)
+    )
+    ours = Mention(
+        ((0, 1),), "SequenceVariant", links=(Link(id="NM_1.2:p.Val600Glu", ontology="HGVS"),)
+    )
     found = met([Document(id="a", text="V600E, rs123", mentions=gold)], {"a": (ours,)})
     assert {kind: counts[:2] for kind, counts in found.items()} == {"p|SUB": (1, 1), "rs": (0, 1)}
 

@@ -2,10 +2,11 @@
 
 usage: FASCICLE_DATA=... python -m studies.variants.measure train | dev | test | draw | open
 
-``train`` and ``dev`` print scores, errors, and identifiers that are not met. ``test`` writes ``results/variants.json``
-with the scores of all three parts. ``draw`` writes the mentions that are found in the paragraphs of eLife to
-``judged.tsv``, with an empty first column for the judgement: ``right``, ``misnamed`` (a variant, with a wrong name) or
-``false``. ``open`` reads the judgements, and writes ``results/variants-open.json``.
+``train`` and ``dev`` print scores, errors, and identifiers that are not met. ``test`` writes
+``results/variants.json`` with the scores of all three parts. ``draw`` writes the mentions that are
+found in the paragraphs of eLife to ``judged.tsv``, with an empty first column for the judgement:
+``right``, ``misnamed`` (a variant, with a wrong name) or ``false``. ``open`` reads the judgements,
+and writes ``results/variants-open.json``.
 """
 
 from __future__ import annotations
@@ -28,7 +29,11 @@ from fascicle.formats.files import read
 from fascicle.terms.variant_recogniser import TYPE, VariantRecogniser
 from studies.common import write_result
 
-PARTS: Mapping[str, str] = {"train": "Train.PubTator.gz", "dev": "Dev.PubTator", "test": "Test.PubTator"}
+PARTS: Mapping[str, str] = {
+    "train": "Train.PubTator.gz",
+    "dev": "Dev.PubTator",
+    "test": "Test.PubTator",
+}
 NAME, OPEN = "variants", "variants-open"
 JUDGED = Path(__file__).with_name("judged.tsv")
 ELIFE, PARAGRAPHS, SEED = "text-elife/elife-02.jsonl.gz", 1_000, 1
@@ -59,18 +64,24 @@ def documents_of(part: str) -> list[Document]:
     """The abstracts, with their gold variants alone."""
     path = Path(os.environ["FASCICLE_DATA"]) / "biored" / PARTS[part]
     return [
-        one.having(mentions=tuple(mention for mention in one.layer(GOLD) if mention.type == TYPE)) for one in read(path)
+        one.having(mentions=tuple(mention for mention in one.layer(GOLD) if mention.type == TYPE))
+        for one in read(path)
     ]
 
 
 def found_in(documents: Sequence[Document]) -> dict[str, tuple[Mention, ...]]:
     """What the recogniser finds, without a look at the gold."""
     bare = [one.having(mentions=()) for one in documents]
-    return {one.id: patch.add for one, patch in zip(bare, VariantRecogniser().predict(bare), strict=True)}
+    return {
+        one.id: patch.add
+        for one, patch in zip(bare, VariantRecogniser().predict(bare), strict=True)
+    }
 
 
 def wanted(documents: Sequence[Document]) -> Iterator[tuple[str, str, str]]:
-    """Kind, document and name of each gold identifier, once; of rs numbers also those in writing."""
+    """Kind, document and name of each gold identifier, once; of rs numbers also those in
+    writing.
+    """
     seen = set()
     for document in documents:
         identifiers = {link.id for mention in document.mentions for link in mention.links}
@@ -92,14 +103,20 @@ def names_of(mentions: Sequence[Mention]) -> set[str]:
     }
 
 
-def met(documents: Sequence[Document], found: Mapping[str, Sequence[Mention]]) -> dict[str, tuple[int, int, list[str]]]:
+def met(
+    documents: Sequence[Document], found: Mapping[str, Sequence[Mention]]
+) -> dict[str, tuple[int, int, list[str]]]:
     """Kind -> how many identifiers are met, how many there are, and which are not met."""
     counts: dict[str, tuple[int, int, list[str]]] = {}
     names = {key: names_of(mentions) for key, mentions in found.items()}
     for kind, document, name in wanted(documents):
         right, all_of, missed = counts.get(kind, (0, 0, []))
         is_met = name.lower() in names[document]
-        counts[kind] = (right + is_met, all_of + 1, missed if is_met else [*missed, f"{document} {name}"])
+        counts[kind] = (
+            right + is_met,
+            all_of + 1,
+            missed if is_met else [*missed, f"{document} {name}"],
+        )
     return counts
 
 
@@ -124,7 +141,10 @@ def wilson(right: int, all_of: int) -> list[float]:
     """The 95 % interval of a share."""
     z, n = 1.96, max(all_of, 1)
     share = right / n
-    middle, half = share + z * z / (2 * n), z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    middle, half = (
+        share + z * z / (2 * n),
+        z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)),
+    )
     return [round(max(0.0, one) / (1 + z * z / n), 4) for one in (middle - half, middle + half)]
 
 
@@ -151,11 +171,23 @@ def paragraphs() -> list[str]:
 
 
 def drawn() -> Iterator[list[str]]:
-    """Rows to judge: an empty cell, number of the paragraph, text before, mention, text behind, name."""
+    """Rows to judge: an empty cell, number of the paragraph, text before, mention, text behind,
+    name.
+    """
     for number, text in enumerate(paragraphs()):
         for one in VariantRecogniser().predict([Document(id=str(number), text=text)])[0].add:
-            before, behind = text[max(0, one.start - CONTEXT) : one.start], text[one.end : one.end + CONTEXT]
-            yield ["", str(number), before, text[one.start : one.end], behind, *(link.id for link in one.links)]
+            before, behind = (
+                text[max(0, one.start - CONTEXT) : one.start],
+                text[one.end : one.end + CONTEXT],
+            )
+            yield [
+                "",
+                str(number),
+                before,
+                text[one.start : one.end],
+                behind,
+                *(link.id for link in one.links),
+            ]
 
 
 def judged() -> dict[str, object]:
@@ -163,8 +195,13 @@ def judged() -> dict[str, object]:
     with JUDGED.open(encoding="utf-8", newline="") as stream:
         said = [row[0] for row in csv.reader(stream, delimiter="\t")]
     if odd := sorted(set(said) - {"right", "misnamed", "false"}):
-        raise SystemExit(f"{JUDGED.name} has the judgement {odd[0]!r}; write right, misnamed or false")
-    counts = {what: {"mentions": said.count(what), "interval": wilson(said.count(what), len(said))} for what in WRONG}
+        raise SystemExit(
+            f"{JUDGED.name} has the judgement {odd[0]!r}; write right, misnamed or false"
+        )
+    counts = {
+        what: {"mentions": said.count(what), "interval": wilson(said.count(what), len(said))}
+        for what in WRONG
+    }
     return {"paragraphs": PARAGRAPHS, "mentions": len(said), **counts}
 
 

@@ -22,7 +22,11 @@ def mentions(results: Path) -> str:
     """Precision, recall and F1 of exact spans on each part."""
     told = read_result(results, NAME)
     body = [
-        [part, f"{told[part]['mentions']:,}", *(_rate(told[part][name]) for name in ("precision", "recall", "f1"))]
+        [
+            part,
+            f"{told[part]['mentions']:,}",
+            *(_rate(told[part][name]) for name in ("precision", "recall", "f1")),
+        ]
         for part in PARTS
         if part in told
     ]
@@ -33,7 +37,9 @@ def identifiers(results: Path) -> str:
     """How many of the gold identifiers of each kind are met."""
     told = read_result(results, NAME)
     body = [
-        [words, *(_share(told[part]["identifiers"][kind]) for part in PARTS)] for kind, words in KINDS.items() if told
+        [words, *(_share(told[part]["identifiers"][kind]) for part in PARTS)]
+        for kind, words in KINDS.items()
+        if told
     ]
     return markdown(["kind", *PARTS], body) if body else NOT_RUN
 
@@ -55,7 +61,9 @@ def _rate(one: Mapping[str, float]) -> str:
 
 
 def _share(one: Mapping[str, Any]) -> str:
-    return f"{one['met']} of {one['of']}: {_percent(one['met'] / max(one['of'], 1), one['interval'])}"
+    return (
+        f"{one['met']} of {one['of']}: {_percent(one['met'] / max(one['of'], 1), one['interval'])}"
+    )
 
 
 def _percent(share: float, interval: Sequence[float]) -> str:

@@ -1,9 +1,10 @@
-"""Trains one recipe, and lets it go on from what a kill would leave, at every moment; a program of its own.
+"""Trains one recipe, and lets it go on from what a kill would leave, at every moment; a program of
+its own.
 
-``python killing.py RECIPE.json KIND FOLDER``: one run copies its folder to ``FOLDER/killed-K`` before its k-th change
-of a name; a kill leaves the same, for the system keeps what a process has written and drops what is in its buffers.
-Some runs do end with SIGKILL there; what they leave has the names and weights of the copy, and takes its place. Each
-then goes on in ``FOLDER/run-K``.
+``python killing.py RECIPE.json KIND FOLDER``: one run copies its folder to ``FOLDER/killed-K``
+before its k-th change of a name; a kill leaves the same, for the system keeps what a process has
+written and drops what is in its buffers. Some runs do end with SIGKILL there; what they leave has
+the names and weights of the copy, and takes its place. Each then goes on in ``FOLDER/run-K``.
 """
 
 from __future__ import annotations
@@ -58,8 +59,12 @@ def before_changes(do: Callable[[int], None], folder: Path) -> None:
 
 
 def copied(recipe: AnyRecipe, folder: Path) -> None:
-    """Trains in ``run``, and copies what there is before every change to ``killed-0``, ``killed-1``, ..."""
-    before_changes(lambda k: shutil.copytree(folder / "run", folder / f"killed-{k}"), folder / "run")
+    """Trains in ``run``, and copies what there is before every change to ``killed-0``,
+    ``killed-1``, ...
+    """
+    before_changes(
+        lambda k: shutil.copytree(folder / "run", folder / f"killed-{k}"), folder / "run"
+    )
     train(recipe, folder / "run")
 
 
@@ -75,10 +80,14 @@ def killed(recipe: AnyRecipe, folder: Path, change: int) -> None:
 
 
 def seen(folder: Path) -> dict[str, str]:
-    """What a folder holds under its final names, and the weights by their hashes; the rest tells times."""
+    """What a folder holds under its final names, and the weights by their hashes; the rest tells
+    times.
+    """
     paths = (path.relative_to(folder) for path in folder.rglob("*"))
     return {
-        str(path): sha256((folder / path).read_bytes()).hexdigest() if path.suffix == ".safetensors" else ""
+        str(path): sha256((folder / path).read_bytes()).hexdigest()
+        if path.suffix == ".safetensors"
+        else ""
         for path in paths
         if not any(part.endswith((".fascicle-tmp", ".fascicle-old")) for part in path.parts)
     }

@@ -1,4 +1,6 @@
-"""Heads that look units up: what they learn, save, export and refuse; and that nothing changes where they do not."""
+"""Heads that look units up: what they learn, save, export and refuse; and that nothing changes
+where they do not.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +34,22 @@ from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.recogniser.prepare import Prepared, prepare, with_answering_head
 from fascicle.training.run import run_recipe
 
-NAMES = "Chemical\taspirin\nChemical\tcaffeine\nDisease\tlung cancer\nDisease\theart failure\nOrgan\tlung\n"
+NAMES = (
+    "Chemical\taspirin\nChemical\tcaffeine\nDisease\tlung cancer\nDisease\theart "
+    "failure\nOrgan\tlung\n"
+)
 MODELS: dict[str, dict[str, Any]] = {
     "crf": {"model": {"family": "crf"}},
     "span": {"model": {"family": "span", "level": "piece"}},
     "binder": {"model": {"family": "binder"}},
     "multilabel": {"model": {"family": "multilabel", "inference_pooling": "max"}},
-    "softmax with special tokens": {"model": {"family": "softmax", "level": "piece", "specials": "include"}},
-    "bundle": {"model": {"family": "softmax"}, "bundle": {"family": "span", "level": "piece", "weight": 0.5}},
+    "softmax with special tokens": {
+        "model": {"family": "softmax", "level": "piece", "specials": "include"}
+    },
+    "bundle": {
+        "model": {"family": "softmax"},
+        "bundle": {"family": "span", "level": "piece", "weight": 0.5},
+    },
 }
 LEARNT = ("crf", "span", "bundle")
 
@@ -48,7 +58,9 @@ LEARNT = ("crf", "span", "bundle")
 def names(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("names")
     (folder / "names.tsv").write_text(NAMES, encoding="utf-8")
-    (folder / "organs.tsv").write_text("Organ\tlung\nOrgan\tliver\nDisease\tcancer\n", encoding="utf-8")
+    (folder / "organs.tsv").write_text(
+        "Organ\tlung\nOrgan\tliver\nDisease\tcancer\n", encoding="utf-8"
+    )
     return folder
 
 
@@ -73,24 +85,40 @@ class Made:
         return self
 
     def trainer(self) -> Trainer:
-        return Trainer(self.prepared.model, self.prepared.data, self.recipe.training, seed=self.recipe.seed)
+        return Trainer(
+            self.prepared.model, self.prepared.data, self.recipe.training, seed=self.recipe.seed
+        )
 
     def predictor(self, *, answer: str = "", **options: Any) -> ModelPredictor:
-        manifest = with_answering_head(self.prepared.manifest, answer) if answer else self.prepared.manifest
+        manifest = (
+            with_answering_head(self.prepared.manifest, answer)
+            if answer
+            else self.prepared.manifest
+        )
         scorer = TorchScorer(model=self.prepared.model.eval(), answer=answer)
-        return ModelPredictor(manifest, self.tokenizer, scorer, read=self.prepared.inputs.read, **options)
+        return ModelPredictor(
+            manifest, self.tokenizer, scorer, read=self.prepared.inputs.read, **options
+        )
 
     def save(self, folder: Path) -> Path:
         folder.mkdir(parents=True)
         files = self.prepared.inputs.files
         manifest = self.prepared.manifest
-        save_model(folder, self.prepared.model, manifest=manifest, tokenizer=self.tokenizer, dictionaries=files)
+        save_model(
+            folder,
+            self.prepared.model,
+            manifest=manifest,
+            tokenizer=self.tokenizer,
+            dictionaries=files,
+        )
         return folder
 
     def read(self, texts: list[str]) -> Reading:
         documents = [Document(id=str(at), text=text) for at, text in enumerate(texts)]
         level = self.prepared.manifest.answering.level
-        return self.prepared.inputs.read(documents, self.tokenizer, reading=self.recipe.reading, level=level)
+        return self.prepared.inputs.read(
+            documents, self.tokenizer, reading=self.recipe.reading, level=level
+        )
 
     def tables(self, texts: list[str], **changes: Tensor) -> dict[str, Tensor]:
         """What the answering head says of the first window of each text."""
@@ -110,7 +138,9 @@ def make(recipe: Recipe) -> Made:
 
 
 @pytest.fixture(scope="module", params=LEARNT)
-def learnt(request: pytest.FixtureRequest, tiny_recipe: Callable[..., Recipe], inputs: dict[str, Any]) -> Made:
+def learnt(
+    request: pytest.FixtureRequest, tiny_recipe: Callable[..., Recipe], inputs: dict[str, Any]
+) -> Made:
     tables = MODELS[request.param]
     epochs = 30 if request.param == "crf" else 60
     return make(tiny_recipe(**tables, inputs=inputs, training={"epochs": epochs})).trained()
@@ -178,14 +208,18 @@ def test_a_unit_gets_the_sum_of_its_vectors(
     read = made.read(["the Lung cancer pain of a patient", "LUNG"])
     batch = {
         name: torch.from_numpy(array)
-        for name, array in collate([cut[0] for cut in read.windows], read.pieces, made.tokenizer).items()
+        for name, array in collate(
+            [cut[0] for cut in read.windows], read.pieces, made.tokenizer
+        ).items()
     }
     states = unit_states(made, batch, training=False)
     table = made.prepared.model.head("softmax").units.vectors.table  # type: ignore[union-attr]
     for row, pieces in enumerate(read.pieces):
         assert pieces.inputs is not None
         for at, known in enumerate(pieces.inputs.rows):
-            wanted = sum((table[column] for column in np.flatnonzero(known)), torch.zeros(table.shape[1]))
+            wanted = sum(
+                (table[column] for column in np.flatnonzero(known)), torch.zeros(table.shape[1])
+            )
             assert torch.allclose(states[row, at], wanted, atol=1e-6)
     assert not states[1, 1:].any()
     assert made.prepared.manifest.inputs.types == ("Chemical", "Disease", "Organ")  # type: ignore[union-attr]
@@ -239,7 +273,10 @@ def test_what_is_known_changes_the_answer(
     texts = ["the Lung cancer pain"]
     read = made.read(texts)
     features = collate([read.windows[0][0]], read.pieces, made.tokenizer)[FEATURES]
-    tables, others = made.tables(texts), made.tables(texts, features=torch.from_numpy(np.zeros_like(features)))
+    tables, others = (
+        made.tables(texts),
+        made.tables(texts, features=torch.from_numpy(np.zeros_like(features))),
+    )
     assert any(not torch.allclose(tables[key], others[key], atol=1e-3) for key in tables)
 
 
@@ -278,11 +315,16 @@ def test_a_saved_model_needs_no_other_file(learnt: Made, saved: Path, tmp_path: 
     assert [one.name for one in facts.dictionaries] == ["names.tsv", "organs.tsv"]
     assert {one.file for one in facts.dictionaries} <= read_manifest(saved).files.keys()
     assert [one.names for one in facts.dictionaries] == [5, 3]
-    assert load_model(saved, read_manifest(saved)).state_dict().keys() == learnt.prepared.model.state_dict().keys()
+    assert (
+        load_model(saved, read_manifest(saved)).state_dict().keys()
+        == learnt.prepared.model.state_dict().keys()
+    )
 
 
 @pytest.mark.parametrize("int8", [False, True])
-def test_the_exported_model_predicts_the_same(learnt: Made, saved: Path, tmp_path: Path, int8: bool) -> None:
+def test_the_exported_model_predicts_the_same(
+    learnt: Made, saved: Path, tmp_path: Path, int8: bool
+) -> None:
     pytest.importorskip("onnx")
     export_model(saved, tmp_path / "onnx", int8=int8, sample=learnt.parts.train)
     manifest = read_manifest(tmp_path / "onnx")
@@ -293,8 +335,12 @@ def test_the_exported_model_predicts_the_same(learnt: Made, saved: Path, tmp_pat
         for patch, other in zip(ours, theirs, strict=True):
             assert_same(patch.add, other.add)
     keys = [[m.key for m in patch.add] for patch in ours]
-    assert sum(a == [m.key for m in b.add] for a, b in zip(keys, theirs, strict=True)) >= len(keys) - 1
-    assert "looks up: the 5 names of names.tsv" in (tmp_path / "onnx" / "README.md").read_text(encoding="utf-8")
+    assert (
+        sum(a == [m.key for m in b.add] for a, b in zip(keys, theirs, strict=True)) >= len(keys) - 1
+    )
+    assert "looks up: the 5 names of names.tsv" in (tmp_path / "onnx" / "README.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def without_hash(folder: Path) -> None:
@@ -315,7 +361,10 @@ def saying(**changes: Any) -> Callable[[Path], None]:
         manifest = read_manifest(folder)
         assert manifest.inputs
         write_manifest(
-            folder, msgspec.structs.replace(manifest, inputs=msgspec.structs.replace(manifest.inputs, **changes))
+            folder,
+            msgspec.structs.replace(
+                manifest, inputs=msgspec.structs.replace(manifest.inputs, **changes)
+            ),
         )
 
     return change
@@ -324,12 +373,19 @@ def saying(**changes: Any) -> Callable[[Path], None]:
 def with_another_rule(folder: Path) -> None:
     inputs = read_manifest(folder).inputs
     assert inputs
-    saying(dictionaries=tuple(msgspec.structs.replace(one, rule="unheard") for one in inputs.dictionaries))(folder)
+    saying(
+        dictionaries=tuple(
+            msgspec.structs.replace(one, rule="unheard") for one in inputs.dictionaries
+        )
+    )(folder)
 
 
 def named_elsewhere(folder: Path) -> None:
     path = folder / "model.json"
-    path.write_text(path.read_text(encoding="utf-8").replace('"file": "dict', '"file": "../dict'), encoding="utf-8")
+    path.write_text(
+        path.read_text(encoding="utf-8").replace('"file": "dict', '"file": "../dict'),
+        encoding="utf-8",
+    )
 
 
 @pytest.mark.parametrize(
@@ -399,5 +455,7 @@ def test_other_types_are_looked_for_with_the_same_dictionary(
     made = with_vectors(make(tiny_recipe(model={"family": "binder"}, inputs=inputs)))
     folder = made.save(tmp_path / "model")
     own, same = load(folder), load(folder, types=toy_types)
-    for patch, other in zip(own.predict(made.parts.train), same.predict(made.parts.train), strict=True):
+    for patch, other in zip(
+        own.predict(made.parts.train), same.predict(made.parts.train), strict=True
+    ):
         assert_same(patch.add, other.add)

@@ -29,25 +29,44 @@ class SmoothTagger(MultiLabelTagger):
     """Taught how probable each label is: never 0, and never 1."""
 
     def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> Targets:
-        return self.soft_gold((0.05 + 0.9 * super().gold(spans, units=units)[:, 1:]).astype(np.float32))
+        return self.soft_gold(
+            (0.05 + 0.9 * super().gold(spans, units=units)[:, 1:]).astype(np.float32)
+        )
 
 
-def test_probabilities_are_learnt_beside_a_head_with_labels(tiny_recipe: Callable[..., Recipe]) -> None:
-    """A batch holds a float table for one head and labels for the other; ten sentences are learnt."""
+def test_probabilities_are_learnt_beside_a_head_with_labels(
+    tiny_recipe: Callable[..., Recipe],
+) -> None:
+    """A batch holds a float table for one head and labels for the other; ten sentences are
+    learnt.
+    """
     recipe = tiny_recipe(model={"family": "multilabel"}, training={"epochs": 40})
     pretrained = load_pretrained(recipe.model.encoder)
     torch.manual_seed(recipe.seed)
     parts = read_parts(recipe.corpus)
     prepared = prepare(recipe, parts, pretrained)
     basis = Basis(types=parts.types, width=pretrained.encoder.width)
-    heads = {"multilabel": SmoothTagger(MultiLabelSettings(), basis), "crf": CrfTagger(CrfSettings(), basis)}
-    model = NerModel(pretrained.encoder, heads, answer="multilabel", weights={"multilabel": 0.5, "crf": 0.5})
-    data = training_set(parts.train, pretrained.tokenizer, types=parts.types, reading=recipe.reading, heads=heads)
+    heads = {
+        "multilabel": SmoothTagger(MultiLabelSettings(), basis),
+        "crf": CrfTagger(CrfSettings(), basis),
+    }
+    model = NerModel(
+        pretrained.encoder, heads, answer="multilabel", weights={"multilabel": 0.5, "crf": 0.5}
+    )
+    data = training_set(
+        parts.train, pretrained.tokenizer, types=parts.types, reading=recipe.reading, heads=heads
+    )
     batch, targets = next(data.batches(size=4, seed=1, epoch=0))
-    assert {name: t.dtype for name, t in targets.items()} == {"multilabel": torch.float32, "crf": torch.int64}
+    assert {name: t.dtype for name, t in targets.items()} == {
+        "multilabel": torch.float32,
+        "crf": torch.int64,
+    }
     known = torch.arange(batch["first_piece"].shape[1]) < batch["unit_count"][:, None]
     assert targets["multilabel"].shape == (*known.shape, len(heads["multilabel"].labels))
-    assert set(targets["multilabel"][known][:, 1:].unique().tolist()) == {np.float32(0.05), np.float32(0.95)}
+    assert set(targets["multilabel"][known][:, 1:].unique().tolist()) == {
+        np.float32(0.05),
+        np.float32(0.95),
+    }
     for _ in Trainer(model, data, recipe.training, seed=recipe.seed).run():
         pass
     scorer = TorchScorer(model=model.eval())

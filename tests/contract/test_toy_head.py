@@ -1,4 +1,6 @@
-"""The how-to of a new model is followed literally: in a copy of the repository its example passes the suite."""
+"""The how-to of a new model is followed literally: in a copy of the repository its example
+passes the suite.
+"""
 
 from __future__ import annotations
 
@@ -42,14 +44,20 @@ class Step:
     def added(self) -> list[str]:
         """The lines that the newcomer writes."""
         lines = self.content.splitlines()
-        return [line[1:] for line in lines if line.startswith("+")] if self.language == "diff" else lines
+        return (
+            [line[1:] for line in lines if line.startswith("+")]
+            if self.language == "diff"
+            else lines
+        )
 
     def apply(self, root: Path) -> None:
         """Makes the change, unless a reader of the page has made it already."""
         path = root / self.path
         if self.language == "python":
             if path.exists():
-                assert path.read_text(encoding="utf-8") == self.content, f"{self.path} is there, and is another"
+                assert path.read_text(encoding="utf-8") == self.content, (
+                    f"{self.path} is there, and is another"
+                )
             path.write_text(self.content, encoding="utf-8")
             return
         assert all(line[0] in " +-" for line in self.content.splitlines())
@@ -70,7 +78,9 @@ def steps() -> Iterator[Step]:
     for block in _BLOCK.finditer(PAGE):
         if block[1] in ("python", "diff"):
             yield Step(
-                path=[path for end, path in places if end < block.start()][-1], language=block[1], content=block[2]
+                path=[path for end, path in places if end < block.start()][-1],
+                language=block[1],
+                content=block[2],
             )
 
 
@@ -82,7 +92,9 @@ def blocks(language: str) -> list[str]:
 def repository(tmp_path: Path) -> Path:
     """A copy of what the suite needs, with the changes of the page."""
     for name in ("src", "tests"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "assets"))
+        shutil.copytree(
+            ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "assets")
+        )
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     for step in steps():
         step.apply(tmp_path)
@@ -107,19 +119,39 @@ def run(repository: Path, *command: str) -> str:
 def test_the_changes_of_the_page_fit_the_code_and_are_few(repository: Path) -> None:
     written = [line for step in steps() for line in step.added]
     assert 0 < len(written) < MOST_LINES, f"the worked example has {len(written)} lines"
-    assert 'tag="dot"' in (repository / "src" / "fascicle" / "settings" / "heads.py").read_text(encoding="utf-8")
+    assert 'tag="dot"' in (repository / "src" / "fascicle" / "settings" / "heads.py").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_the_page_names_the_whole_contract_and_every_table() -> None:
-    contract = {name for name in vars(Head) if not name.startswith("_")} | {"limits", "axes", "Head"}
-    methods = {"outputs", "inputs", "gold", "without", "targets", "scores", "loss", "look_for", "forget"}
+    contract = {name for name in vars(Head) if not name.startswith("_")} | {
+        "limits",
+        "axes",
+        "Head",
+    }
+    methods = {
+        "outputs",
+        "inputs",
+        "gold",
+        "without",
+        "targets",
+        "scores",
+        "loss",
+        "look_for",
+        "forget",
+    }
     methods |= {"soft_gold", "imitation", "imitates", "scheme"}
     assert contract == {"Head", "limits", "axes", *methods}
     assert contract <= set(re.findall(r"^\| `(\w+)", CONTRACT, re.MULTILINE))
     record = CONTRACT.partition("| field of `HeadKind` |")[2].partition("\n\n")[0]
-    assert all(re.search(rf"^\| [^|]*\b{field.name}\b", record, re.MULTILINE) for field in fields(HeadKind))
+    assert all(
+        re.search(rf"^\| [^|]*\b{field.name}\b", record, re.MULTILINE) for field in fields(HeadKind)
+    )
     assert all(f"`{field.name}`" in CONTRACT for field in fields(Limits))
-    with pytest.raises(ValueError, match="a span head has the tables starts, ends, widths, spans, ") as refused:
+    with pytest.raises(
+        ValueError, match="a span head has the tables starts, ends, widths, spans, "
+    ) as refused:
         candidate_spans({}, [], longest=1)
     of_spans = str(refused.value).split("tables ")[1].split(", one")[0].split(", ")
     of_taggers = ["emissions", *ChainScores.__annotations__]
@@ -143,6 +175,8 @@ def test_the_worked_example_passes_the_contract_suite(repository: Path) -> None:
     commands = [line for block in blocks("sh") for line in block.splitlines()]
     (command,) = (line for line in commands if line.startswith("pytest "))
     said = run(repository, "-m", *shlex.split(command), "-p", "no:cacheprovider", "-q")
-    counts = {what: int(count) for count, what in re.findall(r"(\d+) (passed|skipped|failed|error)", said)}
+    counts = {
+        what: int(count) for count, what in re.findall(r"(\d+) (passed|skipped|failed|error)", said)
+    }
     assert counts.keys() == {"passed"}
     assert counts["passed"] > 20, said

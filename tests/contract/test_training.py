@@ -1,4 +1,6 @@
-"""What every training promises: whenever it is killed, its folder is whole, and it goes on to the same bytes."""
+"""What every training promises: whenever it is killed, its folder is whole, and it goes on to
+the same bytes.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +32,20 @@ SOURCES = Path(__file__).resolve().parents[2] / "src"
 BY_STEPS = {"epochs": 4, "validate_every_steps": 2}
 RECOGNISERS: dict[str, dict[str, Any]] = {
     "plain": {"training": {"epochs": 3}},
-    "ema": {"model": {"family": "crf"}, "training": {"epochs": 3, "average": "ema", "average_decay": 0.9}},
+    "ema": {
+        "model": {"family": "crf"},
+        "training": {"epochs": 3, "average": "ema", "average_decay": 0.9},
+    },
     "last": {"training": {"epochs": 4, "average": "last", "average_epochs": 3, "select": "last"}},
     "adafactor": {"training": {"epochs": 3, "optimizer": "adafactor", "learning_rate": 1e-3}},
     "rates": {
-        "training": {"epochs": 3, "layer_decay": 0.5, "head_learning_rate": 0.02, "accumulation": 2, "clip": 0.0}
+        "training": {
+            "epochs": 3,
+            "layer_decay": 0.5,
+            "head_learning_rate": 0.02,
+            "accumulation": 2,
+            "clip": 0.0,
+        }
     },
     "tuned": {"training": {"epochs": 3}, "decision": {"tune": "nothing"}},
     "steps": {"training": BY_STEPS},
@@ -42,7 +53,11 @@ RECOGNISERS: dict[str, dict[str, Any]] = {
     "steps-accumulation": {"training": BY_STEPS | {"batch_size": 1, "accumulation": 3}},
     # Draws negatives from a generator of its own.
     "steps-span": {"model": {"family": "span", "negatives": 3}, "training": BY_STEPS},
-    "bundle": {"model": {"family": "crf"}, "bundle": {"family": "span", "weight": 0.4}, "training": {"epochs": 3}},
+    "bundle": {
+        "model": {"family": "crf"},
+        "bundle": {"family": "span", "weight": 0.4},
+        "training": {"epochs": 3},
+    },
     # Draws what is dropped of the inputs by torch's generator.
     "inputs": {
         "model": {"family": "crf"},
@@ -51,8 +66,23 @@ RECOGNISERS: dict[str, dict[str, Any]] = {
         "training": BY_STEPS | {"average": "ema", "average_decay": 0.9},
     },
 }
-CASES = (*RECOGNISERS, "binder", "distant", "parts", "distil-layers", "distil-answers", "filter", "typer")
-KILLED = ("plain", "distil-layers", "filter", "typer", pytest.param("bundle", marks=pytest.mark.slow))
+CASES = (
+    *RECOGNISERS,
+    "binder",
+    "distant",
+    "parts",
+    "distil-layers",
+    "distil-answers",
+    "filter",
+    "typer",
+)
+KILLED = (
+    "plain",
+    "distil-layers",
+    "filter",
+    "typer",
+    pytest.param("bundle", marks=pytest.mark.slow),
+)
 KEPT = ("best", "best-span", "encoder")
 DESCRIBED = ("model.json", "filter.json", "config.json")
 _WORDS = "lung cancer aspirin pain the patient fever caffeine heart failure liver <unk>"
@@ -84,7 +114,12 @@ def make(
         Prediction(
             id=d.id,
             sha256=text_hash(d.text),
-            mentions=tuple(sorted([*d.layer(GOLD), *(Mention((w,), "drug") for w in (d.words or ())[:4])], key=_order)),
+            mentions=tuple(
+                sorted(
+                    [*d.layer(GOLD), *(Mention((w,), "drug") for w in (d.words or ())[:4])],
+                    key=_order,
+                )
+            ),
         )
         for d in documents
     )
@@ -100,7 +135,8 @@ def make(
             "name": "parts",
             "parts": {
                 "a": part | {"annotates": ["Chemical"], "types": {"keep": ["Chemical"]}},
-                "b": part | {"annotates": ["Disease"], "types": {"keep": ["Disease"]}, "weight": 2.0},
+                "b": part
+                | {"annotates": ["Disease"], "types": {"keep": ["Disease"]}, "weight": 2.0},
             },
             "mixture": {"windows": 13, "power": 0.5, "guideline": True},
             "reading": {"max_length": 32, "overlap": 4},
@@ -115,13 +151,26 @@ def make(
             "model": {"encoder": str(tiny_encoder), "pool": "mean"},
             "reading": {"max_length": 48},
             "filter": {"held_out": 0.2, "threshold_part": 0.2, "positives": 2},
-            "training": {"epochs": 3, "learning_rate": 2e-3, "batch_size": 4, "precision": "fp32", "average": "ema"},
+            "training": {
+                "epochs": 3,
+                "learning_rate": 2e-3,
+                "batch_size": 4,
+                "precision": "fp32",
+                "average": "ema",
+            },
         },
         "typer": {
             "name": "typer",
             "corpus": corpus | {"test": str(toy_corpus)},
             "vectors": {"path": str(folder / "toy.vec")},
-            "typer": {"hidden": 8, "updates": 60, "nothing": True, "width": 3, "negatives": 7, "balance": True},
+            "typer": {
+                "hidden": 8,
+                "updates": 60,
+                "nothing": True,
+                "width": 3,
+                "negatives": 7,
+                "balance": True,
+            },
         },
     }
     # The student drops out, its teacher does not, and the projection is averaged with it.
@@ -132,7 +181,13 @@ def make(
         "student": {"size": {"layers": 1, "hidden": 12, "heads": 2, "feed_forward": 16}},
         "reading": {"max_length": 32, "overlap": 4},
         "layers": {},
-        "training": {"epochs": 3, "learning_rate": 1e-3, "batch_size": 4, "precision": "fp32", "average": "ema"},
+        "training": {
+            "epochs": 3,
+            "learning_rate": 1e-3,
+            "batch_size": 4,
+            "precision": "fp32",
+            "average": "ema",
+        },
     }
     # Answers are kept in the run folder, and asked for again where a kill came before.
     others["distil-answers"] = {
@@ -142,8 +197,15 @@ def make(
         "prediction": {"gold": 0.5},
         "training": {"epochs": 3, "learning_rate": 1e-3, "batch_size": 4, "precision": "fp32"},
     }
-    # Instances and dropout are drawn by torch's generator, and the threshold is fitted anew at every scoring.
-    binder = {"family": "binder", "hidden": 8, "width_embedding": 4, "thresholds": "dev", "dropout": 0.1}
+    # Instances and dropout are drawn by torch's generator, and the threshold is fitted anew at
+    # every scoring.
+    binder = {
+        "family": "binder",
+        "hidden": 8,
+        "width_embedding": 4,
+        "thresholds": "dev",
+        "dropout": 0.1,
+    }
     described = {"type_view": "instances", "types": str(toy_types)}
 
     def made(case: str) -> AnyRecipe:
@@ -166,7 +228,9 @@ def _order(mention: Mention) -> Any:
 
 
 def content(folder: Path) -> dict[str, object]:
-    """Everything in a run folder by its name, without times, and without the state that a kill at the end may leave."""
+    """Everything in a run folder by its name, without times, and without the state that a kill
+    at the end may leave.
+    """
     found: dict[str, object] = {}
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         name = path.relative_to(folder).as_posix()
@@ -190,7 +254,9 @@ def timeless(values: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_run_that_is_stopped_goes_on_to_the_same_bytes(make: Maker, tmp_path: Path, case: str) -> None:
+def test_a_run_that_is_stopped_goes_on_to_the_same_bytes(
+    make: Maker, tmp_path: Path, case: str
+) -> None:
     recipe = make(case)
     list(run_recipe(recipe, tmp_path / "straight"))
     events = run_recipe(recipe, tmp_path / "stopped")
@@ -203,7 +269,9 @@ def test_a_run_that_is_stopped_goes_on_to_the_same_bytes(make: Maker, tmp_path: 
     events.close()  # type: ignore[attr-defined]
     torch.manual_seed(12345)  # whatever else the process did meanwhile
     resumed = list(run_recipe(recipe, tmp_path / "stopped", resume=True))
-    assert any(isinstance(event, Note) and event.text.startswith("resumed after") for event in resumed)
+    assert any(
+        isinstance(event, Note) and event.text.startswith("resumed after") for event in resumed
+    )
     steps = [event.step for event in resumed if isinstance(event, StepDone)]
     assert after is not None
     assert steps[0] == after + 1
@@ -211,7 +279,9 @@ def test_a_run_that_is_stopped_goes_on_to_the_same_bytes(make: Maker, tmp_path: 
 
 
 def points_of(recipe: AnyRecipe, folder: Path) -> dict[tuple[str, str], int]:
-    """Of a run that nothing disturbs: kept folder and hash of its weights -> the step that they are of."""
+    """Of a run that nothing disturbs: kept folder and hash of its weights -> the step that they
+    are of.
+    """
     found = {}
     for event in run_recipe(recipe, folder):
         if isinstance(event, Validated):
@@ -232,7 +302,11 @@ def test_a_kill_at_any_moment_loses_nothing(make: Maker, tmp_path: Path, case: s
     points = points_of(recipe, tmp_path / "straight")
     expected = content(tmp_path / "straight")
     (tmp_path / "recipe.json").write_bytes(msgspec.json.encode(recipe))
-    command = [sys.executable, str(Path(__file__).with_name("killing.py")), str(tmp_path / "recipe.json")]
+    command = [
+        sys.executable,
+        str(Path(__file__).with_name("killing.py")),
+        str(tmp_path / "recipe.json"),
+    ]
     paths = {"PYTHONPATH": str(SOURCES), "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
     done = subprocess.run(
         [*command, type(recipe).__name__, str(tmp_path)],
@@ -250,5 +324,7 @@ def test_a_kill_at_any_moment_loses_nothing(make: Maker, tmp_path: Path, case: s
         for name in KEPT:
             if (folder / name).exists():
                 assert any((folder / name / described).exists() for described in DESCRIBED)
-                assert points[name, weights(folder / name)] in steps, f"{folder.name}: {name} is of no line"
+                assert points[name, weights(folder / name)] in steps, (
+                    f"{folder.name}: {name} is of no line"
+                )
         assert content(tmp_path / folder.name.replace("killed", "run")) == expected, folder.name

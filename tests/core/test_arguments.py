@@ -1,4 +1,6 @@
-"""What annotations allow: the check of arguments against msgspec, which checks the same annotations in another way."""
+"""What annotations allow: the check of arguments against msgspec, which checks the same
+annotations in another way.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,17 @@ HINTS: tuple[Any, ...] = (
     list[Annotated[int, Meta(ge=1)]] | None,
     Annotated[str, Meta(min_length=1)],
 )
-PLAIN = st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from([0.5, -0.5, 1.5, "", "a", "ab"])
-VALUES = PLAIN | st.lists(PLAIN, max_size=3) | st.lists(st.lists(st.integers(0, 2), max_size=2), max_size=2)
+PLAIN = (
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 5)
+    | st.sampled_from([0.5, -0.5, 1.5, "", "a", "ab"])
+)
+VALUES = (
+    PLAIN
+    | st.lists(PLAIN, max_size=3)
+    | st.lists(st.lists(st.integers(0, 2), max_size=2), max_size=2)
+)
 
 
 def taking(hint: Any) -> Callable[[Any], Any]:
@@ -79,7 +90,9 @@ class Outer:
 
 
 @validate_arguments
-def take(every: Iterable[Outer], by: Mapping[str, int], do: Callable[[int], int] = abs) -> Iterable[Outer]:
+def take(
+    every: Iterable[Outer], by: Mapping[str, int], do: Callable[[int], int] = abs
+) -> Iterable[Outer]:
     return every
 
 
@@ -88,7 +101,9 @@ def test_fields_of_settings_are_looked_through() -> None:
     with pytest.raises(UsageError, match=r"^every\[1\]\.inner\.size must be an int from 1; 0 "):
         take([Outer(inner=Inner()), Outer(inner=Inner(size=0))], {})
     wrong = ["a", 3]
-    with pytest.raises(UsageError, match=r"^every\[0\]\.names must .*; every\[0\]\.names\[1\] is 3"):
+    with pytest.raises(
+        UsageError, match=r"^every\[0\]\.names must .*; every\[0\]\.names\[1\] is 3"
+    ):
         take([Outer(inner=Inner(), names=wrong)], {})
     wrong = ["x"]
     with pytest.raises(UsageError, match=r"^every must be a list of Outer; every\[0\] is 'x'"):

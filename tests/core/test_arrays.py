@@ -10,7 +10,11 @@ from hypothesis.extra import numpy as arrays
 from fascicle.core.arrays import unique_values
 
 
-@given(arrays.arrays(np.int64, arrays.array_shapes(max_dims=2, min_side=0), elements=st.integers(-5, 5)))
+@given(
+    arrays.arrays(
+        np.int64, arrays.array_shapes(max_dims=2, min_side=0), elements=st.integers(-5, 5)
+    )
+)
 def test_different_values_are_those_of_numpy(values: np.ndarray) -> None:
     before = values.copy()
     found = unique_values(values)

@@ -14,7 +14,14 @@ DOCUMENT = Document(
     id="1",
     text="lung and breast cancer",
     mentions=(
-        Mention(((0, 4), (16, 22)), "Disease", score=0.5, source="m", links=(Link(id="D1"),), attributes=(("a", "b"),)),
+        Mention(
+            ((0, 4), (16, 22)),
+            "Disease",
+            score=0.5,
+            source="m",
+            links=(Link(id="D1"),),
+            attributes=(("a", "b"),),
+        ),
         Mention(((9, 22),), "Disease"),
     ),
 )
@@ -35,8 +42,10 @@ def test_files_without_the_text_of_mentions_are_read() -> None:
 
 # As the release with schema 1 wrote it.
 SCHEMA_1 = (
-    '{"id":"1","text":"lung and breast cancer","sections":[{"start":0,"end":22,"name":"title"}],"sentences":[[0,22]],'
-    '"words":[[0,4]],"mentions":[{"spans":[[0,4],[16,22]],"type":"Disease","text":"lung cancer","score":0.5,'
+    '{"id":"1","text":"lung and breast '
+    'cancer","sections":[{"start":0,"end":22,"name":"title"}],"sentences":[[0,22]],'
+    '"words":[[0,4]],"mentions":[{"spans":[[0,4],[16,22]],"type":"Disease","text":"lung '
+    'cancer","score":0.5,'
     '"source":"m",'
     '"links":[{"id":"D1","ontology":"MESH","score":0.5},{"id":""}],"attributes":[["a","b"]]}],'
     '"abbreviations":[[[0,1],[0,4]]],"meta":{"year":"2020"},'
@@ -62,7 +71,9 @@ def test_another_text_than_that_at_the_offsets_is_said(text: str) -> None:
     record["mentions"][1]["text"] = text
     found = codec.decode(json.dumps(record))
     assert found.mentions == DOCUMENT.mentions
-    assert [(event.kind, event.code, event.span) for event in found.events] == [("repair", "text-mismatch", (9, 22))]
+    assert [(event.kind, event.code, event.span) for event in found.events] == [
+        ("repair", "text-mismatch", (9, 22))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -79,12 +90,17 @@ def test_another_text_than_that_at_the_offsets_is_said(text: str) -> None:
 )
 def test_mentions_that_are_none(mention: dict[str, object]) -> None:
     with pytest.raises(FormatError):
-        codec.decode(json.dumps({"fascicle": 1, "id": "a", "text": "asthma", "mentions": [mention]}))
+        codec.decode(
+            json.dumps({"fascicle": 1, "id": "a", "text": "asthma", "mentions": [mention]})
+        )
 
 
 @pytest.mark.parametrize(
-    "part", [{"relations": [{"type": "x", "more": 1}]}, {"sections": [{"start": 0, "end": 1, "more": 1}]}]
+    "part",
+    [{"relations": [{"type": "x", "more": 1}]}, {"sections": [{"start": 0, "end": 1, "more": 1}]}],
 )
-def test_what_a_later_release_would_add_to_a_part_is_not_lost_in_silence(part: dict[str, object]) -> None:
+def test_what_a_later_release_would_add_to_a_part_is_not_lost_in_silence(
+    part: dict[str, object],
+) -> None:
     with pytest.raises(FormatError, match="more"):
         codec.decode(json.dumps({"fascicle": 3, "id": "a", "text": "asthma", **part}))

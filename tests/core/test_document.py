@@ -27,7 +27,16 @@ from fascicle.core.document import (
 from fascicle.core.patches import apply
 from fascicle.errors import FormatError
 
-AWKWARD = ["", "a\r\nb", "İstanbul", "e\u0301", "👩‍👩‍👧 family", "\u05e9\u05dc\u05d5\u05dd", "\x00\u2028", "𝔘nicode"]
+AWKWARD = [
+    "",
+    "a\r\nb",
+    "İstanbul",
+    "e\u0301",
+    "👩‍👩‍👧 family",
+    "\u05e9\u05dc\u05d5\u05dd",
+    "\x00\u2028",
+    "𝔘nicode",
+]
 
 texts = st.one_of(st.sampled_from(AWKWARD), st.text(max_size=60))
 names = st.text(min_size=1, max_size=5)
@@ -49,15 +58,23 @@ def documents(draw: st.DrawFn) -> Document:
             score = draw(st.none() | st.floats(0, 1))
             links = draw(
                 st.lists(
-                    st.builds(Link, id=names, ontology=names, same=st.sampled_from([(), ("A:1", "B:2")])), max_size=2
+                    st.builds(
+                        Link, id=names, ontology=names, same=st.sampled_from([(), ("A:1", "B:2")])
+                    ),
+                    max_size=2,
                 ).map(tuple)
             )
-            mentions.append(Mention(fragments, draw(names), score=score, source=draw(names), links=links))
+            mentions.append(
+                Mention(fragments, draw(names), score=score, source=draw(names), links=links)
+            )
     return Document(
         id=draw(names),
         text=text,
         sections=draw(
-            st.none() | st.builds(lambda *facts: (Section(0, len(text), "title", facts),), st.tuples(names, names))
+            st.none()
+            | st.builds(
+                lambda *facts: (Section(0, len(text), "title", facts),), st.tuples(names, names)
+            )
         ),
         sentences=draw(st.none() | ranges(len(text))),
         words=draw(st.none() | ranges(len(text))),
@@ -81,7 +98,9 @@ def test_mentions_are_hashable_and_in_canonical_order(document: Document) -> Non
 
 
 def test_the_garbage_collector_does_not_look_at_mentions() -> None:
-    """A mention can be part of no cycle; tracking a hundred thousand of them took a fifth of the time of a vote."""
+    """A mention can be part of no cycle; tracking a hundred thousand of them took a fifth of the
+    time of a vote.
+    """
     assert not gc.is_tracked(Mention(((0, 1), (2, 3)), "A", links=(Link(id="1"),)))
 
 
@@ -117,7 +136,9 @@ def test_the_same_mention_twice_is_refused_but_another_source_may_say_it() -> No
     one = Mention(((0, 2),), "X")
     with pytest.raises(ValueError, match="occurs twice"):
         Document(id="1", text="abc", mentions=(one, msgspec.structs.replace(one, score=0.5)))
-    both = Document(id="1", text="abc", mentions=(one, msgspec.structs.replace(one, source="model")))
+    both = Document(
+        id="1", text="abc", mentions=(one, msgspec.structs.replace(one, source="model"))
+    )
     assert both.layer("gold") == (one,)
     assert identities("1", both.mentions) == {("1", "X", ((0, 2),))}
 
@@ -131,7 +152,10 @@ def test_a_score_is_a_probability(score: float) -> None:
 def test_a_patch_gives_sentences_and_words_to_a_document_that_has_none() -> None:
     patch = Patch(sentences=((0, 3),), words=((0, 1), (2, 3)))
     bare = Document(id="1", text="a b")
-    assert (apply(bare, patch).sentences, apply(bare, patch).words) == (patch.sentences, patch.words)
+    assert (apply(bare, patch).sentences, apply(bare, patch).words) == (
+        patch.sentences,
+        patch.words,
+    )
     given = Document(id="1", text="a b", sentences=(), words=((0, 3),))
     assert apply(given, patch) == given
     with pytest.raises(ValueError, match="word"):
@@ -141,12 +165,22 @@ def test_a_patch_gives_sentences_and_words_to_a_document_that_has_none() -> None
 PARTS = ("sections", "sentences", "words", "mentions", "abbreviations", "events", "changes")
 
 
-@given(documents(), documents(), st.sampled_from(PARTS), st.sampled_from([((0, 1),), ((1, 1),), ((0, 99),)]))
+@given(
+    documents(),
+    documents(),
+    st.sampled_from(PARTS),
+    st.sampled_from([((0, 1),), ((1, 1),), ((0, 99),)]),
+)
 def test_a_document_with_another_part_is_checked_as_a_new_one(
     one: Document, other: Document, part: str, pair: tuple[tuple[int, int], ...]
 ) -> None:
-    value = tuple((span, span) for span in pair) if part == "abbreviations" else getattr(other, part)
-    new, copy = (partial(make, **{part: value}) for make in (partial(msgspec.structs.replace, one), one.having))
+    value = (
+        tuple((span, span) for span in pair) if part == "abbreviations" else getattr(other, part)
+    )
+    new, copy = (
+        partial(make, **{part: value})
+        for make in (partial(msgspec.structs.replace, one), one.having)
+    )
     assert made(copy) == made(new)
 
 
@@ -160,7 +194,9 @@ def made(make: Callable[[], Document]) -> Document | str:
 
 def test_plain_data_of_a_document_and_of_its_mentions() -> None:
     link = Link(id="D1", ontology="MESH", curie="MESH:D1")
-    document = Document(id="1", text="a tremor", mentions=(Mention(((2, 8),), "Disease", score=0.5, links=(link,)),))
+    document = Document(
+        id="1", text="a tremor", mentions=(Mention(((2, 8),), "Disease", score=0.5, links=(link,)),)
+    )
     (mention,) = document
     said = mention.to_dict()
     assert {name: said[name] for name in ("start", "end", "text", "type", "score", "source")} == {
@@ -192,7 +228,8 @@ def test_a_mention_is_in_sections_by_name_or_by_attribute() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", ["x", Relation(arguments=(("gold", "X", ((0, 1),)),)), Relation(arguments=(("a", None),))]
+    "wrong",
+    ["x", Relation(arguments=(("gold", "X", ((0, 1),)),)), Relation(arguments=(("a", None),))],
 )
 def test_what_is_no_relation_is_refused(wrong: Any) -> None:
     with pytest.raises(ValueError, match="document 'a' has a part of the wrong type"):

@@ -19,7 +19,11 @@ SOURCES = sorted(Path(fascicle.__file__).parent.rglob("*.py"))
 def calls(name: str) -> Iterator[tuple[str, ast.Call]]:
     for path in SOURCES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id == name
+            ):
                 yield f"{path.name}:{node.lineno}", node
 
 
@@ -71,7 +75,9 @@ def test_what_is_unknown_is_not_silent(kind: str, code: str, *, silent: bool) ->
     assert (find_effect(kind, code) == HARMLESS) == silent
 
 
-@pytest.mark.parametrize("code", sorted(code for code, known in CODES.items() if known.effect == MEANING))
+@pytest.mark.parametrize(
+    "code", sorted(code for code, known in CODES.items() if known.effect == MEANING)
+)
 def test_what_may_change_the_meaning_is_an_error_of_the_corpus(code: str) -> None:
     assert checks()[event_finding(CODES[code].kind, code)].severity == "error"
 

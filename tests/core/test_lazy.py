@@ -1,4 +1,6 @@
-"""Attributes that are computed once, also in a process that was forked while another thread computed one."""
+"""Attributes that are computed once, also in a process that was forked while another thread
+computed one.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from fascicle.core.lazy import cached_property
 
 
 class Slow:
-    def __init__(self, begun: threading.Event | None = None, until: threading.Event | None = None) -> None:
+    def __init__(
+        self, begun: threading.Event | None = None, until: threading.Event | None = None
+    ) -> None:
         self.begun, self.until, self.count = begun, until, 0
 
     @cached_property
@@ -57,5 +61,7 @@ def test_nothing_else_caches_with_a_lock() -> None:
     """`functools.cached_property` of Python 3.11 has one lock for all objects of a class."""
     folder = Path(sys.modules["fascicle"].__file__ or "").parent
     named = re.compile(r"from functools import .*cached_property|functools\.cached_property\(")
-    found = [path.name for path in folder.rglob("*.py") if named.search(path.read_text(encoding="utf-8"))]
+    found = [
+        path.name for path in folder.rglob("*.py") if named.search(path.read_text(encoding="utf-8"))
+    ]
     assert found == ["lazy.py"]

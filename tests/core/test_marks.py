@@ -1,4 +1,6 @@
-"""A document as HTML: its text and the words of its mentions come back from the page, whatever they are."""
+"""A document as HTML: its text and the words of its mentions come back from the page, whatever
+they are.
+"""
 
 from __future__ import annotations
 
@@ -32,21 +34,32 @@ def documents(draw: st.DrawFn) -> Document:
     found = []
     for _ in range(draw(st.integers(0, 8))):
         several = 2 if len(text) > 3 and draw(st.booleans()) else 1
-        cuts = sorted(draw(st.sets(st.integers(0, len(text)), min_size=2 * several, max_size=2 * several)))
+        cuts = sorted(
+            draw(st.sets(st.integers(0, len(text)), min_size=2 * several, max_size=2 * several))
+        )
         spans = tuple(zip(cuts[::2], cuts[1::2], strict=True))
         source = draw(st.sampled_from(("gold", "m")))
         found.append(
-            Mention(spans, draw(st.sampled_from("AB") | ANY), source=source, score=draw(st.none() | st.just(0.5)))
+            Mention(
+                spans,
+                draw(st.sampled_from("AB") | ANY),
+                source=source,
+                score=draw(st.none() | st.just(0.5)),
+            )
         )
     return Document(id=draw(ANY), text=text, mentions=unique(found)[0])
 
 
 def taken_apart(document: Document) -> tuple[str, list[list[str]]]:
-    """The marked text of a page, still with its tags, and the rows of its table without the titles."""
+    """The marked text of a page, still with its tags, and the rows of its table without the
+    titles.
+    """
     page = document._repr_html_()
     reader = HtmlReader(page)
     assert reader.open_at_end == []
-    return page.partition("</style>")[2].partition("<details>")[0], reader.tables.get("mentions", [])[1:]
+    return page.partition("</style>")[2].partition("<details>")[0], reader.tables.get(
+        "mentions", []
+    )[1:]
 
 
 @given(documents())
@@ -54,25 +67,45 @@ def test_the_text_and_every_mention_come_back(document: Document) -> None:
     page, table = taken_apart(document)
     assert without_tags(page) == as_shown(document.text)
     assert page.count('class="tag') == sum(len(mention.spans) for mention in document.mentions)
-    # No two mentions that overlap share a lane, so a line that goes on is one fragment, or two that touch.
+    # No two mentions that overlap share a lane, so a line that goes on is one fragment, or two that
+    # touch.
     lined: defaultdict[int, set[tuple[int, bool]]] = defaultdict(set)
     for start, end, kind, lane in lines(page):
         lined[lane] |= {(at, kind == "line") for at in range(start, end)}
-    expected = sorted(at for mention in document.mentions for start, end in mention.spans for at in range(start, end))
+    expected = sorted(
+        at
+        for mention in document.mentions
+        for start, end in mention.spans
+        for at in range(start, end)
+    )
     assert sorted(at for lane in lined.values() for at, solid in lane if solid) == expected
     for mention in document.mentions:
-        whole = {(at, any(a <= at < b for a, b in mention.spans)) for at in range(mention.start, mention.end)}
-        assert any(whole <= places for places in lined.values()), "a mention without a line of its own"
-    assert [row[0] for row in table] == [as_shown(mention.text_in(document.text)) for mention in document.mentions]
+        whole = {
+            (at, any(a <= at < b for a, b in mention.spans))
+            for at in range(mention.start, mention.end)
+        }
+        assert any(whole <= places for places in lined.values()), (
+            "a mention without a line of its own"
+        )
+    assert [row[0] for row in table] == [
+        as_shown(mention.text_in(document.text)) for mention in document.mentions
+    ]
 
 
 def test_the_table_says_what_is_known_of_a_mention() -> None:
     link = Link(id="D1", ontology="MESH", name="asthma")
-    mention = Mention(((0, 2), (3, 6)), "Disease", score=0.25, source="m", links=(link,), attributes=(("a", "b"),))
+    mention = Mention(
+        ((0, 2), (3, 6)), "Disease", score=0.25, source="m", links=(link,), attributes=(("a", "b"),)
+    )
     page, table = taken_apart(Document(id="d", text="as thma", mentions=(mention,)))
     assert table == [["as thm", "Disease", "0–2, 3–6", "0.25", "m", "MESH:D1 asthma", "a = b"]]
-    assert HtmlReader(page).text == "asDisease MESH:D1 #1, part 1 of 2 thmDisease MESH:D1 #1, part 2 of 2a"
-    _, table = taken_apart(Document(id="d", text="asthma", mentions=(Mention(((0, 6),), "Disease"),)))
+    assert (
+        HtmlReader(page).text
+        == "asDisease MESH:D1 #1, part 1 of 2 thmDisease MESH:D1 #1, part 2 of 2a"
+    )
+    _, table = taken_apart(
+        Document(id="d", text="asthma", mentions=(Mention(((0, 6),), "Disease"),))
+    )
     assert table == [["asthma", "Disease", "0–6", "gold"]]
     assert "empty" in HtmlReader(Document(id="d", text="")._repr_html_()).text
 
@@ -86,13 +119,20 @@ def test_links_are_shown_with_identifier_name_and_origin() -> None:
     assert 'title="&quot;asthma&quot; &amp; more"' in page
     assert HtmlReader(page).text.count("2024") == 1
     assert "2024" not in Document(id="d", text="asthma", events=(event,))._repr_html_()
-    nil = Document(id="d", text="asthma", mentions=(Mention(((0, 6),), "Disease", links=(Link(id="", nil=True),)),))
+    nil = Document(
+        id="d",
+        text="asthma",
+        mentions=(Mention(((0, 6),), "Disease", links=(Link(id="", nil=True),)),),
+    )
     _, table = taken_apart(nil)
     assert table == [["asthma", "Disease", "0–6", "gold"]]
 
 
 def test_types_that_are_common_together_differ_in_colour() -> None:
-    for names in (("Gene", "Disease", "Chemical", "Species", "CellLine", "CellType"), ("PER", "ORG", "LOC", "MISC")):
+    for names in (
+        ("Gene", "Disease", "Chemical", "Species", "CellLine", "CellType"),
+        ("PER", "ORG", "LOC", "MISC"),
+    ):
         assert len({colour_class(name) for name in names}) == len(names)
 
 

@@ -60,7 +60,9 @@ def test_fragments_are_sorted_disjoint_or_refused(given_spans: list[Span]) -> No
     assert fragments_contain(((ordered[0][0], ordered[-1][1]),), found)
 
 
-@pytest.mark.parametrize("bad", [(), ((3, 3),), ((-1, 2),), ((4, 2),), ((5, 7), (1, 2)), ((0, 3), (2, 4))])
+@pytest.mark.parametrize(
+    "bad", [(), ((3, 3),), ((-1, 2),), ((4, 2),), ((5, 7), (1, 2)), ((0, 3), (2, 4))]
+)
 def test_what_is_no_set_of_fragments_is_refused(bad: tuple[Span, ...]) -> None:
     with pytest.raises(ValueError, match="span"):
         check_fragments(bad)

@@ -1,4 +1,6 @@
-"""Patches against a naive oracle: offsets stay valid, only declared sources lose mentions, nothing is lost for good."""
+"""Patches against a naive oracle: offsets stay valid, only declared sources lose mentions,
+nothing is lost for good.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +13,37 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.codec import decode, encode
-from fascicle.core.document import Document, Link, Mention, MentionKey, Patch, Relation, Section, in_order, unique
+from fascicle.core.document import (
+    Document,
+    Link,
+    Mention,
+    MentionKey,
+    Patch,
+    Relation,
+    Section,
+    in_order,
+    unique,
+)
 from fascicle.core.patches import apply
 
 TEXT = "lung cancer (LC) of mice"
 SOURCES = ("gold", "model", "dictionary")
-LINKS = (Link(id="D1", ontology="MESH", curie="MESH:D1", tier="exact"), Link(id="", ontology="MESH", nil=True))
+LINKS = (
+    Link(id="D1", ontology="MESH", curie="MESH:D1", tier="exact"),
+    Link(id="", ontology="MESH", nil=True),
+)
 
 offsets = st.integers(0, len(TEXT) - 1)
 
 
 def mentions(*sources: str) -> st.SearchStrategy[Mention]:
-    spans = st.tuples(offsets, st.integers(1, 3)).map(lambda at: ((at[0], min(at[0] + at[1], len(TEXT))),))
+    spans = st.tuples(offsets, st.integers(1, 3)).map(
+        lambda at: ((at[0], min(at[0] + at[1], len(TEXT))),)
+    )
     scores = st.none() | st.sampled_from([0.25, 0.5])
-    return st.builds(Mention, spans, st.sampled_from("AB"), score=scores, source=st.sampled_from(sources))
+    return st.builds(
+        Mention, spans, st.sampled_from("AB"), score=scores, source=st.sampled_from(sources)
+    )
 
 
 @st.composite
@@ -35,9 +54,15 @@ def documents(draw: st.DrawFn) -> Document:
 
 @st.composite
 def patches(draw: st.DrawFn, document: Document, *, name: str, touches: tuple[str, ...]) -> Patch:
-    """A patch of a step that adds under its own name, and drops, replaces and links mentions of some sources."""
+    """A patch of a step that adds under its own name, and drops, replaces and links mentions of
+    some sources.
+    """
     keys = [mention.key for mention in document.mentions if mention.source in touches]
-    fates = draw(st.lists(st.sampled_from(["keep", "drop", "replace"]), min_size=len(keys), max_size=len(keys)))
+    fates = draw(
+        st.lists(
+            st.sampled_from(["keep", "drop", "replace"]), min_size=len(keys), max_size=len(keys)
+        )
+    )
 
     def of(fate: str) -> list[MentionKey]:
         return [key for key, its in zip(keys, fates, strict=True) if its == fate]
@@ -49,7 +74,9 @@ def patches(draw: st.DrawFn, document: Document, *, name: str, touches: tuple[st
         drop=tuple(of("drop")),
         replace=tuple((key, draw(mentions(key[0]))) for key in of("replace")),
         links=tuple((key, LINKS) for key in dict.fromkeys(linked) if draw(st.booleans())),
-        abbreviations=tuple(draw(st.sets(st.sampled_from([((13, 15), (0, 11)), ((0, 1), (0, 4))])))),
+        abbreviations=tuple(
+            draw(st.sets(st.sampled_from([((13, 15), (0, 11)), ((0, 1), (0, 4))])))
+        ),
     )
 
 
@@ -63,7 +90,9 @@ def naive(document: Document, patch: Patch) -> tuple[Mention, ...]:
             found.append(mention)
     for key, links in patch.links:
         found = [
-            msgspec.structs.replace(mention, links=mention.links + links) if mention.key == key else mention
+            msgspec.structs.replace(mention, links=mention.links + links)
+            if mention.key == key
+            else mention
             for mention in found
         ]
     return in_order(found)
@@ -88,7 +117,10 @@ def test_apply_agrees_with_plain_loops(history: tuple[Document, list[tuple[str, 
         after = apply(document, patch, step=name, drops=(*SOURCES, "one", "two"))
         assert after.mentions == naive(document, patch)
         assert all(0 <= start < end <= len(TEXT) for m in after.mentions for start, end in m.spans)
-        assert set(after.abbreviations or ()) == {*(document.abbreviations or ()), *patch.abbreviations}
+        assert set(after.abbreviations or ()) == {
+            *(document.abbreviations or ()),
+            *patch.abbreviations,
+        }
         assert (after.id, after.text, after.meta) == (document.id, document.text, document.meta)
         assert decode(encode(after)) == after
         new = [event for event in after.events[len(document.events) :] if event.step == name]
@@ -100,9 +132,13 @@ def test_apply_agrees_with_plain_loops(history: tuple[Document, list[tuple[str, 
 
 
 @given(histories())
-def test_the_original_layer_of_every_source_stays(history: tuple[Document, list[tuple[str, Patch]]]) -> None:
+def test_the_original_layer_of_every_source_stays(
+    history: tuple[Document, list[tuple[str, Patch]]],
+) -> None:
     document, steps = history
-    last = reduce(lambda d, s: apply(d, s[1], step=s[0], drops=(*SOURCES, "one", "two")), steps, document)
+    last = reduce(
+        lambda d, s: apply(d, s[1], step=s[0], drops=(*SOURCES, "one", "two")), steps, document
+    )
 
     def bare(found: tuple[Mention, ...]) -> tuple[Mention, ...]:
         return tuple(msgspec.structs.replace(mention, links=()) for mention in found)
@@ -129,10 +165,16 @@ def test_a_step_touches_the_sources_that_it_declares(data: st.DataObject) -> Non
 
 
 @given(st.data())
-def test_patches_of_one_document_that_touch_different_sources_come_in_any_order(data: st.DataObject) -> None:
+def test_patches_of_one_document_that_touch_different_sources_come_in_any_order(
+    data: st.DataObject,
+) -> None:
     document = data.draw(documents())
     steps = [
-        (f"of-{source}", source, data.draw(patches(document, name=f"of-{source}", touches=(source,))))
+        (
+            f"of-{source}",
+            source,
+            data.draw(patches(document, name=f"of-{source}", touches=(source,))),
+        )
         for source in SOURCES
     ]
     results = []
@@ -207,20 +249,30 @@ def test_two_mentions_that_change_places() -> None:
 def test_relations_follow_a_mention_that_is_replaced() -> None:
     relation = Relation(type="x", arguments=(("a", SHORT.key), ("b", LONG.key), ("c", SHORT.key)))
     moved = Mention(((0, 4),), "B")
-    after = apply(DOCUMENT.having(relations=(relation,)), Patch(replace=((SHORT.key, moved),)), drops=["gold"])
-    assert after.relations == (Relation(type="x", arguments=(("a", moved.key), ("b", LONG.key), ("c", moved.key))),)
+    after = apply(
+        DOCUMENT.having(relations=(relation,)), Patch(replace=((SHORT.key, moved),)), drops=["gold"]
+    )
+    assert after.relations == (
+        Relation(type="x", arguments=(("a", moved.key), ("b", LONG.key), ("c", moved.key))),
+    )
     assert apply(after, Patch(drop=(moved.key,)), drops=["gold"]).relations == after.relations
 
 
 def test_relations_follow_a_mention_to_an_equal_one_that_is_there() -> None:
     relation = Relation(type="x", arguments=(("a", SHORT.key), ("b", LONG.key)))
-    after = apply(DOCUMENT.having(relations=(relation,)), Patch(replace=((SHORT.key, LONG),)), drops=["gold"])
+    after = apply(
+        DOCUMENT.having(relations=(relation,)), Patch(replace=((SHORT.key, LONG),)), drops=["gold"]
+    )
     assert after.mentions == (LONG,)
     assert after.relations == (Relation(type="x", arguments=(("a", LONG.key), ("b", LONG.key))),)
 
 
 def test_what_takes_no_place_is_dropped() -> None:
-    after = apply(DOCUMENT, Patch(replace=((SHORT.key, msgspec.structs.replace(LONG, score=0.5)),)), drops=["gold"])
+    after = apply(
+        DOCUMENT,
+        Patch(replace=((SHORT.key, msgspec.structs.replace(LONG, score=0.5)),)),
+        drops=["gold"],
+    )
     assert after.mentions == (LONG,)
     assert [event.code for event in after.events] == ["dropped"]
 
@@ -247,5 +299,11 @@ def test_a_link_says_what_it_is() -> None:
     ):
         with pytest.raises(ValueError, match=r"NIL|CURIE|tier"):
             Link(**wrong)
-    for curie in ("MESH:D003920", "NCBIGene:7157", "cellosaurus:CVCL_0030", "GO:0005634", "orphanet.ordo:C1"):
+    for curie in (
+        "MESH:D003920",
+        "NCBIGene:7157",
+        "cellosaurus:CVCL_0030",
+        "GO:0005634",
+        "orphanet.ordo:C1",
+    ):
         assert Link(id="x", curie=curie).curie == curie

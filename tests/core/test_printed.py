@@ -1,4 +1,6 @@
-"""Tests that steps read texts without characters that print nothing, and answer for the texts as they are."""
+"""Tests that steps read texts without characters that print nothing, and answer for the texts as
+they are.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,18 @@ from fascicle.pipeline.pipeline import Pipeline
 from fascicle.terms.abbreviations.finder import AbbreviationFinder
 from fascicle.terms.variant_recogniser import VariantRecogniser
 
-HIDDEN = ("\u00ad", "\u200b", "\u2060", "\ufeff", "\u200e", "\u200f", "\ufe0f", "\u202a", "\u2066", "\U000e0100")
+HIDDEN = (
+    "\u00ad",
+    "\u200b",
+    "\u2060",
+    "\ufeff",
+    "\u200e",
+    "\u200f",
+    "\ufe0f",
+    "\u202a",
+    "\u2066",
+    "\U000e0100",
+)
 
 
 class Words:
@@ -44,7 +57,11 @@ class Words:
             words=spans,
             sentences=((0, len(document.text)),),
             events=(event,),
-            drop=tuple(mention.key for mention in document.layer("words") if mention.key not in map(key, mentions)),
+            drop=tuple(
+                mention.key
+                for mention in document.layer("words")
+                if mention.key not in map(key, mentions)
+            ),
             links=tuple((mention.key, (Link(id="1"),)) for mention in document.layer("gold")),
         )
 
@@ -55,10 +72,16 @@ def key(mention: Mention) -> object:
 
 @pytest.mark.parametrize("character", HIDDEN)
 def test_a_hidden_character_cuts_no_word(character: str) -> None:
-    text, step = f"{character}dia{character}betes{character} mel{character}{character}litus", Words()
+    text, step = (
+        f"{character}dia{character}betes{character} mel{character}{character}litus",
+        Words(),
+    )
     (document,) = stream(step.run, [text])
     assert step.texts == ["diabetes mellitus"]
-    assert [one.text for one in document] == [f"dia{character}betes", f"mel{character}{character}litus"]
+    assert [one.text for one in document] == [
+        f"dia{character}betes",
+        f"mel{character}{character}litus",
+    ]
     assert document.words == tuple(one.spans[0] for one in document.mentions)
     assert document.events[0].span == document.words[0]
     (other,) = Pipeline([Words()]).stream([text])
@@ -73,9 +96,16 @@ def test_a_soft_hyphen_at_a_line_end_joins_a_word(line_end: str) -> None:
 
 
 def test_joiners_stay_and_plain_texts_are_the_same_objects() -> None:
-    given = [Document(id="1", text="ab\u200ccd \U0001f468\u200d\U0001f469"), Document(id="2", text="é plain")]
+    given = [
+        Document(id="1", text="ab\u200ccd \U0001f468\u200d\U0001f469"),
+        Document(id="2", text="é plain"),
+    ]
     seen: list[Document] = []
-    list(run_on_printed(lambda documents: seen.extend(documents) or [Patch()] * len(documents), given))
+    list(
+        run_on_printed(
+            lambda documents: seen.extend(documents) or [Patch()] * len(documents), given
+        )
+    )
     assert all(one is other for one, other in zip(seen, given, strict=True))
 
 
@@ -110,7 +140,10 @@ def test_abbreviations_and_variants_are_whole() -> None:
     text = "hepato\u00adcellular carci\u200bnoma (H\u00adCC) with BRAF V6\u200b00E mutation"
     (document,) = stream(AbbreviationFinder().run, [text])
     ((short, long),) = document.abbreviations or ()
-    assert (text[slice(*short)], text[slice(*long)]) == ("H\u00adCC", "hepato\u00adcellular carci\u200bnoma")
+    assert (text[slice(*short)], text[slice(*long)]) == (
+        "H\u00adCC",
+        "hepato\u00adcellular carci\u200bnoma",
+    )
     assert [one.text for one in VariantRecogniser()(text)] == ["V6\u200b00E"]
 
 

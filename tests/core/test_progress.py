@@ -36,9 +36,13 @@ def notebook(monkeypatch: pytest.MonkeyPatch) -> Output:
     return found
 
 
-def test_a_notebook_has_one_output_that_changes(notebook: Output, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_notebook_has_one_output_that_changes(
+    notebook: Output, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert list(track(range(4), of=4)) == [0, 1, 2, 3]
-    shares = [one["text/html"].partition('value="')[2].partition('"')[0] for one in notebook.shown[:-1]]
+    shares = [
+        one["text/html"].partition('value="')[2].partition('"')[0] for one in notebook.shown[:-1]
+    ]
     assert shares == ["0.250", "0.500", "0.750", "1.000"]
     assert "50%" in notebook.shown[1]["text/plain"]
     assert "text/html" not in notebook.shown[-1]  # no bar is left

@@ -30,7 +30,13 @@ class Finder(Annotator):
         if any("!" in document.text for document in documents):
             raise self._error
         return [
-            Patch(add=tuple(Mention(((at, at + 1),), "X", score=0.5) for at, c in enumerate(d.text) if c == "x"))
+            Patch(
+                add=tuple(
+                    Mention(((at, at + 1),), "X", score=0.5)
+                    for at, c in enumerate(d.text)
+                    if c == "x"
+                )
+            )
             for d in documents
         ]
 
@@ -44,7 +50,9 @@ def test_a_document_that_breaks_the_predictor_costs_no_other(bad: list[int]) -> 
     documents = texts(200, bad=bad)
     errors: list[InputError] = []
     found = list(Finder().stream(documents, aside=errors.append))
-    alone = [d for document in documents if "!" not in document.text for d in Finder().stream([document])]
+    alone = [
+        d for document in documents if "!" not in document.text for d in Finder().stream([document])
+    ]
     assert found == alone
     assert len(found) + len(errors) == 200
     assert all(f"'d{at}'" in str(error) for at, error in zip(bad, errors, strict=True))
@@ -63,7 +71,9 @@ def test_without_a_place_for_bad_documents_the_error_is_raised() -> None:
         list(Finder().stream(texts(20, bad=[12])))
 
 
-@pytest.mark.parametrize("error", [ModelError("the folder is gone"), UsageError("no"), OSError(5, "no disk")])
+@pytest.mark.parametrize(
+    "error", [ModelError("the folder is gone"), UsageError("no"), OSError(5, "no disk")]
+)
 def test_what_no_document_can_cause_is_raised(error: Exception) -> None:
     with pytest.raises(type(error)):
         list(Finder(error).stream(texts(20, bad=[12]), aside=lambda _: None))
@@ -102,7 +112,9 @@ def test_what_is_no_text_is_named_by_its_place(bad: object) -> None:
     assert len(errors) == 1
 
 
-@pytest.mark.parametrize("one", ["a text", Document(id="d", text="a text"), {"id": "a text"}, b"a text", None, 3])
+@pytest.mark.parametrize(
+    "one", ["a text", Document(id="d", text="a text"), {"id": "a text"}, b"a text", None, 3]
+)
 def test_one_text_is_not_taken_for_its_letters(one: object) -> None:
     with pytest.raises(UsageError, match="list"):
         list(Finder().stream(one))  # type: ignore[arg-type]
@@ -187,7 +199,9 @@ class Bare:
 
 def test_whatever_predicts_can_stream_and_annotate() -> None:
     bare: Predictor = Bare()
-    assert [d.layer("bare")[0].text_in(d.text) for d in stream(bare.predict, ["ab", ("id", "cd")])] == ["a", "c"]
+    assert [
+        d.layer("bare")[0].text_in(d.text) for d in stream(bare.predict, ["ab", ("id", "cd")])
+    ] == ["a", "c"]
     assert [d.id for d in annotate(bare.predict, ["a", "b"])] == ["text-1", "text-2"]
     assert next(annotate(bare.predict, iter(["a"]))).mentions
     with pytest.raises(InputError):
@@ -196,8 +210,13 @@ def test_whatever_predicts_can_stream_and_annotate() -> None:
 
 def test_earlier_mentions_of_the_same_source_give_way() -> None:
     gold, earlier = (Mention(((1, 2),), "X", source=source) for source in ("gold", "bare"))
-    (found,) = stream(Bare().predict, [Document(id="d", text="ab", mentions=(gold, earlier))], source="bare")
-    assert (found.layer("gold"), found.layer("bare")) == ((gold,), (Mention(((0, 1),), "X", source="bare"),))
+    (found,) = stream(
+        Bare().predict, [Document(id="d", text="ab", mentions=(gold, earlier))], source="bare"
+    )
+    assert (found.layer("gold"), found.layer("bare")) == (
+        (gold,),
+        (Mention(((0, 1),), "X", source="bare"),),
+    )
     assert [event.code for event in found.events] == ["replaced"]
 
 
@@ -223,7 +242,9 @@ def test_a_step_drops_what_it_declares_and_no_more() -> None:
     assert [(e.step, e.code) for d in found for e in d.events] == [("newer", "dropped")] * 2
     gold = Document(id="gold", text="ab", mentions=(Mention(((0, 1),), "X"),))
     errors: list[InputError] = []
-    assert [d.id for d in stream(step.run, [gold, *given], drops=step.drops, aside=errors.append)] == [
+    assert [
+        d.id for d in stream(step.run, [gold, *given], drops=step.drops, aside=errors.append)
+    ] == [
         "text-1",
         "text-2",
     ]
@@ -240,5 +261,6 @@ def test_every_annotator_is_a_step_and_a_predictor() -> None:
 
 
 def test_numbers_are_ids() -> None:
-    rows = zip(np.array([5, 7]), ["one", "two"], strict=True)  # as items() of a column of pandas gives them
+    # as items() of a column of pandas gives them
+    rows = zip(np.array([5, 7]), ["one", "two"], strict=True)
     assert [one.id for one in Finder().stream(rows)] == ["5", "7"]

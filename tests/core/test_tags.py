@@ -16,7 +16,9 @@ def flat_mentions(draw: st.DrawFn) -> tuple[int, list[Span]]:
     """A sentence length and mentions that do not overlap but may touch."""
     mentions, position = [], 0
     for gap, width, kind in draw(
-        st.lists(st.tuples(st.integers(0, 2), st.integers(1, 4), st.sampled_from(TYPES)), max_size=6)
+        st.lists(
+            st.tuples(st.integers(0, 2), st.integers(1, 4), st.sampled_from(TYPES)), max_size=6
+        )
     ):
         mentions.append((position + gap, position + gap + width, kind))
         position += gap + width
@@ -75,7 +77,11 @@ def test_reading_repairs_like_conlleval(tags: str, mentions: list[Span]) -> None
 
 @pytest.mark.parametrize("tag", ["B", "B-", "X-x", "", "o", "b-x", "Bx", "-x", "B_x"])
 def test_malformed_tags_are_refused_by_name(tag: str) -> None:
-    for refuse in (lambda: split_tag(tag), lambda: decode_tags(["O", tag]), lambda: TagCensus().add(["O", tag])):
+    for refuse in (
+        lambda: split_tag(tag),
+        lambda: decode_tags(["O", tag]),
+        lambda: TagCensus().add(["O", tag]),
+    ):
         with pytest.raises(ValueError, match="is not 'O' or one of the prefixes"):
             refuse()
 
@@ -96,7 +102,9 @@ def test_malformed_tags_are_refused_by_name(tag: str) -> None:
         (["U-x L-x B-x B-x L-x"], "BILOU", 2),
     ],
 )
-def test_census_names_scheme_and_counts_repairs(sentences: list[str], scheme: str, repairs: int) -> None:
+def test_census_names_scheme_and_counts_repairs(
+    sentences: list[str], scheme: str, repairs: int
+) -> None:
     census = TagCensus()
     for sentence in sentences:
         census.add(sentence.split())
@@ -117,10 +125,14 @@ def test_labels_number_the_tags() -> None:
 def test_encoded_gold_reads_back(sentence: tuple[int, list[Span]]) -> None:
     length, mentions = sentence
     labels = tag_scheme("BIO").labels(TYPES)
-    ids = tag_scheme("BIO").encode([(start, end, TYPES.index(kind)) for start, end, kind in mentions], length=length)
+    ids = tag_scheme("BIO").encode(
+        [(start, end, TYPES.index(kind)) for start, end, kind in mentions], length=length
+    )
     assert ids.shape == (length,)
     assert [labels[tag] for tag in ids] == write(length, mentions, "IOB2")
-    ids = tag_scheme("IO").encode([(start, end, TYPES.index(kind)) for start, end, kind in mentions], length=length)
+    ids = tag_scheme("IO").encode(
+        [(start, end, TYPES.index(kind)) for start, end, kind in mentions], length=length
+    )
     assert [tag_scheme("IO").labels(TYPES)[tag] for tag in ids] == write(length, mentions, "IO")
 
 

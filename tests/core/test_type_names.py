@@ -15,7 +15,15 @@ from fascicle.errors import RecipeError
 
 VOCABULARY = read_vocabulary()
 IN_CORPORA = {
-    "Gene": ["GENE", "protein", "Protein", "GGP", "Gene_or_gene_product", "GENE_OR_GENE_PRODUCT", "GeneOrGeneProduct"],
+    "Gene": [
+        "GENE",
+        "protein",
+        "Protein",
+        "GGP",
+        "Gene_or_gene_product",
+        "GENE_OR_GENE_PRODUCT",
+        "GeneOrGeneProduct",
+    ],
     "Disease": [
         "SpecificDisease",
         "DiseaseClass",
@@ -24,7 +32,15 @@ IN_CORPORA = {
         "DISO",
         "DiseaseOrPhenotypicFeature",
     ],
-    "Chemical": ["CHEMICAL", "ChemicalEntity", "Simple_chemical", "CHEBI", "drug", "drug_n", "CHEM"],
+    "Chemical": [
+        "CHEMICAL",
+        "ChemicalEntity",
+        "Simple_chemical",
+        "CHEBI",
+        "drug",
+        "drug_n",
+        "CHEM",
+    ],
     "Species": ["Organism", "OrganismTaxon", "Taxon", "NCBITaxon", "SPECIES"],
     "CellLine": ["cell_line", "Cell_line", "CELL-LINE"],
     "CellType": ["cell_type", "CL"],
@@ -40,7 +56,9 @@ def test_the_names_of_corpora_are_known(kind: str, names: list[str]) -> None:
 
 
 def test_every_canonical_name_stands_for_itself_alone() -> None:
-    assert [VOCABULARY.candidates(kind) for kind in VOCABULARY.types] == [(kind,) for kind in VOCABULARY.types]
+    assert [VOCABULARY.candidates(kind) for kind in VOCABULARY.types] == [
+        (kind,) for kind in VOCABULARY.types
+    ]
     assert len({fold_name(kind) for kind in VOCABULARY.types}) == len(VOCABULARY.types)
 
 
@@ -52,15 +70,23 @@ def test_the_types_of_the_shipped_model_are_canonical() -> None:
 def test_what_is_ambiguous_or_unknown_is_said() -> None:
     found = VOCABULARY.meanings(["protein", "GO", "Regulon-operon"])
     assert found.known == {"protein": "Gene"}
-    assert found.ambiguous == {"GO": ("CellularComponent", "BiologicalProcess", "MolecularFunction")}
+    assert found.ambiguous == {
+        "GO": ("CellularComponent", "BiologicalProcess", "MolecularFunction")
+    }
     assert found.unknown == ("Regulon-operon",)
 
 
 def test_a_user_adds_types_and_names(tmp_path: Path) -> None:
     path = tmp_path / "types.toml"
-    path.write_text('Gene = ["my genes"]\nCellType = ["Cell"]\nPhenotype = ["HP", "modifier"]\n', encoding="utf-8")
+    path.write_text(
+        'Gene = ["my genes"]\nCellType = ["Cell"]\nPhenotype = ["HP", "modifier"]\n',
+        encoding="utf-8",
+    )
     own = read_vocabulary(path)
-    assert [own.candidates(name) for name in ("MY_GENES", "Cell", "HP", "phenotype", "Modifier", "protein")] == [
+    assert [
+        own.candidates(name)
+        for name in ("MY_GENES", "Cell", "HP", "phenotype", "Modifier", "protein")
+    ] == [
         ("Gene",),
         ("CellType",),
         ("Phenotype",),
@@ -69,7 +95,8 @@ def test_a_user_adds_types_and_names(tmp_path: Path) -> None:
         ("Gene",),
     ]
     assert own.types == (*VOCABULARY.types, "Phenotype")
-    assert read_vocabulary().candidates("HP") == ()  # nothing is kept beside the vocabulary that was read
+    # nothing is kept beside the vocabulary that was read
+    assert read_vocabulary().candidates("HP") == ()
 
 
 @pytest.mark.parametrize(
@@ -85,7 +112,9 @@ def test_a_user_adds_types_and_names(tmp_path: Path) -> None:
         ("Gene", "not a readable TOML file"),
     ],
 )
-def test_a_file_that_contradicts_itself_is_refused(tmp_path: Path, content: str, message: str) -> None:
+def test_a_file_that_contradicts_itself_is_refused(
+    tmp_path: Path, content: str, message: str
+) -> None:
     path = tmp_path / "types.toml"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(RecipeError, match=message) as error:
@@ -93,12 +122,19 @@ def test_a_file_that_contradicts_itself_is_refused(tmp_path: Path, content: str,
     assert error.value.file == str(path)
 
 
-@given(st.dictionaries(st.text("abAB_-", min_size=1, max_size=3), st.lists(st.text("abAB_-", min_size=1, max_size=3))))
+@given(
+    st.dictionaries(
+        st.text("abAB_-", min_size=1, max_size=3),
+        st.lists(st.text("abAB_-", min_size=1, max_size=3)),
+    )
+)
 def test_what_is_added_is_found_or_refused(added: dict[str, list[str]]) -> None:
     try:
         own: Vocabulary = VOCABULARY.extended(added)
     except RecipeError:
-        meant = [(fold_name(name), kind) for kind, names in added.items() for name in (kind, *names)]
+        meant = [
+            (fold_name(name), kind) for kind, names in added.items() for name in (kind, *names)
+        ]
         known = [(fold_name(kind), kind) for kind in VOCABULARY.types]
         assert len(dict(known + meant)) < len(set(known + meant))
         return

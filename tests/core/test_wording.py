@@ -13,7 +13,8 @@ def test_a_noun_is_in_the_plural_where_it_must_be() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("a", True), ("(7)", True), ("β", True), ("", False), (" -+", False), ("\u200b", False)]
+    ("text", "expected"),
+    [("a", True), ("(7)", True), ("β", True), ("", False), (" -+", False), ("\u200b", False)],
 )
 def test_signs_are_no_letters(text: str, expected: bool) -> None:
     assert has_letters(text) is expected

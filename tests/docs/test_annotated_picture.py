@@ -1,4 +1,6 @@
-"""The picture of annotated text holds the whole text and the mentions that the shipped model finds."""
+"""The picture of annotated text holds the whole text and the mentions that the shipped model
+finds.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("annotated_picture", ROOT / "docs/_scripts/annotated_picture.py")
+    spec = importlib.util.spec_from_file_location(
+        "annotated_picture", ROOT / "docs/_scripts/annotated_picture.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -32,7 +36,9 @@ def script() -> ModuleType:
 
 def words(picture: str) -> list[str]:
     return [
-        text.text or "" for text in ElementTree.fromstring(picture).iter(f"{SVG}text") if "class" not in text.attrib
+        text.text or ""
+        for text in ElementTree.fromstring(picture).iter(f"{SVG}text")
+        if "class" not in text.attrib
     ]
 
 
@@ -42,8 +48,14 @@ def test_a_mention_that_is_broken_has_a_box_in_each_line(script: ModuleType) -> 
     document = Document(id="x", text=text, mentions=(Mention(((start, start + 13),), "Disease"),))
     shown = script.svg(document)
     assert " ".join(part.strip() for part in words(shown)).split() == text.split()
-    boxes = [r for r in ElementTree.fromstring(shown).iter(f"{SVG}rect") if "stroke-dasharray" in r.attrib]
-    labels = [t.text for t in ElementTree.fromstring(shown).iter(f"{SVG}text") if "class" in t.attrib]
+    boxes = [
+        r
+        for r in ElementTree.fromstring(shown).iter(f"{SVG}rect")
+        if "stroke-dasharray" in r.attrib
+    ]
+    labels = [
+        t.text for t in ElementTree.fromstring(shown).iter(f"{SVG}text") if "class" in t.attrib
+    ]
     assert (len(boxes), labels) == (2, ["Disease"])
 
 

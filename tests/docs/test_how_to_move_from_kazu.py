@@ -22,7 +22,15 @@ BLOCKS = dict(re.findall(r"^```toml\n# (\S+)\n(.*?)^```$", PAGE, re.DOTALL | re.
 def test_the_pipeline_is_one(tmp_path: Path) -> None:
     (tmp_path / "pipeline.toml").write_text(BLOCKS["pipeline.toml"], encoding="utf-8")
     kinds = [kind for kind, _ in read_pipeline(tmp_path).steps]
-    assert kinds == ["abbreviations", "dictionary", "recogniser", "link", "choice", "drop", "prefer"]
+    assert kinds == [
+        "abbreviations",
+        "dictionary",
+        "recogniser",
+        "link",
+        "choice",
+        "drop",
+        "prefer",
+    ]
 
 
 def test_the_pipeline_links_by_the_pack_of_the_page(tmp_path: Path) -> None:
@@ -37,7 +45,11 @@ def test_the_pipeline_links_by_the_pack_of_the_page(tmp_path: Path) -> None:
 def test_the_sources_are_read_by_readers_that_take_them(tmp_path: Path) -> None:
     (tmp_path / "sources.toml").write_text(BLOCKS["sources.toml"], encoding="utf-8")
     settings = read_pack_settings(tmp_path / "sources.toml")
-    assert [check_source(source).name for source in settings.sources.values()] == ["open_targets", "obograph", "rdf"]
+    assert [check_source(source).name for source in settings.sources.values()] == [
+        "open_targets",
+        "obograph",
+        "rdf",
+    ]
 
 
 def test_every_reader_and_step_that_a_table_names_is_there() -> None:

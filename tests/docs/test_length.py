@@ -11,7 +11,9 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 GENERATED = re.compile(r"<!-- table .*?<!-- end -->", re.DOTALL)
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 WORDS = {
-    page.relative_to(DOCS).as_posix(): len(COMMENT.sub("", GENERATED.sub("", page.read_text(encoding="utf-8"))).split())
+    page.relative_to(DOCS).as_posix(): len(
+        COMMENT.sub("", GENERATED.sub("", page.read_text(encoding="utf-8"))).split()
+    )
     for page in DOCS.rglob("*.md")
 }
 MOST = {"architecture.md": 2_000}  # of a page with a limit of its own

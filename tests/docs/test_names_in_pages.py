@@ -26,7 +26,9 @@ def named(page: str) -> list[str]:
 
 
 def missing_files(codes: list[str]) -> Iterator[str]:
-    """Paths that are neither in the package nor in the repository, nor the end of the path of a module."""
+    """Paths that are neither in the package nor in the repository, nor the end of the path of a
+    module.
+    """
     for code in codes:
         if _PATH.fullmatch(code):
             is_there = any((place / code).exists() for place in (PACKAGE, ROOT))

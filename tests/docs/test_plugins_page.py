@@ -1,4 +1,6 @@
-"""The page about plug-ins is followed: its package is built, installed and used in processes of its own."""
+"""The page about plug-ins is followed: its package is built, installed and used in processes of
+its own.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,13 @@ class Place:
         python = os.pathsep.join([str(ROOT / "src"), str(self.installed)])
         env = {**os.environ, "PATH": path, "PYTHONPATH": python}
         done = subprocess.run(
-            command, cwd=self.folder, env=env, capture_output=True, text=True, timeout=120, check=False
+            command,
+            cwd=self.folder,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
         )
         assert done.returncode == code, f"{command}\n{done.stdout}\n{done.stderr}"
         return done
@@ -50,12 +58,23 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     package.mkdir()
     for name, content in FILES.items():
         (package / name).write_text(content, encoding="utf-8")
-    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--no-index"]
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--no-deps",
+        "--no-build-isolation",
+        "--no-index",
+    ]
     pip += ["--disable-pip-version-check", "--target", str(installed), str(package)]
     subprocess.run(pip, check=True, capture_output=True, timeout=120)
     program = folder / "bin" / "fascicle"
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m fascicle "$@"\n', encoding="utf-8")
+    program.write_text(
+        f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m fascicle "$@"\n', encoding="utf-8"
+    )
     program.chmod(0o755)
     return Place(folder=folder, installed=installed)
 
@@ -70,7 +89,11 @@ def test_the_page_makes_a_package_of_few_lines() -> None:
 
 def test_the_blocks_of_the_page_run(place: Place) -> None:
     before = PAGE[: PAGE.index("## Inside the project")]
-    run = [(language, content) for language, content in _BLOCK.findall(before) if content not in FILES.values()]
+    run = [
+        (language, content)
+        for language, content in _BLOCK.findall(before)
+        if content not in FILES.values()
+    ]
     assert [language for language, _ in run] == ["sh", "python"]
     for language, content in run:
         place.run(*(["bash", "-euc"] if language == "sh" else [sys.executable, "-c"]), content)
@@ -78,7 +101,9 @@ def test_the_blocks_of_the_page_run(place: Place) -> None:
 
 
 def test_the_format_is_like_one_of_ours(place: Place) -> None:
-    (place.folder / "a.made").write_text("1\ta b\t0-1 X\n1\tc\nbad\n2\tabc\t0-9 X\n", encoding="utf-8")
+    (place.folder / "a.made").write_text(
+        "1\ta b\t0-1 X\n1\tc\nbad\n2\tabc\t0-9 X\n", encoding="utf-8"
+    )
     done = place.fascicle("corpus", "convert", "a.made", "-o", "a.jsonl", code=3)
     assert "a.made:3" in done.stderr
     assert "a.made:4" in done.stderr
@@ -93,7 +118,9 @@ def test_the_format_is_like_one_of_ours(place: Place) -> None:
 
 def test_what_the_format_does_not_hold_is_counted_and_refused(place: Place) -> None:
     mention = {"spans": [[0, 1]], "type": "X", "score": 0.5}
-    (place.folder / "d.jsonl").write_text(json.dumps({"fascicle": 2, "id": "1", "text": "ab", "mentions": [mention]}))
+    (place.folder / "d.jsonl").write_text(
+        json.dumps({"fascicle": 2, "id": "1", "text": "ab", "mentions": [mention]})
+    )
     done = place.fascicle("corpus", "convert", "d.jsonl", "-o", "d.made")
     assert "scores" in done.stderr
     place.fascicle("corpus", "convert", "d.jsonl", "-o", "e.made", "--strict", code=2)
@@ -103,14 +130,21 @@ def test_what_the_format_does_not_hold_is_counted_and_refused(place: Place) -> N
 
 
 def test_an_unknown_format_is_still_refused_with_the_nearest(place: Place) -> None:
-    done = place.fascicle("corpus", "convert", "a.made", "-o", "g.jsonl", "--input-format", "conl", code=2)
+    done = place.fascicle(
+        "corpus", "convert", "a.made", "-o", "g.jsonl", "--input-format", "conl", code=2
+    )
     assert "conll" in done.stderr
-    done = place.run(sys.executable, "-c", "import fascicle; fascicle.read('a.made', format='made-upp')", code=1)
+    done = place.run(
+        sys.executable, "-c", "import fascicle; fascicle.read('a.made', format='made-upp')", code=1
+    )
     assert "made-up" in done.stderr
 
 
 def test_a_reader_of_several_lines_sets_aside_one_document(tmp_path: Path) -> None:
-    (block,) = (content for _, content in _BLOCK.findall(PAGE[PAGE.index("## Documents of several lines") :]))
+    (block,) = (
+        content
+        for _, content in _BLOCK.findall(PAGE[PAGE.index("## Documents of several lines") :])
+    )
     assert len(block.splitlines()) < MOST_LINES
     (tmp_path / "blocks.py").write_text(block, encoding="utf-8")
     info = tmp_path / "blocks-1.0.dist-info"
@@ -132,10 +166,14 @@ def test_a_reader_of_several_lines_sets_aside_one_document(tmp_path: Path) -> No
         "0..1=X",
         "odd",
     ]
-    (tmp_path / "a.blocks").write_text("\n".join([*lines, "## e", "Bad.", "3..3=X", "## f", ""]), encoding="utf-8")
+    (tmp_path / "a.blocks").write_text(
+        "\n".join([*lines, "## e", "Bad.", "3..3=X", "## f", ""]), encoding="utf-8"
+    )
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(tmp_path)])}
     command = [sys.executable, "-m", "fascicle", "corpus", "convert", "a.blocks", "-o", "b.jsonl"]
-    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.returncode == 3, done.stderr
     found = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text().splitlines()]
     assert [(one["id"], one["text"]) for one in found] == [("a", "Fine."), ("b", "## text")]
@@ -144,7 +182,11 @@ def test_a_reader_of_several_lines_sets_aside_one_document(tmp_path: Path) -> No
 
 def test_the_same_class_is_a_format_of_ours(tmp_path: Path) -> None:
     """The lines and the row of the page, in a copy of the package."""
-    shutil.copytree(ROOT / "src" / "fascicle", tmp_path / "fascicle", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        ROOT / "src" / "fascicle",
+        tmp_path / "fascicle",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
     inside = PAGE[PAGE.index("## Inside the project") : PAGE.index("## A step")]
     lines, row = (content for _, content in _BLOCK.findall(inside))
     name = re.search(r"`src/(fascicle/\S+/made_up\.py)`", inside)
@@ -156,11 +198,14 @@ def test_the_same_class_is_a_format_of_ours(tmp_path: Path) -> None:
     catalogue = tmp_path / table[1]
     before = catalogue.read_text(encoding="utf-8")
     catalogue.write_text(
-        before.replace("_ROWS: Final = (\n", f"_ROWS: Final = (\n{row.rstrip()},\n", 1), encoding="utf-8"
+        before.replace("_ROWS: Final = (\n", f"_ROWS: Final = (\n{row.rstrip()},\n", 1),
+        encoding="utf-8",
     )
     (tmp_path / "a.made").write_text("1\ta b\t0-1 X\n", encoding="utf-8")
     env = {**os.environ, "PYTHONPATH": str(tmp_path)}
     command = [sys.executable, "-m", "fascicle", "corpus", "convert", "a.made", "-o", "b.made"]
-    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "b.made").read_text() == "1\ta b\t0-1 X\n"

@@ -1,4 +1,6 @@
-"""Every sentence that promises something has the names of the tests that hold it, in a comment behind it."""
+"""Every sentence that promises something has the names of the tests that hold it, in a comment
+behind it.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +30,14 @@ def promises(page: str) -> list[tuple[str, list[str]]]:
     text = (ROOT / page).read_text(encoding="utf-8")
     begin, end = PLACES[page]
     text = text[text.index(begin) : text.index(end)].partition(LAST)[0]
-    text = TITLE.sub(lambda title: title[0] if text[title.end() :].lstrip().startswith("<!--") else "-", text)
+    text = TITLE.sub(
+        lambda title: title[0] if text[title.end() :].lstrip().startswith("<!--") else "-", text
+    )
     parts = COMMENT.split(re.sub(r"`[^`]*`", "x", text))
-    return [(parts[at], parts[at + 1].split() if at + 1 < len(parts) else []) for at in range(0, len(parts), 2)]
+    return [
+        (parts[at], parts[at + 1].split() if at + 1 < len(parts) else [])
+        for at in range(0, len(parts), 2)
+    ]
 
 
 @pytest.mark.parametrize("page", PLACES)

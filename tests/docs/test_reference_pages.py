@@ -1,4 +1,6 @@
-"""The pages that the site makes from the code hold every key, every command and every public name."""
+"""The pages that the site makes from the code hold every key, every command and every public
+name.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +37,17 @@ def made() -> ModuleType:
 
 
 def sections(text: str, mark: str) -> dict[str, str]:
-    """The parts of a page by their headings of one level; a heading that comes again is numbered."""
+    """The parts of a page by their headings of one level; a heading that comes again is
+    numbered.
+    """
     found: dict[str, str] = {}
     for part in f"\n{text}".split(f"\n{mark} ")[1:]:
         name, _, body = part.partition("\n")
-        found[name if name not in found else f"{name} {sum(key.startswith(name) for key in found) + 1}"] = body
+        found[
+            name
+            if name not in found
+            else f"{name} {sum(key.startswith(name) for key in found) + 1}"
+        ] = body
     return found
 
 
@@ -53,15 +61,22 @@ def test_every_key_has_its_default_and_its_meaning(made: ModuleType) -> None:
         ("A distillation", made.DISTILLATION),
         ("Families of heads", {f'family = "{name}"': kind for name, kind in HEADS.items()}),
     )
-    named = {part for _, kinds in tables for name in kinds for part in name.split(".")} | {"types", "head"}
+    named = {part for _, kinds in tables for name in kinds for part in name.split(".")} | {
+        "types",
+        "head",
+    }
     for title, kinds in tables:
         own = sections(parts[title], "###")
         for name, kind in kinds.items():
-            shown = own["Top of the file" if not name else f"`{name}`" if "=" in name else f"`[{name}]`"]
+            shown = own[
+                "Top of the file" if not name else f"`{name}`" if "=" in name else f"`[{name}]`"
+            ]
             for field in msgspec.structs.fields(kind):
                 if field.name in named and not isinstance(field.default, str):
                     continue
-                line = next(line for line in shown.splitlines() if line.startswith(f"- **`{field.name}`**"))
+                line = next(
+                    line for line in shown.splitlines() if line.startswith(f"- **`{field.name}`**")
+                )
                 assert "): " in line, f"{title}, {name}: {field.name} has no line in the docstring"
                 if isinstance(field.default, bool | int | float | str):
                     assert f"default `{json.dumps(field.default)}`" in line
@@ -69,14 +84,23 @@ def test_every_key_has_its_default_and_its_meaning(made: ModuleType) -> None:
 
 def test_every_key_of_a_pipeline_and_of_a_pack_has_its_meaning(made: ModuleType) -> None:
     parts = sections(made.pipelines(), "##")
-    for title, kinds in (("A pipeline", made._PIPELINE), ("The sources of a term pack", made._PACK)):
+    for title, kinds in (
+        ("A pipeline", made._PIPELINE),
+        ("The sources of a term pack", made._PACK),
+    ):
         own = sections(parts[title], "###")
         for name, kind in kinds.items():
             shown = own[f"`{name}`" if name else "Top of the file"]
             for field in msgspec.structs.fields(kind):
-                lines = [line for line in shown.splitlines() if line.startswith(f"- **`{field.name}`**")]
-                assert len(lines) == (field.name != "name" or "kind = " not in name), f"{title}, {name}: {field.name}"
-                assert all("): " in line and not line.endswith("): ") for line in lines), f"{name}: {field.name}"
+                lines = [
+                    line for line in shown.splitlines() if line.startswith(f"- **`{field.name}`**")
+                ]
+                assert len(lines) == (field.name != "name" or "kind = " not in name), (
+                    f"{title}, {name}: {field.name}"
+                )
+                assert all("): " in line and not line.endswith("): ") for line in lines), (
+                    f"{name}: {field.name}"
+                )
 
 
 def leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
@@ -119,8 +143,14 @@ def test_every_task_is_there(made: ModuleType) -> None:
 
 
 def test_every_finding_of_the_corpus_doctor_is_there(made: ModuleType) -> None:
-    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in made.findings().splitlines()[2:]]
-    assert rows == [[f"`{check.code}`", check.severity, check.means, check.remedy] for check in checks().values()]
+    rows = [
+        [cell.strip() for cell in line.strip("|").split(" | ")]
+        for line in made.findings().splitlines()[2:]
+    ]
+    assert rows == [
+        [f"`{check.code}`", check.severity, check.means, check.remedy]
+        for check in checks().values()
+    ]
 
 
 def test_links_out_of_the_documentation_become_text(made: ModuleType, tmp_path: Path) -> None:
@@ -128,8 +158,13 @@ def test_links_out_of_the_documentation_become_text(made: ModuleType, tmp_path: 
     docs.mkdir()
     for name in ("docs/a.md", "docs/b.md", "README.md"):
         (tmp_path / name).write_text("", encoding="utf-8")
-    text = "[a](b.md) [b](b.md#c) [c](../README.md) [d](..) [e](gone.md) [f](https://example.org) ![g](gone.png)\n"
+    text = (
+        "[a](b.md) [b](b.md#c) [c](../README.md) [d](..) [e](gone.md) "
+        "[f](https://example.org) ![g](gone.png)\n"
+    )
     fenced = "```\n[h](../README.md)\n```\n"
     shown, dead = made.without_outside_links(text + fenced, docs / "a.md", docs)
-    assert shown == ("[a](b.md) [b](b.md#c) c d [e](gone.md) [f](https://example.org) ![g](gone.png)\n" + fenced)
+    assert shown == (
+        "[a](b.md) [b](b.md#c) c d [e](gone.md) [f](https://example.org) ![g](gone.png)\n" + fenced
+    )
     assert dead == ["gone.md"]

@@ -16,7 +16,9 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("rooms_picture", ROOT / "docs/_scripts/rooms_picture.py")
+    spec = importlib.util.spec_from_file_location(
+        "rooms_picture", ROOT / "docs/_scripts/rooms_picture.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -36,7 +38,10 @@ def package(folder: Path, **files: str) -> Path:
 
 def test_the_picture_is_current(script: ModuleType, tmp_path: Path) -> None:
     script.main([str(tmp_path / "rooms.svg")])
-    made, kept = (path.read_text(encoding="utf-8") for path in (tmp_path / "rooms.svg", ROOT / "docs" / "rooms.svg"))
+    made, kept = (
+        path.read_text(encoding="utf-8")
+        for path in (tmp_path / "rooms.svg", ROOT / "docs" / "rooms.svg")
+    )
     assert made == kept, "run python docs/_scripts/rooms_picture.py"
 
 
@@ -60,15 +65,21 @@ def test_every_room_is_above_what_it_imports(script: ModuleType, tmp_path: Path)
     picture = ElementTree.fromstring(script.svg(counts))
     height = {text.text: float(text.attrib["y"]) for text in picture.iter(f"{SVG}text")}
     assert height["fascicle"] < height["top"] < height["middle"] < height["low"] == height["aside"]
-    assert len(list(picture.iter(f"{SVG}path"))) == 3, "the arrow from top to low follows from two others"
+    assert len(list(picture.iter(f"{SVG}path"))) == 3, (
+        "the arrow from top to low follows from two others"
+    )
 
 
 def test_a_single_module_is_drawn_apart_from_rooms(script: ModuleType, tmp_path: Path) -> None:
     place = package(tmp_path, alone="")
     (place / "room").mkdir()
     (place / "room" / "a.py").write_text("import json", encoding="utf-8")
-    boxes = ElementTree.fromstring(script.svg(script.counts_of(place), modules=script.modules_of(place)))
-    assert sorted(box.attrib["class"] for box in boxes.iter(f"{SVG}rect") if "class" in box.attrib) == [
+    boxes = ElementTree.fromstring(
+        script.svg(script.counts_of(place), modules=script.modules_of(place))
+    )
+    assert sorted(
+        box.attrib["class"] for box in boxes.iter(f"{SVG}rect") if "class" in box.attrib
+    ) == [
         "module",
         "room",
     ]
@@ -81,7 +92,9 @@ def test_the_command_line_is_on_top_and_one_import_goes_up(script: ModuleType) -
     assert "    from fascicle.cli import" in listed
 
 
-def test_rooms_that_import_each_other_have_a_dashed_arrow(script: ModuleType, tmp_path: Path) -> None:
+def test_rooms_that_import_each_other_have_a_dashed_arrow(
+    script: ModuleType, tmp_path: Path
+) -> None:
     place = package(tmp_path, low="from house import upper", other="from house import low")
     (place / "upper").mkdir()
     for name in ("a", "b"):

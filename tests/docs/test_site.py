@@ -1,4 +1,6 @@
-"""The site is built offline from every page, and a dead link, a dead anchor or a page outside the navigation fails."""
+"""The site is built offline from every page, and a dead link, a dead anchor or a page outside
+the navigation fails.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ for needed in ("sphinx", "myst_parser", "furo"):
     pytest.importorskip(needed)
 
 ROOT = Path(__file__).resolve().parents[2]
-SHOWN = ("index", "genindex", "search", "contribute/plugins", "formats/json", "python/settings")  # each kind
+# each kind
+SHOWN = ("index", "genindex", "search", "contribute/plugins", "formats/json", "python/settings")
 PROBLEMS = {
     "a dead link": "\n[nowhere](nowhere.md)\n",
     "a dead anchor": "\n[nowhere](formats.md#nowhere)\n",
@@ -30,10 +33,28 @@ PROBLEMS = {
 
 def build(repository: Path, out: Path) -> subprocess.CompletedProcess[str]:
     """What ``make docs`` runs, where no proxy and no name server answers."""
-    nowhere = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
-    options = ["--fail-on-warning", "--keep-going", "--builder", "html", "-d", str(out / "doctrees")]
-    command = [sys.executable, "-m", "sphinx", *options, str(repository / "docs"), str(out / "html")]
-    return subprocess.run(command, env={**os.environ, **nowhere}, capture_output=True, text=True, check=False)
+    nowhere = dict.fromkeys(
+        ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9"
+    )
+    options = [
+        "--fail-on-warning",
+        "--keep-going",
+        "--builder",
+        "html",
+        "-d",
+        str(out / "doctrees"),
+    ]
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        *options,
+        str(repository / "docs"),
+        str(out / "html"),
+    ]
+    return subprocess.run(
+        command, env={**os.environ, **nowhere}, capture_output=True, text=True, check=False
+    )
 
 
 @dataclass(frozen=True)
@@ -61,7 +82,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
 @pytest.mark.slow
 def test_every_page_is_built(site: Site) -> None:
     assert site.done.returncode == 0, site.done.stderr
-    pages = [path.relative_to(ROOT / "docs").with_suffix(".html") for path in (ROOT / "docs").rglob("*.md")]
+    pages = [
+        path.relative_to(ROOT / "docs").with_suffix(".html")
+        for path in (ROOT / "docs").rglob("*.md")
+    ]
     assert len(pages) > 30
     assert [str(page) for page in pages if not (site.out / "html" / page).is_file()] == []
     settings = (site.out / "html" / "python" / "settings.html").read_text(encoding="utf-8")
@@ -72,7 +96,9 @@ def test_every_page_is_built(site: Site) -> None:
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [375, 1280])
 def test_axe_finds_nothing(site: Site, browser: Browser, axe: str, width: int, dark: bool) -> None:
-    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light")
+    page = browser.new_page(
+        viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light"
+    )
     for name in SHOWN:
         page.goto((site.out / "html" / f"{name}.html").as_uri())
         assert violations(page, axe) == [], name

@@ -1,4 +1,6 @@
-"""Every column of a table has a name, without which a screen reader says numbers and words of nothing."""
+"""Every column of a table has a name, without which a screen reader says numbers and words of
+nothing.
+"""
 
 from __future__ import annotations
 

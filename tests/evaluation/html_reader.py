@@ -71,7 +71,9 @@ def without_tags(page: str) -> str:
 
 
 def lines(page: str) -> list[tuple[int, int, str, int]]:
-    """Start, end, kind and lane of every line below a marked text, by the nesting of elements; tags do not count."""
+    """Start, end, kind and lane of every line below a marked text, by the nesting of elements;
+    tags do not count.
+    """
     found, open_, at = [], [], 0
     for piece in re.findall(r"<[^>]*>|[^<]+", page):
         if piece.startswith("</"):

@@ -9,7 +9,10 @@ from fascicle.evaluation.breakdown.layout import read_lexicon
 from fascicle.evaluation.report import ReportSettings, build_report
 from fascicle.evaluation.scoring.inputs import score_system
 
-TEXT = "left and right ventricle of the heart, acute renal failure and pain after lithium or sodium valproate given"
+TEXT = (
+    "left and right ventricle of the heart, acute renal failure and pain after lithium or "
+    "sodium valproate given"
+)
 SCRIPT = "<script>window.hacked=1</script>"
 EVIL = f'"><img src=x onerror="window.hacked=1">{SCRIPT}</style></title>-->&amp;'
 TURNED = "a\u202eb\u2066c\x07d"
@@ -17,11 +20,15 @@ LONG = "w" * 3000
 
 
 def said(*rows: tuple[Any, ...]) -> tuple[Mention, ...]:
-    """Mentions from ``(start, end, type)``, ``(start, end, start, end, type)``, each with its score at the end."""
+    """Mentions from ``(start, end, type)``, ``(start, end, start, end, type)``, each with its
+    score at the end.
+    """
     found = []
     for *places, type_, score in rows:
         spans = tuple(zip(places[::2], places[1::2], strict=True))
-        found.append(Mention(spans, type_, score=score, source="gold" if score is None else "model"))
+        found.append(
+            Mention(spans, type_, score=score, source="gold" if score is None else "model")
+        )
     return tuple(found)
 
 
@@ -42,19 +49,29 @@ def sure(mentions: tuple[Mention, ...]) -> tuple[Mention, ...]:
 
 
 def rich_report(*, systems: int = 3, documents: int = 30, examples: int = 5) -> dict[str, Any]:
-    """Systems with errors of every kind, nested and discontinuous mentions, scores and a training corpus."""
-    gold = [Document(id=f"d{i}", text=TEXT, mentions=GOLD if i % 5 else GOLD[:3]) for i in range(documents)]
+    """Systems with errors of every kind, nested and discontinuous mentions, scores and a
+    training corpus.
+    """
+    gold = [
+        Document(id=f"d{i}", text=TEXT, mentions=GOLD if i % 5 else GOLD[:3])
+        for i in range(documents)
+    ]
     both = (FIRST, SECOND)
     named = [
         score_system(
             ("first", "second", "third")[at],
             gold,
-            predicted={d.id: both[at % 2] if (i + at) % 3 else sure(d.mentions[at:]) for i, d in enumerate(gold)},
+            predicted={
+                d.id: both[at % 2] if (i + at) % 3 else sure(d.mentions[at:])
+                for i, d in enumerate(gold)
+            },
         )
         for at in range(systems)
     ]
     training = read_lexicon([Document(id="t", text=TEXT, mentions=GOLD[2:5])])
-    return build_report(gold, named, training=training, settings=ReportSettings(resamples=50, examples=examples))
+    return build_report(
+        gold, named, training=training, settings=ReportSettings(resamples=50, examples=examples)
+    )
 
 
 def hostile_report() -> dict[str, Any]:
@@ -62,8 +79,13 @@ def hostile_report() -> dict[str, Any]:
     text = f"{EVIL} {TURNED} {LONG} end"
     far = len(text)
     types = (SCRIPT, EVIL, TURNED, LONG, "$x_{", "_y", "病気", "مرض", "b" * 40, "b" * 41)
-    gold = tuple(Mention(((2 * i, 2 * i + 1), (far - 9, far - 4)), one) for i, one in enumerate(types))
-    wrong = tuple(Mention(((2 * i, far),), one, score=0.5, source="m") for i, one in enumerate(reversed(types)))
+    gold = tuple(
+        Mention(((2 * i, 2 * i + 1), (far - 9, far - 4)), one) for i, one in enumerate(types)
+    )
+    wrong = tuple(
+        Mention(((2 * i, far),), one, score=0.5, source="m")
+        for i, one in enumerate(reversed(types))
+    )
     documents = [
         Document(id=f"{EVIL}{TURNED}", text=text, mentions=gold),
         Document(id="other", text="nothing", mentions=()),

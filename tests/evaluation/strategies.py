@@ -14,18 +14,26 @@ from fascicle.runtime.combination.align import System
 
 TEXT = "IL-2 gene of T cells, il-2 GENE in a T"
 TYPES = ("Cell", "Gene", "gene")
-Corpus = list[tuple[tuple[Mention, ...], ...]]  # of each document the gold and the predicted mentions
+# of each document the gold and the predicted mentions
+Corpus = list[tuple[tuple[Mention, ...], ...]]
 
 _CROWDED = st.sampled_from([((0, 2),), ((1, 4),), ((0, 1), (3, 4)), ((2, 5),), ((4, 9),)])
-# What one side says of four documents, not in the order of the alphabet; and gold that is not empty, with several such.
+# What one side says of four documents, not in the order of the alphabet; and gold that is not
+# empty, with several such.
 SAID = st.fixed_dictionaries(
     dict.fromkeys("cabd", st.lists(st.builds(Mention, _CROWDED, st.sampled_from("XY")), max_size=6))
 )
-CASES = st.tuples(SAID.filter(lambda said: any(said.values())), st.lists(SAID, min_size=2, max_size=4))
+CASES = st.tuples(
+    SAID.filter(lambda said: any(said.values())), st.lists(SAID, min_size=2, max_size=4)
+)
 
 
-def cells_from(gold: dict[str, Any], said: Sequence[dict[str, Any]], *, order: Any = None, **options: Any) -> Cells:
-    """The table of systems that are called ``s0``, ``s1`` and so on, in another order if one is given."""
+def cells_from(
+    gold: dict[str, Any], said: Sequence[dict[str, Any]], *, order: Any = None, **options: Any
+) -> Cells:
+    """The table of systems that are called ``s0``, ``s1`` and so on, in another order if one is
+    given.
+    """
     named = [System(name=f"s{n}", mentions=said[n]) for n in order or range(len(said))]
     return make_cells(System(name="the gold", mentions=gold), named, **options)
 
@@ -42,15 +50,21 @@ def fragments(draw: st.DrawFn, *, length: int = len(TEXT)) -> Fragments:
 
 
 @st.composite
-def mentions(draw: st.DrawFn, *, source: str = "gold", scored: bool = False, at_most: int = 7) -> tuple[Mention, ...]:
+def mentions(
+    draw: st.DrawFn, *, source: str = "gold", scored: bool = False, at_most: int = 7
+) -> tuple[Mention, ...]:
     """Some mentions of ``TEXT`` with distinct type and spans."""
-    keys = draw(st.lists(st.tuples(fragments(), st.sampled_from(TYPES)), max_size=at_most, unique=True))
+    keys = draw(
+        st.lists(st.tuples(fragments(), st.sampled_from(TYPES)), max_size=at_most, unique=True)
+    )
     score = st.sampled_from((0.0, 0.25, 0.5, 0.75, 1.0)) if scored else st.none()
     return tuple(Mention(spans, type_, score=draw(score), source=source) for spans, type_ in keys)
 
 
 def corpora(*, scored: bool = False, at_most: int = 7) -> st.SearchStrategy[Corpus]:
-    """Documents as pairs of gold and predicted mentions; some predictions are copies of gold ones."""
+    """Documents as pairs of gold and predicted mentions; some predictions are copies of gold
+    ones.
+    """
 
     @st.composite
     def pairs(draw: st.DrawFn) -> tuple[tuple[Mention, ...], ...]:
@@ -70,7 +84,9 @@ def corpora(*, scored: bool = False, at_most: int = 7) -> st.SearchStrategy[Corp
 
 def sides(corpus: Corpus) -> tuple[dict[str, tuple[Mention, ...]], dict[str, tuple[Mention, ...]]]:
     """Gold and predictions by document id."""
-    return {str(i): pair[0] for i, pair in enumerate(corpus)}, {str(i): pair[1] for i, pair in enumerate(corpus)}
+    return {str(i): pair[0] for i, pair in enumerate(corpus)}, {
+        str(i): pair[1] for i, pair in enumerate(corpus)
+    }
 
 
 def documents(corpus: Corpus, *, text: str = TEXT) -> list[Document]:

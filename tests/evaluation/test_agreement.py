@@ -40,7 +40,9 @@ def compared(corpus: Corpus, *, turned: bool = False) -> Agreement:
 def types_of_words(mentions: Sequence[Mention]) -> list[str]:
     """The types at each word, joined; character by character."""
     return [
-        "+".join(sorted({m.type for m in mentions if any(a < end and start < b for a, b in m.spans)}))
+        "+".join(
+            sorted({m.type for m in mentions if any(a < end and start < b for a, b in m.spans)})
+        )
         for start, end in RULES_1.words(TEXT)
     ]
 
@@ -64,7 +66,9 @@ def test_kappa_is_that_of_scikit_learn(corpus: Corpus) -> None:
     assume(corpus)
     found = compared(corpus)
     pairs = [
-        pair for first, second in corpus for pair in zip(types_of_words(first), types_of_words(second), strict=True)
+        pair
+        for first, second in corpus
+        for pair in zip(types_of_words(first), types_of_words(second), strict=True)
     ]
     assert found.words == len(pairs)
     subsets = {
@@ -77,7 +81,10 @@ def test_kappa_is_that_of_scikit_learn(corpus: Corpus) -> None:
         assert count == len(chosen)
         check(number, by_scikit_learn(chosen))
     for type_, row in [*found.marks.items(), ("", found.any_mark)]:
-        marked = [tuple(type_ in side.split("+") if type_ else bool(side) for side in pair) for pair in pairs]
+        marked = [
+            tuple(type_ in side.split("+") if type_ else bool(side) for side in pair)
+            for pair in pairs
+        ]
         assert (row.first, row.second) == (sum(a for a, _ in marked), sum(b for _, b in marked))
         assert row.both == sum(a and b for a, b in marked)
         check(row.measures["kappa"], by_scikit_learn([(a, b) for a, b in marked]))
@@ -95,7 +102,8 @@ def test_f1_is_the_strict_one_and_its_interval_too(corpus: Corpus) -> None:
         row = found.mentions[name]
         assert (row.first, row.second, row.both) == (counts.support, counts.predicted, counts.tp)
         check(row.measures["f1"], counts.rates().f1)
-    if len(corpus) > 1 and all(a or b for a, b in corpus):  # else draws without any mention count there, as 0
+    # else draws without any mention count there, as 0
+    if len(corpus) > 1 and all(a or b for a, b in corpus):
         interval = bootstrap_f1(scores, resamples=20)
         number = found.all_mentions.measures["f1"]
         assert (number.low, number.high) == pytest.approx((interval.low, interval.high))
@@ -123,10 +131,16 @@ def one(*spans: Fragments, kind: str = "A") -> tuple[Mention, ...]:
 def test_what_is_undefined_says_why() -> None:
     documents = [Document(id="1", text="a b c"), Document(id="2", text="")]
     nothing = agreement(documents, {"1": (), "2": ()}, {"1": (), "2": ()})
-    assert nothing.all_mentions.measures["f1"] == Number(value=None, low=None, high=None, undefined=NO_MENTION)
+    assert nothing.all_mentions.measures["f1"] == Number(
+        value=None, low=None, high=None, undefined=NO_MENTION
+    )
     assert nothing.any_mark.measures["f1"].undefined == NO_MARK
     assert nothing.any_mark.measures["kappa"].undefined == ONE_LABEL
-    assert [number.undefined for _, number in nothing.kappas.values()] == [ONE_LABEL, NO_WORD, NO_WORD]
+    assert [number.undefined for _, number in nothing.kappas.values()] == [
+        ONE_LABEL,
+        NO_WORD,
+        NO_WORD,
+    ]
     single = agreement(documents[:1], {"1": one(((0, 1),))}, {"1": one(((0, 3),))})
     number = single.any_mark.measures["kappa"]
     assert (number.value, number.low, number.undefined) == (pytest.approx(0.4), None, ONE_DOCUMENT)
@@ -171,42 +185,62 @@ def test_alpha_is_that_of_an_independent_library(corpus: Corpus) -> None:
     words = [tuple(map(types_of_words, pair)) for pair in corpus]
     for type_, row in [*found.marks.items(), ("", found.any_mark)]:
         values = [
-            [type_ in label.split("+") if type_ else bool(label) for pair in words for label in pair[side]]
+            [
+                type_ in label.split("+") if type_ else bool(label)
+                for pair in words
+                for label in pair[side]
+            ]
             for side in (0, 1)
         ]
         check(row.measures["alpha"], by_krippendorff(values))
 
 
 @given(corpora(), corpora())
-def test_alpha_of_three_and_four_sides_is_that_of_an_independent_library(corpus: Corpus, other: Corpus) -> None:
+def test_alpha_of_three_and_four_sides_is_that_of_an_independent_library(
+    corpus: Corpus, other: Corpus
+) -> None:
     count = min(len(corpus), len(other))
     assume(count)
     together = [(*corpus[at], *other[at]) for at in range(count)]
     documents = [Document(id=str(at), text=TEXT) for at in range(count)]
     for number in (3, 4):
-        layers = [{str(at): several[side] for at, several in enumerate(together)} for side in range(number)]
+        layers = [
+            {str(at): several[side] for at, several in enumerate(together)}
+            for side in range(number)
+        ]
         labels = [[types_of_words(several[side]) for several in together] for side in range(number)]
         found = alphas(documents, layers, resamples=20)
         for type_, alpha in found.items():
             values = [
-                [bool(label) if type_ is None else type_ in label.split("+") for words in side for label in words]
+                [
+                    bool(label) if type_ is None else type_ in label.split("+")
+                    for words in side
+                    for label in words
+                ]
                 for side in labels
             ]
             check(alpha, by_krippendorff(values))
 
 
 @given(corpora(), corpora(), st.data())
-def test_alpha_leaves_out_who_does_not_have_a_document(corpus: Corpus, other: Corpus, data: st.DataObject) -> None:
+def test_alpha_leaves_out_who_does_not_have_a_document(
+    corpus: Corpus, other: Corpus, data: st.DataObject
+) -> None:
     count = min(len(corpus), len(other))
     assume(count)
     together = [(*corpus[at], *other[at]) for at in range(count)]
     there = [data.draw(st.sets(st.integers(0, 3), min_size=2)) for _ in together]
     documents = [Document(id=str(at), text=TEXT) for at in range(count)]
-    layers = [{str(at): several[side] for at, several in enumerate(together) if side in there[at]} for side in range(4)]
+    layers = [
+        {str(at): several[side] for at, several in enumerate(together) if side in there[at]}
+        for side in range(4)
+    ]
     for type_, alpha in alphas(documents, layers, resamples=20).items():
         values = [
             [
-                (bool(label) if type_ is None else type_ in label.split("+")) if side in there[at] else math.nan
+                (bool(label) if type_ is None else type_ in label.split("+"))
+                if side in there[at]
+                else math.nan
                 for at, several in enumerate(together)
                 for label in types_of_words(several[side])
             ]

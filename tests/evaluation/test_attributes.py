@@ -37,12 +37,19 @@ def test_the_usual_intervals_share_no_value_and_leave_no_gap(name: str) -> None:
     for value in steps:
         assert sum(holds(one, float(value)) for one in attribute.ranges) == 1
     places = assign(steps.astype(np.float64), attribute.ranges, name=name)
-    assert [holds(attribute.ranges[place], float(value)) for place, value in zip(places, steps, strict=True)]
+    assert [
+        holds(attribute.ranges[place], float(value))
+        for place, value in zip(places, steps, strict=True)
+    ]
     assert (np.diff(places) >= 0).all()
 
 
 def test_the_intervals_of_the_paper() -> None:
-    labels = {name: [one.label for one in ATTRIBUTES[name].ranges] for name in ATTRIBUTES if ATTRIBUTES[name].paper}
+    labels = {
+        name: [one.label for one in ATTRIBUTES[name].ranges]
+        for name in ATTRIBUTES
+        if ATTRIBUTES[name].paper
+    }
     assert labels == {
         "length": ["1", "2", "3-4", "5+"],
         "text_length": ["1-7", "8-16", "17-31", "32+"],
@@ -74,7 +81,9 @@ def test_quantiles_of_distinct_values_are_equally_full() -> None:
 
 
 def test_what_lies_outside_is_an_error() -> None:
-    with pytest.raises(InputError, match=r"2 values of x lie outside all intervals \(1, 2\+\), the first is 0;"):
+    with pytest.raises(
+        InputError, match=r"2 values of x lie outside all intervals \(1, 2\+\), the first is 0;"
+    ):
         assign(np.array([1.0, 0.0, 5.0, 0.5]), whole_ranges(1, 2), name="x")
     with pytest.raises(InputError, match="the first is nan"):
         assign(np.array([math.nan]), whole_ranges(0), name="x")

@@ -15,7 +15,12 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Mention
 from fascicle.errors import UsageError
 from fascicle.evaluation.breakdown.attributes import ATTRIBUTES, Ruler
-from fascicle.evaluation.breakdown.buckets import CUTTINGS, NEEDS_TRAINING, Bucketing, f1_differences
+from fascicle.evaluation.breakdown.buckets import (
+    CUTTINGS,
+    NEEDS_TRAINING,
+    Bucketing,
+    f1_differences,
+)
 from fascicle.evaluation.breakdown.layout import UNITS, TextUnit, read_lexicon
 from fascicle.evaluation.scoring.scores import score
 
@@ -47,7 +52,11 @@ def sentence(mention: Mention) -> int:
 
 def expected(mention: Mention, gold: tuple[Mention, ...], unit: TextUnit) -> dict[str, float]:
     text = 0 if unit == "document" else sentence(mention)
-    inside = [at for at, (a, _) in enumerate(WORDS) if unit == "document" or (a >= SENTENCES[1][0]) == bool(text)]
+    inside = [
+        at
+        for at, (a, _) in enumerate(WORDS)
+        if unit == "document" or (a >= SENTENCES[1][0]) == bool(text)
+    ]
     here = [m for m in gold if unit == "document" or sentence(m) == text]
     covered = {at for m in gold for at in touched(m)}
     known = {TRAINING.text[a:b] for a, b in TRAINING.words or ()}
@@ -55,25 +64,33 @@ def expected(mention: Mention, gold: tuple[Mention, ...], unit: TextUnit) -> dic
     return {
         "length": max(1, len(touched(mention))),
         "text_length": len(inside),
-        "label_consistency": float((surface, mention.type) in {("il-2", "Gene"), ("t cells", "Cell")}),
+        "label_consistency": float(
+            (surface, mention.type) in {("il-2", "Gene"), ("t cells", "Cell")}
+        ),
         "entity_density": len(here) / len(inside),
         "token_density": sum(at in covered for at in inside) / len(inside),
         "unknown_words": sum(TEXT[slice(*WORDS[at])] not in known for at in inside) / len(inside),
         "training_frequency": float(surface in {"il-2", "t cells"}),
-        "nesting_depth": len({characters(m.spans) for m in gold if characters(mention.spans) < characters(m.spans)}),
+        "nesting_depth": len(
+            {characters(m.spans) for m in gold if characters(mention.spans) < characters(m.spans)}
+        ),
         "place": mention.start / len(TEXT),
     }
 
 
 @pytest.mark.parametrize("unit", UNITS)
 @given(mentions(), mentions(source="model"))
-def test_every_attribute_against_a_loop(unit: TextUnit, gold: tuple[Mention, ...], said: tuple[Mention, ...]) -> None:
+def test_every_attribute_against_a_loop(
+    unit: TextUnit, gold: tuple[Mention, ...], said: tuple[Mention, ...]
+) -> None:
     ruler = Ruler(gold_of([(gold, said)]), training=read_lexicon([TRAINING]), unit=unit)
     listed = [*gold, *said]
     found = ruler.measure([("0", m.type, m.spans) for m in listed])
     assert set(found) == set(ATTRIBUTES)
     for at, mention in enumerate(listed):
-        assert {name: values[at] for name, values in found.items()} == pytest.approx(expected(mention, gold, unit))
+        assert {name: values[at] for name, values in found.items()} == pytest.approx(
+            expected(mention, gold, unit)
+        )
 
 
 @pytest.mark.parametrize("cutting", CUTTINGS)
@@ -81,7 +98,9 @@ def test_every_attribute_against_a_loop(unit: TextUnit, gold: tuple[Mention, ...
 def test_the_buckets_of_an_attribute_add_up_to_the_whole(cutting: Any, corpus: Corpus) -> None:
     gold, said = sides(corpus)
     whole = score(gold, said).counts
-    bucketing = Bucketing(gold, Ruler(gold_of(corpus), training=read_lexicon([TRAINING])), cutting=cutting)
+    bucketing = Bucketing(
+        gold, Ruler(gold_of(corpus), training=read_lexicon([TRAINING])), cutting=cutting
+    )
     found = bucketing.count(said)
     assert set(found) | set(bucketing.undefined) == set(ATTRIBUTES)
     assert bool(bucketing.undefined) == (cutting == "quantiles" and not whole.support)
@@ -96,16 +115,25 @@ def test_a_bucket_holds_the_mentions_with_its_values(corpus: Corpus) -> None:
     gold, said = sides(corpus)
     bucketing = Bucketing(gold, Ruler(gold_of(corpus), training=read_lexicon([TRAINING])))
     values = [
-        {(i, m.type, m.spans): expected(m, gold[i], "sentence") for i, listed in side.items() for m in listed}
+        {
+            (i, m.type, m.spans): expected(m, gold[i], "sentence")
+            for i, listed in side.items()
+            for m in listed
+        }
         for side in (gold, said)
     ]
     for name, buckets in bucketing.count(said).items():
         for bucket in buckets:
             true, found = (
-                {key for key, of in side.items() if bucket.range.holds(np.array([of[name]]))[0]} for side in values
+                {key for key, of in side.items() if bucket.range.holds(np.array([of[name]]))[0]}
+                for side in values
             )
             counts = bucket.counts
-            assert (counts.tp, counts.fp, counts.fn) == (len(true & found), len(found - true), len(true - found))
+            assert (counts.tp, counts.fp, counts.fn) == (
+                len(true & found),
+                len(found - true),
+                len(true - found),
+            )
 
 
 GENE = Mention(((0, 4),), "Gene")

@@ -27,11 +27,15 @@ from fascicle.evaluation.calibration.reliability import (
 
 from .strategies import Corpus, corpora, sides
 
-ROWS = st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0]) | st.floats(0, 1), st.booleans()))
+ROWS = st.lists(
+    st.tuples(st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0]) | st.floats(0, 1), st.booleans())
+)
 
 
 def arrays(rows: list[tuple[float, bool]]) -> tuple[np.ndarray, np.ndarray]:
-    return np.array([s for s, _ in rows], dtype=np.float64), np.array([r for _, r in rows], dtype=bool)
+    return np.array([s for s, _ in rows], dtype=np.float64), np.array(
+        [r for _, r in rows], dtype=bool
+    )
 
 
 @given(ROWS)
@@ -47,7 +51,10 @@ def test_reliability_against_a_loop(rows: list[tuple[float, bool]]) -> None:
         if not inside:
             assert (one.mean_score, one.precision) == (None, None)
             continue
-        said, right = sum(s for s, _ in inside) / len(inside), sum(r for _, r in inside) / len(inside)
+        said, right = (
+            sum(s for s, _ in inside) / len(inside),
+            sum(r for _, r in inside) / len(inside),
+        )
         assert (one.mean_score, one.precision) == (pytest.approx(said), pytest.approx(right))
         error += abs(said - right) * len(inside) / len(rows)
     assert sum(one.count for one in bins) == len(rows)
@@ -63,7 +70,10 @@ def test_the_curve_against_a_loop(rows: list[tuple[float, bool]], missed: int) -
     area, before = 0.0, 0.0
     for at, threshold in enumerate(curve.thresholds):
         kept = [r for s, r in rows if s >= threshold]
-        assert (curve.kept[at], curve.precision[at]) == (len(kept), pytest.approx(sum(kept) / len(kept)))
+        assert (curve.kept[at], curve.precision[at]) == (
+            len(kept),
+            pytest.approx(sum(kept) / len(kept)),
+        )
         if curve.recall is not None:
             assert curve.recall[at] == pytest.approx(sum(kept) / gold)
             area += (sum(kept) / gold - before) * sum(kept) / len(kept)
@@ -71,7 +81,10 @@ def test_the_curve_against_a_loop(rows: list[tuple[float, bool]], missed: int) -
     assert curve.average_precision == (pytest.approx(area) if gold else None)
     points = curve.thinned(4)
     assert len(points) <= 4
-    assert (points[0]["threshold"], points[-1]["threshold"]) == (curve.thresholds[0], curve.thresholds[-1])
+    assert (points[0]["threshold"], points[-1]["threshold"]) == (
+        curve.thresholds[0],
+        curve.thresholds[-1],
+    )
     json.dumps(points, allow_nan=False)
 
 
@@ -80,7 +93,9 @@ def test_the_curve_is_that_of_scikit_learn(rows: list[tuple[float, bool]]) -> No
     scores, right = arrays(rows)
     curve = precision_recall(scores, right, gold=int(right.sum()))
     precision, recall, thresholds = precision_recall_curve(right, scores)
-    ours = {t: (p, r) for t, p, r in zip(curve.thresholds, curve.precision, curve.recall, strict=True)}
+    ours = {
+        t: (p, r) for t, p, r in zip(curve.thresholds, curve.precision, curve.recall, strict=True)
+    }
     for t, p, r in zip(thresholds, precision, recall, strict=False):
         assert ours[t] == (pytest.approx(p), pytest.approx(r))
     assert curve.average_precision == pytest.approx(average_precision_score(right, scores))
@@ -88,14 +103,18 @@ def test_the_curve_is_that_of_scikit_learn(rows: list[tuple[float, bool]]) -> No
 
 
 @given(ROWS.filter(bool), st.integers(0, 5), st.floats(0.01, 1.0))
-def test_thresholds_against_trying_all(rows: list[tuple[float, bool]], missed: int, wanted: float) -> None:
+def test_thresholds_against_trying_all(
+    rows: list[tuple[float, bool]], missed: int, wanted: float
+) -> None:
     scores, right = arrays(rows)
     gold = int(right.sum()) + missed
     curve = precision_recall(scores, right, gold=gold)
     tried = []
     for threshold in sorted(set(scores.tolist()), reverse=True):
         kept = [r for s, r in rows if s >= threshold]
-        tried.append((threshold, sum(kept) / len(kept), sum(kept) / gold if gold else math.nan, len(kept)))
+        tried.append(
+            (threshold, sum(kept) / len(kept), sum(kept) / gold if gold else math.nan, len(kept))
+        )
     for name, place, other in (("precision", 1, 2), ("recall", 2, 1)):
         able = [row for row in tried if gold and row[place] >= wanted]
         if not able:
@@ -152,7 +171,9 @@ def test_missing_scores_in_one_sentence() -> None:
 @pytest.mark.parametrize("score", [1.5, -0.1, math.nan])
 def test_a_score_that_is_no_probability(score: float) -> None:
     scores, right = np.array([0.5, score]), np.array([True, False])
-    message = rf"1 of 2 scores are not probabilities, the first is {score:g}; give scores from 0 to 1"
+    message = (
+        rf"1 of 2 scores are not probabilities, the first is {score:g}; give scores from 0 to 1"
+    )
     for judge in (
         lambda: reliability_curve(scores, right),
         lambda: precision_recall(scores, right, gold=1),

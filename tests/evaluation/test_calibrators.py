@@ -11,7 +11,11 @@ from sklearn.isotonic import IsotonicRegression
 
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.fitting import LEAST, MOST, fit_isotonic, fit_temperature
-from fascicle.evaluation.calibration.reliability import JudgedMentions, expected_calibration_error, reliability_curve
+from fascicle.evaluation.calibration.reliability import (
+    JudgedMentions,
+    expected_calibration_error,
+    reliability_curve,
+)
 from fascicle.runtime.decoding.selection import CLIP, apply_temperature, interpolate_scores
 
 SCORES = st.sampled_from([0.0, 0.2, 0.25, 0.5, 0.8, 0.99, 1.0]) | st.floats(0, 1)
@@ -20,7 +24,9 @@ ROWS = st.lists(st.tuples(SCORES, st.booleans()), min_size=1, max_size=40)
 
 def data(rows: list[tuple[float, bool]]) -> JudgedMentions:
     scores, right = np.array([s for s, _ in rows]), np.array([r for _, r in rows], dtype=bool)
-    return JudgedMentions(scores=scores, right=right, types=("A",) * len(rows), gold={"A": len(rows)})
+    return JudgedMentions(
+        scores=scores, right=right, types=("A",) * len(rows), gold={"A": len(rows)}
+    )
 
 
 def loss(judged: JudgedMentions, temperature: float) -> float:
@@ -36,7 +42,9 @@ def test_no_temperature_is_better(rows: list[tuple[float, bool]]) -> None:
     grid = np.geomspace(LEAST, MOST, 400)
     assert loss(judged, found.value) <= min(loss(judged, t) for t in grid) + 1e-9
     by_scipy = minimize_scalar(
-        lambda x: loss(judged, float(np.exp(x))), bounds=(np.log(LEAST), np.log(MOST)), method="bounded"
+        lambda x: loss(judged, float(np.exp(x))),
+        bounds=(np.log(LEAST), np.log(MOST)),
+        method="bounded",
     )
     assert loss(judged, found.value) <= by_scipy.fun + 1e-9
     assert found.at_bound == (found.value in (LEAST, MOST))
@@ -49,7 +57,10 @@ def test_a_temperature_that_was_put_in_comes_out(temperature: float, seed: int) 
     right = chance.uniform(size=len(true)) < true
     logits = temperature * np.log(true / (1 - true))
     judged = JudgedMentions(
-        scores=1 / (1 + np.exp(-logits)), right=right, types=("A",) * len(true), gold={"A": len(true)}
+        scores=1 / (1 + np.exp(-logits)),
+        right=right,
+        types=("A",) * len(true),
+        gold={"A": len(true)},
     )
     found = fit_temperature(judged)
     assert found.value == pytest.approx(temperature, rel=0.06)
@@ -78,7 +89,9 @@ def test_extreme_scores_stay_finite() -> None:
 
 
 def min_max(rows: list[tuple[float, bool]]) -> dict[float, float]:
-    """The isotonic regression by its formula: max over starts of min over ends of the mean between."""
+    """The isotonic regression by its formula: max over starts of min over ends of the mean
+    between.
+    """
     levels = sorted({s for s, _ in rows})
     means = [[float(r) for s, r in rows if s == level] for level in levels]
 
@@ -87,20 +100,27 @@ def min_max(rows: list[tuple[float, bool]]) -> dict[float, float]:
         return sum(part) / len(part)
 
     n = len(levels)
-    return {levels[i]: max(min(mean(a, b) for b in range(i, n)) for a in range(i + 1)) for i in range(n)}
+    return {
+        levels[i]: max(min(mean(a, b) for b in range(i, n)) for a in range(i + 1)) for i in range(n)
+    }
 
 
 @given(ROWS)
 def test_isotonic_is_the_formula_and_that_of_scikit_learn(rows: list[tuple[float, bool]]) -> None:
-    assume(np.diff(sorted({s for s, _ in rows}), prepend=-1).min() > 1e-6)  # scikit-learn joins what is nearer
+    # scikit-learn joins what is nearer
+    assume(np.diff(sorted({s for s, _ in rows}), prepend=-1).min() > 1e-6)
     judged = data(rows)
     found = fit_isotonic(judged)
     wanted = min_max(rows)
     fitted = interpolate_scores(np.array(list(wanted)), found.scores, found.values)
     assert fitted == pytest.approx(list(wanted.values()))
-    theirs = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(judged.scores, judged.right)
+    theirs = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(
+        judged.scores, judged.right
+    )
     between = np.linspace(0, 1, 101)
-    assert interpolate_scores(between, found.scores, found.values) == pytest.approx(theirs.predict(between), abs=1e-9)
+    assert interpolate_scores(between, found.scores, found.values) == pytest.approx(
+        theirs.predict(between), abs=1e-9
+    )
     assert list(found.scores) == sorted(set(found.scores))
     assert list(found.values) == sorted(found.values)
     assert (np.diff(interpolate_scores(between, found.scores, found.values)) >= -1e-12).all()

@@ -29,23 +29,37 @@ def test_the_scores_of_each_system(gold: dict[str, Any], said: list[dict[str, An
             expected.by_type,
             expected.by_document,
         )
-        assert list(found.by_document) == list(expected.by_document)  # draws of documents are the same then
+        # draws of documents are the same then
+        assert list(found.by_document) == list(expected.by_document)
     assert cells.totals().tolist() == np.bincount(cells.cell, minlength=len(cells.gold)).tolist()
-    assert sum(row.sum() for row in cells.by_type().values()) == cells.totals().sum() == len(cells.cell)
+    assert (
+        sum(row.sum() for row in cells.by_type().values())
+        == cells.totals().sum()
+        == len(cells.cell)
+    )
     assert len(
-        {(g, *s) for g, s in zip(cells.gold.tolist(), map(tuple, cells.predicted.tolist()), strict=True)}
+        {
+            (g, *s)
+            for g, s in zip(cells.gold.tolist(), map(tuple, cells.predicted.tolist()), strict=True)
+        }
     ) == len(cells.gold)
 
 
 @given(SAID, SAID)
-def test_draws_are_the_sums_over_drawn_documents(gold: dict[str, Any], said: dict[str, Any]) -> None:
+def test_draws_are_the_sums_over_drawn_documents(
+    gold: dict[str, Any], said: dict[str, Any]
+) -> None:
     gold["a"] = [*gold["a"], Mention(((6, 9),), "X")]
     cells = cells_from(gold, [said])
     generator = np.random.default_rng(5)
     for row in cells.drawn(resamples=20, seed=5):
         picked = generator.integers(0, 4, size=4, dtype=np.int64).tolist()
         expected = [
-            sum(picked.count(d) for d, c in zip(cells.document, cells.cell, strict=True) if c == cell)
+            sum(
+                picked.count(d)
+                for d, c in zip(cells.document, cells.cell, strict=True)
+                if c == cell
+            )
             for cell in range(len(cells.gold))
         ]
         assert row.tolist() == expected
@@ -54,7 +68,9 @@ def test_draws_are_the_sums_over_drawn_documents(gold: dict[str, Any], said: dic
 def test_documents_must_be_those_of_the_gold() -> None:
     mention = Mention(((0, 1),), "X")
     gold = {"a": [mention], "b": []}
-    with pytest.raises(InputError, match=r"s0 lacks 1 document: 'b' of the 2 in the gold; .*allow_missing"):
+    with pytest.raises(
+        InputError, match=r"s0 lacks 1 document: 'b' of the 2 in the gold; .*allow_missing"
+    ):
         cells_from(gold, [{"a": []}])
     assert cells_from(gold, [{"a": []}], allow_missing=True).missing == {"s0": ("b",)}
     with pytest.raises(InputError, match="s1 names 1 document: 'c' that the gold does not have"):

@@ -18,7 +18,9 @@ from fascicle.evaluation.uncertainty.significance import holm_correction, random
 from .strategies import CASES, cells_from
 
 
-def compared(gold: dict[str, Any], said: list[dict[str, Any]], *, resamples: int = 20) -> Comparison:
+def compared(
+    gold: dict[str, Any], said: list[dict[str, Any]], *, resamples: int = 20
+) -> Comparison:
     cells = cells_from(gold, said)
     return compare(cells, cells.drawn(resamples=resamples, seed=0))
 
@@ -35,7 +37,11 @@ def test_counts_equal_those_of_sets(case: tuple[dict[str, Any], list[dict[str, A
     assert (found.documents, found.gold) == (4, len(gold))
     for measured, chosen in ((found.union, everything), (found.intersection, common)):
         counts = measured.counts
-        assert (counts.tp, counts.fp, counts.fn) == (len(chosen & gold), len(chosen - gold), len(gold - chosen))
+        assert (counts.tp, counts.fp, counts.fn) == (
+            len(chosen & gold),
+            len(chosen - gold),
+            len(gold - chosen),
+        )
     right = len(everything & gold)
     assert found.oracle_f1 == pytest.approx(2 * right / (right + len(gold)))
     for at, row in enumerate(found.rows):
@@ -54,18 +60,25 @@ def test_counts_equal_those_of_sets(case: tuple[dict[str, Any], list[dict[str, A
         assert counts.support == sum(i[1] == name for i in gold)
     for pair, (a, b) in zip(found.pairs, combinations(said, 2), strict=True):
         assert (pair.shared, pair.shared_true) == (len(a & b), len(a & b & gold))
-        assert pair.agreement == pytest.approx(2 * len(a & b) / (len(a) + len(b)) if a or b else 0.0)
+        assert pair.agreement == pytest.approx(
+            2 * len(a & b) / (len(a) + len(b)) if a or b else 0.0
+        )
 
 
 @settings(max_examples=30)
 @given(CASES)
-def test_intervals_are_those_of_the_usual_bootstrap(case: tuple[dict[str, Any], list[dict[str, Any]]]) -> None:
+def test_intervals_are_those_of_the_usual_bootstrap(
+    case: tuple[dict[str, Any], list[dict[str, Any]]],
+) -> None:
     found = compared(*case, resamples=50)
     scores = [score(case[0], one) for one in case[1]]
     for row, one in zip(found.rows, scores, strict=True):
         expected = bootstrap_f1(one, resamples=50)
         assert row.measured.f1.as_dict() == pytest.approx(expected.as_dict())
-        for interval, rate in ((row.measured.precision, "precision"), (row.measured.recall, "recall")):
+        for interval, rate in (
+            (row.measured.precision, "precision"),
+            (row.measured.recall, "recall"),
+        ):
             assert interval.estimate == pytest.approx(getattr(one.micro, rate))
             assert interval.low <= interval.high
     chosen = list(combinations(scores, 2))
@@ -73,7 +86,9 @@ def test_intervals_are_those_of_the_usual_bootstrap(case: tuple[dict[str, Any], 
     shuffled = [randomisation_p_value(a, b, shuffles=50) for a, b in chosen]
     for pair, difference in zip(found.pairs, differences, strict=True):
         assert pair.difference.as_dict() == pytest.approx(difference.as_dict())
-    assert [p.bootstrap_p for p in found.pairs] == pytest.approx(holm_correction([d.p_value for d in differences]))
+    assert [p.bootstrap_p for p in found.pairs] == pytest.approx(
+        holm_correction([d.p_value for d in differences])
+    )
     assert [p.randomisation_p for p in found.pairs] == shuffled
     assert [p.randomisation_p_corrected for p in found.pairs] == holm_correction(shuffled)
 

@@ -6,16 +6,26 @@ from fascicle.core.document import Document, Mention
 from fascicle.evaluation.scoring.inputs import ScoredSystem, score_system
 from fascicle.evaluation.scoring.scores import ONE_DOCUMENT
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
-from fascicle.evaluation.uncertainty.significance import holm_correction, paired_tests, randomisation_p_value
+from fascicle.evaluation.uncertainty.significance import (
+    holm_correction,
+    paired_tests,
+    randomisation_p_value,
+)
 
 GENE = Mention(((0, 4),), "Gene")
 
 
 def systems(*found: int, gold: bool = True, documents: int = 40) -> list[ScoredSystem]:
     """Systems that find the only mention in so many of the documents."""
-    texts = [Document(id=str(i), text="IL-2", mentions=(GENE,) if gold else ()) for i in range(documents)]
+    texts = [
+        Document(id=str(i), text="IL-2", mentions=(GENE,) if gold else ()) for i in range(documents)
+    ]
     return [
-        score_system("same name", texts, predicted={d.id: (GENE,) if i < n else () for i, d in enumerate(texts)})
+        score_system(
+            "same name",
+            texts,
+            predicted={d.id: (GENE,) if i < n else () for i, d in enumerate(texts)},
+        )
         for n in found
     ]
 
@@ -29,7 +39,9 @@ def test_the_rows_are_those_of_the_tests_with_holms_correction() -> None:
     assert rows[0]["p_holm"] == 3 * p_values[0] < 0.05
     for row, one in zip(rows, others, strict=True):
         whole = bootstrap_difference(one.strict, first.strict, resamples=200).as_dict()
-        assert row["f1_interval"] == {name: value for name, value in whole.items() if name != "p_value"}
+        assert row["f1_interval"] == {
+            name: value for name, value in whole.items() if name != "p_value"
+        }
     assert rows[0]["f1_interval"]["estimate"] < 0
 
 

@@ -12,18 +12,25 @@ RIGHT, WRONG = ((0, 4),), ((21, 25),)
 
 
 def predicted(*, doubtful: bool) -> tuple[Document, list[Mention]]:
-    """A text with one right mention, and a wrong one; the right one has the lower score if the text is doubtful."""
+    """A text with one right mention, and a wrong one; the right one has the lower score if the
+    text is doubtful.
+    """
     gold = Mention(RIGHT, "CellLine")
     low, high = 0.6, 0.8
     scores = (low, high) if doubtful else (high, low)
-    answers = [Mention(spans, "CellLine", score=score) for spans, score in zip((RIGHT, WRONG), scores, strict=True)]
+    answers = [
+        Mention(spans, "CellLine", score=score)
+        for spans, score in zip((RIGHT, WRONG), scores, strict=True)
+    ]
     return Document(id="1", text=TEXT, mentions=(gold,)), answers
 
 
 def fitted(*halves: bool) -> FittedDocuments:
     pairs = [predicted(doubtful=doubtful) for doubtful in halves for _ in range(60)]
     documents, answers = zip(*pairs, strict=True)
-    texts = PredictedTexts(file="a", documents=documents, answers=answers, types=frozenset({"CellLine"}))
+    texts = PredictedTexts(
+        file="a", documents=documents, answers=answers, types=frozenset({"CellLine"})
+    )
     return fit_documents([texts], sentences=sentences, types=["CellLine"], chosen_on={"a": "0"})
 
 

@@ -8,7 +8,14 @@ from collections.abc import Sequence
 from hypothesis import given
 
 from fascicle.core.document import Mention
-from fascicle.evaluation.breakdown.errors import BOUNDARY, CLASSES, Mistake, distinct, error_rates, find_mistakes
+from fascicle.evaluation.breakdown.errors import (
+    BOUNDARY,
+    CLASSES,
+    Mistake,
+    distinct,
+    error_rates,
+    find_mistakes,
+)
 from fascicle.evaluation.scoring.scores import score
 
 from .strategies import Corpus, characters, corpora, sides
@@ -28,8 +35,12 @@ def holds_two(holder: Mention, others: Sequence[Mention]) -> list[Mention]:
     return [o for o in within if any(apart(o, p) for p in within)]
 
 
-def naive(mention: Mention, own: Sequence[Mention], others: Sequence[Mention], side: str) -> set[str]:
-    """The classes that fit by the definition, of which several boundary sides may: which one decides is tried apart."""
+def naive(
+    mention: Mention, own: Sequence[Mention], others: Sequence[Mention], side: str
+) -> set[str]:
+    """The classes that fit by the definition, of which several boundary sides may: which one
+    decides is tried apart.
+    """
     keys = {(m.type, m.spans) for m in others}
     other_keys = {(m.type, m.spans) for m in own}
     wrong = [o for o in others if (o.type, o.spans) not in other_keys]
@@ -53,9 +64,9 @@ def naive(mention: Mention, own: Sequence[Mention], others: Sequence[Mention], s
 def sides_of(a: Mention, b: Mention) -> str:
     left = min(characters(a.spans)) != min(characters(b.spans))
     right = max(characters(a.spans)) != max(characters(b.spans))
-    return {(True, True): "both", (True, False): "left", (False, True): "right"}.get((left, right), "inside").join(
-        ("boundary-", "")
-    )
+    return {(True, True): "both", (True, False): "left", (False, True): "right"}.get(
+        (left, right), "inside"
+    ).join(("boundary-", ""))
 
 
 @given(corpora())
@@ -67,10 +78,14 @@ def test_every_error_has_the_one_class_that_its_definition_gives(corpus: Corpus)
         for side, own, others in (("fp", said[key], gold[key]), ("fn", gold[key], said[key])):
             keys = {(m.type, m.spans) for m in others}
             wanted += [(key, side, m.type, m.spans) for m in own if (m.type, m.spans) not in keys]
-    assert Counter((m.document, m.side, m.mention.type, m.mention.spans) for m in found) == Counter(wanted)
+    assert Counter((m.document, m.side, m.mention.type, m.mention.spans) for m in found) == Counter(
+        wanted
+    )
     for mistake in found:
         own, others = (said, gold) if mistake.side == "fp" else (gold, said)
-        classes = naive(mistake.mention, own[mistake.document], others[mistake.document], mistake.side)
+        classes = naive(
+            mistake.mention, own[mistake.document], others[mistake.document], mistake.side
+        )
         assert mistake.kind in classes
         assert (mistake.partner is None) == (mistake.kind in ("spurious", "missed"))
         if mistake.partner is not None:
@@ -82,19 +97,27 @@ def check_partner(mistake: Mistake, own: Sequence[Mention], others: Sequence[Men
     assert partner is not None
     assert partner in others
     assert not apart(mistake.mention, partner)
-    assert mistake.partner_right == ((partner.type, partner.spans) in {(m.type, m.spans) for m in own})
+    assert mistake.partner_right == (
+        (partner.type, partner.spans) in {(m.type, m.spans) for m in own}
+    )
     if mistake.kind == "type":
         assert partner.spans == mistake.mention.spans
     if mistake.kind in BOUNDARY:
         assert mistake.kind == sides_of(mistake.mention, partner)
-        alike = [o for o in others if o.type == mistake.mention.type and not apart(o, mistake.mention)]
+        alike = [
+            o for o in others if o.type == mistake.mention.type and not apart(o, mistake.mention)
+        ]
         keys = {(m.type, m.spans) for m in own}
         wrong = [o for o in alike if (o.type, o.spans) not in keys]
-        assert likeness(mistake.mention, partner) == max(likeness(mistake.mention, o) for o in wrong or alike)
+        assert likeness(mistake.mention, partner) == max(
+            likeness(mistake.mention, o) for o in wrong or alike
+        )
 
 
 def likeness(a: Mention, b: Mention) -> float:
-    return len(characters(a.spans) & characters(b.spans)) / len(characters(a.spans) | characters(b.spans))
+    return len(characters(a.spans) & characters(b.spans)) / len(
+        characters(a.spans) | characters(b.spans)
+    )
 
 
 @given(corpora())
@@ -126,7 +149,9 @@ def test_the_rates_of_the_paper_against_loops_over_false_positives(corpus: Corpu
                     continue
                 if any(g.spans == p.spans for g in gold[key]):
                     typed += 1
-                elif any(not apart(g, p) and (g.type == p.type or not same_type) for g in gold[key]):
+                elif any(
+                    not apart(g, p) and (g.type == p.type or not same_type) for g in gold[key]
+                ):
                     bounded += 1
         found = error_rates(find_mistakes(gold, said), same_type=same_type)
         assert (found["type_errors"], found["boundary_errors"]) == (typed, bounded)
@@ -137,7 +162,9 @@ def test_the_rates_of_the_paper_against_loops_over_false_positives(corpus: Corpu
 
 @given(corpora())
 def test_the_type_rate_is_at_most_one_half_where_no_span_has_two_types(corpus: Corpus) -> None:
-    one_type = [tuple(tuple({m.spans: m for m in side}.values()) for side in pair) for pair in corpus]
+    one_type = [
+        tuple(tuple({m.spans: m for m in side}.values()) for side in pair) for pair in corpus
+    ]
     rate = error_rates(find_mistakes(*sides(one_type)))["type_rate"]
     assert rate is None or rate <= 0.5
 
@@ -147,7 +174,9 @@ def m(start: int, end: int, type_: str = "Gene", score: float | None = None) -> 
 
 
 def test_a_wrong_partner_explains_before_a_right_one() -> None:
-    """The false positive is nearer to the gold mention that was found, but belongs to the one that was not."""
+    """The false positive is nearer to the gold mention that was found, but belongs to the one
+    that was not.
+    """
     (wrong, missed) = find_mistakes({"d": [m(0, 8), m(4, 20)]}, {"d": [m(0, 8), m(0, 9)]})
     assert (wrong.side, wrong.kind, wrong.partner) == ("fp", "boundary-both", m(4, 20))
     assert (missed.partner, missed.partner_right) == (m(0, 9), False)
@@ -157,14 +186,24 @@ def test_a_wrong_partner_explains_before_a_right_one() -> None:
 
 def test_scores_belong_to_predictions() -> None:
     found = find_mistakes({"d": [m(0, 4), m(10, 12)]}, {"d": [m(0, 5, score=0.7)]})
-    assert [(mistake.side, mistake.score) for mistake in found] == [("fp", 0.7), ("fn", 0.7), ("fn", None)]
+    assert [(mistake.side, mistake.score) for mistake in found] == [
+        ("fp", 0.7),
+        ("fn", 0.7),
+        ("fn", None),
+    ]
 
 
 def test_duplicates_are_one_mention_with_the_highest_score() -> None:
-    kept = distinct([m(0, 4, score=None), m(0, 4, score=0.2), m(0, 4, score=0.9), m(0, 4, score=0.5), m(0, 2)])
+    kept = distinct(
+        [m(0, 4, score=None), m(0, 4, score=0.2), m(0, 4, score=0.9), m(0, 4, score=0.5), m(0, 2)]
+    )
     assert [(x.end, x.score) for x in kept] == [(2, None), (4, 0.9)]
 
 
 def test_no_error_has_no_rate() -> None:
     rates = error_rates(find_mistakes({"d": [m(0, 4)]}, {"d": [m(0, 4)]}))
-    assert (rates["type_rate"], rates["boundary_rate"], rates["undefined"]) == (None, None, "there is no error")
+    assert (rates["type_rate"], rates["boundary_rate"], rates["undefined"]) == (
+        None,
+        None,
+        "there is no error",
+    )

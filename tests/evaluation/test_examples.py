@@ -7,7 +7,12 @@ import json
 from hypothesis import given
 
 from fascicle.core.document import Document, Mention
-from fascicle.evaluation.breakdown.buckets import boundary_words, class_table, confusions, error_examples
+from fascicle.evaluation.breakdown.buckets import (
+    boundary_words,
+    class_table,
+    confusions,
+    error_examples,
+)
 from fascicle.evaluation.breakdown.errors import BOUNDARY, CLASSES, find_mistakes
 
 from .strategies import TEXT, Corpus, corpora, documents, sides
@@ -22,9 +27,14 @@ def test_tables_hold_every_mistake_once(corpus: Corpus) -> None:
         assert sum(row[side] for row in table.values()) == sum(m.side == side for m in found)
     assert sum(row["beside_right"] for row in table.values()) == sum(m.partner_right for m in found)
     for row in table.values():
-        assert [sum(pair[at] for pair in row["types"].values()) for at in (0, 1)] == [row["fp"], row["fn"]]
+        assert [sum(pair[at] for pair in row["types"].values()) for at in (0, 1)] == [
+            row["fp"],
+            row["fn"],
+        ]
     wrong_type = [m for m in found if m.side == "fp" and m.kind in ("type", "boundary-and-type")]
-    assert sum(row["same_span"] + row["overlapping"] for row in confusions(found)) == len(wrong_type)
+    assert sum(row["same_span"] + row["overlapping"] for row in confusions(found)) == len(
+        wrong_type
+    )
     for row in confusions(found):
         assert row["gold"] != row["predicted"]
 
@@ -64,7 +74,11 @@ def test_examples_are_bounded_sorted_and_stand_in_their_context(corpus: Corpus) 
             part = [e for e in listed if e["side"] == side]
             scores = [-1.0 if e["score"] is None else e["score"] for e in part]
             assert scores == sorted(scores, reverse=True)
-            everything = [m.score if m.score is not None else -1.0 for m in found if (m.kind, m.side) == (kind, side)]
+            everything = [
+                m.score if m.score is not None else -1.0
+                for m in found
+                if (m.kind, m.side) == (kind, side)
+            ]
             assert len(part) <= 2
             if side == "fp":
                 assert scores == sorted(everything, reverse=True)[:2]
@@ -86,8 +100,20 @@ def mention(words: str, type_: str, score: float | None = None) -> Mention:
 
 
 def test_a_pair_is_shown_once() -> None:
-    gold = {"d": [mention("lung cancer", "Disease"), mention("BRCA1", "Gene"), mention("breast", "Organ")]}
-    said = {"d": [mention("lung", "Disease", 0.4), mention("BRCA1", "Disease", 0.9), mention("cancer and", "Disease")]}
+    gold = {
+        "d": [
+            mention("lung cancer", "Disease"),
+            mention("BRCA1", "Gene"),
+            mention("breast", "Organ"),
+        ]
+    }
+    said = {
+        "d": [
+            mention("lung", "Disease", 0.4),
+            mention("BRCA1", "Disease", 0.9),
+            mention("cancer and", "Disease"),
+        ]
+    }
     shown = error_examples(find_mistakes(gold, said), {"d": DOCUMENT})
     assert {kind: [e["side"] for e in listed] for kind, listed in shown.items()} == {
         "type": ["fp"],
@@ -100,16 +126,30 @@ def test_a_pair_is_shown_once() -> None:
 
 def test_confusions_tell_lost_types_from_second_ones() -> None:
     gold = {"d": [mention("lung cancer", "Disease"), mention("BRCA1", "Gene")]}
-    said = {"d": [mention("lung cancer", "Disease"), mention("lung cancer", "Cell"), mention("BRCA1 gene", "DNA")]}
+    said = {
+        "d": [
+            mention("lung cancer", "Disease"),
+            mention("lung cancer", "Cell"),
+            mention("BRCA1 gene", "DNA"),
+        ]
+    }
     assert confusions(find_mistakes(gold, said)) == [
-        {"gold": "Disease", "predicted": "Cell", "same_span": 1, "overlapping": 0, "beside_right": 1},
+        {
+            "gold": "Disease",
+            "predicted": "Cell",
+            "same_span": 1,
+            "overlapping": 0,
+            "beside_right": 1,
+        },
         {"gold": "Gene", "predicted": "DNA", "same_span": 0, "overlapping": 1, "beside_right": 0},
     ]
 
 
 def test_long_contexts_are_cut() -> None:
     text = "word " * 1000 + "end"
-    found = find_mistakes({"d": []}, {"d": [Mention(((2000, 4990),), "X"), Mention(((2500, 2504),), "X")]})
+    found = find_mistakes(
+        {"d": []}, {"d": [Mention(((2000, 4990),), "X"), Mention(((2500, 2504),), "X")]}
+    )
     long, short = error_examples(found, {"d": Document(id="d", text=text)})["spurious"]
     assert len(long["context"]) <= 800
     assert long["mention"]["text"].endswith("…")
@@ -128,12 +168,18 @@ def test_the_mentions_around_an_example_are_those_of_its_context(corpus: Corpus)
     for kind, listed in with_them.items():
         for example, bare in zip(listed, plain[kind], strict=True):
             assert {name: value for name, value in example.items() if name != "around"} == bare
-            start, end = example["context_start"], example["context_start"] + len(example["context"])
+            start, end = (
+                example["context_start"],
+                example["context_start"] + len(example["context"]),
+            )
             identifier = example["document"]
             keys = [{(m.type, m.spans) for m in side[identifier]} for side in (gold, said)]
             for name, own, other in (("gold", *keys), ("predicted", *keys[::-1])):
                 inside = {key for key in own if any(a < end and start < b for a, b in key[1])}
-                told = {(row["type"], tuple(map(tuple, row["spans"]))): row["right"] for row in example["around"][name]}
+                told = {
+                    (row["type"], tuple(map(tuple, row["spans"]))): row["right"]
+                    for row in example["around"][name]
+                }
                 assert told == {key: key in other for key in inside}
             assert example["around"]["more"] == 0
 
@@ -147,7 +193,9 @@ def test_of_many_mentions_around_an_example_the_nearest_are_told() -> None:
         find_mistakes({"a": gold}, {"a": said}), {"a": document}, predicted={"a": said}
     ).values()
     inside = [
-        m for m in gold if example["context_start"] <= m.start < example["context_start"] + len(example["context"])
+        m
+        for m in gold
+        if example["context_start"] <= m.start < example["context_start"] + len(example["context"])
     ]
     near = sorted(inside, key=lambda m: abs(m.start - 60))[:40]
     told = example["around"]

@@ -49,8 +49,15 @@ def test_reasons() -> None:
 
 
 def test_macro_is_undefined_without_gold_or_types() -> None:
-    assert macro_row(score({"a": [GENE]}, {"a": [GENE]})) == {"precision": 1.0, "recall": 1.0, "f1": 1.0}
-    for gold, rule, reason in (([], "strict", "there is no gold mention"), ([GENE], "span", "does not look at types")):
+    assert macro_row(score({"a": [GENE]}, {"a": [GENE]})) == {
+        "precision": 1.0,
+        "recall": 1.0,
+        "f1": 1.0,
+    }
+    for gold, rule, reason in (
+        ([], "strict", "there is no gold mention"),
+        ([GENE], "span", "does not look at types"),
+    ):
         row = macro_row(score({"a": gold}, {"a": [CELL]}, rule=rule))  # type: ignore[arg-type]
         assert row["f1"] is None
         assert reason in row["undefined"]["f1"]

@@ -16,7 +16,9 @@ from fascicle.settings.decision import Calibration, TemperatureCurve
 TYPES = ("A", "B")
 ROWS = st.lists(
     st.tuples(
-        st.sampled_from([0.125, 0.25, 0.5, 0.625, 0.875]) | st.floats(0, 1), st.booleans(), st.sampled_from(TYPES)
+        st.sampled_from([0.125, 0.25, 0.5, 0.625, 0.875]) | st.floats(0, 1),
+        st.booleans(),
+        st.sampled_from(TYPES),
     ),
     min_size=1,
     max_size=25,
@@ -34,15 +36,21 @@ def data(rows: list[Row], *, missed: int = 0) -> JudgedMentions:
     )
 
 
-def rates(judged: JudgedMentions, scores: np.ndarray, threshold: float) -> tuple[float, float, float]:
-    """Precision, recall, F1 of what reaches a threshold, counted one by one; precision of nothing is -1."""
+def rates(
+    judged: JudgedMentions, scores: np.ndarray, threshold: float
+) -> tuple[float, float, float]:
+    """Precision, recall, F1 of what reaches a threshold, counted one by one; precision of
+    nothing is -1.
+    """
     tp = sum(1 for s, r in zip(scores, judged.right, strict=True) if r and s >= threshold)
     kept = sum(1 for s in scores if s >= threshold)
     gold = sum(judged.gold.values())
     return (tp / kept if kept else -1.0), tp / gold, 2 * tp / (kept + gold)
 
 
-def best_by_hand(judged: JudgedMentions, scores: np.ndarray, target: Target) -> tuple[float, float, float] | None:
+def best_by_hand(
+    judged: JudgedMentions, scores: np.ndarray, target: Target
+) -> tuple[float, float, float] | None:
     """What the best cut gives: just above and at every score."""
     found = [rates(judged, scores, at) for at in sorted(set(scores.tolist()))]
     if target.precision is not None:
@@ -92,7 +100,9 @@ def test_the_threshold_of_a_type_is_that_of_the_type_alone(rows: list[Row], targ
     judged = data(rows, missed=1)
     predicted = {t for _, _, t in rows}
     try:
-        fitted = fit_calibration(judged, method="none", target=target, types=TYPES, chosen_on="x").calibration
+        fitted = fit_calibration(
+            judged, method="none", target=target, types=TYPES, chosen_on="x"
+        ).calibration
     except InputError:
         return
     reached = {
@@ -102,14 +112,18 @@ def test_the_threshold_of_a_type_is_that_of_the_type_alone(rows: list[Row], targ
     }
     assert set(fitted.thresholds) == reached
     for name, threshold in fitted.thresholds.items():
-        alone = fit_calibration(judged.of_type(name), method="none", target=target, chosen_on="x").calibration
+        alone = fit_calibration(
+            judged.of_type(name), method="none", target=target, chosen_on="x"
+        ).calibration
         assert threshold == alone.threshold
     if reached == set(TYPES):
         assert fitted.threshold == 0.0
     else:
         assert (
             fitted.threshold
-            == fit_calibration(judged, method="none", target=target, chosen_on="x").calibration.threshold
+            == fit_calibration(
+                judged, method="none", target=target, chosen_on="x"
+            ).calibration.threshold
         )
 
 
@@ -121,7 +135,9 @@ def test_a_type_that_cannot_be_fitted_takes_the_common_threshold_and_it_is_said(
         types=("A", "A", "B"),
         gold={"A": 1, "C": 2},
     )
-    fitted = fit_calibration(judged, method="none", target=Target(), types=("A", "B", "C"), chosen_on="x")
+    fitted = fit_calibration(
+        judged, method="none", target=Target(), types=("A", "B", "C"), chosen_on="x"
+    )
     assert fitted.calibration.thresholds == {"A": pytest.approx(0.85)}
     assert fitted.calibration.threshold == pytest.approx(0.85)
     assert fitted.notes == (
@@ -132,7 +148,9 @@ def test_a_type_that_cannot_be_fitted_takes_the_common_threshold_and_it_is_said(
 
 def test_what_is_kept_and_how_the_numbers_change() -> None:
     rows: list[Row] = [(0.9, True, "A"), (0.8, False, "A"), (0.7, True, "A"), (0.2, False, "A")]
-    fitted = fit_calibration(data(rows, missed=0), method="temperature", target=Target(recall=1.0), chosen_on="h")
+    fitted = fit_calibration(
+        data(rows, missed=0), method="temperature", target=Target(recall=1.0), chosen_on="h"
+    )
     assert isinstance(fitted.calibration.curve, TemperatureCurve)
     assert (fitted.calibration.wanted, fitted.calibration.chosen_on) == ("recall 1", "h")
     assert [(s.name, s.mentions) for s in fitted.stages] == [
@@ -148,7 +166,9 @@ def test_what_is_kept_and_how_the_numbers_change() -> None:
 
 
 def test_everything_is_kept_where_everything_is_good_enough() -> None:
-    fitted = fit_calibration(data([(0.3, True, "A")]), method="none", target=Target(precision=0.9), chosen_on="x")
+    fitted = fit_calibration(
+        data([(0.3, True, "A")]), method="none", target=Target(precision=0.9), chosen_on="x"
+    )
     assert fitted.calibration == Calibration(threshold=0.0, wanted="precision 0.9", chosen_on="x")
 
 
@@ -174,14 +194,20 @@ def test_few_mentions_for_an_isotonic_curve_are_said() -> None:
 def test_what_cannot_be_reached(rows: list[Row], target: Target | None, told: str) -> None:
     judged = data(rows, missed=0)
     if target is not None and target.recall:
-        judged = JudgedMentions(scores=judged.scores, right=judged.right, types=judged.types, gold={"A": 2})
+        judged = JudgedMentions(
+            scores=judged.scores, right=judged.right, types=judged.types, gold={"A": 2}
+        )
     with pytest.raises(InputError, match=told):
-        fit_calibration(judged, method="none" if target else "isotonic", target=target, chosen_on="x")
+        fit_calibration(
+            judged, method="none" if target else "isotonic", target=target, chosen_on="x"
+        )
 
 
 def test_a_type_that_cannot_reach_it_takes_the_common_threshold_and_it_is_said() -> None:
     rows: list[Row] = [(0.9, True, "A"), (0.8, False, "B"), (0.7, True, "B")]
-    fitted = fit_calibration(data(rows), method="none", target=Target(precision=0.9), types=TYPES, chosen_on="x")
+    fitted = fit_calibration(
+        data(rows), method="none", target=Target(precision=0.9), types=TYPES, chosen_on="x"
+    )
     assert fitted.calibration.thresholds == {"A": 0.0}
     assert fitted.calibration.threshold == pytest.approx(0.85)
     assert fitted.notes == (
@@ -193,13 +219,26 @@ def test_a_type_that_cannot_reach_it_takes_the_common_threshold_and_it_is_said()
 
 def test_what_all_types_together_cannot_reach_is_refused_per_type_too() -> None:
     rows: list[Row] = [(0.9, False, "B"), (0.8, True, "A")]
-    with pytest.raises(InputError, match=r"of the type 'B', no threshold .*; of all types, no threshold"):
-        fit_calibration(data(rows, missed=1), method="none", target=Target(precision=0.9), types=TYPES, chosen_on="x")
+    with pytest.raises(
+        InputError, match=r"of the type 'B', no threshold .*; of all types, no threshold"
+    ):
+        fit_calibration(
+            data(rows, missed=1),
+            method="none",
+            target=Target(precision=0.9),
+            types=TYPES,
+            chosen_on="x",
+        )
 
 
 def test_no_temperature_fits_what_is_parted_without_exception() -> None:
     with pytest.raises(InputError, match=r"no temperature from 0\.01 to 100 fits these scores"):
-        fit_calibration(data([(0.9, True, "A"), (0.2, False, "A")]), method="temperature", target=None, chosen_on="x")
+        fit_calibration(
+            data([(0.9, True, "A"), (0.2, False, "A")]),
+            method="temperature",
+            target=None,
+            chosen_on="x",
+        )
 
 
 def test_nothing_to_fit_is_refused() -> None:

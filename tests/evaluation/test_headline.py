@@ -26,7 +26,9 @@ def test_every_number_has_an_interval_or_a_reason(corpus: Corpus) -> None:
     assert {*found.intervals, *found.undefined} == set(HEADLINE)
     assert not found.intervals.keys() & found.undefined.keys()
     if len(corpus) > 1:
-        assert (bootstrap(scores, resamples=10) if found.intervals else {}).items() >= found.intervals.items()
+        assert (
+            bootstrap(scores, resamples=10) if found.intervals else {}
+        ).items() >= found.intervals.items()
     value = found.as_dict()
     for name in HEADLINE:
         one, why = value[f"{name}_interval"], value.get("undefined", {}).get(f"{name}_interval")
@@ -38,7 +40,9 @@ def test_reasons_are_those_of_each_number() -> None:
     nothing_said = headline_intervals(score({"a": [GENE], "b": [GENE]}, {"a": [], "b": []}))
     assert nothing_said.undefined == {"micro_precision": "nothing was predicted"}
     no_gold = headline_intervals(score({"a": [], "b": []}, {"a": [GENE], "b": [GENE]}))
-    assert no_gold.undefined == dict.fromkeys(("micro_recall", "macro_f1"), "there is no gold mention")
+    assert no_gold.undefined == dict.fromkeys(
+        ("micro_recall", "macro_f1"), "there is no gold mention"
+    )
     alone = headline_intervals(score({"a": [GENE]}, {"a": [GENE]}))
     assert alone.undefined == dict.fromkeys(HEADLINE, ONE_DOCUMENT)
 
@@ -56,7 +60,8 @@ def test_what_was_left_out_is_one_sentence_for_each_number() -> None:
     count = found["micro_f1_interval"]["undefined"]
     said = undefined_notes({name: found[f"{name}_interval"] for name in HEADLINE}, "sentence")
     assert said[2] == (
-        f"micro F1 is undefined in {count} of the 1,000 draws of sentences, which are left out of its interval."
+        f"micro F1 is undefined in {count} of the 1,000 draws of sentences, which are left out "
+        "of its interval."
     )
     assert len(said) == 4
     assert undefined_notes({"micro_f1": None}, "document") == []
@@ -64,7 +69,11 @@ def test_what_was_left_out_is_one_sentence_for_each_number() -> None:
 
 @pytest.mark.parametrize(
     ("unit", "drawn", "said"),
-    [("document", "document", ""), ("document", "sentence", "only one"), ("sentence", "sentence", "is one sentence")],
+    [
+        ("document", "document", ""),
+        ("document", "sentence", "only one"),
+        ("sentence", "sentence", "is one sentence"),
+    ],
 )
 def test_what_is_drawn_is_told_if_it_is_not_documents(unit: str, drawn: str, said: str) -> None:
     told = explain_intervals({"unit": unit, "drawn": drawn})
@@ -97,5 +106,9 @@ def test_rules_together_are_those_alone_and_parts_add_up(corpus: Corpus) -> None
         for name, parts in one.by_document_type.items():
             assert Counts() not in parts.values()
             for number in ("tp", "fp", "fn"):
-                assert sum(getattr(c, number) for c in parts.values()) == getattr(one.by_type[name], number)
-        assert bool(one.by_type) == (compares_types(rule) and any(gold or said for gold, said in corpus))
+                assert sum(getattr(c, number) for c in parts.values()) == getattr(
+                    one.by_type[name], number
+                )
+        assert bool(one.by_type) == (
+            compares_types(rule) and any(gold or said for gold, said in corpus)
+        )

@@ -8,14 +8,23 @@ import pytest
 
 from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError
-from fascicle.evaluation.scoring.inputs import check_offsets, check_texts, layers, only_source, text_unit
+from fascicle.evaluation.scoring.inputs import (
+    check_offsets,
+    check_texts,
+    layers,
+    only_source,
+    text_unit,
+)
 
 SEQ = Mention(((0, 4),), "Gene", source="seq")
 GOLD = Mention(((0, 4),), "Gene")
 
 
 def test_layers_are_chosen_by_source() -> None:
-    documents = [Document(id="a", text="BRCA1 ", mentions=(GOLD, SEQ)), Document(id="b", text="BRCA1 ")]
+    documents = [
+        Document(id="a", text="BRCA1 ", mentions=(GOLD, SEQ)),
+        Document(id="b", text="BRCA1 "),
+    ]
     assert layers(documents) == {"a": (GOLD,), "b": ()}
     assert layers(documents, source="seq") == {"a": (SEQ,), "b": ()}
 
@@ -36,7 +45,9 @@ def test_the_only_source_is_found() -> None:
 
 def test_another_text_is_refused() -> None:
     documents = [Document(id=name, text=f"text {name} é") for name in "abc"]
-    hashes: dict[str, str | None] = {d.id: hashlib.sha256(d.text.encode()).hexdigest() for d in documents}
+    hashes: dict[str, str | None] = {
+        d.id: hashlib.sha256(d.text.encode()).hexdigest() for d in documents
+    }
     check_texts(documents, hashes)
     check_texts(documents, {**hashes, "a": None, "b": str(hashes["b"]).upper()})
     check_texts(documents, {})
@@ -48,11 +59,15 @@ def test_what_documents_are() -> None:
     one, two = ((0, 1),), ((0, 1), (2, 3))
     sentence, whole, unknown = (Document(id="1", text="a b", sentences=s) for s in (one, two, None))
     assert [text_unit(d) for d in ([sentence], [sentence, sentence])] == ["sentence"] * 2
-    assert [text_unit(d) for d in ([whole], [sentence, whole], [sentence, unknown], [])] == ["document"] * 4
+    assert [text_unit(d) for d in ([whole], [sentence, whole], [sentence, unknown], [])] == [
+        "document"
+    ] * 4
 
 
 def test_predictions_beyond_the_text_are_of_another() -> None:
     document = Document(id="1", text="abc")
     check_offsets([document], {"1": (Mention(((0, 3),), "A"),), "2": (Mention(((0, 9),), "A"),)})
-    with pytest.raises(InputError, match=r"1 of the predicted mentions .* the A that ends at 4 in '1', which has 3"):
+    with pytest.raises(
+        InputError, match=r"1 of the predicted mentions .* the A that ends at 4 in '1', which has 3"
+    ):
         check_offsets([document], {"1": (Mention(((0, 3),), "A"), Mention(((1, 4),), "A"))})

@@ -41,10 +41,14 @@ def test_consistency_frequency_and_vocabulary(training: list[tuple[Mention, ...]
     assert found.surfaces == {(m.text_in(d.text), m.type) for d in documents for m in d.mentions}
     for surface in surfaces:
         for type_ in ("Cell", "Gene", "gene"):
-            assert found.consistency.get((surface, type_), 0.0) == share(documents, lower, surface, type_)
+            assert found.consistency.get((surface, type_), 0.0) == share(
+                documents, lower, surface, type_
+            )
 
 
-def share(documents: list[Document], lower: dict[str, list[str]], surface: tuple[str, ...], type_: str) -> float:
+def share(
+    documents: list[Document], lower: dict[str, list[str]], surface: tuple[str, ...], type_: str
+) -> float:
     """The share of the words of all occurrences that a mention of the type touches."""
     total = inside = 0
     for document in documents:
@@ -63,18 +67,30 @@ def share(documents: list[Document], lower: dict[str, list[str]], surface: tuple
 
 
 def of_words(text: str, *annotated: tuple[int, int, str]) -> Document:
-    return Document(id="t", text=text, mentions=tuple(Mention(((a, b),), t) for a, b, t in annotated))
+    return Document(
+        id="t", text=text, mentions=tuple(Mention(((a, b),), t) for a, b, t in annotated)
+    )
 
 
 @pytest.mark.parametrize(
     ("document", "expected"),
     [
         # Repeats side by side count each.
-        (of_words("rain rain rain", (0, 4, "A"), (5, 9, "A")), {(("rain",), "A"): pytest.approx(2 / 3)}),
+        (
+            of_words("rain rain rain", (0, 4, "A"), (5, 9, "A")),
+            {(("rain",), "A"): pytest.approx(2 / 3)},
+        ),
         # Characters of regular expressions are characters.
-        (of_words("a.c and abc ( x", (0, 3, "A"), (12, 13, "A")), {(("a", ".", "c"), "A"): 1.0, (("(",), "A"): 1.0}),
-        # An occurrence of which one of two words is annotated counts by half: 4 words, of which 3 are inside.
-        (of_words("big cat big cat", (0, 7, "A"), (12, 15, "A")), {(("big", "cat"), "A"): 0.75, (("cat",), "A"): 1.0}),
+        (
+            of_words("a.c and abc ( x", (0, 3, "A"), (12, 13, "A")),
+            {(("a", ".", "c"), "A"): 1.0, (("(",), "A"): 1.0},
+        ),
+        # An occurrence of which one of two words is annotated counts by half: 4 words, of which 3
+        # are inside.
+        (
+            of_words("big cat big cat", (0, 7, "A"), (12, 15, "A")),
+            {(("big", "cat"), "A"): 0.75, (("cat",), "A"): 1.0},
+        ),
     ],
 )
 def test_by_hand(document: Document, expected: dict[tuple[tuple[str, ...], str], float]) -> None:
@@ -87,7 +103,9 @@ def test_a_mention_of_white_space_is_no_string() -> None:
 
 
 def test_words_and_sentences_of_the_source_come_first() -> None:
-    given = Document(id="a", text="a-b c. d", words=((0, 3), (4, 6), (7, 8)), sentences=((0, 6), (7, 8)))
+    given = Document(
+        id="a", text="a-b c. d", words=((0, 3), (4, 6), (7, 8)), sentences=((0, 6), (7, 8))
+    )
     layout = Layout(given)
     assert layout.words == ("a-b", "c.", "d")
     assert layout.texts == (range(0, 2), range(2, 3))

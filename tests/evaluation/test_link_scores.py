@@ -1,4 +1,6 @@
-"""Scores of links, counted by hand and by naive loops; intervals and tests, by drawing documents one by one."""
+"""Scores of links, counted by hand and by naive loops; intervals and tests, by drawing documents
+one by one.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.errors import InputError
-from fascicle.evaluation.calibration.reliability import expected_calibration_error, reliability_curve
+from fascicle.evaluation.calibration.reliability import (
+    expected_calibration_error,
+    reliability_curve,
+)
 from fascicle.evaluation.link_report import LinkSystem, links_report
 from fascicle.evaluation.link_scores import (
     ALONE,
@@ -44,9 +49,16 @@ class Concepts:
 
 
 def case(gold: str, *parts: str, known: bool = True, **others: object) -> LinkCase:
-    """Gold and the candidates of each part, with blanks between CURIEs; the first of each part is the answer."""
+    """Gold and the candidates of each part, with blanks between CURIEs; the first of each part
+    is the answer.
+    """
     ranked = tuple(tuple(part.split()) for part in parts)
-    settings = {"answer": frozenset(one[0] for one in ranked if one), "surface": "name", "document": "1", **others}
+    settings = {
+        "answer": frozenset(one[0] for one in ranked if one),
+        "surface": "name",
+        "document": "1",
+        **others,
+    }
     return LinkCase(type="T", gold=frozenset(gold.split()), parts=ranked, known=known, **settings)  # type: ignore[arg-type]
 
 
@@ -90,7 +102,10 @@ def test_mentions_of_one_side_are_wrong_and_are_no_nil() -> None:
     assert found.counts("precision") == (0, 1)
     assert found.counts("nil_precision") == found.counts("nil_recall") == (0, 0)
     assert found.value("nil_recall") is None
-    assert {error: count.wrong for error, count in found.errors.items()} == {"not recognised": 1, "no such mention": 1}
+    assert {error: count.wrong for error, count in found.errors.items()} == {
+        "not recognised": 1,
+        "no such mention": 1,
+    }
 
 
 @pytest.mark.parametrize(
@@ -147,14 +162,18 @@ CASES = st.lists(
             surface="name",
             gold=frozenset() if where == "spurious" else gold,
             parts=() if where == "missed" else parts,
-            answer=frozenset(part[0] for part in parts) if answered and where != "missed" else frozenset(),
+            answer=frozenset(part[0] for part in parts)
+            if answered and where != "missed"
+            else frozenset(),
             score=score,
             known=known,
             where=where,
         ),
         st.sampled_from(DOCUMENTS),
         st.frozensets(CURIES, max_size=2),
-        st.lists(st.lists(CURIES, min_size=1, max_size=3, unique=True).map(tuple), max_size=2).map(tuple),
+        st.lists(st.lists(CURIES, min_size=1, max_size=3, unique=True).map(tuple), max_size=2).map(
+            tuple
+        ),
         st.sampled_from(["matched", "matched", "missed", "spurious"]),
         st.booleans(),
         st.none() | st.sampled_from([0.0, 0.1, 0.35, 0.5, 0.77, 1.0]),
@@ -171,19 +190,28 @@ def naive(cases: Sequence[LinkCase], name: str) -> float | None:
     right = [one for one in gold if one.answer == one.gold]
     nil = [one for one in cases if one.where == "matched" and not one.answer]
     none = [one for one in cases if one.where == "matched" and (not one.gold or not one.known)]
-    pairs = [{(one.document, curie) for one in cases for curie in getattr(one, side)} for side in ("gold", "answer")]
+    pairs = [
+        {(one.document, curie) for one in cases for curie in getattr(one, side)}
+        for side in ("gold", "answer")
+    ]
     both = pairs[0] & pairs[1]
     firsts = {id(one): {part[0] for part in one.parts} for one in gold}
     shares: dict[str, tuple[float, float]] = {
         "recall@1": (sum(firsts[id(one)] == one.gold for one in gold), len(gold)),
         **{
             f"recall@{rank}": (
-                sum(all(any(curie in part[:rank] for part in one.parts) for curie in one.gold) for one in gold),
+                sum(
+                    all(any(curie in part[:rank] for part in one.parts) for curie in one.gold)
+                    for one in gold
+                ),
                 len(gold),
             )
             for rank in (5, 20)
         },
-        "half": (sum(firsts[id(one)] != one.gold and bool(firsts[id(one)] & one.gold) for one in gold), len(gold)),
+        "half": (
+            sum(firsts[id(one)] != one.gold and bool(firsts[id(one)] & one.gold) for one in gold),
+            len(gold),
+        ),
         "ceiling": (sum(one.known for one in gold), len(gold)),
         "precision": (len(right), len(answered)),
         "recall": (len(right), len(gold)),
@@ -202,21 +230,31 @@ def naive(cases: Sequence[LinkCase], name: str) -> float | None:
 def test_figures_equal_loops(cases: list[LinkCase]) -> None:
     found = scored(cases)
     for name in FIGURES:
-        assert found.value(name) == (None if (value := naive(cases, name)) is None else pytest.approx(value)), name
+        assert found.value(name) == (
+            None if (value := naive(cases, name)) is None else pytest.approx(value)
+        ), name
     told = [(one.score, bool(one.gold) and one.answer == one.gold) for one in cases if one.answer]
     known = [(score, right) for score, right in told if score is not None]
-    curve = reliability_curve(np.array([one for one, _ in known], float), np.array([one for _, one in known], bool))
+    curve = reliability_curve(
+        np.array([one for one, _ in known], float), np.array([one for _, one in known], bool)
+    )
     expected = expected_calibration_error(curve)
     assert found.calibration_error == (None if expected is None else pytest.approx(expected))
 
 
 @given(CASES)
 def test_intervals_equal_drawing_the_documents_themselves(cases: list[LinkCase]) -> None:
-    draws = [row for block in draw_documents(len(DOCUMENTS), resamples=20, seed=3) for row in block.tolist()]
+    draws = [
+        row
+        for block in draw_documents(len(DOCUMENTS), resamples=20, seed=3)
+        for row in block.tolist()
+    ]
     values: dict[str, list[float]] = {name: [] for name in (*FIGURES, CALIBRATION)}
     for draw in draws:
         again = [
-            LinkCase(**{**{f: getattr(one, f) for f in one.__struct_fields__}, "document": f"{place}"})
+            LinkCase(
+                **{**{f: getattr(one, f) for f in one.__struct_fields__}, "document": f"{place}"}
+            )
             for place, row in enumerate(draw)
             for one in cases
             if one.document == DOCUMENTS[row]
@@ -229,7 +267,9 @@ def test_intervals_equal_drawing_the_documents_themselves(cases: list[LinkCase])
         defined = [value for value in values[name] if not np.isnan(value)]
         assert interval.undefined == 20 - len(defined)
         if defined:
-            assert (interval.low, interval.high) == pytest.approx(tuple(np.quantile(defined, [0.025, 0.975])))
+            assert (interval.low, interval.high) == pytest.approx(
+                tuple(np.quantile(defined, [0.025, 0.975]))
+            )
 
 
 def test_two_systems_are_compared_on_the_same_documents() -> None:
@@ -238,7 +278,9 @@ def test_two_systems_are_compared_on_the_same_documents() -> None:
     found = link_difference(scored(good), scored(bad), "recall@1", resamples=2000)
     assert found.estimate == pytest.approx(0.25)
     assert found.low == 0
-    gaps = [sum(1 if coin else -1 for coin in toss[:1]) / 4 for toss in product((False, True), repeat=4)]
+    gaps = [
+        sum(1 if coin else -1 for coin in toss[:1]) / 4 for toss in product((False, True), repeat=4)
+    ]
     exact = sum(abs(gap) >= 0.25 for gap in gaps) / len(gaps)
     assert found.p_value == pytest.approx(exact, abs=0.05)
     assert link_difference(scored(good), scored(good), "f1").p_value == 1
@@ -249,12 +291,19 @@ def test_two_systems_are_compared_on_the_same_documents() -> None:
 
 
 @given(CASES, CASES)
-def test_the_report_is_json_and_its_parts_agree(first: list[LinkCase], second: list[LinkCase]) -> None:
+def test_the_report_is_json_and_its_parts_agree(
+    first: list[LinkCase], second: list[LinkCase]
+) -> None:
     systems = [LinkSystem(name=name, cases=cases) for name, cases in (("a", first), ("b", second))]
-    report = links_report(systems, documents=DOCUMENTS, concepts=Concepts(), is_trained=True, resamples=10)
+    report = links_report(
+        systems, documents=DOCUMENTS, concepts=Concepts(), is_trained=True, resamples=10
+    )
     assert json.loads(json.dumps(report, allow_nan=False)) == report
     for system, cases in zip(report["systems"], (first, second), strict=True):
-        both = [system["subsets"][name]["recall@1"]["whole"] for name in ("seen_surfaces", "unseen_surfaces")]
+        both = [
+            system["subsets"][name]["recall@1"]["whole"]
+            for name in ("seen_surfaces", "unseen_surfaces")
+        ]
         assert sum(both) == sum(bool(one.gold) for one in cases)
         for error, count in system["errors"].items():
             assert 1 <= len(system["examples"][error]) <= count["wrong"]

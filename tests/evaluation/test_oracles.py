@@ -35,9 +35,14 @@ def random_flat(chance: random.Random, length: int) -> Ranges:
 def disturbed(chance: random.Random, gold: Ranges, length: int) -> Ranges:
     """Gold with some mentions lost, moved, renamed, and others where there is room."""
     kept: Ranges = []
-    for start, end, type_ in sorted([*gold, *random_flat(chance, length)], key=lambda _: chance.random()):
+    for start, end, type_ in sorted(
+        [*gold, *random_flat(chance, length)], key=lambda _: chance.random()
+    ):
         if chance.random() < 0.3:
-            start, end = max(0, start - chance.randint(0, 1)), min(length, end + chance.randint(0, 1))
+            start, end = (
+                max(0, start - chance.randint(0, 1)),
+                min(length, end + chance.randint(0, 1)),
+            )
         if chance.random() < 0.2:
             type_ = chance.choice(TYPES)
         if chance.random() < 0.8 and all(end <= a or b <= start for a, b, _ in kept):
@@ -64,7 +69,8 @@ def tags(length: int, mentions: Ranges) -> list[str]:
 
 def ours(corpus: Corpus, **options: object) -> Scores:
     sides = [
-        {str(i): [Mention(((a, b),), t) for a, b, t in row[side]] for i, row in enumerate(corpus)} for side in (1, 2)
+        {str(i): [Mention(((a, b),), t) for a, b, t in row[side]] for i, row in enumerate(corpus)}
+        for side in (1, 2)
     ]
     return score(sides[0], sides[1], **options)  # type: ignore[arg-type]
 
@@ -77,26 +83,44 @@ def check_seqeval(corpus: Corpus, scores: Scores) -> None:
     rows = strict_mode(gold, said, scheme=IOB2, zero_division=0)
     for at, (_, counts) in enumerate(sorted(scores.by_type.items())):
         rates = counts.rates()
-        assert (rates.precision, rates.recall, rates.f1) == pytest.approx(tuple(row[at] for row in rows[:3]))
+        assert (rates.precision, rates.recall, rates.f1) == pytest.approx(
+            tuple(row[at] for row in rows[:3])
+        )
         assert counts.support == rows[3][at]
     micro = strict_mode(gold, said, scheme=IOB2, average="micro", zero_division=0)
-    assert (scores.micro.precision, scores.micro.recall, scores.micro.f1) == pytest.approx(micro[:3])
+    assert (scores.micro.precision, scores.micro.recall, scores.micro.f1) == pytest.approx(
+        micro[:3]
+    )
     if all(counts.support for counts in scores.by_type.values()):
         macro = strict_mode(gold, said, scheme=IOB2, average="macro", zero_division=0)
-        assert (scores.macro.precision, scores.macro.recall, scores.macro.f1) == pytest.approx(macro[:3])
+        assert (scores.macro.precision, scores.macro.recall, scores.macro.f1) == pytest.approx(
+            macro[:3]
+        )
 
 
 def check_nervaluate(corpus: Corpus, scores: Mapping[str, Scores]) -> None:
-    made = [[[{"label": t, "start": a, "end": b - 1} for a, b, t in row[side]] for row in corpus] for side in (1, 2)]
+    made = [
+        [[{"label": t, "start": a, "end": b - 1} for a, b, t in row[side]] for row in corpus]
+        for side in (1, 2)
+    ]
     types = sorted(scores["strict"].by_type)
     found = Evaluator(made[0], made[1], tags=types, loader="dict").evaluate()
-    pairs = [(found["overall"], scores["strict"].counts, "strict"), (found["overall"], scores["span"].counts, "exact")]
+    pairs = [
+        (found["overall"], scores["strict"].counts, "strict"),
+        (found["overall"], scores["span"].counts, "exact"),
+    ]
     pairs += [(found["entities"][t], scores["strict"].by_type[t], "strict") for t in types]
     for theirs, counts, name in pairs:
         row = theirs[name]
-        assert (row.correct, row.actual, row.possible) == (counts.tp, counts.predicted, counts.support)
+        assert (row.correct, row.actual, row.possible) == (
+            counts.tp,
+            counts.predicted,
+            counts.support,
+        )
         rates = counts.rates()
-        assert (row.precision, row.recall, row.f1) == pytest.approx((rates.precision, rates.recall, rates.f1))
+        assert (row.precision, row.recall, row.f1) == pytest.approx(
+            (rates.precision, rates.recall, rates.f1)
+        )
     # Greedy pairs are never more than the most that can be made.
     assert found["overall"]["ent_type"].correct <= scores["loose"].counts.tp
     for name in types:
@@ -128,4 +152,6 @@ def test_repaired_tags_score_as_in_the_default_mode_of_seqeval() -> None:
         rows = default_mode(sides[0], sides[1], zero_division=0)
         for at, name in enumerate(sorted(found.by_type)):
             rates = found.by_type[name].rates()
-            assert (rates.precision, rates.recall, rates.f1) == pytest.approx(tuple(row[at] for row in rows[:3]))
+            assert (rates.precision, rates.recall, rates.f1) == pytest.approx(
+                tuple(row[at] for row in rows[:3])
+            )

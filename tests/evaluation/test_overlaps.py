@@ -36,5 +36,6 @@ def test_sizes_and_insides_are_those_of_sets(a: Fragments, b: Fragments) -> None
 def test_joining_keeps_the_characters_in_the_fewest_spans(spans: Fragments) -> None:
     assert characters(join_touching(spans)) == characters(spans)
     assert all(
-        before[1] < after[0] for before, after in zip(join_touching(spans), join_touching(spans)[1:], strict=False)
+        before[1] < after[0]
+        for before, after in zip(join_touching(spans), join_touching(spans)[1:], strict=False)
     )

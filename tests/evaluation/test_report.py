@@ -28,7 +28,9 @@ from .strategies import TEXT, Corpus, corpora, documents, mentions, sides
 
 def systems_of(corpus: Corpus, *others: dict[str, tuple[Mention, ...]]) -> list[ScoredSystem]:
     said = [sides(corpus)[1], *others]
-    return [score_system(f"system {i}", documents(corpus), predicted=one) for i, one in enumerate(said)]
+    return [
+        score_system(f"system {i}", documents(corpus), predicted=one) for i, one in enumerate(said)
+    ]
 
 
 def undefined(value: Any) -> Iterator[tuple[dict[str, Any], str]]:
@@ -43,7 +45,8 @@ def undefined(value: Any) -> Iterator[tuple[dict[str, Any], str]]:
             yield from undefined(inner)
 
 
-# Here ``None`` is no number without a value: an error without a partner or score, an empty bin, a bare curve.
+# Here ``None`` is no number without a value: an error without a partner or score, an empty bin, a
+# bare curve.
 NOT_NUMBERS = {"partner", "score", "mean_score", "precision_recall"}
 
 
@@ -55,7 +58,10 @@ def test_a_report_is_json_and_says_why_a_number_is_undefined(
     known = read_lexicon([Document(id="t", text=TEXT, mentions=training)]) if training else None
     found = systems_of(corpus, {str(i): () for i in range(len(corpus))})
     report = build_report(
-        documents(corpus), found, training=known, settings=ReportSettings(cutting=cutting, resamples=10, examples=2)
+        documents(corpus),
+        found,
+        training=known,
+        settings=ReportSettings(cutting=cutting, resamples=10, examples=2),
     )
     assert json.loads(json.dumps(report, allow_nan=False)) == report
     for row, key in undefined(report):
@@ -80,7 +86,9 @@ def check_tables(page: str) -> None:
 @given(corpora(scored=True))
 def test_the_parts_agree(corpus: Corpus) -> None:
     gold, said = sides(corpus)
-    report = build_report(documents(corpus), systems_of(corpus, gold), settings=ReportSettings(resamples=10))
+    report = build_report(
+        documents(corpus), systems_of(corpus, gold), settings=ReportSettings(resamples=10)
+    )
     first, perfect = report["systems"]
     strict = first["scores"]["rules"]["strict"]["micro"]
     assert list(first["scores"]["rules"]) == list(RULES)
@@ -90,36 +98,52 @@ def test_the_parts_agree(corpus: Corpus) -> None:
         assert [sum(row[name] for row in rows) for name in ("tp", "fp", "fn")] == [
             strict[name] for name in ("tp", "fp", "fn")
         ]
-    assert first["subsets"]["continuous"]["found"] + first["subsets"]["discontinuous"]["found"] == strict["tp"]
+    assert (
+        first["subsets"]["continuous"]["found"] + first["subsets"]["discontinuous"]["found"]
+        == strict["tp"]
+    )
     (difference,) = report["differences"]
     assert (difference["system"], difference["baseline"]) == ("system 1", "system 0")
     for rule in RULES:
         f1 = [one["scores"]["rules"][rule]["micro"]["f1"] for one in (perfect, first)]
         assert difference["f1"][rule] == (None if None in f1 else f1[0] - f1[1])
     rates = [one["errors"]["rates"]["type_rate"] for one in (perfect, first)]
-    assert difference["error_rates"]["type_rate"] == (None if None in rates else rates[0] - rates[1])
+    assert difference["error_rates"]["type_rate"] == (
+        None if None in rates else rates[0] - rates[1]
+    )
     for name, gaps in difference["buckets"].items():
         assert len(gaps) == len(first["buckets"][name])
     if any(said.values()):
         assert first["calibration"]["predicted"] == strict["predicted"]
-        assert sum(row["count"] for row in first["calibration"]["reliability"]) == strict["predicted"]
+        assert (
+            sum(row["count"] for row in first["calibration"]["reliability"]) == strict["predicted"]
+        )
     else:
-        assert first["calibration"] == {"undefined": "nothing was predicted, so there are no scores to judge"}
+        assert first["calibration"] == {
+            "undefined": "nothing was predicted, so there are no scores to judge"
+        }
 
 
 GENE = Mention(((0, 4),), "Gene", score=0.5, source="model")
 DOCUMENT = Document(id="a", text="IL-2 gene", mentions=(Mention(((0, 4),), "Gene"),))
 
 
-def report_of(*predicted: Mention, document: Document = DOCUMENT, others: int = 0) -> dict[str, Any]:
+def report_of(
+    *predicted: Mention, document: Document = DOCUMENT, others: int = 0
+) -> dict[str, Any]:
     more = [Document(id=f"x{i}", text="nothing") for i in range(others)]
     said = {document.id: predicted, **{d.id: () for d in more}}
-    return build_report([document, *more], [score_system("model", [document, *more], predicted=said)])
+    return build_report(
+        [document, *more], [score_system("model", [document, *more], predicted=said)]
+    )
 
 
 def test_one_document_has_no_interval() -> None:
     scores = report_of(GENE)["systems"][0]["scores"]
-    assert (scores["micro_f1_interval"], scores["undefined"]["micro_f1_interval"]) == (None, ONE_DOCUMENT)
+    assert (scores["micro_f1_interval"], scores["undefined"]["micro_f1_interval"]) == (
+        None,
+        ONE_DOCUMENT,
+    )
     assert ONE_DOCUMENT in markdown(report_of(GENE))
     assert report_of(GENE, others=1)["systems"][0]["scores"]["micro_f1_interval"]["estimate"] == 1.0
 
@@ -133,7 +157,8 @@ def test_of_one_document_its_sentences_are_drawn() -> None:
     over = Mention(((15, 24),), "Gene", score=0.5, source="model")  # over the end of its sentence
     other = (*found, over)
     systems = [
-        score_system(name, [document], predicted={"a": said}) for name, said in (("one", found), ("other", other))
+        score_system(name, [document], predicted={"a": said})
+        for name, said in (("one", found), ("other", other))
     ]
     report = build_report([document], systems)
     assert (report["gold"]["unit"], report["gold"]["drawn"]) == ("document", "sentence")
@@ -145,7 +170,9 @@ def test_of_one_document_its_sentences_are_drawn() -> None:
             assert part["scores"][f"{name}_interval"] == interval.as_dict()
     test = report["differences"][0]["test"]
     paired = bootstrap_difference(second, first).as_dict()
-    assert test["f1_interval"] == {name: value for name, value in paired.items() if name != "p_value"}
+    assert test["f1_interval"] == {
+        name: value for name, value in paired.items() if name != "p_value"
+    }
     assert test["p_value"] == randomisation_p_value(second, first)
     told = "There is only one document, so intervals come from drawing its sentences."
     assert told in markdown(report)
@@ -157,7 +184,10 @@ def test_draws_that_are_left_out_are_said() -> None:
     scores = report["systems"][0]["scores"]
     count = scores["micro_precision_interval"]["undefined"]
     assert 200 < count < 300  # of 1,000 draws of two documents, those that hold the empty one twice
-    said = f"micro P is undefined in {count} of the 1,000 draws of documents, which are left out of its interval."
+    said = (
+        f"micro P is undefined in {count} of the 1,000 draws of documents, which are left out "
+        "of its interval."
+    )
     assert said in markdown(report)
     assert said in page(report)
     assert "left out" not in markdown(report_of(GENE, others=0))
@@ -168,14 +198,19 @@ def test_every_headline_number_has_its_interval_in_brackets() -> None:
     whole = "100.00 [100.00, 100.00]"
     assert f"| model | {whole} | {whole} | {whole} | {whole} | 1 | 1 | 1 | 0 | 0 |" in found
     nothing = markdown(report_of(others=1))
-    assert "| model | – | 0.00 [0.00, 0.00] | 0.00 [0.00, 0.00] | 0.00 [0.00, 0.00] | 1 | 0 |" in nothing
+    assert (
+        "| model | – | 0.00 [0.00, 0.00] | 0.00 [0.00, 0.00] | 0.00 [0.00, 0.00] | 1 | 0 |"
+        in nothing
+    )
     assert BUCKETS_UNCORRECTED not in found
 
 
 def test_missing_scores_leave_the_rest() -> None:
     report = report_of(msgspec.structs.replace(GENE, score=None))
     reason = report["systems"][0]["calibration"]["undefined"]
-    assert reason.startswith("1 of the 1 predicted mentions have no score, the first is the Gene at 0 in document 'a'")
+    assert reason.startswith(
+        "1 of the 1 predicted mentions have no score, the first is the Gene at 0 in document 'a'"
+    )
     assert "1 of the 1 predicted mentions have no score" in markdown(report)
 
 
@@ -189,7 +224,10 @@ def test_what_training_would_tell_says_so() -> None:
     assert report["gold"]["undefined"] == {"training": "no training corpus was given"}
     assert report["systems"][0]["subsets"]["seen"]["undefined"]
     for name in ("label_consistency", "unknown_words", "training_frequency"):
-        assert report["attributes"][name]["undefined"] == "it needs the training corpus, which was not given"
+        assert (
+            report["attributes"][name]["undefined"]
+            == "it needs the training corpus, which was not given"
+        )
         assert name not in report["systems"][0]["buckets"]
     assert "It needs the training corpus" not in markdown(report)
     assert "Undefined: it needs the training corpus, which was not given." in markdown(report)
@@ -220,9 +258,14 @@ def test_escaping_keeps_what_is_read() -> None:
 
 
 def test_an_example_shows_its_mention_in_bold() -> None:
-    document = Document(id="d", text="the BRCA1 gene and TP53", mentions=(Mention(((4, 9),), "Gene"),))
+    document = Document(
+        id="d", text="the BRCA1 gene and TP53", mentions=(Mention(((4, 9),), "Gene"),)
+    )
     page = markdown(report_of(Mention(((4, 14),), "Gene", score=0.25), document=document))
-    assert "predicted Gene “BRCA1 gene”; gold Gene “BRCA1”, score 0.250, in d: … the **BRCA1 gene** and TP53 …" in page
+    assert (
+        "predicted Gene “BRCA1 gene”; gold Gene “BRCA1”, score 0.250, in d: … the **BRCA1 gene** "
+        "and TP53 …" in page
+    )
     parted = Mention(((4, 9), (19, 23)), "Gene", score=0.5)
     page = markdown(report_of(parted, document=document))
     assert "… the **BRCA1** gene and **TP53** …" in page

@@ -56,25 +56,36 @@ def test_true_positives_are_a_maximum_matching(rule: RuleName, corpus: Corpus) -
         assert found.by_type == {}
         return
     for name, counts in found.by_type.items():
-        of_type = [([m for m in gold[k] if m.type == name], [m for m in said[k] if m.type == name]) for k in gold]
+        of_type = [
+            ([m for m in gold[k] if m.type == name], [m for m in said[k] if m.type == name])
+            for k in gold
+        ]
         assert counts.tp == sum(brute(g, p, MATCH[rule]) for g, p in of_type)
         assert counts.support == sum(len(g) for g, _ in of_type)
         assert counts.predicted == sum(len(p) for _, p in of_type)
-    assert set(found.by_type) == {m.type for side in (gold, said) for listed in side.values() for m in listed}
+    assert set(found.by_type) == {
+        m.type for side in (gold, said) for listed in side.values() for m in listed
+    }
 
 
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(1, 6)), max_size=7), st.data())
-def test_sweeping_finds_as_many_pairs_as_trying_everything(ranges: list[tuple[int, int]], data: st.DataObject) -> None:
+def test_sweeping_finds_as_many_pairs_as_trying_everything(
+    ranges: list[tuple[int, int]], data: st.DataObject
+) -> None:
     one = [((start, start + length),) for start, length in ranges]
     size = data.draw(st.integers(0, len(one)))
     first, second = one[:size], one[size:]
-    expected = most_pairs([[j for j, b in enumerate(second) if characters(a) & characters(b)] for a in first])
+    expected = most_pairs(
+        [[j for j, b in enumerate(second) if characters(a) & characters(b)] for a in first]
+    )
     assert overlapping_pairs(first, second) == overlapping_pairs(second, first) == expected
 
 
 @given(st.lists(fragments(length=14), max_size=5), st.lists(fragments(length=14), max_size=5))
 def test_pairs_of_discontinuous_mentions(first: list[Fragments], second: list[Fragments]) -> None:
-    expected = most_pairs([[j for j, b in enumerate(second) if characters(a) & characters(b)] for a in first])
+    expected = most_pairs(
+        [[j for j, b in enumerate(second) if characters(a) & characters(b)] for a in first]
+    )
     assert overlapping_pairs(first, second) == expected
 
 

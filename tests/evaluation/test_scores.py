@@ -19,10 +19,14 @@ TYPES = ["Chemical", "Disease", "Gene"]
 def mentions(draw: st.DrawFn) -> Mention:
     cuts = sorted(draw(st.sets(st.integers(0, 12), min_size=2, max_size=4)))
     pairs = list(zip(cuts[::2], cuts[1::2], strict=False))
-    return Mention(tuple(sorted(pairs)), draw(st.sampled_from(TYPES)), score=draw(st.sampled_from([None, 0.5])))
+    return Mention(
+        tuple(sorted(pairs)), draw(st.sampled_from(TYPES)), score=draw(st.sampled_from([None, 0.5]))
+    )
 
 
-CORPORA = st.lists(st.tuples(st.lists(mentions(), max_size=6), st.lists(mentions(), max_size=6)), max_size=5)
+CORPORA = st.lists(
+    st.tuples(st.lists(mentions(), max_size=6), st.lists(mentions(), max_size=6)), max_size=5
+)
 
 
 def scored(corpus: list[tuple[list[Mention], list[Mention]]], **options: object) -> Scores:
@@ -40,10 +44,14 @@ def test_equals_brute_force_sets(corpus: list[tuple[list[Mention], list[Mention]
     found = scored(corpus)
     gold = {(i, m.type, m.spans) for i, (side, _) in enumerate(corpus) for m in side}
     predicted = {(i, m.type, m.spans) for i, (_, side) in enumerate(corpus) for m in side}
-    assert found.counts == Counts(tp=len(gold & predicted), fp=len(predicted - gold), fn=len(gold - predicted))
+    assert found.counts == Counts(
+        tp=len(gold & predicted), fp=len(predicted - gold), fn=len(gold - predicted)
+    )
     for name in TYPES:
         g, p = ({x for x in side if x[1] == name} for side in (gold, predicted))
-        assert found.by_type.get(name, Counts()) == Counts(tp=len(g & p), fp=len(p - g), fn=len(g - p))
+        assert found.by_type.get(name, Counts()) == Counts(
+            tp=len(g & p), fp=len(p - g), fn=len(g - p)
+        )
     precision = len(gold & predicted) / len(predicted) if predicted else 0.0
     recall = len(gold & predicted) / len(gold) if gold else 0.0
     f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
@@ -77,7 +85,10 @@ def test_macro_is_over_the_types_in_the_gold() -> None:
     ],
 )
 def test_zero_division(
-    gold: list[Mention], predicted: list[Mention], zero: tuple[float, ...], binder: tuple[float, ...]
+    gold: list[Mention],
+    predicted: list[Mention],
+    zero: tuple[float, ...],
+    binder: tuple[float, ...],
 ) -> None:
     assert triple(score({"a": gold}, {"a": predicted}).micro) == zero
     assert triple(score({"a": gold}, {"a": predicted}, zero_rule="binder").micro) == binder
@@ -117,7 +128,9 @@ def test_several_sources_on_one_side_are_refused() -> None:
 
 
 def test_as_dict_is_json() -> None:
-    found = json.loads(json.dumps(score({"a": [GENE], "b": []}, {"a": [GENE, CELL]}, allow_missing=True).as_dict()))
+    found = json.loads(
+        json.dumps(score({"a": [GENE], "b": []}, {"a": [GENE, CELL]}, allow_missing=True).as_dict())
+    )
     assert found["micro"] == {
         "precision": 0.5, "recall": 1.0, "f1": 2 / 3, "support": 1, "predicted": 2, "tp": 1, "fp": 1, "fn": 0,
     }  # fmt: skip

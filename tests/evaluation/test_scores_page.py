@@ -16,7 +16,9 @@ PAGE = "\n".join((DOCS / name).read_text(encoding="utf-8") for name in ("scores.
 
 
 def table(first: str) -> list[list[str]]:
-    """The rows of the table whose header begins with a word, as they stand after the worked example begins."""
+    """The rows of the table whose header begins with a word, as they stand after the worked
+    example begins.
+    """
     part = PAGE[PAGE.index("## A worked example") :]
     found = re.search(rf"^\| {first} \|.*\n\| --- .*\n((?:\|.*\n)+)", part, re.MULTILINE)
     assert found is not None
@@ -49,7 +51,12 @@ def test_the_errors_of_the_example() -> None:
     text, sides = example()
     found = find_mistakes({"d": sides["gold"]}, {"d": sides["predicted"]})
     shown = [
-        [m.side.upper(), m.mention.text_in(text), m.kind, "" if m.partner is None else m.partner.text_in(text)]
+        [
+            m.side.upper(),
+            m.mention.text_in(text),
+            m.kind,
+            "" if m.partner is None else m.partner.text_in(text),
+        ]
         for m in found
     ]
     part = PAGE[PAGE.index("The errors, each in one class") :]
@@ -57,9 +64,12 @@ def test_the_errors_of_the_example() -> None:
     assert [list(line) for line in lines] == shown
     rates = error_rates(found)
     assert (
-        f"TE = {rates['type_errors']}, BE = {rates['boundary_errors']} and SPURIOUS = {rates['spurious']} make up the "
-        f"{rates['type_errors'] + rates['boundary_errors'] + rates['spurious']} FP; of the {rates['errors']} errors, "
-        f"TE-Rate is {100 * (rates['type_rate'] or 0):.2f} and BE-Rate {100 * (rates['boundary_rate'] or 0):.2f}."
+        f"TE = {rates['type_errors']}, BE = {rates['boundary_errors']} and SPURIOUS = "
+        f"{rates['spurious']} make up the "
+        f"{rates['type_errors'] + rates['boundary_errors'] + rates['spurious']} FP; of the "
+        f"{rates['errors']} errors, "
+        f"TE-Rate is {100 * (rates['type_rate'] or 0):.2f} and BE-Rate "
+        f"{100 * (rates['boundary_rate'] or 0):.2f}."
     ) in " ".join(part.split())
 
 
@@ -67,10 +77,16 @@ def test_every_rule_class_and_attribute_is_on_the_page() -> None:
     for title in TITLES.values():
         assert f"\n| {title} | " in PAGE
     for kind in CLASSES:
-        name = kind.removeprefix("boundary-") if kind.startswith("boundary-") and kind.count("-") == 1 else kind
+        name = (
+            kind.removeprefix("boundary-")
+            if kind.startswith("boundary-") and kind.count("-") == 1
+            else kind
+        )
         assert f"**{name}**" in PAGE
     for attribute in ATTRIBUTES.values():
         row = re.search(rf"^\| {re.escape(attribute.title)} \|.*$", PAGE, re.MULTILINE)
         assert row is not None
         labels = [one.label for one in attribute.ranges]
-        assert attribute.title == "place in the document" or all(label in row[0] for label in labels)
+        assert attribute.title == "place in the document" or all(
+            label in row[0] for label in labels
+        )

@@ -39,7 +39,11 @@ def test_every_combination_equals_combining_and_scoring(case: Case) -> None:
     for size in range(2, len(said) + 1):
         for members in combinations(range(len(said)), size):
             votes = align([System(name=str(m), mentions=said[m]) for m in members])
-            rules = [union(), majority(), *(k_of_n(k) for k in range(2, size + 1) if k != size // 2 + 1)]
+            rules = [
+                union(),
+                majority(),
+                *(k_of_n(k) for k in range(2, size + 1) if k != size // 2 + 1),
+            ]
             if any(float(f1[m]) for m in members):
                 rules.append(weighted([f1[m] for m in members]))
             for rule in rules:
@@ -53,7 +57,9 @@ def test_every_combination_equals_combining_and_scoring(case: Case) -> None:
 
 
 @given(CASES, st.randoms(use_true_random=False))
-def test_the_best_come_first_whatever_the_order_of_the_systems(case: Case, chance: random.Random) -> None:
+def test_the_best_come_first_whatever_the_order_of_the_systems(
+    case: Case, chance: random.Random
+) -> None:
     gold, said = case
     found = rows(cells_from(gold, said))
     assert [one.f1 for one in found] == sorted((one.f1 for one in found), reverse=True)
@@ -64,7 +70,9 @@ def test_the_best_come_first_whatever_the_order_of_the_systems(case: Case, chanc
     def named(one: Candidate, of: list[int]) -> tuple[Any, ...]:
         return {of[m] for m in one.members}, one.rule.name, one.rule.votes, one.counts, one.repeats
 
-    assert [named(one, list(range(len(said)))) for one in found] == [named(one, order) for one in shuffled]
+    assert [named(one, list(range(len(said)))) for one in found] == [
+        named(one, order) for one in shuffled
+    ]
 
 
 @given(CASES)
@@ -73,13 +81,17 @@ def test_repeats_are_those_that_keep_the_same(case: Case) -> None:
     seen = set()
     for one in rows(cells_from(gold, said)):
         votes = align([System(name=str(m), mentions=said[m]) for m in one.members])
-        kept = frozenset((i, m.type, m.spans) for i, ms in combine(votes, one.rule).items() for m in ms)
+        kept = frozenset(
+            (i, m.type, m.spans) for i, ms in combine(votes, one.rule).items() for m in ms
+        )
         assert one.repeats == (kept in seen)
         seen.add(kept)
 
 
 @given(CASES, st.floats(0, 1), st.floats(0, 1))
-def test_what_is_chosen_is_the_best_of_all_that_reach_the_floor(case: Case, recall: float, precision: float) -> None:
+def test_what_is_chosen_is_the_best_of_all_that_reach_the_floor(
+    case: Case, recall: float, precision: float
+) -> None:
     cells = cells_from(*case)
     drawn = cells.drawn(resamples=10, seed=0)
     found = search(cells, drawn)
@@ -120,7 +132,9 @@ def test_the_gain_is_a_paired_difference(case: Case) -> None:
     assert (chosen.gain.estimate, chosen.gain.low, chosen.gain.high) == pytest.approx(
         (expected.estimate, expected.low, expected.high)
     )
-    assert chosen.measured.f1.as_dict() == pytest.approx(bootstrap_f1(combined, resamples=50).as_dict())
+    assert chosen.measured.f1.as_dict() == pytest.approx(
+        bootstrap_f1(combined, resamples=50).as_dict()
+    )
 
 
 def test_many_systems_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +145,8 @@ def test_many_systems_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = rows(cells_from(gold, said))
     monkeypatch.setattr("fascicle.evaluation.comparison.search._AT_ONCE", 7)
     assert rows(cells_from(gold, said)) == whole
-    assert len(whole) == 10 * 3 + 10 * 4 + 5 * 5 + 6  # union, majority, weighted; k of n for every other k
+    # union, majority, weighted; k of n for every other k
+    assert len(whole) == 10 * 3 + 10 * 4 + 5 * 5 + 6
     with pytest.raises(UsageError, match=f"at most {MOST}"):
         rows(cells_from(gold, said * 3))
 

@@ -21,7 +21,9 @@ PAIRS = st.lists(st.tuples(ANSWERS, ANSWERS), min_size=1, max_size=7)
 
 def made(answers: list[tuple[int, int]]) -> Scores:
     counts = [Counts(tp=tp, fp=fp, fn=GOLD - tp) for tp, fp in answers]
-    total = Counts(tp=sum(c.tp for c in counts), fp=sum(c.fp for c in counts), fn=sum(c.fn for c in counts))
+    total = Counts(
+        tp=sum(c.tp for c in counts), fp=sum(c.fp for c in counts), fn=sum(c.fn for c in counts)
+    )
     return Scores(counts=total, by_type={}, by_document={str(i): c for i, c in enumerate(counts)})
 
 
@@ -33,7 +35,10 @@ def exact(pairs: list[tuple[tuple[int, int], tuple[int, int]]]) -> float:
         return abs(first.micro.f1 - second.micro.f1)
 
     coins = list(product((False, True), repeat=len(pairs)))
-    gaps = [gap([(b, a) if coin else (a, b) for coin, (a, b) in zip(toss, pairs, strict=True)]) for toss in coins]
+    gaps = [
+        gap([(b, a) if coin else (a, b) for coin, (a, b) in zip(toss, pairs, strict=True)])
+        for toss in coins
+    ]
     return sum(one >= gap(pairs) - 1e-12 for one in gaps) / len(gaps)
 
 
@@ -55,7 +60,10 @@ def test_systems_that_differ_nowhere_or_everywhere() -> None:
 
 
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = made([(i % 6, i % 3) for i in range(30)]), made([((i + 1) % 6, i % 2) for i in range(30)])
+    first, second = (
+        made([(i % 6, i % 3) for i in range(30)]),
+        made([((i + 1) % 6, i % 2) for i in range(30)]),
+    )
     whole = randomisation_p_value(first, second, shuffles=500, seed=3)
     monkeypatch.setattr(significance, "_SWAPS_AT_ONCE", 100)
     assert (
@@ -68,7 +76,9 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_cannot_be_tested() -> None:
     gene = Mention(((0, 4),), "Gene")
     with pytest.raises(InputError, match="same documents"):
-        randomisation_p_value(score({"a": [gene]}, {"a": [gene]}), score({"b": [gene]}, {"b": [gene]}))
+        randomisation_p_value(
+            score({"a": [gene]}, {"a": [gene]}), score({"b": [gene]}, {"b": [gene]})
+        )
     with pytest.raises(UsageError, match="0 shuffles"):
         randomisation_p_value(made([(1, 0)]), made([(1, 0)]), shuffles=0)
 

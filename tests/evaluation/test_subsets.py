@@ -21,7 +21,11 @@ TEXT = "aabbabab ab aB"
 
 @st.composite
 def mentions(draw: st.DrawFn, *, source: str = "gold") -> tuple[Mention, ...]:
-    keys = draw(st.lists(st.tuples(fragments(length=len(TEXT)), st.sampled_from("XY")), max_size=7, unique=True))
+    keys = draw(
+        st.lists(
+            st.tuples(fragments(length=len(TEXT)), st.sampled_from("XY")), max_size=7, unique=True
+        )
+    )
     return tuple(Mention(spans, kind, source=source) for spans, kind in keys)
 
 
@@ -41,18 +45,26 @@ def test_recall_against_a_naive_loop(
 ) -> None:
     documents = [Document(id=str(i), text=TEXT, mentions=gold) for i, (gold, _) in enumerate(pairs)]
     predicted = {str(i): said for i, (_, said) in enumerate(pairs)}
-    found = subset_recall(documents, predicted, known=gold_surfaces([Document(id="t", text=TEXT, mentions=train)]))
+    found = subset_recall(
+        documents, predicted, known=gold_surfaces([Document(id="t", text=TEXT, mentions=train)])
+    )
     names = {(m.text_in(TEXT), m.type) for m in train}
     expected = {name: [0, 0] for name in found}
     for gold, said in pairs:
         for m in gold:
             hit = any((m.type, m.spans) == (p.type, p.spans) for p in said)
             inside = any(characters(m.spans) < characters(o.spans) for o in gold)
-            twin = any(o.type != m.type and characters(o.spans) == characters(m.spans) for o in gold)
+            twin = any(
+                o.type != m.type and characters(o.spans) == characters(m.spans) for o in gold
+            )
             subsets = [
                 "seen" if (m.text_in(TEXT), m.type) in names else "unseen",
                 "inner" if inside else "outermost",
-                *(["nested"] if inside or any(characters(o.spans) < characters(m.spans) for o in gold) else []),
+                *(
+                    ["nested"]
+                    if inside or any(characters(o.spans) < characters(m.spans) for o in gold)
+                    else []
+                ),
                 *(["same_span"] if twin else []),
                 "discontinuous" if len(m.spans) > 1 else "continuous",
             ]
@@ -77,8 +89,12 @@ def test_a_document_without_predictions_is_an_error() -> None:
         subset_recall([Document(id="a", text="b")], {}, known=frozenset())
 
 
-@pytest.mark.parametrize(("part", "gold", "inner", "same"), [("dev", 2902, 458, 24), ("test", 4005, 658, 26)])
-def test_the_inner_mentions_of_genia(fascicle_data: Path, part: str, gold: int, inner: int, same: int) -> None:
+@pytest.mark.parametrize(
+    ("part", "gold", "inner", "same"), [("dev", 2902, 458, 24), ("test", 4005, 658, 26)]
+)
+def test_the_inner_mentions_of_genia(
+    fascicle_data: Path, part: str, gold: int, inner: int, same: int
+) -> None:
     path = fascicle_data / "genia" / "event-docs.jsonl.gz"
     documents = list(read(str(path), format="jsonl", options=JsonlOptions(where=(("part", part),))))
     perfect = {d.id: d.layer("gold") for d in documents}

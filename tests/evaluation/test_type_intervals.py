@@ -22,7 +22,9 @@ def naive(gold: Layers, said: Layers, type_: str, *, resamples: int, seed: int) 
     """F1 of one type over documents drawn one by one, where it is defined."""
     generator, names, drawn = np.random.default_rng(seed), list(gold), []
     for _ in range(resamples):
-        picked = [names[at] for at in generator.integers(0, len(names), size=len(names), dtype=np.int64)]
+        picked = [
+            names[at] for at in generator.integers(0, len(names), size=len(names), dtype=np.int64)
+        ]
         layers = [
             {str(at): [m for m in side[name] if m.type == type_] for at, name in enumerate(picked)}
             for side in (gold, said)
@@ -48,7 +50,9 @@ def test_equals_a_naive_loop(corpus: Corpus, seed: int) -> None:
         drawn, interval = naive(gold, said, name, resamples=25, seed=seed), found[name]
         assert interval.undefined == 25 - len(drawn)
         if drawn:
-            assert (interval.low, interval.high) == pytest.approx(tuple(np.quantile(drawn, [0.05, 0.95])))
+            assert (interval.low, interval.high) == pytest.approx(
+                tuple(np.quantile(drawn, [0.05, 0.95]))
+            )
         assert interval.estimate == scores.rates(name).f1
 
 
@@ -61,8 +65,13 @@ def test_one_type_everywhere_has_the_interval_of_the_whole() -> None:
 @pytest.mark.parametrize(("others", "reason"), [((), ONE_DOCUMENT), (("b",), IN_ONE_DOCUMENT)])
 def test_why_there_is_none(others: tuple[str, ...], reason: str) -> None:
     mention = Mention(((0, 1),), "A")
-    documents = [Document(id="a", text="x", mentions=(mention,)), *(Document(id=name, text="x") for name in others)]
-    one = score_system("m", documents, predicted={document.id: document.mentions for document in documents})
+    documents = [
+        Document(id="a", text="x", mentions=(mention,)),
+        *(Document(id=name, text="x") for name in others),
+    ]
+    one = score_system(
+        "m", documents, predicted={document.id: document.mentions for document in documents}
+    )
     row = scores_part(one, resamples=10)["rules"]["strict"]["types"]["A"]
     assert row["f1_interval"] is None
     assert row["undefined"]["f1_interval"] == reason

@@ -9,7 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.errors import InputError
-from fascicle.evaluation.scoring.typing import TypedMention, fit_lookup, published_protocol_f1, score_typing
+from fascicle.evaluation.scoring.typing import (
+    TypedMention,
+    fit_lookup,
+    published_protocol_f1,
+    score_typing,
+)
 
 types = st.sampled_from("abc")
 typed = st.lists(
@@ -27,7 +32,9 @@ typed = st.lists(
 def test_counts_are_those_of_hand(mentions: list[TypedMention]) -> None:
     scores = score_typing(mentions)
     whole = [m for m in mentions if len(m.predicted) == 1]
-    assert scores.accuracy == pytest.approx(sum(set(m.predicted) == {m.gold} for m in mentions) / len(mentions))
+    assert scores.accuracy == pytest.approx(
+        sum(set(m.predicted) == {m.gold} for m in mentions) / len(mentions)
+    )
     assert scores.mentions == len(mentions)
     for name in "abc":
         hits = sum(m.gold == name == m.predicted[0] for m in whole)
@@ -54,7 +61,14 @@ def test_a_mention_without_a_type_is_refused() -> None:
 
 
 # accuracy and "F1" of Table 2 where there are no discontinuous mentions, in per cent
-TABLE_2 = [(91.76, 95.70), (87.93, 93.58), (69.47, 81.99), (72.73, 84.21), (64.98, 78.77), (96.87, 98.41)]
+TABLE_2 = [
+    (91.76, 95.70),
+    (87.93, 93.58),
+    (69.47, 81.99),
+    (72.73, 84.21),
+    (64.98, 78.77),
+    (96.87, 98.41),
+]
 
 
 @pytest.mark.parametrize(("accuracy", "f1"), TABLE_2)
@@ -77,7 +91,9 @@ def test_with_discontinuous_mentions_recall_has_its_own_population(
     precision = Fraction(right, whole)
     recall = Fraction(right, whole + some - good) if some else Fraction(1)
     assert found.recall == pytest.approx(float(recall))
-    assert found.f1 == pytest.approx(float(2 * precision * recall / (precision + recall)) if right else 0.0)
+    assert found.f1 == pytest.approx(
+        float(2 * precision * recall / (precision + recall)) if right else 0.0
+    )
     assert found.accuracy == pytest.approx((right + good) / (whole + some))
 
 

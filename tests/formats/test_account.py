@@ -55,7 +55,9 @@ def test_equal_reasons_are_told_once_with_their_number() -> None:
     said: list[str] = []
     account = Account(tell=said.append)
     for number in range(300):
-        account.reading.aside.add(InputError(f"a.jsonl:{number}: the field 'n{number}' has no text"))
+        account.reading.aside.add(
+            InputError(f"a.jsonl:{number}: the field 'n{number}' has no text")
+        )
     account.reading.aside.add(InputError("b.txt is empty"))
     assert len(said) == 2
     with pytest.raises(InputError, match="301"):
@@ -64,7 +66,8 @@ def test_equal_reasons_are_told_once_with_their_number() -> None:
     assert said == [
         "a.jsonl:0: the field 'n0' has no text",
         "b.txt is empty",
-        "300 documents in all for the reason of a.jsonl:0, also a.jsonl:1, a.jsonl:2, a.jsonl:3 and 296 others",
+        "300 documents in all for the reason of a.jsonl:0, also a.jsonl:1, a.jsonl:2, a.jsonl:3 "
+        "and 296 others",
     ]
 
 
@@ -101,5 +104,10 @@ def test_what_is_done_goes_over_into_a_later_run() -> None:
     later.restore(account.state())
     assert later.state() == account.state()
     later.restore(account.state())
-    assert (later.written, later.mentions, later.predicting.count, later.losses["links"]) == (8, 24, 2, 4)
+    assert (later.written, later.mentions, later.predicting.count, later.losses["links"]) == (
+        8,
+        24,
+        2,
+        4,
+    )
     assert later.events.counts["loss", "c"] == 2

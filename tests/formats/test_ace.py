@@ -39,8 +39,16 @@ MENTIONS = (
 MORE = """<timex2 ID="T1"/><relation ID="R1"/><relation ID="R2"/>"""
 
 
-def apf(text: str, mentions: tuple[tuple[str, ...], ...] = MENTIONS, *, more: str = MORE, name: str = "CNN_1") -> str:
-    """The XML of mentions, with the offsets of their words in a text; what is & there may be written as an escape."""
+def apf(
+    text: str,
+    mentions: tuple[tuple[str, ...], ...] = MENTIONS,
+    *,
+    more: str = MORE,
+    name: str = "CNN_1",
+) -> str:
+    """The XML of mentions, with the offsets of their words in a text; what is & there may be
+    written as an escape.
+    """
     entities = []
     for at, (kind, subtype, form, entity, words) in enumerate(mentions):
         written = words if words in text else html.escape(words)
@@ -48,13 +56,15 @@ def apf(text: str, mentions: tuple[tuple[str, ...], ...] = MENTIONS, *, more: st
         entities.append(
             f'<entity ID="{entity}" TYPE="{kind}" SUBTYPE="{subtype}" CLASS="SPC">'
             f'<entity_mention ID="{entity}-{at}" TYPE="{form}" LDCTYPE="{form}">'
-            f'<extent><charseq START="{start}" END="{start + len(written) - 1}">{html.escape(words)}</charseq></extent>'
+            f'<extent><charseq START="{start}" '
+            f'END="{start + len(written) - 1}">{html.escape(words)}</charseq></extent>'
             f'<head><charseq START="0" END="1">x</charseq></head></entity_mention>'
             f'<entity_attributes><name NAME="x"/></entity_attributes></entity>'
         )
     return (
         '<?xml version="1.0"?>\n<!DOCTYPE source_file SYSTEM "apf.v5.1.1.dtd">\n'
-        f'<source_file URI="{name}.sgm" TYPE="text"><document DOCID="{name}">{"".join(entities)}{more}</document>'
+        f'<source_file URI="{name}.sgm" TYPE="text"><document '
+        f'DOCID="{name}">{"".join(entities)}{more}</document>'
         "</source_file>"
     )
 
@@ -87,7 +97,9 @@ def test_offsets_that_count_an_escape_by_its_characters(tmp_path: Path) -> None:
     report = ReadReport()
     (document,) = _read(place(tmp_path, xml=apf(TEXT.replace("&", "&amp;"), more="")), report)
     assert document.text == TEXT
-    assert {m.text_in(document.text) for m in document.mentions} == {words for *_, words in MENTIONS}
+    assert {m.text_in(document.text) for m in document.mentions} == {
+        words for *_, words in MENTIONS
+    }
     assert dict(report.events) == {("repair", "offsets-moved"): 1}
 
 
@@ -108,7 +120,9 @@ def test_a_zip(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_the_hash_and_the_state_of_a_place_follow_its_entities(tmp_path: Path, packed: bool) -> None:
+def test_the_hash_and_the_state_of_a_place_follow_its_entities(
+    tmp_path: Path, packed: bool
+) -> None:
     def told(entities: str) -> tuple[str, str]:
         folder = path = place(tmp_path / "nw", xml=entities)
         if packed:
@@ -153,7 +167,11 @@ def test_a_text_without_entities_and_two_texts_of_one_name(tmp_path: Path) -> No
 
 
 def test_offsets_outside_the_text_and_other_words_are_reported(tmp_path: Path) -> None:
-    xml = apf(TEXT, more="").replace(f'START="{TEXT.index("Mr.")}"', 'START="9999"').replace(">Paris<", ">Rome<")
+    xml = (
+        apf(TEXT, more="")
+        .replace(f'START="{TEXT.index("Mr.")}"', 'START="9999"')
+        .replace(">Paris<", ">Rome<")
+    )
     report = ReadReport()
     (document,) = _read(place(tmp_path, xml=xml), report)
     assert len(document.mentions) == len(MENTIONS) - 1
@@ -167,22 +185,30 @@ WORDS = st.lists(st.text(alphabet="ab&<>\"'é😀", min_size=1, max_size=5), min
 def test_any_text_with_tags_and_escapes(
     tmp_path_factory: pytest.TempPathFactory, words: list[str], marks: st.DataObject, counted: bool
 ) -> None:
-    """An oracle writes the words with a tag before each; offsets count the text with escapes or the one without."""
+    """An oracle writes the words with a tag before each; offsets count the text with escapes or
+    the one without.
+    """
     plain, raw, spans = "", "", []
     for word in ("Q&Q", *words, "END"):
         escaped = html.escape(word, quote=False)
-        spans.append((word, (len(plain), len(plain) + len(word)), (len(raw), len(raw) + len(escaped))))
+        spans.append(
+            (word, (len(plain), len(plain) + len(word)), (len(raw), len(raw) + len(escaped)))
+        )
         plain, raw = f"{plain}{word} ", f"{raw}{escaped} "
     chosen = [
         *marks.draw(st.lists(st.sampled_from(spans[:-1]), unique=True)),
         spans[-1],
     ]  # END stands at one place alone
     entities = "".join(
-        f'<entity ID="E" TYPE="PER"><entity_mention ID="M"><extent><charseq START="{places[counted][0]}" '
+        '<entity ID="E" TYPE="PER"><entity_mention ID="M"><extent><charseq '
+        f'START="{places[counted][0]}" '
         f'END="{places[counted][1] - 1}">{html.escape(word)}</charseq></extent></entity_mention></entity>'
         for word, *places in chosen
     )
-    sgm = "".join(f"<TURN><A {at}>{html.escape(word, quote=False)} </TURN>" for at, (word, *_) in enumerate(spans))
+    sgm = "".join(
+        f"<TURN><A {at}>{html.escape(word, quote=False)} </TURN>"
+        for at, (word, *_) in enumerate(spans)
+    )
     folder = place(tmp_path_factory.mktemp("ace"), sgm=sgm, xml=f"<document>{entities}</document>")
     (document,) = _read(folder)
     assert document.text == plain

@@ -1,4 +1,6 @@
-"""Column files and records as annotators and shared tasks have them, read as they are or refused with advice."""
+"""Column files and records as annotators and shared tasks have them, read as they are or refused
+with advice.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,10 @@ CONLLU = """# newdoc id = d
 5\t.\t.\tPUNCT\t_\t_\t1\tpunct\t_\t_
 
 """
-PAIRS = [["Uber hired \U0001f600 Ann", {"entities": [[0, 4, "ORG"], [13, 16, "PER"]]}], ["None", {"entities": []}]]
+PAIRS = [
+    ["Uber hired \U0001f600 Ann", {"entities": [[0, 4, "ORG"], [13, 16, "PER"]]}],
+    ["None", {"entities": []}],
+]
 
 
 def of(tmp_path: Path, name: str, content: str, options: Any = None) -> list[Document]:
@@ -49,7 +54,10 @@ def of(tmp_path: Path, name: str, content: str, options: Any = None) -> list[Doc
 
 
 def found(documents: list[Document]) -> list[list[tuple[str, str]]]:
-    return [[(one.text_in(document.text), one.type) for one in document.mentions] for document in documents]
+    return [
+        [(one.text_in(document.text), one.type) for one in document.mentions]
+        for document in documents
+    ]
 
 
 @pytest.mark.parametrize("name", ["a.conll", "a.v4_gold_conll", "a.txt"])
@@ -74,12 +82,16 @@ def test_names_in_the_last_column_of_conllu(tmp_path: Path) -> None:
 
 def test_a_file_of_one_pair_of_spacy(tmp_path: Path) -> None:
     for name in ("a.jsonl", "a.json"):
-        assert found(of(tmp_path, name, json.dumps(PAIRS[0]))) == [[("Uber", "ORG"), ("Ann", "PER")]]
+        assert found(of(tmp_path, name, json.dumps(PAIRS[0]))) == [
+            [("Uber", "ORG"), ("Ann", "PER")]
+        ]
 
 
 @pytest.mark.parametrize("separator", ["\t", " "])
 def test_facts_are_no_tokens_and_tokens_are_no_facts(tmp_path: Path, separator: str) -> None:
-    rows = "# sent_id = 1\n# text = a # b\na X B-T\n# X O\n#newpar\n#tag X I-T\n#x = B-T\n".replace(" X ", " X ")
+    rows = "# sent_id = 1\n# text = a # b\na X B-T\n# X O\n#newpar\n#tag X I-T\n#x = B-T\n".replace(
+        " X ", " X "
+    )
     content = "\n".join(
         line if line.startswith(("# sent", "# text", "#newpar")) else line.replace(" ", separator)
         for line in rows.split("\n")
@@ -103,7 +115,9 @@ def test_facts_are_no_tokens_and_tokens_are_no_facts(tmp_path: Path, separator: 
         ("M", "as in I-Disease"),
     ],
 )
-def test_tags_in_another_notation_are_refused_with_the_right_advice(tmp_path: Path, tag: str, advice: str) -> None:
+def test_tags_in_another_notation_are_refused_with_the_right_advice(
+    tmp_path: Path, tag: str, advice: str
+) -> None:
     with pytest.raises(FormatError, match=advice) as refused:
         of(tmp_path, "a.conll", f"Ann {tag}\nwas O\n")
     assert "bare" not in str(refused.value)
@@ -117,7 +131,9 @@ def test_tags_in_another_notation_are_refused_with_the_right_advice(tmp_path: Pa
 def test_other_tags_may_be_types(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="bare=True"):
         of(tmp_path, "a.conll", "Ann person\nwas O\n")
-    assert found(of(tmp_path, "a.conll", "Ann person\nwas O\n", ConllOptions(bare=True))) == [[("Ann", "person")]]
+    assert found(of(tmp_path, "a.conll", "Ann person\nwas O\n", ConllOptions(bare=True))) == [
+        [("Ann", "person")]
+    ]
 
 
 @pytest.mark.parametrize("form", ["array", "lines", "annotator"])
@@ -125,7 +141,9 @@ def test_pairs_of_spacy_2(tmp_path: Path, form: str) -> None:
     content = {
         "array": json.dumps(PAIRS),
         "lines": "".join(json.dumps(one) + "\n" for one in PAIRS),
-        "annotator": json.dumps({"classes": ["ORG", "PER"], "annotations": [*PAIRS[:1], None, *PAIRS[1:]]}),
+        "annotator": json.dumps(
+            {"classes": ["ORG", "PER"], "annotations": [*PAIRS[:1], None, *PAIRS[1:]]}
+        ),
     }[form]
     documents = of(tmp_path, "a.json" if form != "lines" else "a.jsonl", content)
     assert found(documents) == [[("Uber", "ORG"), ("Ann", "PER")], []]

@@ -34,13 +34,25 @@ def of(tmp_path: Path, *passages: dict[str, Any], **fields: Any) -> Document:
 
 
 def test_passages_and_annotations(tmp_path: Path) -> None:
-    title = {**TITLE, "annotations": [annotation([(8, 1), (0, 2)], "IL x", identifier="3558|9", note=1)]}
-    body = {"offset": 12, "text": "End.", "infons": {"section_type": "METHODS", "type": "paragraph"}}
+    title = {
+        **TITLE,
+        "annotations": [annotation([(8, 1), (0, 2)], "IL x", identifier="3558|9", note=1)],
+    }
+    body = {
+        "offset": 12,
+        "text": "End.",
+        "infons": {"section_type": "METHODS", "type": "paragraph"},
+    }
     found = of(tmp_path, title, body, relations=[{"id": "R"}])
     assert found.text == "IL-2 β😀 x   End."[:9].ljust(12) + "End."
-    assert found.sections == (Section(0, 9, "title"), Section(12, 16, "methods", (("type", "paragraph"),)))
+    assert found.sections == (
+        Section(0, 9, "title"),
+        Section(12, 16, "methods", (("type", "paragraph"),)),
+    )
     links = (Link(id="3558"), Link(id="9"))
-    assert found.mentions == (Mention(((0, 2), (8, 9)), "Gene", links=links, attributes=(("note", "1"),)),)
+    assert found.mentions == (
+        Mention(((0, 2), (8, 9)), "Gene", links=links, attributes=(("note", "1"),)),
+    )
     assert found.meta == {"year": "2001"}
     assert found.relations == (Relation(),)
     assert [event.code for event in found.events] == ["fragments-sorted"]
@@ -70,7 +82,9 @@ def test_offsets_in_other_units(tmp_path: Path, codec: str, size: int) -> None:
 
 
 def of_passages(*, unit: str = "passage", codec: str = "", size: int = 1) -> list[dict[str, Any]]:
-    """A title and an abstract of two sentences, whose mentions count from the start of their passage or sentence."""
+    """A title and an abstract of two sentences, whose mentions count from the start of their
+    passage or sentence.
+    """
 
     def length(text: str) -> int:
         return len(text.encode(codec)) // size if codec else len(text)
@@ -82,14 +96,22 @@ def of_passages(*, unit: str = "passage", codec: str = "", size: int = 1) -> lis
     start = 0 if unit == "sentence" else begin - offset
     found = [annotation([(start, 4)], "IL-6"), annotation([(start + 11, 4)], "IL-8")]
     if unit == "sentence":
-        sentences = [{"offset": offset, "text": first}, {"offset": begin, "text": second, "annotations": found}]
+        sentences = [
+            {"offset": offset, "text": first},
+            {"offset": begin, "text": second, "annotations": found},
+        ]
         return [title, {"offset": offset, "infons": {}, "sentences": sentences}]
-    return [title, {"offset": offset, "infons": {}, "text": f"{first} {second}", "annotations": found}]
+    return [
+        title,
+        {"offset": offset, "infons": {}, "text": f"{first} {second}", "annotations": found},
+    ]
 
 
 @pytest.mark.parametrize(("codec", "size"), [("", 1), ("utf-8", 1), ("utf-16-le", 2)])
 @pytest.mark.parametrize("unit", ["passage", "sentence"])
-def test_offsets_that_begin_anew_in_each_passage(tmp_path: Path, unit: str, codec: str, size: int) -> None:
+def test_offsets_that_begin_anew_in_each_passage(
+    tmp_path: Path, unit: str, codec: str, size: int
+) -> None:
     found = of(tmp_path, *of_passages(unit=unit, codec=codec, size=size))
     assert [one.text for one in found] == ["IL-2", "IL-6", "IL-8"]
     told = [event.code for event in found.events]
@@ -112,10 +134,17 @@ def test_fragments_that_do_not_fit_are_said(tmp_path: Path) -> None:
 
 
 def test_passages_that_overlap(tmp_path: Path) -> None:
-    found = of(tmp_path, TITLE, {"offset": 3, "text": "IL-2", "annotations": [annotation([(3, 4)], "IL-2")]})
+    found = of(
+        tmp_path,
+        TITLE,
+        {"offset": 3, "text": "IL-2", "annotations": [annotation([(3, 4)], "IL-2")]},
+    )
     assert found.text == f"{TITLE['text']} IL-2"
     assert [(one.start, one.text) for one in found] == [(10, "IL-2")]
-    far = of(tmp_path, {"offset": 10**15, "text": "IL-2", "annotations": [annotation([(10**15, 4)], "IL-2")]})
+    far = of(
+        tmp_path,
+        {"offset": 10**15, "text": "IL-2", "annotations": [annotation([(10**15, 4)], "IL-2")]},
+    )
     assert (far.text, [one.text for one in far]) == ("IL-2", ["IL-2"])
 
 
@@ -138,7 +167,9 @@ def test_what_cannot_be_kept_is_said(tmp_path: Path) -> None:
     assert len(found.mentions) == 1
 
 
-@pytest.mark.parametrize("wrap", [lambda entry: {"PubTator3": [entry]}, lambda entry: [{"documents": [entry]}], dict])
+@pytest.mark.parametrize(
+    "wrap", [lambda entry: {"PubTator3": [entry]}, lambda entry: [{"documents": [entry]}], dict]
+)
 def test_other_wrappings(tmp_path: Path, wrap: Any) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps(wrap({"id": 7, "passages": [TITLE]}), indent=2))
@@ -147,7 +178,10 @@ def test_other_wrappings(tmp_path: Path, wrap: Any) -> None:
 
 
 def test_a_bad_document_costs_itself(tmp_path: Path) -> None:
-    good, bad = {"id": "1", "passages": [TITLE]}, {"id": "2", "passages": [{"offset": "x", "text": "a"}]}
+    good, bad = (
+        {"id": "1", "passages": [TITLE]},
+        {"id": "2", "passages": [{"offset": "x", "text": "a"}]},
+    )
     lines, whole = tmp_path / "a.jsonl", tmp_path / "b.json"
     lines.write_text("".join(json.dumps(one) + "\n" for one in (good, bad, {"passages": []}, good)))
     whole.write_text(json.dumps({"documents": [good, bad, {"passages": []}, good]}))
@@ -169,14 +203,18 @@ def test_no_collection(tmp_path: Path, text: str) -> None:
 
 def test_numbers_of_xml(tmp_path: Path) -> None:
     path = tmp_path / "a.xml"
-    path.write_text("<collection><document><id>1</id><passage><offset>1e3</offset></passage></document></collection>")
+    path.write_text(
+        "<collection><document><id>1</id><passage><offset>1e3</offset></passage></document></collection>"
+    )
     with pytest.raises(FormatError, match="1e3"):
         list(read(path))
 
 
 def test_blanks_between_sections_come_back(tmp_path: Path) -> None:
     text = "Title\n\nBody\r\n\ttail"
-    document = Document(id="1", text=text, sections=(Section(0, 5, "title"), Section(7, 11, "body")))
+    document = Document(
+        id="1", text=text, sections=(Section(0, 5, "title"), Section(7, 11, "body"))
+    )
     for name in ("a.bioc.xml", "a.bioc.json"):
         assert not write(tmp_path / name, [document]).losses
         (found,) = read(tmp_path / name)
@@ -184,7 +222,12 @@ def test_blanks_between_sections_come_back(tmp_path: Path) -> None:
 
 
 def test_sections_that_no_passage_can_be_are_counted(tmp_path: Path) -> None:
-    sections = (Section(0, 9, "all"), Section(2, 5, "inside"), Section(9, 9, "empty"), Section(10, 12))
+    sections = (
+        Section(0, 9, "all"),
+        Section(2, 5, "inside"),
+        Section(9, 9, "empty"),
+        Section(10, 12),
+    )
     document = Document(id="1", text="abc def ghi jk", sections=sections)
     assert write(tmp_path / "a.bioc.json", [document]).losses == {"sections": 3}
 
@@ -201,7 +244,9 @@ def test_sections_that_no_passage_can_be_are_counted(tmp_path: Path) -> None:
         ({"section_type": "", "type": "Par", "x": ""}, Section(0, 9, "par", (("x", ""),))),
     ],
 )
-def test_facts_of_passages_are_those_of_sections(tmp_path: Path, infons: dict[str, Any], section: Section) -> None:
+def test_facts_of_passages_are_those_of_sections(
+    tmp_path: Path, infons: dict[str, Any], section: Section
+) -> None:
     found = of(tmp_path, {**TITLE, "annotations": [], "infons": infons})
     assert found.sections == (section,)
     assert not found.events
@@ -212,7 +257,13 @@ def test_facts_of_passages_are_those_of_sections(tmp_path: Path, infons: dict[st
 
 
 def test_facts_of_sections_that_would_hide_their_name_are_counted(tmp_path: Path) -> None:
-    facts = (("section_type", "x"), ("blanks-before", " "), ("type", "y"), ("page", "3"), ("page", "4"))
+    facts = (
+        ("section_type", "x"),
+        ("blanks-before", " "),
+        ("type", "y"),
+        ("page", "3"),
+        ("page", "4"),
+    )
     one = Document(id="1", text="ab", sections=(Section(0, 2, "Intro", facts),))
     assert write(tmp_path / "a.bioc.json", [one]).losses == {"section-attributes": 4}
     (found,) = read(tmp_path / "a.bioc.json")
@@ -224,13 +275,16 @@ def test_biored_is_what_pubtator_says(tmp_path: Path) -> None:
     folder = Path(str(DATA)) / "biored"
     found, other = list(read(folder / "Test.BioC.XML")), list(read(folder / "Test.PubTator"))
     facts = [
-        [(d.id, d.text, [(m.spans, m.type, m.links) for m in d.mentions]) for d in some] for some in (found, other)
+        [(d.id, d.text, [(m.spans, m.type, m.links) for m in d.mentions]) for d in some]
+        for some in (found, other)
     ]
     assert facts[0] == facts[1]
     for name in ("a.bioc.xml", "a.bioc.json"):
         assert not write(tmp_path / name, found).losses
         again = list(read(tmp_path / name))
-        assert [(d.text, d.sections, d.mentions) for d in again] == [(d.text, d.sections, d.mentions) for d in found]
+        assert [(d.text, d.sections, d.mentions) for d in again] == [
+            (d.text, d.sections, d.mentions) for d in found
+        ]
 
 
 DOCUMENT = Document(
@@ -256,7 +310,11 @@ def test_the_package_of_bioc_reads_ours(tmp_path: Path, name: str) -> None:
     for passage in one.passages:
         assert passage.text == DOCUMENT.text[passage.offset : passage.offset + len(passage.text)]
     found = [
-        (tuple((at.offset, at.offset + at.length) for at in one.locations), one.infons["type"], one.text)
+        (
+            tuple((at.offset, at.offset + at.length) for at in one.locations),
+            one.infons["type"],
+            one.text,
+        )
         for passage in one.passages
         for one in passage.annotations
     ]
@@ -294,7 +352,9 @@ def test_vocabularies_of_one_id_twice_do_not_become_a_fact(tmp_path: Path) -> No
 @pytest.mark.parametrize("name", ["bioc", "bioc-json", "pubtator3"])
 def test_a_mention_between_two_sections_keeps_its_place(tmp_path: Path, name: str) -> None:
     sections = (Section(0, 3, "title"), Section(4, 5, "abstract"))
-    document = Document(id="1", text="ࠀ\n0\n0", sections=sections, mentions=(Mention(((3, 4),), "X"),))
+    document = Document(
+        id="1", text="ࠀ\n0\n0", sections=sections, mentions=(Mention(((3, 4),), "X"),)
+    )
     write(tmp_path / "a", [document], format=name)
     assert list(read(tmp_path / "a", format=name)) == [document]
 
@@ -326,7 +386,9 @@ def test_every_sign_of_a_key_is_read_back(tmp_path: Path, name: str, key: str) -
     assert fact in found.mentions[0].attributes
 
 
-@pytest.mark.parametrize("sign", ["\u2028", "\x85", "\f", "\v", "\x1c", "\x7f", "\x9f", "\ufffe", "\x00", "\u2400"])
+@pytest.mark.parametrize(
+    "sign", ["\u2028", "\x85", "\f", "\v", "\x1c", "\x7f", "\x9f", "\ufffe", "\x00", "\u2400"]
+)
 def test_every_sign_of_a_text_is_read_back(tmp_path: Path, sign: str) -> None:
     facts = (("control-characters", "x"),)
     text = f"{sign}One{sign}word.{sign} {sign}Two {sign}"

@@ -1,4 +1,6 @@
-"""brat standoff: folders and zips, every kind of line, what is odd in real files, and what may not be read."""
+"""brat standoff: folders and zips, every kind of line, what is odd in real files, and what may
+not be read.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,10 @@ def _zip(place: Path, files: dict[str, str | bytes]) -> Path:
 
 
 def _one(
-    place: Path, annotation: str | bytes, text: str | bytes = TEXT, options: BratOptions | None = None
+    place: Path,
+    annotation: str | bytes,
+    text: str | bytes = TEXT,
+    options: BratOptions | None = None,
 ) -> Document:
     folder = _folder(place / "corpus", {"a.txt": text, "a.ann": annotation})
     (document,) = read(folder, format="brat", options=options)
@@ -94,7 +99,12 @@ def test_a_folder_a_zip_and_a_folder_in_a_zip(tmp_path: Path) -> None:
 
 
 def test_reading_streams(tmp_path: Path) -> None:
-    files: dict[str, str | bytes] = {"a.txt": "alpha", "a.ann": "", "b.txt": "beta", "b.ann": "not brat"}
+    files: dict[str, str | bytes] = {
+        "a.txt": "alpha",
+        "a.ann": "",
+        "b.txt": "beta",
+        "b.ann": "not brat",
+    }
     for whole in (_folder(tmp_path / "corpus", files), _zip(tmp_path / "corpus.zip", files)):
         documents = read(whole)
         assert next(documents).id == "a"
@@ -121,13 +131,21 @@ def test_detection_of_folders(tmp_path: Path, files: dict[str, str | bytes], exp
 def test_a_folder_of_texts_stays_plain(tmp_path: Path) -> None:
     folder = _folder(tmp_path / "corpus", {"b.txt": "beta", "a.txt": "alpha", "notes.md": "x"})
     report = ReadReport()
-    assert [(d.id, d.text, d.events) for d in read(folder, report=report)] == [("a", "alpha", ()), ("b", "beta", ())]
+    assert [(d.id, d.text, d.events) for d in read(folder, report=report)] == [
+        ("a", "alpha", ()),
+        ("b", "beta", ()),
+    ]
     assert set(report.formats.values()) == {"plain"}
 
 
 def test_detection_of_zips_and_files(tmp_path: Path) -> None:
     archive = _zip(tmp_path / "corpus.data", FILES)
-    assert detect(str(archive)) == detect(f"{archive}/train") == detect(f"{archive}/train/a.txt") == "brat"
+    assert (
+        detect(str(archive))
+        == detect(f"{archive}/train")
+        == detect(f"{archive}/train/a.txt")
+        == "brat"
+    )
     folder = _folder(tmp_path / "corpus", FILES)
     assert detect(f"{folder}/train/a.ann") == "brat"
     assert detect(f"{folder}/train/a.txt") == "plain"
@@ -140,7 +158,9 @@ def test_detection_of_zips_and_files(tmp_path: Path) -> None:
 
 def test_places_that_are_not_there(tmp_path: Path) -> None:
     archive = _zip(tmp_path / "corpus.zip", FILES)
-    with pytest.raises(InputError, match=r"there is no dev in .*corpus\.zip; its folders are __MACOSX, test, train"):
+    with pytest.raises(
+        InputError, match=r"there is no dev in .*corpus\.zip; its folders are __MACOSX, test, train"
+    ):
         read(f"{archive}/dev")
     with pytest.raises(FormatError, match=r"is not a \.txt or \.ann or \.a1 or \.a2 file"):
         list(read(f"{archive}/LICENSE", format="brat"))
@@ -169,7 +189,10 @@ def test_annotation_without_text_and_two_texts(tmp_path: Path) -> None:
 
 
 def test_text_without_annotation_and_empty_annotation(tmp_path: Path) -> None:
-    folder = _folder(tmp_path / "corpus", {"a.txt": "alpha", "b.txt": "beta", "b.ann": "", "c.txt": "", "c.ann": ""})
+    folder = _folder(
+        tmp_path / "corpus",
+        {"a.txt": "alpha", "b.txt": "beta", "b.ann": "", "c.txt": "", "c.ann": ""},
+    )
     found = list(read(folder))
     assert [(d.id, d.text, _codes(d)) for d in found] == [
         ("a", "alpha", [("note", "no-annotation")]),
@@ -261,8 +284,10 @@ def test_links_attributes_and_notes(tmp_path: Path) -> None:
 
 EVENTS = (
     "T1\tDrug 0 7\tAspirin\nT2\tCause 8 11\tand\nT3\tSite 12 17\tfever\n"
-    "E1\tCause:T2 Theme:T1\nE2\tLocation Bacterium:T1\nR1\tPart-of Arg1:T1 Arg2:T3\t\n*\tEquiv T1 T3\n"
-    "A1\tNegated E1\nM2\tSpeculation E2\nA3\tOdd T2\nN1\tReference T2 X:1\n#1\tAnnotatorNotes E1\twhy\n# a remark\n"
+    "E1\tCause:T2 Theme:T1\nE2\tLocation Bacterium:T1\nR1\tPart-of Arg1:T1 Arg2:T3\t\n*\tEquiv "
+    "T1 T3\n"
+    "A1\tNegated E1\nM2\tSpeculation E2\nA3\tOdd T2\nN1\tReference T2 X:1\n#1\tAnnotatorNotes "
+    "E1\twhy\n# a remark\n"
 )
 
 
@@ -285,18 +310,26 @@ def test_attributes_of_events_belong_to_their_triggers(tmp_path: Path) -> None:
     lines = "T1\tDrug 0 7\tAspirin\nM1\tNegation E1\nM2\tNegation E2\n"
     lines += "T2\tCause 8 11\tand\nE1\tCause:T2 Theme:T1\nE2\tCause:T2\nM3\tSpeculation E2\n"
     document = _one(tmp_path, lines, options=BratOptions(triggers=True))
-    assert [one.attributes for one in document.mentions] == [(), (("Negation", ""), ("Speculation", ""))]
+    assert [one.attributes for one in document.mentions] == [
+        (),
+        (("Negation", ""), ("Speculation", "")),
+    ]
     assert ("loss", "attributes-left-out") not in _codes(document)
 
 
 def test_options(tmp_path: Path) -> None:
-    a1, a2 = "T1\tDrug 0 7\tAspirin\n", "T2\tCause 8 11\tand\nT3\tSite 12 17\tfever\nE1\tCause:T2 Theme:T1\n"
+    a1, a2 = (
+        "T1\tDrug 0 7\tAspirin\n",
+        "T2\tCause 8 11\tand\nT3\tSite 12 17\tfever\nE1\tCause:T2 Theme:T1\n",
+    )
     more = a2 + "N1\tReference T1 X:1\tn\n"
     folder = _folder(tmp_path / "corpus", {"a.txt": TEXT, "a.a2": more, "a.a1": a1})
 
     def types(**options: Any) -> list[str]:
         (document,) = read(folder, options=BratOptions(**options))
-        assert sum(len(m.links) for m in document.mentions) == ("Drug" in [m.type for m in document.mentions])
+        assert sum(len(m.links) for m in document.mentions) == (
+            "Drug" in [m.type for m in document.mentions]
+        )
         return [m.type for m in document.mentions]
 
     assert types() == ["Drug"]
@@ -377,7 +410,11 @@ def test_a_file_without_one_line_of_brat(tmp_path: Path) -> None:
         ("T1\tX 0 7;0 7\tAspirin Aspirin", [((0, 7),)], [("repair", "overlapping-fragments")]),
         ("N1\tReference T9 A:1\tn\nT1\tX 0 7", [((0, 7),)], [("loss", "dangling-reference")]),
         ("A1\tNegated T9\nT1\tX 0 7", [((0, 7),)], [("loss", "dangling-reference")]),
-        ("T1\tX 0 99\nA1\tNegated T1", [], [("loss", "attributes-left-out"), ("loss", "offset-outside")]),
+        (
+            "T1\tX 0 99\nA1\tNegated T1",
+            [],
+            [("loss", "attributes-left-out"), ("loss", "offset-outside")],
+        ),
     ],
 )
 def test_wrong_offsets_and_references(
@@ -386,7 +423,10 @@ def test_wrong_offsets_and_references(
     document = _one(tmp_path, annotation)
     assert [m.spans for m in document.mentions] == spans
     assert _codes(document) == codes
-    assert all("Aspirin" not in event.message and "aspirin" not in event.message for event in document.events)
+    assert all(
+        "Aspirin" not in event.message and "aspirin" not in event.message
+        for event in document.events
+    )
     places = [event.message for event in document.events if not event.code.endswith("left-out")]
     assert all(message.startswith("a.ann:1: ") for message in places)
 
@@ -395,7 +435,9 @@ def test_ids_and_mentions_that_are_there_twice(tmp_path: Path) -> None:
     same_id = _one(tmp_path, "T1\tX 0 7\tAspirin\nT1\tX 12 17\tfever\nN1\tReference T1 A:1\tn\n")
     assert [(m.spans, len(m.links)) for m in same_id.mentions] == [(((0, 7),), 1), (((12, 17),), 0)]
     assert _codes(same_id) == [("repair", "duplicate-annotation-id")]
-    first_lost = _one(tmp_path / "lost", "T1\tX 0 99\tAspirin\nT1\tX 12 17\tfever\nN1\tReference T1 A:1\tn\n")
+    first_lost = _one(
+        tmp_path / "lost", "T1\tX 0 99\tAspirin\nT1\tX 12 17\tfever\nN1\tReference T1 A:1\tn\n"
+    )
     assert [(m.spans, len(m.links)) for m in first_lost.mentions] == [(((12, 17),), 0)]
     assert set(_codes(first_lost)) == {
         ("repair", "duplicate-annotation-id"),
@@ -404,10 +446,15 @@ def test_ids_and_mentions_that_are_there_twice(tmp_path: Path) -> None:
     }
     same = _one(
         tmp_path / "other",
-        "T1\tX 0 7;12 17\tAspirin fever\nT2\tX 12 17;0 7\tfever Aspirin\nT3\tY 0 7;12 17\tAspirin fever\n"
-        "N1\tReference T1 A:1\tn\nN2\tReference T2 A:1\tn\nN3\tReference T2 A:2\tn\nA1\tNegated T2\n",
+        "T1\tX 0 7;12 17\tAspirin fever\nT2\tX 12 17;0 7\tfever Aspirin\nT3\tY 0 7;12 "
+        "17\tAspirin fever\n"
+        "N1\tReference T1 A:1\tn\nN2\tReference T2 A:1\tn\nN3\tReference T2 A:2\tn\nA1\tNegated "
+        "T2\n",
     )
-    assert [(m.type, [link.id for link in m.links]) for m in same.mentions] == [("X", ["1", "2"]), ("Y", [])]
+    assert [(m.type, [link.id for link in m.links]) for m in same.mentions] == [
+        ("X", ["1", "2"]),
+        ("Y", []),
+    ]
     assert same.mentions[0].attributes == (("Negated", ""),)
     assert _codes(same) == [("repair", "fragments-sorted"), ("repair", "duplicate-mention")]
 
@@ -416,14 +463,20 @@ def test_ids_and_mentions_that_are_there_twice(tmp_path: Path) -> None:
 
 
 def test_offsets_are_code_points(tmp_path: Path) -> None:
-    document = _one(tmp_path, "T1\tX 2 6\tcell\nT2\tX 7 11\tline\nT3\tX 12 14\te\u0301\n", "𝛽-cell\u2028line e\u0301")
+    document = _one(
+        tmp_path,
+        "T1\tX 2 6\tcell\nT2\tX 7 11\tline\nT3\tX 12 14\te\u0301\n",
+        "𝛽-cell\u2028line e\u0301",
+    )
     assert [m.text_in(document.text) for m in document.mentions] == ["cell", "line", "e\u0301"]
     assert document.events == ()
 
 
 def test_text_with_crlf_stays_as_it_is(tmp_path: Path) -> None:
     text = "a drug\r\nfor fever\r\n"
-    document = _one(tmp_path, "T1\tX 2 6\tdrug\r\nT2\tX 12 17\tfever\r\nT3\tX 2 11\tdrug for\r\n", text)
+    document = _one(
+        tmp_path, "T1\tX 2 6\tdrug\r\nT2\tX 12 17\tfever\r\nT3\tX 2 11\tdrug for\r\n", text
+    )
     assert document.text == text
     assert [m.text_in(text) for m in document.mentions] == ["drug\r\nfor", "drug", "fever"]
     assert document.events == ()
@@ -431,39 +484,61 @@ def test_text_with_crlf_stays_as_it_is(tmp_path: Path) -> None:
 
 @given(st.text("ab\r\n𝛽", min_size=1, max_size=12), st.booleans(), st.booleans(), st.data())
 def test_offsets_of_files_that_were_changed_after_annotation(
-    tmp_path_factory: pytest.TempPathFactory, text: str, marked: bool, joined: bool, data: st.DataObject
+    tmp_path_factory: pytest.TempPathFactory,
+    text: str,
+    marked: bool,
+    joined: bool,
+    data: st.DataObject,
 ) -> None:
-    """The text was annotated with LF (and a mark that counts) and has CRLF (and a mark that does not count) now."""
-    # Every character of the annotated text is told apart by its words, so that only one way of counting fits.
-    annotated = "".join(f"{sign}{number:04d}" if sign not in "\r\n" else "\n" for number, sign in enumerate(text))
+    """The text was annotated with LF (and a mark that counts) and has CRLF (and a mark that does
+    not count) now.
+    """
+    # Every character of the annotated text is told apart by its words, so that only one way of
+    # counting fits.
+    annotated = "".join(
+        f"{sign}{number:04d}" if sign not in "\r\n" else "\n" for number, sign in enumerate(text)
+    )
     counted = ("\ufeff" if marked else "") + annotated
     now = counted.replace("\n", "\r\n") if joined else counted
-    starts = [at for at, sign in enumerate(counted) if sign.isdigit() and not counted[at - 1].isdigit()]
+    starts = [
+        at for at, sign in enumerate(counted) if sign.isdigit() and not counted[at - 1].isdigit()
+    ]
     if not starts:
         return
     chosen = data.draw(st.lists(st.sampled_from(starts), unique=True, min_size=1))
     lines = [f"T{at}\tX {at} {at + 4}\t{counted[at : at + 4]}" for at in chosen]
     document = _one(tmp_path_factory.mktemp("moved"), "\n".join(lines), now)
     assert document.text == now.removeprefix("\ufeff")
-    assert {m.text_in(document.text) for m in document.mentions} == {counted[at : at + 4] for at in chosen}
+    assert {m.text_in(document.text) for m in document.mentions} == {
+        counted[at : at + 4] for at in chosen
+    }
     changed = any(document.text.index(counted[at : at + 4]) != at for at in chosen)
     assert _codes(document) == ([("repair", "offsets-moved")] if changed else [])
 
 
 def test_a_mark_that_the_offsets_do_not_count(tmp_path: Path) -> None:
     document = _one(tmp_path, b"\xef\xbb\xbfT1\tX 0 3\tabc\n", b"\xef\xbb\xbfabc abc")
-    assert (document.text, [m.spans for m in document.mentions], document.events) == ("abc abc", [((0, 3),)], ())
+    assert (document.text, [m.spans for m in document.mentions], document.events) == (
+        "abc abc",
+        [((0, 3),)],
+        (),
+    )
 
 
 def test_a_text_that_begins_like_a_mark(tmp_path: Path) -> None:
-    document = Document(id="a", text="\ufeffaa", mentions=(Mention(((1, 2),), "X"), Mention(((0, 1),), "Y")))
+    document = Document(
+        id="a", text="\ufeffaa", mentions=(Mention(((1, 2),), "X"), Mention(((0, 1),), "Y"))
+    )
     write(tmp_path / "out.zip", [document])
     assert list(read(tmp_path / "out.zip")) == [document]
 
 
 def test_other_encodings(tmp_path: Path) -> None:
     annotation, text = "T1\tX 0 5\tÄrger\n", "Ärger über"
-    folder = _folder(tmp_path / "corpus", {"a.txt": text.encode("latin-1"), "a.ann": annotation.encode("latin-1")})
+    folder = _folder(
+        tmp_path / "corpus",
+        {"a.txt": text.encode("latin-1"), "a.ann": annotation.encode("latin-1")},
+    )
     (document,) = read(folder, encoding="latin-1")
     assert (document.text, document.events) == (text, ())
     with pytest.raises(FormatError, match=r"a\.txt is not utf-8 text .*position 0.*encoding="):
@@ -473,10 +548,13 @@ def test_other_encodings(tmp_path: Path) -> None:
         list(read(folder, encoding="utf-8"))
     (folder / "a.txt").write_bytes(b"a\0b")
     with pytest.raises(
-        FormatError, match=r"a\.txt is a binary file or text in another encoding \(a NUL at character 1"
+        FormatError,
+        match=r"a\.txt is a binary file or text in another encoding \(a NUL at character 1",
     ):
         list(read(folder, encoding="utf-8"))
-    wide = _folder(tmp_path / "wide", {"a.txt": text.encode("utf-16"), "a.ann": annotation.encode("utf-16")})
+    wide = _folder(
+        tmp_path / "wide", {"a.txt": text.encode("utf-16"), "a.ann": annotation.encode("utf-16")}
+    )
     (document,) = read(wide, encoding="utf-16")
     assert (document.text, document.events) == (text, ())
 
@@ -530,7 +608,9 @@ def _central(data: bytes, offset: int, value: bytes) -> bytes:
         (lambda data: data[:60], "damaged"),
     ],
 )
-def test_damaged_and_lying_archives(tmp_path: Path, change: Callable[[bytes], bytes], message: str) -> None:
+def test_damaged_and_lying_archives(
+    tmp_path: Path, change: Callable[[bytes], bytes], message: str
+) -> None:
     path = _zip(tmp_path / "corpus.zip", {"a.txt": "alpha", "a.ann": ""})
     path.write_bytes(change(path.read_bytes()))
     with pytest.raises(FormatError, match=message):
@@ -541,7 +621,10 @@ def test_damaged_and_lying_archives(tmp_path: Path, change: Callable[[bytes], by
 def test_no_damage_goes_beyond_a_clear_error(
     tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[int, int]]
 ) -> None:
-    path = _zip(tmp_path_factory.mktemp("zip") / "corpus.zip", {"a.txt": TEXT, "a.ann": "T1\tX 0 7\tAspirin\n"})
+    path = _zip(
+        tmp_path_factory.mktemp("zip") / "corpus.zip",
+        {"a.txt": TEXT, "a.ann": "T1\tX 0 7\tAspirin\n"},
+    )
     data = bytearray(path.read_bytes())
     for at, value in changes:
         data[at % len(data)] = value
@@ -554,7 +637,12 @@ def test_no_damage_goes_beyond_a_clear_error(
 
 
 def test_files_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files: dict[str, str | bytes] = {"a.txt": "a" * 100, "a.ann": "", "LICENSE": "l" * 101, "b.txt": "b" * 101}
+    files: dict[str, str | bytes] = {
+        "a.txt": "a" * 100,
+        "a.ann": "",
+        "LICENSE": "l" * 101,
+        "b.txt": "b" * 101,
+    }
     monkeypatch.setattr(tree, "MAX_MEMBER", 100)
     for whole in (_folder(tmp_path / "corpus", files), _zip(tmp_path / "corpus.zip", files)):
         with pytest.raises(FormatError, match=r"b\.txt has more than 100 bytes"):
@@ -570,7 +658,9 @@ def test_one_name_twice_and_names_of_windows(tmp_path: Path) -> None:
             archive.writestr("a.txt", "beta")
     with pytest.raises(FormatError, match=r"holds 'a\.txt' twice"):
         list(read(path, format="brat"))
-    windows = _zip(tmp_path / "windows.zip", {"train\\a.txt": "alpha", "train\\a.ann": "T1\tX 0 5\talpha"})
+    windows = _zip(
+        tmp_path / "windows.zip", {"train\\a.txt": "alpha", "train\\a.ann": "T1\tX 0 5\talpha"}
+    )
     (document,) = read(f"{windows}/train")
     assert (document.id, len(document.mentions)) == ("a", 1)
 
@@ -621,7 +711,12 @@ def test_what_the_lines_cannot_hold_is_counted(tmp_path: Path) -> None:
         Link(id="NULL", ontology="A"),
         Link(id=""),
     )
-    attributes = (("has blank", "x"), ("", "x"), ("note", "two\nlines"), ("Reference", "no reference"))
+    attributes = (
+        ("has blank", "x"),
+        ("", "x"),
+        ("note", "two\nlines"),
+        ("Reference", "no reference"),
+    )
     mentions = (
         Mention(((0, 1),), "X", score=0.5, source="a", links=links, attributes=attributes),
         Mention(((0, 1),), "X", score=0.5, source="b"),
@@ -645,7 +740,10 @@ def test_what_the_lines_cannot_hold_is_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        (Document(id="a", text="b", mentions=(Mention(((0, 1),), "Cell Line"),)), "the type 'Cell Line'"),
+        (
+            Document(id="a", text="b", mentions=(Mention(((0, 1),), "Cell Line"),)),
+            "the type 'Cell Line'",
+        ),
         (Document(id="a", text="b", mentions=(Mention(((0, 1),), "X\tY"),)), "the type"),
         (Document(id="", text="b"), "cannot name a file"),
         (Document(id="é" * 200, text="b"), "needs 1 to 251 bytes, and has 400"),
@@ -654,13 +752,17 @@ def test_what_the_lines_cannot_hold_is_counted(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("target", ["out", "out.zip"])
-def test_what_cannot_be_written_leaves_nothing(tmp_path: Path, document: Document, message: str, target: str) -> None:
+def test_what_cannot_be_written_leaves_nothing(
+    tmp_path: Path, document: Document, message: str, target: str
+) -> None:
     with pytest.raises(InputError, match=message):
         write(tmp_path / target, [Document(id="first", text="x"), document], format="brat")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_ids_that_a_file_system_does_not_tell_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ids_that_a_file_system_does_not_tell_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     original = Path.open
 
     def insensitive(self: Path, *args: Any, **kwargs: Any) -> Any:
@@ -675,7 +777,9 @@ def test_ids_that_a_file_system_does_not_tell_apart(tmp_path: Path, monkeypatch:
     assert [d.id for d in read(tmp_path / "out.zip")] == ["A", "a"]
 
 
-IDS = st.text(st.characters(codec="utf-8") | st.sampled_from('%/\\:.*?"<>| A4E\n\0'), min_size=1, max_size=12)
+IDS = st.text(
+    st.characters(codec="utf-8") | st.sampled_from('%/\\:.*?"<>| A4E\n\0'), min_size=1, max_size=12
+)
 
 
 @given(IDS)
@@ -702,7 +806,10 @@ def test_writing_refuses_what_exists(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="exists already"):
         write(place, [document], format="brat")
     write(place, [Document(id="b", text="beta")], format="brat", overwrite=True)
-    assert sorted(file.name for file in place.iterdir() if file.name != RECORD) == ["b.ann", "b.txt"]
+    assert sorted(file.name for file in place.iterdir() if file.name != RECORD) == [
+        "b.ann",
+        "b.txt",
+    ]
     (place / "deep").mkdir()
     (place / "deep/thesis.docx").write_text("mine")
     with pytest.raises(OutputError, match=r"'deep/thesis\.docx'"):
@@ -719,7 +826,9 @@ def test_writing_refuses_what_exists(tmp_path: Path) -> None:
 
 
 def test_a_failing_stream_leaves_nothing(tmp_path: Path) -> None:
-    source = _folder(tmp_path / "in", {"a.txt": "alpha", "a.ann": "", "b.txt": "beta", "b.ann": "no brat"})
+    source = _folder(
+        tmp_path / "in", {"a.txt": "alpha", "a.ann": "", "b.txt": "beta", "b.ann": "no brat"}
+    )
     for target in ("out", "out.zip"):
         with pytest.raises(FormatError):
             write(tmp_path / target, read(source), format="brat")
@@ -746,7 +855,11 @@ def test_a_part_of_a_recipe(tmp_path: Path) -> None:
         corpus = CorpusSettings(train=f"{whole}/train", dev=f"{whole}/test", format="brat")
         assert [d.id for d in read_part(corpus, "train")] == ["a", "b", "c"]
         assert [d.id for d in read_part(corpus, "dev")] == ["a"]
-    listed = {name.removeprefix("train/"): content for name, content in FILES.items() if name.startswith("train/")}
+    listed = {
+        name.removeprefix("train/"): content
+        for name, content in FILES.items()
+        if name.startswith("train/")
+    }
     lines = [
         f"{name} {hashlib.sha256(str(content).encode()).hexdigest()}\n"
         for name, content in sorted(listed.items())
@@ -784,30 +897,57 @@ def test_annotate(tmp_path: Path, tiny_run: Path, capfd: pytest.CaptureFixture[s
     model = ("--model", str(tiny_run / "best"))
     out = tmp_path / "out"
     assert main(["annotate", str(texts), *model, "-o", str(out), "--format", "brat"]) == 0
-    assert sorted(file.name for file in out.iterdir() if file.name != RECORD) == ["a.ann", "a.txt", "b.ann", "b.txt"]
+    assert sorted(file.name for file in out.iterdir() if file.name != RECORD) == [
+        "a.ann",
+        "a.txt",
+        "b.ann",
+        "b.txt",
+    ]
     found = {d.id: [(m.type, m.text_in(d.text)) for m in d.mentions] for d in read(out)}
     assert found["a"] == [("Chemical", "aspirin"), ("Disease", "pain")]
     assert main(["annotate", str(out), *model, "-o", str(tmp_path / "again.zip")]) == 0
-    assert {d.id: [(m.type, m.text_in(d.text)) for m in d.mentions] for d in read(tmp_path / "again.zip")} == found
+    assert {
+        d.id: [(m.type, m.text_in(d.text)) for m in d.mentions]
+        for d in read(tmp_path / "again.zip")
+    } == found
     capfd.readouterr()
     for path, folder, message in (
         (texts, texts, str(texts)),
         (out, out, "input"),
         (out / "a.txt", out, "input"),
     ):
-        assert main(["annotate", str(path), *model, "-o", str(folder), "--format", "brat", "--overwrite"]) == 2
+        assert (
+            main(
+                [
+                    "annotate",
+                    str(path),
+                    *model,
+                    "-o",
+                    str(folder),
+                    "--format",
+                    "brat",
+                    "--overwrite",
+                ]
+            )
+            == 2
+        )
         assert message in capfd.readouterr().err
     assert sorted(file.name for file in texts.iterdir()) == ["a.txt", "b.txt"]
 
 
 def test_lines_may_end_in_a_carriage_return_alone(tmp_path: Path) -> None:
     document = _one(tmp_path, "T1\tChem 0 7\tAspirin\rT2\tDis 12 17\tfever\r")
-    assert [(m.type, m.start, m.end) for m in document.mentions] == [("Chem", 0, 7), ("Dis", 12, 17)]
+    assert [(m.type, m.start, m.end) for m in document.mentions] == [
+        ("Chem", 0, 7),
+        ("Dis", 12, 17),
+    ]
     assert _codes(document) == []
 
 
 def test_a_short_line_that_names_a_long_text_often_costs_little(tmp_path: Path) -> None:
-    """Ten thousand fragments over a text of a million characters: no copy of what cannot agree is made."""
+    """Ten thousand fragments over a text of a million characters: no copy of what cannot agree
+    is made.
+    """
     text = "a" * 1_000_000
     ranges = ";".join(["0 1000000"] * 10_000)
     tracemalloc.start()

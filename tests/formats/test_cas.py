@@ -13,7 +13,10 @@ from fascicle.formats import detect, read
 
 pytest.importorskip("cassis")
 TEXT = "\U0001f600 aspirin"
-ENTITIES = ({"begin": 3, "end": 10, "value": "Drug", "identifier": "http://x.org/1"}, {"begin": 0, "end": 2})
+ENTITIES = (
+    {"begin": 3, "end": 10, "value": "Drug", "identifier": "http://x.org/1"},
+    {"begin": 0, "end": 2},
+)
 
 
 @pytest.mark.parametrize("name", ["a.xmi", "a.json", "xmi.xml"])
@@ -35,17 +38,43 @@ def test_custom_layers_relations_and_a_title(tmp_path: Path) -> None:
     made = json.loads(in_json(TEXT, []))
     string = {"%RANGE": "uima.cas.String"}
     annotation = {"%SUPER_TYPE": "uima.tcas.Annotation"}
-    relation = {name: {"%NAME": name, "%RANGE": "uima.tcas.Annotation"} for name in ("Governor", "Dependent")}
+    relation = {
+        name: {"%NAME": name, "%RANGE": "uima.tcas.Annotation"}
+        for name in ("Governor", "Dependent")
+    }
     metadata = "de.tudarmstadt.ukp.dkpro.core.api.metadata.type.DocumentMetaData"
     made["%TYPES"] |= {
-        "custom.Span": {"%NAME": "custom.Span", **annotation, "label": {"%NAME": "label", **string}},
+        "custom.Span": {
+            "%NAME": "custom.Span",
+            **annotation,
+            "label": {"%NAME": "label", **string},
+        },
         "custom.Relation": {"%NAME": "custom.Relation", **annotation, **relation},
-        metadata: {"%NAME": metadata, **annotation, "documentTitle": {"%NAME": "documentTitle", **string}},
+        metadata: {
+            "%NAME": metadata,
+            **annotation,
+            "documentTitle": {"%NAME": "documentTitle", **string},
+        },
     }
     made["%FEATURE_STRUCTURES"] += [
         {"%ID": 20, "%TYPE": "custom.Span", "@sofa": 1, "begin": 3, "end": 10, "label": "Dose"},
-        {"%ID": 21, "%TYPE": "custom.Relation", "@sofa": 1, "begin": 3, "end": 10, "@Governor": 20, "@Dependent": 20},
-        {"%ID": 22, "%TYPE": metadata, "@sofa": 1, "begin": 0, "end": 10, "documentTitle": "paper.txt"},
+        {
+            "%ID": 21,
+            "%TYPE": "custom.Relation",
+            "@sofa": 1,
+            "begin": 3,
+            "end": 10,
+            "@Governor": 20,
+            "@Dependent": 20,
+        },
+        {
+            "%ID": 22,
+            "%TYPE": metadata,
+            "@sofa": 1,
+            "begin": 0,
+            "end": 10,
+            "documentTitle": "paper.txt",
+        },
     ]
     made["%VIEWS"]["_InitialView"]["%MEMBERS"] += [20, 21, 22]
     path = tmp_path / "admin.json"
@@ -66,7 +95,9 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
         path.write_bytes(content)
         with pytest.raises(InputError):
             list(read(path, format="cas"))
-    path.write_bytes(xmi(TEXT, ENTITIES).replace(b"<xmi:XMI", b'<!DOCTYPE a [<!ENTITY b "c">]><xmi:XMI', 1))
+    path.write_bytes(
+        xmi(TEXT, ENTITIES).replace(b"<xmi:XMI", b'<!DOCTYPE a [<!ENTITY b "c">]><xmi:XMI', 1)
+    )
     with pytest.raises(FormatError, match="entities"):
         list(read(path, format="cas"))
 
@@ -82,13 +113,17 @@ def test_no_encoding_hides_the_declaration_of_an_entity(tmp_path: Path) -> None:
 
 
 def test_a_type_system_of_another_export_is_named(tmp_path: Path) -> None:
-    (tmp_path / "a.xmi").write_bytes(xmi(TEXT, ENTITIES).replace(b"type:NamedEntity", b"type:Other"))
+    (tmp_path / "a.xmi").write_bytes(
+        xmi(TEXT, ENTITIES).replace(b"type:NamedEntity", b"type:Other")
+    )
     (tmp_path / "TypeSystem.xml").write_text(TYPES)
     with pytest.raises(FormatError, match=r"a type that TypeSystem\.xml beside it does not have "):
         list(read(tmp_path / "a.xmi"))
 
 
-def described(name: str, features: dict[str, str], above: str = "uima.tcas.Annotation") -> dict[str, object]:
+def described(
+    name: str, features: dict[str, str], above: str = "uima.tcas.Annotation"
+) -> dict[str, object]:
     ranges = {key: {"%NAME": key, "%RANGE": value} for key, value in features.items()}
     return {"%NAME": name, "%SUPER_TYPE": above, **ranges}
 
@@ -97,7 +132,10 @@ STRING, FSARRAY = "uima.cas.String", "uima.cas.FSArray"
 SEGMENT = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type."
 COREFERENCE = "de.tudarmstadt.ukp.dkpro.core.api.coref.type.CoreferenceLink"
 LAYERS = (
-    described("custom.Finding", {"negated": "uima.cas.Boolean", "grade": "uima.cas.Integer", "value": STRING}),
+    described(
+        "custom.Finding",
+        {"negated": "uima.cas.Boolean", "grade": "uima.cas.Integer", "value": STRING},
+    ),
     described("custom.Host", {"links": FSARRAY}),
     described("custom.Link", {"role": STRING, "target": "uima.tcas.Annotation"}, "uima.cas.TOP"),
     described(COREFERENCE, {"next": COREFERENCE, "referenceType": STRING}),
@@ -107,8 +145,17 @@ LAYERS = (
 )
 
 
-def structure(number: int, kind: str, span: tuple[int, int], sofa: int = 1, **features: object) -> dict[str, object]:
-    return {"%ID": number, "%TYPE": kind, "@sofa": sofa, "begin": span[0], "end": span[1], **features}
+def structure(
+    number: int, kind: str, span: tuple[int, int], sofa: int = 1, **features: object
+) -> dict[str, object]:
+    return {
+        "%ID": number,
+        "%TYPE": kind,
+        "@sofa": sofa,
+        "begin": span[0],
+        "end": span[1],
+        **features,
+    }
 
 
 def several(texts: dict[str, str | None], *structures: dict[str, object]) -> bytes:
@@ -119,11 +166,16 @@ def several(texts: dict[str, str | None], *structures: dict[str, object]) -> byt
         for at, (name, text) in enumerate(texts.items(), 1)
     ]
     views = {
-        name: {"%SOFA": at, "%MEMBERS": [one["%ID"] for one in structures if one.get("@sofa") == at]}
+        name: {
+            "%SOFA": at,
+            "%MEMBERS": [one["%ID"] for one in structures if one.get("@sofa") == at],
+        }
         for at, name in enumerate(texts, 1)
     }
     types = {str(one["%NAME"]): one for one in LAYERS}
-    return json.dumps({"%TYPES": types, "%FEATURE_STRUCTURES": [*sofas, *structures], "%VIEWS": views}).encode()
+    return json.dumps(
+        {"%TYPES": types, "%FEATURE_STRUCTURES": [*sofas, *structures], "%VIEWS": views}
+    ).encode()
 
 
 def test_facts_slots_chains_and_segments(tmp_path: Path) -> None:
@@ -137,7 +189,10 @@ def test_facts_slots_chains_and_segments(tmp_path: Path) -> None:
             {"%ID": 21, "%TYPE": "custom.Link", "role": "r", "@target": 10},
             structure(12, COREFERENCE, (0, 2)),
             structure(13, "org.dkpro.core.api.xml.type.XmlElement", (0, 10), qName="p"),
-            *(structure(30 + at, f"{SEGMENT}Token", span) for at, span in enumerate(((3, 9), (0, 2), (9, 10)))),
+            *(
+                structure(30 + at, f"{SEGMENT}Token", span)
+                for at, span in enumerate(((3, 9), (0, 2), (9, 10)))
+            ),
             structure(40, f"{SEGMENT}Sentence", (0, 10)),
         )
     )
@@ -153,11 +208,20 @@ def test_facts_slots_chains_and_segments(tmp_path: Path) -> None:
 
 def test_each_view_with_a_text_is_a_document(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
-    finding = (structure(10, "custom.Finding", (3, 9)), structure(11, "custom.Finding", (5, 11), sofa=2))
+    finding = (
+        structure(10, "custom.Finding", (3, 9)),
+        structure(11, "custom.Finding", (5, 11), sofa=2),
+    )
     path.write_bytes(several({"_InitialView": "No tremor", "German": "Kein Tremor"}, *finding))
     found = list(read(path))
-    assert [(one.id, one.text) for one in found] == [("a", "No tremor"), ("a#German", "Kein Tremor")]
-    assert [[m.text_in(one.text) for m in one.mentions] for one in found] == [["tremor"], ["Tremor"]]
+    assert [(one.id, one.text) for one in found] == [
+        ("a", "No tremor"),
+        ("a#German", "Kein Tremor"),
+    ]
+    assert [[m.text_in(one.text) for m in one.mentions] for one in found] == [
+        ["tremor"],
+        ["Tremor"],
+    ]
     path.write_bytes(several({"_InitialView": "No tremor", "Audio": None}, finding[0]))
     (one,) = read(path)
     assert one.events == ()

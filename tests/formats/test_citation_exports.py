@@ -1,4 +1,6 @@
-"""Citations as programs and databases export them, each written from the description of its export."""
+"""Citations as programs and databases export them, each written from the description of its
+export.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,18 @@ import pytest
 from fascicle.core.document import Document
 from fascicle.formats import ReadReport, detect, read
 
-# File name -> its content, and id, title and abstract of each citation; an empty id stands for the name and a number.
+# File name -> its content, and id, title and abstract of each citation; an empty id stands for the
+# name and a number.
 EXPORTS: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
     "ovid.ris": (
         "1. \r\nTY  - JOUR\r\nID  - 25000001\r\nT1  - Lithium tremor\r\nA1  - Doe J\r\n"
         "Y1  - 2014//\r\nN2  - Lithium caused tremor.\r\nKW  - lithium\r\nJF  - J Test\r\n"
         "UR  - http://ovidsp.ovid.com/x\r\nER  - \r\n\r\n\r\n2. \r\nTY  - JOUR\r\n"
         "ID  - 25000002\r\nT1  - Aspirin\r\nN2  - Aspirin helped.\r\nER  - \r\n\r\n",
-        [("25000001", "Lithium tremor", "Lithium caused tremor."), ("25000002", "Aspirin", "Aspirin helped.")],
+        [
+            ("25000001", "Lithium tremor", "Lithium caused tremor."),
+            ("25000002", "Aspirin", "Aspirin helped."),
+        ],
     ),
     "ovid-link.ris": (
         "1.\nTY  - JOUR\nT1  - Lithium\nER  -\nNL  - J\n\n"
@@ -25,7 +31,8 @@ EXPORTS: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
         [("", "Lithium", ""), ("", "Gout", "")],
     ),
     "ovid-txt.txt": (
-        "1.\nTY  - JOUR\nT1  - Lithium\nN2  - Was given.\nER  -\n\n2.\nTY  - JOUR\nT1  - Gout\nER  -\n",
+        "1.\nTY  - JOUR\nT1  - Lithium\nN2  - Was given.\nER  -\n\n2.\nTY  - JOUR\nT1  - "
+        "Gout\nER  -\n",
         [("", "Lithium", "Was given."), ("", "Gout", "")],
     ),
     "jstor.ris": (
@@ -74,7 +81,8 @@ EXPORTS: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
         [("", "Salt", "BACKGROUND Salt is bad. METHODS We ate salt.")],
     ),
     "endnote-kw.ris": (
-        "TY  - JOUR\nAN  - 7\nTI  - Cold\nKW  - Adult\nFemale\nCommon Cold/drug therapy\nAB  - We sneezed.\nER  - \n",
+        "TY  - JOUR\nAN  - 7\nTI  - Cold\nKW  - Adult\nFemale\nCommon Cold/drug therapy\nAB  - "
+        "We sneezed.\nER  - \n",
         [("7", "Cold", "We sneezed.")],
     ),
     "both-abstracts.ris": (
@@ -94,7 +102,8 @@ EXPORTS: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
         [("", "A", ""), ("", "B", "")],
     ),
     "book-bt.ris": (
-        "TY  - BOOK\nBT  - Whole book on gout\nER  - \nTY  - CHAP\nBT  - A book\nTI  - A chapter\nER  - \n",
+        "TY  - BOOK\nBT  - Whole book on gout\nER  - \nTY  - CHAP\nBT  - A book\nTI  - A "
+        "chapter\nER  - \n",
         [("", "Whole book on gout", ""), ("", "A chapter", "")],
     ),
     "unpb-ct.ris": (
@@ -130,7 +139,8 @@ EXPORTS: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
         [("10.1000/q", "A", "Real abstract")],
     ),
     "wrapped-dash.ris": (
-        "TY  - JOUR\nTI  - A\nAB  - Levels of IL-2 and\nTNF - alpha rose\nDNA  - binding was seen\nER  - \n",
+        "TY  - JOUR\nTI  - A\nAB  - Levels of IL-2 and\nTNF - alpha rose\nDNA  - binding was "
+        "seen\nER  - \n",
         [("", "A", "Levels of IL-2 and TNF - alpha rose DNA - binding was seen")],
     ),
     "one-space.ris": (
@@ -138,7 +148,8 @@ EXPORTS: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
         [("", "A", "Text of it"), ("", "B", "")],
     ),
     "fields-after.ris": (
-        "TY  - JOUR\nTI  - A\nER  - \nUR  - http://x\nN1  - y\n\nTY  - JOUR\nTI  - B\nER  - \nUR  - http://z\n",
+        "TY  - JOUR\nTI  - A\nER  - \nUR  - http://x\nN1  - y\n\nTY  - JOUR\nTI  - B\nER  - \nUR "
+        " - http://z\n",
         [("", "A", ""), ("", "B", "")],
     ),
     "colon-in-title.ris": (
@@ -146,7 +157,8 @@ EXPORTS: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
         [("", "A: B - C", "")],
     ),
     "pmc.nbib": (
-        "PMC - PMC1000001\nPMID- 11111111\nTI  - One\n\nPMC - PMC2000002\nPMID- 22222222\nTI  - Two\n",
+        "PMC - PMC1000001\nPMID- 11111111\nTI  - One\n\nPMC - PMC2000002\nPMID- 22222222\nTI  - "
+        "Two\n",
         [("11111111", "One", ""), ("22222222", "Two", "")],
     ),
     "pmc-late.nbib": (
@@ -179,7 +191,8 @@ EXPORTS: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
         [("30000003", "Gout", "Gout hurts."), ("30000004", "LiverTox", "Liver.")],
     ),
     "crlf.nbib": (
-        "PMID- 1\r\nTI  - One long title that\r\n      wraps.\r\nAB  - x\r\n\r\nPMID- 2\r\nTI  - Two\r\n",
+        "PMID- 1\r\nTI  - One long title that\r\n      wraps.\r\nAB  - x\r\n\r\nPMID- 2\r\nTI  - "
+        "Two\r\n",
         [("1", "One long title that wraps.", "x"), ("2", "Two", "")],
     ),
     "html.nbib": (
@@ -191,7 +204,8 @@ EXPORTS: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
         [("1", "One", ""), ("2", "Two", "")],
     ),
     "wrap-tag.nbib": (
-        "PMID- 1\nTI  - A\nAB  - We measured PSA and\n      AFP - alpha fetoprotein\n      AB  - in blood.\n",
+        "PMID- 1\nTI  - A\nAB  - We measured PSA and\n      AFP - alpha fetoprotein\n      AB  - "
+        "in blood.\n",
         [("1", "A", "We measured PSA and AFP - alpha fetoprotein AB - in blood.")],
     ),
 }
@@ -209,17 +223,25 @@ def of(folder: Path, name: str, content: str = "") -> list[Document]:
 
 
 def events(folder: Path, name: str) -> list[tuple[str, str]]:
-    return [(event.code, event.message) for document in of(folder, name) for event in document.events]
+    return [
+        (event.code, event.message) for document in of(folder, name) for event in document.events
+    ]
 
 
 @pytest.mark.parametrize("name", EXPORTS)
 def test_exports(tmp_path: Path, name: str) -> None:
     content, wanted = EXPORTS[name]
     documents = of(tmp_path, name, content)
-    parts = [{one.name: doc.text[one.start : one.end] for one in doc.sections or ()} for doc in documents]
-    ids = [identifier or f"{Path(name).stem}:{at}" for at, (identifier, _, _) in enumerate(wanted, 1)]
+    parts = [
+        {one.name: doc.text[one.start : one.end] for one in doc.sections or ()} for doc in documents
+    ]
+    ids = [
+        identifier or f"{Path(name).stem}:{at}" for at, (identifier, _, _) in enumerate(wanted, 1)
+    ]
     assert [one.id for one in documents] == ids
-    assert [(part.get("title", ""), part.get("abstract", "")) for part in parts] == [one[1:] for one in wanted]
+    assert [(part.get("title", ""), part.get("abstract", "")) for part in parts] == [
+        one[1:] for one in wanted
+    ]
 
 
 def test_the_id_of_pmc_belongs_to_the_citation_that_follows(tmp_path: Path) -> None:
@@ -240,7 +262,9 @@ def test_lines_between_citations_are_counted_once(tmp_path: Path) -> None:
         ("html.nbib", "1 line", "line 1, '<pre>'"),
     ):
         message = f"{count} between the citations left out; the first is {first}"
-        assert [one for one in events(tmp_path, name) if one[0] == "lines-left-out"] == [("lines-left-out", message)]
+        assert [one for one in events(tmp_path, name) if one[0] == "lines-left-out"] == [
+            ("lines-left-out", message)
+        ]
     assert events(tmp_path, "pmc.nbib") == []
 
 
@@ -253,9 +277,15 @@ def test_fields_beside_those_that_are_read_are_named(tmp_path: Path) -> None:
         ("book.nbib", "BTI, CTI, STAT"),
         ("ebsco.ris", "AU, DB, DP, JA, VL"),
     ):
-        assert events(tmp_path, name)[0] == ("fields-left-out", f"these fields are not read: {fields}")
+        assert events(tmp_path, name)[0] == (
+            "fields-left-out",
+            f"these fields are not read: {fields}",
+        )
     assert events(tmp_path, "equal-abstracts.ris") == []
 
 
 def test_keywords_on_lines_of_their_own(tmp_path: Path) -> None:
-    assert of(tmp_path, "endnote-kw.ris")[0].meta["keywords"] == "Adult|Female|Common Cold/drug therapy"
+    assert (
+        of(tmp_path, "endnote-kw.ris")[0].meta["keywords"]
+        == "Adult|Female|Common Cold/drug therapy"
+    )

@@ -103,7 +103,9 @@ PMID: 35000002
 """
 
 
-def of(tmp_path: Path, name: str, content: str, *, report: ReadReport | None = None) -> list[Document]:
+def of(
+    tmp_path: Path, name: str, content: str, *, report: ReadReport | None = None
+) -> list[Document]:
     path = tmp_path / name
     path.write_text(content, encoding="utf-8")
     assert detect(str(path)) == "citations"
@@ -144,7 +146,10 @@ def test_a_doi_behind_another_number_is_found(tmp_path: Path) -> None:
 def test_ris(tmp_path: Path) -> None:
     first, second = of(tmp_path, "a.ris", RIS)
     assert first.id == "10.1000/a.b"
-    assert parts(first) == [("title", "Aspirin for headache"), ("abstract", "Aspirin helped. It did. DNA - protein")]
+    assert parts(first) == [
+        ("title", "Aspirin for headache"),
+        ("abstract", "Aspirin helped. It did. DNA - protein"),
+    ]
     assert first.meta["keywords"] == "pain|aspirin"
     assert first.meta["year"] == "2020"
     assert (second.id, second.text) == ("77", "No abstract\n\nA note in its place")
@@ -156,7 +161,10 @@ def test_abstract_text_of_pubmed(tmp_path: Path) -> None:
     first, second = of(tmp_path, "abstract-set.txt", TEXT.replace("information:", "information: "))
     assert first.id == "35000001"
     assert parts(first) == [
-        ("title", "Metformin and lactic acidosis: a double-blind trial of pre- and post-treatment."),
+        (
+            "title",
+            "Metformin and lactic acidosis: a double-blind trial of pre- and post-treatment.",
+        ),
         ("abstract-introduction", "BACKGROUND: Metformin is safe. It was 1. given daily."),
         ("abstract-methods", "METHODS AND RESULTS: We treated ten patients."),
         ("abstract", "A second paragraph."),
@@ -175,9 +183,13 @@ def test_a_bad_citation_costs_itself(tmp_path: Path) -> None:
     assert report.aside.count == 1
     with pytest.raises(FormatError, match="PMID"):
         of(tmp_path, "a.txt", broken)
-    with pytest.raises(FormatError, match=r"a\.nbib:4: a citation has no PMID, no id of PMC and no DOI"):
+    with pytest.raises(
+        FormatError, match=r"a\.nbib:4: a citation has no PMID, no id of PMC and no DOI"
+    ):
         of(tmp_path, "a.nbib", "PMID- 1\nTI  - A\n\nTI  - B\n")
-    with pytest.raises(FormatError, match=r"b\.ris:1: the file holds no citation; a citation begins with"):
+    with pytest.raises(
+        FormatError, match=r"b\.ris:1: the file holds no citation; a citation begins with"
+    ):
         of(tmp_path, "b.ris", "FN Clarivate Analytics Web of Science\nPT J\nTI A\nER\n")
 
 
@@ -189,9 +201,9 @@ def test_other_texts_are_no_citations(tmp_path: Path) -> None:
 
 
 WORDS = st.lists(
-    st.text(st.characters(categories=("Ll", "Lu", "Lo"), exclude_characters="-"), min_size=1, max_size=9).map(
-        lambda word: f"x{word}"
-    ),
+    st.text(
+        st.characters(categories=("Ll", "Lu", "Lo"), exclude_characters="-"), min_size=1, max_size=9
+    ).map(lambda word: f"x{word}"),
     min_size=1,
     max_size=40,
 ).map(" ".join)
@@ -210,15 +222,25 @@ def test_other_programs_read_the_same(citations: list[tuple[str, str]], width: i
         for at, (title, abstract) in enumerate(wrapped, 1)
     )
     nbib = "\n".join(
-        f"PMID- {at}\nTI  - " + "\n      ".join(title) + "\nAB  - " + "\n      ".join(abstract) + "\n"
+        f"PMID- {at}\nTI  - "
+        + "\n      ".join(title)
+        + "\nAB  - "
+        + "\n      ".join(abstract)
+        + "\n"
         for at, (title, abstract) in enumerate(wrapped, 1)
     )
     text = "\n\n".join(
-        f"{at}. J X. 2020;1:1.\n\n" + " \n".join(title) + "\n\nDoe J.\n\n" + "\n".join(abstract) + f"\n\nPMID: {at}\n"
+        f"{at}. J X. 2020;1:1.\n\n"
+        + " \n".join(title)
+        + "\n\nDoe J.\n\n"
+        + "\n".join(abstract)
+        + f"\n\nPMID: {at}\n"
         for at, (title, abstract) in enumerate(wrapped, 1)
     )
     wanted = [(str(at), *one) for at, one in enumerate(citations, 1)]
-    assert [(one["accession_number"], one["title"], one["abstract"]) for one in rispy.loads(ris)] == wanted
+    assert [
+        (one["accession_number"], one["title"], one["abstract"]) for one in rispy.loads(ris)
+    ] == wanted
     with tempfile.TemporaryDirectory() as folder:
         for name, content in (("a.ris", ris), ("a.nbib", nbib), ("a.txt", text)):
             found = of(Path(folder), name, content)

@@ -18,7 +18,9 @@ from fascicle.formats import ConllOptions, ConllWriteOptions, ReadReport, parse_
 FLAT = "Mild\tO\nGaucher\tB-Disease\ndisease\tI-Disease\n.\tO\n\nNo\tO\nfever\tB-Disease\n"
 
 
-def _read(folder: Path, text: str, *, options: ConllOptions | None = None, name: str = "a.tsv") -> list[Document]:
+def _read(
+    folder: Path, text: str, *, options: ConllOptions | None = None, name: str = "a.tsv"
+) -> list[Document]:
     path = folder / name
     path.write_bytes(text.encode())
     return list(read(path, format="conll", options=options))
@@ -47,18 +49,26 @@ def test_the_file_as_one_document(tmp_path: Path) -> None:
     assert [m.spans for m in document.mentions] == [((5, 20),), ((26, 31),)]
 
 
-MARKED = "-DOCSTART- -X- O\n\nBonn NNP B-LOC\n\nKoeln NNP B-LOC\n\n-DOCSTART- -X- O\n\nBern NNP B-LOC\n"
+MARKED = (
+    "-DOCSTART- -X- O\n\nBonn NNP B-LOC\n\nKoeln NNP B-LOC\n\n-DOCSTART- -X- O\n\nBern NNP B-LOC\n"
+)
 
 
 def test_docstart_marks(tmp_path: Path) -> None:
     documents = _read(tmp_path, MARKED)
-    assert [(d.id, d.text, len(d.sentences or ())) for d in documents] == [("a:1", "Bonn Koeln", 2), ("a:2", "Bern", 1)]
+    assert [(d.id, d.text, len(d.sentences or ())) for d in documents] == [
+        ("a:1", "Bonn Koeln", 2),
+        ("a:2", "Bern", 1),
+    ]
     assert len(_read(tmp_path, MARKED, options=ConllOptions(documents="sentence"))) == 3
 
 
 def test_one_mark_at_the_top_marks_nothing(tmp_path: Path) -> None:
     assert len(_read(tmp_path, "-DOCSTART-\tO\n\n" + FLAT)) == 2
-    assert len(_read(tmp_path, "-DOCSTART-\tO\n\n" + FLAT, options=ConllOptions(documents="docstart"))) == 1
+    assert (
+        len(_read(tmp_path, "-DOCSTART-\tO\n\n" + FLAT, options=ConllOptions(documents="docstart")))
+        == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -166,7 +176,8 @@ def test_a_row_without_its_token(tmp_path: Path) -> None:
     [
         "1\ta" + "\t_" * 7 + "\tNE=B-X\n2\t" + "\t_" * 8 + "\n3\tb" + "\t_" * 7 + "\tNE=B-X\n",
         "#begin document (a); part 000\na\t0\t0\ta\tNN\t*\t-\t-\t-\t-\t(X)\t-\n"
-        "a\t0\t1\t\tNN\t*\t-\t-\t-\t-\t*\t-\na\t0\t2\tb\tNN\t*\t-\t-\t-\t-\t(X)\t-\n#end document\n",
+        "a\t0\t1\t\tNN\t*\t-\t-\t-\t-\t*\t-\na\t0\t2\tb\tNN\t*\t-\t-\t-\t-\t(X)\t-\n#end "
+        "document\n",
     ],
 )
 def test_a_row_without_its_token_in_formats_with_fixed_columns(tmp_path: Path, text: str) -> None:
@@ -185,7 +196,11 @@ def test_blank_lines_may_hold_blanks_and_tabs(tmp_path: Path) -> None:
     [
         ("a\tO\nb\n", None, r"a\.tsv:2: found 1 TAB-separated column\(s\).*-1 is the last"),
         ("a O\nb\n", None, r"a\.tsv:2: found 1 blank-separated"),
-        ("a O\nb O\n", ConllOptions(tag_columns=(3,)), r"a\.tsv:1: found 2 blank-separated.*a tag in 3"),
+        (
+            "a O\nb O\n",
+            ConllOptions(tag_columns=(3,)),
+            r"a\.tsv:1: found 2 blank-separated.*a tag in 3",
+        ),
         ("a\tx\tB-X\nb\tO\n", ConllOptions(tag_columns=(2,)), r"a\.tsv:2: found 2 TAB-separated"),
         ("a\tLOC\n", None, r"a\.tsv:1: tag 'LOC' is not"),
         ("a\tB-\n", None, r"a\.tsv:1: tag 'B-' is not"),
@@ -315,7 +330,10 @@ def test_writing_layers(tmp_path: Path) -> None:
     ("document", "message"),
     [
         (Document(id="d", text="a\tb", words=((0, 3),)), "cannot be written to a CoNLL file"),
-        (Document(id="d", text="a", words=((0, 1),), mentions=(Mention(((0, 1),), "a\tb"),)), "TAB, line breaks"),
+        (
+            Document(id="d", text="a", words=((0, 1),), mentions=(Mention(((0, 1),), "a\tb"),)),
+            "TAB, line breaks",
+        ),
     ],
 )
 def test_what_cannot_be_written(tmp_path: Path, document: Document, message: str) -> None:
@@ -325,7 +343,10 @@ def test_what_cannot_be_written(tmp_path: Path, document: Document, message: str
 
 
 def test_a_text_without_words_gets_those_that_models_read(tmp_path: Path) -> None:
-    write(tmp_path / "out.conll", [Document(id="d", text="No fever. Pain.", mentions=(Mention(((3, 8),), "X"),))])
+    write(
+        tmp_path / "out.conll",
+        [Document(id="d", text="No fever. Pain.", mentions=(Mention(((3, 8),), "X"),))],
+    )
     rows = (tmp_path / "out.conll").read_text().split("\n")
     assert [row.split("\t") for row in rows if row][1:] == [
         ["No", "O"],
@@ -346,9 +367,15 @@ ROWS = ("EU NNP B-NP B-ORG", "visits VBZ B-VP O", "York NNP B-NP B-LOC", ". . O 
     st.booleans(),
 )
 def test_rows_with_another_number_of_columns_are_counted(
-    tmp_path_factory: pytest.TempPathFactory, lengths: list[int], odd: set[int], separator: str, more: bool
+    tmp_path_factory: pytest.TempPathFactory,
+    lengths: list[int],
+    odd: set[int],
+    separator: str,
+    more: bool,
 ) -> None:
-    """Each is in the count of its sentence, with the first line; the other rows are read as ever."""
+    """Each is in the count of its sentence, with the first line; the other rows are read as
+    ever.
+    """
     lines: list[str] = []
     wanted: list[list[int]] = []
     number = 0
@@ -366,7 +393,10 @@ def test_rows_with_another_number_of_columns_are_counted(
     path = tmp_path_factory.mktemp("uneven") / "a.conll"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     found = list(read(path, format="conll"))
-    told = [[event.message for event in document.events if event.code == "uneven-columns"] for document in found]
+    told = [
+        [event.message for event in document.events if event.code == "uneven-columns"]
+        for document in found
+    ]
     assert [bool(one) for one in told] == [bool(one) for one in wanted]
     for messages, places in zip(told, wanted, strict=True):
         for message in messages:
@@ -377,7 +407,10 @@ def test_a_token_with_a_blank_is_no_silent_loss(tmp_path: Path) -> None:
     """Also where it stands in the first sentence."""
     text = "EU NNP B-NP B-ORG\nNew York NNP B-NP B-LOC\n. . O O\n\nEU NNP B-NP B-ORG\n"
     found = _read(tmp_path, text)
-    assert [[event.code for event in document.events] for document in found] == [["uneven-columns"], []]
+    assert [[event.code for event in document.events] for document in found] == [
+        ["uneven-columns"],
+        [],
+    ]
     assert "line 2" in found[0].events[0].message
 
 
@@ -401,24 +434,34 @@ def test_of_two_types_of_a_range_the_better_one_is_written(tmp_path: Path) -> No
 
 
 SCORES = st.sampled_from([None, 0.25, 0.5, 1.0])
-ROWS_OF_MENTIONS = st.lists(st.tuples(st.integers(0, 6), st.integers(1, 4), st.sampled_from("AB"), SCORES), max_size=8)
+ROWS_OF_MENTIONS = st.lists(
+    st.tuples(st.integers(0, 6), st.integers(1, 4), st.sampled_from("AB"), SCORES), max_size=8
+)
 
 
 @given(ROWS_OF_MENTIONS, st.integers(1, 3))
 def test_the_best_mentions_are_written(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, int, str, float | None]], layers: int
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[tuple[int, int, str, float | None]],
+    layers: int,
 ) -> None:
-    """In turn the better, longer, earlier one, as long as no word is in more mentions than there are columns."""
+    """In turn the better, longer, earlier one, as long as no word is in more mentions than there
+    are columns.
+    """
     words = [(at * 2, at * 2 + 1) for at in range(10)]
     made = {(kind, first, first + width): score for first, width, kind, score in rows}
     mentions = tuple(
         Mention(((words[first][0], words[last - 1][1]),), kind, score=score)
         for (kind, first, last), score in made.items()
     )
-    document = Document(id="d", text=" ".join("w" * 10), words=tuple(words), mentions=in_order(mentions))
+    document = Document(
+        id="d", text=" ".join("w" * 10), words=tuple(words), mentions=in_order(mentions)
+    )
     kept: list[tuple[str, int, int]] = []
     sure = {key: 1.0 if score is None else score for key, score in made.items()}
-    for kind, first, last in sorted(made, key=lambda key: (-sure[key], key[1] - key[2], key[1], key[0])):
+    for kind, first, last in sorted(
+        made, key=lambda key: (-sure[key], key[1] - key[2], key[1], key[0])
+    ):
         together = [*kept, (kind, first, last)]
         if all(sum(a <= at < b for _, a, b in together) <= layers for at in range(10)):
             kept = together

@@ -1,12 +1,12 @@
 """The counts of real corpora, read as a user would; needs the folder of them in ``FASCICLE_DATA``.
 
-Numbers are documents, sentences, mentions and, for PubTator, mentions whose text is not that at their offsets. They are
-the measured counts of the corpus list, with these differences, all by rule: ``gnormplus-bc2gn`` train has one mention
-line twice (5,793 lines, 5,792 mentions), and so have ``nerel-bio`` train (6 lines) and ``nerel-ru`` train (3);
-``anercorp`` does not mark sentences; fragments with only white space between them are joined, which makes mentions of
-``bionlp13gro`` and ``nerel-bio`` continuous, and two lines of the latter those of another mention; in ``dimb-re`` one
-line of a trigger type is the trigger of no event, and so is a mention (14,450 and 1).
-"""
+Numbers are documents, sentences, mentions and, for PubTator, mentions whose text is not that at
+their offsets. They are the measured counts of the corpus list, with these differences, all by rule:
+``gnormplus-bc2gn`` train has one mention line twice (5,793 lines, 5,792 mentions), and so have
+``nerel-bio`` train (6 lines) and ``nerel-ru`` train (3); ``anercorp`` does not mark sentences;
+fragments with only white space between them are joined, which makes mentions of ``bionlp13gro`` and
+``nerel-bio`` continuous, and two lines of the latter those of another mention; in ``dimb-re`` one
+line of a trigger type is the trigger of no event, and so is a mention (14,450 and 1)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ from fascicle.formats.pubtator import RAW_ID
 from fascicle.formats.stats import CorpusStats, corpus_stats
 
 DATA = Path(os.environ.get("FASCICLE_DATA") or "/nonexistent")
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="FASCICLE_DATA is not set to a folder of corpora")
+pytestmark = pytest.mark.skipif(
+    not DATA.is_dir(), reason="FASCICLE_DATA is not set to a folder of corpora"
+)
 
 LAYERS = ConllOptions(tag_columns=None)
 
@@ -44,8 +46,18 @@ FLAT = [
     ("bionlp11id/iob", "train.tsv devel.tsv test.tsv", (2496, 721, 1961), (5674, 1598, 3810)),
     ("craft/iob", "train.tsv.gz devel.tsv test.tsv.gz", (10875, 3730, 7425), (29026, 9727, 18881)),
     ("jnlpba/iob2", "train.iob2.gz devel.iob2 test.iob2", (16807, 1739, 3856), (46738, 4551, 8662)),
-    ("wnut17", "wnut17train.conll emerging.dev.conll emerging.test.annotated", (3394, 1009, 1287), (1975, 836, 1079)),
-    ("wnut16", "train.conll dev.conll test.conll dev_2015.conll", (2394, 1000, 3850, 420), (1496, 661, 3473, 272)),
+    (
+        "wnut17",
+        "wnut17train.conll emerging.dev.conll emerging.test.annotated",
+        (3394, 1009, 1287),
+        (1975, 836, 1079),
+    ),
+    (
+        "wnut16",
+        "train.conll dev.conll test.conll dev_2015.conll",
+        (2394, 1000, 3850, 420),
+        (1496, 661, 3473, 272),
+    ),
     ("lener-br", "train.conll.gz dev.conll test.conll", (7827, 1176, 1389), (8894, 1818, 1536)),
     (
         "weibo-ner-zh",
@@ -58,8 +70,18 @@ FLAT = [
 ]
 NESTED = [
     ("genia/layered", "genia.dev.iob2 genia.test.iob2", (1669, 1854), (4337, 5474)),
-    ("germeval14-de", "germ.train.iob2.gz germ.dev.iob2 germ.test.iob2", (24000, 2200, 5100), (31545, 2886, 6693)),
-    ("chilean-waiting-list-es", "wl.train.iob2.gz wl.dev.iob2 wl.test.iob2", (8014, 890, 990), (35480, 3971, 4289)),
+    (
+        "germeval14-de",
+        "germ.train.iob2.gz germ.dev.iob2 germ.test.iob2",
+        (24000, 2200, 5100),
+        (31545, 2886, 6693),
+    ),
+    (
+        "chilean-waiting-list-es",
+        "wl.train.iob2.gz wl.dev.iob2 wl.test.iob2",
+        (8014, 890, 990),
+        (35480, 3971, 4289),
+    ),
 ]
 # folder, files, documents, mentions, text mismatches
 PUBTATOR = [
@@ -97,7 +119,8 @@ JSON = [
     ("scierc/json/dev.json", "dygie", 50, 275, 811, None, None),
     ("scierc/json/test.json", "dygie", 100, 551, 1685, None, None),
 ]
-# In CoNLL04, relations name numbers of mentions that stand only in tags. DyGIE has chains of coreference.
+# In CoNLL04, relations name numbers of mentions that stand only in tags. DyGIE has chains of
+# coreference.
 BESIDE = {
     "conll04/conll04_train.json": {"loss relations-left-out": 922},
     "conll04/conll04_dev.json": {"loss relations-left-out": 231},
@@ -116,9 +139,19 @@ BRAT: list[tuple[str, int, int, int, dict[str, int]]] = [
         612,
         54210 - 6,
         423,
-        {"repair duplicate-mention": 6, "repair fragments-joined": 17, "repair fragments-sorted": 19},
+        {
+            "repair duplicate-mention": 6,
+            "repair fragments-joined": 17,
+            "repair fragments-sorted": 19,
+        },
     ),
-    ("nerel-bio/nerel-bio-v1.0.zip/dev", 77, 6435, 52, {"repair fragments-joined": 1, "repair fragments-sorted": 1}),
+    (
+        "nerel-bio/nerel-bio-v1.0.zip/dev",
+        77,
+        6435,
+        52,
+        {"repair fragments-joined": 1, "repair fragments-sorted": 1},
+    ),
     ("nerel-bio/nerel-bio-v1.0.zip/test", 77, 6173, 40, {"repair fragments-sorted": 2}),
     (  # one line begins with "sT1", and a note refers to that T1
         "ct-ebm-sp-es/ct-ebm-sp-brat.zip/train",
@@ -144,7 +177,9 @@ BRAT: list[tuple[str, int, int, int, dict[str, int]]] = [
     ("bionlp11id/standoff.zip/test", 118, 4239, 0, {}),
     ("bionlp13cg/standoff.zip/test", 200, 6955, 0, {}),
     ("bionlp13pc/standoff.zip/test", 175, 5312, 0, {}),
-    (  # every text has CRLF line ends; two of the three names whose fragments are joined have no other fragment
+    # every text has CRLF line ends; two of the three names whose fragments are joined have no other
+    # fragment
+    (
         "bionlp13gro/standoff.zip/test",
         100,
         4007,
@@ -166,7 +201,9 @@ BRAT: list[tuple[str, int, int, int, dict[str, int]]] = [
 ]
 
 
-def _stats(path: str, options: ConllOptions | JsonlOptions | None = None) -> tuple[CorpusStats, ReadReport]:
+def _stats(
+    path: str, options: ConllOptions | JsonlOptions | None = None
+) -> tuple[CorpusStats, ReadReport]:
     report = ReadReport()
     return corpus_stats(read(DATA / path, options=options, report=report), report), report
 
@@ -175,7 +212,9 @@ def _iob_cases() -> list[object]:
     cases = []
     for table, options in ((FLAT, None), (NESTED, LAYERS)):
         for folder, files, sentences, mentions in table:
-            for name, n_sentences, n_mentions in zip(files.split(), sentences, mentions, strict=True):
+            for name, n_sentences, n_mentions in zip(
+                files.split(), sentences, mentions, strict=True
+            ):
                 marks = [pytest.mark.slow] if n_sentences > 5000 or "craft" in folder else []
                 case = (f"{folder}/{name}", options, n_sentences, n_mentions)
                 cases.append(pytest.param(*case, marks=marks, id=case[0]))
@@ -183,7 +222,9 @@ def _iob_cases() -> list[object]:
 
 
 @pytest.mark.parametrize(("path", "options", "sentences", "mentions"), _iob_cases())
-def test_sentence_files(path: str, options: ConllOptions | None, sentences: int, mentions: int) -> None:
+def test_sentence_files(
+    path: str, options: ConllOptions | None, sentences: int, mentions: int
+) -> None:
     stats, report = _stats(path, options)
     assert set(report.formats.values()) == {"conll"}
     assert (stats.documents, stats.sentences, stats.mentions) == (sentences, sentences, mentions)
@@ -195,15 +236,20 @@ def test_sentence_files(path: str, options: ConllOptions | None, sentences: int,
 @pytest.mark.parametrize(
     ("path", "documents", "sentences", "mentions", "scheme"),
     [
-        pytest.param("conllpp/conllpp_train.txt.gz", 946, 14041, 23499, "IOB2", marks=pytest.mark.slow),
+        pytest.param(
+            "conllpp/conllpp_train.txt.gz", 946, 14041, 23499, "IOB2", marks=pytest.mark.slow
+        ),
         ("conllpp/conllpp_dev.txt", 216, 3250, 5942, "IOB2"),
         ("conllpp/conllpp_test.txt", 231, 3453, 5702, "IOB2"),
         ("scierc/iob/train.txt", 350, 1861, 5572, "IOB1"),
-        ("scierc/iob/dev.txt", 50, 275, 808, "IO"),  # no two mentions touch, so IOB1 and IO look the same
+        # no two mentions touch, so IOB1 and IO look the same
+        ("scierc/iob/dev.txt", 50, 275, 808, "IO"),
         ("scierc/iob/test.txt", 100, 551, 1683, "IOB1"),
     ],
 )
-def test_files_with_document_marks(path: str, documents: int, sentences: int, mentions: int, scheme: str) -> None:
+def test_files_with_document_marks(
+    path: str, documents: int, sentences: int, mentions: int, scheme: str
+) -> None:
     stats, _ = _stats(path)
     assert (stats.documents, stats.sentences, stats.mentions) == (documents, sentences, mentions)
     assert set(stats.schemes.values()) == {scheme}
@@ -229,12 +275,24 @@ def test_one_stream_of_tokens() -> None:
     assert (stats.documents, stats.sentences, stats.words, stats.mentions) == (1, 0, 150313, 11233)
     assert stats.repairs == 57
     # Two rows hold two words each: ". Oالإصابة O" and "الصالحية ونايفة O".
-    assert stats.events == {"note no-sentence-breaks": 1, "repair missing-token": 1, "loss uneven-columns": 1}
+    assert stats.events == {
+        "note no-sentence-breaks": 1,
+        "repair missing-token": 1,
+        "loss uneven-columns": 1,
+    }
 
 
-@pytest.mark.parametrize(("path", "shape", "documents", "sentences", "mentions", "nested", "same"), JSON)
+@pytest.mark.parametrize(
+    ("path", "shape", "documents", "sentences", "mentions", "nested", "same"), JSON
+)
 def test_json_files(
-    path: str, shape: str, documents: int, sentences: int, mentions: int, nested: int | None, same: int | None
+    path: str,
+    shape: str,
+    documents: int,
+    sentences: int,
+    mentions: int,
+    nested: int | None,
+    same: int | None,
 ) -> None:
     stats, report = _stats(path)
     assert set(report.shapes.values()) == {shape}
@@ -253,14 +311,22 @@ def test_json_files(
 )
 def test_whole_abstracts_with_nesting(part: str, expected: tuple[int, ...]) -> None:
     stats, _ = _stats("genia/event-docs.jsonl.gz", JsonlOptions(where=(("part", part),)))
-    found = (stats.documents, stats.sentences, stats.mentions, stats.nested, stats.inner_same_type, stats.crossing)
+    found = (
+        stats.documents,
+        stats.sentences,
+        stats.mentions,
+        stats.nested,
+        stats.inner_same_type,
+        stats.crossing,
+    )
     assert found == expected
 
 
 def test_labels_with_inclusive_ends() -> None:
     stats, _ = _stats("msra-zh/test.json", JsonlOptions(fields=(("inclusive", "true"),)))
     assert (stats.mentions, dict(stats.events)) == (6181, {})
-    wrong, _ = _stats("msra-zh/test.json")  # without that, the texts given beside the offsets betray it
+    # without that, the texts given beside the offsets betray it
+    wrong, _ = _stats("msra-zh/test.json")
     assert wrong.events["repair text-mismatch"] > 5000
 
 
@@ -300,7 +366,9 @@ def test_pubtator_files(path: str, documents: int, mentions: int, mismatches: in
     duplicates = {"nlm-chem/Test.PubTator.gz": 3378, "ncbi-disease/pubtator/train.PubTator.txt": 1}
     assert stats.events["repair duplicate-id"] == duplicates.get(path, 0)
     # The one mention that is there twice has another concept the second time.
-    assert stats.events["loss duplicate-mention-differs"] == (path == "gnormplus-bc2gn/Train.PubTator")
+    assert stats.events["loss duplicate-mention-differs"] == (
+        path == "gnormplus-bc2gn/Train.PubTator"
+    )
     assert stats.events["repair duplicate-mention"] == 0
     assert stats.events["loss offset-outside"] == 0
 
@@ -308,14 +376,24 @@ def test_pubtator_files(path: str, documents: int, mentions: int, mismatches: in
 def _brat_cases() -> list[object]:
     slow = ("nerel", "jnlpba", "train", "litbank")
     marks = [[pytest.mark.slow] if any(word in case[0] for word in slow) else [] for case in BRAT]
-    return [pytest.param(*case, marks=mark, id=case[0]) for case, mark in zip(BRAT, marks, strict=True)]
+    return [
+        pytest.param(*case, marks=mark, id=case[0]) for case, mark in zip(BRAT, marks, strict=True)
+    ]
 
 
-@pytest.mark.parametrize(("path", "documents", "mentions", "discontinuous", "events"), _brat_cases())
-def test_brat(path: str, documents: int, mentions: int, discontinuous: int, events: dict[str, int]) -> None:
+@pytest.mark.parametrize(
+    ("path", "documents", "mentions", "discontinuous", "events"), _brat_cases()
+)
+def test_brat(
+    path: str, documents: int, mentions: int, discontinuous: int, events: dict[str, int]
+) -> None:
     stats, report = _stats(path)
     assert set(report.formats.values()) == {"brat"}
-    assert (stats.documents, stats.mentions, stats.discontinuous) == (documents, mentions, discontinuous)
+    assert (stats.documents, stats.mentions, stats.discontinuous) == (
+        documents,
+        mentions,
+        discontinuous,
+    )
     assert stats.events == events
 
 
@@ -349,7 +427,9 @@ def test_brat_against_the_lines_themselves(path: str, suffix: str) -> None:
 
 
 def _hull(stated: str, quote: str) -> tuple[str, str, int, int]:
-    """A mention of a T line; the same whether it is one range or fragments with only white space between them."""
+    """A mention of a T line; the same whether it is one range or fragments with only white space
+    between them.
+    """
     kind, *offsets = re.split("[ ;]", stated)
     return kind, quote.rstrip(), min(map(int, offsets)), max(map(int, offsets))
 
@@ -400,7 +480,9 @@ def test_what_the_second_file_of_a_shared_task_holds() -> None:
     path = DATA / "bionlp13cg/standoff.zip/devel"
 
     def types(options: BratOptions) -> Counter[str]:
-        return Counter(m.type for document in read(path, options=options) for m in document.mentions)
+        return Counter(
+            m.type for document in read(path, options=options) for m in document.mentions
+        )
 
     entities, both = types(BratOptions()), types(BratOptions(suffixes=(".a1", ".a2")))
     assert sum(entities.values()) == 3634
@@ -411,7 +493,9 @@ def test_what_the_second_file_of_a_shared_task_holds() -> None:
 
 @pytest.mark.slow
 def test_links_in_brat() -> None:
-    """N lines: 30,831 in the list; one is cut off, and the three mentions that are there twice say the same twice."""
+    """N lines: 30,831 in the list; one is cut off, and the three mentions that are there twice
+    say the same twice.
+    """
     stats, _ = _stats("nerel-ru/nerel-v1.1.zip/train")
     assert (stats.documents, stats.mentions, stats.discontinuous) == (746, 44867 - 3, 127)
     assert stats.events == {
@@ -449,9 +533,15 @@ def test_notes_in_brat() -> None:
     assert sum(value.startswith("C") for value in notes) > 15000  # concepts of the UMLS
 
 
-@pytest.mark.parametrize(("part", "texts", "mentions"), [("training", 5000, 15173), ("validation", 2500, 4252)])
+@pytest.mark.parametrize(
+    ("part", "texts", "mentions"), [("training", 5000, 15173), ("validation", 2500, 4252)]
+)
 def test_socialdisner(part: str, texts: int, mentions: int) -> None:
     report = ReadReport()
-    stats = corpus_stats(read(DATA / "socialdisner-es/tweets-train-valid.zip" / part, format="offsets", report=report))
+    stats = corpus_stats(
+        read(
+            DATA / "socialdisner-es/tweets-train-valid.zip" / part, format="offsets", report=report
+        )
+    )
     assert (stats.documents, stats.mentions) == (texts, mentions)
     assert report.events["loss", "offset-outside"] == 0

@@ -47,7 +47,11 @@ def test_predictions_are_told_wherever_their_key_is(
         ("a.tsv", b"word\tO\n", ""),
         ("a.jsonl", b'{"id": "1", "text": "\\"fascicle_predictions\\"", "fascicle": 1}\n', ""),
         ("a.jsonl", b'{"text": "x", "meta": {"fascicle_predictions": 1}}\n', ""),
-        ("a.jsonl", b'{"id": "1", \n{"id": "2", "mentions": [], "fascicle_predictions": 1}\n', "predictions"),
+        (
+            "a.jsonl",
+            b'{"id": "1", \n{"id": "2", "mentions": [], "fascicle_predictions": 1}\n',
+            "predictions",
+        ),
         ("a.txt", b"fascicle_predictions\n", ""),
         ("a.bin", b"\x00\xff\x00", ""),
         ("a.gz", b"\x1f\x8b\x08\x00broken", ""),
@@ -58,7 +62,12 @@ def test_what_is_no_prediction_file(tmp_path: Path, name: str, content: bytes, w
     path = tmp_path / name
     path.write_bytes(content)
     assert prediction_kind(str(path)) == wanted
-    assert prediction_kind(str(tmp_path)) == prediction_kind(str(tmp_path / "nothing")) == prediction_kind("-") == ""
+    assert (
+        prediction_kind(str(tmp_path))
+        == prediction_kind(str(tmp_path / "nothing"))
+        == prediction_kind("-")
+        == ""
+    )
 
 
 def test_a_long_file_is_not_read_to_its_end(tmp_path: Path) -> None:
@@ -76,7 +85,11 @@ def test_a_long_file_is_not_read_to_its_end(tmp_path: Path) -> None:
 
 def test_a_damaged_first_line_does_not_hide_the_format(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_text('{"id": "1", "text": "a"\n' + json.dumps({"id": "2", "text": "b" * 70_000, "fascicle": 1}) + "\n")
+    path.write_text(
+        '{"id": "1", "text": "a"\n'
+        + json.dumps({"id": "2", "text": "b" * 70_000, "fascicle": 1})
+        + "\n"
+    )
     assert detect(str(path)) == "jsonl"
     path = tmp_path / "b"
     path.write_text('{"text": "a"\n{"text": "b"}\n')
@@ -88,7 +101,8 @@ LINES = {
     "b.conll": "-DOCSTART-\tO\n\none\tB-X\n\n-DOCSTART-\tO\n\ntwo\tO\nthree\tO\n",
     "a.pubtator": "1|t|One\n1|a|Two\n1\t0\t3\tOne\tX\t-\n\n2|t|Three\n2|a|\n",
     "a.jsonl": '{"text": "a", "entities": []}\n{"text": "b", "entities": []}\n',
-    "n.jsonl": '{"id": "1", "text": "a", "fascicle": 1}\n\n{"id": "2", "text": "b", "fascicle": 1}\n',
+    "n.jsonl": '{"id": "1", "text": "a", "fascicle": 1}\n\n{"id": "2", "text": "b", "fascicle": '
+    "1}\n",
 }
 
 
@@ -119,14 +133,19 @@ def test_annotation_below_folders_is_found(tmp_path: Path, depth: int) -> None:
     (folder / "a.txt").write_text("aspirin", encoding="utf-8")
     (folder / "a.ann").write_text("T1\tChemical 0 7\taspirin\n", encoding="utf-8")
     assert detect(str(tmp_path)) == "brat"
-    assert [mention.type for document in read(str(tmp_path)) for mention in document.mentions] == ["Chemical"]
+    assert [mention.type for document in read(str(tmp_path)) for mention in document.mentions] == [
+        "Chemical"
+    ]
 
 
 @pytest.mark.parametrize("blanks", [1, 60_000])
 @pytest.mark.parametrize(
-    ("content", "wanted"), [(b'[ {"documents": [', "bioc-json"), (b"", "records"), (b"[", "records")]
+    ("content", "wanted"),
+    [(b'[ {"documents": [', "bioc-json"), (b"", "records"), (b"[", "records")],
 )
-def test_blanks_before_a_record_are_passed_once(tmp_path: Path, blanks: int, content: bytes, wanted: str) -> None:
+def test_blanks_before_a_record_are_passed_once(
+    tmp_path: Path, blanks: int, content: bytes, wanted: str
+) -> None:
     """With 60,000 blanks a pattern that tried every way to share them out took a minute."""
     (tmp_path / "a.jsonl").write_bytes(b" " * blanks + content)
     assert detect(str(tmp_path / "a.jsonl")) == wanted

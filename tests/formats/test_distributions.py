@@ -32,10 +32,22 @@ def lines(path: Path, *values: Any) -> Path:
 
 
 @given(rows=st.lists(st.tuples(*[st.floats(0, 1)] * 3), max_size=5))
-def test_numbers_keep_six_digits(rows: list[tuple[float, ...]], tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_numbers_keep_six_digits(
+    rows: list[tuple[float, ...]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
     path = tmp_path_factory.mktemp("d") / "d.jsonl"
-    given = [Entry(document="é\t1", spans=((0, 4), (6, 9)), type="B", found=False, probabilities=row) for row in rows]
-    write(path, HEADER, [*given, Entry(document="2", spans=((0, 1),), type="C", found=False, unreachable="too-wide")])
+    given = [
+        Entry(document="é\t1", spans=((0, 4), (6, 9)), type="B", found=False, probabilities=row)
+        for row in rows
+    ]
+    write(
+        path,
+        HEADER,
+        [
+            *given,
+            Entry(document="2", spans=((0, 1),), type="C", found=False, unreachable="too-wide"),
+        ],
+    )
     header, entries = read(path)
     *found, last = entries
     assert header == HEADER
@@ -74,7 +86,8 @@ def test_mentions_that_break_the_rules(tmp_path: Path, change: dict[str, Any], s
 
 
 @pytest.mark.parametrize(
-    "first", [{}, {"fascicle_predictions": 1, "id": "1"}, FIRST | {"types": []}, 3, FIRST | {"x": 1}]
+    "first",
+    [{}, {"fascicle_predictions": 1, "id": "1"}, FIRST | {"types": []}, 3, FIRST | {"x": 1}],
 )
 def test_other_files_are_refused(tmp_path: Path, first: Any) -> None:
     with pytest.raises(FormatError, match="not a distributions file"):

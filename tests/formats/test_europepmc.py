@@ -1,4 +1,6 @@
-"""Quotes of Europe PMC in a text: the oracle tries every place of the text, and counts what agrees around it."""
+"""Quotes of Europe PMC in a text: the oracle tries every place of the text, and counts what
+agrees around it.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +31,17 @@ def _place(text: str, quote: dict[str, Any], taken: set[tuple[int, int]]) -> tup
     scored: list[tuple[int, tuple[int, int]]] = []
     end = 0
     for start in range(len(text)):
-        # One place for each beginning, and none inside the one before, as a search from the left finds them.
-        stops = [stop for stop in range(start + 1, len(text) + 1) if text[start:stop].split() == wanted]
+        # One place for each beginning, and none inside the one before, as a search from the left
+        # finds them.
+        stops = [
+            stop for stop in range(start + 1, len(text) + 1) if text[start:stop].split() == wanted
+        ]
         if start < end or not stops or text[start].isspace():
             continue
         end = stops[0]
-        score = _agreeing(quote["prefix"][::-1], text[:start][::-1]) + _agreeing(quote["postfix"], text[end:])
+        score = _agreeing(quote["prefix"][::-1], text[:start][::-1]) + _agreeing(
+            quote["postfix"], text[end:]
+        )
         scored.append((score, (start, end)))
         best = max(best, score)
     return next((place for score, place in scored if score == best and place not in taken), None)
@@ -51,7 +58,12 @@ def test_a_quote_is_placed_where_most_agrees(
         at = data.draw(st.integers(0, len(words) - 1))
         around = data.draw(st.integers(0, 4))
         before, after = words[max(0, at - around) : at], words[at + 1 : at + 1 + around]
-        quote = {"exact": words[at], "prefix": " ".join([*before, ""]), "postfix": " ".join(["", *after]), "type": "X"}
+        quote = {
+            "exact": words[at],
+            "prefix": " ".join([*before, ""]),
+            "postfix": " ".join(["", *after]),
+            "type": "X",
+        }
         quotes.append({**quote, "tags": [{"name": "n", "uri": "MESH:D1"}]})
     quotes.append({"exact": "absent", "prefix": "", "postfix": "", "type": "X", "tags": []})
     folder = tmp_path_factory.mktemp("quotes")

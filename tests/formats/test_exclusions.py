@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, OutputError
-from fascicle.formats.exclusions import HEADER, REASONS, Exclusion, read_exclusions, write_exclusions
+from fascicle.formats.exclusions import (
+    HEADER,
+    REASONS,
+    Exclusion,
+    read_exclusions,
+    write_exclusions,
+)
 from fascicle.formats.predictions import text_hash
 
 _NAMES = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=12)

@@ -14,7 +14,16 @@ from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, InputError, OutputError, UsageError
-from fascicle.formats import FORMATS, ConllOptions, JsonlOptions, ReadReport, detect, read, unique_ids, write
+from fascicle.formats import (
+    FORMATS,
+    ConllOptions,
+    JsonlOptions,
+    ReadReport,
+    detect,
+    read,
+    unique_ids,
+    write,
+)
 from fascicle.formats.catalogue import READABLE
 
 TAGGED = "a\tO\nb\tB-X\n"
@@ -82,7 +91,9 @@ def test_standard_input_is_looked_at(
     assert sys.stdin.buffer.read() == data
 
 
-def test_a_long_native_document_in_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_native_document_in_standard_input_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     data = codec.encode(Document(id="a", text="b" * 2**17))
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(data))))
     with pytest.raises(FormatError, match="format=jsonl"):
@@ -92,7 +103,9 @@ def test_a_long_native_document_in_standard_input_is_refused(monkeypatch: pytest
 def test_what_cannot_be_told(tmp_path: Path) -> None:
     path = tmp_path / "a.data"
     path.write_text("something else")
-    with pytest.raises(FormatError, match=r"cannot be recognised; name it with format=NAME, one of jsonl, records"):
+    with pytest.raises(
+        FormatError, match=r"cannot be recognised; name it with format=NAME, one of jsonl, records"
+    ):
         detect(str(path))
     path.write_text("")
     with pytest.raises(InputError, match="is empty"):
@@ -109,7 +122,9 @@ def test_what_cannot_be_told(tmp_path: Path) -> None:
 def test_wrong_arguments_are_reported_at_once(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
     path.write_text(TAGGED)
-    with pytest.raises(UsageError, match=r"did you mean 'conll'.*choose auto or one of jsonl, records"):
+    with pytest.raises(
+        UsageError, match=r"did you mean 'conll'.*choose auto or one of jsonl, records"
+    ):
         read(path, format="conl")
     with pytest.raises(UsageError, match="they must be ConllOptions"):
         read(path, options=JsonlOptions())
@@ -128,7 +143,8 @@ def test_wrong_arguments_are_reported_at_once(tmp_path: Path) -> None:
         write(tmp_path / "a.xyz", [], format="nativ")
 
 
-@pytest.mark.parametrize("name", sorted(set(READABLE) - {"parquet", "offsets"}))  # which are folders
+# which are folders
+@pytest.mark.parametrize("name", sorted(set(READABLE) - {"parquet", "offsets"}))
 def test_empty_files(tmp_path: Path, name: str) -> None:
     path = tmp_path / f"a{next(iter(FORMATS[name].suffixes), '.csv')}"
     path.write_bytes(b"")
@@ -163,7 +179,11 @@ def test_several_files(tmp_path: Path) -> None:
 
 
 def test_a_corpus_of_many_files_beside_others(tmp_path: Path) -> None:
-    write(tmp_path / "pairs", [Document(id="b", text="beta"), Document(id="a", text="alpha")], format="brat")
+    write(
+        tmp_path / "pairs",
+        [Document(id="b", text="beta"), Document(id="a", text="alpha")],
+        format="brat",
+    )
     write(tmp_path / "pairs.zip", [Document(id="a", text="gamma")])
     (tmp_path / "texts").mkdir()
     (tmp_path / "texts/c.txt").write_text("delta")
@@ -208,7 +228,9 @@ def test_native_files(tmp_path: Path) -> None:
     next(documents)
     with pytest.raises(FormatError, match=r"a\.jsonl:3: a document of schema 99"):
         next(documents)
-    path.write_text('{"fascicle":1,"id":"a","text":"b","mentions":[{"spans":[[0,9]],"type":"X"}]}\n')
+    path.write_text(
+        '{"fascicle":1,"id":"a","text":"b","mentions":[{"spans":[[0,9]],"type":"X"}]}\n'
+    )
     with pytest.raises(FormatError, match=r"a\.jsonl:1: .*ends at 9"):
         list(read(path))
     path.write_text('{"fascicle":1,"id":"a","text":"b","x":' + "[" * 20_000)

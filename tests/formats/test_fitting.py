@@ -24,12 +24,16 @@ WORDS = ["IL-2", "IL-6", "IL-8"]
 
 
 def native(rows: list[tuple[int, int, str]]) -> str:
-    mentions = [{"spans": [[start, end]], "type": "Gene", "text": word} for start, end, word in rows]
+    mentions = [
+        {"spans": [[start, end]], "type": "Gene", "text": word} for start, end, word in rows
+    ]
     return json.dumps({"fascicle": 2, "id": "1", "text": TEXT, "mentions": mentions}) + "\n"
 
 
 def records(rows: list[tuple[int, int, str]]) -> str:
-    mentions = [{"start": start, "end": end, "type": "Gene", "text": word} for start, end, word in rows]
+    mentions = [
+        {"start": start, "end": end, "type": "Gene", "text": word} for start, end, word in rows
+    ]
     return json.dumps({"id": "1", "text": TEXT, "entities": mentions}) + "\n"
 
 
@@ -40,7 +44,9 @@ def bigbio(rows: list[tuple[int, int, str]]) -> str:
         for at, (start, end, word) in enumerate(rows)
     ]
     record = {"id": "1", "document_id": "1", "passages": passages, "entities": entities}
-    return json.dumps(record | {name: [] for name in ("events", "coreferences", "relations")}) + "\n"
+    return (
+        json.dumps(record | {name: [] for name in ("events", "coreferences", "relations")}) + "\n"
+    )
 
 
 def label_studio(rows: list[tuple[int, int, str]]) -> str:
@@ -63,12 +69,22 @@ def kazu(rows: list[tuple[int, int, str]]) -> str:
         }
         for start, end, word in rows
     ]
-    return json.dumps({"idx": "1", "sections": [{"text": TEXT, "name": "title", "entities": entities}]}) + "\n"
+    return (
+        json.dumps(
+            {"idx": "1", "sections": [{"text": TEXT, "name": "title", "entities": entities}]}
+        )
+        + "\n"
+    )
 
 
 def bioc_entry(rows: list[tuple[int, int, str]]) -> dict[str, object]:
     annotations = [
-        {"id": "1", "infons": {"type": "Gene"}, "text": word, "locations": [{"offset": start, "length": end - start}]}
+        {
+            "id": "1",
+            "infons": {"type": "Gene"},
+            "text": word,
+            "locations": [{"offset": start, "length": end - start}],
+        }
         for start, end, word in rows
     ]
     passage = {"offset": 0, "infons": {"type": "title"}, "text": TEXT, "annotations": annotations}
@@ -85,7 +101,8 @@ def pubtator3(rows: list[tuple[int, int, str]]) -> str:
 
 def bioc_xml(rows: list[tuple[int, int, str]]) -> str:
     annotations = "".join(
-        f'<annotation id="{at}"><infon key="type">Gene</infon><location offset="{start}" length="{end - start}"/>'
+        f'<annotation id="{at}"><infon key="type">Gene</infon><location offset="{start}" '
+        f'length="{end - start}"/>'
         f"<text>{word}</text></annotation>"
         for at, (start, end, word) in enumerate(rows)
     )
@@ -99,7 +116,9 @@ def pubtator(rows: list[tuple[int, int, str]]) -> str:
 
 
 def brat(rows: list[tuple[int, int, str]]) -> str:
-    return "".join(f"T{at}\tGene {start} {end}\t{word}\n" for at, (start, end, word) in enumerate(rows))
+    return "".join(
+        f"T{at}\tGene {start} {end}\t{word}\n" for at, (start, end, word) in enumerate(rows)
+    )
 
 
 def offsets(rows: list[tuple[int, int, str]]) -> str:
@@ -124,13 +143,17 @@ FORMATS: dict[str, tuple[Callable[[list[tuple[int, int, str]]], str], str, str]]
 
 def said(tmp_path: Path, name: str, moves: tuple[int, int, int]) -> Counter[str]:
     make, file, format_name = FORMATS[name]
-    rows = [(start + move, end + move, word) for (start, end), word, move in zip(FITTING, WORDS, moves, strict=True)]
+    rows = [
+        (start + move, end + move, word)
+        for (start, end), word, move in zip(FITTING, WORDS, moves, strict=True)
+    ]
     (tmp_path / file).write_text(make(rows), encoding="utf-8")
     folder = name in ("brat", "offsets")
     if folder:
         (tmp_path / "1.txt").write_text(TEXT, encoding="utf-8")
     (found,) = read(tmp_path if folder else tmp_path / file, format=format_name)
-    assert {one.text for one in found} == {TEXT[start:end] for start, end, _ in rows}  # offsets are kept
+    # offsets are kept
+    assert {one.text for one in found} == {TEXT[start:end] for start, end, _ in rows}
     return Counter(event.code for event in found.events)
 
 
@@ -185,9 +208,12 @@ def test_a_file_without_a_fault_is_read_as_it_comes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("unit", "expected"), [(UTF16, [0, 1, 2, -1, 3, 4, -1]), (BYTES, [0, 1, -1, -1, 2, -1, -1, -1, 3, 4, -1])]
+    ("unit", "expected"),
+    [(UTF16, [0, 1, 2, -1, 3, 4, -1]), (BYTES, [0, 1, -1, -1, 2, -1, -1, -1, 3, 4, -1])],
 )
 def test_units_change_at_the_borders_of_unicode(unit: str, expected: list[int]) -> None:
-    """U+FFFF is the last character of one unit of UTF-16 and of three bytes; U+10000 has two, and four."""
+    """U+FFFF is the last character of one unit of UTF-16 and of three bytes; U+10000 has two,
+    and four.
+    """
     convert = conversion("a\uffff\U00010000b", unit)
     assert [convert(at) for at in range(len(expected))] == expected

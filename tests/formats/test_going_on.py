@@ -32,7 +32,13 @@ def _line(number: int) -> bytes:
     return json.dumps({"id": f"d{number}", "text": f"text {number}", "entities": []}).encode()
 
 
-BAD_LINES = [b"{", b"[1, 2]", b'{"text": 5, "entities": []}', b'{"id": "x", "text": "\xff", "entities": []}', b"\0"]
+BAD_LINES = [
+    b"{",
+    b"[1, 2]",
+    b'{"text": 5, "entities": []}',
+    b'{"id": "x", "text": "\xff", "entities": []}',
+    b"\0",
+]
 
 
 @pytest.mark.parametrize("bad", BAD_LINES)
@@ -44,7 +50,10 @@ def test_a_bad_json_line_costs_itself(tmp_path: Path, bad: bytes, at: int) -> No
     documents, report = _all(path)
     assert [document.id for document in documents] == [f"d{number}" for number in range(61)]
     assert report.aside.count == 1
-    assert f"a.jsonl:{at + 1}" in report.aside.sentences[0] or f"line {at + 1}" in report.aside.sentences[0]
+    assert (
+        f"a.jsonl:{at + 1}" in report.aside.sentences[0]
+        or f"line {at + 1}" in report.aside.sentences[0]
+    )
     with pytest.raises(FormatError):
         list(read(path))
 
@@ -64,7 +73,10 @@ def test_a_bad_record_costs_the_document_of_its_group(tmp_path: Path) -> None:
 
     path = tmp_path / "a.jsonl"
     bad = row("2", 0).replace('"X"', "7")
-    path.write_text("\n".join([row("1", 0), row("2", 0), bad, row("3", 0), "{", row("3", 1), "{", row("4", 0)]) + "\n")
+    path.write_text(
+        "\n".join([row("1", 0), row("2", 0), bad, row("3", 0), "{", row("3", 1), "{", row("4", 0)])
+        + "\n"
+    )
     documents, report = _all(path)
     assert [document.id for document in documents] == ["1", "4"]
     assert report.aside.count == 3  # 2, 3 with the line inside it, and the line between 3 and 4
@@ -100,7 +112,11 @@ def test_a_bad_row_costs_its_sentence(tmp_path: Path) -> None:
     path = tmp_path / "a.conll"
     path.write_text(CONLL)
     documents, report = _all(path)
-    assert [(document.id, document.text) for document in documents] == [("a:1", "a b"), ("a:3", "e"), ("a:5", "g")]
+    assert [(document.id, document.text) for document in documents] == [
+        ("a:1", "a b"),
+        ("a:3", "e"),
+        ("a:5", "g"),
+    ]
     assert report.aside.count == 2
     assert "a.conll:5" in report.aside.sentences[0]
     assert "a.conll:9" in report.aside.sentences[1]
@@ -117,7 +133,9 @@ def test_a_bad_first_row_does_not_decide_about_columns(tmp_path: Path) -> None:
 def test_a_bad_row_costs_the_document_that_holds_it(tmp_path: Path) -> None:
     path = tmp_path / "a.conll"
     mark = "-DOCSTART-\tO\n\n"
-    path.write_bytes((mark + "a\tO\n\n" + mark + "b\tO\n\n\x00\tO\n\nc\n\n" + mark + "d\tO\n").encode())
+    path.write_bytes(
+        (mark + "a\tO\n\n" + mark + "b\tO\n\n\x00\tO\n\nc\n\n" + mark + "d\tO\n").encode()
+    )
     documents, report = _all(path)
     assert [(document.id, document.text) for document in documents] == [("a:1", "a"), ("a:3", "d")]
     assert report.aside.count == 1
@@ -184,14 +202,18 @@ def test_a_bad_file_of_brat_costs_its_pair(tmp_path: Path, packed: bool) -> None
     documents, report = _all(path, format="brat")
     assert [document.id for document in documents] == ["a", "e", "g"]
     assert report.aside.count == 4
-    assert {name for name in "bcdf" if any(f"{name}." in one.lower() for one in report.aside.sentences)} == set("bcdf")
+    assert {
+        name for name in "bcdf" if any(f"{name}." in one.lower() for one in report.aside.sentences)
+    } == set("bcdf")
     with pytest.raises(FormatError):
         list(read(path, format="brat"))
 
 
 def test_what_can_be_read_of_damaged_gzip_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl.gz"
-    whole = gzip.compress(b"".join(json.dumps({"text": str(hash(n) ** 9)}).encode() + b"\n" for n in range(9_000)))
+    whole = gzip.compress(
+        b"".join(json.dumps({"text": str(hash(n) ** 9)}).encode() + b"\n" for n in range(9_000))
+    )
     path.write_bytes(whole[: len(whole) // 2])
     documents, report = _all(path)
     assert len(documents) > 1000

@@ -65,11 +65,19 @@ def test_a_page(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("charset", "codec"),
-    [("iso-8859-1", "cp1252"), ("windows-1251", "cp1251"), ("utf-8", "utf-8"), ("no-such", "utf-8")],
+    [
+        ("iso-8859-1", "cp1252"),
+        ("windows-1251", "cp1251"),
+        ("utf-8", "utf-8"),
+        ("no-such", "utf-8"),
+    ],
 )
 def test_the_page_names_its_encoding(tmp_path: Path, charset: str, codec: str) -> None:
     text = "Müller “x”" if codec != "cp1251" else "Молекула"
-    page = f'<html><head><meta http-equiv="Content-Type" content="text/html; charset={charset}"></head><p>{text}</p>'
+    page = (
+        '<html><head><meta http-equiv="Content-Type" content="text/html; '
+        f'charset={charset}"></head><p>{text}</p>'
+    )
     assert of(tmp_path, page.encode(codec)).text == text
 
 
@@ -88,7 +96,9 @@ def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         of(tmp_path, f"<p>{'x' * 100}</p>")
 
 
-def test_without_the_package_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(__import__("sys").modules, "selectolax.lexbor", None)
     with pytest.raises(MissingExtraError, match=r"fascicle\[html\]"):
         of(tmp_path, PAGE)
@@ -109,15 +119,24 @@ WORD = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Cn"
 INLINE = st.recursive(
     WORD.map(escape),
     lambda inner: st.builds(
-        "<{0}>{1}</{0}>{2}".format, st.sampled_from(["b", "span", "sub", "em"]), inner, WORD.map(escape)
+        "<{0}>{1}</{0}>{2}".format,
+        st.sampled_from(["b", "span", "sub", "em"]),
+        inner,
+        WORD.map(escape),
     ),
     max_leaves=4,
 )
 
 
 @settings(max_examples=40, deadline=None)
-@given(blocks=st.lists(st.tuples(st.sampled_from(["p", "div", "h2", "section", "blockquote"]), INLINE), max_size=5))
-def test_the_characters_of_blocks(tmp_path_factory: pytest.TempPathFactory, blocks: list[tuple[str, str]]) -> None:
+@given(
+    blocks=st.lists(
+        st.tuples(st.sampled_from(["p", "div", "h2", "section", "blockquote"]), INLINE), max_size=5
+    )
+)
+def test_the_characters_of_blocks(
+    tmp_path_factory: pytest.TempPathFactory, blocks: list[tuple[str, str]]
+) -> None:
     page = "".join(f"<{name}>{inside}</{name}>" for name, inside in blocks)
     found = of(tmp_path_factory.mktemp("a"), f"<html><body>{page}</body></html>")
     expected = []
@@ -126,10 +145,14 @@ def test_the_characters_of_blocks(tmp_path_factory: pytest.TempPathFactory, bloc
         parser.feed(inside)
         parser.close()
         expected.append(" ".join(part for part in "".join(parser.found).split(" ") if part))
-    assert [found.text[one.start : one.end] for one in found.sections or ()] == list(filter(None, expected))
+    assert [found.text[one.start : one.end] for one in found.sections or ()] == list(
+        filter(None, expected)
+    )
 
 
-@pytest.mark.parametrize("inside", ["a<?ul>b", "a<![CDATA[x]]>b", "a<!x>b", "a</>b", "<svg><p>a</svg>b"])
+@pytest.mark.parametrize(
+    "inside", ["a<?ul>b", "a<![CDATA[x]]>b", "a<!x>b", "a</>b", "<svg><p>a</svg>b"]
+)
 def test_odd_marks(tmp_path: Path, inside: str) -> None:
     text = of(tmp_path, f"<html><body><p>{inside}</p></body></html>").text
     assert text.replace("\n", "") in ("ab", "axb")
@@ -138,8 +161,12 @@ def test_odd_marks(tmp_path: Path, inside: str) -> None:
 DEEP = 60_000
 
 
-@pytest.mark.parametrize("begin", ["<div>", "<B>x", "<p><div class='a>b'>", "<div></p></b>", "<x/>", "<svg></svg><g/>"])
-def test_elements_too_deep_inside_one_another_are_refused_at_once(tmp_path: Path, begin: str) -> None:
+@pytest.mark.parametrize(
+    "begin", ["<div>", "<B>x", "<p><div class='a>b'>", "<div></p></b>", "<x/>", "<svg></svg><g/>"]
+)
+def test_elements_too_deep_inside_one_another_are_refused_at_once(
+    tmp_path: Path, begin: str
+) -> None:
     began = time.process_time()
     with pytest.raises(FormatError, match="nested more than 10,000 deep"):
         of(tmp_path, begin * DEEP)
@@ -177,10 +204,15 @@ def test_many_elements_beside_one_another_are_read(tmp_path: Path, inside: str) 
         ("cyclo<wbr>phosphamide", "cyclophosphamide"),
         ('gout<span style="vertical-align: super">3</span> was', "gout was"),
         ('gout<a role="doc-noteref" href="#n">3</a> was', "gout was"),
-        ('IL-2<sup id="cite_ref-1" class="reference"><a href="#cite_note-1">[1]</a></sup> was', "IL-2 was"),
+        (
+            'IL-2<sup id="cite_ref-1" class="reference"><a href="#cite_note-1">[1]</a></sup> was',
+            "IL-2 was",
+        ),
         ("asthma<br>gout<sup>1</sup>", "asthma\ngout"),
     ],
 )
-def test_content_inside_a_line_neither_joins_nor_cuts_words(tmp_path: Path, content: str, shown: str) -> None:
+def test_content_inside_a_line_neither_joins_nor_cuts_words(
+    tmp_path: Path, content: str, shown: str
+) -> None:
     found = of(tmp_path, f"<html><body><p>{content}</p></body></html>")
     assert found.text == shown

@@ -40,7 +40,11 @@ def test_sentences_and_parts_of_tokens(tmp_path: Path) -> None:
         text="IL-2 helps. It does.",
         words=((0, 4), (5, 10), (10, 11), (12, 14), (15, 19), (19, 20)),
         sentences=((0, 11), (12, 20)),
-        mentions=(Mention(((0, 2),), "Gene"), Mention(((3, 10),), "Odd"), Mention(((4, 11),), "Lost")),
+        mentions=(
+            Mention(((0, 2),), "Gene"),
+            Mention(((3, 10),), "Odd"),
+            Mention(((4, 11),), "Lost"),
+        ),
     )
     report = write(tmp_path / "a.webanno.tsv", [document])
     assert (report.mentions, report.losses) == (2, {"ids": 1, "not-on-words": 1})
@@ -52,7 +56,11 @@ def test_sentences_and_parts_of_tokens(tmp_path: Path) -> None:
         ["1-1.2", "3-4", "2"],
     ]
     (found,) = read(tmp_path / "a.webanno.tsv")
-    assert (found.text, found.words, found.sentences) == (document.text, document.words, document.sentences)
+    assert (found.text, found.words, found.sentences) == (
+        document.text,
+        document.words,
+        document.sentences,
+    )
     assert found.mentions == document.mentions[:2]
 
 

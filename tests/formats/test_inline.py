@@ -25,10 +25,16 @@ HTML = (("markup", "html"),)
     ("text", "shown"),
     [
         (RAW, SHOWN),
-        ("<jats:title>Aims</jats:title><jats:p>Of <jats:italic>Fgf9</jats:italic></jats:p>", "Aims\nOf Fgf9"),
+        (
+            "<jats:title>Aims</jats:title><jats:p>Of <jats:italic>Fgf9</jats:italic></jats:p>",
+            "Aims\nOf Fgf9",
+        ),
         ("H&lt;sub&gt;2&lt;/sub&gt;O &amp; Ca&lt;sup&gt;2+&lt;/sup&gt;", "H2O & Ca2+"),
         ("a &amp;lt; b and <i>c</i>", "a &lt; b and c"),
-        ("p < 0.05 & n > 3, R&D; AT&T; <unk> &nosuch;", "p < 0.05 & n > 3, R&D; AT&T; <unk> &nosuch;"),
+        (
+            "p < 0.05 & n > 3, R&D; AT&T; <unk> &nosuch;",
+            "p < 0.05 & n > 3, R&D; AT&T; <unk> &nosuch;",
+        ),
         ("&#945;-tubulin&#x3b2;", "α-tubulinβ"),
         ("x<sup>a<sup>b</sup></sup> y", "xab y"),
     ],
@@ -94,8 +100,15 @@ def test_other_values_are_refused() -> None:
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("a.ris", "TY  - JOUR\nTI  - Role of &alpha;-x\nAB  - In H<sub>2</sub>O &amp; gout<sup>3</sup>.\nER  - \n"),
-        ("a.nbib", "PMID- 1\nTI  - Role of &alpha;-x\nAB  - In H<sub>2</sub>O &amp; gout<sup>3</sup>.\n"),
+        (
+            "a.ris",
+            "TY  - JOUR\nTI  - Role of &alpha;-x\nAB  - In H<sub>2</sub>O &amp; "
+            "gout<sup>3</sup>.\nER  - \n",
+        ),
+        (
+            "a.nbib",
+            "PMID- 1\nTI  - Role of &alpha;-x\nAB  - In H<sub>2</sub>O &amp; gout<sup>3</sup>.\n",
+        ),
     ],
 )
 def test_citations_show_what_their_markup_means(tmp_path: Path, name: str, content: str) -> None:

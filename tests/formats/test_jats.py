@@ -43,7 +43,9 @@ BACK = """<back><ack><title>Thanks</title><p>To all.</p></ack><glossary><def-lis
 
 def of(tmp_path: Path, article: str = FRONT + BODY + BACK, options: Any = None) -> list[Document]:
     path = tmp_path / "some.nxml"
-    path.write_text(f'<!DOCTYPE article SYSTEM "a.dtd">\n<article article-type="x">{article}</article>')
+    path.write_text(
+        f'<!DOCTYPE article SYSTEM "a.dtd">\n<article article-type="x">{article}</article>'
+    )
     assert detect(str(path)) == "jats"
     return list(read(path, options=options))
 
@@ -78,7 +80,13 @@ def test_an_article(tmp_path: Path) -> None:
         ("abbreviations", "IL - interleukin"),
     ]
     assert found.text == "\n\n".join(text for _, text in parts(found))
-    expected = {"pmc": "PMC9", "pmid": "5", "journal": "J. Mice", "year": "2003", "keywords": "mice|rats"}
+    expected = {
+        "pmc": "PMC9",
+        "pmid": "5",
+        "journal": "J. Mice",
+        "year": "2003",
+        "keywords": "mice|rats",
+    }
     assert found.meta == {**expected, "article-type": "x"}
     said = {event.code: event.message for event in found.events}
     assert "contrib-group" in said["fields-left-out"]
@@ -93,14 +101,23 @@ def test_tables_on_request(tmp_path: Path) -> None:
 
 def test_ids(tmp_path: Path) -> None:
     front = "<front><article-meta>{}</article-meta></front>"
-    pmid, doi = '<article-id pub-id-type="pmid">5</article-id>', '<article-id pub-id-type="doi">10.1/x</article-id>'
-    assert [of(tmp_path, front.format(ids))[0].id for ids in (pmid + doi, doi, "")] == ["5", "10.1/x", "some"]
+    pmid, doi = (
+        '<article-id pub-id-type="pmid">5</article-id>',
+        '<article-id pub-id-type="doi">10.1/x</article-id>',
+    )
+    assert [of(tmp_path, front.format(ids))[0].id for ids in (pmid + doi, doi, "")] == [
+        "5",
+        "10.1/x",
+        "some",
+    ]
 
 
 def test_several_articles_and_those_inside(tmp_path: Path) -> None:
     path = tmp_path / "a.xml"
     inside = "<sub-article><body><p>Reply</p></body></sub-article>"
-    path.write_text(f"<pmc-articleset><article>{FRONT}</article><article>{BODY}{inside}</article></pmc-articleset>")
+    path.write_text(
+        f"<pmc-articleset><article>{FRONT}</article><article>{BODY}{inside}</article></pmc-articleset>"
+    )
     found = list(read(path))
     assert [one.id for one in found] == ["PMC9", "a"]
     assert "Reply" not in found[1].text
@@ -108,16 +125,26 @@ def test_several_articles_and_those_inside(tmp_path: Path) -> None:
 
 def test_dangerous_xml_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.nxml"
-    path.write_text('<!DOCTYPE article [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><article><body>&b;</body></article>')
+    path.write_text(
+        '<!DOCTYPE article [<!ENTITY a "ha"><!ENTITY b '
+        '"&a;&a;">]><article><body>&b;</body></article>'
+    )
     with pytest.raises(FormatError, match="entity"):
         list(read(path, format="jats"))
 
 
-WORD = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zs"], exclude_characters="\ufffe\uffff"))
+WORD = st.text(
+    st.characters(
+        codec="utf-8", exclude_categories=["Cc", "Cs", "Zs"], exclude_characters="\ufffe\uffff"
+    )
+)
 INLINE = st.recursive(
     WORD.map(escape),
     lambda inner: st.builds(
-        "<{0}>{1}</{0}>{2}".format, st.sampled_from(["bold", "sub", "xref"]), inner, WORD.map(escape)
+        "<{0}>{1}</{0}>{2}".format,
+        st.sampled_from(["bold", "sub", "xref"]),
+        inner,
+        WORD.map(escape),
     ),
     max_leaves=4,
 )
@@ -128,7 +155,9 @@ INLINE = st.recursive(
 def test_the_characters_of_paragraphs(tmp_path_factory: Any, paragraphs: list[str]) -> None:
     body = "".join(f"<p>{one}</p>" for one in paragraphs)
     (found,) = of(tmp_path_factory.mktemp("a"), f"<body><sec>{body}</sec></body>")
-    expected = ["".join(ElementTree.fromstring(f"<p>{one}</p>").itertext()).strip() for one in paragraphs]
+    expected = [
+        "".join(ElementTree.fromstring(f"<p>{one}</p>").itertext()).strip() for one in paragraphs
+    ]
     assert found.text.split("\n\n") == (list(filter(None, expected)) or [""])
     assert [text for _, text in parts(found)] == list(filter(None, expected))
 
@@ -137,7 +166,9 @@ TYPE = st.sampled_from(["", "methods", "materials|methods", "a=b", "intro"])
 SECTION = st.recursive(
     st.just("<p>Here.</p>"),
     lambda inner: st.builds(
-        '<sec sec-type="{}"><p>Before.</p>{}<p>After.</p></sec>'.format, TYPE, st.lists(inner, max_size=2).map("".join)
+        '<sec sec-type="{}"><p>Before.</p>{}<p>After.</p></sec>'.format,
+        TYPE,
+        st.lists(inner, max_size=2).map("".join),
     ),
     max_leaves=6,
 )
@@ -145,17 +176,27 @@ SECTION = st.recursive(
 
 @settings(max_examples=25, deadline=None)
 @given(body=st.lists(SECTION, max_size=3).map("".join), kind=TYPE)
-def test_a_block_has_the_types_of_all_that_it_is_in(tmp_path_factory: Any, body: str, kind: str) -> None:
-    front = f'<front><article-meta><abstract abstract-type="{kind}"><p>Short.</p></abstract></article-meta></front>'
+def test_a_block_has_the_types_of_all_that_it_is_in(
+    tmp_path_factory: Any, body: str, kind: str
+) -> None:
+    front = (
+        "<front><article-meta><abstract "
+        f'abstract-type="{kind}"><p>Short.</p></abstract></article-meta></front>'
+    )
     (found,) = of(tmp_path_factory.mktemp("a"), f"{front}<body>{body}</body>")
-    expected = [[("abstract-type", kind)] * bool(kind), *types_around(ElementTree.fromstring(f"<body>{body}</body>"))]
+    expected = [
+        [("abstract-type", kind)] * bool(kind),
+        *types_around(ElementTree.fromstring(f"<body>{body}</body>")),
+    ]
     assert [list(one.attributes) for one in found.sections or ()] == expected
     path = tmp_path_factory.mktemp("b") / "a.jsonl"
     assert write(path, [found]).losses.get("section-attributes", 0) == 0
     assert next(read(path)).sections == found.sections
 
 
-def types_around(element: ElementTree.Element, around: tuple[str, ...] = ()) -> Iterator[list[tuple[str, str]]]:
+def types_around(
+    element: ElementTree.Element, around: tuple[str, ...] = ()
+) -> Iterator[list[tuple[str, str]]]:
     """For each paragraph, the types of the parts that it is in, from the outer to the inner."""
     if element.tag == "p":
         yield [("sec-type", kind) for kind in around]
@@ -174,11 +215,23 @@ def test_articles_of_pubmed_central() -> None:
         root = ElementTree.parse(path).getroot()
         said = re.sub(r"\s+", "", found.text)
         for paragraph in root.iterfind("./body//sec/p"):
-            if not [one for one in paragraph.iter() if one.tag not in ("p", "xref", "italic", "bold", "sup", "sub")]:
+            if not [
+                one
+                for one in paragraph.iter()
+                if one.tag not in ("p", "xref", "italic", "bold", "sup", "sub")
+            ]:
                 assert re.sub(r"\s+", "", "".join(paragraph.itertext())) in said
 
 
-OUT_OF_BODY = {"ref-list", "table", "object-id", "sub-article", "response", "tex-math", "annotation"}
+OUT_OF_BODY = {
+    "ref-list",
+    "table",
+    "object-id",
+    "sub-article",
+    "response",
+    "tex-math",
+    "annotation",
+}
 
 
 @pytest.mark.skipif(not DATA, reason="FASCICLE_DATA is not set")
@@ -187,7 +240,8 @@ def test_no_text_is_lost_that_no_event_names() -> None:
         (found,) = read(path)
         said = "".join("".join((found.text, *found.meta.values())).split())
         events = {event.code: event.message.partition(": ")[2] for event in found.events}
-        named = set(events["fields-left-out"].split(", ")) | {"pub-date"}  # its year is in meta, if it is the first
+        # its year is in meta, if it is the first
+        named = set(events["fields-left-out"].split(", ")) | {"pub-date"}
         root = ElementTree.parse(path).getroot()
         left_out = OUT_OF_BODY & {one.tag for one in root.iter()}
         assert not left_out or events["parts-left-out"]
@@ -206,7 +260,8 @@ def unnamed(parent: ElementTree.Element, named: set[str]) -> Iterator[ElementTre
 
 
 PARAGRAPH = (
-    '<p>Patients were given IL-2<sup><xref ref-type="bibr" rid="b3">3</xref></sup> and gout<sup><xref ref-type="bibr" '
+    '<p>Patients were given IL-2<sup><xref ref-type="bibr" rid="b3">3</xref></sup> and '
+    'gout<sup><xref ref-type="bibr" '
     'rid="b1">1</xref>,<xref ref-type="bibr" rid="b2">2</xref></sup> was common.</p>'
 )
 
@@ -218,9 +273,12 @@ def test_marks_of_citations_join_no_word(tmp_path: Path) -> None:
     assert event.message.startswith("3 raised marks")
 
 
-@pytest.mark.parametrize("around", ["<p>{}</p>", "<table-wrap><table><tr><td>{}</td></tr></table></table-wrap>"])
 @pytest.mark.parametrize(
-    "mark", ['<xref rid="b"><sup>3</sup></xref>', '<sup>[<xref rid="b">3</xref>]</sup>', "<sup>3</sup>"]
+    "around", ["<p>{}</p>", "<table-wrap><table><tr><td>{}</td></tr></table></table-wrap>"]
+)
+@pytest.mark.parametrize(
+    "mark",
+    ['<xref rid="b"><sup>3</sup></xref>', '<sup>[<xref rid="b">3</xref>]</sup>', "<sup>3</sup>"],
 )
 def test_marks_in_every_block(tmp_path: Path, mark: str, around: str) -> None:
     text = f"<body>{around.format(f'IL-2{mark}, Ca<sup>2+</sup>')}</body>"
@@ -234,21 +292,31 @@ X = "<mml:math xmlns:mml='http://www.w3.org/1998/Math/MathML'><mml:mi>x</mml:mi>
 @pytest.mark.parametrize(
     ("content", "shown"),
     [
-        (f"Use <alternatives>{X}<inline-graphic/><textual-form>x</textual-form></alternatives> here", "Use x here"),
-        ("Use <alternatives><inline-graphic/><textual-form>x</textual-form></alternatives> here", "Use x here"),
+        (
+            f"Use <alternatives>{X}<inline-graphic/><textual-form>x</textual-form></alternatives> here",
+            "Use x here",
+        ),
+        (
+            "Use <alternatives><inline-graphic/><textual-form>x</textual-form></alternatives> here",
+            "Use x here",
+        ),
         ("type 2<fn><p>A note.</p></fn> diabetes", "type 2 diabetes\n\nA note."),
         ("<ruby><rb>漢</rb><rt>kan</rt></ruby>", "漢"),
         ("gout<inline-graphic/>was", "gout was"),
         ("asthma<break/>gout", "asthma gout"),
     ],
 )
-def test_content_inside_a_line_neither_joins_nor_cuts_words(tmp_path: Path, content: str, shown: str) -> None:
+def test_content_inside_a_line_neither_joins_nor_cuts_words(
+    tmp_path: Path, content: str, shown: str
+) -> None:
     (found,) = of(tmp_path, f"<body><p>{content}</p></body>")
     assert found.text == shown
 
 
 def test_blocks_of_a_cell_are_apart(tmp_path: Path) -> None:
-    cell = "<td><p>asthma</p><p>gout<inline-formula><tex-math>a</tex-math></inline-formula></p></td>"
+    cell = (
+        "<td><p>asthma</p><p>gout<inline-formula><tex-math>a</tex-math></inline-formula></p></td>"
+    )
     table = f"<table-wrap><table><tr>{cell}<td>x<break/>y</td></tr></table></table-wrap>"
     (found,) = of(tmp_path, f"<body>{table}</body>", options=JatsOptions(tables=True))
     assert found.text == "asthma gout\tx y"

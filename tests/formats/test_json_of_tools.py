@@ -24,7 +24,10 @@ def _file(folder: Path, *records: Any) -> Path:
 
 
 def _only(folder: Path, record: Any, **fields: str) -> Document:
-    (document,) = read(_file(folder, record), options=JsonlOptions(fields=tuple(fields.items())) if fields else None)
+    (document,) = read(
+        _file(folder, record),
+        options=JsonlOptions(fields=tuple(fields.items())) if fields else None,
+    )
     return document
 
 
@@ -52,7 +55,11 @@ SPANS = [{"start": 0, "end": 7, "label": "Chemical"}, {"start": 15, "end": 21, "
 TOKENS = ["Lithium", "caused", "tremor"]
 RELATED: list[tuple[dict[str, Any], tuple[str, str]]] = [
     (
-        {"text": TEXT, "entities": DOCCANO, "relations": [{"id": 3, "from_id": 1, "to_id": 2, "type": "causes"}]},
+        {
+            "text": TEXT,
+            "entities": DOCCANO,
+            "relations": [{"id": 3, "from_id": 1, "to_id": 2, "type": "causes"}],
+        },
         ("from", "to"),
     ),
     (
@@ -67,7 +74,15 @@ RELATED: list[tuple[dict[str, Any], tuple[str, str]]] = [
         {
             "text": TEXT,
             "spans": SPANS,
-            "relations": [{"head": 0, "child": 2, "head_span": SPANS[0], "child_span": SPANS[1], "label": "causes"}],
+            "relations": [
+                {
+                    "head": 0,
+                    "child": 2,
+                    "head_span": SPANS[0],
+                    "child_span": SPANS[1],
+                    "label": "causes",
+                }
+            ],
         },
         ("head", "child"),
     ),
@@ -84,26 +99,48 @@ RELATED: list[tuple[dict[str, Any], tuple[str, str]]] = [
 
 
 @pytest.mark.parametrize(("record", "roles"), RELATED)
-def test_relations_of_records_are_relations(tmp_path: Path, record: dict[str, Any], roles: tuple[str, str]) -> None:
+def test_relations_of_records_are_relations(
+    tmp_path: Path, record: dict[str, Any], roles: tuple[str, str]
+) -> None:
     document = _only(tmp_path, record)
     assert _relations(document) == [("causes", [(roles[0], "Lithium"), (roles[1], "tremor")])]
     assert document.events == ()
 
 
 def test_relations_of_another_form_and_events_are_counted(tmp_path: Path) -> None:
-    record = {"text": TEXT, "entities": DOCCANO, "relations": [{"from_id": 1, "to_id": 9, "type": "x"}], "events": [1]}
+    record = {
+        "text": TEXT,
+        "entities": DOCCANO,
+        "relations": [{"from_id": 1, "to_id": 9, "type": "x"}],
+        "events": [1],
+    }
     assert _codes(_only(tmp_path, record)) == ["relations-left-out", "events-left-out"]
 
 
 def test_facts_of_mentions_are_attributes(tmp_path: Path) -> None:
-    entity = {"start": 3, "end": 9, "label": "Disease", "negated": True, "certainty": 0.4, "who": "x", "id": 7}
-    document = _only(tmp_path, {"text": "No tremor.", "entities": [entity | {"token_start": 1, "token_end": 1}]})
-    assert document.mentions[0].attributes == (("negated", "true"), ("certainty", "0.4"), ("who", "x"))
+    entity = {
+        "start": 3,
+        "end": 9,
+        "label": "Disease",
+        "negated": True,
+        "certainty": 0.4,
+        "who": "x",
+        "id": 7,
+    }
+    document = _only(
+        tmp_path, {"text": "No tremor.", "entities": [entity | {"token_start": 1, "token_end": 1}]}
+    )
+    assert document.mentions[0].attributes == (
+        ("negated", "true"),
+        ("certainty", "0.4"),
+        ("who", "x"),
+    )
     assert document.events == ()
 
 
 @pytest.mark.parametrize(
-    ("identifier", "links"), [("Q408", (Link(id="Q408"),)), ("", ()), ("NIL", (Link(id="", nil=True),)), (None, ())]
+    ("identifier", "links"),
+    [("Q408", (Link(id="Q408"),)), ("", ()), ("NIL", (Link(id="", nil=True),)), (None, ())],
 )
 def test_kb_id_is_a_link(tmp_path: Path, identifier: str | None, links: tuple[Link, ...]) -> None:
     for field in ("ents", "spans"):
@@ -114,20 +151,39 @@ def test_kb_id_is_a_link(tmp_path: Path, identifier: str | None, links: tuple[Li
 
 def test_span_groups_of_spacy_are_sources(tmp_path: Path) -> None:
     groups = {"sc": [{**SPANS[1], "kb_id": ""}, SPANS[0]], "model": [SPANS[0]]}
-    document = _only(tmp_path, {"text": TEXT, "ents": [SPANS[0]], "spans": groups, "tokens": [{"start": 0, "end": 7}]})
+    document = _only(
+        tmp_path,
+        {"text": TEXT, "ents": [SPANS[0]], "spans": groups, "tokens": [{"start": 0, "end": 7}]},
+    )
     assert [(one.source, one.type) for one in document.mentions] == [
         ("gold", "Chemical"),
         ("model", "Chemical"),
         ("gold", "Disease"),
     ]
     assert document.events == ()
-    assert _words(_only(tmp_path, {"text": TEXT, "spans": groups})) == ["Lithium", "Lithium", "tremor"]
+    assert _words(_only(tmp_path, {"text": TEXT, "spans": groups})) == [
+        "Lithium",
+        "Lithium",
+        "tremor",
+    ]
 
 
 BERN2 = {
     "annotations": [
-        {"id": ["mesh:D008094"], "mention": "Lithium", "obj": "drug", "prob": 0.9, "span": {"begin": 0, "end": 7}},
-        {"id": ["CUI-less"], "mention": "tremor", "obj": "disease", "prob": 0.8, "span": {"begin": 15, "end": 21}},
+        {
+            "id": ["mesh:D008094"],
+            "mention": "Lithium",
+            "obj": "drug",
+            "prob": 0.9,
+            "span": {"begin": 0, "end": 7},
+        },
+        {
+            "id": ["CUI-less"],
+            "mention": "tremor",
+            "obj": "disease",
+            "prob": 0.8,
+            "span": {"begin": 15, "end": 21},
+        },
     ],
     "text": TEXT,
 }
@@ -139,8 +195,17 @@ def test_names_lead_into_objects(tmp_path: Path) -> None:
         ("drug", 0.9, (Link(id="D008094", ontology="mesh", curie="mesh:D008094"),)),
         ("disease", 0.8, (Link(id="", nil=True),)),
     ]
-    record = {"body": {"plain": TEXT}, "marks": {"all": [{"at": {"from": 0, "to": 7}, "kind": {"name": "X"}}]}}
-    fields = {"text": "body.plain", "entities": "marks.all", "start": "at.from", "end": "at.to", "type": "kind.name"}
+    record = {
+        "body": {"plain": TEXT},
+        "marks": {"all": [{"at": {"from": 0, "to": 7}, "kind": {"name": "X"}}]},
+    }
+    fields = {
+        "text": "body.plain",
+        "entities": "marks.all",
+        "start": "at.from",
+        "end": "at.to",
+        "type": "kind.name",
+    }
     assert _words(_only(tmp_path, record, **fields)) == ["Lithium"]
 
 
@@ -152,7 +217,9 @@ def test_names_lead_into_objects(tmp_path: Path) -> None:
         {"projects": [{"name": "p", "documents": [{"text": TEXT, "spans": SPANS}]}]},
     ],
 )
-def test_records_in_a_list_called_documents_are_read(tmp_path: Path, wrapped: dict[str, Any]) -> None:
+def test_records_in_a_list_called_documents_are_read(
+    tmp_path: Path, wrapped: dict[str, Any]
+) -> None:
     for line in (json.dumps(wrapped), json.dumps(wrapped, indent=1)):
         (tmp_path / "a.json").write_text(line)
         (document,) = read(tmp_path / "a.json")
@@ -160,14 +227,20 @@ def test_records_in_a_list_called_documents_are_read(tmp_path: Path, wrapped: di
 
 
 AZURE = {"id": "1", "entities": [{"text": "Lithium", "category": "Drug", "offset": 0, "length": 7}]}
-BIOC = {"id": "1", "passages": [{"offset": 0, "text": TEXT, "annotations": [], "relations": [], "infons": {}}]}
+BIOC = {
+    "id": "1",
+    "passages": [{"offset": 0, "text": TEXT, "annotations": [], "relations": [], "infons": {}}],
+}
 
 
 @pytest.mark.parametrize(
     "record",
     [
         {"documents": [AZURE], "errors": []},
-        {"documents": [{"id": "1", "text": TEXT}], "annotations": [{"document": "1", "start": 0, "end": 7}]},
+        {
+            "documents": [{"id": "1", "text": TEXT}],
+            "annotations": [{"document": "1", "start": 0, "end": 7}],
+        },
         {"Entities": [{"BeginOffset": 0, "EndOffset": 7, "Type": "X", "Text": "Lithium"}]},
         {"paper_id": "x", "body_text": [{"text": TEXT, "cite_spans": [{"start": 0, "end": 3}]}]},
     ],
@@ -181,11 +254,19 @@ def test_a_document_of_bioc_has_passages(tmp_path: Path) -> None:
     path = _file(tmp_path, {"documents": [{"id": "1", "text": TEXT}]})
     with pytest.raises(FormatError, match="passages"):
         list(read(path, format="bioc-json"))
-    (document,) = read(_file(tmp_path, {"documents": [BIOC | {"text": "more", "denotations": [{"x": 1}]}]}))
+    (document,) = read(
+        _file(tmp_path, {"documents": [BIOC | {"text": "more", "denotations": [{"x": 1}]}]})
+    )
     assert [event.message for event in document.events] == [
         "these fields of a document are not read: denotations, text"
     ]
-    more = {"pmid": 1, "meta": {}, "journal": "J", "authors": ["A B"], "relations_display": [{"name": "x"}]}
+    more = {
+        "pmid": 1,
+        "meta": {},
+        "journal": "J",
+        "authors": ["A B"],
+        "relations_display": [{"name": "x"}],
+    }
     (document,) = read(_file(tmp_path, {"PubTator3": [BIOC | more]}))
     assert document.events == ()
 
@@ -200,10 +281,17 @@ HINTED: list[dict[str, Any]] = [
     {"Text": TEXT, "Entities": [{"BeginOffset": 0, "EndOffset": 7, "Category": "X", "Score": 0.9}]},
     {"text": TEXT, "mentions": [{"where": {"begin": 0, "end": 7}, "obj": "X"}]},
     {"text": TEXT, "result": [{"offset": 0, "length": 7, "label": "X"}]},
-    {"fields": {"text": TEXT}, "responses": {"span": [{"value": [{"start": 0, "end": 7, "label": "X"}]}]}},
+    {
+        "fields": {"text": TEXT},
+        "responses": {"span": [{"value": [{"start": 0, "end": 7, "label": "X"}]}]},
+    },
     {"text": TEXT, "denotations": {"T1": {"span": {"begin": 0, "end": 7}, "obj": "X"}}},
     {"text": TEXT, "sentences": [{"entities": [{"start": 0, "end": 7, "label": "X"}]}]},
-    {"text": TEXT, "annotation": [{"at": [0, 7]}], "mentions": [{"start": 0, "end": 7, "label": "X"}]},
+    {
+        "text": TEXT,
+        "annotation": [{"at": [0, 7]}],
+        "mentions": [{"start": 0, "end": 7, "label": "X"}],
+    },
 ]
 UNREADABLE = 4  # of these records: their mentions can only be left out
 
@@ -220,7 +308,11 @@ def test_each_hint_of_a_message_works(tmp_path: Path, record: dict[str, Any]) ->
         list(read(path))
     hints = _hints(str(refused.value))
     assert hints
-    read_words = [_words(document) for hint in hints for document in read(path, options=JsonlOptions(fields=hint))]
+    read_words = [
+        _words(document)
+        for hint in hints
+        for document in read(path, options=JsonlOptions(fields=hint))
+    ]
     wanted = [] if HINTED.index(record) >= len(HINTED) - UNREADABLE else ["Lithium"]
     assert read_words[0] == wanted
     assert all(words in ([], ["Lithium"]) for words in read_words)
@@ -234,16 +326,23 @@ def _utf16(place: tuple[int, int]) -> list[int]:
 
 
 def test_utf16_offsets_without_texts_are_told_by_words(tmp_path: Path) -> None:
-    record = {"text": EMOJI + TEXT, "label": [[*_utf16(LITHIUM), "Chemical"], [*_utf16(TREMOR), "Disease"]]}
+    record = {
+        "text": EMOJI + TEXT,
+        "label": [[*_utf16(LITHIUM), "Chemical"], [*_utf16(TREMOR), "Disease"]],
+    }
     document = _only(tmp_path, record)
-    assert (_words(document), _codes(document)) == (["Lithium", "tremor"], ["offsets-moved", "offsets-by-words"])
+    assert (_words(document), _codes(document)) == (
+        ["Lithium", "tremor"],
+        ["offsets-moved", "offsets-by-words"],
+    )
     right = {"text": EMOJI + TEXT, "label": [[2, 9, "Chemical"], [17, 23, "Disease"]]}
     document = _only(tmp_path, right)
     assert (_words(document), _codes(document)) == (["Lithium", "tremor"], [])
 
 
 def test_what_words_do_not_decide_earlier_records_do_or_a_note_says_so(tmp_path: Path) -> None:
-    unclear = {"text": EMOJI + "a b c", "label": [[4, 5, "X"]]}  # a letter as code points, a letter as UTF-16 units
+    # a letter as code points, a letter as UTF-16 units
+    unclear = {"text": EMOJI + "a b c", "label": [[4, 5, "X"]]}
     unclear["text"] = EMOJI + "a  b"
     unclear["label"] = [[3, 6, "X"]]
     (first,) = read(_file(tmp_path, unclear))
@@ -269,7 +368,9 @@ def test_many_words_are_needed_to_believe_in_bytes(tmp_path: Path) -> None:
     words = ["lithium", "tremor", "asthma"]
     places = [(text.index(word) + 3, text.index(word) + 3 + len(word)) for word in words]
     for count, codes in ((3, ["offsets-moved", "offsets-by-words"]), (1, [])):
-        document = _only(tmp_path, {"text": text, "label": [[*place, "X"] for place in places[:count]]})
+        document = _only(
+            tmp_path, {"text": text, "label": [[*place, "X"] for place in places[:count]]}
+        )
         assert _codes(document) == codes
         assert (_words(document) == words) == bool(codes)
 
@@ -281,7 +382,10 @@ def _stated(text: str) -> dict[str, tuple[int, int]]:
     start = BETA.index("tremor")
     before = BETA[:start]
     return {
-        "utf-16": (len(before.encode("utf-16-le")) // 2, len((before + "tremor").encode("utf-16-le")) // 2),
+        "utf-16": (
+            len(before.encode("utf-16-le")) // 2,
+            len((before + "tremor").encode("utf-16-le")) // 2,
+        ),
         "bytes": (len(before.encode()), len((before + "tremor").encode())),
         "line ends": (start - 1, start + 5),
     }
@@ -292,16 +396,31 @@ def test_texts_beside_offsets_tell_their_unit_in_every_format(tmp_path: Path, un
     start, end = _stated(BETA)[unit]
     entity = {"start": start, "end": end, "type": "X", "text": "tremor"}
     title = BETA.replace("\r\n", "  ")
-    kazu = {"match": "tremor", "entity_class": "X", "spans": [{"start": start, "end": end}], "namespace": "n"}
+    kazu = {
+        "match": "tremor",
+        "entity_class": "X",
+        "spans": [{"start": start, "end": end}],
+        "namespace": "n",
+    }
     bigbio = {
         "document_id": "1",
         "passages": [{"type": "t", "text": [BETA], "offsets": [[0, len(BETA)]]}],
-        "entities": [{"id": "1", "type": "X", "text": ["tremor"], "offsets": [[start, end]], "normalized": []}],
+        "entities": [
+            {
+                "id": "1",
+                "type": "X",
+                "text": ["tremor"],
+                "offsets": [[start, end]],
+                "normalized": [],
+            }
+        ],
     }
     files = {
         "a.jsonl": json.dumps({"id": "1", "text": BETA, "entities": [entity]}),
         "b.jsonl": json.dumps(bigbio),
-        "c.kazu.jsonl": json.dumps({"idx": "1", "sections": [{"text": BETA, "name": "t", "entities": [kazu]}]}),
+        "c.kazu.jsonl": json.dumps(
+            {"idx": "1", "sections": [{"text": BETA, "name": "t", "entities": [kazu]}]}
+        ),
     }
     if unit != "line ends":
         files["d.pubtator"] = f"1|t|{title}\n1\t{start}\t{end}\ttremor\tX\n"
@@ -330,11 +449,23 @@ def test_pubannotation_has_parts_attributes_relations_and_tracks(tmp_path: Path)
         "text": TEXT,
         "denotations": [
             {"id": "T1", "span": {"begin": 0, "end": 7}, "obj": "Chemical"},
-            {"id": "T2", "span": [{"begin": 0, "end": 3}, {"begin": 15, "end": 21}], "obj": "Disease"},
+            {
+                "id": "T2",
+                "span": [{"begin": 0, "end": 3}, {"begin": 15, "end": 21}],
+                "obj": "Disease",
+            },
         ],
         "attributes": [{"id": "A1", "subj": "T2", "pred": "negated", "obj": True}],
-        "relations": [{"id": "R1", "subj": "T1", "pred": "causes", "obj": "T2"}, {"subj": "T1", "obj": "T9"}],
-        "tracks": [{"project": "p", "denotations": [{"id": "T1", "span": {"begin": 15, "end": 21}, "obj": "Disease"}]}],
+        "relations": [
+            {"id": "R1", "subj": "T1", "pred": "causes", "obj": "T2"},
+            {"subj": "T1", "obj": "T9"},
+        ],
+        "tracks": [
+            {
+                "project": "p",
+                "denotations": [{"id": "T1", "span": {"begin": 15, "end": 21}, "obj": "Disease"}],
+            }
+        ],
     }
     for content in (record, [record]):
         (tmp_path / "a.json").write_text(json.dumps(content))
@@ -352,8 +483,13 @@ def test_pubannotation_has_parts_attributes_relations_and_tracks(tmp_path: Path)
 def test_utf16_offsets_of_pubannotation_are_told_by_words(tmp_path: Path) -> None:
     denotations = [{"id": "T1", "span": {"begin": 3, "end": 10}, "obj": "X"}]
     document = _only(tmp_path, {"text": EMOJI + TEXT, "denotations": denotations})
-    assert (_words(document), _codes(document)) == (["Lithium"], ["offsets-moved", "offsets-by-words"])
-    document = _only(tmp_path, {"text": EMOJI + TEXT, "denotations": denotations}, offsets="code-points")
+    assert (_words(document), _codes(document)) == (
+        ["Lithium"],
+        ["offsets-moved", "offsets-by-words"],
+    )
+    document = _only(
+        tmp_path, {"text": EMOJI + TEXT, "denotations": denotations}, offsets="code-points"
+    )
     assert _words(document) == ["ithium "]
 
 
@@ -366,7 +502,11 @@ GATE = """{"annotation_sets": {"": {"name": "", "annotations": [{"type": "Drug",
 
 
 def test_gate_counts_as_it_says(tmp_path: Path) -> None:
-    java = GATE.replace('"p"', '"j"').replace('"start": 4, "end": 11', '"start": 5, "end": 12').replace("26", "27")
+    java = (
+        GATE.replace('"p"', '"j"')
+        .replace('"start": 4, "end": 11', '"start": 5, "end": 12')
+        .replace("26", "27")
+    )
     for content in (GATE, java):
         (tmp_path / "a.bdocjs").write_text(content.replace("\n", ""))
         (document,) = read(tmp_path / "a.bdocjs")
@@ -375,7 +515,11 @@ def test_gate_counts_as_it_says(tmp_path: Path) -> None:
             ("gold", "Lithium"),
         ]
         assert document.mentions[0].attributes == (("inst", "x"), ("n", "1"), ("l", '["a"]'))
-        assert (document.sentences, document.meta, document.events) == (((0, 26),), {"lang": "en"}, ())
+        assert (document.sentences, document.meta, document.events) == (
+            ((0, 26),),
+            {"lang": "en"},
+            (),
+        )
     (tmp_path / "a.bdocjs").write_text(GATE.replace('"p"', '"x"').replace("\n", ""))
     with pytest.raises(FormatError, match="offset_type is 'x'; allowed are p and j"):
         list(read(tmp_path / "a.bdocjs"))
@@ -401,7 +545,12 @@ def test_a_document_of_spacy_with_groups_is_read(tmp_path: Path) -> None:
 
 def _quote(exact: str, prefix: str = "", postfix: str = "") -> dict[str, Any]:
     tags = [{"name": "tremor", "uri": "http://purl.obolibrary.org/obo/HP_0001337"}]
-    facts = {"section": "Abstract", "provider": "Europe PMC", "id": "http://europepmc.org/x", "tags": tags}
+    facts = {
+        "section": "Abstract",
+        "provider": "Europe PMC",
+        "id": "http://europepmc.org/x",
+        "tags": tags,
+    }
     return {"prefix": prefix, "exact": exact, "postfix": postfix, "type": "Diseases", **facts}
 
 

@@ -31,10 +31,21 @@ LINKS = (
 DOCUMENT = Document(
     id="7",
     text=TEXT,
-    sections=(Section(0, 6, "title"), Section(8, 8, " empty"), Section(8, 30, "abstract", (("page", "3"), ("b", "c")))),
+    sections=(
+        Section(0, 6, "title"),
+        Section(8, 8, " empty"),
+        Section(8, 30, "abstract", (("page", "3"), ("b", "c"))),
+    ),
     sentences=((0, 6), (8, 30), (33, 40)),
     mentions=(
-        Mention(((0, 4),), "gene", score=0.5, source="my model", links=LINKS, attributes=(("a", "b"), ("a", "c"))),
+        Mention(
+            ((0, 4),),
+            "gene",
+            score=0.5,
+            source="my model",
+            links=LINKS,
+            attributes=(("a", "b"), ("a", "c")),
+        ),
         Mention(((8, 12), (23, 29)), "disease"),
         Mention(((33, 35),), "X"),
     ),
@@ -90,7 +101,9 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert list(read(path)) == [DOCUMENT, Document(id="8", text="")]
 
 
-@pytest.mark.parametrize("content", [json.dumps(GIVEN), json.dumps(GIVEN, indent=2), json.dumps([GIVEN])])
+@pytest.mark.parametrize(
+    "content", [json.dumps(GIVEN), json.dumps(GIVEN, indent=2), json.dumps([GIVEN])]
+)
 def test_a_document_of_kazu(tmp_path: Path, content: str) -> None:
     (found,) = of(tmp_path, content)
     assert (found.id, found.text, found.meta) == ("9", "A rash.\n\nIL-2 rises", {"n": "3"})
@@ -105,9 +118,15 @@ def test_a_document_of_kazu(tmp_path: Path, content: str) -> None:
 
 def test_facts_of_a_section_that_it_cannot_have_are_counted(tmp_path: Path) -> None:
     twice = (("before", "x"), ("page", "3"), ("page", "4"))
-    report = write(tmp_path / "a.kazu.jsonl", [Document(id="1", text="ab", sections=(Section(0, 2, "a", twice),))])
+    report = write(
+        tmp_path / "a.kazu.jsonl",
+        [Document(id="1", text="ab", sections=(Section(0, 2, "a", twice),))],
+    )
     assert report.losses == {"section-attributes": 2}
-    (found,) = of(tmp_path, json.dumps({"idx": "1", "sections": [{"text": "a", "name": "na", "metadata": {"n": 1}}]}))
+    (found,) = of(
+        tmp_path,
+        json.dumps({"idx": "1", "sections": [{"text": "a", "name": "na", "metadata": {"n": 1}}]}),
+    )
     assert [event.code for event in found.events] == ["parts-left-out"]
 
 
@@ -127,7 +146,10 @@ def test_empty_sections_stay(tmp_path: Path, at: int) -> None:
 
 def test_mentions_across_sections_are_counted(tmp_path: Path) -> None:
     document = Document(
-        id="1", text="ab cd", sections=(Section(0, 2, "a"), Section(3, 5, "b")), mentions=(Mention(((1, 4),), "X"),)
+        id="1",
+        text="ab cd",
+        sections=(Section(0, 2, "a"), Section(3, 5, "b")),
+        mentions=(Mention(((1, 4),), "X"),),
     )
     report = write(tmp_path / "a.kazu.jsonl", [document])
     assert (report.losses, report.mentions) == ({"across-sections": 1}, 0)
@@ -135,7 +157,12 @@ def test_mentions_across_sections_are_counted(tmp_path: Path) -> None:
 
 def test_a_bad_document_costs_itself(tmp_path: Path) -> None:
     report = ReadReport(aside=FailedDocuments(keep_going=True))
-    lines = [json.dumps({"idx": "1", "sections": []}), '{"idx": 3, "sections": []}', "{", json.dumps(GIVEN)]
+    lines = [
+        json.dumps({"idx": "1", "sections": []}),
+        '{"idx": 3, "sections": []}',
+        "{",
+        json.dumps(GIVEN),
+    ]
     assert [one.id for one in of(tmp_path, "\n".join(lines), report=report)] == ["1", "9"]
     assert report.aside.count == 2
     with pytest.raises(FormatError, match="Kazu"):
@@ -160,7 +187,10 @@ def test_kazu_reads_ours_and_we_read_kazu(tmp_path: Path) -> None:
         for entity in section.entities:
             spans = sorted((span.start, span.end) for span in entity.spans)
             assert " ".join(section.text[start:end] for start, end in spans) == entity.match
-    assert {mapping.idx for entity in theirs.get_entities() for mapping in entity.mappings} == {"3558", "2"}
+    assert {mapping.idx for entity in theirs.get_entities() for mapping in entity.mappings} == {
+        "3558",
+        "2",
+    }
     assert of(tmp_path, theirs.to_json()) == [DOCUMENT]
 
 

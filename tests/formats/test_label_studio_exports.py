@@ -1,4 +1,6 @@
-"""Exports of Label Studio beside its JSON: JSON-MIN, CSV, and tasks whose predictions are numbers."""
+"""Exports of Label Studio beside its JSON: JSON-MIN, CSV, and tasks whose predictions are
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,12 @@ FOUND = {("Chemical", ((3, 10),)), ("Disease", ((17, 23),))}
 
 
 def flat(number: int, *, annotator: int = 1, regions: Any = REGIONS, **data: Any) -> dict[str, Any]:
-    facts = {"annotation_id": number, "created_at": "2024-05-01T10:00:00Z", "updated_at": "2024", "lead_time": 3.5}
+    facts = {
+        "annotation_id": number,
+        "created_at": "2024-05-01T10:00:00Z",
+        "updated_at": "2024",
+        "lead_time": 3.5,
+    }
     return {"id": number, "text": TEXT, "ner": regions, "annotator": annotator, **facts, **data}
 
 
@@ -36,7 +43,12 @@ def as_csv(records: list[dict[str, Any]], *, separator: str = ",") -> str:
     writer = csv.DictWriter(made, list(records[0]), delimiter=separator)
     writer.writeheader()
     for record in records:
-        writer.writerow({name: json.dumps(one) if isinstance(one, list) else one for name, one in record.items()})
+        writer.writerow(
+            {
+                name: json.dumps(one) if isinstance(one, list) else one
+                for name, one in record.items()
+            }
+        )
     return made.getvalue()
 
 
@@ -54,8 +66,14 @@ def keys(document: Document) -> set[tuple[str, Any]]:
 def test_records_of_one_annotation_each(name: str, tmp_path: Path) -> None:
     records = [flat(1), flat(2, text="nothing here", regions=[]), flat(3, sentiment="bad")]
     records = [{"sentiment": "", **one} for one in records]
-    content = json.dumps(records) if name == "a.json" else as_csv(records, separator="\t" if "t" in name else ",")
-    given: dict[str, Any] = {"fields": (("quotes", "true"),), "format": "table"} if name == "a.tsv" else {}
+    content = (
+        json.dumps(records)
+        if name == "a.json"
+        else as_csv(records, separator="\t" if "t" in name else ",")
+    )
+    given: dict[str, Any] = (
+        {"fields": (("quotes", "true"),), "format": "table"} if name == "a.tsv" else {}
+    )
     found = of(tmp_path, content, name, **given)
     assert [one.id for one in found] == ["1", "2", "3"]
     assert [keys(one) for one in found] == [FOUND, set(), FOUND]
@@ -88,17 +106,29 @@ def test_two_annotators_of_a_task(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shape", ["auto", "label-studio"])
 def test_tasks_with_predictions_alone(tmp_path: Path, shape: str) -> None:
-    region = {"type": "labels", "value": {"start": 0, "end": 2, "text": TEXT[:2], "labels": ["Drug"]}, "score": 0.5}
+    region = {
+        "type": "labels",
+        "value": {"start": 0, "end": 2, "text": TEXT[:2], "labels": ["Drug"]},
+        "score": 0.5,
+    }
     task = {"data": {"text": TEXT}, "predictions": [{"model_version": "m", "result": [region]}]}
     (tmp_path / "a.json").write_text(json.dumps([task]), encoding="utf-8")
     (found,) = read(tmp_path / "a.json", format="label-studio", options=JsonlOptions(shape=shape))
-    assert [(m.type, m.spans, m.source, m.score) for m in found.mentions] == [("Drug", ((0, 2),), "m", 0.5)]
+    assert [(m.type, m.spans, m.source, m.score) for m in found.mentions] == [
+        ("Drug", ((0, 2),), "m", 0.5)
+    ]
     assert [one.code for one in found.events] == ["unannotated-record"]
 
 
 def test_predictions_that_are_numbers(tmp_path: Path) -> None:
     result = [{"type": "labels", "value": one, "from_name": "ner"} for one in REGIONS]
-    task = {"id": 1, "data": {"text": TEXT}, "annotations": [{"result": result}], "predictions": [1, 2], "drafts": [3]}
+    task = {
+        "id": 1,
+        "data": {"text": TEXT},
+        "annotations": [{"result": result}],
+        "predictions": [1, 2],
+        "drafts": [3],
+    }
     (found,) = of(tmp_path, json.dumps([task]), "a.json")
     assert keys(found) == FOUND
     assert [one.code for one in found.events] == ["drafts-left-out", "predictions-left-out"]
@@ -114,11 +144,20 @@ def test_predictions_that_are_numbers(tmp_path: Path) -> None:
         ("entities", "[{'start': 3, 'end': 10, 'type': 'Chemical'}]"),
     ],
 )
-def test_a_column_with_mentions_of_other_tools_is_read(column: str, cell: str, tmp_path: Path) -> None:
+def test_a_column_with_mentions_of_other_tools_is_read(
+    column: str, cell: str, tmp_path: Path
+) -> None:
     made = io.StringIO()
-    csv.writer(made).writerows([["id", "text", "year", column], ["7", TEXT, "1999", cell], ["8", TEXT, "2000", "[]"]])
+    csv.writer(made).writerows(
+        [["id", "text", "year", column], ["7", TEXT, "1999", cell], ["8", TEXT, "2000", "[]"]]
+    )
     first, second = of(tmp_path, made.getvalue(), "a.csv")
-    assert (first.id, first.text, first.meta, keys(first)) == ("7", TEXT, {"year": "1999"}, {("Chemical", ((3, 10),))})
+    assert (first.id, first.text, first.meta, keys(first)) == (
+        "7",
+        TEXT,
+        {"year": "1999"},
+        {("Chemical", ((3, 10),))},
+    )
     assert (second.id, second.meta, keys(second)) == ("8", {"year": "2000"}, set())
 
 
@@ -132,22 +171,30 @@ def test_a_column_with_mentions_of_other_tools_is_read(column: str, cell: str, t
         {"begin": "0", "stop": "4"},
     ],
 )
-def test_annotation_in_no_known_form_is_refused_and_can_be_left_out(columns: dict[str, str], tmp_path: Path) -> None:
+def test_annotation_in_no_known_form_is_refused_and_can_be_left_out(
+    columns: dict[str, str], tmp_path: Path
+) -> None:
     made = io.StringIO()
-    csv.writer(made).writerows([["id", "text", *columns], ["7", "a b c", *columns.values()], ["8", "d", *columns]])
+    csv.writer(made).writerows(
+        [["id", "text", *columns], ["7", "a b c", *columns.values()], ["8", "d", *columns]]
+    )
     with pytest.raises(FormatError, match=r"looks? like"):
         of(tmp_path, made.getvalue(), "a.csv")
     path = tmp_path / "a.csv"
     report = ReadReport(aside=FailedDocuments(keep_going=True))
     assert len(list(read(path, report=report))) + report.aside.count == 2
     assert report.aside.count > 0
-    found = of(tmp_path, made.getvalue(), "a.csv", format="table", fields=(("ignored", ",".join(columns)),))
+    found = of(
+        tmp_path, made.getvalue(), "a.csv", format="table", fields=(("ignored", ",".join(columns)),)
+    )
     assert [one.text for one in found] == ["a b c", "d"]
 
 
 def test_several_columns_of_text_have_no_offsets(tmp_path: Path) -> None:
     made = io.StringIO()
-    csv.writer(made).writerows([["title", "text", "entities"], ["a", "b", '[{"start": 0, "end": 1, "type": "X"}]']])
+    csv.writer(made).writerows(
+        [["title", "text", "entities"], ["a", "b", '[{"start": 0, "end": 1, "type": "X"}]']]
+    )
     with pytest.raises(FormatError, match="one column"):
         of(tmp_path, made.getvalue(), "a.csv", format="table", fields=(("text", "title,text"),))
 
@@ -155,14 +202,19 @@ def test_several_columns_of_text_have_no_offsets(tmp_path: Path) -> None:
 @given(
     st.lists(
         st.tuples(
-            st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r\n"), min_size=1), st.data()
+            st.text(
+                st.characters(exclude_categories=["Cs"], exclude_characters="\0\r\n"), min_size=1
+            ),
+            st.data(),
         ),
         min_size=1,
         max_size=3,
     )
 )
 @settings(deadline=None, max_examples=30)
-def test_any_text_with_any_regions(tmp_path_factory: pytest.TempPathFactory, given_texts: list[Any]) -> None:
+def test_any_text_with_any_regions(
+    tmp_path_factory: pytest.TempPathFactory, given_texts: list[Any]
+) -> None:
     tmp_path = tmp_path_factory.mktemp("any")
     records, wanted = [], []
     for number, (text, data) in enumerate(given_texts, 1):

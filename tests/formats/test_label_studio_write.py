@@ -15,7 +15,14 @@ from fascicle.formats import detect, read, write
 CONFIG = """<View><Labels name="label" toName="text"><Label value="Gene"/><Label value="Disease"/></Labels>
 <Text name="text" value="$text"/></View>"""
 LINKS = (
-    Link(id="D008175", ontology="MESH", name="Lung Neoplasms", score=0.5, tier="exact", curie="MESH:D008175"),
+    Link(
+        id="D008175",
+        ontology="MESH",
+        name="Lung Neoplasms",
+        score=0.5,
+        tier="exact",
+        curie="MESH:D008175",
+    ),
     Link(id="", nil=True, score=0.25),
 )
 DOCUMENT = Document(
@@ -24,7 +31,9 @@ DOCUMENT = Document(
     mentions=(
         Mention(((2, 6),), "Gene"),
         Mention(((10, 21),), "Disease", score=0.75, source="model@1", links=LINKS),
-        Mention(((10, 14), (15, 18), (20, 21)), "Disease", score=0.5, source="model@1", links=LINKS),
+        Mention(
+            ((10, 14), (15, 18), (20, 21)), "Disease", score=0.5, source="model@1", links=LINKS
+        ),
         Mention(((15, 21),), "Disease", score=0.25, source="model@1"),
     ),
     meta={"year": "2001"},
@@ -52,7 +61,9 @@ def test_gold_is_an_annotation_and_a_model_a_prediction(tmp_path: Path) -> None:
     write(path, [DOCUMENT])
     (task,) = tasks_of(path)
     assert [len(one["result"]) for one in task["annotations"]] == [1]
-    assert [(one["model_version"], len(one["result"])) for one in task["predictions"]] == [("model@1", 7)]
+    assert [(one["model_version"], len(one["result"])) for one in task["predictions"]] == [
+        ("model@1", 7)
+    ]
     for layer in (*task["annotations"], *task["predictions"]):
         regions = [region for region in layer["result"] if region["type"] == "labels"]
         assert len({region["id"] for region in regions}) == len(regions)
@@ -79,7 +90,13 @@ def test_what_label_studio_adds_does_no_harm(tmp_path: Path) -> None:
     path = tmp_path / "a.label-studio.json"
     write(path, [DOCUMENT])
     (task,) = tasks_of(path)
-    task |= {"id": 17, "project": 3, "created_at": "2026-01-01T00:00:00Z", "total_annotations": 1, "drafts": []}
+    task |= {
+        "id": 17,
+        "project": 3,
+        "created_at": "2026-01-01T00:00:00Z",
+        "total_annotations": 1,
+        "drafts": [],
+    }
     task["annotations"][0] |= {"id": 4, "completed_by": 1, "was_cancelled": False, "lead_time": 3.5}
     path.write_text(json.dumps([task]), encoding="utf-8")
     (found,) = read(path)
@@ -96,7 +113,8 @@ def test_the_sdk_of_label_studio_accepts_ours(tmp_path: Path) -> None:
     interface = label_interface.LabelInterface(CONFIG)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert interface.validate_task({"data": task["data"]})  # it cannot be called with annotations
+        # it cannot be called with annotations
+        assert interface.validate_task({"data": task["data"]})
         for annotation in task["annotations"]:
             assert interface.validate_annotation(annotation)
         for prediction in task["predictions"]:
@@ -115,7 +133,13 @@ def region(name: str, start: int, end: int, kind: str = "Disease") -> dict[str, 
 
 
 def joined(first: str, second: str, label: str = "non-contig") -> dict[str, Any]:
-    return {"type": "relation", "from_id": first, "to_id": second, "direction": "right", "labels": [label]}
+    return {
+        "type": "relation",
+        "from_id": first,
+        "to_id": second,
+        "direction": "right",
+        "labels": [label],
+    }
 
 
 SKIN = "skin, lung and breast cancer"
@@ -133,9 +157,16 @@ def spans_of(found: Document) -> list[tuple[tuple[int, int], ...]]:
 
 
 @pytest.mark.parametrize("order", [[0, 1], [1, 0]])
-def test_relations_join_the_parts_of_a_mention_in_any_order(tmp_path: Path, order: list[int]) -> None:
+def test_relations_join_the_parts_of_a_mention_in_any_order(
+    tmp_path: Path, order: list[int]
+) -> None:
     relations = [joined("c", "b"), joined("a", "b")]
-    regions = [region("b", 6, 10), region("a", 0, 4), region("c", 22, 28), *(relations[at] for at in order)]
+    regions = [
+        region("b", 6, 10),
+        region("a", 0, 4),
+        region("c", 22, 28),
+        *(relations[at] for at in order),
+    ]
     found = found_in(tmp_path, regions)
     assert spans_of(found) == [((0, 4), (6, 10), (22, 28))]
     assert not found.events
@@ -147,7 +178,9 @@ def test_regions_of_different_types_are_not_joined(tmp_path: Path) -> None:
     assert [one.code for one in found.events] == ["regions-left-out"]
 
 
-@pytest.mark.parametrize("relation", [joined("a", "b", "causes"), joined("a", "gone"), joined("gone", "b")])
+@pytest.mark.parametrize(
+    "relation", [joined("a", "b", "causes"), joined("a", "gone"), joined("gone", "b")]
+)
 def test_other_relations_are_counted(tmp_path: Path, relation: dict[str, Any]) -> None:
     found = found_in(tmp_path, [region("a", 0, 4), region("b", 22, 28), relation])
     assert spans_of(found) == [((0, 4),), ((22, 28),)]

@@ -1,4 +1,6 @@
-"""What mentions are in files of other tools: numbered words, several tags in a cell, signs for no concept."""
+"""What mentions are in files of other tools: numbered words, several tags in a cell, signs for
+no concept.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ def mentions_of(document: Document) -> list[tuple[str, str]]:
 
 
 NUMBERED = (
-    "#\tsource [2009]\n1\tLithium\tB-Chemical\tO\n2\thelps\tO\tB-X\n\n#\tsource [2010]\n1\tSo\tO\tO\n2\tit\tO\tO\n"
+    "#\tsource [2009]\n1\tLithium\tB-Chemical\tO\n2\thelps\tO\tB-X\n\n#\tsource "
+    "[2010]\n1\tSo\tO\tO\n2\tit\tO\tO\n"
 )
 
 
@@ -42,12 +45,16 @@ NUMBERED = (
         (NUMBERED, "1,2,3"),
     ],
 )
-def test_a_first_column_of_numbers_is_refused_and_the_hint_works(tmp_path: Path, rows: str, hint: str) -> None:
+def test_a_first_column_of_numbers_is_refused_and_the_hint_works(
+    tmp_path: Path, rows: str, hint: str
+) -> None:
     path = file_of(tmp_path, "a.conll", rows)
     with pytest.raises(FormatError, match=rf"columns=VALUE, such as {hint}$"):
         list(read(path, format="conll"))
     token, tags = parse_columns(hint)
-    first = next(iter(read(path, format="conll", options=ConllOptions(token_column=token, tag_columns=tags))))
+    first = next(
+        iter(read(path, format="conll", options=ConllOptions(token_column=token, tag_columns=tags)))
+    )
     assert (first.text, mentions_of(first)[0]) == ("Lithium helps", ("Lithium", "Chemical"))
 
 
@@ -63,14 +70,20 @@ def test_a_first_column_of_numbers_is_refused_and_the_hint_works(tmp_path: Path,
 )
 def test_numbers_that_are_words_stay(tmp_path: Path, rows: str) -> None:
     found = list(read(file_of(tmp_path, "a.conll", rows), format="conll"))
-    assert found[0].text.split() == [row.split("\t")[0] for row in rows.split("\n\n")[0].split("\n") if row]
+    assert found[0].text.split() == [
+        row.split("\t")[0] for row in rows.split("\n\n")[0].split("\n") if row
+    ]
 
 
 @pytest.mark.parametrize("sign", [";", "|", ",", "; "])
 def test_several_tags_in_a_cell_are_layers(tmp_path: Path, sign: str) -> None:
     rows = f"Lithium\tB-Chemical{sign}B-Drug\nsalt\tI-Drug{sign}I-Chemical\nor\tO{sign}I-Drug\nso\tB-Drug\n"
     (found,) = read(file_of(tmp_path, "a.conll", rows), format="conll")
-    assert sorted(mentions_of(found)) == [("Lithium salt", "Chemical"), ("Lithium salt or", "Drug"), ("so", "Drug")]
+    assert sorted(mentions_of(found)) == [
+        ("Lithium salt", "Chemical"),
+        ("Lithium salt or", "Drug"),
+        ("so", "Drug"),
+    ]
     record = {"id": "1", "tokens": ["Lithium", "helps"], "tags": [f"B-Chemical{sign}B-Drug", "O"]}
     (found,) = read(file_of(tmp_path, "a.jsonl", json.dumps(record)), format="records")
     assert sorted(mentions_of(found)) == [("Lithium", "Chemical"), ("Lithium", "Drug")]
@@ -95,7 +108,10 @@ def test_the_sign_for_no_concept_in_pubtator(tmp_path: Path) -> None:
 
 
 def test_tasks_have_numbers(tmp_path: Path) -> None:
-    documents = [Document(id=name, text="Lithium", mentions=(Mention(((0, 7),), "X"),)) for name in ("a", "b")]
+    documents = [
+        Document(id=name, text="Lithium", mentions=(Mention(((0, 7),), "X"),))
+        for name in ("a", "b")
+    ]
     write(tmp_path / "a.label-studio.json", documents)
     tasks: list[dict[str, Any]] = json.loads((tmp_path / "a.label-studio.json").read_text())
     assert [one["id"] for one in tasks] == [1, 2]
@@ -104,7 +120,11 @@ def test_tasks_have_numbers(tmp_path: Path) -> None:
 
 def task(data: dict[str, str], *regions: tuple[int, int, str, str, str]) -> dict[str, Any]:
     result = [
-        {"type": "labels", "to_name": to, "value": {"start": a, "end": b, "labels": [kind], "text": text or None}}
+        {
+            "type": "labels",
+            "to_name": to,
+            "value": {"start": a, "end": b, "labels": [kind], "text": text or None},
+        }
         for a, b, kind, to, text in regions
     ]
     return {"id": 1, "data": data, "annotations": [{"id": 2, "result": result}]}
@@ -132,14 +152,20 @@ def test_regions_of_another_text_are_counted(
     given["predictions"] = [{"model_version": "m", "result": given["annotations"][0]["result"]}]
     (found,) = read(file_of(tmp_path, "a.json", json.dumps([given])))
     for source in ("gold", "m"):
-        assert [(one.text_in(found.text), one.type) for one in found.mentions if one.source == source] == wanted
+        assert [
+            (one.text_in(found.text), one.type) for one in found.mentions if one.source == source
+        ] == wanted
     said = [event.message for event in found.events if event.code == "regions-left-out"]
-    assert [f"labels of other texts {2 * left_out}" in one for one in said] == [True] * bool(left_out)
+    assert [f"labels of other texts {2 * left_out}" in one for one in said] == [True] * bool(
+        left_out
+    )
 
 
 def test_regions_on_several_texts_that_cannot_be_told_apart(tmp_path: Path) -> None:
     path = file_of(
-        tmp_path, "a.json", json.dumps([task({"text": "ab cd"}, (0, 2, "A", "x", ""), (3, 5, "B", "y", ""))])
+        tmp_path,
+        "a.json",
+        json.dumps([task({"text": "ab cd"}, (0, 2, "A", "x", ""), (3, 5, "B", "y", ""))]),
     )
     with pytest.raises(FormatError, match=r'fields=\[\("to_name", "x"\)\]'):
         list(read(path))
@@ -149,7 +175,11 @@ def test_regions_on_several_texts_that_cannot_be_told_apart(tmp_path: Path) -> N
 
 def test_fragments_of_one_name_over_a_line_end(tmp_path: Path) -> None:
     text = "congestive heart\n failure of type 2\tdiabetes\nand x"
-    mentions = (Mention(((0, 25),), "A"), Mention(((29, 44),), "B"), Mention(((18, 25), (45, 48)), "C"))
+    mentions = (
+        Mention(((0, 25),), "A"),
+        Mention(((29, 44),), "B"),
+        Mention(((18, 25), (45, 48)), "C"),
+    )
     document = Document(id="a", text=text, mentions=mentions)
     assert not write(tmp_path / "out", [document], format="brat").losses
     lines = (tmp_path / "out" / "a.ann").read_text().split("\n")
@@ -161,7 +191,11 @@ def test_fragments_of_one_name_over_a_line_end(tmp_path: Path) -> None:
 
 
 def _pairs(lines: list[str]) -> list[list[str]]:
-    return [pair.split(" ") for line in lines for pair in line.split("\t")[1].split(" ", 1)[1].split(";")]
+    return [
+        pair.split(" ")
+        for line in lines
+        for pair in line.split("\t")[1].split(" ", 1)[1].split(";")
+    ]
 
 
 def test_the_order_of_fragments_is_an_event(tmp_path: Path) -> None:
@@ -208,11 +242,19 @@ def test_a_user_chooses_the_layer_and_the_feature_that_is_the_type(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (InceptionOptions(layer="Fnding"), "no annotation with the layer 'Fnding'; it has Drug, Finding, POS"),
-        (InceptionOptions(layer="Drug", type="x"), "no annotation with the feature 'x'; it has label"),
+        (
+            InceptionOptions(layer="Fnding"),
+            "no annotation with the layer 'Fnding'; it has Drug, Finding, POS",
+        ),
+        (
+            InceptionOptions(layer="Drug", type="x"),
+            "no annotation with the feature 'x'; it has label",
+        ),
     ],
 )
-def test_a_layer_that_is_not_there_is_a_note(options: InceptionOptions, said: str, tmp_path: Path) -> None:
+def test_a_layer_that_is_not_there_is_a_note(
+    options: InceptionOptions, said: str, tmp_path: Path
+) -> None:
     (found,) = read(file_of(tmp_path, "a.tsv", FINDINGS), format="webanno", options=options)
     assert [said in event.message for event in found.events] == [True]
 

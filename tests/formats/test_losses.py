@@ -29,7 +29,9 @@ from fascicle.formats.report import FailedDocuments, WriteReport
 ODD = st.sampled_from("\t\n\r\0\ufeff\u2028\x85\x1b |;:,=+-@'\"#-") | st.sampled_from(
     ["\r\n", "'=", "--", "-DOCSTART-"]
 )
-TEXT = st.lists(st.text(st.characters(codec="utf-8"), max_size=5) | ODD | st.just("ab cd"), max_size=9).map("".join)
+TEXT = st.lists(
+    st.text(st.characters(codec="utf-8"), max_size=5) | ODD | st.just("ab cd"), max_size=9
+).map("".join)
 NAME = (
     st.lists(st.text(st.characters(codec="utf-8"), max_size=3) | ODD | st.just("x"), max_size=3)
     .map("".join)
@@ -45,9 +47,16 @@ LINK = st.builds(
     tier=st.sampled_from(["", "exact", "k2-plural"]),
     curie=st.sampled_from(["", "MESH:D003920"]),
 ) | st.builds(
-    Link, id=st.just(""), nil=st.just(True), ontology=st.sampled_from(["", "MESH"]), score=st.none() | st.floats(0, 1)
+    Link,
+    id=st.just(""),
+    nil=st.just(True),
+    ontology=st.sampled_from(["", "MESH"]),
+    score=st.none() | st.floats(0, 1),
 )
-FACT = st.tuples(st.sampled_from(["AnnotatorNotes", "Reference", "pubtator-id", "pubtator-names", "x"]) | NAME, TEXT)
+FACT = st.tuples(
+    st.sampled_from(["AnnotatorNotes", "Reference", "pubtator-id", "pubtator-names", "x"]) | NAME,
+    TEXT,
+)
 
 
 @st.composite
@@ -80,7 +89,11 @@ def mentions(draw: st.DrawFn, length: int, words: tuple[tuple[int, int], ...]) -
 def documents(draw: st.DrawFn) -> Document:
     text = draw(TEXT)
     length = len(text)
-    words = draw(st.none() | ranges(length) | st.just(tuple(m.span() for m in re.finditer(r"[^ \t\r\n\0]+", text))))
+    words = draw(
+        st.none()
+        | ranges(length)
+        | st.just(tuple(m.span() for m in re.finditer(r"[^ \t\r\n\0]+", text)))
+    )
     title = draw(st.integers(0, length))
     sections = (
         Section(0, title, "title", tuple(draw(st.lists(FACT, max_size=2)))),
@@ -91,7 +104,10 @@ def documents(draw: st.DrawFn) -> Document:
         Relation,
         type=st.sampled_from(["", "Equiv", "type"]) | NAME,
         arguments=st.lists(
-            st.tuples(st.sampled_from(["", "", "a"]) | NAME, st.sampled_from([one.key for one in found])), max_size=3
+            st.tuples(
+                st.sampled_from(["", "", "a"]) | NAME, st.sampled_from([one.key for one in found])
+            ),
+            max_size=3,
         ).map(tuple)
         if found
         else st.just(()),
@@ -112,9 +128,16 @@ def documents(draw: st.DrawFn) -> Document:
 
 
 def as_documents(path: Path, original: Document) -> list[Document]:
-    """What a file says that refers to the text of a document; a table does not list what has no mention."""
-    found = [(one.id, one.mentions) for one in read_predictions(Source(path=str(path)))] or [(original.id, ())]
-    return [msgspec.structs.replace(original, id=identifier, mentions=said) for identifier, said in found]
+    """What a file says that refers to the text of a document; a table does not list what has no
+    mention.
+    """
+    found = [(one.id, one.mentions) for one in read_predictions(Source(path=str(path)))] or [
+        (original.id, ())
+    ]
+    return [
+        msgspec.structs.replace(original, id=identifier, mentions=said)
+        for identifier, said in found
+    ]
 
 
 READERS: dict[str, Callable[[Path, Document], list[Document]]] = {
@@ -156,14 +179,19 @@ def check_text(before: Document, after: Document, losses: Any) -> None:
     if "line-breaks" in losses:
         expected = re.sub(r"[\r\n]", " ", expected)
     if "control-characters" in losses:  # each is another character, in its place
-        expected = "".join(b if FORBIDDEN.match(a) else a for a, b in zip(expected, after.text, strict=True))
+        expected = "".join(
+            b if FORBIDDEN.match(a) else a for a, b in zip(expected, after.text, strict=True)
+        )
     assert after.text == expected
     if "sections" not in losses:
         given, found = (
-            {(one.start, one.end, one.name): one.attributes for one in each.sections or ()} for each in (before, after)
+            {(one.start, one.end, one.name): one.attributes for one in each.sections or ()}
+            for each in (before, after)
         )
         assert given.keys() <= found.keys()
-        assert "section-attributes" in losses or all(sorted(given[one]) == sorted(found[one]) for one in given)
+        assert "section-attributes" in losses or all(
+            sorted(given[one]) == sorted(found[one]) for one in given
+        )
     for field in ("sentences", "words"):
         if getattr(before, field) and field not in losses:
             assert getattr(after, field) == getattr(before, field)
@@ -177,17 +205,29 @@ def check_words(before: Document, after: Document, losses: Any) -> None:
     assert found == [f"\ufffd{word[1:]}" if word in marked else word for word in given]
     if before.sentences and before.words and "sentences" not in losses:
         number = {word: at for at, word in enumerate(after.words or ())}
-        starts = {number[next(w for w in after.words or () if w[0] == a)] for a, _ in after.sentences or ()}
+        starts = {
+            number[next(w for w in after.words or () if w[0] == a)]
+            for a, _ in after.sentences or ()
+        }
         for a, b in before.sentences:
             inside = [at for at, word in enumerate(before.words) if a <= word[0] < b]
             assert not inside or inside[0] in starts
 
 
-DROPPED = ("second-source", "discontinuous", "nested", "not-on-words", "across-sentences", "across-sections")
+DROPPED = (
+    "second-source",
+    "discontinuous",
+    "nested",
+    "not-on-words",
+    "across-sentences",
+    "across-sections",
+)
 
 
 def says_more(found: Mention, given: Mention) -> bool:
-    """Whether the links of one mention name the entries of another, with vocabularies that the others may lack."""
+    """Whether the links of one mention name the entries of another, with vocabularies that the
+    others may lack.
+    """
     wanted = [link for link in given.links if not link.nil]
     return len(wanted) == len(found.links) and all(
         one.id in (link.id, link.curie) or link.id == display_identifier(one)
@@ -214,12 +254,16 @@ def check_mentions(before: Document, after: Document, losses: Any, *, joined: bo
             "link-tiers": lambda m: [link.tier for link in m.links if not link.nil],
             "link-curies": lambda m: [link.curie for link in m.links if not link.nil],
             "nil-links": lambda m: [link for link in m.links if link.nil],
-            "attributes": lambda m: set(m.attributes) - {a for a in m.attributes if a[0].startswith("pubtator-id")},
+            "attributes": lambda m: (
+                set(m.attributes) - {a for a in m.attributes if a[0].startswith("pubtator-id")}
+            ),
         }
         for code, fact in facts.items():
             if without(losses, code, *(["links"] if code.startswith("link-") else [])):
                 own = [m for m in same if m.source == mention.source or "sources" in losses]
-                assert fact(mention) in [fact(m) for m in own] or any(says_more(mention, m) for m in own), code
+                assert fact(mention) in [fact(m) for m in own] or any(
+                    says_more(mention, m) for m in own
+                ), code
 
 
 def said_by(relation: Relation, losses: Any) -> Any:
@@ -229,7 +273,9 @@ def said_by(relation: Relation, losses: Any) -> Any:
 
 def check_relations(before: Document, after: Document, losses: Any) -> None:
     """Either all come back, or the report says how many do not."""
-    given, found = ([said_by(one, losses) for one in document.relations] for document in (before, after))
+    given, found = (
+        [said_by(one, losses) for one in document.relations] for document in (before, after)
+    )
     assert len(found) == len(given) - losses["relations"]
     assert all(one in given for one in found)
     keys = {mention.key for mention in after.mentions}
@@ -237,7 +283,9 @@ def check_relations(before: Document, after: Document, losses: Any) -> None:
 
 
 def check_told(losses: Any, holds: HeldFields) -> None:
-    """A field that is counted as lost is not one that the format says it holds in whole; relations go with mentions."""
+    """A field that is counted as lost is not one that the format says it holds in whole;
+    relations go with mentions.
+    """
     gone = losses.keys() & (holds.fields - holds.partly)
     assert gone <= ({"relations"} if not without(losses, *DROPPED) else set()), gone
 
@@ -276,8 +324,14 @@ def test_what_is_not_read_back_is_in_the_report(name: str, document: Document) -
     else:
         check_relations(document, same, losses)
     if name != "conll" and FORMATS[name].reads:
-        assert "abbreviations" in losses or not document.abbreviations or same.abbreviations == document.abbreviations
-        plain = {key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")}
+        assert (
+            "abbreviations" in losses
+            or not document.abbreviations
+            or same.abbreviations == document.abbreviations
+        )
+        plain = {
+            key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")
+        }
         assert "meta" in losses or not plain or same.meta == document.meta
         assert "changes" in losses or same.changes == document.changes
 
@@ -286,7 +340,9 @@ def test_what_is_not_read_back_is_in_the_report(name: str, document: Document) -
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(found=st.lists(documents(), min_size=2, max_size=4))
 def test_every_document_is_written_or_set_aside(name: str, found: list[Document]) -> None:
-    numbered = [msgspec.structs.replace(one, id=f"{number}{one.id}") for number, one in enumerate(found)]
+    numbered = [
+        msgspec.structs.replace(one, id=f"{number}{one.id}") for number, one in enumerate(found)
+    ]
     report = WriteReport(aside=FailedDocuments(keep_going=True))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "file"
@@ -312,7 +368,14 @@ FULL = Document(
             score=0.5,
             source="model",
             links=(
-                Link(id="D1", ontology="MESH", name="asthma", score=0.5, tier="exact", curie="MESH:D1"),
+                Link(
+                    id="D1",
+                    ontology="MESH",
+                    name="asthma",
+                    score=0.5,
+                    tier="exact",
+                    curie="MESH:D1",
+                ),
                 Link(id="", nil=True),
             ),
             attributes=(("note", "sure"),),
@@ -320,8 +383,14 @@ FULL = Document(
     ),
     abbreviations=(((0, 1), (0, 6)),),
     meta={"year": "1999"},
-    relations=(Relation(type="x", arguments=tuple((role, ("model", "Disease", ((0, 6),))) for role in "ab")),),
-    changes=(Change(step="choice", taken=((Mention(((7, 10),), "Disease", source="model"), None),)),),
+    relations=(
+        Relation(
+            type="x", arguments=tuple((role, ("model", "Disease", ((0, 6),))) for role in "ab")
+        ),
+    ),
+    changes=(
+        Change(step="choice", taken=((Mention(((7, 10),), "Disease", source="model"), None),)),
+    ),
 )
 
 
@@ -330,14 +399,24 @@ def test_each_lost_field_is_counted(tmp_path: Path, name: str) -> None:
     if name == "parquet":
         pytest.importorskip("pyarrow")
     report = write_documents(
-        [FULL, msgspec.structs.replace(FULL, id="e")] if name not in ("brat", "webanno", "cas") else [FULL],
+        [FULL, msgspec.structs.replace(FULL, id="e")]
+        if name not in ("brat", "webanno", "cas")
+        else [FULL],
         WriteRequest(path=str(tmp_path / "out"), format=name),
     )
     holds = FORMATS[name].writer.holds
-    expected = {code for code in holds.lacking if code not in ("discontinuous", "nested", "second-source", "mentions")}
-    expected -= {"text-between-words", "ambiguous"}  # the words are joined by blanks; each link is certain
-    tables = {key: {"attributes"} for key in ("tsv", "csv", "xlsx")}  # held where there is a column for facts
-    partly = {"pubtator": {"sections", "attributes"}, "kazu": {"sentences"}, **tables}.get(name, set())
+    expected = {
+        code
+        for code in holds.lacking
+        if code not in ("discontinuous", "nested", "second-source", "mentions")
+    }
+    # the words are joined by blanks; each link is certain
+    expected -= {"text-between-words", "ambiguous"}
+    # held where there is a column for facts
+    tables = {key: {"attributes"} for key in ("tsv", "csv", "xlsx")}
+    partly = {"pubtator": {"sections", "attributes"}, "kazu": {"sentences"}, **tables}.get(
+        name, set()
+    )
     assert set(report.losses) == expected | partly
     assert all(count == report.documents for count in report.losses.values())
     assert all(report.examples[code].startswith("d") for code in report.losses)
@@ -345,7 +424,9 @@ def test_each_lost_field_is_counted(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("sign", ["\x01", "\x1b", "\x85", "\ufffe"])
 @pytest.mark.parametrize("name", sorted(ANNOTATED))
-def test_no_field_with_control_characters_is_held_in_whole_and_lost(tmp_path: Path, name: str, sign: str) -> None:
+def test_no_field_with_control_characters_is_held_in_whole_and_lost(
+    tmp_path: Path, name: str, sign: str
+) -> None:
     if name == "parquet":
         pytest.importorskip("pyarrow")
     odd = ((f"key{sign}", "x"), ("y", f"value{sign}"))
@@ -371,14 +452,22 @@ def test_no_field_with_control_characters_is_held_in_whole_and_lost(tmp_path: Pa
         (same,) = READERS[name](tmp_path / "out", document)
         check_relations(document, same, report.losses)
         assert "attributes" in report.losses or same.mentions[0].attributes == odd
-        assert without(report.losses, "sections", "section-attributes") <= (same.sections == document.sections)
+        assert without(report.losses, "sections", "section-attributes") <= (
+            same.sections == document.sections
+        )
         assert "meta" in report.losses or same.meta == document.meta
 
 
 def test_a_page_counts_each_character_that_it_cannot_hold_of_a_mention(tmp_path: Path) -> None:
     link = Link(id="D\x011", ontology="MESH", name="a\x1b")
-    odd = Mention(((0, 6),), "X\x02", source="m\x03", links=(link,), attributes=(("k\x04", "v\x05"),))
-    report = write(tmp_path / "a.html", [Document(id="1\x06", text="asthma\x07", mentions=(odd,))], format="html")
+    odd = Mention(
+        ((0, 6),), "X\x02", source="m\x03", links=(link,), attributes=(("k\x04", "v\x05"),)
+    )
+    report = write(
+        tmp_path / "a.html",
+        [Document(id="1\x06", text="asthma\x07", mentions=(odd,))],
+        format="html",
+    )
     assert report.losses["control-characters"] == 8
 
 
@@ -395,7 +484,9 @@ def test_line_breaks_and_nul_are_counted_one_by_one(tmp_path: Path) -> None:
 
 def test_borders_of_documents(tmp_path: Path) -> None:
     options = ConllWriteOptions(docstart=False)
-    assert write(tmp_path / "a.conll", [FULL, FULL], options=options).losses["document-borders"] == 2
+    assert (
+        write(tmp_path / "a.conll", [FULL, FULL], options=options).losses["document-borders"] == 2
+    )
 
 
 def test_a_mention_that_two_sources_have_is_written_once(tmp_path: Path) -> None:
@@ -407,12 +498,15 @@ def test_a_mention_that_two_sources_have_is_written_once(tmp_path: Path) -> None
         assert report.losses["second-source"] == 1
         (same,) = READERS[name](path, document)
         assert [(m.type, m.source) for m in same.mentions] == [("Disease", source)]
-    assert write(tmp_path / "b.pubtator", [document]).losses == {"second-source": 1}  # the gold one is kept
+    # the gold one is kept
+    assert write(tmp_path / "b.pubtator", [document]).losses == {"second-source": 1}
 
 
 def test_a_copy_without_the_mentions_of_others_says_so(tmp_path: Path) -> None:
     document = Document(
-        id="d", text="asthma", mentions=(Mention(((0, 6),), "X"), Mention(((0, 6),), "X", source="model"))
+        id="d",
+        text="asthma",
+        mentions=(Mention(((0, 6),), "X"), Mention(((0, 6),), "X", source="model")),
     )
     for name, expected in (
         ("pubtator", {"other-sources": 1, "sources": 1}),
@@ -427,15 +521,31 @@ def test_a_copy_without_the_mentions_of_others_says_so(tmp_path: Path) -> None:
 
 def test_strict_writing(tmp_path: Path) -> None:
     bare = Document(id="bare", text="asthma")
-    for name, lost in (("pubtator", "scores"), ("records", "attributes"), ("conll", "ids"), ("brat", "words")):
+    for name, lost in (
+        ("pubtator", "scores"),
+        ("records", "attributes"),
+        ("conll", "ids"),
+        ("brat", "words"),
+    ):
         with pytest.raises(LossError, match="document 'd' would lose") as caught:
-            write(tmp_path / "out", [bare, FULL] if name != "conll" else [FULL], format=name, strict=True)
+            write(
+                tmp_path / "out",
+                [bare, FULL] if name != "conll" else [FULL],
+                format=name,
+                strict=True,
+            )
         assert lost in str(caught.value)
         assert list(tmp_path.iterdir()) == []
     report = write(tmp_path / "all", [bare, FULL], format="jsonl", strict=True)
     assert (report.documents, report.losses) == (2, {})
     with pytest.raises(LossError) as caught:
-        write(tmp_path / "out", [FULL], format="pubtator", strict=True, allow_loss=["scores", "sources"])
+        write(
+            tmp_path / "out",
+            [FULL],
+            format="pubtator",
+            strict=True,
+            allow_loss=["scores", "sources"],
+        )
     assert "scores" not in str(caught.value).replace("link-scores", "")
     report = write(tmp_path / "out", [FULL], format="pubtator", strict=True, allow_loss=LOSSES)
     assert report.losses["scores"] == 1
@@ -455,16 +565,24 @@ def test_names_of_losses(tmp_path: Path) -> None:
 
 
 def test_a_field_that_a_document_has_not_is_not_lost(tmp_path: Path) -> None:
-    document = Document(id="1", text="a b", words=(), sections=(), meta={"text": "joined"}, abbreviations=())
+    document = Document(
+        id="1", text="a b", words=(), sections=(), meta={"text": "joined"}, abbreviations=()
+    )
     for name in ("records", "pubtator", "brat"):
-        assert write_documents([document], WriteRequest(path=str(tmp_path / name), format=name)).losses == {}
+        assert (
+            write_documents([document], WriteRequest(path=str(tmp_path / name), format=name)).losses
+            == {}
+        )
 
 
 FORMATS_PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats" / "losses.md"
 
 
 def test_the_page_of_formats_has_the_table_of_what_they_hold() -> None:
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in FORMATS_PAGE.read_text().splitlines()]
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in FORMATS_PAGE.read_text().splitlines()
+    ]
     header = next(at for at, row in enumerate(rows) if row[:1] == ["field"])
     names = [name.strip("`") for name in rows[header][1:]]
     found = {row[0].split("`")[1]: row[1:] for row in rows[header + 2 : header + 2 + len(FIELDS)]}
@@ -484,14 +602,18 @@ def in_words(field: str, holds: HeldFields) -> str:
     return "text" if field in holds.by_reference else "-"
 
 
-@pytest.mark.parametrize("name", ["pubtator", "bioc", "bioc-json", "pubtator3", "brat", "tsv", "csv"])
+@pytest.mark.parametrize(
+    "name", ["pubtator", "bioc", "bioc-json", "pubtator3", "brat", "tsv", "csv"]
+)
 def test_one_of_two_is_never_written_as_both(tmp_path: Path, name: str) -> None:
     links = tuple(
         Link(id=one, ontology="MESH", curie=f"MESH:{one}", tier="ambiguous", score=0.5)
         for one in ("D015212", "D043183")
     )
     document = Document(
-        id="1", text="IBD in patients.", mentions=(Mention(((0, 3),), "Disease", source="predictions", links=links),)
+        id="1",
+        text="IBD in patients.",
+        mentions=(Mention(((0, 3),), "Disease", source="predictions", links=links),),
     )
     suffix = {"brat": ".zip"}.get(name, "")
     report = write(tmp_path / f"out{suffix}", [document], format=name)
@@ -503,7 +625,9 @@ def test_one_of_two_is_never_written_as_both(tmp_path: Path, name: str) -> None:
 
 
 def test_an_ambiguous_answer_is_shown_as_one(tmp_path: Path) -> None:
-    links = tuple(Link(id=one, ontology="MESH", curie=f"MESH:{one}", tier="ambiguous") for one in ("D1", "D2"))
+    links = tuple(
+        Link(id=one, ontology="MESH", curie=f"MESH:{one}", tier="ambiguous") for one in ("D1", "D2")
+    )
     document = Document(id="1", text="IBD", mentions=(Mention(((0, 3),), "Disease", links=links),))
     write(tmp_path / "out.html", [document], format="html")
     assert "MESH:D1 or MESH:D2" in (tmp_path / "out.html").read_text(encoding="utf-8")

@@ -23,7 +23,9 @@ from fascicle.formats.medline import MedlineOptions
 from fascicle.formats.report import FailedDocuments
 
 DATA = os.environ.get("FASCICLE_DATA")
-HEAD = '<?xml version="1.0"?>\n<!DOCTYPE PubmedArticleSet SYSTEM "https://example.org/pubmed.dtd">\n'
+HEAD = (
+    '<?xml version="1.0"?>\n<!DOCTYPE PubmedArticleSet SYSTEM "https://example.org/pubmed.dtd">\n'
+)
 CITATION = """<PubmedArticle><MedlineCitation><PMID Version="2">7</PMID><Article>
 <Journal><JournalIssue><PubDate><Year>2001</Year></PubDate></JournalIssue><Title>J. Mice</Title></Journal>
 <ArticleTitle>[Effects of  10<sup>-6</sup> M Ca<sub>2+</sub>
@@ -46,9 +48,13 @@ BARE = (
 DELETED = "<DeleteCitation><PMID>5</PMID><PMID>6</PMID></DeleteCitation>"
 
 
-def of(tmp_path: Path, *records: str, options: Any = None, report: ReadReport | None = None) -> list[Document]:
+def of(
+    tmp_path: Path, *records: str, options: Any = None, report: ReadReport | None = None
+) -> list[Document]:
     path = tmp_path / "a.xml"
-    path.write_text(f"{HEAD}<PubmedArticleSet>{''.join(records)}</PubmedArticleSet>", encoding="utf-8")
+    path.write_text(
+        f"{HEAD}<PubmedArticleSet>{''.join(records)}</PubmedArticleSet>", encoding="utf-8"
+    )
     assert detect(str(path)) == "medline"
     return list(read(path, options=options, report=report))
 
@@ -72,7 +78,14 @@ def test_a_citation(tmp_path: Path) -> None:
         (("Label", "DESIGN"), ("NlmCategory", "METHODS")),
         (),
     ]
-    expected = {"doi": "10.1/x", "pmc": "PMC9", "mesh": "D1/Q2*", "mesh-names": "Mice", "year": "2001", "version": "2"}
+    expected = {
+        "doi": "10.1/x",
+        "pmc": "PMC9",
+        "mesh": "D1/Q2*",
+        "mesh-names": "Mice",
+        "year": "2001",
+        "version": "2",
+    }
     assert {name: found.meta.get(name) for name in expected} == expected
     told = {event.code: event.kind for event in found.events}
     assert told == {"fields-left-out": "note", "other-text-left-out": "loss"}
@@ -109,7 +122,9 @@ def test_a_citation_without_an_id_costs_itself(tmp_path: Path) -> None:
 
 def test_what_comes_before_damage_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "a.xml.gz"
-    path.write_bytes(gzip.compress(f"{HEAD}<PubmedArticleSet>{BARE}<PubmedArticle><a></b>".encode()))
+    path.write_bytes(
+        gzip.compress(f"{HEAD}<PubmedArticleSet>{BARE}<PubmedArticle><a></b>".encode())
+    )
     report = ReadReport(aside=FailedDocuments(keep_going=True))
     assert [one.id for one in read(path, report=report)] == ["8"]
     assert report.aside.count == 1
@@ -123,16 +138,25 @@ OUTSIDE = '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
 
 @pytest.mark.parametrize(
     ("head", "record", "said"),
-    [(BOMB, "&b;", "entity"), (OUTSIDE, "&a;", "entity"), ("", "<i>" * 200, "deep"), ("", "&nobody;", "XML")],
+    [
+        (BOMB, "&b;", "entity"),
+        (OUTSIDE, "&a;", "entity"),
+        ("", "<i>" * 200, "deep"),
+        ("", "&nobody;", "XML"),
+    ],
 )
 def test_dangerous_xml_is_refused(tmp_path: Path, head: str, record: str, said: str) -> None:
     path = tmp_path / "a.xml"
-    path.write_text(f"{head}<PubmedArticleSet>{BARE.replace('<PMID>', record + '<PMID>')}</PubmedArticleSet>")
+    path.write_text(
+        f"{head}<PubmedArticleSet>{BARE.replace('<PMID>', record + '<PMID>')}</PubmedArticleSet>"
+    )
     with pytest.raises(FormatError, match=said):
         list(read(path, format="medline"))
 
 
-@pytest.mark.parametrize("filler", ["<!--" + "x" * 3000, "<PubmedArticle>" + "x" * 3000, "<a b='" + "x" * 3000])
+@pytest.mark.parametrize(
+    "filler", ["<!--" + "x" * 3000, "<PubmedArticle>" + "x" * 3000, "<a b='" + "x" * 3000]
+)
 def test_memory_is_bounded(tmp_path: Path, filler: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fascicle.core.files.elements.MAX_RECORD", 1000)
     monkeypatch.setattr("fascicle.core.files.elements._CHUNK", 100)
@@ -145,7 +169,13 @@ def test_memory_is_bounded(tmp_path: Path, filler: str, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("chunk", [100, 10_000])
 @pytest.mark.parametrize(
     ("title", "is_refused"),
-    [("x" * 900, False), ("\u4e00" * 900, False), ("&amp;" * 900, False), ("x" * 1100, True), ("<b/>" * 1100, True)],
+    [
+        ("x" * 900, False),
+        ("\u4e00" * 900, False),
+        ("&amp;" * 900, False),
+        ("x" * 1100, True),
+        ("<b/>" * 1100, True),
+    ],
 )
 def test_the_size_of_a_record_is_in_characters(
     tmp_path: Path, title: str, is_refused: bool, chunk: int, monkeypatch: pytest.MonkeyPatch
@@ -183,39 +213,61 @@ def test_a_file_that_only_withdraws_has_no_documents(tmp_path: Path) -> None:
     assert of(tmp_path, DELETED) == []
 
 
-CHARACTERS = st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="\ufffe\uffff")
-WORDS = st.lists(st.text(CHARACTERS, min_size=1, max_size=6), max_size=4).map(lambda words: " ".join(words).strip())
+CHARACTERS = st.characters(
+    codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="\ufffe\uffff"
+)
+WORDS = st.lists(st.text(CHARACTERS, min_size=1, max_size=6), max_size=4).map(
+    lambda words: " ".join(words).strip()
+)
 
 
 @settings(max_examples=15, deadline=None)
-@given(title=WORDS, abstract=st.lists(st.tuples(st.sampled_from(["", "AIM", "X & <Y>"]), WORDS), max_size=3))
+@given(
+    title=WORDS,
+    abstract=st.lists(st.tuples(st.sampled_from(["", "AIM", "X & <Y>"]), WORDS), max_size=3),
+)
 def test_text_and_offsets(title: str, abstract: list[tuple[str, str]]) -> None:
     inside = "".join(
         f"<AbstractText{f' Label={quoteattr(label)}' * bool(label)}><b>{escape(text)}</b></AbstractText>"
         for label, text in abstract
     )
-    record = BARE.replace(">T<", f">{escape(title)}<").replace("</Article>", f"<Abstract>{inside}</Abstract></Article>")
-    expected = [re.sub(" +", " ", part) for part in (title, *(f"{a}: {b}" if a and b else b for a, b in abstract))]
+    record = BARE.replace(">T<", f">{escape(title)}<").replace(
+        "</Article>", f"<Abstract>{inside}</Abstract></Article>"
+    )
+    expected = [
+        re.sub(" +", " ", part)
+        for part in (title, *(f"{a}: {b}" if a and b else b for a, b in abstract))
+    ]
     with tempfile.TemporaryDirectory() as folder:
         (found,) = of(Path(folder), record)
     assert found.text == "\n".join(filter(None, expected))
     assert [text for _, text in parts(found)] == list(filter(None, expected))
 
 
-FACTS = st.dictionaries(st.sampled_from(["Label", "NlmCategory"]), st.text("AZ az1:=&<", max_size=6))
+FACTS = st.dictionaries(
+    st.sampled_from(["Label", "NlmCategory"]), st.text("AZ az1:=&<", max_size=6)
+)
 
 
-@pytest.mark.parametrize("name", ["a.jsonl", "a.bioc.json", "a.bioc.xml", "a.kazu.jsonl", "a.parquet"])
+@pytest.mark.parametrize(
+    "name", ["a.jsonl", "a.bioc.json", "a.bioc.xml", "a.kazu.jsonl", "a.parquet"]
+)
 @settings(max_examples=15, deadline=None)
 @given(facts=st.lists(FACTS, min_size=1, max_size=3))
-def test_the_facts_of_a_part_reach_every_file_that_can_hold_them(name: str, facts: list[dict[str, str]]) -> None:
+def test_the_facts_of_a_part_reach_every_file_that_can_hold_them(
+    name: str, facts: list[dict[str, str]]
+) -> None:
     told = ["".join(f" {key}={quoteattr(value)}" for key, value in each.items()) for each in facts]
     texts = "".join(f"<AbstractText{each}>Some text.</AbstractText>" for each in told)
     with tempfile.TemporaryDirectory() as folder:
-        (found,) = of(Path(folder), BARE.replace("</Article>", f"<Abstract>{texts}</Abstract></Article>"))
+        (found,) = of(
+            Path(folder), BARE.replace("</Article>", f"<Abstract>{texts}</Abstract></Article>")
+        )
         assert write(Path(folder) / name, [found]).losses.get("section-attributes", 0) == 0
         (again,) = read(Path(folder) / name)
-    expected = [{key: value.strip() for key, value in each.items() if value.strip()} for each in facts]
+    expected = [
+        {key: value.strip() for key, value in each.items() if value.strip()} for each in facts
+    ]
     for document in (found, again):
         assert [dict(one.attributes) for one in document.sections or ()] == [{}, *expected]
         assert document.text == found.text
@@ -233,21 +285,34 @@ def test_an_update_file_of_pubmed() -> None:
     squeeze = re.compile(r"\s+")
     for citation in root.iter("MedlineCitation"):
         document = found[str(citation.findtext("PMID"))]
-        texts = [citation.find("Article/ArticleTitle"), *citation.findall("Article/Abstract/AbstractText")]
+        texts = [
+            citation.find("Article/ArticleTitle"),
+            *citation.findall("Article/Abstract/AbstractText"),
+        ]
         wanted = "".join("".join(one.itertext()) for one in texts if one is not None)
-        labels = [f"{one.get('Label')}:" for one in texts[1:] if one is not None and one.get("Label")]
+        labels = [
+            f"{one.get('Label')}:" for one in texts[1:] if one is not None and one.get("Label")
+        ]
         said = document.text
         for label in labels:
             said = said.replace(f"\n{label} ", "", 1) if label != "UNLABELLED:" else said
         assert squeeze.sub("", said) == squeeze.sub("", wanted)
         assert document.sections
-        parts_with_text = [one for one in texts[1:] if one is not None and "".join(one.itertext()).strip()]
-        assert [one.attributes for one in document.sections[1:]] == [tuple(one.items()) for one in parts_with_text]
-        assert document.sections[0] == Section(0, document.text.find("\n") % (len(document.text) + 1), "title")
+        parts_with_text = [
+            one for one in texts[1:] if one is not None and "".join(one.itertext()).strip()
+        ]
+        assert [one.attributes for one in document.sections[1:]] == [
+            tuple(one.items()) for one in parts_with_text
+        ]
+        assert document.sections[0] == Section(
+            0, document.text.find("\n") % (len(document.text) + 1), "title"
+        )
 
 
 @pytest.mark.skipif(not DATA, reason="FASCICLE_DATA is not set")
-@pytest.mark.parametrize("name", ["medline16n0902.xml.gz", "test_current_medline.xml.gz", "pubmed-29768149.xml"])
+@pytest.mark.parametrize(
+    "name", ["medline16n0902.xml.gz", "test_current_medline.xml.gz", "pubmed-29768149.xml"]
+)
 def test_no_text_is_lost_that_no_event_names(name: str) -> None:
     path = Path(str(DATA)) / "raw-xml" / name
     found = {one.id: one for one in read(path)}
@@ -258,11 +323,16 @@ def test_no_text_is_lost_that_no_event_names(name: str) -> None:
         document = found[next(one.text or "" for one in record.iter("PMID"))]
         said = "".join("".join((document.id, document.text, *document.meta.values())).split())
         events = {event.code: event.message for event in document.events}
-        named = set(events.get("fields-left-out", "").partition(": ")[2].split(", ")) | kept_by_number
+        named = (
+            set(events.get("fields-left-out", "").partition(": ")[2].split(", ")) | kept_by_number
+        )
         if "other-text-left-out" in events:
             named |= {"OtherAbstract", "VernacularTitle"}
         for element in unnamed(record, named):
-            texts = ["".join((text or "").split()) for text in (element.text, *(child.tail for child in element))]
+            texts = [
+                "".join((text or "").split())
+                for text in (element.text, *(child.tail for child in element))
+            ]
             if element.tag == "OtherID":  # PMC4668778 [Available on ...]
                 texts = [text.partition("[")[0] for text in texts]
             assert all(text in said for text in texts), (document.id, element.tag)

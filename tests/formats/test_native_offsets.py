@@ -1,4 +1,6 @@
-"""Documents of Fascicle to which programs in other languages added mentions, with offsets in their own unit."""
+"""Documents of Fascicle to which programs in other languages added mentions, with offsets in
+their own unit.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,10 @@ TEXT = "\U0001f600 Aspirin helped"
 
 
 def _line(*mentions: dict[str, Any], **more: Any) -> str:
-    return json.dumps({"fascicle": 3, "id": "1", "text": TEXT, "mentions": list(mentions), **more}) + "\n"
+    return (
+        json.dumps({"fascicle": 3, "id": "1", "text": TEXT, "mentions": list(mentions), **more})
+        + "\n"
+    )
 
 
 def _mention(start: int, end: int, text: str | None) -> dict[str, Any]:
@@ -64,7 +69,12 @@ def test_other_texts_are_said(line: str, tmp_path: Path) -> None:
     path.write_text(line, encoding="utf-8")
     found = outcome(path, "jsonl")
     assert not found.is_silent
-    assert [one.spans for document in found.documents for one in document.mentions if one.spans == ((2, 9),)] == []
+    assert [
+        one.spans
+        for document in found.documents
+        for one in document.mentions
+        if one.spans == ((2, 9),)
+    ] == []
 
 
 @settings(max_examples=40)

@@ -1,4 +1,6 @@
-"""Texts with a table of offsets: what shared tasks publish, any table, damaged ones, and notes where none is read."""
+"""Texts with a table of offsets: what shared tasks publish, any table, damaged ones, and notes
+where none is read.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,13 @@ ROWS = (
 )
 
 
-def _corpus(place: Path, rows: str = HEADER + ROWS, *, texts: str = "texts/train", table: str = "mentions.tsv") -> Path:
+def _corpus(
+    place: Path,
+    rows: str = HEADER + ROWS,
+    *,
+    texts: str = "texts/train",
+    table: str = "mentions.tsv",
+) -> Path:
     """The layout of the task: a table, and below it the texts of a part."""
     folder = place / texts
     folder.mkdir(parents=True, exist_ok=True)
@@ -84,7 +92,9 @@ def test_a_zip_with_the_table_inside_or_beside_it(tmp_path: Path, inside: bool) 
     assert _said(_read(path)) == expected
     before = source_sha256(str(path)), input_state(str(path))
     if not inside:
-        (tmp_path / "mentions.tsv").write_text(HEADER + ROWS.replace("gripe\n", "gripe\n", 1).replace("18", "17"))
+        (tmp_path / "mentions.tsv").write_text(
+            HEADER + ROWS.replace("gripe\n", "gripe\n", 1).replace("18", "17")
+        )
         assert source_sha256(str(path)) != before[0]
         assert input_state(str(path)) != before[1]
 
@@ -92,8 +102,14 @@ def test_a_zip_with_the_table_inside_or_beside_it(tmp_path: Path, inside: bool) 
 @pytest.mark.parametrize(
     ("header", "columns"),
     [
-        ("tweet_id\tbegin\tend\ttype\textraction", {"document": 0, "start": 1, "end": 2, "type": 3, "text": 4}),
-        ("filename\tmark\tlabel\toff0\toff1\tspan", {"document": 0, "start": 3, "end": 4, "type": 2, "text": 5}),
+        (
+            "tweet_id\tbegin\tend\ttype\textraction",
+            {"document": 0, "start": 1, "end": 2, "type": 3, "text": 4},
+        ),
+        (
+            "filename\tmark\tlabel\toff0\toff1\tspan",
+            {"document": 0, "start": 3, "end": 4, "type": 2, "text": 5},
+        ),
         ("Filename\tLabel\tStart_span\tEnd_span", {"document": 0, "start": 2, "end": 3, "type": 1}),
         ("document\ttype\tstart\tend\tscore\ttext", {}),  # what Fascicle wrote is no gold
         ("id\ttype\ttext", {}),
@@ -108,17 +124,23 @@ _ALPHABET = st.text(st.sampled_from('aé😀\u0301\u2028\r\n "ß𝒳'), min_size
 
 
 @given(st.data())
-def test_any_mentions_of_any_texts_come_back(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+def test_any_mentions_of_any_texts_come_back(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
     place = tmp_path_factory.mktemp("corpus")
     texts = data.draw(st.lists(_ALPHABET, min_size=1, max_size=4))
     rows, expected = [], {}
     for number, text in enumerate(texts):
         (place / f"{number}.txt").write_bytes(text.encode())
-        pairs = st.tuples(st.integers(0, len(text)), st.integers(0, len(text))).filter(lambda pair: pair[0] < pair[1])
+        pairs = st.tuples(st.integers(0, len(text)), st.integers(0, len(text))).filter(
+            lambda pair: pair[0] < pair[1]
+        )
         spans = data.draw(st.lists(pairs, unique=True, max_size=4))
         expected[str(number)] = {(start, end) for start, end in spans}
         rows += [f"{start}\t{end}\tX\t{number}.txt\n" for start, end in spans]
-    (place / "a.tsv").write_bytes(("start\tend\ttype\tfile\n" + "".join(data.draw(st.permutations(rows)))).encode())
+    (place / "a.tsv").write_bytes(
+        ("start\tend\ttype\tfile\n" + "".join(data.draw(st.permutations(rows)))).encode()
+    )
     if rows:
         found = {one.id: {(m.start, m.end) for m in one.mentions} for one in _read(place)}
         assert found == expected
@@ -140,7 +162,11 @@ def test_fragments_and_offsets_that_do_not_fit(tmp_path: Path) -> None:
     documents = _read(_corpus(tmp_path, HEADER + rows), report)
     assert [m.spans for m in documents[0].mentions] == [((0, 1), (8, 13)), ((8, 13),)]
     assert report.events["loss", "offset-outside"] == 3
-    assert report.events["repair", "text-mismatch"] == report.events["repair", "duplicate-mention"] == 1
+    assert (
+        report.events["repair", "text-mismatch"]
+        == report.events["repair", "duplicate-mention"]
+        == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -178,7 +204,8 @@ def test_a_place_without_a_table_of_its_texts_is_refused(tmp_path: Path) -> None
     (folder / "more.tsv").write_text(HEADER + ROWS)
     with pytest.raises(FormatError, match=r"mentions\.tsv and .*more\.tsv"):
         _read(folder)
-    (folder / "more.tsv").write_text("document\ttype\tstart\tend\tscore\n11\tX\t8\t13\t0.5\n")  # predictions
+    # predictions
+    (folder / "more.tsv").write_text("document\ttype\tstart\tend\tscore\n11\tX\t8\t13\t0.5\n")
     assert len(_read(folder)) == 3
 
 
@@ -240,7 +267,20 @@ def test_the_command_line_says_it_too(tmp_path: Path, capsys: pytest.CaptureFixt
     folder = _corpus(tmp_path)
     assert main(["corpus", "stats", str(folder)]) == 0
     assert str(tmp_path / "mentions.tsv") in "".join(capsys.readouterr())
-    assert main(["corpus", "convert", str(folder), "--input-format", "offsets", "-o", str(tmp_path / "a.jsonl")]) == 0
+    assert (
+        main(
+            [
+                "corpus",
+                "convert",
+                str(folder),
+                "--input-format",
+                "offsets",
+                "-o",
+                str(tmp_path / "a.jsonl"),
+            ]
+        )
+        == 0
+    )
     assert _said(list(read(tmp_path / "a.jsonl"))) == _said(_read(folder))
 
 
@@ -257,7 +297,9 @@ def test_the_table_counts_in_the_hash_of_the_texts_and_no_other_table_does(tmp_p
     assert source_sha256(str(folder)) == alone != changed
 
 
-def test_annotation_beside_the_texts_makes_a_corpus_of_brat_whose_hash_no_table_changes(tmp_path: Path) -> None:
+def test_annotation_beside_the_texts_makes_a_corpus_of_brat_whose_hash_no_table_changes(
+    tmp_path: Path,
+) -> None:
     write(tmp_path / "brat", [Document(id="11", text=TEXTS["11"])], format="brat")
     before = source_sha256(str(tmp_path / "brat"))
     (tmp_path / "mentions.tsv").write_text(HEADER + ROWS)
@@ -277,8 +319,12 @@ def test_texts_are_read_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert peak < 5_000_000
 
 
-def test_folders_below_are_not_looked_through_for_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the texts of the folder itself are read as plain texts; below it there may be anything."""
+def test_folders_below_are_not_looked_through_for_a_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the texts of the folder itself are read as plain texts; below it there may be
+    anything.
+    """
     folder = _corpus(tmp_path)
     (folder / "deep/deeper").mkdir(parents=True)
     (folder / "deep/deeper/99.txt").write_text("x")

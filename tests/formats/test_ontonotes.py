@@ -126,7 +126,9 @@ def test_any_tokens_with_names(
         written[high - 1] += "</ENAMEX>"
         lines.append(" ".join(written))
         at += len(" ".join(tokens)) + 1
-    path = write(tmp_path_factory.mktemp("names"), "<DOC DOCNO='x'>\n" + "\n".join(lines) + "\n</DOC>\n")
+    path = write(
+        tmp_path_factory.mktemp("names"), "<DOC DOCNO='x'>\n" + "\n".join(lines) + "\n</DOC>\n"
+    )
     (document,) = _read(path)
     assert document.text == " ".join(token for tokens in sentences for token in tokens)
     assert [m.spans[0] for m in document.mentions] == expected
@@ -143,7 +145,9 @@ def test_any_tokens_with_names(
     ],
     ids=["number", "fact", "open", "tags", "offset"],
 )
-def test_no_content_stalls_or_breaks_the_reader(tmp_path: Path, content: str, text: str | None) -> None:
+def test_no_content_stalls_or_breaks_the_reader(
+    tmp_path: Path, content: str, text: str | None
+) -> None:
     report = ReadReport()
     if text is None:
         with pytest.raises(FormatError):

@@ -18,7 +18,9 @@ from fascicle.formats.account import Account
 from fascicle.formats.handlers import EXTRACTED
 from fascicle.formats.report import WriteReport
 
-PAGE = Document(id="a/b", text="Über aspirin", mentions=(Mention(((5, 12),), "X"),), meta=dict(EXTRACTED))
+PAGE = Document(
+    id="a/b", text="Über aspirin", mentions=(Mention(((5, 12),), "X"),), meta=dict(EXTRACTED)
+)
 
 
 @pytest.mark.parametrize("name", ["m.tsv", "m.csv", "m.csv.gz", "m.predictions.jsonl"])
@@ -31,7 +33,9 @@ def test_an_extracted_text_stands_beside_a_table(tmp_path: Path, name: str) -> N
     assert not report.losses.keys() - {"sources"}
 
 
-@pytest.mark.parametrize("name", ["m.jsonl", "m.records.jsonl", "m.bioc.xml", "m.txt", "m.html", "brat"])
+@pytest.mark.parametrize(
+    "name", ["m.jsonl", "m.records.jsonl", "m.bioc.xml", "m.txt", "m.html", "brat"]
+)
 def test_formats_with_texts_have_nothing_beside_them(tmp_path: Path, name: str) -> None:
     assert not write(tmp_path / name, [PAGE], format="brat" if name == "brat" else "auto").folders
     assert [one.name for one in tmp_path.iterdir()] == [name]
@@ -41,7 +45,9 @@ def test_a_text_whose_id_is_too_long_for_a_file_is_named_by_its_hash(tmp_path: P
     documents = [msgspec.structs.replace(PAGE, id=letter + "/" * 100) for letter in "ab"]
     write(tmp_path / "m.csv", documents)
     names = sorted(one.name for one in tmp_path.glob("m.texts/*"))
-    assert names == sorted(f"{hashlib.sha256(one.id.encode()).hexdigest()}.txt" for one in documents)
+    assert names == sorted(
+        f"{hashlib.sha256(one.id.encode()).hexdigest()}.txt" for one in documents
+    )
 
 
 def test_another_text_is_kept_unless_the_user_says_so(tmp_path: Path) -> None:
@@ -77,12 +83,20 @@ def test_nothing_stands_beside_standard_output_or_a_device(
     assert list(tmp_path.iterdir()) == []
 
 
-@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12), min_size=1, unique=True))
+@given(
+    st.lists(
+        st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12),
+        min_size=1,
+        unique=True,
+    )
+)
 def test_each_id_has_a_file_of_its_own(ids: list[str]) -> None:
     from fascicle.formats.outputs import write_texts_beside
 
     with tempfile.TemporaryDirectory() as folder:
         documents = [Document(id=name, text=name, meta=dict(EXTRACTED)) for name in ids]
-        list(write_texts_beside(documents, f"{folder}/m.csv", overwrite=False, report=WriteReport()))
+        list(
+            write_texts_beside(documents, f"{folder}/m.csv", overwrite=False, report=WriteReport())
+        )
         found = {file.read_bytes().decode() for file in Path(folder, "m.texts").iterdir()}
     assert found == set(ids)

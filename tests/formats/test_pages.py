@@ -28,8 +28,14 @@ def column(words: list[str], x: float, *, top: float = 700, room: int = 30) -> l
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(st.lists(WORD, min_size=25, max_size=120), min_size=1, max_size=3), st.integers(), st.booleans())
-def test_words_are_in_order_whatever_the_order_of_the_file(columns: list[list[str]], seed: int, title: bool) -> None:
+@given(
+    st.lists(st.lists(WORD, min_size=25, max_size=120), min_size=1, max_size=3),
+    st.integers(),
+    st.booleans(),
+)
+def test_words_are_in_order_whatever_the_order_of_the_file(
+    columns: list[list[str]], seed: int, title: bool
+) -> None:
     pieces = [one for at, words in enumerate(columns) for one in column(words, 50 + at * 210)]
     wanted = [word for words in columns for word in words]
     if title:
@@ -42,7 +48,9 @@ def test_words_are_in_order_whatever_the_order_of_the_file(columns: list[list[st
 @settings(max_examples=150, deadline=None)
 @given(st.lists(WORD, min_size=2, max_size=80), st.randoms(use_true_random=False))
 def test_hyphens_can_be_put_back(words: list[str], random: Random) -> None:
-    """At each offset of ``hyphens`` a hyphen and a line end stood, and nowhere else is a character gone."""
+    """At each offset of ``hyphens`` a hyphen and a line end stood, and nowhere else is a
+    character gone.
+    """
     lines, rest = [""], ""
     for word in words:
         lines[-1] = f"{lines[-1]} {rest}{word}".strip() if not rest else f"{rest}{word}"
@@ -53,12 +61,17 @@ def test_hyphens_can_be_put_back(words: list[str], random: Random) -> None:
                 rest = f"y{word} "
             lines.append("")
     lines = [line for line in lines if line] + [rest] * bool(rest)
-    found = printed_text([[piece(50, 700 - at * STEP, line) for at, line in enumerate(lines)]], [792])
+    found = printed_text(
+        [[piece(50, 700 - at * STEP, line) for at, line in enumerate(lines)]], [792]
+    )
     text = found.text  # with a line end before lines that look like items of a list
     for at in reversed(found.hyphens):
         text = f"{text[:at]}-\n{text[at:]}"
     shown = "\n".join(lines)
-    assert text.replace("\n", " ").replace("- ", "-").split() == shown.replace("\n", " ").replace("- ", "-").split()
+    assert (
+        text.replace("\n", " ").replace("- ", "-").split()
+        == shown.replace("\n", " ").replace("- ", "-").split()
+    )
 
 
 def test_words_with_hyphens_of_their_own_keep_them() -> None:
@@ -71,9 +84,12 @@ def test_words_with_hyphens_of_their_own_keep_them() -> None:
         "sis, pre- and",
     ]
     lines += ["post-treatment, of non-", "Hodgkin"]
-    found = printed_text([[piece(50, 700 - at * STEP, line) for at, line in enumerate(lines)]], [792])
+    found = printed_text(
+        [[piece(50, 700 - at * STEP, line) for at, line in enumerate(lines)]], [792]
+    )
     assert found.text == (
-        "a dose-dependent effect was dose-dependent for IL-6 and TNF-alpha in fibrosis, pre- and post-treatment, of "
+        "a dose-dependent effect was dose-dependent for IL-6 and TNF-alpha in fibrosis, pre- and "
+        "post-treatment, of "
         "non-Hodgkin"
     )
     assert [found.text[at - 5 : at + 3] for at in found.hyphens] == ["fibrosis"]
@@ -96,7 +112,8 @@ def test_running_heads_are_left_out_and_lines_of_the_text_stay() -> None:
     assert found.left_out == 4
     assert found.text[found.pages[1] :].startswith("wordb")
     tables = printed_text(
-        [[piece(50, 720, f"Table {at}"), *column(["x"] * 40, 50, top=500)] for at in (1, 2)], [792] * 2
+        [[piece(50, 720, f"Table {at}"), *column(["x"] * 40, 50, top=500)] for at in (1, 2)],
+        [792] * 2,
     )
     assert "Table 1" in tables.text
     alone = printed_text([page(0)], [792])  # nothing recurs, so nothing is known to be no text

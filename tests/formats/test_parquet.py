@@ -14,12 +14,27 @@ from hypothesis import strategies as st
 
 import fascicle
 from fascicle.core.document import Document, Link, Mention, Section, unique
-from fascicle.errors import FormatError, InputError, LossError, MissingExtraError, OutputError, UsageError
+from fascicle.errors import (
+    FormatError,
+    InputError,
+    LossError,
+    MissingExtraError,
+    OutputError,
+    UsageError,
+)
 from fascicle.formats import ReadReport, detect, read, write
 from fascicle.formats.report import FailedDocuments
 from fascicle.formats.sources import input_state, source_sha256
 
-LINK = Link(id="D1", ontology="MESH", name="asthma", score=0.5, tier="exact", curie="MESH:D1", same=("DOID:2841",))
+LINK = Link(
+    id="D1",
+    ontology="MESH",
+    name="asthma",
+    score=0.5,
+    tier="exact",
+    curie="MESH:D1",
+    same=("DOID:2841",),
+)
 DOCUMENTS = [
     Document(
         id="a",
@@ -29,7 +44,9 @@ DOCUMENTS = [
         words=(),
         abbreviations=(((0, 1), (0, 6)),),
         mentions=(
-            Mention(((0, 6),), "Disease", score=0.25, source="m", links=(Link(id="", nil=True), LINK)),
+            Mention(
+                ((0, 6),), "Disease", score=0.25, source="m", links=(Link(id="", nil=True), LINK)
+            ),
             Mention(((0, 2), (11, 12)), "X", attributes=(("a", ""), ("a", "b"))),
         ),
         meta={"year": "1999"},
@@ -61,7 +78,9 @@ def test_the_table_of_mentions(folder: Path) -> None:
         ("a", "Disease", 0, 6, "Asthma", 0.25, "m", "MESH:D1"),
         ("c", "X", 0, 1, "x", None, "gold", None),
     ]
-    assert parquet.read_table(folder / "__documents__/documents.parquet")["document"].to_pylist() == ["a", "b", "c"]
+    assert parquet.read_table(folder / "__documents__/documents.parquet")[
+        "document"
+    ].to_pylist() == ["a", "b", "c"]
 
 
 def test_the_text_of_a_mention_is_held_against_its_offsets(folder: Path) -> None:
@@ -78,7 +97,9 @@ def test_datasets_of_hugging_face_reads_it(folder: Path, tmp_path: Path) -> None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         datasets = pytest.importorskip("datasets")
-        found = datasets.Dataset.from_parquet(str(folder / "mentions.parquet"), cache_dir=str(tmp_path / "cache"))
+        found = datasets.Dataset.from_parquet(
+            str(folder / "mentions.parquet"), cache_dir=str(tmp_path / "cache")
+        )
     assert found["type"][:] == ["X", "Disease", "X"]
     assert found[0]["spans"] == [{"start": 0, "end": 2}, {"start": 11, "end": 12}]
     assert found[1]["links"][1]["curie"] == "MESH:D1"
@@ -89,7 +110,9 @@ def test_other_software_reads_it(folder: Path) -> None:
     readers = {
         "pandas": lambda package: list(package.read_parquet(path)["type"]),
         "polars": lambda package: package.read_parquet(path)["type"].to_list(),
-        "duckdb": lambda package: [row[0] for row in package.sql(f"select type from '{path}'").fetchall()],
+        "duckdb": lambda package: [
+            row[0] for row in package.sql(f"select type from '{path}'").fetchall()
+        ],
         "pyarrow.dataset": lambda package: package.dataset(path).to_table()["type"].to_pylist(),
     }
     found = {}
@@ -162,19 +185,28 @@ def test_broken_tables(folder: Path) -> None:
         list(read(folder))
     start = pa.array([-5, 0, 0], pa.int32())
     spans = pa.array([[{"start": 90, "end": 91}]] * 3, table.schema.field("spans").type)
-    wrong = table.set_column(2, "start", start).set_column(table.column_names.index("spans"), "spans", spans)
+    wrong = table.set_column(2, "start", start).set_column(
+        table.column_names.index("spans"), "spans", spans
+    )
     parquet.write_table(wrong, path)
     report = ReadReport(aside=FailedDocuments(keep_going=True))
     assert [one.id for one in read(folder, report=report)] == ["b"]
     assert report.aside.count == 2
     data = path.read_bytes()
-    for damaged in (b"", data[:-20], b"PAR1" + bytes(40) + b"PAR1", data[:100] + bytes(50) + data[150:]):
+    for damaged in (
+        b"",
+        data[:-20],
+        b"PAR1" + bytes(40) + b"PAR1",
+        data[:100] + bytes(50) + data[150:],
+    ):
         path.write_bytes(damaged)
         with pytest.raises(InputError):
             list(read(folder))
 
 
-def test_without_the_package_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match=r"fascicle\[parquet\]"):
         write(tmp_path / "a.parquet", DOCUMENTS)
@@ -183,7 +215,10 @@ def test_without_the_package_the_extra_is_named(tmp_path: Path, monkeypatch: pyt
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12)
 SPANS = st.sampled_from([((0, 1),), ((0, 2), (3, 5)), ((2, 5),)])
-LINKS = st.lists(st.builds(Link, id=TEXT, ontology=TEXT, name=TEXT, score=st.none() | st.floats(0, 1)), max_size=2)
+LINKS = st.lists(
+    st.builds(Link, id=TEXT, ontology=TEXT, name=TEXT, score=st.none() | st.floats(0, 1)),
+    max_size=2,
+)
 FACTS = st.lists(st.tuples(TEXT, TEXT), max_size=2).map(tuple)
 NAME = TEXT.filter(bool)
 
@@ -191,7 +226,13 @@ NAME = TEXT.filter(bool)
 @st.composite
 def documents(draw: st.DrawFn) -> Document:
     mention = st.builds(
-        Mention, SPANS, NAME, score=st.none() | st.floats(0, 1), source=NAME, links=LINKS.map(tuple), attributes=FACTS
+        Mention,
+        SPANS,
+        NAME,
+        score=st.none() | st.floats(0, 1),
+        source=NAME,
+        links=LINKS.map(tuple),
+        attributes=FACTS,
     )
     return Document(
         id=draw(TEXT),

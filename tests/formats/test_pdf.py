@@ -60,7 +60,9 @@ def test_the_text_stands_beside_a_table(tmp_path: Path) -> None:
     assert (tmp_path / "m.texts" / "paper.txt").read_text(encoding="utf-8") == found.text
 
 
-@pytest.mark.parametrize("scale", [b"1 0 0 18446744073709551616", b"1 0 0 0", b"0 0 0 0", b"1e39 0 0 1e39"])
+@pytest.mark.parametrize(
+    "scale", [b"1 0 0 18446744073709551616", b"1 0 0 0", b"0 0 0 0", b"1e39 0 0 1e39"]
+)
 @pytest.mark.parametrize("count", [1, 3, 1_000])
 def test_letters_without_a_usable_height(tmp_path: Path, scale: bytes, count: int) -> None:
     path = tmp_path / "paper.pdf"
@@ -77,7 +79,10 @@ def pieces(draw: Random, count: int) -> list[Piece]:
     """Pieces of some columns, of which some lie across; many have edges in common."""
     found = []
     for _ in range(count):
-        left, bottom = draw.choice([50.0, 55.4, 300.0, 310.5, draw.uniform(0, 600)]), 12.0 * draw.randrange(20)
+        left, bottom = (
+            draw.choice([50.0, 55.4, 300.0, 310.5, draw.uniform(0, 600)]),
+            12.0 * draw.randrange(20),
+        )
         right = left + draw.choice([0.0, 30.0, 200.0, 500.0])
         found.append(Piece(left, bottom, right, bottom + draw.choice([0.0, 9.0, 10.0, 30.0]), "x"))
     return found
@@ -88,12 +93,17 @@ def clearest(given: list[Piece]) -> float | None:
     best: list[tuple[int, float, int]] = []
     edges = list(dict.fromkeys(round(one.left) for one in given))
     for at, edge in enumerate(edges):
-        before, behind = [one for one in given if one.right <= edge], [one for one in given if one.left >= edge - 1]
+        before, behind = (
+            [one for one in given if one.right <= edge],
+            [one for one in given if one.left >= edge - 1],
+        )
         crossing = len(given) - len(before) - len(behind)
         count = sum(round(one.left) == edge for one in given)
         if min(count, len(before), len(behind)) < 2 or crossing > 0.34 * len(given):
             continue
-        beside = sum(any(abs(one.middle - other.middle) < one.height for other in before) for one in behind)
+        beside = sum(
+            any(abs(one.middle - other.middle) < one.height for other in before) for one in behind
+        )
         if 2 * beside >= min(len(before), len(behind)):
             best.append((crossing, max(one.right for one in before) - edge, at))
     return float(edges[min(best)[2]]) if best else None
@@ -108,7 +118,9 @@ def test_the_clearest_space_between_columns(seed: int) -> None:
 
 def test_columns_in_columns_without_end_are_read(tmp_path: Path) -> None:
     given = [
-        Piece(20.0 * at, 10.0 * row, 20.0 * at + 10, 10.0 * row + 9, "x") for at in range(3_000) for row in range(3)
+        Piece(20.0 * at, 10.0 * row, 20.0 * at + 10, 10.0 * row + 9, "x")
+        for at in range(3_000)
+        for row in range(3)
     ]
     assert len(printed_text([given], [100.0], [[]]).text.split()) == len(given)
 

@@ -32,7 +32,12 @@ def of(tmp_path: Path, content: bytes) -> Document:
 
 
 def table(
-    rows: Sequence[Sequence[str]], *, top: float = 560, left: float = 54, wide: float = 150, high: float = 16
+    rows: Sequence[Sequence[str]],
+    *,
+    top: float = 560,
+    left: float = 54,
+    wide: float = 150,
+    high: float = 16,
 ) -> list[tuple[float, float, float, str]]:
     return [
         (left + wide * column, top - high * at, 10, cell)
@@ -59,8 +64,12 @@ def shown(rows: Sequence[Sequence[str]]) -> list[str]:
     ],
 )
 @pytest.mark.parametrize("height", [752, 30])
-def test_lines_that_differ_in_digits_are_content(tmp_path: Path, first: str, second: str, height: int) -> None:
-    found = of(tmp_path, printed([(54, height, 10, first), *_BODY], [(54, height, 10, second), *_OTHER]))
+def test_lines_that_differ_in_digits_are_content(
+    tmp_path: Path, first: str, second: str, height: int
+) -> None:
+    found = of(
+        tmp_path, printed([(54, height, 10, first), *_BODY], [(54, height, 10, second), *_OTHER])
+    )
     assert first in found.text
     assert second in found.text
     assert found.events == ()
@@ -81,13 +90,18 @@ def test_lines_that_differ_in_digits_are_content(tmp_path: Path, first: str, sec
     ],
 )
 @pytest.mark.parametrize("height", [752, 30])
-def test_running_heads_are_left_out_and_counted(tmp_path: Path, heads: tuple[str, ...], height: int) -> None:
+def test_running_heads_are_left_out_and_counted(
+    tmp_path: Path, heads: tuple[str, ...], height: int
+) -> None:
     pages = [
         [(54, height, 8, head), *body] if head else body
         for head, body in zip(heads, (_BODY, _OTHER, _THIRD), strict=True)
     ]
     found = of(tmp_path, printed(*pages))
-    text = "Body text of a page and more of it. Other text stands here and ends. Third page of the text with an end."
+    text = (
+        "Body text of a page and more of it. Other text stands here and ends. Third page of "
+        "the text with an end."
+    )
     assert found.text.split() == text.split()
     assert f"{sum(map(bool, heads))} running heads" in found.events[0].message
 
@@ -106,14 +120,23 @@ def test_the_head_of_a_table_is_not_that_of_a_page(tmp_path: Path) -> None:
 
 
 def test_pages_with_the_same_line_alone_are_content(tmp_path: Path) -> None:
-    assert of(tmp_path, printed([(54, 752, 10, "Lithium")], [(54, 752, 10, "Lithium")])).text == "Lithium Lithium"
+    assert (
+        of(tmp_path, printed([(54, 752, 10, "Lithium")], [(54, 752, 10, "Lithium")])).text
+        == "Lithium Lithium"
+    )
 
 
 TABLES = {
     "alone": (table(_GENES), shown(_GENES)),
-    "before a paragraph": ([*table(_GENES), (54, 470, 10, "Results follow.")], [*shown(_GENES), "Results follow."]),
+    "before a paragraph": (
+        [*table(_GENES), (54, 470, 10, "Results follow.")],
+        [*shown(_GENES), "Results follow."],
+    ),
     "after a paragraph": (
-        [(54, 700, 10, "A first paragraph of a text that is longer than the table."), *table(_GENES)],
+        [
+            (54, 700, 10, "A first paragraph of a text that is longer than the table."),
+            *table(_GENES),
+        ],
         ["A first paragraph of a text that is longer than the table.", *shown(_GENES)],
     ),
     "empty cells": (
@@ -133,8 +156,14 @@ TABLES = {
         [
             *((54, 700 - 12 * at, 10, f"Left column has its line number {at}.") for at in range(5)),
             *table([("a", "b"), ("c", "d"), ("e", "f")], top=630, wide=90),
-            *((54, 580 - 12 * at, 10, f"Left column goes on as line number {at}.") for at in range(9)),
-            *((330, 700 - 12 * at, 10, f"Right column has its line number {at}.") for at in range(19)),
+            *(
+                (54, 580 - 12 * at, 10, f"Left column goes on as line number {at}.")
+                for at in range(9)
+            ),
+            *(
+                (330, 700 - 12 * at, 10, f"Right column has its line number {at}.")
+                for at in range(19)
+            ),
         ],
         [],
     ),
@@ -167,31 +196,44 @@ _PLACES = {"top": 0.0, "middle": 0.5, "bottom": 1.0}
 
 
 def long_cells(*, band: float, place: str = "top", drawn: bool = False) -> bytes:
-    """A table with cells of several lines, 12 units from line to line, and a paragraph above and below it."""
-    shown, y = ["BT /F1 10 Tf 54 700 Td (A paragraph of a text stands above the table.) Tj ET"], 664.0
+    """A table with cells of several lines, 12 units from line to line, and a paragraph above and
+    below it.
+    """
+    shown, y = (
+        ["BT /F1 10 Tf 54 700 Td (A paragraph of a text stands above the table.) Tj ET"],
+        664.0,
+    )
     for row in STUDIES:
         most = max(map(len, row))
         for column, cell in enumerate(row):
             start = y - 12 * (most - len(cell)) * _PLACES[place]
             shown += [
-                f"BT /F1 10 Tf {54 + 160 * column} {start - 12 * at} Td ({one}) Tj ET" for at, one in enumerate(cell)
+                f"BT /F1 10 Tf {54 + 160 * column} {start - 12 * at} Td ({one}) Tj ET"
+                for at, one in enumerate(cell)
             ]
         y -= 12 * most + band
         shown += [f"{50 + 160 * column} {y + 9} 160 0.5 re f" for column in range(3) if drawn]
-    shown.append(f"BT /F1 10 Tf 54 {y - 20} Td (Another one follows it, and it is as long as the table is wide.) Tj ET")
+    shown.append(
+        f"BT /F1 10 Tf 54 {y - 20} Td (Another one follows it, and it is as long as the table is "
+        "wide.) Tj ET"
+    )
     return "\n".join(shown).encode()
 
 
 @pytest.mark.parametrize(("band", "drawn"), [(6, False), (2, False), (6, True), (0, True)])
 @pytest.mark.parametrize("place", _PLACES)
-def test_tables_with_long_cells_are_read_by_rows(tmp_path: Path, band: float, drawn: bool, place: str) -> None:
+def test_tables_with_long_cells_are_read_by_rows(
+    tmp_path: Path, band: float, drawn: bool, place: str
+) -> None:
     found = of(tmp_path, printed(long_cells(band=band, drawn=drawn, place=place)))
     above, *rows, below = found.text.split("\n\n")
     assert rows == _READ
     assert (above[:11], below[:11]) == ("A paragraph", "Another one")
 
 
-def paragraphs(*columns: Sequence[int], label: bool = False) -> list[tuple[float, float, float, str]]:
+def paragraphs(
+    *columns: Sequence[int], label: bool = False
+) -> list[tuple[float, float, float, str]]:
     """Columns of paragraphs that have some numbers of lines, with a space between them."""
     lines = []
     for column, counts in enumerate(columns):
@@ -199,7 +241,8 @@ def paragraphs(*columns: Sequence[int], label: bool = False) -> list[tuple[float
         for at, count in enumerate(counts):
             lines += [(left, y, 10, f"{at + 1}.")] * label
             lines += [
-                (left + 30 * label, y - 12 * one, 10, f"Line {one} of item {at} in {column}") for one in range(count)
+                (left + 30 * label, y - 12 * one, 10, f"Line {one} of item {at} in {column}")
+                for one in range(count)
             ]
             y -= 12 * count + 6
     return lines
@@ -253,15 +296,24 @@ def filled(
     for at, line in enumerate(lines):
         words = line.split()
         space = (258 - 6 * sum(map(len, words))) / (len(words) - 1)
-        places = [left + sum(6 * len(word) + space for word in words[:count]) for count in range(len(words))]
-        made += [(place, 700 - pitch * at, size, word) for place, word in zip(places, words, strict=True)]
+        places = [
+            left + sum(6 * len(word) + space for word in words[:count])
+            for count in range(len(words))
+        ]
+        made += [
+            (place, 700 - pitch * at, size, word) for place, word in zip(places, words, strict=True)
+        ]
     return made
 
 
 @pytest.mark.parametrize("pitch", [12, 20, 24])
 @pytest.mark.parametrize("columns", [1, 2])
 def test_loose_lines_are_no_table(tmp_path: Path, columns: int, pitch: float) -> None:
-    lines = [one for column in range(columns) for one in filled(LOOSE, left=40 + 278 * column, pitch=pitch)]
+    lines = [
+        one
+        for column in range(columns)
+        for one in filled(LOOSE, left=40 + 278 * column, pitch=pitch)
+    ]
     assert of(tmp_path, printed(lines)).text == " ".join(LOOSE * columns)
 
 
@@ -294,10 +346,16 @@ def test_letters_of_an_invisible_layer_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("matrix", "turn"), [(b"0 1 -1 0", 90), (b"-1 0 0 -1", 180), (b"0 -1 1 0", 270), (b"1 0 0 1", 0)]
+    ("matrix", "turn"),
+    [(b"0 1 -1 0", 90), (b"-1 0 0 -1", 180), (b"0 -1 1 0", 270), (b"1 0 0 1", 0)],
 )
 def test_turned_pages(tmp_path: Path, matrix: bytes, turn: int) -> None:
-    places = {0: (100, 700, 0, -12), 90: (100, 100, 12, 0), 180: (500, 100, 0, 12), 270: (500, 700, -12, 0)}
+    places = {
+        0: (100, 700, 0, -12),
+        90: (100, 100, 12, 0),
+        180: (500, 100, 0, 12),
+        270: (500, 700, -12, 0),
+    }
     x, y, right, up = places[turn]
     lines = [
         b"BT /F1 10 Tf %s %d %d Tm (%s) Tj ET" % (matrix, x + right * at, y + up * at, text)
@@ -327,7 +385,10 @@ def test_what_is_outside_of_the_page_or_slanted_is_counted(tmp_path: Path) -> No
 
 def test_a_page_that_does_not_begin_at_nothing(tmp_path: Path) -> None:
     box = b"/MediaBox [100 100 700 900] /CropBox [100 150 700 850]"
-    pages = [[(154, 830, 8, "Journal"), (154, 600, 10, "Body"), (154, 588, 10, one)] for one in ("one", "two")]
+    pages = [
+        [(154, 830, 8, "Journal"), (154, 600, 10, "Body"), (154, 588, 10, one)]
+        for one in ("one", "two")
+    ]
     found = of(tmp_path, printed(*pages, more=[box, box]))
     assert found.text.split() == ["Body", "one", "Body", "two"]
 
@@ -338,7 +399,9 @@ def test_greek_of_the_font_symbol(tmp_path: Path) -> None:
 
 
 def test_text_that_stands_for_its_letters(tmp_path: Path) -> None:
-    content = b"BT /F1 10 Tf 54 600 Td /Span << /ActualText (Lithium) >> BDC (Xx) Tj EMC ( helps) Tj ET"
+    content = (
+        b"BT /F1 10 Tf 54 600 Td /Span << /ActualText (Lithium) >> BDC (Xx) Tj EMC ( helps) Tj ET"
+    )
     assert of(tmp_path, printed(content)).text == "Lithium helps"
 
 
@@ -353,12 +416,17 @@ def test_comments_and_fields_of_forms_are_counted(tmp_path: Path) -> None:
 
 
 def test_ligatures_and_words_cut_at_line_ends(tmp_path: Path) -> None:
-    lines = [(54, 600, 10, "The efficacy of lith-"), (54, 588, 10, "ium in a flow of IL-"), (54, 576, 10, "6 levels.")]
+    lines = [
+        (54, 600, 10, "The efficacy of lith-"),
+        (54, 588, 10, "ium in a flow of IL-"),
+        (54, 576, 10, "6 levels."),
+    ]
     assert of(tmp_path, printed(lines)).text == "The efficacy of lithium in a flow of IL-6 levels."
 
 
 RAISED = {
-    # what stands before, the letters above or below the line, their size and rise -> the text, and how many marks
+    # what stands before, the letters above or below the line, their size and rise -> the text, and
+    # how many marks
     ("IL-2", "3", 6, 4): ("IL-2 helps", 1),
     ("IL-2", "3,4", 6.5, 3.3): ("IL-2 helps", 1),
     ("IL-2", "[3]", 6.5, 3.3): ("IL-2 helps", 1),
@@ -375,6 +443,9 @@ RAISED = {
 @pytest.mark.parametrize("case", RAISED)
 def test_raised_letters(tmp_path: Path, case: tuple[str, str, float, float]) -> None:
     word, text, size, rise = case
-    line = f"BT /F1 10 Tf 54 600 Td ({word}) Tj /F1 {size} Tf {rise} Ts ({text}) Tj /F1 10 Tf 0 Ts ( helps) Tj ET"
+    line = (
+        f"BT /F1 10 Tf 54 600 Td ({word}) Tj /F1 {size} Tf {rise} Ts ({text}) Tj /F1 10 Tf 0 "
+        "Ts ( helps) Tj ET"
+    )
     found = of(tmp_path, printed(line.encode()))
     assert (found.text, len(found.events)) == RAISED[case]

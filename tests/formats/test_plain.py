@@ -12,7 +12,9 @@ from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats import read, write
 
 
-@pytest.mark.parametrize("text", ["", "a\r\nb\rc\n", "\u2028\x0c  β𝛽\n\n", "x" * 2**20, "{not json", "blood group O"])
+@pytest.mark.parametrize(
+    "text", ["", "a\r\nb\rc\n", "\u2028\x0c  β𝛽\n\n", "x" * 2**20, "{not json", "blood group O"]
+)
 def test_the_text_is_not_changed(tmp_path: Path, text: str) -> None:
     path = tmp_path / "paper.one.txt"
     path.write_bytes(text.encode())

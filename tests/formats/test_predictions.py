@@ -14,7 +14,14 @@ from fascicle.core.document import Document, Event, Mention
 from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, InputError, OutputError
 from fascicle.formats.outputs import WriteRequest, write_predictions
-from fascicle.formats.predictions import Prediction, json_line, make_prediction, read, text_hash, write_tsv
+from fascicle.formats.predictions import (
+    Prediction,
+    json_line,
+    make_prediction,
+    read,
+    text_hash,
+    write_tsv,
+)
 
 EVENT = Event(step="seq", kind="loss", code="too-long", message="cut")
 DOCUMENT = Document(
@@ -61,7 +68,10 @@ def test_one_source(tmp_path: Path) -> None:
 
 def test_another_name_for_the_source(tmp_path: Path) -> None:
     (found,) = _read(tmp_path, json_line(make_prediction(DOCUMENT)).decode(), mention_source="mine")
-    assert [(m.spans, m.source) for m in found.mentions] == [(((0, 2), (4, 6)), "mine"), (((0, 6),), "mine")]
+    assert [(m.spans, m.source) for m in found.mentions] == [
+        (((0, 2), (4, 6)), "mine"),
+        (((0, 6),), "mine"),
+    ]
 
 
 def test_what_tsv_cannot_hold() -> None:
@@ -114,7 +124,10 @@ HEADER = "document\ttype\tstart\tend\tscore\n"
         ("document\tstart\tend\n1\t0\t2\n", r"p\.tsv:1: not a prediction file"),
         ("document\ttype\tstart\tend\tend\n1\tX\t0\t2\t3\n", r"p\.tsv:1: not a prediction file"),
         ("end\tstart\ttype\tdocument\n2\t0\tX\n", r"p\.tsv:2: columns: 3; the header has 4"),
-        ("end\tstart\ttype\tdocument\n2\t0\tX\t1\n2\t0\n", r"p\.tsv:3: columns: 2; the header has 4"),
+        (
+            "end\tstart\ttype\tdocument\n2\t0\tX\t1\n2\t0\n",
+            r"p\.tsv:3: columns: 2; the header has 4",
+        ),
         (HEADER + "1\tX\t0\t2\tnan\n", "probability"),
         (HEADER + "1\tX\t0\t2\thigh\n", "make no mention"),
         (HEADER + "1\t\t0\t2\t\n", "empty type"),
@@ -124,7 +137,10 @@ HEADER = "document\ttype\tstart\tend\tscore\n"
         ('{"id": ' + "[" * 20_000, r"p\.tsv:1: not a prediction"),
         ('{"fascicle_predictions": 9, "id": "1"}\n', "schema 9; this release reads schema 1"),
         ('{"fascicle_predictions": 1, "id": "1", "text": "a"}\n', "unknown field"),
-        ('{"fascicle_predictions": 1, "id": "1"}\n{"fascicle_predictions": 1, "id": "1"}\n', "occurs twice"),
+        (
+            '{"fascicle_predictions": 1, "id": "1"}\n{"fascicle_predictions": 1, "id": "1"}\n',
+            "occurs twice",
+        ),
     ],
 )
 def test_wrong_files(tmp_path: Path, content: str, message: str) -> None:
@@ -138,10 +154,14 @@ def test_columns_in_any_order_beside_others(names: list[str], scored: bool) -> N
     names = names if scored else [name for name in names if name != "score"]
     cells = [dict(zip(HEADER.split(), row, strict=True)) for row in rows]
     mixed = [names, *([row.get(name, "aspirin") for name in names] for row in cells)]
-    plain = [[row[name] if name != "score" or scored else "" for name in HEADER.split()] for row in cells]
+    plain = [
+        [row[name] if name != "score" or scored else "" for name in HEADER.split()] for row in cells
+    ]
     with tempfile.TemporaryDirectory() as folder:
         found = _read(Path(folder), "".join("\t".join(row) + "\n" for row in mixed))
-        assert found == _read(Path(folder), HEADER + "".join("\t".join(row) + "\n" for row in plain))
+        assert found == _read(
+            Path(folder), HEADER + "".join("\t".join(row) + "\n" for row in plain)
+        )
 
 
 def test_empty_files(tmp_path: Path) -> None:

@@ -37,7 +37,11 @@ def test_text_sections_and_links(tmp_path: Path) -> None:
     assert first.text == "Aspirin and fever. Asthma was seen."
     assert first.sections == (Section(0, 18, "title"), Section(19, 35, "abstract"))
     assert [m.text_in(first.text) for m in first.mentions] == ["Aspirin", "fever", "Asthma"]
-    assert [[link.id for link in m.links] for m in first.mentions] == [["D001241"], ["D005334"], ["D001249", "D005334"]]
+    assert [[link.id for link in m.links] for m in first.mentions] == [
+        ["D001241"],
+        ["D005334"],
+        ["D001249", "D005334"],
+    ]
     assert dict(first.mentions[1].attributes) == {"pubtator-id": " D005334"}
     assert dict(first.mentions[2].attributes) == {"pubtator-names": "asthma|fever"}
     assert [(e.kind, e.code) for e in first.events] == [("loss", "relations-left-out")]
@@ -80,14 +84,17 @@ def test_windows_line_ends_and_no_blank_line(tmp_path: Path) -> None:
 
 
 def test_offsets_are_code_points(tmp_path: Path) -> None:
-    (document,) = _read(tmp_path, "1|t|𝛽-cell\u2028line\n1|a|x\n1\t2\t6\tcell\tX\n1\t12\t13\tx\tX\n")
+    (document,) = _read(
+        tmp_path, "1|t|𝛽-cell\u2028line\n1|a|x\n1\t2\t6\tcell\tX\n1\t12\t13\tx\tX\n"
+    )
     assert [m.text_in(document.text) for m in document.mentions] == ["cell", "x"]
     assert not document.events
 
 
 def test_other_text_and_offsets_outside(tmp_path: Path) -> None:
     (document,) = _read(
-        tmp_path, "1|t|abc def\n1|a|\n1\t0\t3\tabd\tX\n1\t4\t99\tdef\tX\n1\t-1\t3\tx\tX\n1\t0\t3\tabc\tX\t5\n"
+        tmp_path,
+        "1|t|abc def\n1|a|\n1\t0\t3\tabd\tX\n1\t4\t99\tdef\tX\n1\t-1\t3\tx\tX\n1\t0\t3\tabc\tX\t5\n",
     )
     assert [m.spans for m in document.mentions] == [((0, 3),)]
     codes = [(e.kind, e.code) for e in document.events]
@@ -113,7 +120,10 @@ def test_one_id_twice(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1|t|a\n2\t0\t1\ta\tX\n", r"a\.txt:2: a row of document '2' stands among those of document '1'"),
+        (
+            "1|t|a\n2\t0\t1\ta\tX\n",
+            r"a\.txt:2: a row of document '2' stands among those of document '1'",
+        ),
         ("0\t1\ta\tX\n", "before any title line"),
         ("1|t|a\n1\t0\t1\ta\n", "a mention needs the columns"),
         ("1|t|a\n1\t0\tx\ta\tX\n", "a mention needs the columns"),
@@ -152,7 +162,10 @@ def test_written_as_it_was_read(tmp_path: Path) -> None:
 
 def test_writing_what_does_not_fit(tmp_path: Path) -> None:
     document = Document(
-        id="1", text="a\nb c", sections=(Section(0, 1, "title"),), mentions=(Mention(((0, 1), (4, 5)), "X"),)
+        id="1",
+        text="a\nb c",
+        sections=(Section(0, 1, "title"),),
+        mentions=(Mention(((0, 1), (4, 5)), "X"),),
     )
     path = tmp_path / "out.pubtator"
     assert write(path, [document]).losses == {"line-breaks": 1, "discontinuous": 1}
@@ -179,13 +192,17 @@ def test_the_vocabulary_of_an_id_comes_back(tmp_path: Path, name: str) -> None:
     assert not report.losses.keys() & {"links", "link-ontologies", "link-curies"}
     (found,) = read(tmp_path / name)
     for mention, given in zip(found.mentions, mentions, strict=True):
-        assert mention.links == tuple(msgspec.structs.replace(link, name="") for link in given.links)
+        assert mention.links == tuple(
+            msgspec.structs.replace(link, name="") for link in given.links
+        )
 
 
 def test_the_column_of_pubtator_has_curies(tmp_path: Path) -> None:
     mention = Mention(((0, 1),), "X", links=THREE)
     write(tmp_path / "a.pubtator", [Document(id="1", text="abc", mentions=(mention,))])
-    assert (tmp_path / "a.pubtator").read_text().splitlines()[2] == "1\t0\t1\ta\tX\tDOID:0080327|MESH:D051437|7157"
+    assert (tmp_path / "a.pubtator").read_text().splitlines()[
+        2
+    ] == "1\t0\t1\ta\tX\tDOID:0080327|MESH:D051437|7157"
 
 
 def test_a_vocabulary_that_the_file_names_apart(tmp_path: Path) -> None:
@@ -209,7 +226,12 @@ def test_a_vocabulary_that_the_file_names_apart(tmp_path: Path) -> None:
         ["OMIM:1"],
         [],
     ]
-    assert [dict(one.attributes).get("vocabulary") for one in found.mentions] == [None, None, "MESH", "MESH"]
+    assert [dict(one.attributes).get("vocabulary") for one in found.mentions] == [
+        None,
+        None,
+        "MESH",
+        "MESH",
+    ]
 
 
 def test_what_the_link_of_a_variant_holds_is_no_curie(tmp_path: Path) -> None:

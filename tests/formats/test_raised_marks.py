@@ -1,4 +1,6 @@
-"""Raised text in files: marks of citations and notes are left out, and what belongs to a name stays."""
+"""Raised text in files: marks of citations and notes are left out, and what belongs to a name
+stays.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,18 @@ TAG = re.compile(r"<(/?)(sup|sub|a)>")
 
 def jats(texts: Iterable[str]) -> tuple[str, str]:
     linked = {"<a>": '<xref ref-type="bibr" rid="b1">', "</a>": "</xref>"}
-    return "a.nxml", f"<article><body>{''.join(f'<p>{replaced(text, linked)}</p>' for text in texts)}</body></article>"
+    return (
+        "a.nxml",
+        f"<article><body>{''.join(f'<p>{replaced(text, linked)}</p>' for text in texts)}</body></article>",
+    )
 
 
 def tei(texts: Iterable[str]) -> tuple[str, str]:
-    tags = {"<a>": '<ref type="bibr" target="#b1">', "</a>": "</ref>", "<sub>": '<hi rend="subscript">'}
+    tags = {
+        "<a>": '<ref type="bibr" target="#b1">',
+        "</a>": "</ref>",
+        "<sub>": '<hi rend="subscript">',
+    }
     tags |= {"</sub>": "</hi>", "<sup>": '<hi rend="superscript">', "</sup>": "</hi>"}
     body = "".join(f"<p>{replaced(text, tags)}</p>" for text in texts)
     space = "http://www.tei-c.org/ns/1.0"
@@ -38,7 +47,10 @@ def medline(texts: Iterable[str]) -> tuple[str, str]:
     parts = "".join(f"<AbstractText>{re.sub('</?a>', '', text)}</AbstractText>" for text in texts)
     article = f"<Article><ArticleTitle>T.</ArticleTitle><Abstract>{parts}</Abstract></Article>"
     citation = f"<MedlineCitation><PMID>1</PMID>{article}</MedlineCitation>"
-    return "a.xml", f"<PubmedArticleSet><PubmedArticle>{citation}</PubmedArticle></PubmedArticleSet>"
+    return (
+        "a.xml",
+        f"<PubmedArticleSet><PubmedArticle>{citation}</PubmedArticle></PubmedArticleSet>",
+    )
 
 
 def page(texts: Iterable[str]) -> tuple[str, str]:
@@ -49,7 +61,9 @@ def page(texts: Iterable[str]) -> tuple[str, str]:
 
 def word(texts: Iterable[str]) -> tuple[str, bytes]:
     """Citations are results of a field of EndNote."""
-    begin, middle, end = (f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "separate", "end"))
+    begin, middle, end = (
+        f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "separate", "end")
+    )
     field = {"a": f"{begin}<w:r><w:instrText>ADDIN EN.CITE</w:instrText></w:r>{middle}", "/a": end}
 
     def shown(text: str, level: str) -> str:
@@ -71,17 +85,25 @@ def sheet(texts: Iterable[str]) -> tuple[str, bytes]:
 
     def change(name: str, part: bytes) -> tuple[str, bytes]:
         for at, item in enumerate(items if b"sheetData" in part else ()):
-            part = part.replace(f'<is><t xml:space="preserve">CELL{at}.</t></is>'.encode(), item.encode())
+            part = part.replace(
+                f'<is><t xml:space="preserve">CELL{at}.</t></is>'.encode(), item.encode()
+            )
         return name, part
 
     return "a.xlsx", rewritten(made, change)
 
 
 def pdf(texts: Iterable[str]) -> tuple[str, bytes]:
-    """Lines with smaller letters above or below them; other letters than those of ASCII have codes from 176 to 255."""
+    """Lines with smaller letters above or below them; other letters than those of ASCII have
+    codes from 176 to 255.
+    """
     content = list(texts)
-    others = sorted({sign for text in content for sign in text if not sign.isascii() or sign == "'"})
-    codes = {sign: chr(176 + at) for at, sign in enumerate(others)} | {one: f"\\{one}" for one in "()"}
+    others = sorted(
+        {sign for text in content for sign in text if not sign.isascii() or sign == "'"}
+    )
+    codes = {sign: chr(176 + at) for at, sign in enumerate(others)} | {
+        one: f"\\{one}" for one in "()"
+    }
     codes |= dict(zip(GREEK, "aw", strict=True))  # in the font Symbol
 
     def shown(text: str, level: str) -> str:
@@ -91,13 +113,17 @@ def pdf(texts: Iterable[str]) -> tuple[str, bytes]:
         fonts = (f"/F{1 + at % 2} {size} Tf ({part}) Tj" for at, part in enumerate(letters))
         return f"{rise} Ts {' '.join(fonts)} "
 
-    lines = [f"BT 54 {5900 - 20 * at} Td {runs(text, shown)} ET\n" for at, text in enumerate(content)]
+    lines = [
+        f"BT 54 {5900 - 20 * at} Td {runs(text, shown)} ET\n" for at, text in enumerate(content)
+    ]
     names = " ".join(f"/uni{ord(sign):04X}" for sign in others)
     made = printed("".join(lines).encode("latin-1"), more=[b"/MediaBox [0 0 612 6000]"])
     return "a.pdf", made.replace(b"/fi /fl]", f"/fi /fl {names}]".encode())
 
 
-def runs(text: str, shown: Callable[[str, str], str], tags: Mapping[str, str] = MappingProxyType({})) -> str:
+def runs(
+    text: str, shown: Callable[[str, str], str], tags: Mapping[str, str] = MappingProxyType({})
+) -> str:
     """A text as runs; its tags say the level of each."""
     made, levels = "", [""]
     for at, part in enumerate(re.split("<(.*?)>", text)):
@@ -131,7 +157,9 @@ def blocks(folder: Path, form: str, texts: Iterable[str]) -> tuple[list[str], Do
     name, content = FORMS[form](texts)
     (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
     documents = list(read(folder / name))
-    shown = [one for document in documents for one in document.text.split("\n") if one and one != "T."]
+    shown = [
+        one for document in documents for one in document.text.split("\n") if one and one != "T."
+    ]
     return shown, Document(id="a", text="\n\n".join(shown), events=documents[0].events)
 
 
@@ -146,7 +174,9 @@ def test_every_format_keeps_what_belongs_to_a_name(tmp_path: Path, form: str) ->
 @pytest.mark.parametrize("form", FORMS)
 def test_every_format_leaves_marks_out(tmp_path: Path, form: str) -> None:
     texts = [
-        f"We saw {name}<sup>{mark}</sup> here" for name in NAMES for mark in ("3", "<a>3</a>", "<a>1</a>,<a>2</a>")
+        f"We saw {name}<sup>{mark}</sup> here"
+        for name in NAMES
+        for mark in ("3", "<a>3</a>", "<a>1</a>,<a>2</a>")
     ]
     shown, found = blocks(tmp_path, form, texts)
     assert shown == [f"We saw {name} here" for name in NAMES for _ in range(3)]
@@ -159,7 +189,9 @@ def test_every_format_leaves_marks_out(tmp_path: Path, form: str) -> None:
 def test_names_before_marks_are_recognised_as_those_without(tmp_path: Path, form: str) -> None:
     model = load("biomed-fast")
     sentences = [f"The role of {name}{{}} in these patients was studied." for name in NAMES]
-    shown, found = blocks(tmp_path, form, [text.format("<sup><a>3</a></sup>") for text in sentences])
+    shown, found = blocks(
+        tmp_path, form, [text.format("<sup><a>3</a></sup>") for text in sentences]
+    )
     assert shown == [text.format("") for text in sentences]
     mentions = {mention.text_in(found.text) for mention in model(found).mentions}
     assert sum(name in mentions for name in NAMES) >= len(NAMES) - 1, set(NAMES) - mentions
@@ -178,7 +210,9 @@ def test_names_before_raised_digits_of_unicode_are_recognised(mark: str) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("hidden", ["\u00ad", "\u200b", "\u2060", "\ufeff", "\u200e"])
-def test_mentions_over_characters_that_print_nothing_are_whole(tmp_path: Path, form: str, hidden: str) -> None:
+def test_mentions_over_characters_that_print_nothing_are_whole(
+    tmp_path: Path, form: str, hidden: str
+) -> None:
     names = [f"dia{hidden}betes", f"lung\u00a0can{hidden}cer", f"asth{hidden}ma"]
     shown, found = blocks(tmp_path, form, [f"A patient had {name} for years." for name in names])
     mentions = [mention.text_in(found.text) for mention in load("biomed-fast")(found).mentions]

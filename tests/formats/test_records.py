@@ -29,13 +29,20 @@ SHAPES: list[tuple[str, dict[str, Any], list[tuple[str, str]]]] = [
         "tokens-entities",
         {
             "tokens": ["c-fos", "gene"],
-            "entities": [{"start": 0, "end": 2, "type": "DNA"}, {"start": 0, "end": 1, "type": "P"}],
+            "entities": [
+                {"start": 0, "end": 2, "type": "DNA"},
+                {"start": 0, "end": 1, "type": "P"},
+            ],
         },
         [("DNA", "c-fos gene"), ("P", "c-fos")],
     ),
     (
         "tokens-mentions",
-        {"tokens": ["the", "c-fos"], "doc_id": "9", "entity_mentions": [{"start": 1, "end": 2, "entity_type": "DNA"}]},
+        {
+            "tokens": ["the", "c-fos"],
+            "doc_id": "9",
+            "entity_mentions": [{"start": 1, "end": 2, "entity_type": "DNA"}],
+        },
         [("DNA", "c-fos")],
     ),
     (
@@ -65,7 +72,11 @@ SHAPES: list[tuple[str, dict[str, Any], list[tuple[str, str]]]] = [
     ),
     ("text", {"text": "nothing said"}, []),
     ("tokens-ner-tags", {"tokens": ["a", "Bonn"], "ner_tags": ["O", "B-LOC"]}, [("LOC", "Bonn")]),
-    ("text-entity-labels", {"text": "Bonn", "entities": [{"start": 0, "end": 4, "label": "LOC"}]}, [("LOC", "Bonn")]),
+    (
+        "text-entity-labels",
+        {"text": "Bonn", "entities": [{"start": 0, "end": 4, "label": "LOC"}]},
+        [("LOC", "Bonn")],
+    ),
     (
         "prodigy",
         {
@@ -79,7 +90,11 @@ SHAPES: list[tuple[str, dict[str, Any], list[tuple[str, str]]]] = [
     ),
     (
         "spacy",
-        {"text": "Bonn", "ents": [{"start": 0, "end": 4, "label": "LOC"}], "sents": [{"start": 0, "end": 4}]},
+        {
+            "text": "Bonn",
+            "ents": [{"start": 0, "end": 4, "label": "LOC"}],
+            "sents": [{"start": 0, "end": 4}],
+        },
         [("LOC", "Bonn")],
     ),
     ("doccano", {"id": 1, "text": "Bonn", "labels": [[0, 4, "LOC"]]}, [("LOC", "Bonn")]),
@@ -125,11 +140,20 @@ def test_details_of_the_shapes(tmp_path: Path) -> None:
 
 def test_sentences_of_one_document_are_put_together(tmp_path: Path) -> None:
     def sentence(doc: str, token: str) -> dict[str, Any]:
-        return {"tokens": ["a", token], "doc_id": doc, "entity_mentions": [{"start": 1, "end": 2, "entity_type": "X"}]}
+        return {
+            "tokens": ["a", token],
+            "doc_id": doc,
+            "entity_mentions": [{"start": 1, "end": 2, "entity_type": "X"}],
+        }
 
-    path = _write(tmp_path / "a.jsonlines", sentence("1", "b"), sentence("1", "c"), sentence("2", "d"))
+    path = _write(
+        tmp_path / "a.jsonlines", sentence("1", "b"), sentence("1", "c"), sentence("2", "d")
+    )
     documents = list(read(path))
-    assert [(d.id, d.text, len(d.sentences or ())) for d in documents] == [("1", "a b a c", 2), ("2", "a d", 1)]
+    assert [(d.id, d.text, len(d.sentences or ())) for d in documents] == [
+        ("1", "a b a c", 2),
+        ("2", "a d", 1),
+    ]
     assert _found(documents[0]) == [("X", "b"), ("X", "c")]
 
 
@@ -138,9 +162,19 @@ def test_records_without_a_group_are_documents(tmp_path: Path, group: dict[str, 
     def sentence(token: str, group: dict[str, Any]) -> dict[str, Any]:
         return {"tokens": [token], "entity_mentions": [], **group}
 
-    lines = [sentence("a", group), sentence("b", group), sentence("c", {"doc_id": "1"}), sentence("d", {"doc_id": "1"})]
+    lines = [
+        sentence("a", group),
+        sentence("b", group),
+        sentence("c", {"doc_id": "1"}),
+        sentence("d", {"doc_id": "1"}),
+    ]
     documents = read(_write(tmp_path / "a.jsonl", *lines, sentence("e", group)))
-    assert [(d.id, d.text) for d in documents] == [("a:1", "a"), ("a:2", "b"), ("1", "c d"), ("a:4", "e")]
+    assert [(d.id, d.text) for d in documents] == [
+        ("a:1", "a"),
+        ("a:2", "b"),
+        ("1", "c d"),
+        ("a:4", "e"),
+    ]
 
 
 def test_one_array(tmp_path: Path) -> None:
@@ -163,7 +197,8 @@ def test_one_object_over_several_lines(tmp_path: Path) -> None:
 
 def test_only_some_records(tmp_path: Path) -> None:
     records = [
-        {"id": str(n), "part": part, "text": "t", "entities": []} for n, part in enumerate(["train", "dev", "dev"])
+        {"id": str(n), "part": part, "text": "t", "entities": []}
+        for n, part in enumerate(["train", "dev", "dev"])
     ]
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress("".join(json.dumps(r) + "\n" for r in records).encode()))
@@ -175,8 +210,17 @@ def test_only_some_records(tmp_path: Path) -> None:
 
 
 def test_fields_of_other_names(tmp_path: Path) -> None:
-    path = _write(tmp_path / "a.jsonl", {"key": 3, "body": "Bonn ist", "spans": [{"from": 0, "to": 3, "label": "LOC"}]})
-    fields = (("text", "body"), ("entities", "spans"), ("start", "from"), ("end", "to"), ("type", "label"))
+    path = _write(
+        tmp_path / "a.jsonl",
+        {"key": 3, "body": "Bonn ist", "spans": [{"from": 0, "to": 3, "label": "LOC"}]},
+    )
+    fields = (
+        ("text", "body"),
+        ("entities", "spans"),
+        ("start", "from"),
+        ("end", "to"),
+        ("type", "label"),
+    )
     options = JsonlOptions(fields=(*fields, ("id", "key"), ("inclusive", "true")))
     (document,) = read(path, options=options)
     assert document.id == "3"
@@ -193,9 +237,16 @@ def test_offsets_outside_the_text_and_other_text(tmp_path: Path) -> None:
     (document,) = read(_write(tmp_path / "a.jsonl", {"text": "Bonn", "entities": entities}))
     assert [m.spans for m in document.mentions] == [((0, 3),)]
     codes = [(e.kind, e.code) for e in document.events]
-    told = [("repair", code) for code in ("text-mismatch", "duplicate-mention", "most-offsets-wrong")]
+    told = [
+        ("repair", code) for code in ("text-mismatch", "duplicate-mention", "most-offsets-wrong")
+    ]
     assert codes == [("loss", "offset-outside")] * 2 + told
-    (tokens,) = read(_write(tmp_path / "b.jsonl", {"tokens": ["a"], "entities": [{"start": 0, "end": 2, "type": "A"}]}))
+    (tokens,) = read(
+        _write(
+            tmp_path / "b.jsonl",
+            {"tokens": ["a"], "entities": [{"start": 0, "end": 2, "type": "A"}]},
+        )
+    )
     assert [e.code for e in tokens.events] == ["offset-outside"]
 
 
@@ -208,16 +259,32 @@ def test_offsets_outside_the_text_and_other_text(tmp_path: Path) -> None:
         ('{"words": ["a"]}', "no known shape has the fields words"),
         ('{"tokens": ["a"], "entities": []}\n{"tokens": ["b"]}', r"a\.jsonl:2: "),
         ('{"text": 5, "entities": []}', "must be a str, found int"),
-        ('{"text": "a", "entities": [{"start": "0", "end": 1, "type": "X"}]}', "cannot be read; allowed"),
-        ('{"text": "a", "entities": [{"start": 0, "end": 1, "type": ""}]}', "cannot be read; allowed"),
+        (
+            '{"text": "a", "entities": [{"start": "0", "end": 1, "type": "X"}]}',
+            "cannot be read; allowed",
+        ),
+        (
+            '{"text": "a", "entities": [{"start": 0, "end": 1, "type": ""}]}',
+            "cannot be read; allowed",
+        ),
         ('{"text": "a", "entities": [[0, 1]]}', "cannot be read; allowed"),
-        ('{"text": "a", "entities": [{"start": 0, "end": 1, "type": "X", "links": ["D1"]}]}', "links.*D1"),
-        ('{"text": "a", "entities": [{"start": 0, "end": 1, "type": "X", "links": [{"curie": "D1"}]}]}', "links"),
+        (
+            '{"text": "a", "entities": [{"start": 0, "end": 1, "type": "X", "links": ["D1"]}]}',
+            "links.*D1",
+        ),
+        (
+            '{"text": "a", "entities": [{"start": 0, "end": 1, "type": "X", "links": [{"curie": '
+            '"D1"}]}]}',
+            "links",
+        ),
         ('{"text": "a", "entities": [7]}', "cannot be read; allowed"),
         ('{"tokens": ["a", ""], "entities": []}', "none of them empty"),
         ('{"tokens": ["a"], "tags": ["O", "O"]}', "2 tags for 1 tokens"),
         ('{"tokens": ["a"], "tags": ["X"]}', "tag 'X' is not"),
-        ('{"text": "abc", "sentences": [[0, 9]], "entities": []}', "sentence .0, 9. is not allowed"),
+        (
+            '{"text": "abc", "sentences": [[0, 9]], "entities": []}',
+            "sentence .0, 9. is not allowed",
+        ),
         ('{"text": "\\ud800", "entities": []}', r"a\.jsonl:1"),
     ],
 )
@@ -229,12 +296,19 @@ def test_wrong_records(tmp_path: Path, line: str, message: str) -> None:
 
 
 def test_links_of_a_record_are_those_of_its_mention(tmp_path: Path) -> None:
-    links = (Link(id="D1", ontology="MESH", name="a", score=0.5, tier="exact", curie="MESH:D1"), Link(id="", nil=True))
-    made = Document(id="1", text="ab", mentions=(Mention(((0, 1),), "X", links=links), Mention(((1, 2),), "X")))
+    links = (
+        Link(id="D1", ontology="MESH", name="a", score=0.5, tier="exact", curie="MESH:D1"),
+        Link(id="", nil=True),
+    )
+    made = Document(
+        id="1", text="ab", mentions=(Mention(((0, 1),), "X", links=links), Mention(((1, 2),), "X"))
+    )
     write(tmp_path / "a.records.jsonl", [made])
     assert list(read(tmp_path / "a.records.jsonl")) == [made]
     other = tmp_path / "other.jsonl"
-    other.write_text('{"text": "a", "entities": [{"start": 0, "end": 1, "type": "X", "links": ["http://a"]}]}')
+    other.write_text(
+        '{"text": "a", "entities": [{"start": 0, "end": 1, "type": "X", "links": ["http://a"]}]}'
+    )
     (document,) = read(other, options=JsonlOptions(fields=(("links", "concepts"),)))
     assert document.mentions[0].links == ()
 
@@ -252,7 +326,9 @@ def test_a_score_that_is_no_number_is_said(tmp_path: Path, score: object) -> Non
     entity = {"start": 0, "end": 4, "type": "A", "score": score}
     (document,) = read(_write(tmp_path / "a.jsonl", {"text": "Bonn", "entities": [entity]}))
     assert [mention.score for mention in document.mentions] == [None]
-    assert [(event.code, "score" in event.message) for event in document.events] == [("attributes-left-out", True)]
+    assert [(event.code, "score" in event.message) for event in document.events] == [
+        ("attributes-left-out", True)
+    ]
 
 
 @pytest.mark.parametrize("score", [0, 1, 0.5, None])
@@ -299,9 +375,15 @@ UNREAD: list[tuple[str, str]] = [
     ('{"text": "Bonn", "entities": [], "spans": [[0, 4, "LOC"]]}', "spans"),
     ('{"tokens": ["Bonn"], "tags": ["O"], "ner_tags": ["B-LOC"]}', "ner_tags"),
     ('{"text": "Bonn", "predictions": [{"result": []}]}', "predictions"),
-    ('{"text": "Bonn", "denotations": {"T1": {"span": {"begin": 0, "end": 4}, "obj": "LOC"}}}', "denotations"),
+    (
+        '{"text": "Bonn", "denotations": {"T1": {"span": {"begin": 0, "end": 4}, "obj": "LOC"}}}',
+        "denotations",
+    ),
     ('{"text": "Bonn", "meta": {"x": [{"named_entities": [{"start": 0, "end": 4}]}]}}', "meta"),
-    ('{"text": "Bonn", "sentences": [{"entities": [{"start": 0, "end": 4, "label": "LOC"}]}]}', "sentences"),
+    (
+        '{"text": "Bonn", "sentences": [{"entities": [{"start": 0, "end": 4, "label": "LOC"}]}]}',
+        "sentences",
+    ),
     ('{"text": "Bonn", "entities": {"LOC": [{"indices": [0, 4]}]}}', "entities"),
 ]
 
@@ -321,7 +403,10 @@ def test_annotation_is_never_passed_over(tmp_path: Path, line: str, field: str, 
 
 
 def test_the_error_names_the_fields(tmp_path: Path) -> None:
-    path = _write(tmp_path / "a.jsonl", {"text": "Bonn", "annotations": [{"begin": 0, "end": 4, "label": "LOC"}]})
+    path = _write(
+        tmp_path / "a.jsonl",
+        {"text": "Bonn", "annotations": [{"begin": 0, "end": 4, "label": "LOC"}]},
+    )
     with pytest.raises(FormatError) as caught:
         list(read(path))
     fields = (("entities", "annotations"), ("start", "begin"), ("type", "label"))
@@ -348,11 +433,16 @@ def test_facts_about_the_text_are_no_annotation(tmp_path: Path, fact: dict[str, 
     (document,) = read(_write(tmp_path / "a.jsonl", {"text": "a", **fact}))
     assert document.mentions == ()
     assert document.events == ()
-    assert document.meta == {name: str(value) for name, value in fact.items() if isinstance(value, str | int)}
+    assert document.meta == {
+        name: str(value) for name, value in fact.items() if isinstance(value, str | int)
+    }
 
 
 def test_every_record_has_a_shape_of_its_own(tmp_path: Path) -> None:
-    bare, full = {"text": "Bonn"}, {"text": "Bonn", "entities": [{"start": 0, "end": 4, "type": "LOC"}]}
+    bare, full = (
+        {"text": "Bonn"},
+        {"text": "Bonn", "entities": [{"start": 0, "end": 4, "type": "LOC"}]},
+    )
     prodigy = {"text": "Bonn", "spans": [{"start": 0, "end": 4, "label": "LOC"}]}
     path = _write(tmp_path / "a.jsonl", bare, bare, full, prodigy, bare, full)
     report = ReadReport()
@@ -399,7 +489,10 @@ def test_what_the_annotator_rejected(tmp_path: Path) -> None:
         ("jsonl", '{"fascicle":2,"id":"a","text":"cat","id":"b"}'),
         ("records", '{"id":"a","text":"cat","entities":[],"id":"b"}'),
         ("bioc-json", '{"id":"a","passages":[{"offset":0,"text":"dog","text":"cat"}],"id":"b"}'),
-        ("label-studio", '{"id":"a","data":{"text":"dog","text":"cat"},"annotations":[{"result":[]}],"id":"b"}'),
+        (
+            "label-studio",
+            '{"id":"a","data":{"text":"dog","text":"cat"},"annotations":[{"result":[]}],"id":"b"}',
+        ),
     ],
 )
 def test_the_last_value_of_a_key_counts(tmp_path: Path, name: str, line: str) -> None:

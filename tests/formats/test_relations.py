@@ -1,4 +1,6 @@
-"""Relations of brat and BioC: from reader to writer, between the two, and what cannot be kept is counted."""
+"""Relations of brat and BioC: from reader to writer, between the two, and what cannot be kept is
+counted.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,11 @@ RELATIONS = (
         arguments=(("Arg1", ASPIRIN), ("Arg2", FEVER)),
         attributes=(("Certainty", "very high"), ("AnnotatorNotes", "see Lyme")),
     ),
-    Relation(type="Cause-of", arguments=(("cause", LYME), ("effect", FEVER)), attributes=(("Negated", ""),)),
+    Relation(
+        type="Cause-of",
+        arguments=(("cause", LYME), ("effect", FEVER)),
+        attributes=(("Negated", ""),),
+    ),
     Relation(type="Equiv", arguments=(("", FEVER), ("", LYME), ("", ASPIRIN))),
 )
 
@@ -48,8 +54,13 @@ def lines_of(annotation: str) -> Counter[tuple[str, ...]]:
     """The lines of a file of brat, with what they refer to in place of the ids."""
     rows = [line.rstrip("\t").split("\t") for line in annotation.splitlines()]
     named = {row[0]: row[1] for row in rows if row[0] != "*"}
-    named = {name: re.sub(r"\bT\d+\b", lambda at: named[at[0]], told) for name, told in named.items()}
-    return Counter(tuple(re.sub(r"\b[TR]\d+\b", lambda at: named[at[0]], told) for told in row[1:]) for row in rows)
+    named = {
+        name: re.sub(r"\bT\d+\b", lambda at: named[at[0]], told) for name, told in named.items()
+    }
+    return Counter(
+        tuple(re.sub(r"\b[TR]\d+\b", lambda at: named[at[0]], told) for told in row[1:])
+        for row in rows
+    )
 
 
 def test_brat_keeps_them(tmp_path: Path) -> None:
@@ -94,8 +105,15 @@ def test_nodes_of_bioc_name_the_annotations(tmp_path: Path) -> None:
 
 def in_bioc(path: Path, *relations: object, ids: tuple[object, ...] = (1, 2)) -> Document:
     annotations = [
-        {"id": one, "infons": {"type": kind}, "text": text, "locations": [{"offset": start, "length": len(text)}]}
-        for one, kind, text, start in zip(ids, ("Drug", "Sign"), ("Aspirin", "fever"), (0, 12), strict=True)
+        {
+            "id": one,
+            "infons": {"type": kind},
+            "text": text,
+            "locations": [{"offset": start, "length": len(text)}],
+        }
+        for one, kind, text, start in zip(
+            ids, ("Drug", "Sign"), ("Aspirin", "fever"), (0, 12), strict=True
+        )
     ]
     passage = {"offset": 0, "text": TEXT, "annotations": annotations, "relations": relations[1:]}
     document = {"id": "1", "passages": [passage], "relations": relations[:1]}
@@ -115,7 +133,10 @@ def test_relations_of_concepts_have_facts_alone(tmp_path: Path) -> None:
 
 
 def test_what_is_no_relation_between_mentions_is_counted(tmp_path: Path) -> None:
-    good = {"infons": {"type": "x"}, "nodes": [{"refid": "2", "role": "a"}, {"refid": 1, "role": "b"}]}
+    good = {
+        "infons": {"type": "x"},
+        "nodes": [{"refid": "2", "role": "a"}, {"refid": 1, "role": "b"}],
+    }
     bad = [
         {"infons": {}, "nodes": [{"refid": "R1", "role": "a"}]},
         {"infons": {}, "nodes": [{"role": "a"}]},
@@ -124,7 +145,9 @@ def test_what_is_no_relation_between_mentions_is_counted(tmp_path: Path) -> None
     ]
     found = in_bioc(tmp_path / "a.json", *bad, good)
     assert found.relations == (Relation(type="x", arguments=(("a", FEVER), ("b", ASPIRIN))),)
-    assert [(event.code, event.message[-3:]) for event in found.events] == [("relations-left-out", "(4)")]
+    assert [(event.code, event.message[-3:]) for event in found.events] == [
+        ("relations-left-out", "(4)")
+    ]
     twice = in_bioc(tmp_path / "b.json", good, ids=(1, 1))
     assert (twice.relations, [event.code for event in twice.events]) == ((), ["relations-left-out"])
 
@@ -132,8 +155,14 @@ def test_what_is_no_relation_between_mentions_is_counted(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("line", "codes"),
     [
-        ("R1\tTreats Arg1:T1 Arg2:E1", ["events-left-out", "relations-left-out", "triggers-left-out"]),
-        ("R1\tTreats Arg1:T1 Arg2:T9", ["dangling-reference", "events-left-out", "triggers-left-out"]),
+        (
+            "R1\tTreats Arg1:T1 Arg2:E1",
+            ["events-left-out", "relations-left-out", "triggers-left-out"],
+        ),
+        (
+            "R1\tTreats Arg1:T1 Arg2:T9",
+            ["dangling-reference", "events-left-out", "triggers-left-out"],
+        ),
         ("*\tEquiv T1 T2 T9", ["dangling-reference", "events-left-out", "triggers-left-out"]),
         ("*\tEquiv T1 T3", ["equivalences-left-out", "events-left-out", "triggers-left-out"]),
         ("R1\tTreats Arg1:T1 T2", ["events-left-out", "malformed-line", "triggers-left-out"]),
@@ -141,7 +170,9 @@ def test_what_is_no_relation_between_mentions_is_counted(tmp_path: Path) -> None
     ],
 )
 def test_lines_that_refer_to_what_is_not_read(tmp_path: Path, line: str, codes: list[str]) -> None:
-    rows = "T1\tDrug 0 7\tAspirin\nT2\tSign 12 17\tfever\nT3\tVerb 8 11\tand\nE1\tVerb:T3 Theme:T1\n"
+    rows = (
+        "T1\tDrug 0 7\tAspirin\nT2\tSign 12 17\tfever\nT3\tVerb 8 11\tand\nE1\tVerb:T3 Theme:T1\n"
+    )
     found = of_brat(tmp_path / "a", f"{rows}{line}\nN1\tReference T2 A:1\tn\n")
     assert found.relations == ()
     assert sorted(event.code for event in found.events) == codes
@@ -152,7 +183,9 @@ def test_a_normalisation_of_a_relation_is_counted(tmp_path: Path) -> None:
     assert [event.code for event in found.events] == ["links-left-out"]
 
 
-@pytest.mark.parametrize("name", ["pubtator", "conll", "tsv", "csv", "records", "kazu", "html", "predictions", "text"])
+@pytest.mark.parametrize(
+    "name", ["pubtator", "conll", "tsv", "csv", "records", "kazu", "html", "predictions", "text"]
+)
 def test_formats_without_a_place_say_how_many(tmp_path: Path, name: str) -> None:
     assert write(tmp_path / "x", [of_brat(tmp_path / "a")], format=name).losses["relations"] == 3
 
@@ -163,7 +196,9 @@ def test_a_relation_of_a_mention_that_is_gone_is_counted(tmp_path: Path) -> None
     for name in ("bioc", "bioc-json", "brat"):
         report = write(tmp_path / name, [left], format=name)
         assert report.losses == {"relations": 2}
-        assert [one.type for one in next(iter(read(tmp_path / name, format=name))).relations] == ["Cause-of"]
+        assert [one.type for one in next(iter(read(tmp_path / name, format=name))).relations] == [
+            "Cause-of"
+        ]
     assert write(tmp_path / "all.jsonl", [left]).losses == {}
     assert list(read(tmp_path / "all.jsonl")) == [left]
 
@@ -180,7 +215,10 @@ def test_what_brat_cannot_say_is_counted(tmp_path: Path) -> None:
     )
     noted = Relation(type="Equiv", arguments=pair, attributes=(("sure", "yes"),))
     changed = found.having(relations=(*odd, noted))
-    assert write(tmp_path / "b", [changed], format="brat").losses == {"relations": 5, "attributes": 1}
+    assert write(tmp_path / "b", [changed], format="brat").losses == {
+        "relations": 5,
+        "attributes": 1,
+    }
     (same,) = read(tmp_path / "b")
     assert same.relations == (Relation(type="Equiv", arguments=pair),)
 
@@ -207,7 +245,9 @@ def test_all_relations_of_a_corpus_come_back(tmp_path: Path) -> None:
             if "/dev/" in f"/{name}" and name.endswith(".ann")
             for line in archive.read(name).decode().splitlines()
         ]
-    assert sum(len(one.relations) for one in documents) == sum(row.startswith("R") for row in rows) > 0
+    assert (
+        sum(len(one.relations) for one in documents) == sum(row.startswith("R") for row in rows) > 0
+    )
     for name in ("brat", "bioc", "bioc-json"):
         assert "relations" not in write(tmp_path / name, documents, format=name).losses
         back = {one.id: one.relations for one in read(tmp_path / name, format=name)}

@@ -16,36 +16,54 @@ from fascicle.formats.requests import ReadRequest, distinct_files, read_file, re
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.training.corpus import read_part, reading_of_part
 
-DOCUMENT = Document(id="a", text="Bonn", mentions=(Mention(((0, 4),), "LOC", score=0.5, source="model"),))
+DOCUMENT = Document(
+    id="a", text="Bonn", mentions=(Mention(((0, 4),), "LOC", score=0.5, source="model"),)
+)
 
 
 @pytest.fixture
 def records(tmp_path: Path) -> Path:
     path = tmp_path / "records.jsonl"
     path.write_text(
-        "".join(json.dumps({"body": f"text {part}", "part": part}) + "\n" for part in ("train", "dev", "train")),
+        "".join(
+            json.dumps({"body": f"text {part}", "part": part}) + "\n"
+            for part in ("train", "dev", "train")
+        ),
         encoding="utf-8",
     )
     return path
 
 
-def test_a_file_counts_once_however_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_counts_once_however_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "a.txt").write_text("Bonn", encoding="utf-8")
     (tmp_path / "b.txt").symlink_to("a.txt")
     monkeypatch.chdir(tmp_path)
     names = ["a.txt", "./a.txt", str(tmp_path / "a.txt"), ".", f"../{tmp_path.name}/a.txt"]
     found = resolve_inputs(names, (), ReadRequest()).inputs
     assert [one.name for one in found] == ["a.txt", "b.txt"]  # a link is a document of its own
-    assert distinct_files(["-", "./-", "s3://a//b", "s3://a/b"]) == ["-", "./-", "s3://a//b", "s3://a/b"]
+    assert distinct_files(["-", "./-", "s3://a//b", "s3://a/b"]) == [
+        "-",
+        "./-",
+        "s3://a//b",
+        "s3://a/b",
+    ]
 
 
 @pytest.mark.parametrize("name", ["jsonl", "records", "native", "auto"])
-def test_both_kinds_of_json_lines_are_read_under_both_names(tmp_path: Path, records: Path, name: str) -> None:
+def test_both_kinds_of_json_lines_are_read_under_both_names(
+    tmp_path: Path, records: Path, name: str
+) -> None:
     write(tmp_path / "own.jsonl", [DOCUMENT])
     assert detect(str(tmp_path / "own.jsonl")) == "jsonl"
     assert list(read(tmp_path / "own.jsonl", format=name)) == [DOCUMENT]
     request = ReadRequest(format=name, fields=(("text", "body"),))
-    assert [document.text for document in read_file(str(records), request)] == ["text train", "text dev", "text train"]
+    assert [document.text for document in read_file(str(records), request)] == [
+        "text train",
+        "text dev",
+        "text train",
+    ]
 
 
 def test_one_name_is_one_format_for_reading_and_writing(tmp_path: Path) -> None:
@@ -93,9 +111,16 @@ def test_every_row_names_what_reads_and_writes() -> None:
 
 def test_a_recipe_and_a_request_read_alike(records: Path) -> None:
     corpus = CorpusSettings(
-        train=str(records), dev=str(records), format="jsonl", fields=("text=body",), where="part={part}"
+        train=str(records),
+        dev=str(records),
+        format="jsonl",
+        fields=("text=body",),
+        where="part={part}",
     )
-    assert [document.text for document in read_part(corpus, "train")] == ["text train", "text train"]
+    assert [document.text for document in read_part(corpus, "train")] == [
+        "text train",
+        "text train",
+    ]
     assert list(read_file(str(records), reading_of_part(corpus, "dev"))) == read_part(corpus, "dev")
 
 

@@ -22,16 +22,24 @@ from fascicle.formats.predictions import read as read_predictions
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=60)
 NAME = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
-PLAIN_NAME = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Zs", "Zl", "Zp"]), min_size=1, max_size=8)
+PLAIN_NAME = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cc", "Zs", "Zl", "Zp"]),
+    min_size=1,
+    max_size=8,
+)
 SCORE = st.none() | st.floats(0, 1)
 LINK = st.builds(Link, id=NAME, ontology=TEXT, name=TEXT, score=SCORE)
-EVENT = st.builds(Event, step=NAME, kind=st.sampled_from(["loss", "repair", "note"]), code=NAME, message=TEXT)
+EVENT = st.builds(
+    Event, step=NAME, kind=st.sampled_from(["loss", "repair", "note"]), code=NAME, message=TEXT
+)
 
 
 @st.composite
 def fragments(draw: st.DrawFn, length: int, most: int = 3) -> tuple[tuple[int, int], ...]:
     count = draw(st.integers(1, min(most, (length + 1) // 2)))
-    places = draw(st.lists(st.integers(0, length), min_size=2 * count, max_size=2 * count, unique=True))
+    places = draw(
+        st.lists(st.integers(0, length), min_size=2 * count, max_size=2 * count, unique=True)
+    )
     ordered = sorted(places)
     return tuple(zip(ordered[::2], ordered[1::2], strict=True))
 
@@ -72,7 +80,12 @@ def documents(draw: st.DrawFn) -> Document:
 
 
 def _through(
-    found: list[Document], name: str, *, write_options: Any = None, read_options: Any = None, file: str = "file"
+    found: list[Document],
+    name: str,
+    *,
+    write_options: Any = None,
+    read_options: Any = None,
+    file: str = "file",
 ) -> list[Document]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / file
@@ -102,7 +115,9 @@ def test_predictions_as_json_lines(found: list[Prediction]) -> None:
 @st.composite
 def plain_predictions(draw: st.DrawFn) -> Prediction:
     mention = st.builds(Mention, fragments(40), PLAIN_NAME, score=SCORE, source=st.just("me"))
-    return Prediction(id=draw(PLAIN_NAME), mentions=unique(draw(st.lists(mention, min_size=1, max_size=5)))[0])
+    return Prediction(
+        id=draw(PLAIN_NAME), mentions=unique(draw(st.lists(mention, min_size=1, max_size=5)))[0]
+    )
 
 
 @few
@@ -132,26 +147,46 @@ def pubtator_documents(draw: st.DrawFn) -> Document:
     sections += [Section(len(title) + 1, len(text), "abstract")] if abstract else []
     mentions: list[Mention] = []
     if text:
-        links = st.lists(CONCEPT, max_size=3, unique=True).map(lambda ids: tuple(Link(id=i) for i in ids))
-        mentions = draw(st.lists(st.builds(Mention, fragments(len(text), 1), PLAIN_NAME, links=links), max_size=4))
+        links = st.lists(CONCEPT, max_size=3, unique=True).map(
+            lambda ids: tuple(Link(id=i) for i in ids)
+        )
+        mentions = draw(
+            st.lists(
+                st.builds(Mention, fragments(len(text), 1), PLAIN_NAME, links=links), max_size=4
+            )
+        )
     identifier = draw(PLAIN_NAME.filter(lambda name: "|" not in name and "\ufeff" not in name))
-    return Document(id=identifier, text=text, sections=tuple(sections), mentions=unique(mentions)[0])
+    return Document(
+        id=identifier, text=text, sections=tuple(sections), mentions=unique(mentions)[0]
+    )
 
 
 @few
-@given(st.lists(pubtator_documents().filter(lambda d: d.sections and d.sections[0].start == 0), min_size=1, max_size=3))
+@given(
+    st.lists(
+        pubtator_documents().filter(lambda d: d.sections and d.sections[0].start == 0),
+        min_size=1,
+        max_size=3,
+    )
+)
 def test_pubtator(found: list[Document]) -> None:
     found = [msgspec.structs.replace(d, id=f"{number}{d.id}") for number, d in enumerate(found)]
     for document, same in zip(found, _through(found, "pubtator"), strict=True):
-        assert (same.id, same.text, same.sections) == (document.id, document.text, document.sections)
+        assert (same.id, same.text, same.sections) == (
+            document.id,
+            document.text,
+            document.sections,
+        )
         for mention, read_back in zip(document.mentions, same.mentions, strict=True):
             assert (mention.spans, mention.type) == (read_back.spans, read_back.type)
-            assert list(map(display_identifier, mention.links)) == list(map(display_identifier, read_back.links))
+            assert list(map(display_identifier, mention.links)) == list(
+                map(display_identifier, read_back.links)
+            )
 
 
-TOKEN = st.text(st.characters(codec="utf-8", exclude_characters="\t\r\n\0"), min_size=1, max_size=5).filter(
-    lambda token: token.strip(" ") != "" and not token.startswith("\ufeff")
-)
+TOKEN = st.text(
+    st.characters(codec="utf-8", exclude_characters="\t\r\n\0"), min_size=1, max_size=5
+).filter(lambda token: token.strip(" ") != "" and not token.startswith("\ufeff"))
 
 
 @st.composite
@@ -184,15 +219,24 @@ def test_conll(found: list[Document]) -> None:
 @given(st.lists(documents(), min_size=1, max_size=3).filter(_unique_ids))
 def test_json_lines_keep_text_and_mentions(found: list[Document]) -> None:
     for document, same in zip(found, _through(found, "jsonl"), strict=True):
-        assert (same.id, same.text, same.sentences) == (document.id, document.text, document.sentences)
-        assert {(m.spans, m.type) for m in same.mentions} == {(m.spans, m.type) for m in document.mentions}
+        assert (same.id, same.text, same.sentences) == (
+            document.id,
+            document.text,
+            document.sentences,
+        )
+        assert {(m.spans, m.type) for m in same.mentions} == {
+            (m.spans, m.type) for m in document.mentions
+        }
 
 
 ENTRY = PLAIN_NAME.filter(lambda name: name.upper() not in ("NULL", "NIL"))
 ONTOLOGY = PLAIN_NAME.filter(lambda name: ":" not in name and name != "-") | st.just("")
 VALUE = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), max_size=12)
 CLEAN = st.text(st.characters(codec="utf-8", exclude_characters="\t\r\n\0"), max_size=12)
-LINES = st.text(st.characters(codec="utf-8", exclude_characters="\0") | st.sampled_from("\r\n\t\ufeff "), max_size=40)
+LINES = st.text(
+    st.characters(codec="utf-8", exclude_characters="\0") | st.sampled_from("\r\n\t\ufeff "),
+    max_size=40,
+)
 
 
 @st.composite
@@ -217,12 +261,19 @@ def brat_documents(draw: st.DrawFn) -> Document:
 def _without_gaps_of_blanks(document: Document) -> Document:
     """Removes mentions with two fragments that brat cannot tell from one name over a line end."""
     text = document.text
-    kept = [m for m in document.mentions if not any(text[a:b].isspace() for (_, a), (b, _) in pairwise(m.spans))]
+    kept = [
+        m
+        for m in document.mentions
+        if not any(text[a:b].isspace() for (_, a), (b, _) in pairwise(m.spans))
+    ]
     return msgspec.structs.replace(document, mentions=tuple(kept))
 
 
 @few
-@given(st.lists(brat_documents(), min_size=1, max_size=3).filter(_unique_ids), st.sampled_from(["file", "file.zip"]))
+@given(
+    st.lists(brat_documents(), min_size=1, max_size=3).filter(_unique_ids),
+    st.sampled_from(["file", "file.zip"]),
+)
 def test_brat(found: list[Document], file: str) -> None:
     found = [_without_gaps_of_blanks(document) for document in found]
     same = {document.id: document for document in _through(found, "brat", file=file)}

@@ -14,7 +14,11 @@ def test_title_and_abstract_are_two_sentences_in_conll(tmp_path: Path) -> None:
     source.write_text(TEXT, encoding="utf-8")
     assert main(["corpus", "convert", str(source), "-o", str(target)]) == 0
     blocks = target.read_text(encoding="utf-8").strip().split("\n\n")
-    assert ["".join(line.split()[0] for line in block.splitlines()) for block in blocks if "DOCSTART" not in block] == [
+    assert [
+        "".join(line.split()[0] for line in block.splitlines())
+        for block in blocks
+        if "DOCSTART" not in block
+    ] == [
         "RoleofIL-2",
         "Thegenehelps.",
         "Itworks.",

@@ -11,11 +11,16 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document
 from fascicle.formats.files import IdSet, unique_ids
 
-IDS = st.lists(st.sampled_from(["a", "b", "a#2", "a#2#2", "b#3", "é"]) | st.text(max_size=3).filter(bool), max_size=60)
+IDS = st.lists(
+    st.sampled_from(["a", "b", "a#2", "a#2#2", "b#3", "é"]) | st.text(max_size=3).filter(bool),
+    max_size=60,
+)
 
 
 def naive(ids: list[str]) -> list[str]:
-    """By the rule: the first id that is free of ``id``, ``id#2``, ``id#3`` and so on, counted on for each id."""
+    """By the rule: the first id that is free of ``id``, ``id#2``, ``id#3`` and so on, counted on
+    for each id.
+    """
     found: list[str] = []
     copies: Counter[str] = Counter()
     for original in ids:

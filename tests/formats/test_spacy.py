@@ -1,4 +1,6 @@
-"""Binary files of spaCy: written and read without spaCy, and held against spaCy where it is installed."""
+"""Binary files of spaCy: written and read without spaCy, and held against spaCy where it is
+installed.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ DOCUMENT = Document(
             links=(IL2,),
         ),
         Mention(((TEXT.index("number"), TEXT.index("cases:") + 6),), "long"),
-        Mention(((TEXT.index("root,"), TEXT.index("root,") + 5),), "X", source="my model", score=0.5),
+        Mention(
+            ((TEXT.index("root,"), TEXT.index("root,") + 5),), "X", source="my model", score=0.5
+        ),
     ),
     meta={"year": "2001"},
 )
@@ -58,7 +62,12 @@ def test_the_numbers_of_strings() -> None:
     # MurmurHash64A with seed 1, from the documentation of spaCy: https://spacy.io/api/stringstore
     assert string_number("apple") == 8566208034543834098
     assert string_number("coffee") == 3197928453018144401
-    assert (string_number(""), string_number("ORG"), string_number("root"), string_number("_")) == (0, 383, 449, 456)
+    assert (string_number(""), string_number("ORG"), string_number("root"), string_number("_")) == (
+        0,
+        383,
+        449,
+        456,
+    )
 
 
 def test_the_table_of_symbols(spacy: Any) -> None:
@@ -97,14 +106,19 @@ def test_spacy_reads_ours(tmp_path: Path, spacy: Any) -> None:
     doc, empty = docs_of(spacy, path)
     assert (doc.text, empty.text) == (TEXT, "")
     assert [token.text for token in doc if not token.is_space] == TEXT.split()
-    assert [(one.label_, one.text) for one in doc.ents] == [("long", "number of IL-2\n\ncases:"), ("X", "root,")]
+    assert [(one.label_, one.text) for one in doc.ents] == [
+        ("long", "number of IL-2\n\ncases:"),
+        ("X", "root,"),
+    ]
     assert {(one.label_, one.text, one.kb_id_) for one in doc.spans["sc"]} == {
         ("long", "number of IL-2\n\ncases:", ""),
         ("ORG", "IL-2", "NCBIGene:3558"),
     }
     assert [one.text for one in doc.spans["my model"]] == ["root,"]
     assert doc.spans["my model"].attrs["scores"] == [0.5]
-    assert [one.text.strip() for one in doc.sents] == [TEXT[a:b].strip() for a, b in DOCUMENT.sentences or ()]
+    assert [one.text.strip() for one in doc.sents] == [
+        TEXT[a:b].strip() for a, b in DOCUMENT.sentences or ()
+    ]
     assert doc.user_data["id"] == "PMC 1"
     plain = msgspec.structs.replace(DOCUMENT, mentions=DOCUMENT.mentions[1:2])
     write(path, [plain], overwrite=True)
@@ -117,7 +131,9 @@ def test_we_read_those_of_spacy(tmp_path: Path, spacy: Any) -> None:
     from spacy.tokens import Doc, DocBin, Span  # type: ignore[import-not-found,unused-ignore]
 
     vocab = spacy.blank("en").vocab
-    doc = Doc(vocab, words=["The", "number", "of", "cases", "."], spaces=[True, True, True, False, False])
+    doc = Doc(
+        vocab, words=["The", "number", "of", "cases", "."], spaces=[True, True, True, False, False]
+    )
     doc.ents = [Span(doc, 1, 2, label="NUM"), Span(doc, 2, 4, label="agent", kb_id="Q1")]
     doc.spans["sc"] = [Span(doc, 0, 4, label="X"), Span(doc, 1, 2, label="NUM")]
     doc.spans["other"] = [Span(doc, 3, 4, label="Y")]
@@ -127,7 +143,9 @@ def test_we_read_those_of_spacy(tmp_path: Path, spacy: Any) -> None:
     doc[0].tag_ = "DT"
     for attrs in (None, ("ENT_TYPE", "TAG"), ("ENT_IOB", "ENT_TYPE", "TAG")):
         given = {} if attrs is None else {"attrs": attrs}
-        DocBin(docs=[doc, Doc(vocab, words=[])], store_user_data=True, **given).to_disk(tmp_path / "a.spacy")
+        DocBin(docs=[doc, Doc(vocab, words=[])], store_user_data=True, **given).to_disk(
+            tmp_path / "a.spacy"
+        )
         found, empty = read(tmp_path / "a.spacy")
         assert (found.id, found.text, empty.text) == ("a:1", doc.text, "")
         said = {(m.spans, m.type, m.source) for m in found.mentions}
@@ -140,18 +158,28 @@ def test_we_read_those_of_spacy(tmp_path: Path, spacy: Any) -> None:
         assert said == {(((a, b),), kind, source) for (a, b), kind, source in expected}
         codes = {event.code for event in found.events}
         assert codes == {"user-data-left-out", "categories-left-out", "grammar-left-out"}
-        assert all(event.kind == "note" for event in found.events if event.code == "grammar-left-out")
+        assert all(
+            event.kind == "note" for event in found.events if event.code == "grammar-left-out"
+        )
 
 
 CHARACTERS = st.characters(codec="utf-8") | st.sampled_from(" \n\u00a0")
-NAME = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6) | st.sampled_from(["ORG", "number", "case", "dep"])
+NAME = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6) | st.sampled_from(
+    ["ORG", "number", "case", "dep"]
+)
 
 
 @st.composite
 def documents(draw: st.DrawFn) -> Document:
-    text = draw(st.lists(st.sampled_from(["number", " ", "  ", "root"]) | st.text(CHARACTERS, max_size=6)).map("".join))
+    text = draw(
+        st.lists(
+            st.sampled_from(["number", " ", "  ", "root"]) | st.text(CHARACTERS, max_size=6)
+        ).map("".join)
+    )
     borders = sorted(draw(st.sets(st.integers(0, len(text)), max_size=12)))
-    words = tuple((a, b) for a, b in zip(borders[::2], borders[1::2], strict=False) if text[a:b].strip())
+    words = tuple(
+        (a, b) for a, b in zip(borders[::2], borders[1::2], strict=False) if text[a:b].strip()
+    )
     mentions: list[Mention] = []
     if words:
         place = st.tuples(*[st.integers(0, len(words) - 1)] * 2).map(sorted)
@@ -159,8 +187,14 @@ def documents(draw: st.DrawFn) -> Document:
         links = st.lists(st.builds(Link, id=NAME), max_size=1).map(tuple)
         source = st.sampled_from(["gold", "gold", "model"])
         score = st.none() | st.floats(0, 1)
-        mentions = draw(st.lists(st.builds(Mention, span, NAME, source=source, score=score, links=links), max_size=5))
-    meta = draw(st.dictionaries(NAME, st.text(st.characters(codec="utf-8"), max_size=5), max_size=2))
+        mentions = draw(
+            st.lists(
+                st.builds(Mention, span, NAME, source=source, score=score, links=links), max_size=5
+            )
+        )
+    meta = draw(
+        st.dictionaries(NAME, st.text(st.characters(codec="utf-8"), max_size=5), max_size=2)
+    )
     return Document(id=draw(NAME), text=text, words=words, mentions=unique(mentions)[0], meta=meta)
 
 
@@ -188,7 +222,9 @@ def test_a_bad_document_costs_itself(tmp_path: Path) -> None:
     assert report.aside.count == 1
 
 
-@pytest.mark.parametrize("change", [{"lengths": b"\1\0\0\0"}, {"attrs": [1]}, {"attrs": []}, {"tokens": b"1"}])
+@pytest.mark.parametrize(
+    "change", [{"lengths": b"\1\0\0\0"}, {"attrs": [1]}, {"attrs": []}, {"tokens": b"1"}]
+)
 def test_columns_that_do_not_fit(tmp_path: Path, change: dict[str, Any]) -> None:
     path = tmp_path / "a.spacy"
     write(path, [DOCUMENT])

@@ -66,7 +66,9 @@ def test_table_and_json(tmp_path: Path) -> None:
     assert "66.7% of the mentions" in format_table(corpus_stats([DOCUMENT]))
 
 
-_SPANS = st.tuples(st.integers(0, 12), st.integers(1, 5)).map(lambda pair: (pair[0], pair[0] + pair[1]))
+_SPANS = st.tuples(st.integers(0, 12), st.integers(1, 5)).map(
+    lambda pair: (pair[0], pair[0] + pair[1])
+)
 
 
 @given(st.lists(st.tuples(_SPANS, st.sampled_from("XY")), max_size=9))
@@ -84,7 +86,11 @@ def test_relations_against_all_pairs(found: list[tuple[tuple[int, int], str]]) -
     assert stats.inner_same_type == count(lambda a, b: inside(a, b) and a.type == b.type)
     assert stats.same_span == count(lambda a, b: a.spans == b.spans)
     assert stats.crossing == count(
-        lambda a, b: overlaps(a.spans[0], b.spans[0]) and a.spans != b.spans and not (inside(a, b) or inside(b, a))
+        lambda a, b: (
+            overlaps(a.spans[0], b.spans[0])
+            and a.spans != b.spans
+            and not (inside(a, b) or inside(b, a))
+        )
     )
     assert stats.overlapping == count(lambda a, b: overlaps(a.spans[0], b.spans[0]))
 

@@ -17,7 +17,8 @@ BIOC = json.dumps({"id": "#", "passages": [{"offset": 0, "text": BODY}]}) + "\n"
 XML = f"<document><id>#</id><passage><offset>0</offset><text>{BODY}</text></passage></document>"
 CITATION = f"<MedlineCitation><PMID>#</PMID><Article><ArticleTitle>{BODY}</ArticleTitle></Article></MedlineCitation>"
 ARTICLE = (
-    '<article><front><article-meta><article-id pub-id-type="pmid">#</article-id></article-meta></front>'
+    "<article><front><article-meta><article-id "
+    'pub-id-type="pmid">#</article-id></article-meta></front>'
     f"<body><p>{BODY}</p></body></article>"
 )
 # Format -> what a file begins with, a document, and what it ends with.
@@ -41,8 +42,12 @@ def test_memory_is_constant(tmp_path: Path, name: str) -> None:
     peaks = {}
     for count in (FEW, FEW, MANY):  # the first time, modules are loaded
         path = tmp_path / str(count)
-        path.write_text(head + "".join(one.replace("#", str(number)) for number in range(count)) + tail)
-        peaks[count] = peak(lambda path=path: sum(1 for _ in read(path, format=name)), expected=count)  # type: ignore[misc]
+        path.write_text(
+            head + "".join(one.replace("#", str(number)) for number in range(count)) + tail
+        )
+        peaks[count] = peak(
+            lambda path=path: sum(1 for _ in read(path, format=name)), expected=count
+        )  # type: ignore[misc]
     assert path.stat().st_size > 2_500_000
     assert peaks[MANY] < peaks[FEW] + 500_000  # the ids alone are kept
 

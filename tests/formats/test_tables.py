@@ -17,7 +17,10 @@ from fascicle.formats.outputs import WriteRequest, write_documents, write_predic
 from fascicle.formats.predictions import find_columns, make_prediction, read, write
 from fascicle.formats.tables import CSV, TSV, split_cells
 
-CELL = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0") | st.sampled_from("'=+-@\","), max_size=9)
+CELL = st.text(
+    st.characters(codec="utf-8", exclude_characters="\r\n\0") | st.sampled_from("'=+-@\","),
+    max_size=9,
+)
 
 
 @given(st.lists(CELL, min_size=2, max_size=6))
@@ -30,7 +33,8 @@ def test_what_csv_writes_is_read_back(cells: list[str]) -> None:
 def test_rows_are_those_of_the_library(cells: list[str]) -> None:
     line = CSV.row([CSV.cell(cell) for cell in cells])
     (found,) = csv.reader(io.StringIO(line, newline=""))
-    assert not any(cell.startswith(("=", "+", "-", "@")) for cell in found)  # no spreadsheet takes it for a formula
+    # no spreadsheet takes it for a formula
+    assert not any(cell.startswith(("=", "+", "-", "@")) for cell in found)
     assert [cell.lstrip("'") for cell in found] == [cell.lstrip("'") for cell in cells]
 
 
@@ -48,7 +52,8 @@ DOCUMENT = Document(
 def test_csv(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     write_documents([DOCUMENT], WriteRequest(path=str(path), format="csv"))
-    assert path.read_bytes().startswith(b"\xef\xbb\xbfdocument,")  # spreadsheets take it for another encoding without
+    # spreadsheets take it for another encoding without
+    assert path.read_bytes().startswith(b"\xef\xbb\xbfdocument,")
     content = path.read_bytes().decode("utf-8-sig")
     assert content.count("\r\n") == content.count("\n") == 4
     rows = list(csv.DictReader(io.StringIO(content, newline="")))
@@ -71,7 +76,10 @@ def test_tsv(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["csv", "tsv"])
 def test_links_have_columns(tmp_path: Path, name: str) -> None:
-    links = tuple(Link(id=one, ontology="MESH", name=f"-name {one}", curie=f"MESH:{one}") for one in ("D1", "D2"))
+    links = tuple(
+        Link(id=one, ontology="MESH", name=f"-name {one}", curie=f"MESH:{one}")
+        for one in ("D1", "D2")
+    )
     gold = (Mention(((0, 1),), "X", links=links), Mention(((2, 3),), "X"))
     path = tmp_path / f"a.{name}"
     document = Document(id="1", text="a b", mentions=gold)
@@ -84,17 +92,22 @@ def test_links_have_columns(tmp_path: Path, name: str) -> None:
     )
     (found,) = read(Source(path=str(path)), mention_source="gold")
     assert found.mentions == gold
-    report = write_predictions([make_prediction(document)], WriteRequest(path=str(tmp_path / f"b.{name}"), format=name))
+    report = write_predictions(
+        [make_prediction(document)], WriteRequest(path=str(tmp_path / f"b.{name}"), format=name)
+    )
     assert report.losses["links"] == 2
 
 
 @pytest.mark.parametrize("name", ["csv", "tsv"])
 def test_an_identifier_with_its_vocabulary_alone_is_held(tmp_path: Path, name: str) -> None:
     mentions = tuple(
-        Mention(((at, at + 1),), "X", links=(Link(id=one, ontology="MESH"),)) for at, one in enumerate(("D1", "a b"))
+        Mention(((at, at + 1),), "X", links=(Link(id=one, ontology="MESH"),))
+        for at, one in enumerate(("D1", "a b"))
     )
     path = tmp_path / f"a.{name}"
-    report = write_documents([Document(id="1", text="a b", mentions=mentions)], WriteRequest(path=str(path)))
+    report = write_documents(
+        [Document(id="1", text="a b", mentions=mentions)], WriteRequest(path=str(path))
+    )
     assert "MESH:D1" in path.read_text(encoding="utf-8").splitlines()[1]
     assert report.losses["links"] == 1
     (found,) = read(Source(path=str(path)), mention_source="gold")
@@ -103,7 +116,9 @@ def test_an_identifier_with_its_vocabulary_alone_is_held(tmp_path: Path, name: s
 
 def test_a_column_of_links_may_be_all_there_is(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text("links,document,type,start,end\nMESH:D1|what,1,X,0,1\n,1,X,2,3\n", encoding="utf-8")
+    path.write_text(
+        "links,document,type,start,end\nMESH:D1|what,1,X,0,1\n,1,X,2,3\n", encoding="utf-8"
+    )
     (found,) = read(Source(path=str(path)))
     assert [[link.id for link in one.links] for one in found.mentions] == [["D1", "what"], []]
 
@@ -123,7 +138,9 @@ def test_a_long_mention(tmp_path: Path) -> None:
     assert found.mentions == document.mentions
 
 
-@pytest.mark.parametrize("bad", ["", "a\tb", "a\nb", "a\rb", "a\0", "a\x1b", "a\x85", "a\u2028", "\ufeffa"])
+@pytest.mark.parametrize(
+    "bad", ["", "a\tb", "a\nb", "a\rb", "a\0", "a\x1b", "a\x85", "a\u2028", "\ufeffa"]
+)
 @pytest.mark.parametrize("table", [TSV, CSV])
 def test_names_that_break_rows(table: object, bad: str) -> None:
     assert table in (TSV, CSV)

@@ -1,4 +1,6 @@
-"""Tables that shared tasks take: their columns, what they lose, and that the reader of such tables reads them back."""
+"""Tables that shared tasks take: their columns, what they lose, and that the reader of such
+tables reads them back.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,11 @@ def test_the_columns_of_each_task(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", TASKS)
 def test_fragments_and_scores_are_lost_and_counted(tmp_path: Path, name: str) -> None:
-    said = document(TEXT, Mention(((8, 13), (16, 20)), "ENFERMEDAD"), Mention(((16, 20),), "ENFERMEDAD", score=0.5))
+    said = document(
+        TEXT,
+        Mention(((8, 13), (16, 20)), "ENFERMEDAD"),
+        Mention(((16, 20),), "ENFERMEDAD", score=0.5),
+    )
     report = WriteReport()
     write(tmp_path / "a.tsv", [said], format=name, report=report)
     assert len((tmp_path / "a.tsv").read_text().splitlines()) == 2
@@ -53,7 +59,10 @@ def test_fragments_and_scores_are_lost_and_counted(tmp_path: Path, name: str) ->
 @pytest.mark.parametrize("name", TASKS)
 @pytest.mark.parametrize("bad", ["a\tb", "", "a\nb"])
 def test_an_id_or_a_type_that_a_row_cannot_hold(tmp_path: Path, name: str, bad: str) -> None:
-    for said in (document(TEXT, Mention(((0, 1),), "X"), name=bad), document(TEXT, Mention(((0, 1),), bad or "a\tb"))):
+    for said in (
+        document(TEXT, Mention(((0, 1),), "X"), name=bad),
+        document(TEXT, Mention(((0, 1),), bad or "a\tb")),
+    ):
         with pytest.raises((InputError, ValueError)):
             write(tmp_path / "a.tsv", [said], format=name)
         assert not (tmp_path / "a.tsv").exists()
@@ -62,16 +71,42 @@ def test_an_id_or_a_type_that_a_row_cannot_hold(tmp_path: Path, name: str, bad: 
 def test_predictions_of_a_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     write(tmp_path / "in.jsonl", [document(TEXT, Mention(((8, 13),), "ENFERMEDAD"))])
     assert (
-        main(["corpus", "convert", str(tmp_path / "in.jsonl"), "--format", "livingner", "-o", str(tmp_path / "o.tsv")])
+        main(
+            [
+                "corpus",
+                "convert",
+                str(tmp_path / "in.jsonl"),
+                "--format",
+                "livingner",
+                "-o",
+                str(tmp_path / "o.tsv"),
+            ]
+        )
         == 0
     )
     assert (tmp_path / "o.tsv").read_text().startswith(TASKS["livingner"])
-    assert main(["corpus", "convert", str(tmp_path / "o.tsv"), "-f", "livingner", "-o", str(tmp_path / "b.jsonl")]) == 2
+    assert (
+        main(
+            [
+                "corpus",
+                "convert",
+                str(tmp_path / "o.tsv"),
+                "-f",
+                "livingner",
+                "-o",
+                str(tmp_path / "b.jsonl"),
+            ]
+        )
+        == 2
+    )
     capfd.readouterr()
 
 
 SPANS = st.lists(
-    st.tuples(st.integers(0, len(TEXT) - 1), st.integers(1, 6), st.sampled_from(("SPECIES", "HUMAN"))), unique=True
+    st.tuples(
+        st.integers(0, len(TEXT) - 1), st.integers(1, 6), st.sampled_from(("SPECIES", "HUMAN"))
+    ),
+    unique=True,
 )
 
 

@@ -33,9 +33,13 @@ Fig. <ref type="figure" target="#fig_0">1</ref> and <ref type="bibr">(Smith, 200
 <div type="references"><listBibl><biblStruct xml:id="b0"/><biblStruct xml:id="b1"/></listBibl></div></back></text>"""
 
 
-def of(folder: Path, content: str = HEADER + TEXT, options: JatsOptions | None = None) -> list[Document]:
+def of(
+    folder: Path, content: str = HEADER + TEXT, options: JatsOptions | None = None
+) -> list[Document]:
     path = folder / "some.tei.xml"
-    path.write_text(f'<?xml version="1.0"?>\n<TEI xmlns="http://www.tei-c.org/ns/1.0">{content}</TEI>')
+    path.write_text(
+        f'<?xml version="1.0"?>\n<TEI xmlns="http://www.tei-c.org/ns/1.0">{content}</TEI>'
+    )
     assert detect(str(path)) == "tei"
     return list(read(path, options=options))
 
@@ -65,7 +69,13 @@ def test_an_article_of_grobid(tmp_path: Path) -> None:
     ]
     assert found.text == "\n\n".join(text for _, text in parts(found))
     assert found.id == "5"
-    meta = {"pmid": "5", "doi": "10.1/x", "journal": "J. Mice", "year": "2019", "keywords": "mice|rats"}
+    meta = {
+        "pmid": "5",
+        "doi": "10.1/x",
+        "journal": "J. Mice",
+        "year": "2019",
+        "keywords": "mice|rats",
+    }
     assert found.meta == meta
     events = {event.code: event.message for event in found.events}
     assert "author" in events["fields-left-out"]
@@ -80,8 +90,13 @@ def test_tables_on_request(tmp_path: Path) -> None:
 
 def test_several_texts_and_prefixes(tmp_path: Path) -> None:
     path = tmp_path / "a.xml"
-    texts = [f"<tei:TEI><tei:text><tei:body><tei:p>{one}</tei:p></tei:body></tei:text></tei:TEI>" for one in "ab"]
-    path.write_text(f'<tei:teiCorpus xmlns:tei="http://www.tei-c.org/ns/1.0">{"".join(texts)}</tei:teiCorpus>')
+    texts = [
+        f"<tei:TEI><tei:text><tei:body><tei:p>{one}</tei:p></tei:body></tei:text></tei:TEI>"
+        for one in "ab"
+    ]
+    path.write_text(
+        f'<tei:teiCorpus xmlns:tei="http://www.tei-c.org/ns/1.0">{"".join(texts)}</tei:teiCorpus>'
+    )
     assert [one.text for one in read(path)] == ["a", "b"]
 
 

@@ -45,7 +45,10 @@ def test_a_tsv_has_no_quotes_unless_asked_for(tmp_path: Path) -> None:
     assert [one.text for one in found] == ['"Quoted" title', 'T\n\nan "odd quote']
     assert found[1].sections == (Section(0, 1, "title"), Section(3, 16, "text"))
     quoted = 'id\ttext\n1\t"a\t""b"""\n'
-    assert of(tmp_path, quoted, "a.tsv", format="table", options=TextTableOptions(quotes=True))[0].text == 'a\t"b"'
+    assert (
+        of(tmp_path, quoted, "a.tsv", format="table", options=TextTableOptions(quotes=True))[0].text
+        == 'a\t"b"'
+    )
 
 
 def test_columns_of_other_names(tmp_path: Path) -> None:
@@ -63,7 +66,10 @@ def test_columns_of_other_names(tmp_path: Path) -> None:
 
 def test_a_bad_row_costs_itself(tmp_path: Path) -> None:
     report = ReadReport(aside=FailedDocuments(keep_going=True))
-    assert [one.id for one in of(tmp_path, "id,text\n1,a\n2\n3,b,c\n4,d\n", report=report)] == ["1", "4"]
+    assert [one.id for one in of(tmp_path, "id,text\n1,a\n2\n3,b,c\n4,d\n", report=report)] == [
+        "1",
+        "4",
+    ]
     assert report.aside.count == 2
     assert "a.csv:3" in report.aside.sentences[0]
     report = ReadReport(aside=FailedDocuments(keep_going=True))
@@ -92,7 +98,12 @@ CELL = st.text(st.characters(codec="utf-8", exclude_characters="\r\0\ufeff"), ma
 
 @settings(max_examples=50, deadline=None)
 @given(
-    rows=st.lists(st.tuples(st.text("ab1", min_size=1), CELL, CELL), min_size=1, max_size=5, unique_by=lambda r: r[0])
+    rows=st.lists(
+        st.tuples(st.text("ab1", min_size=1), CELL, CELL),
+        min_size=1,
+        max_size=5,
+        unique_by=lambda r: r[0],
+    )
 )
 def test_rows_of_the_csv_module_come_back(rows: list[tuple[str, str, str]]) -> None:
     stream = io.StringIO()
@@ -115,7 +126,9 @@ def test_rows_of_the_csv_module_come_back(rows: list[tuple[str, str, str]]) -> N
         ("Title,Abstract,DOI,x", "1\n\nA", "Title and Abstract"),
     ],
 )
-def test_usual_names_of_columns_are_taken_and_said(tmp_path: Path, header: str, wanted: str, named: str) -> None:
+def test_usual_names_of_columns_are_taken_and_said(
+    tmp_path: Path, header: str, wanted: str, named: str
+) -> None:
     found, second = of(tmp_path, f"\ufeff{header}\r\n1,A,B,C\r\n2,D,E,F\r\n")
     assert detect(str(tmp_path / "a.csv")) == "table"
     assert found.text == wanted
@@ -134,23 +147,33 @@ def test_columns_that_a_user_names_are_not_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
 def test_a_table_with_one_column(tmp_path: Path, name: str) -> None:
-    assert [(one.id, one.text) for one in of(tmp_path, "Text\nAspirin helps\n", name)] == [("a:1", "Aspirin helps")]
+    assert [(one.id, one.text) for one in of(tmp_path, "Text\nAspirin helps\n", name)] == [
+        ("a:1", "Aspirin helps")
+    ]
 
 
 @pytest.mark.parametrize(
     ("header", "said"),
     [("comment,rating", "is comment, rating, and no"), ("Notes", "is Notes"), ("a;b", "is a, b")],
 )
-def test_a_table_without_a_usual_column_names_its_columns(tmp_path: Path, header: str, said: str) -> None:
+def test_a_table_without_a_usual_column_names_its_columns(
+    tmp_path: Path, header: str, said: str
+) -> None:
     (tmp_path / "a.csv").write_text(f"{header}\nx,1\n")
     with pytest.raises(FormatError, match=said):
         detect(str(tmp_path / "a.csv"))
 
 
-@pytest.mark.parametrize("bad", [b"2,caf\xff\n", b'2,"a\n,caf\xff"\n', b'2,"caf\xff,\nb"\n', b"2,caf\0\n"])
+@pytest.mark.parametrize(
+    "bad", [b"2,caf\xff\n", b'2,"a\n,caf\xff"\n', b'2,"caf\xff,\nb"\n', b"2,caf\0\n"]
+)
 def test_a_bad_byte_costs_its_row(tmp_path: Path, bad: bytes) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(b"id,text\n1,\xc3\xa9\n" + bad + b'3,"x, y"\n4,z\n')
     report = ReadReport(aside=FailedDocuments(keep_going=True))
-    assert [(one.id, one.text) for one in read(path, report=report)] == [("1", "é"), ("3", "x, y"), ("4", "z")]
+    assert [(one.id, one.text) for one in read(path, report=report)] == [
+        ("1", "é"),
+        ("3", "x, y"),
+        ("4", "z"),
+    ]
     assert [one.code for one in report.aside.errors] == ["encoding"]

@@ -18,7 +18,9 @@ SEQUENCE = re.compile(r"\x1b\[[0-9;]*m")
 
 def view(text: str, *mentions: Mention, width: int = 80, colour: bool = False) -> str:
     document = Document(id="d", text=text)
-    rendered = TextView(ViewOptions(width=width, colour=colour, title=False)).render(document, mentions)
+    rendered = TextView(ViewOptions(width=width, colour=colour, title=False)).render(
+        document, mentions
+    )
     assert rendered.endswith("\n\n")
     return rendered[:-2]
 
@@ -60,7 +62,9 @@ def test_lines_break_at_blanks_only() -> None:
 def test_a_mention_may_wrap_and_stays_marked() -> None:
     text = "aaaa " * 10
     shown = view(text, at(0, 49), width=20, colour=True)
-    assert all(line.startswith("\x1b[4;36m") and line.endswith("\x1b[0m") for line in shown.split("\n"))
+    assert all(
+        line.startswith("\x1b[4;36m") and line.endswith("\x1b[0m") for line in shown.split("\n")
+    )
 
 
 def test_line_breaks_of_the_text_are_kept() -> None:
@@ -68,7 +72,10 @@ def test_line_breaks_of_the_text_are_kept() -> None:
 
 
 def test_wide_characters_take_two_columns() -> None:
-    assert view("肺癌肺癌 肺癌肺癌 肺癌肺癌", width=20).split("\n") == ["肺癌肺癌 肺癌肺癌", "肺癌肺癌"]
+    assert view("肺癌肺癌 肺癌肺癌 肺癌肺癌", width=20).split("\n") == [
+        "肺癌肺癌 肺癌肺癌",
+        "肺癌肺癌",
+    ]
 
 
 def test_the_terminal_obeys_no_text() -> None:
@@ -77,7 +84,10 @@ def test_the_terminal_obeys_no_text() -> None:
 
 def test_the_legend_counts() -> None:
     shown = TextView(ViewOptions(width=80, types=("Chemical", "Disease")))
-    shown.render(Document(id="1", text="abc"), [at(0, 1, "Disease"), at(1, 2, "Disease"), at(2, 3, "Chemical")])
+    shown.render(
+        Document(id="1", text="abc"),
+        [at(0, 1, "Disease"), at(1, 2, "Disease"), at(2, 3, "Chemical")],
+    )
     assert shown.legend() == "Disease 2  Chemical 1  in 1 document\n"
     shown.render(Document(id="2", text=""), [])
     assert shown.legend().endswith("in 2 documents\n")
@@ -95,7 +105,9 @@ def test_links_stand_below_the_text_and_their_origin_below_all() -> None:
     ]
     event = link_event("pack@1", [("MESH", "2024")], step=STEP)
     shown = TextView(ViewOptions(width=80, title=False))
-    first, *below = shown.render(Document(id="1", text=words, events=(event,)), mentions).splitlines()
+    first, *below = shown.render(
+        Document(id="1", text=words, events=(event,)), mentions
+    ).splitlines()
     assert "MESH" not in first
     assert len(below) == 3  # each link once, and an empty line
     assert "MESH:D001249 Asthma" in below[0]
@@ -103,7 +115,12 @@ def test_links_stand_below_the_text_and_their_origin_below_all() -> None:
     assert "\x1b" not in below[1]
     other = link_event("pack@1", [("MESH", "2024"), ("DOID", "")], step=STEP)
     shown.render(Document(id="2", text=words, events=(event, other)), mentions)
-    assert shown.legend().count("2024") == shown.legend().count("pack@1") == shown.legend().count("DOID") == 1
+    assert (
+        shown.legend().count("2024")
+        == shown.legend().count("pack@1")
+        == shown.legend().count("DOID")
+        == 1
+    )
 
 
 @st.composite
@@ -115,7 +132,9 @@ def annotated(draw: st.DrawFn) -> tuple[str, list[Mention]]:
 
 
 @given(annotated(), st.integers(20, 40), st.booleans())
-def test_nothing_but_blanks_changes(case: tuple[str, list[Mention]], width: int, colour: bool) -> None:
+def test_nothing_but_blanks_changes(
+    case: tuple[str, list[Mention]], width: int, colour: bool
+) -> None:
     text, mentions = case
     shown = view(text, *mentions, width=width, colour=colour)
     plain = SEQUENCE.sub("", shown) if colour else re.sub(r"\[|\][DCO]", "", shown)
@@ -139,11 +158,15 @@ def test_brackets_enclose_what_the_mentions_say(case: tuple[str, list[Mention]])
 
 
 def test_in_colour_the_better_of_two_types_of_a_range_is_shown(tmp_path: Path) -> None:
-    mentions = (Mention(((0, 5),), "CellType", score=0.52), Mention(((0, 5),), "Disease", score=0.97))
+    mentions = (
+        Mention(((0, 5),), "CellType", score=0.52),
+        Mention(((0, 5),), "Disease", score=0.97),
+    )
     document = Document(id="d", text="Tumor", mentions=mentions)
     colours = ViewOptions(colour=True, width=80, types=("CellType", "Disease"))
     report = write(tmp_path / "a", [document], format="text", options=colours)
-    assert "\x1b[1;4;33mTumor\x1b[0m" in (tmp_path / "a").read_text()  # the colour of the second type
+    # the colour of the second type
+    assert "\x1b[1;4;33mTumor\x1b[0m" in (tmp_path / "a").read_text()
     assert report.losses["nested"] == 1
     assert "CellType 0.52 gave way to Disease 0.97" in report.examples["nested"]
     plain = write(tmp_path / "b", [document], format="text", options=ViewOptions(width=80))

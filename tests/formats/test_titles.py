@@ -23,7 +23,12 @@ def _written(folder: Path, *records: dict[str, Any]) -> Path:
 @pytest.mark.parametrize("name", ["id", "_id", "pmid", "doc_id", "document_id", "doi", "pmcid"])
 @pytest.mark.parametrize("record", [ABOUT, {"text": "Gout"}, {"text": "Gout", "entities": []}])
 def test_an_id_has_its_usual_names(name: str, record: dict[str, Any], tmp_path: Path) -> None:
-    ids = [one.id for one in read(_written(tmp_path, {name: 7, **record}, {name: "x", **record}), format="records")]
+    ids = [
+        one.id
+        for one in read(
+            _written(tmp_path, {name: 7, **record}, {name: "x", **record}), format="records"
+        )
+    ]
     assert ids == ["7", "x"]
 
 
@@ -33,18 +38,25 @@ def test_an_id_has_its_usual_names(name: str, record: dict[str, Any], tmp_path: 
         (ABOUT, "Gout\n\nIt hurts."),
         ({"title": "Gout", "abstract": None}, "Gout"),
         ({"title": "Gout", "journal": "A journal of pain"}, "Gout"),
-        ({"title": "Gout", "abstract": ["It hurts. ", "It ends."]}, "Gout\n\nIt hurts. It ends."),  # as in SciFact
+        # as in SciFact
+        ({"title": "Gout", "abstract": ["It hurts. ", "It ends."]}, "Gout\n\nIt hurts. It ends."),
         ({**ABOUT, "paragraphs": ["One."]}, "Gout\n\nIt hurts.\n\nOne."),
     ],
 )
 def test_title_and_abstract_are_the_text(record: dict[str, Any], text: str, tmp_path: Path) -> None:
     (document,) = read(_written(tmp_path, record), format="records")
     assert document.text == text
-    assert [one.name for one in document.sections or ()] == ["title", "abstract", "paragraph"][: text.count("\n\n") + 1]
+    assert [one.name for one in document.sections or ()] == ["title", "abstract", "paragraph"][
+        : text.count("\n\n") + 1
+    ]
 
 
 @pytest.mark.parametrize(
-    "more", [{"body": "A long text. " * 30}, {"sections": [{"heading": "A", "text": "A long text. " * 30}]}]
+    "more",
+    [
+        {"body": "A long text. " * 30},
+        {"sections": [{"heading": "A", "text": "A long text. " * 30}]},
+    ],
 )
 def test_a_longer_text_is_not_left_out_in_silence(more: dict[str, Any], tmp_path: Path) -> None:
     found = outcome(_written(tmp_path, {**ABOUT, **more}), "records")

@@ -38,12 +38,27 @@ def codes(document: Document) -> list[str]:
     return [event.code for event in document.events]
 
 
-# -- Label Studio ------------------------------------------------------------------------------------------------------
+# -- Label Studio
+# ------------------------------------------------------------------------------------------------------
 
 
-def region(start: int, end: int, *labels: str, text: str | None = None, **more: Any) -> dict[str, Any]:
-    value = {"start": start, "end": end, "labels": list(labels), **({} if text is None else {"text": text})}
-    return {"from_name": "label", "to_name": "text", "type": "labels", "value": value, "id": "x", **more}
+def region(
+    start: int, end: int, *labels: str, text: str | None = None, **more: Any
+) -> dict[str, Any]:
+    value = {
+        "start": start,
+        "end": end,
+        "labels": list(labels),
+        **({} if text is None else {"text": text}),
+    }
+    return {
+        "from_name": "label",
+        "to_name": "text",
+        "type": "labels",
+        "value": value,
+        "id": "x",
+        **more,
+    }
 
 
 def said(*regions: Any, by: Any = 1, **more: Any) -> dict[str, Any]:
@@ -51,7 +66,13 @@ def said(*regions: Any, by: Any = 1, **more: Any) -> dict[str, Any]:
 
 
 def task(text: str, *annotations: Any, **more: Any) -> dict[str, Any]:
-    return {"id": 5, "data": {"text": text}, "annotations": list(annotations), "predictions": [], **more}
+    return {
+        "id": 5,
+        "data": {"text": text},
+        "annotations": list(annotations),
+        "predictions": [],
+        **more,
+    }
 
 
 def test_the_only_annotation_is_gold() -> None:
@@ -75,9 +96,15 @@ def test_a_text_in_another_field() -> None:
 def test_cancelled_annotations_are_not_read() -> None:
     cancelled = said(region(0, 1, "X"), was_cancelled=True)
     (document,) = parse(task("Bonn", cancelled, said(region(0, 4, "LOC"))))
-    assert (found(document), codes(document)) == ([("gold", "LOC", "Bonn")], ["cancelled-annotation"])
+    assert (found(document), codes(document)) == (
+        [("gold", "LOC", "Bonn")],
+        ["cancelled-annotation"],
+    )
     (document,) = parse(task("Bonn", cancelled))
-    assert (found(document), codes(document)) == ([], ["cancelled-annotation", "unannotated-record"])
+    assert (found(document), codes(document)) == (
+        [],
+        ["cancelled-annotation", "unannotated-record"],
+    )
 
 
 TWO = task(
@@ -97,7 +124,10 @@ def test_of_several_annotators_one_is_chosen() -> None:
     assert found(document) == [("annotator-1", "LOC", "Bonn"), ("annotator-b@c.d", "LOC", "Ulm")]
     truth = said(region(0, 8, "LOC"), by=3, ground_truth=True)
     (document,) = parse({**TWO, "annotations": [*TWO["annotations"], truth]})
-    assert (found(document), codes(document)) == ([("gold", "LOC", "Bonn Ulm")], ["other-annotators"])
+    assert (found(document), codes(document)) == (
+        [("gold", "LOC", "Bonn Ulm")],
+        ["other-annotators"],
+    )
 
 
 def test_predictions_have_the_name_and_scores_of_their_model() -> None:
@@ -115,7 +145,10 @@ def test_what_is_no_mention_is_counted() -> None:
     (document,) = parse(task("Bonn", said(*others, region(0, 9, "Y"))))
     assert document.mentions == ()
     assert codes(document) == ["regions-left-out", "offset-outside"]
-    assert all(name in document.events[0].message for name in ("choices 1", "relation 1", "without a type 1"))
+    assert all(
+        name in document.events[0].message
+        for name in ("choices 1", "relation 1", "without a type 1")
+    )
 
 
 def test_offsets_of_old_versions_count_units_of_utf_16() -> None:
@@ -140,14 +173,25 @@ def test_ends_of_lines_in_the_text_of_a_region_are_escaped(end: str) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"annotations": [{"result": [region(0, 1, "X") | {"value": {"start": "0", "end": 1, "labels": ["X"]}}]}]},
+        {
+            "annotations": [
+                {
+                    "result": [
+                        region(0, 1, "X") | {"value": {"start": "0", "end": 1, "labels": ["X"]}}
+                    ]
+                }
+            ]
+        },
         {"annotations": [{"result": [region(0, 1, "")]}]},
         {"annotations": [{"result": "x"}]},
         {"annotations": [3]},
         {"data": {}},
         {"data": {"text": 3}},
         {"predictions": [{"result": [region(0, 1, "X", score=7)]}]},
-        {"data": {"audio": "a.wav"}, "annotations": [said(region(0, 1, "X") | {"value": {"start": 0.5, "end": 1.5}})]},
+        {
+            "data": {"audio": "a.wav"},
+            "annotations": [said(region(0, 1, "X") | {"value": {"start": 0.5, "end": 1.5}})],
+        },
         {"entities": [{"start": 0, "end": 1, "label": "X"}]},
     ],
 )
@@ -160,20 +204,33 @@ def test_another_form_is_refused(change: dict[str, Any]) -> None:
 def annotated(draw: st.DrawFn) -> tuple[str, list[tuple[Fragments, str]]]:
     """A text and mentions in it, some of them discontinuous."""
     text = draw(
-        st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("\U0001f600\r\n"), min_size=1, max_size=30)
+        st.text(
+            st.characters(exclude_categories=["Cs"]) | st.sampled_from("\U0001f600\r\n"),
+            min_size=1,
+            max_size=30,
+        )
     )
     mentions = set()
     for _ in range(draw(st.integers(0, 4))):
         several = 2 if len(text) > 3 and draw(st.booleans()) else 1
-        cuts = sorted(draw(st.sets(st.integers(0, len(text)), min_size=2 * several, max_size=2 * several)))
-        mentions.add((tuple(zip(cuts[::2], cuts[1::2], strict=True)), draw(st.sampled_from(["A", "B c", "β"]))))
+        cuts = sorted(
+            draw(st.sets(st.integers(0, len(text)), min_size=2 * several, max_size=2 * several))
+        )
+        mentions.add(
+            (
+                tuple(zip(cuts[::2], cuts[1::2], strict=True)),
+                draw(st.sampled_from(["A", "B c", "β"])),
+            )
+        )
     return text, sorted(mentions)
 
 
 def as_read(spans: Fragments, text: str) -> Fragments:
     """Fragments; two with only white space between them are one name over a line end."""
     (start, _), (_, end) = spans[0], spans[-1]
-    return ((start, end),) if len(spans) == 2 and text[spans[0][1] : spans[1][0]].isspace() else spans
+    return (
+        ((start, end),) if len(spans) == 2 and text[spans[0][1] : spans[1][0]].isspace() else spans
+    )
 
 
 def units(text: str, at: int) -> int:
@@ -181,7 +238,9 @@ def units(text: str, at: int) -> int:
 
 
 @given(annotated(), st.booleans())
-def test_every_region_comes_back(case: tuple[str, list[tuple[Fragments, str]]], as_units: bool) -> None:
+def test_every_region_comes_back(
+    case: tuple[str, list[tuple[Fragments, str]]], as_units: bool
+) -> None:
     text, mentions = case
     single = [(spans[0], kind) for spans, kind in mentions if len(spans) == 1]
     place = (lambda at: units(text, at)) if as_units else (lambda at: at)
@@ -191,22 +250,36 @@ def test_every_region_comes_back(case: tuple[str, list[tuple[Fragments, str]]], 
     agrees = [event.code for event in document.events] in ([], ["offsets-moved"])
     expected = sorted((((a, b),), kind) for (a, b), kind in set(single))
     got = sorted((m.spans, m.type) for m in document.mentions)
-    # Units may happen to give the same words elsewhere; then the offsets are code points, as they would be today.
+    # Units may happen to give the same words elsewhere; then the offsets are code points, as they
+    # would be today.
     words = sorted((text[a:b], kind) for (a, b), kind in set(single))
-    assert not agrees or got == expected or sorted((m.text_in(text), m.type) for m in document.mentions) == words
+    assert (
+        not agrees
+        or got == expected
+        or sorted((m.text_in(text), m.type) for m in document.mentions) == words
+    )
 
 
-# -- BigBIO ------------------------------------------------------------------------------------------------------------
+# -- BigBIO
+# ------------------------------------------------------------------------------------------------------------
 
 
 def passage(text: str, start: int, kind: str = "abstract") -> dict[str, Any]:
     return {"id": "p", "type": kind, "text": [text], "offsets": [[start, start + len(text)]]}
 
 
-def entity(text: str, spans: Sequence[Sequence[int]], kind: str, *links: tuple[str, str]) -> dict[str, Any]:
+def entity(
+    text: str, spans: Sequence[Sequence[int]], kind: str, *links: tuple[str, str]
+) -> dict[str, Any]:
     listed = [{"db_name": name, "db_id": identifier} for name, identifier in links]
     words = [text[a:b] for a, b in spans]
-    return {"id": "e", "type": kind, "text": words, "offsets": [list(span) for span in spans], "normalized": listed}
+    return {
+        "id": "e",
+        "type": kind,
+        "text": words,
+        "offsets": [list(span) for span in spans],
+        "normalized": listed,
+    }
 
 
 def bigbio(passages: list[Any], entities: list[Any], **more: Any) -> dict[str, Any]:
@@ -220,18 +293,25 @@ def test_passages_are_put_together_and_entities_keep_fragments_and_links() -> No
         entity(text, [(0, 4), (15, 24)], "Anatomy", ("UBERON", "0002084")),
         entity(text, [(9, 24)], "Anatomy", ("UBERON", "1"), ("MESH", "D2")),
     ]
-    (document,) = parse(bigbio([passage("It beats.", 26), passage(text[:24], 0, "title")], entities))
+    (document,) = parse(
+        bigbio([passage("It beats.", 26), passage(text[:24], 0, "title")], entities)
+    )
     assert (document.id, document.text) == ("77", text)
     assert [(m.spans, m.links) for m in document.mentions] == [
         (((0, 4), (15, 24)), (Link(id="0002084", ontology="UBERON"),)),
         (((9, 24),), (Link(id="1", ontology="UBERON"), Link(id="D2", ontology="MESH"))),
     ]
-    assert [(s.start, s.end, s.name) for s in document.sections or ()] == [(26, 35, "abstract"), (0, 24, "title")]
+    assert [(s.start, s.end, s.name) for s in document.sections or ()] == [
+        (26, 35, "abstract"),
+        (0, 24, "title"),
+    ]
     assert document.meta == {"id": "0"}
 
 
 def test_relations_and_events_are_counted() -> None:
-    (document,) = parse(bigbio([passage("a", 0)], [], relations=[{"id": "r"}], events=[{"id": "e"}] * 2))
+    (document,) = parse(
+        bigbio([passage("a", 0)], [], relations=[{"id": "r"}], events=[{"id": "e"}] * 2)
+    )
     assert codes(document) == ["relations-left-out", "events-left-out"]
 
 
@@ -254,26 +334,38 @@ def test_what_does_not_fit_together_is_refused(record: dict[str, Any]) -> None:
 
 
 @given(annotated(), st.data())
-def test_every_entity_comes_back(case: tuple[str, list[tuple[Fragments, str]]], data: st.DataObject) -> None:
+def test_every_entity_comes_back(
+    case: tuple[str, list[tuple[Fragments, str]]], data: st.DataObject
+) -> None:
     text, mentions = case
     cuts = sorted(data.draw(st.sets(st.integers(1, len(text)), max_size=3)) | {0, len(text)})
     passages = [passage(text[a:b], a) for a, b in pairwise(cuts)]
     (document,) = parse(bigbio(passages, [entity(text, spans, kind) for spans, kind in mentions]))
     assert document.text == text
-    assert {(m.spans, m.type) for m in document.mentions} == {(as_read(spans, text), kind) for spans, kind in mentions}
+    assert {(m.spans, m.type) for m in document.mentions} == {
+        (as_read(spans, text), kind) for spans, kind in mentions
+    }
 
 
-# -- tokens ------------------------------------------------------------------------------------------------------------
+# -- tokens
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_gliner_counts_the_last_token_too() -> None:
-    (document,) = parse({"tokenized_text": ["the", "c-fos", "gene"], "ner": [[1, 2, "DNA"], [1, 1, "Protein"]]})
+    (document,) = parse(
+        {"tokenized_text": ["the", "c-fos", "gene"], "ner": [[1, 2, "DNA"], [1, 1, "Protein"]]}
+    )
     assert sorted(found(document)) == [("gold", "DNA", "c-fos gene"), ("gold", "Protein", "c-fos")]
     (outside,) = parse({"tokenized_text": ["a"], "ner": [[0, 1, "X"]]})
     assert codes(outside) == ["offset-outside"]
 
 
-NUMBERED = {"id": "0", "tokens": ["Jo", "in", "New", "York"], "ner_tags": [1, 0, 3, 4], "pos_tags": [5, 6, 7, 8]}
+NUMBERED = {
+    "id": "0",
+    "tokens": ["Jo", "in", "New", "York"],
+    "ner_tags": [1, 0, 3, 4],
+    "pos_tags": [5, 6, 7, 8],
+}
 NAMES = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
 PLACES = [("gold", "PER", "Jo"), ("gold", "LOC", "New York")]
 
@@ -290,7 +382,9 @@ def test_numbers_have_the_names_that_are_given(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="number"):
         parse(NUMBERED, options=JsonlOptions(labels="O,B-PER"))
     with pytest.raises(FormatError, match="number"):
-        parse({**NUMBERED, "ner_tags": [-100, 0, 0, 0]}, options=JsonlOptions(labels=",".join(NAMES)))
+        parse(
+            {**NUMBERED, "ner_tags": [-100, 0, 0, 0]}, options=JsonlOptions(labels=",".join(NAMES))
+        )
     with pytest.raises(UsageError, match="labels"):
         JsonlOptions(labels="O")
     with pytest.raises(InputError, match="cannot be read"):
@@ -310,7 +404,9 @@ LABEL = {"names": NAMES, "_type": "ClassLabel"}
     ],
 )
 @pytest.mark.parametrize("wrapped", [False, True])
-def test_numbers_have_the_names_of_the_data_set(tmp_path: Path, feature: Any, wrapped: bool) -> None:
+def test_numbers_have_the_names_of_the_data_set(
+    tmp_path: Path, feature: Any, wrapped: bool
+) -> None:
     info = {"features": {"tokens": {"feature": {"dtype": "string"}}, "ner_tags": feature}}
     (tmp_path / "dataset_info.json").write_text(json.dumps({"default": info} if wrapped else info))
     path = tmp_path / "train.jsonl"
@@ -321,7 +417,9 @@ def test_numbers_have_the_names_of_the_data_set(tmp_path: Path, feature: Any, wr
     assert report.tags[str(path)].scheme == "IOB2"
 
 
-@pytest.mark.parametrize("content", ["[]", "{}", "{", '{"features": {"ner_tags": 3}}', '{"features": []}', "[1]"])
+@pytest.mark.parametrize(
+    "content", ["[]", "{}", "{", '{"features": {"ner_tags": 3}}', '{"features": []}', "[1]"]
+)
 def test_a_file_without_names_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "dataset_info.json").write_text(content)
     (tmp_path / "train.jsonl").write_text(json.dumps(NUMBERED) + "\n")
@@ -331,7 +429,11 @@ def test_a_file_without_names_is_refused(tmp_path: Path, content: str) -> None:
 
 def test_names_without_prefixes_are_types() -> None:
     (document,) = parse(NUMBERED, options=JsonlOptions(labels="O,person,x,place,location"))
-    assert found(document) == [("gold", "person", "Jo"), ("gold", "place", "New"), ("gold", "location", "York")]
+    assert found(document) == [
+        ("gold", "person", "Jo"),
+        ("gold", "place", "New"),
+        ("gold", "location", "York"),
+    ]
 
 
 TYPES = st.sampled_from(["O", "person", "b", "a-b", "组织"])
@@ -348,12 +450,17 @@ def test_bare_tags_are_runs_of_one_type(tags: list[str]) -> None:
     words = [f"w{at}" for at in range(len(tags))]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.conll"
-        path.write_text("".join(f"{word}\t{tag}\n" for word, tag in zip(words, tags, strict=True)), encoding="utf-8")
+        path.write_text(
+            "".join(f"{word}\t{tag}\n" for word, tag in zip(words, tags, strict=True)),
+            encoding="utf-8",
+        )
         (document,) = read(path, format="conll", options=ConllOptions(bare=True))
     assert [(m.type, m.text_in(document.text)) for m in document.mentions] == [
         (kind, " ".join(words[a:b])) for kind, a, b in expected
     ]
-    (same,) = parse({"tokens": words, "tags": tags}, options=JsonlOptions(fields=(("bare", "true"),)))
+    (same,) = parse(
+        {"tokens": words, "tags": tags}, options=JsonlOptions(fields=(("bare", "true"),))
+    )
     assert same.mentions == document.mentions
 
 
@@ -367,15 +474,23 @@ def test_bare_tags_are_asked_for_and_have_no_prefix(tmp_path: Path) -> None:
         list(read(path, options=ConllOptions(bare=True)))
 
 
-# -- Articles ----------------------------------------------------------------------------------------------------------
+# -- Articles
+# ----------------------------------------------------------------------------------------------------------
 
 
 def test_an_article_is_its_parts() -> None:
-    (document,) = parse({"id": 5, "title": "T β", "abstract": "A.", "paragraphs": ["One.", "", "Two."], "pmid": "7"})
+    (document,) = parse(
+        {"id": 5, "title": "T β", "abstract": "A.", "paragraphs": ["One.", "", "Two."], "pmid": "7"}
+    )
     assert (document.id, document.meta, document.mentions) == ("5", {"pmid": "7"}, ())
     assert document.sections is not None
     parts = [(part.name, document.text[part.start : part.end]) for part in document.sections]
-    assert parts == [("title", "T β"), ("abstract", "A."), ("paragraph", "One."), ("paragraph", "Two.")]
+    assert parts == [
+        ("title", "T β"),
+        ("abstract", "A."),
+        ("paragraph", "One."),
+        ("paragraph", "Two."),
+    ]
     assert document.text == "T β\n\nA.\n\nOne.\n\nTwo."
 
 
@@ -407,7 +522,12 @@ def test_articles_among_annotated_records_are_noted() -> None:
     [
         {"id": "1", "title": "T", "paragraphs": ["One.", 2]},
         {"id": "1", "title": "T", "paragraphs": ["One."], "abstract": ["A.", 2]},
-        {"id": "1", "title": "T", "paragraphs": ["One."], "entities": [{"start": 0, "end": 1, "type": "X"}]},
+        {
+            "id": "1",
+            "title": "T",
+            "paragraphs": ["One."],
+            "entities": [{"start": 0, "end": 1, "type": "X"}],
+        },
     ],
 )
 def test_what_is_no_article_is_refused(record: dict[str, Any]) -> None:

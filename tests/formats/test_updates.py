@@ -19,13 +19,18 @@ DATA = os.environ.get("FASCICLE_DATA")
 
 def citation(pmid: str, title: str, version: int = 1) -> str:
     return (
-        f'<PubmedArticle><MedlineCitation><PMID Version="{version}">{pmid}</PMID><Article><ArticleTitle>{title}'
+        "<PubmedArticle><MedlineCitation><PMID "
+        f'Version="{version}">{pmid}</PMID><Article><ArticleTitle>{title}'
         "</ArticleTitle></Article></MedlineCitation></PubmedArticle>"
     )
 
 
 def deleted(*pmids: str) -> str:
-    return f"<DeleteCitation>{''.join(f'<PMID>{one}</PMID>' for one in pmids)}</DeleteCitation>" if pmids else ""
+    return (
+        f"<DeleteCitation>{''.join(f'<PMID>{one}</PMID>' for one in pmids)}</DeleteCitation>"
+        if pmids
+        else ""
+    )
 
 
 def files(folder: Path, *contents: str) -> list[Path]:
@@ -39,12 +44,20 @@ def test_the_latest_state(tmp_path: Path) -> None:
     report = ReadReport()
     paths = files(
         tmp_path,
-        citation("1", "old") + citation("2", "gone") + citation("3", "back") + citation("4", "kept"),
+        citation("1", "old")
+        + citation("2", "gone")
+        + citation("3", "back")
+        + citation("4", "kept"),
         citation("1", "new") + deleted("2", "3", "99"),
         citation("3", "again") + citation("5", "second", 2) + citation("5", "first", 1),
     )
     found = list(latest(paths, report=report))
-    assert [(one.id, one.text) for one in found] == [("4", "kept"), ("1", "new"), ("3", "again"), ("5", "second")]
+    assert [(one.id, one.text) for one in found] == [
+        ("4", "kept"),
+        ("1", "new"),
+        ("3", "again"),
+        ("5", "second"),
+    ]
     assert [one.meta.get("version") for one in found] == [None, None, None, "2"]
     assert report.deleted == {str(paths[1]): ["2", "3", "99"]}
     assert report.documents == 4
@@ -65,7 +78,10 @@ EDIT = st.tuples(st.sampled_from("123"), st.integers(1, 3))
 
 @settings(max_examples=40, deadline=None)
 @given(
-    history=st.lists(st.tuples(st.lists(EDIT, min_size=1, max_size=4), st.sets(st.sampled_from("1234"))), max_size=4)
+    history=st.lists(
+        st.tuples(st.lists(EDIT, min_size=1, max_size=4), st.sets(st.sampled_from("1234"))),
+        max_size=4,
+    )
 )
 def test_a_naive_table_has_the_same(
     tmp_path_factory: pytest.TempPathFactory, history: list[tuple[list[tuple[str, int]], set[str]]]
@@ -73,12 +89,17 @@ def test_a_naive_table_has_the_same(
     table: dict[str, str] = {}
     contents = []
     for number, (edits, gone) in enumerate(history):
-        rows = [(pmid, version, f"{number} {at} {version}") for at, (pmid, version) in enumerate(edits)]
+        rows = [
+            (pmid, version, f"{number} {at} {version}") for at, (pmid, version) in enumerate(edits)
+        ]
         contents.append(
-            "".join(citation(pmid, title, version) for pmid, version, title in rows) + deleted(*sorted(gone))
+            "".join(citation(pmid, title, version) for pmid, version, title in rows)
+            + deleted(*sorted(gone))
         )
         for pmid in {pmid for pmid, _ in edits}:
-            table[pmid] = max((version, at, title) for at, (one, version, title) in enumerate(rows) if one == pmid)[2]
+            table[pmid] = max(
+                (version, at, title) for at, (one, version, title) in enumerate(rows) if one == pmid
+            )[2]
         for pmid in gone:
             table.pop(pmid, None)
     paths = files(tmp_path_factory.mktemp("a"), *contents)

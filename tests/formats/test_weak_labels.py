@@ -1,4 +1,6 @@
-"""Label files: what is read is what was said, within a rounding that is stated; what is damaged is an error."""
+"""Label files: what is read is what was said, within a rounding that is stated; what is damaged
+is an error.
+"""
 
 from __future__ import annotations
 
@@ -55,10 +57,14 @@ def drawn(documents: list[Document]) -> list[tuple[Document, Bools, Floats]]:
     return found
 
 
-def file_of(path: Path, rows: list[tuple[Document, Bools, Floats]], *, header: Header = HEADER) -> Path:
+def file_of(
+    path: Path, rows: list[tuple[Document, Bools, Floats]], *, header: Header = HEADER
+) -> Path:
     entries = [pack_labels(d, tags=t, probabilities=p, floor=header.floor) for d, t, p in rows]
     end = End(len(rows), sum(len(t) for _, t, _ in rows), {"A": 1}, {})
-    path.write_bytes(pack_lines([header]) + pack_lines(entries[:2]) + pack_lines(entries[2:]) + pack_lines([end]))
+    path.write_bytes(
+        pack_lines([header]) + pack_lines(entries[:2]) + pack_lines(entries[2:]) + pack_lines([end])
+    )
     return path
 
 
@@ -78,7 +84,10 @@ def test_what_is_unpacked_is_what_was_packed_within_the_rounding(
     probabilities = np.array(tables[1], dtype=np.float64).reshape(-1, 4)
     document = Document(id="d", text="x " * len(tags))
     entry = msgspec.json.decode(
-        msgspec.json.encode(pack_labels(document, tags=tags, probabilities=probabilities, floor=floor)), type=Entry
+        msgspec.json.encode(
+            pack_labels(document, tags=tags, probabilities=probabilities, floor=floor)
+        ),
+        type=Entry,
     )
     found = unpack_labels(entry, document, document_words(document, "rules@1"), tags=4)
     np.testing.assert_array_equal(found.tags, tags)
@@ -115,7 +124,9 @@ def test_texts_that_were_left_out_are_passed_over_and_others_are_an_error(tmp_pa
     "other",
     [
         Document(id="d3", text="the patient took caffein"),
-        Document(id="d3", text="the patient took aspirin", words=((0, 3), (4, 11), (12, 16), (17, 24))),
+        Document(
+            id="d3", text="the patient took aspirin", words=((0, 3), (4, 11), (12, 16), (17, 24))
+        ),
     ],
 )
 def test_labels_for_other_text_are_an_error(tmp_path: Path, other: Document) -> None:
@@ -128,7 +139,10 @@ def test_labels_for_other_text_are_an_error(tmp_path: Path, other: Document) -> 
 
 
 def test_words_that_a_document_marks_are_part_of_its_key() -> None:
-    plain, marked = Document(id="d", text="no pain"), Document(id="d", text="no pain", words=((0, 7),))
+    plain, marked = (
+        Document(id="d", text="no pain"),
+        Document(id="d", text="no pain", words=((0, 7),)),
+    )
     assert len(text_key(plain)) == len(text_key(marked)) == 32
     assert text_key(plain) != text_key(marked)
 
@@ -189,7 +203,9 @@ def test_a_file_that_breaks_the_rules_is_refused(tmp_path: Path, name: str) -> N
 
 
 @given(st.binary(max_size=60))
-def test_no_bytes_are_more_than_an_error(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+def test_no_bytes_are_more_than_an_error(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
     path = tmp_path_factory.mktemp("x") / "x.labels"
     for given_content in (content, pack_lines([HEADER]) + gzip.compress(content)):
         path.write_bytes(given_content)

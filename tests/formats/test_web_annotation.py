@@ -1,4 +1,6 @@
-"""Annotations of the W3C beside their texts; the examples follow https://www.w3.org/TR/annotation-model/."""
+"""Annotations of the W3C beside their texts; the examples follow
+https://www.w3.org/TR/annotation-model/.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +22,30 @@ POSITION = {"type": "TextPositionSelector", "start": 2, "end": 9}
 QUOTE = {"type": "TextQuoteSelector", "exact": "Aspirin", "prefix": "helps. ", "suffix": " again"}
 
 
-def annotation(*selectors: dict[str, Any], body: Any = "Drug", source: Any = "http://x.org/d/a.txt") -> dict[str, Any]:
-    told = [{"type": "TextualBody", "value": body, "purpose": "tagging"}] if isinstance(body, str) else body
+def annotation(
+    *selectors: dict[str, Any], body: Any = "Drug", source: Any = "http://x.org/d/a.txt"
+) -> dict[str, Any]:
+    told = (
+        [{"type": "TextualBody", "value": body, "purpose": "tagging"}]
+        if isinstance(body, str)
+        else body
+    )
     target = {"source": source, "selector": list(selectors) if len(selectors) > 1 else selectors[0]}
-    return {"@context": CONTEXT, "id": "http://x.org/1", "type": "Annotation", "body": told, "target": target}
+    return {
+        "@context": CONTEXT,
+        "id": "http://x.org/1",
+        "type": "Annotation",
+        "body": told,
+        "target": target,
+    }
 
 
 def found_in(folder: Path, content: Any, *, name: str = "a.json", **texts: str) -> Outcome:
     for stem, text in (texts or {"a": TEXT}).items():
         (folder / f"{stem}.txt").write_text(text, encoding="utf-8")
-    (folder / name).write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    (folder / name).write_text(
+        content if isinstance(content, str) else json.dumps(content), encoding="utf-8"
+    )
     assert detect(str(folder / name)) == "web-annotation"
     return outcome(folder / name, "web-annotation")
 
@@ -44,9 +60,16 @@ def spans_of(found: Outcome) -> list[tuple[int, int]]:
         ([POSITION], (2, 9)),
         ([QUOTE], (17, 24)),
         ([POSITION, QUOTE], (2, 9)),
-        ([{**POSITION, "start": 3, "end": 10}, {**QUOTE, "prefix": ""}], (2, 9)),  # UTF-16, against the model
+        # UTF-16, against the model
+        ([{**POSITION, "start": 3, "end": 10}, {**QUOTE, "prefix": ""}], (2, 9)),
         (
-            [{"type": "FragmentSelector", "conformsTo": "http://tools.ietf.org/rfc/rfc5147", "value": "char=2,9"}],
+            [
+                {
+                    "type": "FragmentSelector",
+                    "conformsTo": "http://tools.ietf.org/rfc/rfc5147",
+                    "value": "char=2,9",
+                }
+            ],
             (2, 9),
         ),
     ],
@@ -75,12 +98,18 @@ def test_selectors(target: list[dict[str, Any]], span: tuple[int, int], tmp_path
         ),
     ],
 )
-def test_bodies(body: Any, kind: str, ids: tuple[str, ...], attributes: Any, tmp_path: Path) -> None:
+def test_bodies(
+    body: Any, kind: str, ids: tuple[str, ...], attributes: Any, tmp_path: Path
+) -> None:
     stated = annotation(POSITION)
     stated["body"] = annotation(POSITION, body=body)["body"] if body == "Drug" else body
     (document,) = found_in(tmp_path, stated).documents
     (mention,) = document.mentions
-    assert (mention.type, seen(document).marks[0].ids, mention.attributes) == (kind, ids, attributes)
+    assert (mention.type, seen(document).marks[0].ids, mention.attributes) == (
+        kind,
+        ids,
+        attributes,
+    )
 
 
 def _page(*stated: dict[str, Any]) -> dict[str, Any]:
@@ -96,11 +125,20 @@ def test_forms_of_a_file_and_several_texts(form: str, tmp_path: Path) -> None:
     ]
     content: Any = {
         "page": _page(*stated),
-        "collection": {"@context": CONTEXT, "type": "AnnotationCollection", "first": _page(*stated)},
+        "collection": {
+            "@context": CONTEXT,
+            "type": "AnnotationCollection",
+            "first": _page(*stated),
+        },
         "list": stated,
         "lines": "".join(json.dumps(one) + "\n" for one in stated),
     }[form]
-    found = found_in(tmp_path, content, name="x.jsonl" if form == "lines" else "x.json", **{"a": TEXT, "b c": "gout"})
+    found = found_in(
+        tmp_path,
+        content,
+        name="x.jsonl" if form == "lines" else "x.json",
+        **{"a": TEXT, "b c": "gout"},
+    )
     assert [(one.id, len(one.mentions)) for one in found.documents] == [("a", 2), ("b c", 1)]
     assert found.is_silent
 
@@ -108,7 +146,10 @@ def test_forms_of_a_file_and_several_texts(form: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("stated", "said"),
     [
-        (annotation(POSITION, source="http://x.org/missing.txt"), "put it beside them as missing.txt"),
+        (
+            annotation(POSITION, source="http://x.org/missing.txt"),
+            "put it beside them as missing.txt",
+        ),
         (annotation({**POSITION, "end": 900}), "offset-outside"),
         (annotation({**QUOTE, "exact": "Ibuprofen"}), "offset-outside"),
         (annotation({**POSITION, "refinedBy": POSITION}), "offset-outside"),
@@ -123,7 +164,9 @@ def test_what_cannot_be_placed_is_said(stated: dict[str, Any], said: str, tmp_pa
     folder = tmp_path / "in"
     folder.mkdir()
     (tmp_path / "passwd").write_text(TEXT)
-    found = found_in(folder, stated, name="a.json", **({} if "a.json" not in str(stated) else {"other": TEXT}))
+    found = found_in(
+        folder, stated, name="a.json", **({} if "a.json" not in str(stated) else {"other": TEXT})
+    )
     assert said in str(found.said)
     assert spans_of(found) == []
 

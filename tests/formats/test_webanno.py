@@ -1,4 +1,6 @@
-"""WebAnno TSV 3.3: what its guide says of layers, stacked annotations, parts of tokens and offsets."""
+"""WebAnno TSV 3.3: what its guide says of layers, stacked annotations, parts of tokens and
+offsets.
+"""
 
 from __future__ import annotations
 
@@ -56,13 +58,18 @@ def test_layers_stacks_parts_and_offsets(tmp_path: Path) -> None:
     assert [found.text[start:end] for start, end in found.words or ()] == [
         *("\U0001f600", "Aspirin", "5mg", "helps", ".", "Next")
     ]
-    assert [found.text[start:end] for start, end in found.sentences or ()] == [found.text[:20], "Next"]
+    assert [found.text[start:end] for start, end in found.sentences or ()] == [
+        found.text[:20],
+        "Next",
+    ]
     assert [event.code for event in found.events] == ["coreferences-left-out", "relations-left-out"]
 
 
 def test_features_beside_the_type_are_attributes(tmp_path: Path) -> None:
     head = "#FORMAT=WebAnno TSV 3.3\n#T_SP=custom.Span|kind|doubt|\n\n#Text=a b\n"
-    found = of(tmp_path, f"{head}1-1\t0-1\ta\tDrug[1]\tyes[1]\t_\t\n1-2\t2-3\tb\tDrug[1]\tyes[1]\t_\t\n")
+    found = of(
+        tmp_path, f"{head}1-1\t0-1\ta\tDrug[1]\tyes[1]\t_\t\n1-2\t2-3\tb\tDrug[1]\tyes[1]\t_\t\n"
+    )
     (mention,) = found.mentions
     assert (mention.spans, mention.type, mention.attributes) == (
         ((0, 3),),
@@ -83,13 +90,17 @@ def test_features_slots_and_values_that_are_no_types(tmp_path: Path) -> None:
         "1-3\t4-5\tc\t_\t_\t_\tfalse\t*\tCough\t\n1-4\t6-7\td\t_\t*\tno\t_\t_\t_\t\n"
     )
     found = of(tmp_path, head + rows)
-    assert [(one.text_in(found.text), one.type, dict(one.attributes)) for one in found.mentions] == [
+    assert [
+        (one.text_in(found.text), one.type, dict(one.attributes)) for one in found.mentions
+    ] == [
         ("a b", "Host", {"sure": "yes"}),
         ("b", "Finding", {"negated": "true", "certainty": "high", "value": "3"}),
         ("c", "Cough", {"layer": "Finding", "negated": "false"}),
         ("d", "Host", {"sure": "no"}),
     ]
-    assert [(event.code, event.message) for event in found.events] == [("relations-left-out", "not read: 2")]
+    assert [(event.code, event.message) for event in found.events] == [
+        ("relations-left-out", "not read: 2")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -106,17 +117,26 @@ def test_rows_that_break_the_rules(tmp_path: Path, rows: str, line: int) -> None
     assert NAMED in HEAD[2]
 
 
-_NAMES = "#FORMAT=WebAnno TSV 3.3\n#T_SP=de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity|identifier|value\n\n\n"
+_NAMES = (
+    "#FORMAT=WebAnno TSV "
+    "3.3\n#T_SP=de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity|identifier|value\n\n\n"
+)
 
 
 @pytest.mark.parametrize(
     ("layer", "cells", "wanted"),
-    [("webanno.custom.Dose|unit", "\t", "Dose"), ("webanno.custom.|unit", "\t", "webanno.custom"), ("a.", "*\t", "a")],
+    [
+        ("webanno.custom.Dose|unit", "\t", "Dose"),
+        ("webanno.custom.|unit", "\t", "webanno.custom"),
+        ("a.", "*\t", "a"),
+    ],
 )
 def test_a_mention_without_a_type_has_the_name_of_its_layer(
     tmp_path: Path, layer: str, cells: str, wanted: str
 ) -> None:
-    (mention,) = of(tmp_path, f"#FORMAT=WebAnno TSV 3.3\n#T_SP={layer}\n\n\n#Text=a\n1-1\t0-1\ta\t{cells}\n").mentions
+    (mention,) = of(
+        tmp_path, f"#FORMAT=WebAnno TSV 3.3\n#T_SP={layer}\n\n\n#Text=a\n1-1\t0-1\ta\t{cells}\n"
+    ).mentions
     assert mention.type == wanted
 
 
@@ -127,7 +147,10 @@ def test_a_backslash_at_the_end_of_a_cell_does_not_stall(tmp_path: Path) -> None
 
 def test_blanks_between_sentences_have_a_bound(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
-    rows = (f"#Text=a\n{at + 1}-1\t{at * 10_001}-{at * 10_001 + 1}\ta\t_\t_\t\n\n" for at in range(3_000))
+    rows = (
+        f"#Text=a\n{at + 1}-1\t{at * 10_001}-{at * 10_001 + 1}\ta\t_\t_\t\n\n"
+        for at in range(3_000)
+    )
     path.write_text(_NAMES + "\n" + "".join(rows))
     with pytest.raises(FormatError, match="too far"):
         list(read(path))

@@ -36,9 +36,12 @@ def test_the_text_of_a_document(tmp_path: Path) -> None:
             paragraph(run("Aspirin & you"), style="Title")
             + paragraph()
             + paragraph(run("Methods"), style="Heading1")
-            + paragraph(run("We "), run("gave"), "<w:r><w:tab/><w:br/></w:r>", run("aspirin."), style="Body")
+            + paragraph(
+                run("We "), run("gave"), "<w:r><w:tab/><w:br/></w:r>", run("aspirin."), style="Body"
+            )
             + table(
-                [paragraph(run("a")), paragraph(run("b")) + paragraph(run("c"))], [paragraph(), paragraph(run("d"))]
+                [paragraph(run("a")), paragraph(run("b")) + paragraph(run("c"))],
+                [paragraph(), paragraph(run("d"))],
             )
         ),
     )
@@ -54,10 +57,16 @@ def test_the_text_of_a_document(tmp_path: Path) -> None:
 
 
 def test_what_was_changed_and_what_stands_in_a_frame(tmp_path: Path) -> None:
-    """python-docx leaves out inserted text, controls and boxes when it is asked for the text of a paragraph."""
+    """python-docx leaves out inserted text, controls and boxes when it is asked for the text of
+    a paragraph.
+    """
     box = f"<w:txbxContent>{paragraph(run('in a box'))}</w:txbxContent>"
     content = package(
-        paragraph(run("one "), f"<w:ins>{run('new ')}</w:ins>", "<w:del><w:r><w:delText>old</w:delText></w:r></w:del>")
+        paragraph(
+            run("one "),
+            f"<w:ins>{run('new ')}</w:ins>",
+            "<w:del><w:r><w:delText>old</w:delText></w:r></w:del>",
+        )
         + f"<w:sdt><w:sdtContent>{paragraph(run('controlled'))}</w:sdtContent></w:sdt>"
         + paragraph(
             f"<w:sdt><w:sdtContent>{run('inline')}</w:sdtContent></w:sdt>",
@@ -72,7 +81,8 @@ def test_what_was_changed_and_what_stands_in_a_frame(tmp_path: Path) -> None:
             run("TNF-"),
             '<w:r><w:sym w:font="Symbol" w:char="F061"/></w:r>',
             "<w:r><w:noBreakHyphen/><w:softHyphen/></w:r>",
-            '<w:r><w:sym w:font="Symbol" w:char="F044"/><w:sym w:font="Wingdings" w:char="F04A"/></w:r>',
+            '<w:r><w:sym w:font="Symbol" w:char="F044"/><w:sym w:font="Wingdings" '
+            'w:char="F04A"/></w:r>',
         )
         + table([paragraph(run("a")) + table([paragraph(run("inner"))])])
     )
@@ -113,7 +123,9 @@ def test_footnotes_and_headers_are_said(tmp_path: Path) -> None:
     assert "headers 1" in found.events[0].message
 
 
-TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30), min_size=1, max_size=6)
+TEXTS = st.lists(
+    st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30), min_size=1, max_size=6
+)
 
 
 @settings(max_examples=40, deadline=None)
@@ -133,7 +145,9 @@ def test_sections_are_the_paragraphs(texts: list[str]) -> None:
 def test_a_box_in_a_box_is_read_once(tmp_path: Path) -> None:
     inner = paragraph(run("level 0"))
     for level in range(1, 30):
-        inner = paragraph(f"<w:r><w:txbxContent>{inner}</w:txbxContent></w:r>", run(f"level {level}"))
+        inner = paragraph(
+            f"<w:r><w:txbxContent>{inner}</w:txbxContent></w:r>", run(f"level {level}")
+        )
     path = tmp_path / "a.docx"
     path.write_bytes(package(inner))
     (found,) = read(path)

@@ -1,4 +1,6 @@
-"""What a document of Word can hold, each with the text that Word prints, as ECMA-376, part 1, describes it."""
+"""What a document of Word can hold, each with the text that Word prints, as ECMA-376, part 1,
+describes it.
+"""
 
 from __future__ import annotations
 
@@ -73,8 +75,18 @@ PRINTED = [
         "Cell lithium.|Box tremor.",
         "",
     ),
-    ("VML box in a cell", table([paragraph(run("Cell."), vml(paragraph(run("Box."))))]), "Cell.|Box.", ""),
-    ("box in a box in a cell", table([paragraph(run("a"), box(paragraph(run("b"), box(B))))]), "a|b|second", ""),
+    (
+        "VML box in a cell",
+        table([paragraph(run("Cell."), vml(paragraph(run("Box."))))]),
+        "Cell.|Box.",
+        "",
+    ),
+    (
+        "box in a box in a cell",
+        table([paragraph(run("a"), box(paragraph(run("b"), box(B))))]),
+        "a|b|second",
+        "",
+    ),
     ("box in a control", control(paragraph(run("a"), box(B))), "a|second", ""),
     (
         "boxes of a group",
@@ -86,7 +98,12 @@ PRINTED = [
     ("control in a cell", table([control(A + B), paragraph(run("x"))]), "first second\tx", ""),
     ("custom XML in a cell", table([f"<w:customXml>{A}{B}</w:customXml>"]), "first second", ""),
     ("table in a control in a cell", table([A + control(table([B]))]), "first|second", ""),
-    ("control around a row", f"<w:tbl>{control('<w:tr><w:tc>' + A + '</w:tc></w:tr>')}</w:tbl>", "first", ""),
+    (
+        "control around a row",
+        f"<w:tbl>{control('<w:tr><w:tc>' + A + '</w:tc></w:tr>')}</w:tbl>",
+        "first",
+        "",
+    ),
     (
         "control around a cell",
         f"<w:tbl><w:tr>{control('<w:tc>' + A + '</w:tc>')}<w:tc>{B}</w:tc></w:tr></w:tbl>",
@@ -118,14 +135,22 @@ PRINTED = [
     ),
     (
         "breaks",
-        paragraph(run("a"), '<w:r><w:br w:type="page"/></w:r>', run("b"), "<w:r><w:cr/></w:r>", run("c")),
+        paragraph(
+            run("a"), '<w:r><w:br w:type="page"/></w:r>', run("b"), "<w:r><w:cr/></w:r>", run("c")
+        ),
         "a\nb\nc",
         "",
     ),
     ("line end in a run", paragraph("<w:r><w:t>Lithium\ntremor</w:t></w:r>"), "Lithium tremor", ""),
     (
         "hyphens",
-        paragraph(run("IL"), "<w:r><w:noBreakHyphen/></w:r>", run("2 immu"), "<w:r><w:softHyphen/></w:r>", run("ne")),
+        paragraph(
+            run("IL"),
+            "<w:r><w:noBreakHyphen/></w:r>",
+            run("2 immu"),
+            "<w:r><w:softHyphen/></w:r>",
+            run("ne"),
+        ),
         "IL-2 immune",
         "",
     ),
@@ -138,14 +163,25 @@ PRINTED = [
         "a base",
         "ruby 1",
     ),
-    ("fraction", paragraph(formula(f"<m:f>{arg('num', '12')}{arg('den', '34')}</m:f>")), "12/34", ""),
-    ("fraction of sums", paragraph(formula(f"<m:f>{arg('num', 'a+b')}{arg('den', 'c')}</m:f>")), "(a+b)/c", ""),
+    (
+        "fraction",
+        paragraph(formula(f"<m:f>{arg('num', '12')}{arg('den', '34')}</m:f>")),
+        "12/34",
+        "",
+    ),
+    (
+        "fraction of sums",
+        paragraph(formula(f"<m:f>{arg('num', 'a+b')}{arg('den', 'c')}</m:f>")),
+        "(a+b)/c",
+        "",
+    ),
     ("root", paragraph(formula(f"<m:rad>{arg('deg', '')}{arg('e', 'x')}</m:rad>")), "√x", ""),
     (
         "delimiters",
         paragraph(
             formula(
-                f"<m:d><m:dPr><m:begChr m:val='['/><m:endChr m:val=']'/></m:dPr>{arg('e', 'x')}{arg('e', 'y')}</m:d>"
+                "<m:d><m:dPr><m:begChr m:val='['/><m:endChr "
+                f"m:val=']'/></m:dPr>{arg('e', 'x')}{arg('e', 'y')}</m:d>"
             )
         ),
         "[x|y]",
@@ -164,7 +200,12 @@ PRINTED = [
         "",
     ),
     ("power", paragraph(formula(f"<m:sSup>{arg('e', 'x')}{arg('sup', '2')}</m:sSup>")), "x2", ""),
-    ("function", paragraph(formula(f"<m:func>{arg('fName', 'sin')}{arg('e', 'x')}</m:func>")), "sin x", ""),
+    (
+        "function",
+        paragraph(formula(f"<m:func>{arg('fName', 'sin')}{arg('e', 'x')}</m:func>")),
+        "sin x",
+        "",
+    ),
     (
         "matrix",
         paragraph(
@@ -175,17 +216,32 @@ PRINTED = [
         "a b; c d",
         "",
     ),
-    ("formula of its own", "<m:oMathPara>" + formula("<m:r><m:t>E=m</m:t></m:r>") + "</m:oMathPara>", "E=m", ""),
+    (
+        "formula of its own",
+        "<m:oMathPara>" + formula("<m:r><m:t>E=m</m:t></m:r>") + "</m:oMathPara>",
+        "E=m",
+        "",
+    ),
     ("Greek as characters", paragraph(run("TNF-"), symbols("a")), "TNF-α", ""),
     ("Greek as private characters", paragraph(run("TNF-"), symbols("\uf061")), "TNF-α", ""),
     ("signs of Symbol", paragraph(symbols("\uf0a3\uf0b3\uf0b1\uf0b4\uf0b0\uf0ae")), "≤≥±×°→", ""),
     (
         "sym of Symbol",
-        paragraph(*(f'<w:r><w:sym w:font="Symbol" w:char="F0{one}"/></w:r>' for one in ("A3", "B1", "62", "57"))),
+        paragraph(
+            *(
+                f'<w:r><w:sym w:font="Symbol" w:char="F0{one}"/></w:r>'
+                for one in ("A3", "B1", "62", "57")
+            )
+        ),
         "≤±βΩ",
         "",
     ),
-    ("sym of a font of text", paragraph('<w:r><w:sym w:font="Times New Roman" w:char="03B1"/></w:r>'), "α", ""),
+    (
+        "sym of a font of text",
+        paragraph('<w:r><w:sym w:font="Times New Roman" w:char="03B1"/></w:r>'),
+        "α",
+        "",
+    ),
     (
         "letters of a picture font",
         paragraph(run("x "), styled("J", '<w:rFonts w:ascii="Wingdings" w:hAnsi="Wingdings"/>')),
@@ -200,7 +256,12 @@ PRINTED = [
     ),
     (
         "hidden text",
-        paragraph(run("a"), styled("secret", "<w:vanish/>"), run(" b"), styled(" c", '<w:vanish w:val="0"/>')),
+        paragraph(
+            run("a"),
+            styled("secret", "<w:vanish/>"),
+            run(" b"),
+            styled(" c", '<w:vanish w:val="0"/>'),
+        ),
         "a b c",
         "hidden texts 1",
     ),
@@ -213,13 +274,19 @@ PRINTED = [
     ("field", paragraph(run("see "), field(code(" REF a "), run("Table 1"))), "see Table 1", ""),
     (
         "field in a field",
-        paragraph(field(code("IF ") + field(code("MERGEFIELD x"), run("hidden")) + code(' = "a"'), run("Lithium"))),
+        paragraph(
+            field(
+                code("IF ") + field(code("MERGEFIELD x"), run("hidden")) + code(' = "a"'),
+                run("Lithium"),
+            )
+        ),
         "Lithium",
         "",
     ),
     (
         "field over paragraphs",
-        paragraph(mark("begin"), code("TOC"), mark("separate"), run("a")) + paragraph(run("b"), mark("end")),
+        paragraph(mark("begin"), code("TOC"), mark("separate"), run("a"))
+        + paragraph(run("b"), mark("end")),
         "a|b",
         "",
     ),
@@ -235,8 +302,18 @@ PRINTED = [
         "x",
         "fields without a result 1",
     ),
-    ("field without an end", paragraph(run("x"), mark("begin"), run("lost")), "x", "fields without an end 1"),
-    ("hyperlink", paragraph(run("see "), f'<w:hyperlink w:anchor="a">{run("here")}</w:hyperlink>'), "see here", ""),
+    (
+        "field without an end",
+        paragraph(run("x"), mark("begin"), run("lost")),
+        "x",
+        "fields without an end 1",
+    ),
+    (
+        "hyperlink",
+        paragraph(run("see "), f'<w:hyperlink w:anchor="a">{run("here")}</w:hyperlink>'),
+        "see here",
+        "",
+    ),
     (
         "smart tag and direction",
         paragraph(f"<w:smartTag>{run('EGFR')}</w:smartTag>", f"<w:bdo>{run(' x')}</w:bdo>"),
@@ -251,13 +328,19 @@ PRINTED = [
     ),
     (
         "deleted end of a paragraph",
-        "<w:p><w:pPr><w:rPr><w:del/></w:rPr></w:pPr>" + run("IL-") + "</w:p>" + paragraph(run("2 helps")),
+        "<w:p><w:pPr><w:rPr><w:del/></w:rPr></w:pPr>"
+        + run("IL-")
+        + "</w:p>"
+        + paragraph(run("2 helps")),
         "IL-2 helps",
         "",
     ),
     (
         "drop cap",
-        '<w:p><w:pPr><w:framePr w:dropCap="drop"/></w:pPr>' + run("L") + "</w:p>" + paragraph(run("ithium helps")),
+        '<w:p><w:pPr><w:framePr w:dropCap="drop"/></w:pPr>'
+        + run("L")
+        + "</w:p>"
+        + paragraph(run("ithium helps")),
         "Lithium helps",
         "",
     ),
@@ -269,11 +352,18 @@ PRINTED = [
     ),
     (
         "two choices",
-        paragraph("<w:r>" + choice(("Choice", "<w:t>a</w:t>"), ("Choice", "<w:t>b</w:t>")) + "</w:r>"),
+        paragraph(
+            "<w:r>" + choice(("Choice", "<w:t>a</w:t>"), ("Choice", "<w:t>b</w:t>")) + "</w:r>"
+        ),
         "a",
         "",
     ),
-    ("fallback alone", paragraph("<w:r>" + choice(("Fallback", "<w:t>a</w:t>")) + "</w:r>"), "a", ""),
+    (
+        "fallback alone",
+        paragraph("<w:r>" + choice(("Fallback", "<w:t>a</w:t>")) + "</w:r>"),
+        "a",
+        "",
+    ),
     ("choice of blocks", choice(("Choice", A), ("Fallback", B)), "first", ""),
     (
         "chunk of another file",
@@ -290,20 +380,32 @@ PRINTED = [
     (
         "letters as a picture",
         paragraph(
-            run("x"), '<w:r><w:pict><v:textpath xmlns:v="urn:schemas-microsoft-com:vml" string="WORD"/></w:pict></w:r>'
+            run("x"),
+            '<w:r><w:pict><v:textpath xmlns:v="urn:schemas-microsoft-com:vml" '
+            'string="WORD"/></w:pict></w:r>',
         ),
         "x",
         "texts in drawings 1",
     ),
     ("object", paragraph(run("x"), "<w:r><w:object/></w:r>"), "x", "objects 1"),
-    ("date of today", paragraph(run("x"), "<w:r><w:yearLong/></w:r>"), "x", "dates and page numbers 1"),
+    (
+        "date of today",
+        paragraph(run("x"), "<w:r><w:yearLong/></w:r>"),
+        "x",
+        "dates and page numbers 1",
+    ),
     (
         "numbers of lists",
         "<w:p><w:pPr><w:numPr><w:numId w:val='1'/></w:numPr></w:pPr>" + run("a") + "</w:p>",
         "a",
         "numbers or signs of lists 1",
     ),
-    ("style of a box is not that around it", paragraph(run("a"), box(paragraph(run("b"), style="Title"))), "a|b", ""),
+    (
+        "style of a box is not that around it",
+        paragraph(run("a"), box(paragraph(run("b"), style="Title"))),
+        "a|b",
+        "",
+    ),
 ]
 
 
@@ -318,7 +420,9 @@ def parts(document: Document) -> list[str]:
     return [document.text[one.start : one.end] for one in document.sections or ()]
 
 
-@pytest.mark.parametrize(("body", "wanted", "counted"), [one[1:] for one in PRINTED], ids=[one[0] for one in PRINTED])
+@pytest.mark.parametrize(
+    ("body", "wanted", "counted"), [one[1:] for one in PRINTED], ids=[one[0] for one in PRINTED]
+)
 def test_what_is_printed(tmp_path: Path, body: str, wanted: str, counted: str) -> None:
     found = of(tmp_path, package(body))
     assert "|".join(parts(found)) == wanted
@@ -328,14 +432,20 @@ def test_what_is_printed(tmp_path: Path, body: str, wanted: str, counted: str) -
 
 def related(body: str, **others: str) -> bytes:
     """A document with parts beside it, by the names of their kinds."""
-    links = "".join(f'<Relationship Id="{name}" Type="{_OFFICE}/{name}" Target="{name}.xml"/>' for name in others)
+    links = "".join(
+        f'<Relationship Id="{name}" Type="{_OFFICE}/{name}" Target="{name}.xml"/>'
+        for name in others
+    )
     more = {f"word/{name}.xml": content for name, content in others.items()}
     rels = f'<Relationships xmlns="{_RELS}">{links}</Relationships>'
     return package(body, more={**more, "word/_rels/document.xml.rels": rels})
 
 
 def notes(kind: str, *texts: str) -> str:
-    made = "".join(f'<w:{kind} w:id="{at}">{paragraph(run(text))}</w:{kind}>' for at, text in enumerate(texts, 1))
+    made = "".join(
+        f'<w:{kind} w:id="{at}">{paragraph(run(text))}</w:{kind}>'
+        for at, text in enumerate(texts, 1)
+    )
     return f"<w:{kind}s {_W}>{made}</w:{kind}s>"
 
 
@@ -345,11 +455,19 @@ def test_footnotes_follow_their_paragraph_and_endnotes_the_text(tmp_path: Path) 
     )
     body += paragraph(run("last"))
     content = related(
-        body, footnotes=notes("footnote", "not used", "A note."), endnotes=notes("endnote", "At the end.")
+        body,
+        footnotes=notes("footnote", "not used", "A note."),
+        endnotes=notes("endnote", "At the end."),
     )
     found = of(tmp_path, content)
     assert parts(found) == ["Text", "a\tb", "A note.", "last", "At the end."]
-    assert [one.name for one in found.sections or ()] == ["body", "table", "footnote", "body", "footnote"]
+    assert [one.name for one in found.sections or ()] == [
+        "body",
+        "table",
+        "footnote",
+        "body",
+        "footnote",
+    ]
     assert found.events == ()
 
 
@@ -358,7 +476,8 @@ def test_styles_hide_text_and_choose_fonts(tmp_path: Path) -> None:
         f"<w:styles {_W}>"
         '<w:style w:styleId="h"><w:name w:val="hid"/><w:rPr><w:vanish/></w:rPr></w:style>'
         '<w:style w:styleId="b"><w:basedOn w:val="g"/></w:style>'
-        '<w:style w:styleId="g"><w:basedOn w:val="b"/><w:rPr><w:rFonts w:ascii="Symbol"/></w:rPr></w:style>'
+        '<w:style w:styleId="g"><w:basedOn w:val="b"/><w:rPr><w:rFonts '
+        'w:ascii="Symbol"/></w:rPr></w:style>'
         '<w:style w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style></w:styles>'
     )
     body = paragraph(run("Titel"), style="berschrift1") + paragraph(
@@ -373,7 +492,10 @@ def test_styles_hide_text_and_choose_fonts(tmp_path: Path) -> None:
 def test_comments_charts_and_diagrams_are_counted(tmp_path: Path) -> None:
     comments = f"<w:comments {_W}><w:comment>{A}</w:comment><w:comment>{B}</w:comment></w:comments>"
     header = f"<w:hdr {_W}>{paragraph()}</w:hdr>"
-    more = {"word/charts/chart1.xml": "<c><t>a</t></c>", "word/diagrams/data1.xml": "<d><t>a</t></d>"}
+    more = {
+        "word/charts/chart1.xml": "<c><t>a</t></c>",
+        "word/diagrams/data1.xml": "<d><t>a</t></d>",
+    }
     links = "".join(
         f'<Relationship Id="a{at}" Type="{_OFFICE}/x" Target="{name.removeprefix("word/")}"/>'
         for at, name in enumerate([*more, "word/comments.xml", "word/header1.xml"])
@@ -393,10 +515,16 @@ def test_strict_documents_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32", "utf-7"])
 def test_no_part_brings_entities_whatever_its_name(tmp_path: Path, encoding: str) -> None:
     declared = '<!DOCTYPE a [<!ENTITY a "secretly">]>'
-    content = renamed(package(paragraph(run("Says ENTITY here")), declared=declared), "word/document.xml", "word/d.bin")
+    content = renamed(
+        package(paragraph(run("Says ENTITY here")), declared=declared),
+        "word/document.xml",
+        "word/d.bin",
+    )
 
     def encoded(name: str, part: bytes) -> tuple[str, bytes]:
-        text = f'<?xml version="1.0" encoding="{encoding}"?>' + part.decode().replace("ENTITY here", "&a; here")
+        text = f'<?xml version="1.0" encoding="{encoding}"?>' + part.decode().replace(
+            "ENTITY here", "&a; here"
+        )
         return name, text.encode(encoding) if name == "word/d.bin" else part
 
     with pytest.raises(FormatError, match=r"entities|damaged"):
@@ -405,13 +533,17 @@ def test_no_part_brings_entities_whatever_its_name(tmp_path: Path, encoding: str
 
 def test_pictures_and_pages_may_have_a_document_type(tmp_path: Path) -> None:
     page, picture = "<!DOCTYPE html><p>a<br>b", '<!DOCTYPE svg PUBLIC "a" "b"><svg/>'
-    found = of(tmp_path, package(A, more={"word/a.htm": page, "word/media/a.svg": picture, "word/b.bin": "\0"}))
+    found = of(
+        tmp_path,
+        package(A, more={"word/a.htm": page, "word/media/a.svg": picture, "word/b.bin": "\0"}),
+    )
     assert found.text == "first"
 
 
 RAISED = '<w:vertAlign w:val="superscript"/>'
 LEVELS = {
-    # properties of the raised run, what stands before it and in it -> the text, and how many marks are left out
+    # properties of the raised run, what stands before it and in it -> the text, and how many marks
+    # are left out
     ("IL-2", "3", RAISED): ("IL-2 helps", 1),
     ("IL-2", "3,4", '<w:position w:val="6"/>'): ("IL-2 helps", 1),
     ("IL-2", "3", '<w:position w:val="-6"/>'): ("IL-23 helps", 0),
@@ -438,6 +570,14 @@ def test_citations_of_fields_and_links_are_marks(tmp_path: Path) -> None:
 
 
 def test_numbers_of_lists_by_styles_are_counted(tmp_path: Path) -> None:
-    style = '<w:style w:styleId="l"><w:pPr><w:numPr><w:numId w:val="3"/></w:numPr></w:pPr></w:style>'
-    (event,) = of(tmp_path, related(paragraph(run("a"), style="l"), styles=f"<w:styles {_W}>{style}</w:styles>")).events
-    assert (event.kind, event.message) == ("note", "these parts are not read: numbers or signs of lists 1")
+    style = (
+        '<w:style w:styleId="l"><w:pPr><w:numPr><w:numId w:val="3"/></w:numPr></w:pPr></w:style>'
+    )
+    (event,) = of(
+        tmp_path,
+        related(paragraph(run("a"), style="l"), styles=f"<w:styles {_W}>{style}</w:styles>"),
+    ).events
+    assert (event.kind, event.message) == (
+        "note",
+        "these parts are not read: numbers or signs of lists 1",
+    )

@@ -1,4 +1,6 @@
-"""What a cell of Excel can hold, each with the text that is shown, as ECMA-376, part 1, describes it."""
+"""What a cell of Excel can hold, each with the text that is shown, as ECMA-376, part 1,
+describes it.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ _STYLES = (
     '<numFmt numFmtId="165" formatCode="[h]:mm"/></numFmts>'
     '<fonts count="2"><font><name val="Calibri"/></font><font><name val="Symbol"/></font></fonts>'
     '<fills count="1"><fill/></fills><borders count="1"><border/></borders>'
-    '<cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="6"><xf/><xf numFmtId="14"/><xf numFmtId="164"/>'
+    '<cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="6"><xf/><xf numFmtId="14"/><xf '
+    'numFmtId="164"/>'
     '<xf numFmtId="0" fontId="1"/><xf numFmtId="22"/><xf numFmtId="165"/></cellXfs></styleSheet>'
 )
 
@@ -31,7 +34,15 @@ def of(tmp_path: Path, content: bytes) -> list[Document]:
     return list(read(path))
 
 
-def book(cell: str, *, strings: str = "", sheet: str = "", columns: str = "", row: str = "", more: str = "") -> bytes:
+def book(
+    cell: str,
+    *,
+    strings: str = "",
+    sheet: str = "",
+    columns: str = "",
+    row: str = "",
+    more: str = "",
+) -> bytes:
     """A workbook with an id and one further cell, B2; ``strings`` are those that cells share."""
     parts = {"xl/styles.xml": ("styles", _STYLES)}
     if strings:
@@ -40,12 +51,17 @@ def book(cell: str, *, strings: str = "", sheet: str = "", columns: str = "", ro
     def change(name: str, part: bytes) -> tuple[str, bytes]:
         text = part.decode()
         if name.endswith("sheet1.xml"):
-            text = text.replace("<sheetData>", f"{columns}<sheetData>").replace("</sheetData>", f"</sheetData>{sheet}")
+            text = text.replace("<sheetData>", f"{columns}<sheetData>").replace(
+                "</sheetData>", f"</sheetData>{sheet}"
+            )
             text = text.replace('<row r="2">', f'<row r="2"{row}>')
-            text = text.replace('<c r="B2" t="inlineStr"><is><t xml:space="preserve">CELL</t></is></c>', cell)
+            text = text.replace(
+                '<c r="B2" t="inlineStr"><is><t xml:space="preserve">CELL</t></is></c>', cell
+            )
         if name == "[Content_Types].xml":
             overrides = (
-                f'<Override PartName="/{path}" ContentType="{_KIND}.{kind}+xml"/>' for path, (kind, _) in parts.items()
+                f'<Override PartName="/{path}" ContentType="{_KIND}.{kind}+xml"/>'
+                for path, (kind, _) in parts.items()
             )
             text = text.replace("</Types>", f"{''.join(overrides)}</Types>")
         if name == "xl/workbook.xml":
@@ -64,7 +80,10 @@ def inline(content: str) -> str:
 
 
 def run(text: str, properties: str = "") -> str:
-    return f'<r>{f"<rPr>{properties}</rPr>" if properties else ""}<t xml:space="preserve">{text}</t></r>'
+    return (
+        f"<r>{f'<rPr>{properties}</rPr>' if properties else ''}<t "
+        f'xml:space="preserve">{text}</t></r>'
+    )
 
 
 RAISED = '<vertAlign val="superscript"/>'
@@ -132,7 +151,9 @@ def test_values(tmp_path: Path, cell: str) -> None:
 
 
 def test_dates_that_begin_in_1904(tmp_path: Path) -> None:
-    (found,) = of(tmp_path, book('<c r="B2" s="1"><v>42429</v></c>', more='<workbookPr date1904="1"/>'))
+    (found,) = of(
+        tmp_path, book('<c r="B2" s="1"><v>42429</v></c>', more='<workbookPr date1904="1"/>')
+    )
     assert found.text == "2020-03-01"
 
 
@@ -160,11 +181,16 @@ def test_a_sheet_that_is_shown_is_read_before_a_hidden_one(tmp_path: Path, state
     [
         ({"row": ' hidden="1"'}, "hidden rows 1"),
         ({"columns": '<cols><col min="2" max="2" hidden="1"/></cols>'}, "hidden columns 1"),
-        ({"sheet": '<mergeCells><mergeCell ref="A2:A3"/></mergeCells>'}, "cells over several rows 1"),
+        (
+            {"sheet": '<mergeCells><mergeCell ref="A2:A3"/></mergeCells>'},
+            "cells over several rows 1",
+        ),
         ({"sheet": '<mergeCells><mergeCell ref="A2:B2"/></mergeCells>'}, ""),
     ],
 )
-def test_what_is_hidden_or_merged_is_read_and_said(tmp_path: Path, facts: dict[str, str], counted: str) -> None:
+def test_what_is_hidden_or_merged_is_read_and_said(
+    tmp_path: Path, facts: dict[str, str], counted: str
+) -> None:
     (found,) = of(tmp_path, book(inline("<t>a</t>"), **facts))
     assert found.text == "a"
     assert [counted in event.message for event in found.events] == [True] * bool(counted)
@@ -173,7 +199,9 @@ def test_what_is_hidden_or_merged_is_read_and_said(tmp_path: Path, facts: dict[s
 def test_texts_beside_the_cells_are_counted(tmp_path: Path) -> None:
     made = io.BytesIO(book(inline("<t>a</t>")))
     with zipfile.ZipFile(made, "a") as package:
-        package.writestr("xl/comments1.xml", '<comments><comment ref="A1"/><comment ref="A2"/></comments>')
+        package.writestr(
+            "xl/comments1.xml", '<comments><comment ref="A1"/><comment ref="A2"/></comments>'
+        )
         package.writestr("xl/charts/chart1.xml", "<chart/>")
         package.writestr("xl/drawings/drawing1.xml", '<a xmlns:a="a"><a:t>box</a:t></a>')
     (event,) = of(tmp_path, made.getvalue())[0].events

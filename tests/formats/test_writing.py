@@ -29,7 +29,10 @@ BAD = {
     "tsv": (Document(id="a\tb", text="asthma", mentions=(Mention(((0, 6),), "X"),)), "a\\tb"),
     "csv": (Document(id="a\x85b", text="asthma", mentions=(Mention(((0, 6),), "X"),)), "a\\x85b"),
     "livingner": (Document(id="a\tb", text="asthma", mentions=(Mention(((0, 6),), "X"),)), "a\\tb"),
-    "socialdisner": (Document(id="a\tb", text="asthma", mentions=(Mention(((0, 6),), "X"),)), "a\\tb"),
+    "socialdisner": (
+        Document(id="a\tb", text="asthma", mentions=(Mention(((0, 6),), "X"),)),
+        "a\\tb",
+    ),
     "xlsx": (Document(id="a\tb", text="asthma", mentions=(Mention(((0, 6),), "X"),)), "a\\tb"),
     "jsonl": (Document(id="a\udc80", text="asthma"), "\\udc80"),
     "records": (Document(id="a\udc80", text="asthma"), "\\udc80"),
@@ -40,7 +43,12 @@ BAD = {
 
 
 def good(number: int) -> Document:
-    return Document(id=f"good-{number}", text="asthma", mentions=(Mention(((0, 6),), "Disease"),), words=((0, 6),))
+    return Document(
+        id=f"good-{number}",
+        text="asthma",
+        mentions=(Mention(((0, 6),), "Disease"),),
+        words=((0, 6),),
+    )
 
 
 def test_every_format_has_a_case() -> None:
@@ -56,7 +64,9 @@ def test_one_bad_document_does_not_cost_the_others(tmp_path: Path, name: str, pa
     path = tmp_path / f"out{packed if name == 'brat' else ''}"
     heard: list[str] = []
     report = WriteReport(aside=FailedDocuments(keep_going=True, tell=heard.append))
-    written = write_documents([good(1), bad, good(2), bad], WriteRequest(path=str(path), format=name), report=report)
+    written = write_documents(
+        [good(1), bad, good(2), bad], WriteRequest(path=str(path), format=name), report=report
+    )
     assert written is report
     assert (report.documents, report.mentions, report.aside.count) == (2, 2, 2)
     assert all(fault in sentence for sentence in heard)
@@ -78,11 +88,15 @@ def test_the_same_documents_give_the_same_archive_at_any_time(tmp_path: Path, na
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_one_bad_document_is_an_error_unless_it_is_asked_to_go_on(tmp_path: Path, name: str) -> None:
+def test_one_bad_document_is_an_error_unless_it_is_asked_to_go_on(
+    tmp_path: Path, name: str
+) -> None:
     if module := {"parquet": "pyarrow", "xlsx": "openpyxl"}.get(name):
         pytest.importorskip(module)
     with pytest.raises(InputError, match=r"document|id|word"):
-        write_documents([good(1), BAD[name][0]], WriteRequest(path=str(tmp_path / "out"), format=name))
+        write_documents(
+            [good(1), BAD[name][0]], WriteRequest(path=str(tmp_path / "out"), format=name)
+        )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -94,7 +108,9 @@ TWINS = [
 
 
 @pytest.mark.parametrize("name", sorted(BY_ID))
-def test_two_documents_of_one_id_are_refused_where_it_alone_tells_them(tmp_path: Path, name: str) -> None:
+def test_two_documents_of_one_id_are_refused_where_it_alone_tells_them(
+    tmp_path: Path, name: str
+) -> None:
     if module := {"parquet": "pyarrow", "xlsx": "openpyxl"}.get(name):
         pytest.importorskip(module)
     path = tmp_path / ("out.zip" if name == "brat" else "out")
@@ -113,7 +129,9 @@ def test_two_documents_of_one_id_stay_two(tmp_path: Path, name: str) -> None:
 
 
 def test_what_is_counted_of_a_document_that_is_set_aside_is_not_lost_twice(tmp_path: Path) -> None:
-    bad = Document(id="1", text="a b", mentions=(Mention(((0, 1), (2, 3)), "X"), Mention(((0, 1),), "Y\tZ")))
+    bad = Document(
+        id="1", text="a b", mentions=(Mention(((0, 1), (2, 3)), "X"), Mention(((0, 1),), "Y\tZ"))
+    )
     report = WriteReport(aside=FailedDocuments(keep_going=True))
     write(tmp_path / "out.pubtator", [bad], report=report)
     assert (report.documents, report.mentions, report.losses, report.aside.count) == (0, 0, {}, 1)
@@ -135,7 +153,9 @@ def contents(path: Path) -> dict[str, bytes]:
     return {"": path.read_bytes()}
 
 
-@pytest.mark.parametrize("name", ["bioc", "bioc-json", "pubtator", "kazu", "conll", "label-studio", "spacy", "jsonl"])
+@pytest.mark.parametrize(
+    "name", ["bioc", "bioc-json", "pubtator", "kazu", "conll", "label-studio", "spacy", "jsonl"]
+)
 def test_many_sections_and_mentions_take_linear_time(tmp_path: Path, name: str) -> None:
     # They take a second or two; looking at all sections or borders for each mention takes minutes.
     count = 20_000

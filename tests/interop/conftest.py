@@ -1,4 +1,6 @@
-"""Other programs that read what we write, and write what we read: run by `make interop`, left out everywhere else."""
+"""Other programs that read what we write, and write what we read: run by `make interop`, left
+out everywhere else.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,14 @@ def documents() -> list[Document]:
 
 
 @pytest.fixture
-def entry_points(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """The entry points that pyproject.toml declares, where this process and those that it starts find them."""
+def entry_points(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, str]:
+    """The entry points that pyproject.toml declares, where this process and those that it starts
+    find them.
+    """
     folder = tmp_path_factory.mktemp("installed")
     declared = declare(folder)
-    monkeypatch.syspath_prepend(str(folder))  # afterwards, because what was found on a path is remembered
+    # afterwards, because what was found on a path is remembered
+    monkeypatch.syspath_prepend(str(folder))
     return declared

@@ -17,7 +17,9 @@ PACKAGES = {"bioc": biocxml, "bioc-json": biocjson}
 
 
 def told(collection: Any) -> list[tuple[str, set[tuple[int, int, str, str]]]]:
-    """What the package finds: ids, and annotations with the text of the passage at their offsets."""
+    """What the package finds: ids, and annotations with the text of the passage at their
+    offsets.
+    """
     found = []
     for one in collection.documents:
         here = set()
@@ -41,7 +43,9 @@ def test_it_reads_what_we_write(name: str, documents: list[Document], tmp_path: 
 
 @pytest.mark.parametrize("name", list(PACKAGES))
 @pytest.mark.parametrize("first", [0, 17])
-def test_we_read_what_it_writes(name: str, first: int, documents: list[Document], tmp_path: Path) -> None:
+def test_we_read_what_it_writes(
+    name: str, first: int, documents: list[Document], tmp_path: Path
+) -> None:
     collection = bioc.BioCCollection()
     for one in documents:
         made = bioc.BioCDocument()
@@ -57,7 +61,10 @@ def test_we_read_what_it_writes(name: str, first: int, documents: list[Document]
         collection.add_document(made)
     with (tmp_path / "a").open("w", encoding="utf-8") as stream:
         PACKAGES[name].dump(collection, stream)
-    found = [{(text, kind) for _, _, text, kind in facts(one)} for one in read(tmp_path / "a", format=name)]
+    found = [
+        {(text, kind) for _, _, text, kind in facts(one)}
+        for one in read(tmp_path / "a", format=name)
+    ]
     assert found == [{(text, kind) for _, _, text, kind in facts(one)} for one in documents]
 
 
@@ -76,7 +83,9 @@ def related(collection: Any) -> list[tuple[dict[str, str], list[tuple[str, str]]
 def test_relations_of_its_files_come_back_in_ours(name: str, tmp_path: Path) -> None:
     collection, document, passage = bioc.BioCCollection(), bioc.BioCDocument(), bioc.BioCPassage()
     document.id, passage.offset, passage.text = "7", 0, "Lithium and tremor"
-    for number, (start, text, kind) in enumerate(((0, "Lithium", "Chemical"), (12, "tremor", "Disease"))):
+    for number, (start, text, kind) in enumerate(
+        ((0, "Lithium", "Chemical"), (12, "tremor", "Disease"))
+    ):
         annotation = bioc.BioCAnnotation()
         annotation.id, annotation.text, annotation.infons["type"] = f"A{number}", text, kind
         annotation.add_location(bioc.BioCLocation(start, len(text)))

@@ -42,8 +42,12 @@ def test_datasets_loads_the_folder(folder: Path, documents: list[Document], tmp_
 
     found = datasets.load_dataset(str(folder), cache_dir=str(tmp_path / "cache"))
     assert list(found) == ["train"]
-    assert sorted(tuple(row[name] for name in COLUMNS) for row in found["train"]) == rows_of(documents)
-    texts = datasets.load_dataset(str(folder / "__documents__"), cache_dir=str(tmp_path / "cache"))["train"]
+    assert sorted(tuple(row[name] for name in COLUMNS) for row in found["train"]) == rows_of(
+        documents
+    )
+    texts = datasets.load_dataset(str(folder / "__documents__"), cache_dir=str(tmp_path / "cache"))[
+        "train"
+    ]
     assert texts["text"][:] == [one.text for one in documents]
 
 
@@ -52,7 +56,9 @@ def test_polars_reads_each_table_and_mixes_nothing(folder: Path, documents: list
 
     frame = polars.read_parquet(folder / "mentions.parquet")
     assert sorted(frame.select(COLUMNS).rows()) == rows_of(documents)
-    assert polars.read_parquet(folder / "__documents__")["text"].to_list() == [one.text for one in documents]
+    assert polars.read_parquet(folder / "__documents__")["text"].to_list() == [
+        one.text for one in documents
+    ]
     with pytest.raises(polars.exceptions.PolarsError):
         polars.read_parquet(folder)
 
@@ -62,16 +68,29 @@ def test_pyarrow_reads_the_folder(folder: Path, documents: list[Document]) -> No
     import pyarrow.parquet
 
     for table in (pyarrow.parquet.read_table(folder), pyarrow.dataset.dataset(folder).to_table()):
-        assert sorted(tuple(row[name] for name in COLUMNS) for row in table.to_pylist()) == rows_of(documents)
+        assert sorted(tuple(row[name] for name in COLUMNS) for row in table.to_pylist()) == rows_of(
+            documents
+        )
 
 
 @pytest.mark.parametrize(("name", "write_frame"), [("a.csv", "to_csv"), ("a.jsonl", "to_json")])
-def test_what_pandas_writes_is_read(name: str, write_frame: str, documents: list[Document], tmp_path: Path) -> None:
+def test_what_pandas_writes_is_read(
+    name: str, write_frame: str, documents: list[Document], tmp_path: Path
+) -> None:
     import pandas
 
-    entities = [[{"start": s, "end": e, "type": kind} for s, e, _, kind in sorted(facts(one))] for one in documents]
-    rows = {"id": [one.id for one in documents], "text": [one.text for one in documents], "entities": entities}
-    more: dict[str, Any] = {"index": False} if name.endswith("csv") else {"orient": "records", "lines": True}
+    entities = [
+        [{"start": s, "end": e, "type": kind} for s, e, _, kind in sorted(facts(one))]
+        for one in documents
+    ]
+    rows = {
+        "id": [one.id for one in documents],
+        "text": [one.text for one in documents],
+        "entities": entities,
+    }
+    more: dict[str, Any] = (
+        {"index": False} if name.endswith("csv") else {"orient": "records", "lines": True}
+    )
     getattr(pandas.DataFrame(rows), write_frame)(tmp_path / name, **more)
     assert [(one.id, one.text, facts(one)) for one in read(tmp_path / name)] == [
         (one.id, one.text, facts(one)) for one in documents
@@ -96,7 +115,12 @@ def test_pandas_reads_our_tables(name: str, documents: list[Document], tmp_path:
 def test_datasets_writes_and_we_read(documents: list[Document], tmp_path: Path) -> None:
     import datasets
 
-    rows = [{"tokens": ["Lithium", "for", "lung", "cancer"], "ner_tags": ["B-Chemical", "O", "B-Disease", "I-Disease"]}]
+    rows = [
+        {
+            "tokens": ["Lithium", "for", "lung", "cancer"],
+            "ner_tags": ["B-Chemical", "O", "B-Disease", "I-Disease"],
+        }
+    ]
     datasets.Dataset.from_list(rows).to_json(str(tmp_path / "a.jsonl"))
     (found,) = read(tmp_path / "a.jsonl")
     assert facts(found) == {(0, 7, "Lithium", "Chemical"), (12, 23, "lung cancer", "Disease")}
@@ -130,22 +154,31 @@ def test_a_column_of_a_data_frame_is_annotated() -> None:
 def test_the_page_for_users_of_data_frames() -> None:
     import polars
 
-    page = (Path(__file__).parents[2] / "docs" / "python" / "coming-from.md").read_text(encoding="utf-8")
-    made, used = (block for block in blocks(page, "python") if "to_arrow" in block or "to_pandas" in block)
+    page = (Path(__file__).parents[2] / "docs" / "python" / "coming-from.md").read_text(
+        encoding="utf-8"
+    )
+    made, used = (
+        block for block in blocks(page, "python") if "to_arrow" in block or "to_pandas" in block
+    )
     names = {"polars": polars}
     exec(compile(f"{made}\n{used}", "coming-from.md", "exec"), names)
     assert len(names["frame"]) == 3
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "datasets"])
-def test_lines_that_a_library_wrote_again_are_the_same(library: str, documents: list[Document], tmp_path: Path) -> None:
-    ours = [one.having(relations=()) for one in documents]  # polars refuses lists of texts and lists
+def test_lines_that_a_library_wrote_again_are_the_same(
+    library: str, documents: list[Document], tmp_path: Path
+) -> None:
+    # polars refuses lists of texts and lists
+    ours = [one.having(relations=()) for one in documents]
     write(tmp_path / "a.jsonl", [*ours, Document(id="bare", text="No mention.")])
     given, written = str(tmp_path / "a.jsonl"), tmp_path / "b.jsonl"
     if library == "pandas":
         import pandas
 
-        pandas.read_json(given, lines=True, dtype=False).to_json(written, orient="records", lines=True)
+        pandas.read_json(given, lines=True, dtype=False).to_json(
+            written, orient="records", lines=True
+        )
     elif library == "polars":
         import polars
 
@@ -153,6 +186,8 @@ def test_lines_that_a_library_wrote_again_are_the_same(library: str, documents: 
     else:
         import datasets
 
-        lines = datasets.load_dataset("json", data_files=given, split="train", cache_dir=str(tmp_path / "cache"))
+        lines = datasets.load_dataset(
+            "json", data_files=given, split="train", cache_dir=str(tmp_path / "cache")
+        )
         lines.to_json(str(written))
     assert list(read(written)) == list(read(given))

@@ -31,10 +31,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch.manual_seed(0)
     tokenizer = AutoTokenizer.from_pretrained(Path(minilm.__file__).parent / "model")
     tokenizer.save_pretrained(place / "encoder")
-    small = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    small = {
+        "hidden_size": 32,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 32,
+    }
     BertModel(BertConfig(vocab_size=len(tokenizer), **small)).save_pretrained(place / "encoder")
-    shape = {"hidden_size": 32, "max_width": 4, "span_mode": "markerV0", "subtoken_pooling": "first"}
-    config = gliner.GLiNERConfig(model_name=str(place / "encoder"), words_splitter_type="whitespace", **shape)
+    shape = {
+        "hidden_size": 32,
+        "max_width": 4,
+        "span_mode": "markerV0",
+        "subtoken_pooling": "first",
+    }
+    config = gliner.GLiNERConfig(
+        model_name=str(place / "encoder"), words_splitter_type="whitespace", **shape
+    )
     gliner.GLiNER.from_config(config).save_pretrained(place / "model")
     return place
 
@@ -48,7 +60,9 @@ def test_mentions_are_those_of_the_model_in_our_offsets(folder: Path) -> None:
     step = GlinerStep(GlinerSettings(model="model", types=TYPES, threshold=0.3), folder=str(folder))
     given = document("Aspirin helps 𝛽-thalassemia. Nothing else.")
     (patch,) = step.run([given])
-    said = step._model.predict_entities(given.text[: given.words[-1][1]], list(TYPES), threshold=0.3)  # type: ignore[index]
+    said = step._model.predict_entities(
+        given.text[: given.words[-1][1]], list(TYPES), threshold=0.3
+    )  # type: ignore[index]
     assert said
     assert {(one.spans[0], one.type) for one in patch.add} == {
         ((one["start"], one["end"]), TYPES[one["label"]]) for one in said
@@ -58,15 +72,24 @@ def test_mentions_are_those_of_the_model_in_our_offsets(folder: Path) -> None:
 
 def test_long_texts_are_read_in_parts(folder: Path) -> None:
     given = document(" ".join(f"Sentence {number} is about aspirin." for number in range(30)))
-    step = GlinerStep(GlinerSettings(model="model", types=TYPES, threshold=0.0, characters=120), folder=str(folder))
+    step = GlinerStep(
+        GlinerSettings(model="model", types=TYPES, threshold=0.0, characters=120),
+        folder=str(folder),
+    )
     (patch,) = step.run([given])
     assert max(one.end for one in patch.add) > len(given.text) - 20
     assert step.types == ("Disease", "Chemical")
 
 
-@pytest.mark.parametrize("text", ["p<.05 ; r=.3 ; " * 79 + "and BRCA1 was up.", "1 , 2 ; 3 / 4 ( 5 ) " * 60 + "BRCA1"])
-def test_no_word_is_beyond_what_the_model_reads(folder: Path, text: str, recwarn: pytest.WarningsRecorder) -> None:
-    step = GlinerStep(GlinerSettings(model="model", types=TYPES, threshold=0.0, flat=False), folder=str(folder))
+@pytest.mark.parametrize(
+    "text", ["p<.05 ; r=.3 ; " * 79 + "and BRCA1 was up.", "1 , 2 ; 3 / 4 ( 5 ) " * 60 + "BRCA1"]
+)
+def test_no_word_is_beyond_what_the_model_reads(
+    folder: Path, text: str, recwarn: pytest.WarningsRecorder
+) -> None:
+    step = GlinerStep(
+        GlinerSettings(model="model", types=TYPES, threshold=0.0, flat=False), folder=str(folder)
+    )
     given = document(text)
     (patch,) = step.run([given])
     read = {at for one in patch.add for at in range(one.start, one.end)}

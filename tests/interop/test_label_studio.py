@@ -1,7 +1,7 @@
 """A running Label Studio: our tasks go in through its API, and each of its exports is read back.
 
-``LABEL_STUDIO`` is the program; it is started with a data base of its own. ``LABEL_STUDIO_URL`` names one that runs,
-which takes the token below.
+``LABEL_STUDIO`` is the program; it is started with a data base of its own. ``LABEL_STUDIO_URL``
+names one that runs, which takes the token below.
 """
 
 from __future__ import annotations
@@ -33,7 +33,13 @@ Ask = Callable[..., bytes]
 
 def asking(url: str) -> Ask:
     def ask(method: str, path: str, content: Any = None) -> bytes:
-        data = None if content is None else content if isinstance(content, bytes) else json.dumps(content).encode()
+        data = (
+            None
+            if content is None
+            else content
+            if isinstance(content, bytes)
+            else json.dumps(content).encode()
+        )
         headers = {"Authorization": f"Token {TOKEN}", "Content-Type": "application/json"}
         request = urllib.request.Request(url + path, data, headers, method=method)
         with urllib.request.urlopen(request, timeout=300) as reply:
@@ -64,11 +70,22 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    asked = ["start", "--no-browser", "--internal-host", "127.0.0.1", "--port", str(port), "--user-token", TOKEN]
+    asked = [
+        "start",
+        "--no-browser",
+        "--internal-host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+        "--user-token",
+        TOKEN,
+    ]
     asked += ["--username", "a@example.org", "--password", "of-this-test-alone"]
     with (folder / "log").open("wb") as log:
         command = [os.environ["LABEL_STUDIO"], *asked]
-        program = subprocess.Popen(command, stdout=log, stderr=log, env=environment(folder), cwd=folder)
+        program = subprocess.Popen(
+            command, stdout=log, stderr=log, env=environment(folder), cwd=folder
+        )
         try:
             url = f"http://127.0.0.1:{port}"
             wait(asking(url), program, folder / "log")
@@ -102,9 +119,15 @@ def project(ask: Ask, documents: list[Document], tmp_path: Path) -> Iterator[int
     predicted = Mention(((0, 1),), "Disease", source="model", score=0.25)
     given = [msgspec.structs.replace(one, mentions=(*one.mentions, predicted)) for one in documents]
     write(tmp_path / "tasks.label-studio.json", given)
-    number = json.loads(ask("POST", "/api/projects/", {"title": "interop", "label_config": CONFIG}))["id"]
+    number = json.loads(
+        ask("POST", "/api/projects/", {"title": "interop", "label_config": CONFIG})
+    )["id"]
     told = json.loads(
-        ask("POST", f"/api/projects/{number}/import", (tmp_path / "tasks.label-studio.json").read_bytes())
+        ask(
+            "POST",
+            f"/api/projects/{number}/import",
+            (tmp_path / "tasks.label-studio.json").read_bytes(),
+        )
     )
     assert (told["task_count"], told["annotation_count"], told["prediction_count"]) == (3, 2, 3)
     yield number
@@ -113,7 +136,9 @@ def project(ask: Ask, documents: list[Document], tmp_path: Path) -> Iterator[int
 
 def exported(ask: Ask, project: int, kind: str, name: str, folder: Path) -> Path:
     path = folder / name
-    path.write_bytes(ask("GET", f"/api/projects/{project}/export?exportType={kind}&download_all_tasks=true"))
+    path.write_bytes(
+        ask("GET", f"/api/projects/{project}/export?exportType={kind}&download_all_tasks=true")
+    )
     return path
 
 
@@ -126,13 +151,22 @@ def test_json(ask: Ask, project: int, documents: list[Document], tmp_path: Path)
     assert sorted((one.id, one.text, sorted(gold(one))) for one in found) == [
         (one.id, one.text, sorted(facts(one))) for one in documents
     ]
-    assert not {event.code for one in found for event in one.events} - {"unannotated-record", "predictions-left-out"}
+    assert not {event.code for one in found for event in one.events} - {
+        "unannotated-record",
+        "predictions-left-out",
+    }
 
 
-@pytest.mark.parametrize(("kind", "name"), [("JSON_MIN", "a.json"), ("CSV", "a.csv"), ("TSV", "a.tsv")])
-def test_flat_exports(kind: str, name: str, ask: Ask, project: int, documents: list[Document], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "name"), [("JSON_MIN", "a.json"), ("CSV", "a.csv"), ("TSV", "a.tsv")]
+)
+def test_flat_exports(
+    kind: str, name: str, ask: Ask, project: int, documents: list[Document], tmp_path: Path
+) -> None:
     path = exported(ask, project, kind, name, tmp_path)
-    more: dict[str, Any] = {"format": "table", "fields": (("quotes", "true"),)} if kind == "TSV" else {}
+    more: dict[str, Any] = (
+        {"format": "table", "fields": (("quotes", "true"),)} if kind == "TSV" else {}
+    )
     found = {one.text: facts(one) for one in read_file(str(path), ReadRequest(**more))}
     wanted = {one.text: facts(one) for one in documents}
     assert wanted == found
@@ -140,12 +174,18 @@ def test_flat_exports(kind: str, name: str, ask: Ask, project: int, documents: l
 
 def test_conll(ask: Ask, project: int, documents: list[Document], tmp_path: Path) -> None:
     path = exported(ask, project, "CONLL2003", "a.conll", tmp_path)
-    found = [(one.type, one.text_in(document.text)) for document in read(path) for one in document.mentions]
+    found = [
+        (one.type, one.text_in(document.text))
+        for document in read(path)
+        for one in document.mentions
+    ]
     # Its tokens are its own, and what stood between them is lost.
     joined = [(kind, text) for one in documents for _, _, text, kind in sorted(facts(one))]
     assert sorted(kind for kind, _ in found) == sorted(kind for kind, _ in joined)
     for kind, text in joined:
-        assert (kind, "".join(text.split())) in [(other, "".join(shown.split())) for other, shown in found]
+        assert (kind, "".join(text.split())) in [
+            (other, "".join(shown.split())) for other, shown in found
+        ]
 
 
 def test_two_annotators(ask: Ask, project: int, documents: list[Document], tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""``fascicle label-studio push`` and ``pull`` by the SDK of Label Studio, against the program itself."""
+"""``fascicle label-studio push`` and ``pull`` by the SDK of Label Studio, against the program
+itself.
+"""
 
 from __future__ import annotations
 
@@ -32,32 +34,52 @@ def url(address: str, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> Iterator[str
 
 def linked(documents: list[Document]) -> list[Document]:
     """Documents with links, a layer of a model, and characters that other programs count as two."""
-    link = (Link(id="D1", ontology="MESH", curie="MESH:D1", name="Flu", score=0.5, tier="exact", same=("DOID:1",)),)
+    link = (
+        Link(
+            id="D1",
+            ontology="MESH",
+            curie="MESH:D1",
+            name="Flu",
+            score=0.5,
+            tier="exact",
+            same=("DOID:1",),
+        ),
+    )
     extra = Document(id="with/emoji", text="a\U0001f600 flu & <cold>", meta={"year": "2024"})
     found = []
     for one in [*documents, extra]:
         at = one.text.rindex(" ") + 1
-        of_model = Mention(((at, len(one.text)),), "Disease", source="model", score=0.25, links=link)
-        of_parts = Mention(((0, 1), (at, at + 1), (at + 2, len(one.text))), "Disease", source="model", score=0.5)
+        of_model = Mention(
+            ((at, len(one.text)),), "Disease", source="model", score=0.25, links=link
+        )
+        of_parts = Mention(
+            ((0, 1), (at, at + 1), (at + 2, len(one.text))), "Disease", source="model", score=0.5
+        )
         gold = tuple(msgspec.structs.replace(mention, links=link) for mention in one.mentions)
         gold += (msgspec.structs.replace(of_parts, source="gold", score=None, links=link),)
         found.append(one.having(mentions=(*gold, of_model, of_parts), words=None, sentences=None))
     return found
 
 
-def test_offsets_and_identifiers_are_equal(url: str, documents: list[Document], tmp_path: Path) -> None:
+def test_offsets_and_identifiers_are_equal(
+    url: str, documents: list[Document], tmp_path: Path
+) -> None:
     wanted = linked(documents)
     write(tmp_path / "corpus.jsonl", wanted)
     push = ["label-studio", "push", TITLE, str(tmp_path / "corpus.jsonl"), "--url", url]
     assert main([*push, "--types", "Gene"]) == 0
-    assert main(["label-studio", "pull", TITLE, "--url", url, "-o", str(tmp_path / "back.jsonl")]) == 0
+    assert (
+        main(["label-studio", "pull", TITLE, "--url", url, "-o", str(tmp_path / "back.jsonl")]) == 0
+    )
     back = {one.id: one for one in read(tmp_path / "back.jsonl")}
     assert {name: (one.text, one.mentions, one.meta) for name, one in back.items()} == {
         one.id: (one.text, one.mentions, one.meta) for one in wanted
     }
 
 
-def test_adding_that_fails_is_undone(url: str, documents: list[Document], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_adding_that_fails_is_undone(
+    url: str, documents: list[Document], monkeypatch: pytest.MonkeyPatch
+) -> None:
     import httpx
 
     monkeypatch.setattr(label_studio, "_AT_ONCE", 1)
@@ -94,7 +116,8 @@ def test_errors_are_sentences(
 
     assert "no project" in refused("pull", "nobody made this", "--url", url)
     assert "reached" in refused("pull", TITLE, "--url", "http://127.0.0.1:1")
-    assert "refuses" in refused("push", "x" * 60, corpus, "--url", url)  # a longer title than it takes
+    # a longer title than it takes
+    assert "refuses" in refused("push", "x" * 60, corpus, "--url", url)
     assert main(["label-studio", "push", TITLE, corpus, "--url", url]) == 0
     assert "--add" in refused("push", TITLE, corpus, "--url", url)
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", TOKEN[::-1])

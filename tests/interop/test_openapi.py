@@ -26,7 +26,12 @@ def description(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def done(*command: object, folder: Path) -> str:
     found = subprocess.run(
-        list(map(str, command)), cwd=folder, capture_output=True, text=True, check=False, timeout=300
+        list(map(str, command)),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
     )
     assert found.returncode == 0, found.stdout + found.stderr
     return found.stdout + found.stderr
@@ -41,7 +46,15 @@ def test_a_python_client_has_every_route_but_the_stream(
     description: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("openapi_python_client")
-    command = ("generate", "--path", description, "--output-path", tmp_path / "made", "--meta", "none")
+    command = (
+        "generate",
+        "--path",
+        description,
+        "--output-path",
+        tmp_path / "made",
+        "--meta",
+        "none",
+    )
     done(sys.executable, "-m", "openapi_python_client", *command, folder=tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     told: dict[str, Any] = json.loads(description.read_text(encoding="utf-8"))

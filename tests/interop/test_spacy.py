@@ -19,7 +19,9 @@ def test_it_reads_what_we_write(language: str, documents: list[Document], tmp_pa
     found = list(DocBin().from_disk(tmp_path / "a.spacy").get_docs(spacy.blank(language).vocab))
     assert [one.text for one in found] == [one.text for one in documents]
     for doc, ours in zip(found, documents, strict=True):
-        assert {(one.start_char, one.end_char, one.text, one.label_) for one in doc.ents} == facts(ours)
+        assert {(one.start_char, one.end_char, one.text, one.label_) for one in doc.ents} == facts(
+            ours
+        )
 
 
 @pytest.mark.parametrize("language", ["en", "xx", "de"])
@@ -27,10 +29,14 @@ def test_we_read_what_it_writes(language: str, documents: list[Document], tmp_pa
     nlp, stored, wanted = spacy.blank(language), DocBin(store_user_data=True), []
     for one in documents:
         doc = nlp(one.text)
-        spans = [doc.char_span(start, end, label=kind) for start, end, _, kind in sorted(facts(one))]
+        spans = [
+            doc.char_span(start, end, label=kind) for start, end, _, kind in sorted(facts(one))
+        ]
         doc.ents = [span for span in spans if span is not None]
         doc.spans["sc"] = SpanGroup(doc, spans=list(doc.ents))
-        wanted.append((doc.text, {(ent.start_char, ent.end_char, ent.text, ent.label_) for ent in doc.ents}))
+        wanted.append(
+            (doc.text, {(ent.start_char, ent.end_char, ent.text, ent.label_) for ent in doc.ents})
+        )
         stored.add(doc)
     stored.to_disk(tmp_path / "a.spacy")
     assert [(one.text, facts(one)) for one in read(tmp_path / "a.spacy")] == wanted
@@ -46,6 +52,10 @@ def test_it_trains_on_what_we_write(documents: list[Document], tmp_path: Path) -
     assert [one.reference.text for one in examples] == [one.text for one in documents]
     for example, ours in zip(examples, documents, strict=True):
         reference = example.reference
-        tags = offsets_to_biluo_tags(reference, [(start, end, kind) for start, end, _, kind in facts(ours)])
+        tags = offsets_to_biluo_tags(
+            reference, [(start, end, kind) for start, end, _, kind in facts(ours)]
+        )
         assert "-" not in tags
-        assert biluo_to_iob(tags) == [f"{one.ent_iob_}-{one.ent_type_}".rstrip("-") for one in reference]
+        assert biluo_to_iob(tags) == [
+            f"{one.ent_iob_}-{one.ent_type_}".rstrip("-") for one in reference
+        ]

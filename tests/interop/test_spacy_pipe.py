@@ -1,4 +1,6 @@
-"""``nlp.add_pipe("fascicle")`` in blank pipelines of spaCy, found by the entry point of the package."""
+"""``nlp.add_pipe("fascicle")`` in blank pipelines of spaCy, found by the entry point of the
+package.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,12 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     info = tmp_path / "site" / "fascicle-0.dist-info"
     info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: fascicle\nVersion: 0\n", encoding="utf-8")
-    lines = [f"{name} = {value}\n" for name, value in project["entry-points"]["spacy_factories"].items()]
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: fascicle\nVersion: 0\n", encoding="utf-8"
+    )
+    lines = [
+        f"{name} = {value}\n" for name, value in project["entry-points"]["spacy_factories"].items()
+    ]
     (info / "entry_points.txt").write_text(f"[spacy_factories]\n{''.join(lines)}", encoding="utf-8")
     monkeypatch.syspath_prepend(str(info.parent))
     # What spaCy reads once, when it is imported.
@@ -77,8 +83,12 @@ def test_mentions_within_one_token_keep_their_own_facts() -> None:
     nlp = pipeline()
     stored = DocBin(store_user_data=True, docs=[nlp(text)])
     for doc in (nlp(text), *DocBin().from_bytes(stored.to_bytes()).get_docs(nlp.vocab)):
-        own = [(mention.score, [link.curie for link in mention.links]) for mention in document.mentions]
-        assert [(one._.fascicle_score, one._.fascicle_curies) for one in doc.spans["fascicle"]] == own
+        own = [
+            (mention.score, [link.curie for link in mention.links]) for mention in document.mentions
+        ]
+        assert [
+            (one._.fascicle_score, one._.fascicle_curies) for one in doc.spans["fascicle"]
+        ] == own
         assert len({facts[0] for facts in own}) > 1
         best = max(own)
         assert [(ent._.fascicle_score, ent._.fascicle_curies) for ent in doc.ents] == [best]
@@ -99,7 +109,9 @@ def test_batches_and_processes_give_the_same() -> None:
     for options in ({"batch_size": 2}, {"batch_size": 100}, {"n_process": 2, "batch_size": 2}):
         found = list(pipeline(threads=1).pipe(TEXTS, **options))
         assert [doc.to_json() for doc in found] == alone
-        assert [doc._.fascicle.mentions for doc in found] == [nlp(text)._.fascicle.mentions for text in TEXTS]
+        assert [doc._.fascicle.mentions for doc in found] == [
+            nlp(text)._.fascicle.mentions for text in TEXTS
+        ]
 
 
 def test_entities_of_others_stay_unless_they_are_to_go() -> None:
@@ -115,31 +127,46 @@ def test_entities_of_others_stay_unless_they_are_to_go() -> None:
 def test_settings_are_those_of_load(tmp_path: Path) -> None:
     own = tmp_path / "own.tsv"
     own.write_text("Drug\taspirin\n", encoding="utf-8")
-    doc = pipeline(also=[str(own)], only=["Drug", "Disease"], threshold={"Disease": 1.0}, link=None)(TEXTS[0])
+    doc = pipeline(
+        also=[str(own)], only=["Drug", "Disease"], threshold={"Disease": 1.0}, link=None
+    )(TEXTS[0])
     assert [(ent.text, ent.label_, ent.kb_id_) for ent in doc.ents] == [("Aspirin", "Drug", "")]
     assert doc.ents[0]._.fascicle_score is None
     assert "Drug" in pipeline(also=[str(own)]).get_pipe("fascicle").labels
     assert "Drug" in pipeline(also=str(own)).get_pipe("fascicle").labels
     doc = pipeline(variants=True)("BRAF V600E is common.")
-    assert ("V600E", "SequenceVariant", "HGVS:p.Val600Glu") in [(ent.text, ent.label_, ent.kb_id_) for ent in doc.ents]
+    assert ("V600E", "SequenceVariant", "HGVS:p.Val600Glu") in [
+        (ent.text, ent.label_, ent.kb_id_) for ent in doc.ents
+    ]
 
 
 def test_facts_of_mentions_are_an_extension() -> None:
     doc = pipeline(assertions=True, link=None)("No evidence of breast cancer.")
-    assert [(ent.text, ent._.fascicle_facts) for ent in doc.ents] == [("breast cancer", {"negated": "0-14"})]
-    assert [ent._.fascicle_facts for ent in pipeline(link=None)("No evidence of breast cancer.").ents] == [{}]
+    assert [(ent.text, ent._.fascicle_facts) for ent in doc.ents] == [
+        ("breast cancer", {"negated": "0-14"})
+    ]
+    assert [
+        ent._.fascicle_facts for ent in pipeline(link=None)("No evidence of breast cancer.").ents
+    ] == [{}]
 
 
 def test_every_setting_of_load_that_a_configuration_can_hold_is_there() -> None:
     """The others are objects, or for models that spaCy does not open."""
-    ours = set(inspect.signature(fascicle.load).parameters) - {"types", "device", "recognition", "ends"}
+    ours = set(inspect.signature(fascicle.load).parameters) - {
+        "types",
+        "device",
+        "recognition",
+        "ends",
+    }
     assert ours <= set(inspect.signature(create).parameters)
 
 
 def test_documents_survive_a_file() -> None:
     nlp = pipeline()
     stored = DocBin(store_user_data=True, docs=[nlp(text) for text in TEXTS])
-    for doc, document in zip(DocBin().from_bytes(stored.to_bytes()).get_docs(nlp.vocab), expected(), strict=True):
+    for doc, document in zip(
+        DocBin().from_bytes(stored.to_bytes()).get_docs(nlp.vocab), expected(), strict=True
+    ):
         assert doc._.fascicle.mentions == document.mentions
         assert [ent._.fascicle_score is not None for ent in doc.ents] == [True] * len(doc.ents)
     copy = Doc(nlp.vocab).from_bytes(nlp(TEXTS[0]).to_bytes())
@@ -157,7 +184,9 @@ def test_a_saved_pipeline_is_loaded_and_answers_alike(tmp_path: Path) -> None:
     assert from_bytes(TEXTS[0]).to_json() == nlp(TEXTS[0]).to_json()
 
 
-def test_a_pipeline_with_another_model_than_that_it_was_saved_with_is_refused(tmp_path: Path) -> None:
+def test_a_pipeline_with_another_model_than_that_it_was_saved_with_is_refused(
+    tmp_path: Path,
+) -> None:
     own = tmp_path / "own.tsv"
     own.write_text("Drug\taspirin\n", encoding="utf-8")
     pipeline(also=[str(own)]).to_disk(tmp_path / "saved")
@@ -180,7 +209,9 @@ def test_a_batch_that_fails_goes_to_the_handler(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(ValueError, match="a bad text"):
         list(nlp.pipe(TEXTS))
     nlp.set_error_handler(lambda name, proc, docs, error: failed.extend(doc.text for doc in docs))
-    assert [doc.text for doc in nlp.pipe(TEXTS, batch_size=1)] == [text for text in TEXTS if "Nothing" not in text]
+    assert [doc.text for doc in nlp.pipe(TEXTS, batch_size=1)] == [
+        text for text in TEXTS if "Nothing" not in text
+    ]
     assert failed == ["Nothing is said."]
 
 

@@ -43,7 +43,8 @@ def found(step: SpacyStep, document: Document) -> Document:
 def test_entities_and_sentences_have_our_offsets(ruler: Path) -> None:
     settings = SpacySettings(pipeline="ruler", types={"DIS": "Disease"}, sentences=True)
     answer = found(SpacyStep(settings, folder=str(ruler)), Document(id="a", text=TEXT))
-    assert [(one.text, one.type) for one in answer] == [("asthma", "Disease")]  # 𝛽-thalassemia is one token
+    # 𝛽-thalassemia is one token
+    assert [(one.text, one.type) for one in answer] == [("asthma", "Disease")]
     assert [TEXT[start:end] for start, end in answer.sentences or ()] == [
         "There is no 𝛽-thalassemia.",
         "She has asthma.",
@@ -66,7 +67,9 @@ def test_links_and_extensions_come_along(ruler: Path) -> None:
     doc = nlp("asthma")
     doc.ents = [Span(doc, 0, 1, label="DIS", kb_id="MESH:D001249")]
     assert [one.curie for one in step._mention(doc.ents[0], "Disease").links] == ["MESH:D001249"]
-    assert found(step, Document(id="a", text="asthma")).mentions[0].attributes == (("shouts", "false"),)
+    assert found(step, Document(id="a", text="asthma")).mentions[0].attributes == (
+        ("shouts", "false"),
+    )
 
 
 def test_our_own_mentions_get_attributes_also_where_they_overlap() -> None:
@@ -77,9 +80,15 @@ def test_our_own_mentions_get_attributes_also_where_they_overlap() -> None:
         Mention(((17, 22),), "Disease", source="other"),
     )
     document = Document(id="a", text="lung adenomas and colds", mentions=mentions)
-    step = SpacyStep(SpacySettings(pipeline="blank:en", mentions_of=("ours",), attributes=("length",)))
+    step = SpacyStep(
+        SpacySettings(pipeline="blank:en", mentions_of=("ours",), attributes=("length",))
+    )
     told = {one.spans: dict(one.attributes) for one in found(step, document).mentions}
-    assert told == {((0, 13),): {"before": "1", "length": "2"}, ((5, 13),): {"length": "1"}, ((17, 22),): {}}
+    assert told == {
+        ((0, 13),): {"before": "1", "length": "2"},
+        ((5, 13),): {"length": "1"},
+        ((17, 22),): {},
+    }
 
 
 def test_mentions_that_share_a_token_and_do_not_overlap_get_attributes() -> None:
@@ -87,7 +96,9 @@ def test_mentions_that_share_a_token_and_do_not_overlap_get_attributes() -> None
     text = "no IL2_IL4 seen"
     places = [(0, 6), (3, 6), (7, 10), (7, 15)]
     mentions = tuple(Mention((place,), "Gene", source="ours") for place in places)
-    step = SpacyStep(SpacySettings(pipeline="blank:en", mentions_of=("ours",), attributes=("length",)))
+    step = SpacyStep(
+        SpacySettings(pipeline="blank:en", mentions_of=("ours",), attributes=("length",))
+    )
     for given in (mentions, mentions[::-1]):
         answer = found(step, Document(id="a", text=text, mentions=given))
         told = {one.spans[0]: dict(one.attributes) for one in answer.mentions}
@@ -95,9 +106,14 @@ def test_mentions_that_share_a_token_and_do_not_overlap_get_attributes() -> None
 
 
 def test_an_answer_of_no_concept_is_no_concept(ruler: Path) -> None:
-    step, doc = SpacyStep(SpacySettings(pipeline="ruler"), folder=str(ruler)), spacy.blank("en")("asthma")
+    step, doc = (
+        SpacyStep(SpacySettings(pipeline="ruler"), folder=str(ruler)),
+        spacy.blank("en")("asthma"),
+    )
     doc.ents = [Span(doc, 0, 1, label="DIS", kb_id="NIL")]
-    assert [(one.nil, one.id) for one in step._mention(doc.ents[0], "Disease").links] == [(True, "")]
+    assert [(one.nil, one.id) for one in step._mention(doc.ents[0], "Disease").links] == [
+        (True, "")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +122,10 @@ def test_an_answer_of_no_concept_is_no_concept(ruler: Path) -> None:
         (SpacySettings(pipeline="no_such_pipeline"), "no_such_pipeline"),
         (SpacySettings(pipeline="blank:en", add=("no_such_component",)), "no_such_component"),
         (SpacySettings(pipeline="blank:en", imports=("no_such_module",)), "no_such_module"),
-        (SpacySettings(pipeline="blank:en", attributes=("no_such_extension",)), "no_such_extension"),
+        (
+            SpacySettings(pipeline="blank:en", attributes=("no_such_extension",)),
+            "no_such_extension",
+        ),
     ],
 )
 def test_what_is_not_there_is_one_sentence(settings: SpacySettings, says: str) -> None:
@@ -157,7 +176,9 @@ attributes = ["is_negated", "is_family"]
 
 def test_negation_by_context(tmp_path: Path, entry_points: dict[str, str]) -> None:
     pytest.importorskip("medspacy")
-    (tmp_path / "names.tsv").write_text("Disease\tpneumonia\nDisease\tasthma\nDisease\tgout\n", encoding="utf-8")
+    (tmp_path / "names.tsv").write_text(
+        "Disease\tpneumonia\nDisease\tasthma\nDisease\tgout\n", encoding="utf-8"
+    )
     (tmp_path / "pipeline.toml").write_text(CONTEXT, encoding="utf-8")
     text = "There is no evidence of pneumonia. She has asthma. Her mother had gout."
     with open_pipeline(tmp_path) as pipeline:

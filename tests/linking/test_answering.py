@@ -22,17 +22,27 @@ from fascicle.terms.terms import ConceptRecord, CrossReference, Name
 SAME = "skos:exactMatch"
 
 
-def concept(curie: str, *names: str, same: str = "", parents: tuple[str, ...] = ()) -> ConceptRecord:
+def concept(
+    curie: str, *names: str, same: str = "", parents: tuple[str, ...] = ()
+) -> ConceptRecord:
     surfaces = tuple(Name(one, "exact" if at else "label") for at, one in enumerate(names))
     crosses = tuple(CrossReference(one, SAME) for one in same.split())
-    return ConceptRecord(curie=curie, type="Disease", names=surfaces, references=crosses, parents=parents)
+    return ConceptRecord(
+        curie=curie, type="Disease", names=surfaces, references=crosses, parents=parents
+    )
 
 
 @pytest.fixture(scope="module")
 def pack(tmp_path_factory: pytest.TempPathFactory) -> Pack:
-    """Asthma in three vocabularies, one of them without names; pellagra in one; a name that two things have."""
+    """Asthma in three vocabularies, one of them without names; pellagra in one; a name that two
+    things have.
+    """
     records = {
-        "mesh": [concept("MESH:1", "Asthma", "AX"), concept("MESH:2", same="DOID:2"), concept("MESH:3", "rash", "AX")],
+        "mesh": [
+            concept("MESH:1", "Asthma", "AX"),
+            concept("MESH:2", same="DOID:2"),
+            concept("MESH:3", "rash", "AX"),
+        ],
         "doid": [
             concept("DOID:1", "bronchial asthma", "asthma", same="MESH:1 OMIM:1"),
             concept("DOID:2", "pellagra", same="MESH:2"),
@@ -62,7 +72,11 @@ def test_the_set_is_answered_by_the_vocabulary_that_is_preferred(pack: Pack, wor
     assert link.same == ("DOID:1", "OMIM:1")
     for linker in (Linker(pack, order=("NONE", "DOID", "MESH")), Linker(pack, ontology="DOID")):
         link = answer(linker, words)
-        assert (link.curie, link.name, link.same) == ("DOID:1", "bronchial asthma", ("MESH:1", "OMIM:1"))
+        assert (link.curie, link.name, link.same) == (
+            "DOID:1",
+            "bronchial asthma",
+            ("MESH:1", "OMIM:1"),
+        )
     (decision,) = Linker(pack).explained([document(f"{words} it is", (words, "Disease", ""))])[0]
     assert len(decision.candidates) == 1
 
@@ -83,7 +97,9 @@ def test_what_the_only_vocabulary_lacks_is_nil_and_what_the_order_lacks_is_not(p
 
 
 def test_a_name_of_two_members_is_as_probable_as_that_of_one(pack: Pack) -> None:
-    """The members of a set share a name, so that the set has all of it; two things that have one do not."""
+    """The members of a set share a name, so that the set has all of it; two things that have one
+    do not.
+    """
     for words, members in (("asthma", 2), ("AX", 1)):
         terms = [pack.term(pack.active, row) for row in pack.rows([key(words, 2)])[1].tolist()]
         (decision,) = Linker(pack).explained([document(words, (words, "Disease", ""))])[0]
@@ -95,7 +111,10 @@ def test_a_name_of_two_members_is_as_probable_as_that_of_one(pack: Pack) -> None
 
 def test_gold_of_any_member_teaches_the_set(tmp_path: Path) -> None:
     records = {
-        "mesh": [concept("MESH:D3", "ataxia", "AT"), concept("MESH:D4", "angiotensin disease", "AT")],
+        "mesh": [
+            concept("MESH:D3", "ataxia", "AT"),
+            concept("MESH:D4", "angiotensin disease", "AT"),
+        ],
         "doid": [concept("DOID:3", "ataxia telangiectasia", "AT", same="MESH:D3")],
     }
     pack = build_small(tmp_path / "pack", records, parts=REAL_PARTS)
@@ -143,15 +162,22 @@ def test_an_order_changes_the_identifier_and_not_the_set(pack: Pack, order: list
 def test_concepts_of_later_vocabularies_stand_only_where_an_earlier_one_has_none(
     pack: Pack, order: tuple[str, ...], words: str, curies: set[str]
 ) -> None:
-    (told,) = Linker(pack, order=order).explained([document(f"With {words} here.", (words, "Disease", ""))])[0]
+    (told,) = Linker(pack, order=order).explained(
+        [document(f"With {words} here.", (words, "Disease", ""))]
+    )[0]
     assert {one.curie for one in told.candidates} == curies
 
 
-def test_a_symbol_is_told_from_an_alias_and_a_label_in_the_plural_from_a_synonym(tmp_path: Path) -> None:
+def test_a_symbol_is_told_from_an_alias_and_a_label_in_the_plural_from_a_synonym(
+    tmp_path: Path,
+) -> None:
     def record(curie: str, kind: str, label: str, *names: str) -> ConceptRecord:
         taxon = "NCBITaxon:9606" if kind == "Gene" else ""
         return ConceptRecord(
-            curie=curie, type=kind, taxon=taxon, names=(Name(label, "label"), *(Name(one, "exact") for one in names))
+            curie=curie,
+            type=kind,
+            taxon=taxon,
+            names=(Name(label, "label"), *(Name(one, "exact") for one in names)),
         )
 
     records = [
@@ -165,7 +191,10 @@ def test_a_symbol_is_told_from_an_alias_and_a_label_in_the_plural_from_a_synonym
 
     def features(words: str, kind: str) -> dict[str, set[str]]:
         (decisions,) = linker.explained([document(f"With {words} here.", (words, kind, ""))])
-        return {one.curie: {"label", "label of another"} & set(one.features) for one in decisions[0].candidates}
+        return {
+            one.curie: {"label", "label of another"} & set(one.features)
+            for one in decisions[0].candidates
+        }
 
     assert features("MET", "Gene") == {"NCBIGene:1": {"label"}, "NCBIGene:2": {"label of another"}}
     assert features("COX-2", "Gene") == {"NCBIGene:3": set()}

@@ -41,14 +41,19 @@ _SEPARATE = [
 
 @given(st.lists(st.sampled_from(_SEPARATE), max_size=14).map("".join))
 def test_words_that_induce_are_those_of_a_search_from_every_place(text: str) -> None:
-    assert [one.span() for one in _inducing(text)] == [one.span() for one in _INDUCED.finditer(text)]
+    assert [one.span() for one in _inducing(text)] == [
+        one.span() for one in _INDUCED.finditer(text)
+    ]
 
 
 @pytest.mark.parametrize(
     ("surface", "parts"),
     [
         ("breast and ovarian cancer", ("breast cancer", "ovarian cancer")),
-        ("breast, lung, and ovarian cancers", ("breast cancers", "lung cancers", "ovarian cancers")),
+        (
+            "breast, lung, and ovarian cancers",
+            ("breast cancers", "lung cancers", "ovarian cancers"),
+        ),
         ("BRCA1/2", ("BRCA1", "BRCA2")),
         ("STAT3/5", ("STAT3", "STAT5")),
         ("STAT3/5a", ("STAT3", "STAT5a")),
@@ -65,7 +70,10 @@ def test_composite_mentions_can_be_read_in_parts(surface: str, parts: tuple[str,
 
 @given(st.text("ab1 /,-&", max_size=300))
 def test_parts_are_never_empty(surface: str) -> None:
-    assert all(len(reading) > 1 and all(part.strip() for part in reading) for reading in name_readings(surface))
+    assert all(
+        len(reading) > 1 and all(part.strip() for part in reading)
+        for reading in name_readings(surface)
+    )
 
 
 @pytest.mark.parametrize("surface", ["breast cancer", "", "and", "/", "a/b/c/d/e/f/g/h/i"])
@@ -130,13 +138,16 @@ def test_species_in_names_of_genes() -> None:
         ("human immunodeficiency virus type 1", "Species", "human immunodeficiency virus 1"),
     ],
 )
-def test_other_spellings_are_asked_for_behind_the_own_one(words: str, kind: str, other: str) -> None:
+def test_other_spellings_are_asked_for_behind_the_own_one(
+    words: str, kind: str, other: str
+) -> None:
     assert asked(words, kind)[0] == LookupString(words)
     assert LookupString(other, "bare") in asked(words, kind)[1:]
 
 
 @pytest.mark.parametrize(
-    ("words", "kind"), [("vitamin A", "Chemical"), ("a-b", "Gene"), ("p-a", "Gene"), ("b-1", "Gene")]
+    ("words", "kind"),
+    [("vitamin A", "Chemical"), ("a-b", "Gene"), ("p-a", "Gene"), ("b-1", "Gene")],
 )
 def test_letters_that_are_no_greek_ones_stay(words: str, kind: str) -> None:
     assert asked(words, kind) == (LookupString(words),)
@@ -158,7 +169,9 @@ def test_letters_that_are_no_greek_ones_stay(words: str, kind: str) -> None:
         ("HIV-infected", "HIV-infection"),
     ],
 )
-def test_nouns_of_adjectives_are_asked_for_if_nothing_else_is_found(adjective: str, noun: str) -> None:
+def test_nouns_of_adjectives_are_asked_for_if_nothing_else_is_found(
+    adjective: str, noun: str
+) -> None:
     found = question(adjective, adjective, "Disease")
     assert found.asked == (LookupString(adjective),)
     assert LookupString(noun, "bare") in found.shorter
@@ -166,7 +179,9 @@ def test_nouns_of_adjectives_are_asked_for_if_nothing_else_is_found(adjective: s
 
 
 def induced(text: str, words: str, kind: str = "Disease") -> list[tuple[str, str]]:
-    """Names that are asked for the last of some words, each with the word of the text that must be a chemical."""
+    """Names that are asked for the last of some words, each with the word of the text that must
+    be a chemical.
+    """
     start = text.rindex(words)
     mention = Mention(((start, start + len(words)),), kind)
     (unit,) = make_units([Document(id="1", text=text)], [[mention]])
@@ -177,7 +192,9 @@ def induced(text: str, words: str, kind: str = "Disease") -> list[tuple[str, str
     return [(one.name, "".join(name for name, _ in one.needs[1:])) for one in unit.induced]
 
 
-@given(st.lists(st.sampled_from(["fever", "high fever", "the", "a mild", "fevers", "."]), max_size=6))
+@given(
+    st.lists(st.sampled_from(["fever", "high fever", "the", "a mild", "fevers", "."]), max_size=6)
+)
 def test_what_a_word_induces_stands_right_behind_it(words: list[str]) -> None:
     text = f"{' '.join(words)} aspirin-induced {' '.join(words)} fever. A high fever"
     follows = (" ".join(words) + " fever").split()
@@ -190,10 +207,15 @@ def test_what_a_word_induces_stands_right_behind_it(words: list[str]) -> None:
 def test_the_cause_is_that_of_the_text() -> None:
     text = "Cocaine- or (heparin-induced fever), and stress-induced fever."
     assert induced(text, "fever") == [
-        (f"{one}-induced fever", cause) for cause in ("heparin", "stress") for one in ("drug", "substance")
+        (f"{one}-induced fever", cause)
+        for cause in ("heparin", "stress")
+        for one in ("drug", "substance")
     ]
     assert not induced(text, "fever", "Chemical")
-    assert induced("Drug-induced fever.", "fever") == [("drug-induced fever", ""), ("substance-induced fever", "")]
+    assert induced("Drug-induced fever.", "fever") == [
+        ("drug-induced fever", ""),
+        ("substance-induced fever", ""),
+    ]
     assert {cause for _, cause in induced("LPS-induced fever (LIF) and LIF", "LIF")} == {"LPS"}
 
 
@@ -232,7 +254,9 @@ def test_what_is_asked_where_a_name_is_not_known(surface: str, kind: str, name: 
     query = make_query(surface, kind)
     found = [one.surface for one in (*query.asked, *query.shorter) if one.way == "bare"]
     assert (name in found) if name else not found
-    assert len({one.surface for one in make_query(surface, kind).shorter}) == len(make_query(surface, kind).shorter)
+    assert len({one.surface for one in make_query(surface, kind).shorter}) == len(
+        make_query(surface, kind).shorter
+    )
 
 
 def test_words_for_diseases_in_general_are_not_asked_for() -> None:

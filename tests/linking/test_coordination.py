@@ -18,7 +18,22 @@ from fascicle.linking.coordination import Coordination, range_readings
 from fascicle.linking.linker import Linker
 from fascicle.terms.terms import ConceptRecord, Name
 
-WORDS = ("breast", "ovarian", "cancer", "and", "or", ",", "/", "STAT3", "-5", "5", "of the", "alpha-", "beta-AT", "x")
+WORDS = (
+    "breast",
+    "ovarian",
+    "cancer",
+    "and",
+    "or",
+    ",",
+    "/",
+    "STAT3",
+    "-5",
+    "5",
+    "of the",
+    "alpha-",
+    "beta-AT",
+    "x",
+)
 
 
 @pytest.fixture(scope="session")
@@ -44,9 +59,24 @@ def split(linker: Linker, text: str, *mentions: Mention, known: str = "any") -> 
 @pytest.mark.parametrize(
     ("text", "words", "kind", "names"),
     [
-        ("breast and ovarian cancer rose", "breast and ovarian cancer", "Disease", {"breast cancer", "ovarian cancer"}),
-        ("in breast or ovarian cancer", "ovarian cancer", "Disease", {"breast cancer", "ovarian cancer"}),
-        ("in breast/ovarian cancer", "ovarian cancer", "Disease", {"breast cancer", "ovarian cancer"}),
+        (
+            "breast and ovarian cancer rose",
+            "breast and ovarian cancer",
+            "Disease",
+            {"breast cancer", "ovarian cancer"},
+        ),
+        (
+            "in breast or ovarian cancer",
+            "ovarian cancer",
+            "Disease",
+            {"breast cancer", "ovarian cancer"},
+        ),
+        (
+            "in breast/ovarian cancer",
+            "ovarian cancer",
+            "Disease",
+            {"breast cancer", "ovarian cancer"},
+        ),
         ("STAT3 and 5 rose", "STAT3 and 5", "Gene", {"STAT3", "STAT5"}),
         ("STAT3/5 rose", "STAT3", "Gene", {"STAT3", "STAT5"}),
         ("STAT-3 and -5 rose", "STAT-3", "Gene", {"STAT-3", "STAT-5"}),
@@ -63,23 +93,39 @@ def test_names(linker: Linker, text: str, words: str, kind: str, names: set[str]
     assert split(linker, text, mention(text, words, kind)) == names
 
 
-NUMBERED = ("type 1 diabetes", "type 2 diabetes", "hepatitis B", "hepatitis C", "asthma", "obstructive lung disease")
+NUMBERED = (
+    "type 1 diabetes",
+    "type 2 diabetes",
+    "hepatitis B",
+    "hepatitis C",
+    "asthma",
+    "obstructive lung disease",
+)
 
 
 @pytest.fixture(scope="session")
 def numbered(tmp_path_factory: pytest.TempPathFactory) -> Linker:
     """A linker of names with numbers and letters."""
     records = [
-        ConceptRecord(curie=f"MESH:D{at}", type="Disease", names=(Name(one),)) for at, one in enumerate(NUMBERED)
+        ConceptRecord(curie=f"MESH:D{at}", type="Disease", names=(Name(one),))
+        for at, one in enumerate(NUMBERED)
     ]
-    return Linker(build_small(tmp_path_factory.mktemp("numbered") / "pack", {"all": records}, parts=REAL_PARTS))
+    return Linker(
+        build_small(
+            tmp_path_factory.mktemp("numbered") / "pack", {"all": records}, parts=REAL_PARTS
+        )
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "words", "names"),
     [
         ("type 1 and 2 diabetes", "type 1 and 2 diabetes", {"type 1 diabetes", "type 2 diabetes"}),
-        ("type 1, 2 or 3 diabetes", "type 1, 2 or 3 diabetes", {f"type {one} diabetes" for one in "123"}),
+        (
+            "type 1, 2 or 3 diabetes",
+            "type 1, 2 or 3 diabetes",
+            {f"type {one} diabetes" for one in "123"},
+        ),
         ("p38 and 44 diabetes", "p38 and 44 diabetes", {"p38 and 44 diabetes"}),
         ("hepatitis B and C infection", "hepatitis B", {"hepatitis B", "hepatitis C"}),
         ("hepatitis B and C reactive protein", "hepatitis B", {"hepatitis B"}),
@@ -138,7 +184,9 @@ def test_fragments_are_sorted_and_within(text: str, start: int) -> None:
             for first, last in spans:
                 assert ends <= first < last <= len(text)
                 ends = last
-            assert mention_name(text, spans).replace(" ", "") == "".join(text[a:b] for a, b in spans).replace(" ", "")
+            assert mention_name(text, spans).replace(" ", "") == "".join(
+                text[a:b] for a, b in spans
+            ).replace(" ", "")
 
 
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join))
@@ -150,7 +198,9 @@ def test_the_step_gives_sound_patches(linker: Linker, text: str) -> None:
 def test_many_mentions_take_linear_time(linker: Linker) -> None:
     # They take a second or two; comparing each with all others takes minutes.
     text = "breast and ovarian cancer. " * 8_000
-    given = [Mention(((at + 11, at + 25),), "Disease", source="given") for at in range(0, len(text), 27)]
+    given = [
+        Mention(((at + 11, at + 25),), "Disease", source="given") for at in range(0, len(text), 27)
+    ]
     began = time.process_time()
     split(linker, text, *(msgspec.structs.replace(one, score=0.5) for one in given))
     assert time.process_time() - began < 30
@@ -165,7 +215,9 @@ def test_blanks_behind_a_mention_take_linear_time(linker: Linker) -> None:
 
 def test_a_list_behind_mentions_takes_linear_time(linker: Linker) -> None:
     text = "STAT3, " + "A, " * 4_000 + "x"
-    given = [Mention(((at, at + 1),), "Gene", score=0.5, source="given") for at in range(7, 12_000, 3)]
+    given = [
+        Mention(((at, at + 1),), "Gene", score=0.5, source="given") for at in range(7, 12_000, 3)
+    ]
     began = time.process_time()
     split(linker, text, *given)
     assert time.process_time() - began < 30

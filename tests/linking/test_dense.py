@@ -1,4 +1,6 @@
-"""Names that are found by vectors: the product against one in float64, and linkers with a tiny encoder."""
+"""Names that are found by vectors: the product against one in float64, and linkers with a tiny
+encoder.
+"""
 
 from __future__ import annotations
 
@@ -47,9 +49,10 @@ def unit(table: np.ndarray) -> np.ndarray:
 def oracle(vectors: np.ndarray, asked: np.ndarray, most: int, least: float) -> list[Rows]:
     products = asked.astype(np.float64) @ vectors.astype(np.float64).T
     return [
-        sorted(((row, value) for row, value in enumerate(own) if value >= least), key=lambda one: (-one[1], one[0]))[
-            :most
-        ]
+        sorted(
+            ((row, value) for row, value in enumerate(own) if value >= least),
+            key=lambda one: (-one[1], one[0]),
+        )[:most]
         for own in products.tolist()
     ]
 
@@ -84,7 +87,10 @@ def test_the_largest_products_are_those_of_float64(least: float) -> None:
     st.floats(-1.0, 1.0),
 )
 def test_of_ties_the_first_rows_are_found(table: np.ndarray, most: int, least: float) -> None:
-    vectors, asked = unit(table).astype(np.float16), np.array([[1.0, 0.0], [0.0, 1.0]], dtype=np.float32)
+    vectors, asked = (
+        unit(table).astype(np.float16),
+        np.array([[1.0, 0.0], [0.0, 1.0]], dtype=np.float32),
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(encoding, "_BLOCK", 8)
         found = largest(vectors, asked, most=most, least=least)
@@ -95,7 +101,12 @@ def test_of_ties_the_first_rows_are_found(table: np.ndarray, most: int, least: f
 
 def test_vectors_that_are_too_wide_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=str(WIDEST)):
-        largest(np.zeros((1, WIDEST + 1), np.float16), np.zeros((1, WIDEST + 1), np.float32), most=1, least=0.0)
+        largest(
+            np.zeros((1, WIDEST + 1), np.float16),
+            np.zeros((1, WIDEST + 1), np.float32),
+            most=1,
+            least=0.0,
+        )
     assert check_size(1000, 100, tmp_path, gigabytes=0.0002) == 200_000
     with pytest.raises(UsageError, match=r"1,001 names.*GB"):
         check_size(1001, 100, tmp_path, gigabytes=0.0002)
@@ -129,7 +140,11 @@ def decisions(linker: Linker, *documents: Document) -> list[list[Decision]]:
     return linker.decisions(documents, [one.mentions for one in documents])
 
 
-MISSED = document("With lung pain and liver fever here.", ("lung pain", "Disease", ""), ("liver fever", "Gene", ""))
+MISSED = document(
+    "With lung pain and liver fever here.",
+    ("lung pain", "Disease", ""),
+    ("liver fever", "Gene", ""),
+)
 FOUND = document("With breast cancer here.", ("breast cancer", "Disease", ""))
 
 
@@ -141,10 +156,14 @@ def test_every_name_of_a_type_has_the_vector_of_its_encoder(home: Path) -> None:
     kinds = [kind for kind, count in plan.types.items() for _ in range(count)]
     pairs = {
         (pack.types[pack.type_rows[concept]], pack.active.surfaces[surface])
-        for concept, surface in zip(pack.active.concept.tolist(), pack.active.surface.tolist(), strict=True)
+        for concept, surface in zip(
+            pack.active.concept.tolist(), pack.active.surface.tolist(), strict=True
+        )
     }
     assert sorted(zip(kinds, names, strict=True)) == sorted(pairs)
-    encoder = NameEncoder.open(home / "linker" / GRAPH, home / "linker" / TOKENIZER, pad=index.manifest.pad, threads=1)
+    encoder = NameEncoder.open(
+        home / "linker" / GRAPH, home / "linker" / TOKENIZER, pad=index.manifest.pad, threads=1
+    )
     vectors = np.fromfile(home / "linker" / VECTORS, dtype="<f2").reshape(len(names), -1)
     alone = encoder.alone(names)
     assert np.linalg.norm(alone, axis=1) == pytest.approx(1.0, abs=1e-5)
@@ -161,7 +180,9 @@ def test_every_name_of_a_type_has_the_vector_of_its_encoder(home: Path) -> None:
                 for term in plan.terms[plan.starts[rows[row]] : plan.starts[rows[row] + 1]].tolist()
             ]
             assert [term for term, _ in found] == [term for term, _ in terms]
-            assert [value for _, value in found] == pytest.approx([min(value, 1.0) for _, value in terms])
+            assert [value for _, value in found] == pytest.approx(
+                [min(value, 1.0) for _, value in terms]
+            )
 
 
 def test_an_encoder_reads_as_the_network_does(home: Path, tiny_encoder: Path) -> None:
@@ -169,14 +190,18 @@ def test_an_encoder_reads_as_the_network_does(home: Path, tiny_encoder: Path) ->
     import torch
 
     index = DenseIndex.open(home / "linker", Pack.open(home / "pack"))
-    encoder = NameEncoder.open(home / "linker" / GRAPH, home / "linker" / TOKENIZER, pad=index.manifest.pad)
+    encoder = NameEncoder.open(
+        home / "linker" / GRAPH, home / "linker" / TOKENIZER, pad=index.manifest.pad
+    )
     tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_encoder)
     network = transformers.AutoModel.from_pretrained(tiny_encoder).eval()
     names = ["lung pain", "aspirin caused hepatitis", " ".join(["fever"] * 100)]
     for name, found in zip(names, encoder.together(names), strict=True):
         read = tokenizer(name, truncation=True, max_length=64, return_tensors="pt")
         with torch.inference_mode():
-            states = network(input_ids=read["input_ids"], attention_mask=read["attention_mask"]).last_hidden_state[0]
+            states = network(
+                input_ids=read["input_ids"], attention_mask=read["attention_mask"]
+            ).last_hidden_state[0]
         mean = states.numpy().astype(np.float64).mean(axis=0)
         assert found == pytest.approx(mean / np.linalg.norm(mean), abs=1e-4)
 
@@ -194,7 +219,9 @@ def test_mentions_without_a_similar_name_get_candidates(home: Path) -> None:
     assert [one.tier for one in found.candidates] == ["exact"]
 
 
-def test_candidates_do_not_depend_on_what_is_beside_them(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_candidates_do_not_depend_on_what_is_beside_them(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = [MISSED, FOUND, document("A fever of mice", ("fever of mice", "Disease", ""))]
     together = decisions(opened(home / "linker"), *asked)
     linker = opened(home / "linker")
@@ -228,7 +255,11 @@ def test_types_and_similarity_are_settings(home: Path, tmp_path: Path, tiny_enco
     disease, gene = decisions(linker, MISSED)[0]
     assert (len(disease.candidates), len(gene.candidates) > 0) == (0, True)
     near = document("With telomerasse here.", ("telomerasse", "Gene", ""))
-    assert {"near", "dense"} >= {one.tier for one in decisions(linker, near)[0][0].candidates} >= {"dense"}
+    assert (
+        {"near", "dense"}
+        >= {one.tier for one in decisions(linker, near)[0][0].candidates}
+        >= {"dense"}
+    )
     with pytest.raises(UsageError, match="Disease, Gene"):
         fit_folder(
             home / "pack",
@@ -271,7 +302,9 @@ def test_another_encoder_is_refused(changed: Path, name: str) -> None:
         decisions(linker, MISSED)
 
 
-@pytest.mark.parametrize("name", [GRAPH, TOKENIZER, VECTORS, "dense.starts.u4", "dense.terms.u4", MANIFEST])
+@pytest.mark.parametrize(
+    "name", [GRAPH, TOKENIZER, VECTORS, "dense.starts.u4", "dense.terms.u4", MANIFEST]
+)
 def test_missing_and_cut_files_are_refused(changed: Path, name: str) -> None:
     content = (changed / name).read_bytes()
     (changed / name).write_bytes(content[:-2])

@@ -13,7 +13,9 @@ ROWS = Path(__file__).with_name("everyday.tsv").read_text(encoding="utf-8").spli
 
 
 def test_everyday_names_are_right_or_not_answered() -> None:
-    """A row has a type, a sentence with the name in brackets, and the concepts that are right; ``-`` for none."""
+    """A row has a type, a sentence with the name in brackets, and the concepts that are right;
+    ``-`` for none.
+    """
     linker, counts = find("basic").opened(), Counter[str]()
     for kind, marked, concepts in (row.split("\t") for row in ROWS):
         name = re.search(r"\[(.*?)\]", marked)
@@ -26,7 +28,9 @@ def test_everyday_names_are_right_or_not_answered() -> None:
             counts["none"] += "-" not in concepts.split("|")
             counts["right"] += "-" in concepts.split("|")
         else:
-            counts["right" if {links[0].curie, *links[0].same} & set(concepts.split("|")) else "wrong"] += 1
+            counts[
+                "right" if {links[0].curie, *links[0].same} & set(concepts.split("|")) else "wrong"
+            ] += 1
     assert len(ROWS) == 150
     assert counts["right"] >= 141
     assert counts["wrong"] <= 3

@@ -48,13 +48,24 @@ def told(finder: Finder, found: FoundTerms) -> list[tuple[int, str, str, str]]:
     terms = [finder.pack.term(finder.pack.active, row) for row in found.terms.tolist()]
     return sorted(
         (place, TIERS[tier], term.surface, term.concept)
-        for place, tier, term in zip(found.places.tolist(), found.tiers.tolist(), terms, strict=True)
+        for place, tier, term in zip(
+            found.places.tolist(), found.tiers.tolist(), terms, strict=True
+        )
     )
 
 
 def expected(surfaces: list[str], types: list[str]) -> list[tuple[int, str, str, str]]:
     return sorted(
-        (place, "exact" if name == surface else "folded" if key(name, 1) == key(surface, 1) else "canonical", name, one)
+        (
+            place,
+            "exact"
+            if name == surface
+            else "folded"
+            if key(name, 1) == key(surface, 1)
+            else "canonical",
+            name,
+            one,
+        )
         for place, (surface, kind) in enumerate(zip(surfaces, types, strict=True))
         for one, (own, names) in NAMES.items()
         for name in names
@@ -65,13 +76,28 @@ def expected(surfaces: list[str], types: list[str]) -> list[tuple[int, str, str,
 @given(
     st.lists(
         st.tuples(
-            st.sampled_from(["CAT", "cat", "catalases", "TNFalpha", "tnf-α", "iddm", "breast neoplasms", "x", "", "-"]),
+            st.sampled_from(
+                [
+                    "CAT",
+                    "cat",
+                    "catalases",
+                    "TNFalpha",
+                    "tnf-α",
+                    "iddm",
+                    "breast neoplasms",
+                    "x",
+                    "",
+                    "-",
+                ]
+            ),
             st.sampled_from(["Disease", "Gene", "Species"]),
         ),
         max_size=8,
     )
 )
-def test_equal_keys_find_the_terms_of_the_type(finder: Finder, asked: list[tuple[str, str]]) -> None:
+def test_equal_keys_find_the_terms_of_the_type(
+    finder: Finder, asked: list[tuple[str, str]]
+) -> None:
     surfaces, types = [one for one, _ in asked], [kind for _, kind in asked]
     assert told(finder, finder.find(surfaces, types)) == expected(surfaces, types)
 
@@ -103,19 +129,27 @@ def test_a_word_in_capitals_is_a_word(finder: Finder) -> None:
 
 
 def test_words_in_another_order_are_found(finder: Finder) -> None:
-    found = finder.find_reordered(["diabetes mellitus type 1", "nothing", "diabetes mellitus type 1"], ["Disease"] * 3)
-    assert told(finder, found) == [(place, "reordered", "Type 1 diabetes mellitus", "MESH:D2") for place in (0, 2)]
+    found = finder.find_reordered(
+        ["diabetes mellitus type 1", "nothing", "diabetes mellitus type 1"], ["Disease"] * 3
+    )
+    assert told(finder, found) == [
+        (place, "reordered", "Type 1 diabetes mellitus", "MESH:D2") for place in (0, 2)
+    ]
 
 
 def test_slips_are_found_but_no_other_number(finder: Finder) -> None:
     asked = ["type 2 diabetis mellitus", "brest neoplasm", "catalase deficiancy", "zzzzzz"]
     found = finder.find_near(asked, ["Disease"] * 4)
-    concepts = {(place, concept) for place, tier, _, concept in told(finder, found) if tier == "near"}
+    concepts = {
+        (place, concept) for place, tier, _, concept in told(finder, found) if tier == "near"
+    }
     assert concepts == {(0, "MESH:D3"), (1, "MESH:D1"), (2, "MESH:D4")}
     assert np.all((found.similarity < 1) & (found.similarity > 0.7))
 
 
-def test_what_was_asked_for_before_changes_nothing(finder: Finder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_asked_for_before_changes_nothing(
+    finder: Finder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = ["brest neoplasm", "zzzzzz", "catalase deficiancy", "iddmm"]
     first = told(finder, finder.find_near(asked, ["Disease"] * 4))
     monkeypatch.setattr(finding, "_REMEMBERED", 3)

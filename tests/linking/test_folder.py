@@ -45,9 +45,13 @@ def test_scores_of_mentions_are_fitted_as_scipy_minimises(seed: int) -> None:
 
     def penalised(weights: np.ndarray) -> float:
         told = weights[0] * odds + weights[1] + weights[2] * others
-        return float(np.log1p(np.exp(-sign * told)).sum() + 0.5 * ((weights - [1, 0, 0]) ** 2).sum())
+        return float(
+            np.log1p(np.exp(-sign * told)).sum() + 0.5 * ((weights - [1, 0, 0]) ** 2).sum()
+        )
 
-    best = optimize.minimize(penalised, [1.0, 0.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-8, "maxiter": 5000})
+    best = optimize.minimize(
+        penalised, [1.0, 0.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-8, "maxiter": 5000}
+    )
     assert found == pytest.approx(tuple(best.x), abs=1e-4)
     assert found.mention > 0
 
@@ -114,7 +118,11 @@ def f1_at(threshold: float, scores: list[float], right: list[bool], mentions: in
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 100).map(lambda one: one / 100), st.booleans()), min_size=1, max_size=12),
+    st.lists(
+        st.tuples(st.integers(0, 100).map(lambda one: one / 100), st.booleans()),
+        min_size=1,
+        max_size=12,
+    ),
     st.integers(0, 5),
 )
 def test_no_threshold_is_better_and_none_is_higher_than_needed(

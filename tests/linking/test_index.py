@@ -1,4 +1,6 @@
-"""The index of a pack: names in another order, references between vocabularies, and what is refused."""
+"""The index of a pack: names in another order, references between vocabularies, and what is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,11 @@ RECORDS = {
         ConceptRecord(
             curie="MESH:D1",
             type="Disease",
-            names=(Name("Breast Neoplasms, Male", "label"), Name("type II diabetes"), Name("male breast neoplasm")),
+            names=(
+                Name("Breast Neoplasms, Male", "label"),
+                Name("type II diabetes"),
+                Name("male breast neoplasm"),
+            ),
             references=(
                 CrossReference("DOID:1", "skos:exactMatch"),
                 CrossReference("DOID:1"),
@@ -34,11 +40,19 @@ RECORDS = {
             curie="DOID:1",
             type="Disease",
             names=(Name("neoplasm of the male breast", "label"),),
-            references=(CrossReference("MONDO:1"), CrossReference("UMLS:C1"), CrossReference("NCBIGene:1")),
+            references=(
+                CrossReference("MONDO:1"),
+                CrossReference("UMLS:C1"),
+                CrossReference("NCBIGene:1"),
+            ),
         ),
         ConceptRecord(curie="DOID:3", type="Disease", names=(Name("mammary disease", "label"),)),
-        ConceptRecord(curie="MONDO:1", type="Disease", names=(Name("breast neoplasm of men", "label"),)),
-        ConceptRecord(curie="NCBIGene:1", type="Gene", names=(Name("BRCA", "label"), Name("mammary disease"))),
+        ConceptRecord(
+            curie="MONDO:1", type="Disease", names=(Name("breast neoplasm of men", "label"),)
+        ),
+        ConceptRecord(
+            curie="NCBIGene:1", type="Gene", names=(Name("BRCA", "label"), Name("mammary disease"))
+        ),
     )
 }
 
@@ -56,12 +70,22 @@ def index(pack: Pack, tmp_path_factory: pytest.TempPathFactory) -> NameIndex:
 
 
 def test_names_are_found_in_any_order(index: NameIndex) -> None:
-    names = ["male breast neoplasm", "diabetes type 2", "brca", "mammary disease", "neoplasm, breast", ""]
+    names = [
+        "male breast neoplasm",
+        "diabetes type 2",
+        "brca",
+        "mammary disease",
+        "neoplasm, breast",
+        "",
+    ]
     asked = [" ".join(order) for name in names for order in permutations(name.split())]
     keys = [key(one, 2) for one in asked]
     own = index.pack.active.keys.strings
     wanted = [
-        (place, row) for place, one in enumerate(asked) for row in range(len(own)) if key(one, 3) == key(own[row], 3)
+        (place, row)
+        for place, one in enumerate(asked)
+        for row in range(len(own))
+        if key(one, 3) == key(own[row], 3)
     ]
     places, rows = index.in_any_order(keys)
     assert list(zip(places.tolist(), rows.tolist(), strict=True)) == wanted
@@ -73,7 +97,10 @@ def test_references_lead_both_ways_between_concepts_of_one_type(index: NameIndex
 
     def reached(curie: str) -> dict[str, int]:
         found = index.equivalents.of(np.array([pack.row(curie)]))
-        return {pack.curie(row): int(far) for row, far in zip(found.rows.tolist(), found.distance, strict=True)}
+        return {
+            pack.curie(row): int(far)
+            for row, far in zip(found.rows.tolist(), found.distance, strict=True)
+        }
 
     assert reached("MESH:D1") == {"MESH:D1": 0, "DOID:1": 1}
     assert reached("DOID:1") == {"DOID:1": 0, "MESH:D1": 1, "MONDO:1": 2}
@@ -120,7 +147,9 @@ def test_damage_is_found(pack: Pack, index: NameIndex, tmp_path: Path, damage: s
         if damage == "missing":
             place.unlink()
         elif content:
-            place.write_bytes(content[:-1] if damage == "cut" else bytes([content[0] ^ 1]) + content[1:])
+            place.write_bytes(
+                content[:-1] if damage == "cut" else bytes([content[0] ^ 1]) + content[1:]
+            )
         with pytest.raises(PackError):
             NameIndex.open(folder if damage != "none" else tmp_path, pack).verify()
         place.write_bytes(content)
@@ -160,7 +189,9 @@ def test_a_name_that_there_is_not_is_refused_when_it_is_met(
         found.near(asked, types) if name == "trigrams.rows.u4" else found.in_any_order(asked)
 
 
-def test_an_index_without_one_of_its_files_is_refused(pack: Pack, index: NameIndex, tmp_path: Path) -> None:
+def test_an_index_without_one_of_its_files_is_refused(
+    pack: Pack, index: NameIndex, tmp_path: Path
+) -> None:
     folder = Path(shutil.copytree(index.folder, tmp_path / "index"))
     told = json.loads((folder / MANIFEST).read_text())
     del told["files"]["trigrams.rows.u4"]

@@ -15,8 +15,21 @@ from fascicle.core.mention import ABSENT, Link, Mention
 from fascicle.errors import InputError, PackError, UsageError
 from fascicle.linking.candidates import Decision
 from fascicle.linking.features import FEATURES, RARE_SHORT_FORM
-from fascicle.linking.fitting import FitSettings, FittedLinker, fit_linker, fit_rankers, gather_training_data
-from fascicle.linking.folder import LINKER, Ranker, check_linker, feature_names, read_manifest, write_linker
+from fascicle.linking.fitting import (
+    FitSettings,
+    FittedLinker,
+    fit_linker,
+    fit_rankers,
+    gather_training_data,
+)
+from fascicle.linking.folder import (
+    LINKER,
+    Ranker,
+    check_linker,
+    feature_names,
+    read_manifest,
+    write_linker,
+)
 from fascicle.linking.gold import Memory, with_pack_types
 from fascicle.linking.index import NameIndex
 from fascicle.linking.linker import Linker
@@ -74,7 +87,8 @@ def candidates(linker: Linker, text: str, surface: str, kind: str) -> list[tuple
         ("telomerase", "Gene", [("NCBIGene:1", "exact"), ("NCBIGene:2", "exact")]),
         ("hTERT", "Gene", [("NCBIGene:1", "exact"), ("NCBIGene:2", "exact")]),
         ("mTOR", "Gene", [("NCBIGene:3", "exact")]),
-        ("acute phase factor", "Gene", [("NCBIGene:4", "exact"), ("NCBIGene:5", "exact")]),  # by the label
+        # by the label
+        ("acute phase factor", "Gene", [("NCBIGene:4", "exact"), ("NCBIGene:5", "exact")]),
     ],
 )
 def test_candidates(ordered: Linker, surface: str, kind: str, found: list[tuple[str, str]]) -> None:
@@ -82,17 +96,23 @@ def test_candidates(ordered: Linker, surface: str, kind: str, found: list[tuple[
 
 
 def test_without_a_ranker_the_order_is_stated_and_nothing_is_probable(ordered: Linker) -> None:
-    (found,) = decisions(ordered, document("In mice telomerase is found.", ("telomerase", "Gene", "")))
+    (found,) = decisions(
+        ordered, document("In mice telomerase is found.", ("telomerase", "Gene", ""))
+    )
     assert [one.curie for one in found[0].candidates] == ["NCBIGene:2", "NCBIGene:1"]
     assert found[0].answer
     assert found[0].nil is None
     assert found[0].link.score is None
-    assert all(one.probability is None and not one.parts and one.features for one in found[0].candidates)
+    assert all(
+        one.probability is None and not one.parts and one.features for one in found[0].candidates
+    )
 
 
 def test_candidates_that_tie_stand_in_the_stated_order(pack: Pack, index: NameIndex) -> None:
     weights = dict.fromkeys(feature_names(dense=False), 0.0) | {"any candidate": 1.0}
-    ranker = Ranker(vocabularies=("NCBIGene",), weights=weights, threshold=0.0, scale=3.0, shift=1.0, mentions=1)
+    ranker = Ranker(
+        vocabularies=("NCBIGene",), weights=weights, threshold=0.0, scale=3.0, shift=1.0, mentions=1
+    )
     tied = Linker(pack, index=index, rankers={"Gene": ranker})
     (found,) = decisions(tied, document("In mice telomerase is found.", ("telomerase", "Gene", "")))
     assert [one.curie for one in found[0].candidates] == ["NCBIGene:2", "NCBIGene:1"]
@@ -103,10 +123,14 @@ def test_candidates_that_tie_stand_in_the_stated_order(pack: Pack, index: NameIn
     assert first + second + (found[0].nil or 0.0) == pytest.approx(1)
 
 
-def test_a_decision_for_nil_by_the_threshold_can_be_written_as_json(pack: Pack, index: NameIndex) -> None:
+def test_a_decision_for_nil_by_the_threshold_can_be_written_as_json(
+    pack: Pack, index: NameIndex
+) -> None:
     weights = dict.fromkeys(feature_names(dense=False), 0.0)
     strict = Linker(pack, index=index, rankers={"Gene": Ranker(weights=weights, threshold=0.9)})
-    (found,) = decisions(strict, document("In mice telomerase is found.", ("telomerase", "Gene", "")))
+    (found,) = decisions(
+        strict, document("In mice telomerase is found.", ("telomerase", "Gene", ""))
+    )
     assert found[0].candidates
     assert found[0].link.nil
     assert json.loads(msgspec.json.encode(found))[0]["answer"] is False
@@ -117,7 +141,9 @@ def test_what_is_measured_of_ties_is_what_is_answered(pack: Pack, index: NameInd
     taught = gather_training_data(pack, index, corpus(), settings=settings)
     genes = taught.tables["Gene"]
     nothing = genes.choices._replace(features=genes.choices.features * 0)
-    rankers = fit_rankers(taught._replace(tables={"Gene": genes._replace(choices=nothing)}), settings=settings)
+    rankers = fit_rankers(
+        taught._replace(tables={"Gene": genes._replace(choices=nothing)}), settings=settings
+    )
     gene = rankers["Gene"]
     assert {name for name, weight in gene.weights.items() if weight} == {RARE_SHORT_FORM}
     linker = Linker(pack, index=index, rankers={"Gene": gene})
@@ -139,7 +165,9 @@ def test_species_decide_genes(ordered: Linker) -> None:
 
 
 def test_species_of_places() -> None:
-    species = Species(Document(id="1", text="Rats were fed. Human cells and mice grew. Nothing here"))
+    species = Species(
+        Document(id="1", text="Rats were fed. Human cells and mice grew. Nothing here")
+    )
     assert species.near(2).nearest == "NCBITaxon:10116"
     assert species.near(20).sentence == {HUMAN, MOUSE}
     assert likely_species(species.near(30)) in (HUMAN, MOUSE)
@@ -153,7 +181,9 @@ def test_species_of_places() -> None:
 def test_letters_of_other_scripts_name_no_species(ordered: Linker, word: str) -> None:
     assert not Species(Document(id="1", text=f"Of {word} here")).shares
     text = f"{word} telomerase"
-    (found,) = decisions(ordered, Document(id="1", text=text, mentions=(Mention(((0, len(text)),), "Gene"),)))
+    (found,) = decisions(
+        ordered, Document(id="1", text=text, mentions=(Mention(((0, len(text)),), "Gene"),))
+    )
     assert found[0].candidates
     assert all("species: in the name" not in one.features for one in found[0].candidates)
 
@@ -192,11 +222,13 @@ def of_pair(linker: Linker, long: str, short: str, kind: str) -> tuple[Decision,
     [
         ("angiotensin disease", "AT", "Disease", {"MESH:D4"}),  # the long form has a concept
         ("telangiectasia ataxia", "AT", "Disease", {"MESH:D3"}),  # in another order
-        ("signal transducer", "STAT3", "Gene", {"NCBIGene:4", "NCBIGene:5"}),  # distinctive, one a species
+        # distinctive, one a species
+        ("signal transducer", "STAT3", "Gene", {"NCBIGene:4", "NCBIGene:5"}),
         ("ataxia of others", "AT", "Disease", {"MESH:D3"}),  # whose names have half of the words
         ("atrial tachycardia", "AT", "Disease", set()),
         ("telomeric enzyme RT", "TERT", "Gene", set()),  # no digit and no fifth letter
-        ("primary glioblastoma", "AT", "Disease", {"MESH:D5"}),  # the long form without its first words
+        # the long form without its first words
+        ("primary glioblastoma", "AT", "Disease", {"MESH:D5"}),
     ],
 )
 def test_both_forms_of_a_pair_have_the_same_candidates(
@@ -228,7 +260,9 @@ def test_a_form_among_other_words_stands_for_itself(ordered: Linker) -> None:
 
 
 def test_the_memory_of_a_fit_counts_for_long_forms_first(pack: Pack, index: NameIndex) -> None:
-    memory = Memory.of([("1", "Disease", "atrial tachycardia", "MESH:D5"), ("1", "Disease", "AT", "MESH:D3")])
+    memory = Memory.of(
+        [("1", "Disease", "atrial tachycardia", "MESH:D5"), ("1", "Disease", "AT", "MESH:D3")]
+    )
     remembers = Linker(pack, index=index, memory=memory, vocabularies={"Disease": ("MESH",)})
     for one in of_pair(remembers, "atrial tachycardia", "AT", "Disease"):
         assert [each.curie for each in one.candidates] == ["MESH:D5"]
@@ -237,7 +271,10 @@ def test_the_memory_of_a_fit_counts_for_long_forms_first(pack: Pack, index: Name
 def test_a_document_helps_its_own_mentions(ordered: Linker) -> None:
     text = "Breast cancer is a cancer; AT or ataxia telangiectasia."
     found = document(
-        text, ("Breast cancer", "Disease", ""), ("AT", "Disease", ""), ("ataxia telangiectasia", "Disease", "")
+        text,
+        ("Breast cancer", "Disease", ""),
+        ("AT", "Disease", ""),
+        ("ataxia telangiectasia", "Disease", ""),
     )
     (told,) = decisions(ordered, found)
     features = {(one.surface, each.curie): each.features for one in told for each in one.candidates}
@@ -245,7 +282,9 @@ def test_a_document_helps_its_own_mentions(ordered: Linker) -> None:
     assert "another name in the document" not in features["AT", "MESH:D4"]
     alone = decisions(ordered, document(text, ("AT", "Disease", "")))[0][0]
     assert all("another name in the document" not in one.features for one in alone.candidates)
-    child = document("Breast cancer is a cancer.", ("Breast cancer", "Disease", ""), (" a cancer", "Disease", ""))
+    child = document(
+        "Breast cancer is a cancer.", ("Breast cancer", "Disease", ""), (" a cancer", "Disease", "")
+    )
     assert decisions(ordered, child)[0]
 
 
@@ -257,7 +296,8 @@ def test_documents_do_not_depend_on_those_beside_them(linker: Linker) -> None:
 
 def test_a_fitted_linker_has_learnt(linker: Linker, fitted: FittedLinker) -> None:
     (told,) = decisions(
-        linker, document("AT in mice with telomerase", ("AT", "Disease", ""), ("telomerase", "Gene", ""))
+        linker,
+        document("AT in mice with telomerase", ("AT", "Disease", ""), ("telomerase", "Gene", "")),
     )
     disease, gene = told
     assert [one.curie for one in disease.candidates] == ["MESH:D3", "MESH:D4"]
@@ -283,14 +323,21 @@ def test_nil_says_so(linker: Linker) -> None:
 
 def test_scores_have_six_decimals(linker: Linker) -> None:
     scores = [
-        link.score for patch in linker.predict(texts_without_links()) for _, links in patch.links for link in links
+        link.score
+        for patch in linker.predict(texts_without_links())
+        for _, links in patch.links
+        for link in links
     ]
     assert scores
     assert all(score == round(score, 6) for score in scores if score is not None)
 
 
 def test_blanks_are_nil(linker: Linker) -> None:
-    blank = Document(id="1", text="a   b \x1f", mentions=tuple(Mention((s,), "Disease") for s in ((1, 4), (6, 7))))
+    blank = Document(
+        id="1",
+        text="a   b \x1f",
+        mentions=tuple(Mention((s,), "Disease") for s in ((1, 4), (6, 7))),
+    )
     (patch,) = linker.predict([blank])
     assert [[link.nil for link in links] for _, links in patch.links] == [[True], [True]]
     assert [one.surface for one in decisions(linker, blank)[0]] == ["", ""]
@@ -302,7 +349,12 @@ def test_links_that_are_there_stay(linker: Linker) -> None:
 
 
 def test_a_document_does_not_see_what_the_memory_has_from_it() -> None:
-    seen = [("1", "T", "name", "A:1"), ("1", "T", "Name", "A:1"), ("2", "T", "NAME", "A:1"), ("3", "T", "name", "A:2")]
+    seen = [
+        ("1", "T", "name", "A:1"),
+        ("1", "T", "Name", "A:1"),
+        ("2", "T", "NAME", "A:1"),
+        ("3", "T", "name", "A:2"),
+    ]
     memory = Memory.of(seen)
     assert memory.of_key("T", "name") == {"A:1": 2, "A:2": 1}
     assert memory.of_key("T", "name", ["A:2"]) == {"A:1": 2}
@@ -317,9 +369,15 @@ def test_a_linker_may_remember_nothing(pack: Pack, index: NameIndex) -> None:
 
 
 def test_a_threshold_is_not_below_what_is_asked_for(pack: Pack, index: NameIndex) -> None:
-    free = fit_linker(pack, index, corpus(), settings=FitSettings(lowest={})).rankers["Disease"].threshold
+    free = (
+        fit_linker(pack, index, corpus(), settings=FitSettings(lowest={}))
+        .rankers["Disease"]
+        .threshold
+    )
     bound = (
-        fit_linker(pack, index, corpus(), settings=FitSettings(lowest={"Disease": 0.9})).rankers["Disease"].threshold
+        fit_linker(pack, index, corpus(), settings=FitSettings(lowest={"Disease": 0.9}))
+        .rankers["Disease"]
+        .threshold
     )
     assert free < 0.9 == bound
     assert FitSettings().lowest["Gene"] >= 0.5
@@ -334,7 +392,9 @@ def test_a_name_of_one_document_teaches_nothing_about_memory(pack: Pack, index: 
         for at in range(len(text))
         if text.startswith(name, at)
     )
-    found = fit_linker(pack, index, [Document(id="1", text=text, mentions=mentions)], settings=FitSettings(folds=2))
+    found = fit_linker(
+        pack, index, [Document(id="1", text=text, mentions=mentions)], settings=FitSettings(folds=2)
+    )
     assert found.rankers["Disease"].mentions == 30
     assert found.rankers["Disease"].weights["remembered"] == 0
 
@@ -344,9 +404,12 @@ def test_too_few_links_are_refused(pack: Pack, index: NameIndex) -> None:
         fit_linker(pack, index, corpus(2))
 
 
-def test_a_type_with_too_few_mentions_that_teach_gets_no_ranker(pack: Pack, index: NameIndex, tmp_path: Path) -> None:
+def test_a_type_with_too_few_mentions_that_teach_gets_no_ranker(
+    pack: Pack, index: NameIndex, tmp_path: Path
+) -> None:
     several = [
-        document(f"In {number} telomerase.", ("telomerase", "Gene", "NCBIGene:1 NCBIGene:2")) for number in range(15)
+        document(f"In {number} telomerase.", ("telomerase", "Gene", "NCBIGene:1 NCBIGene:2"))
+        for number in range(15)
     ]
     diseases = [msgspec.structs.replace(one, mentions=one.mentions[:3]) for one in corpus()]
     found = fit_linker(pack, index, [*diseases, *several])
@@ -363,10 +426,15 @@ def test_a_type_with_too_few_mentions_that_teach_gets_no_ranker(pack: Pack, inde
 
 def test_types_and_identifiers_are_spelt_as_in_the_pack(pack: Pack) -> None:
     given = document(
-        "breast cancer of STAT3", ("breast cancer", "SpecificDisease", ""), ("STAT3", "GeneOrGeneProduct", "")
+        "breast cancer of STAT3",
+        ("breast cancer", "SpecificDisease", ""),
+        ("STAT3", "GeneOrGeneProduct", ""),
     )
     bare = (Link(id="D1", curie="MESH:D1"), Link(id="4"))
-    links = [msgspec.structs.replace(one, links=(link,)) for one, link in zip(given.mentions, bare, strict=True)]
+    links = [
+        msgspec.structs.replace(one, links=(link,))
+        for one, link in zip(given.mentions, bare, strict=True)
+    ]
     (found,) = with_pack_types([msgspec.structs.replace(given, mentions=tuple(links))], pack)
     assert [(one.type, one.links[0].curie) for one in found.mentions] == [
         ("Disease", "MESH:D1"),
@@ -377,7 +445,13 @@ def test_types_and_identifiers_are_spelt_as_in_the_pack(pack: Pack) -> None:
 def test_an_ontology_gives_the_same_concept_elsewhere(pack: Pack, index: NameIndex) -> None:
     linker = Linker(pack, index=index, vocabularies={"Disease": ("MESH",)}, ontology="DOID")
     (patch,) = linker.predict(
-        [document("breast cancer and glioblastoma", ("breast cancer", "Disease", ""), ("glioblastoma", "Disease", ""))]
+        [
+            document(
+                "breast cancer and glioblastoma",
+                ("breast cancer", "Disease", ""),
+                ("glioblastoma", "Disease", ""),
+            )
+        ]
     )
     first, second = (links[0] for _, links in patch.links)
     assert (first.curie, first.id, first.ontology, first.tier) == ("DOID:1", "1", "DOID", "exact")
@@ -387,7 +461,9 @@ def test_an_ontology_gives_the_same_concept_elsewhere(pack: Pack, index: NameInd
         Linker(pack, index=index, ontology="DOIT")
 
 
-def test_a_folder_keeps_a_linker(pack: Pack, index: NameIndex, fitted: FittedLinker, linker: Linker) -> None:
+def test_a_folder_keeps_a_linker(
+    pack: Pack, index: NameIndex, fitted: FittedLinker, linker: Linker
+) -> None:
     folder = index.folder
     fitted.memory.write(folder)
     manifest = write_linker(folder, pack, fitted.rankers)
@@ -432,19 +508,32 @@ def test_a_ranker_without_a_weight_has_none_for_that_feature(
     pack: Pack, index: NameIndex, fitted: FittedLinker
 ) -> None:
     gene = fitted.rankers["Gene"]
-    less = {name: weight for name, weight in gene.weights.items() if name not in ("agrees", "distinctive")}
-    older = msgspec.json.decode(msgspec.json.encode(msgspec.structs.replace(gene, weights=less)), type=Ranker)
+    less = {
+        name: weight
+        for name, weight in gene.weights.items()
+        if name not in ("agrees", "distinctive")
+    }
+    older = msgspec.json.decode(
+        msgspec.json.encode(msgspec.structs.replace(gene, weights=less)), type=Ranker
+    )
     zero = msgspec.structs.replace(gene, weights=less | {"agrees": 0.0, "distinctive": 0.0})
     first, second = (
-        of_pair(Linker(pack, index=index, rankers={"Gene": one}), "signal transducer", "STAT3", "Gene")[0]
+        of_pair(
+            Linker(pack, index=index, rankers={"Gene": one}), "signal transducer", "STAT3", "Gene"
+        )[0]
         for one in (older, zero)
     )
-    assert [one.probability for one in first.candidates] == [one.probability for one in second.candidates]
+    assert [one.probability for one in first.candidates] == [
+        one.probability for one in second.candidates
+    ]
     assert first.candidates[0].features["distinctive"] == 1.0
 
 
 def test_no_mentions_are_no_links(linker: Linker) -> None:
-    assert [patch.links for patch in linker.predict([Document(id="1", text="nothing"), Document(id="2", text="")])] == [
+    assert [
+        patch.links
+        for patch in linker.predict([Document(id="1", text="nothing"), Document(id="2", text="")])
+    ] == [
         (),
         (),
     ]
@@ -458,9 +547,14 @@ def test_features_are_finite(linker: Linker) -> None:
 
 
 def texts_without_links() -> list[Document]:
-    texts = [*corpus(6), document("nothing, STAT3 and xyz", ("nothing", "Disease", ""), ("STAT3", "Gene", ""))]
+    texts = [
+        *corpus(6),
+        document("nothing, STAT3 and xyz", ("nothing", "Disease", ""), ("STAT3", "Gene", "")),
+    ]
     return [
-        msgspec.structs.replace(one, mentions=tuple(msgspec.structs.replace(each, links=()) for each in one.mentions))
+        msgspec.structs.replace(
+            one, mentions=tuple(msgspec.structs.replace(each, links=()) for each in one.mentions)
+        )
         for one in texts
     ]
 
@@ -469,5 +563,7 @@ def test_links_are_those_of_the_decisions(linker: Linker, ordered: Linker) -> No
     bare = texts_without_links()
     for own in (linker, ordered):
         patches = own.predict(bare)
-        for patch, told in zip(patches, own.decisions(bare, [one.mentions for one in bare]), strict=True):
+        for patch, told in zip(
+            patches, own.decisions(bare, [one.mentions for one in bare]), strict=True
+        ):
             assert [links for _, links in patch.links] == [one.links for one in told]

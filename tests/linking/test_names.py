@@ -31,7 +31,11 @@ def links_of(linker: Linker, text: str, name: str, kind: str = "Gene") -> tuple[
 @pytest.mark.parametrize(
     ("text", "name", "curies"),
     [
-        ("hERG channel block prolongs QT in humans; hERG potassium channels.", "hERG", ["NCBIGene:3757"]),
+        (
+            "hERG channel block prolongs QT in humans; hERG potassium channels.",
+            "hERG",
+            ["NCBIGene:3757"],
+        ),
         ("Human hIL-6 was added.", "hIL-6", ["NCBIGene:3569"]),
         ("Telomerase in human cells: hTERT.", "hTERT", ["NCBIGene:7015"]),
         ("mTOR signals in human cells.", "mTOR", ["NCBIGene:2475"]),
@@ -42,12 +46,24 @@ def links_of(linker: Linker, text: str, name: str, kind: str = "Gene") -> tuple[
         ("In patients pERK1/2 was high.", "pERK1/2", ["NCBIGene:5594", "NCBIGene:5595"]),
         ("In patients STAT3/5a was high.", "STAT3/5a", ["NCBIGene:6774", "NCBIGene:6776"]),
         ("In patients STAT3/5a was high.", "5a", ["NCBIGene:6776"]),
-        ("In patients, 5-HT2A/2C antagonists help.", "5-HT2A/2C", ["NCBIGene:3356", "NCBIGene:3358"]),
-        ("Rizatriptan, a novel 5-HT1B/1D agonist, in patients.", "5-HT1B/1D", ["NCBIGene:3351", "NCBIGene:3352"]),
+        (
+            "In patients, 5-HT2A/2C antagonists help.",
+            "5-HT2A/2C",
+            ["NCBIGene:3356", "NCBIGene:3358"],
+        ),
+        (
+            "Rizatriptan, a novel 5-HT1B/1D agonist, in patients.",
+            "5-HT1B/1D",
+            ["NCBIGene:3351", "NCBIGene:3352"],
+        ),
         ("Rizatriptan, a novel 5-HT1B/1D agonist, in patients.", "1D", ["NCBIGene:3352"]),
         ("In patients IL-1α/β rose.", "IL-1α/β", ["NCBIGene:3552", "NCBIGene:3553"]),
         ("In patients MMP2/9 rose.", "MMP2/9", ["NCBIGene:4313", "NCBIGene:4318"]),
-        ("Cytochrome P450 2D6 (CYP2D6) metabolizes codeine in patients. CYP2D6 counts.", "CYP2D6", ["NCBIGene:1565"]),
+        (
+            "Cytochrome P450 2D6 (CYP2D6) metabolizes codeine in patients. CYP2D6 counts.",
+            "CYP2D6",
+            ["NCBIGene:1565"],
+        ),
         ("Human thrombopoietin (TPO) rose. TPO counts.", "TPO", ["NCBIGene:7066"]),
     ],
 )
@@ -64,8 +80,14 @@ def test_a_part_without_its_stem_is_no_gene(surface: str) -> None:
 @pytest.mark.parametrize(
     ("name", "curie"),
     [
-        *(("Raf", "fplx:RAF"), ("HDL", "fplx:HDL"), ("cyclin", "fplx:Cyclin"), ("interferon", "fplx:Interferon")),
-        *(("PI3K", "fplx:PI3K"), ("MEK", "fplx:MEK"), ("Ras", "fplx:RAS")),  # not one of the genes with this alias
+        *(
+            ("Raf", "fplx:RAF"),
+            ("HDL", "fplx:HDL"),
+            ("cyclin", "fplx:Cyclin"),
+            ("interferon", "fplx:Interferon"),
+        ),
+        # not one of the genes with this alias
+        *(("PI3K", "fplx:PI3K"), ("MEK", "fplx:MEK"), ("Ras", "fplx:RAS")),
     ],
 )
 def test_a_family_is_an_answer_and_marked(linker: Linker, name: str, curie: str) -> None:
@@ -78,11 +100,18 @@ def test_a_family_is_an_answer_and_marked(linker: Linker, name: str, curie: str)
 @pytest.mark.parametrize(
     ("name", "curie"),
     [
-        *(("insulin receptor", "NCBIGene:3643"), ("VEGF", "NCBIGene:7422"), ("Akt", "NCBIGene:207")),
-        *(("FSH", "NCBIGene:2488"), ("LH", "NCBIGene:3972")),  # not BRD2 and PLOD1, which have it as an alias too
+        *(
+            ("insulin receptor", "NCBIGene:3643"),
+            ("VEGF", "NCBIGene:7422"),
+            ("Akt", "NCBIGene:207"),
+        ),
+        # not BRD2 and PLOD1, which have it as an alias too
+        *(("FSH", "NCBIGene:2488"), ("LH", "NCBIGene:3972")),
     ],
 )
-def test_a_gene_with_the_name_of_a_family_stays_a_gene(linker: Linker, name: str, curie: str) -> None:
+def test_a_gene_with_the_name_of_a_family_stays_a_gene(
+    linker: Linker, name: str, curie: str
+) -> None:
     (link,) = links_of(linker, f"In patients {name} was active.", name)
     assert (link.curie, link.tier) == (curie, "exact")
 
@@ -136,7 +165,13 @@ def test_an_open_answer_is_the_same_whatever_the_mention_scores(
     assert scores == sorted(scores, reverse=True)
 
 
-@pytest.mark.parametrize(("name", "curie"), [("retinoic acid", "MESH:D014212"), ("triacylglycerol", "MESH:D014280")])
-def test_a_descriptor_precedes_loose_names_of_supplementary_records(linker: Linker, name: str, curie: str) -> None:
-    (link,) = links_of(linker, f"Retinoyl glucuronide, trilinolein and {name} were measured.", name, "Chemical")
+@pytest.mark.parametrize(
+    ("name", "curie"), [("retinoic acid", "MESH:D014212"), ("triacylglycerol", "MESH:D014280")]
+)
+def test_a_descriptor_precedes_loose_names_of_supplementary_records(
+    linker: Linker, name: str, curie: str
+) -> None:
+    (link,) = links_of(
+        linker, f"Retinoyl glucuronide, trilinolein and {name} were measured.", name, "Chemical"
+    )
     assert link.curie == curie

@@ -25,11 +25,17 @@ OTHER = {
     "other": [
         ConceptRecord(curie="X:1", type="Disease", names=(Name("breast cancer", "label"),)),
         ConceptRecord(curie="X:2", type="Disease", names=(Name("rare disease", "label"),)),
-        ConceptRecord(curie="NCBITaxon:10090", type="Species", names=(Name("the small animal", "label"),)),
+        ConceptRecord(
+            curie="NCBITaxon:10090", type="Species", names=(Name("the small animal", "label"),)
+        ),
     ]
 }
 TEXT = "Breast cancer and rare disease, and nothing."
-MENTIONS = (("Breast cancer", "Disease", ""), ("rare disease", "Disease", ""), ("nothing", "Disease", ""))
+MENTIONS = (
+    ("Breast cancer", "Disease", ""),
+    ("rare disease", "Disease", ""),
+    ("nothing", "Disease", ""),
+)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +53,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def linked(linker: Linker | Linkers, *documents: Document) -> list[dict[str, list[Link]]]:
     """The links of each document, by the words of its mentions."""
-    done = [apply(one, patch) for one, patch in zip(documents, linker.predict(documents), strict=True)]
+    done = [
+        apply(one, patch) for one, patch in zip(documents, linker.predict(documents), strict=True)
+    ]
     return [{one.text: list(one.links) for one in each} for each in done]
 
 
@@ -71,19 +79,27 @@ def test_several_say_what_each_says_alone(home: Path) -> None:
     """The oracle: one linker after the other by hand."""
     texts = [*corpus(6), document(TEXT, *MENTIONS)]
     bare = [
-        msgspec.structs.replace(one, mentions=tuple(msgspec.structs.replace(each, links=()) for each in one.mentions))
+        msgspec.structs.replace(
+            one, mentions=tuple(msgspec.structs.replace(each, links=()) for each in one.mentions)
+        )
         for one in texts
     ]
     alone = [linked(Linker.open(*part), *bare) for part in find(home / "both").parts]
     for found, first, second in zip(linked(of(home / "both"), *bare), *alone, strict=True):
         for words, links in found.items():
-            answers = [own[words] for own in (first, second) if own[words] and not own[words][0].nil]
+            answers = [
+                own[words] for own in (first, second) if own[words] and not own[words][0].nil
+            ]
             assert links == (answers or [first[words] or second[words]])[0]
 
 
 def test_a_type_that_no_pack_has_is_not_linked(home: Path) -> None:
     both, one = of(home / "both"), find(home / "one").opened()
-    found = document("A place and breast cancer", ("A place", "Location", ""), ("breast cancer", "SpecificDisease", ""))
+    found = document(
+        "A place and breast cancer",
+        ("A place", "Location", ""),
+        ("breast cancer", "SpecificDisease", ""),
+    )
     for linker in (both, one):
         assert linker.covers("SpecificDisease")
         assert not linker.covers("Location")
@@ -154,10 +170,14 @@ def test_an_ontology_of_one_pack_is_enough(home: Path) -> None:
 
 
 def test_linkers_and_packs_are_given_in_order(home: Path) -> None:
-    """The oracle: the folder in which the same linkers were joined; a pack alone links as one that was not fitted."""
+    """The oracle: the folder in which the same linkers were joined; a pack alone links as one
+    that was not fitted.
+    """
     texts = [document(TEXT, *MENTIONS), *corpus(6)]
     bare = [
-        msgspec.structs.replace(one, mentions=tuple(msgspec.structs.replace(each, links=()) for each in one.mentions))
+        msgspec.structs.replace(
+            one, mentions=tuple(msgspec.structs.replace(each, links=()) for each in one.mentions)
+        )
         for one in texts
     ]
     wanted = linked(of(home / "both"), *bare)
@@ -174,9 +194,15 @@ def test_linkers_and_packs_are_given_in_order(home: Path) -> None:
 
 
 def test_what_is_explained_is_ambiguous_where_the_answer_is(home: Path, tmp_path: Path) -> None:
-    twice = [ConceptRecord(curie=f"Y:{at}", type="Disease", names=(Name("odd disease", "label"),)) for at in (1, 2)]
+    twice = [
+        ConceptRecord(curie=f"Y:{at}", type="Disease", names=(Name("odd disease", "label"),))
+        for at in (1, 2)
+    ]
     build_small(tmp_path / "odd", {"odd": twice}, parts=REAL_PARTS)
-    linker, asked = of([home / "one", tmp_path / "odd"]), document("An odd disease.", ("odd disease", "Disease", ""))
+    linker, asked = (
+        of([home / "one", tmp_path / "odd"]),
+        document("An odd disease.", ("odd disease", "Disease", "")),
+    )
     (found,) = linked(linker, asked)
     assert [link.tier for link in found["odd disease"]] == ["ambiguous"] * 2
     ((told,),) = linker.explained([asked])
@@ -191,12 +217,16 @@ def test_a_small_linker_has_neither_index_nor_names(home: Path, tmp_path: Path) 
     assert made.rankers["Disease"].mentions
     assert {one.name for one in small.iterdir() if one.name[0] != "."} == {LINKER, "names.tsv"}
     assert (small / "names.tsv").read_bytes() == b""
-    (found,) = linked(find(small).opened(), document("breast cancer", ("breast cancer", "Disease", "")))
+    (found,) = linked(
+        find(small).opened(), document("breast cancer", ("breast cancer", "Disease", ""))
+    )
     assert found["breast cancer"][0].curie == "MESH:D1"
 
 
 def test_a_linker_is_opened_as_it_was_found(home: Path, tmp_path: Path) -> None:
-    """Its manifest is read once; its other files are checked again, since it may be opened much later."""
+    """Its manifest is read once; its other files are checked again, since it may be opened much
+    later.
+    """
     linker = tmp_path / "linker"
     fit_folder(home / "first", linker, documents=corpus())
     found = find(linker)

@@ -52,7 +52,9 @@ def test_what_cannot_be_told_apart_is_counted_one_by_one(units: list[list[float]
 @given(UNITS)
 def test_shares_are_those_of_exponentials(units: list[list[float]]) -> None:
     owners = np.array([at for at, unit in enumerate(units) for _ in unit], dtype=np.int64)
-    found = unit_shares(np.array([one for unit in units for one in unit], dtype=np.float64), owners, len(units))
+    found = unit_shares(
+        np.array([one for unit in units for one in unit], dtype=np.float64), owners, len(units)
+    )
     wanted = [math.exp(one) / sum(map(math.exp, unit)) for unit in units for one in unit]
     assert found == pytest.approx(wanted)
 
@@ -76,7 +78,9 @@ def test_names_that_two_concepts_have_are_ambiguous(linker: Linker) -> None:
         ("Ataxia telangiectasia is rare; we saw AT again.", "MESH:D3"),
     ],
 )
-def test_another_name_or_its_words_in_the_document_decide(linker: Linker, text: str, curie: str) -> None:
+def test_another_name_or_its_words_in_the_document_decide(
+    linker: Linker, text: str, curie: str
+) -> None:
     long = text.partition(" is")[0]
     one = document(text, (long, "Disease", ""), ("AT", "Disease", ""))
     (patch,) = linker.predict([one])
@@ -85,7 +89,9 @@ def test_another_name_or_its_words_in_the_document_decide(linker: Linker, text: 
 
 
 def shared_name(folder: Path, *concepts: tuple[str, tuple[str, ...], str]) -> Linker:
-    """A linker that was not fitted, of diseases with their names, the label first, and their definitions."""
+    """A linker that was not fitted, of diseases with their names, the label first, and their
+    definitions.
+    """
     records = [
         ConceptRecord(
             curie=curie,
@@ -101,19 +107,33 @@ def shared_name(folder: Path, *concepts: tuple[str, tuple[str, ...], str]) -> Li
 @pytest.mark.parametrize(
     ("around", "tiers"),
     [
-        ("Gluten flattens the villi; endoscopy, transglutaminase and enterocytes tell", {"MESH:1": "exact"}),
         (
-            "The celiac trunk lies under the diaphragm; a ligament compresses it, and bruits, angiography tell",
+            "Gluten flattens the villi; endoscopy, transglutaminase and enterocytes tell",
+            {"MESH:1": "exact"},
+        ),
+        (
+            "The celiac trunk lies under the diaphragm; a ligament compresses it, and bruits, "
+            "angiography tell",
             {"MESH:2": "exact"},
         ),
         ("Samples were taken", {"MESH:1": AMBIGUOUS, "MESH:2": AMBIGUOUS}),
     ],
 )
-def test_words_of_a_definition_around_a_mention_decide(tmp_path: Path, around: str, tiers: dict[str, str]) -> None:
+def test_words_of_a_definition_around_a_mention_decide(
+    tmp_path: Path, around: str, tiers: dict[str, str]
+) -> None:
     linker = shared_name(
         tmp_path,
-        ("MESH:1", ("sprue", "CD"), "Gluten flattens villi: transglutaminase, enterocytes, endoscopy."),
-        ("MESH:2", ("Dunbar", "CD"), "A ligament of the diaphragm compresses the celiac trunk: angiography, bruits."),
+        (
+            "MESH:1",
+            ("sprue", "CD"),
+            "Gluten flattens villi: transglutaminase, enterocytes, endoscopy.",
+        ),
+        (
+            "MESH:2",
+            ("Dunbar", "CD"),
+            "A ligament of the diaphragm compresses the celiac trunk: angiography, bruits.",
+        ),
     )
     (patch,) = linker.predict([document(f"{around}; we saw CD.", ("CD", "Disease", ""))])
     ((_, links),) = patch.links
@@ -121,7 +141,9 @@ def test_words_of_a_definition_around_a_mention_decide(tmp_path: Path, around: s
 
 
 def test_a_label_goes_before_a_synonym(tmp_path: Path) -> None:
-    linker = shared_name(tmp_path, ("MESH:1", ("seizure", "ictus"), ""), ("MESH:2", ("ictus", "stroke"), ""))
+    linker = shared_name(
+        tmp_path, ("MESH:1", ("seizure", "ictus"), ""), ("MESH:2", ("ictus", "stroke"), "")
+    )
     (patch,) = linker.predict([document("We saw ictus.", ("ictus", "Disease", ""))])
     ((_, links),) = patch.links
     assert [(link.curie, link.tier) for link in links] == [("MESH:2", "exact")]
@@ -130,7 +152,9 @@ def test_a_label_goes_before_a_synonym(tmp_path: Path) -> None:
 def test_candidates_that_a_ranker_finds_equal_are_ambiguous_too(pack: Pack) -> None:
     weights = dict.fromkeys(feature_names(dense=False), 0.0) | {"any candidate": 2.0 - RARE_AT_MOST}
     ranker = Ranker(vocabularies=("MESH",), weights=weights, threshold=0.2, mentions=1)
-    (patch,) = Linker(pack, rankers={"Disease": ranker}).predict([document("We saw AT again.", ("AT", "Disease", ""))])
+    (patch,) = Linker(pack, rankers={"Disease": ranker}).predict(
+        [document("We saw AT again.", ("AT", "Disease", ""))]
+    )
     ((_, links),) = patch.links
     share = math.exp(2) / (1 + 2 * math.exp(2))
     assert [(link.curie, link.tier, link.score) for link in links] == [
@@ -138,5 +162,8 @@ def test_candidates_that_a_ranker_finds_equal_are_ambiguous_too(pack: Pack) -> N
         ("MESH:D4", AMBIGUOUS, pytest.approx(share, abs=1e-5)),
     ]
     surer = msgspec.structs.replace(ranker, threshold=0.5)
-    (patch,) = Linker(pack, rankers={"Disease": surer}).predict([document("We saw AT again.", ("AT", "Disease", ""))])
-    assert [link.tier for _, several in patch.links for link in several] == [AMBIGUOUS, AMBIGUOUS]  # one is meant
+    (patch,) = Linker(pack, rankers={"Disease": surer}).predict(
+        [document("We saw AT again.", ("AT", "Disease", ""))]
+    )
+    # one is meant
+    assert [link.tier for _, several in patch.links for link in several] == [AMBIGUOUS, AMBIGUOUS]

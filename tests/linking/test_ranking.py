@@ -65,7 +65,9 @@ def test_one_candidate_each_is_logistic_regression() -> None:
     features = generator.normal(size=(300, 5))
     right = generator.random(300) < 1 / (1 + np.exp(-features @ np.array([2, -1, 0, 0.5, 1])))
     found = fit(Choices(np.arange(300), features, 300), right, penalty=2.0)
-    other = LogisticRegression(C=0.5, fit_intercept=False, tol=1e-10, max_iter=1000).fit(features, right)
+    other = LogisticRegression(C=0.5, fit_intercept=False, tol=1e-10, max_iter=1000).fit(
+        features, right
+    )
     np.testing.assert_allclose(found, other.coef_[0], rtol=1e-4, atol=1e-6)
 
 

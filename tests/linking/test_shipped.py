@@ -19,7 +19,9 @@ from fascicle.settings.folders.vocabularies import find_linker, shipped_linkers,
 from fascicle.terms.abbreviations.finder import find_abbreviations
 from fascicle.terms.pack.pack import Pack
 
-SHIPPED = pytest.mark.skipif("basic@2" not in shipped_linkers(), reason="run python -m studies.ship_linker")
+SHIPPED = pytest.mark.skipif(
+    "basic@2" not in shipped_linkers(), reason="run python -m studies.ship_linker"
+)
 MOST = 100_000  # bytes
 FITTED = {"Disease", "Chemical", "Gene", "Species", "CellLine", "CellType", "Anatomy"}
 
@@ -62,7 +64,12 @@ def test_types_without_gold_have_no_ranker(found: LinkerWithPacks) -> None:
         ("Nephroblastoma is rare.", "Nephroblastoma", "Disease", "DOID:2154"),
         ("Serum lipids rose.", "lipids", "Chemical", "MESH:D008055"),
         ("We gave aspirin daily.", "aspirin", "Chemical", "MESH:D001241"),
-        ("A venous thrombo-embolism was seen.", "venous thrombo-embolism", "Disease", "MESH:D054556"),
+        (
+            "A venous thrombo-embolism was seen.",
+            "venous thrombo-embolism",
+            "Disease",
+            "MESH:D054556",
+        ),
         ("Cyclo-oxygenase-2 (COX-2) was inhibited.", "COX-2", "Gene", "NCBIGene:5743"),
         ("Serum creatinine rose.", "creatinine", "Chemical", "MESH:D003404"),
         ("Mutations of human BRCA1 in patients.", "BRCA1", "Gene", "NCBIGene:672"),
@@ -73,18 +80,47 @@ def test_types_without_gold_have_no_ranker(found: LinkerWithPacks) -> None:
         ("The hepatocytes were grown.", "hepatocytes", "CellType", "CL:0000182"),
         ("The liver was removed.", "liver", "Anatomy", "UBERON:0002107"),
         ("An ERK inhibitor.", "ERK", "GeneFamily", "fplx:ERK"),
-        ("L-dopa-induced dyskinesia was rated. Severe dyskinesias fell", "dyskinesias", "Disease", "MESH:D004409"),
-        ("After cocaine-induced psychosis, the psychosis ended", "psychosis", "Disease", "MESH:D011605"),
-        ("Levodopa-induced dyskinesia was rated", "Levodopa-induced dyskinesia", "Disease", "MESH:D004409"),
+        (
+            "L-dopa-induced dyskinesia was rated. Severe dyskinesias fell",
+            "dyskinesias",
+            "Disease",
+            "MESH:D004409",
+        ),
+        (
+            "After cocaine-induced psychosis, the psychosis ended",
+            "psychosis",
+            "Disease",
+            "MESH:D011605",
+        ),
+        (
+            "Levodopa-induced dyskinesia was rated",
+            "Levodopa-induced dyskinesia",
+            "Disease",
+            "MESH:D004409",
+        ),
         ("Levodopa-induced dyskinesia (LID) fell. LID", "LID", "Disease", "MESH:D004409"),
-        ("Exercise-induced dyskinesia is rare. The dyskinesia", "dyskinesia", "Disease", "MESH:D020820"),
+        (
+            "Exercise-induced dyskinesia is rare. The dyskinesia",
+            "dyskinesia",
+            "Disease",
+            "MESH:D020820",
+        ),
         ("Lithium-induced tremor was seen. The tremor", "tremor", "Disease", "MESH:D014202"),
-        ("Levodopa relieves what stress induced: dyskinesia", "dyskinesia", "Disease", "MESH:D020820"),
+        (
+            "Levodopa relieves what stress induced: dyskinesia",
+            "dyskinesia",
+            "Disease",
+            "MESH:D020820",
+        ),
     ],
 )
-def test_known_answers(found: LinkerWithPacks, text: str, words: str, kind: str, curie: str) -> None:
+def test_known_answers(
+    found: LinkerWithPacks, text: str, words: str, kind: str, curie: str
+) -> None:
     start = text.rindex(words)
-    document = Document(id="1", text=text, mentions=(Mention(((start, start + len(words)),), kind),))
+    document = Document(
+        id="1", text=text, mentions=(Mention(((start, start + len(words)),), kind),)
+    )
     (done,) = fascicle.link([document])
     (link,) = done.mentions[0].links
     assert link.curie == curie
@@ -95,7 +131,9 @@ def test_known_answers(found: LinkerWithPacks, text: str, words: str, kind: str,
 
 @SHIPPED
 def test_what_it_does_not_know_is_nil(found: LinkerWithPacks) -> None:
-    document = Document(id="1", text="the xyzzy syndrome", mentions=(Mention(((4, 18),), "Disease"),))
+    document = Document(
+        id="1", text="the xyzzy syndrome", mentions=(Mention(((4, 18),), "Disease"),)
+    )
     (done,) = fascicle.link([document])
     assert done.mentions[0].links[0].nil
 
@@ -128,31 +166,44 @@ Answers = list[tuple[Span, tuple[Link, ...]]]
 def answers(texts: Sequence[tuple[str, Sequence[Span], str]]) -> list[Answers]:
     """What the shipped linker says of spans of texts, in the order of the texts."""
     documents = [
-        Document(id=str(number), text=text, mentions=tuple(Mention((span,), kind) for span in spans))
+        Document(
+            id=str(number), text=text, mentions=tuple(Mention((span,), kind) for span in spans)
+        )
         for number, (text, spans, kind) in enumerate(texts)
     ]
-    return [[(mention.spans[0], mention.links) for mention in one.mentions] for one in fascicle.link(documents)]
+    return [
+        [(mention.spans[0], mention.links) for mention in one.mentions]
+        for one in fascicle.link(documents)
+    ]
 
 
 def whole(names: Sequence[tuple[str, str]]) -> list[list[str]]:
     """The concepts that the shipped linker gives to names, each with a type, by all their words."""
     documents = [
-        Document(id="1", text=f"{name} was high.", mentions=(Mention(((0, len(name)),), kind),)) for name, kind in names
+        Document(id="1", text=f"{name} was high.", mentions=(Mention(((0, len(name)),), kind),))
+        for name, kind in names
     ]
     told = find("basic").opened().explained(documents)
-    return [[one.link.curie for one in own if one.answer and one.candidates[0].ways != ("shorter",)] for own in told]
+    return [
+        [one.link.curie for one in own if one.answer and one.candidates[0].ways != ("shorter",)]
+        for own in told
+    ]
 
 
 def check_pairs(pairs: Sequence[tuple[str, str, str]]) -> int:
-    """Both forms of pairs have one answer; what a long form means alone, it means beside a short form.
+    """Both forms of pairs have one answer; what a long form means alone, it means beside a short
+    form.
 
-    A long form that is a name only without its first words may mean more: what its short form is a name of.
+    A long form that is a name only without its first words may mean more: what its short form is a
+    name of.
 
     Returns:
         How many pairs have a concept.
     """
     texts = [(f"{long} ({short}) was high.", long, short, kind) for long, short, kind in pairs]
-    places = [((0, len(long)), (len(long) + 2, len(long) + 2 + len(short))) for _, long, short, _ in texts]
+    places = [
+        ((0, len(long)), (len(long) + 2, len(long) + 2 + len(short))) for _, long, short, _ in texts
+    ]
     kept = [
         (text, spans, kind)
         for (text, _, _, kind), spans in zip(texts, places, strict=True)
@@ -183,7 +234,11 @@ def made_pairs(pack: Pack, count: int) -> list[tuple[str, str, str]]:
         types = pack.type_rows[active.concept[rows]].tolist()
         for name, kind in zip(active.surfaces.take(active.surface[rows]), types, strict=True):
             short = "".join(word[0] for word in name.split()).upper()
-            if short.isalpha() and 2 <= len(short) <= 6 and len(find_abbreviations(f"{name} ({short}) was high.")) == 1:
+            if (
+                short.isalpha()
+                and 2 <= len(short) <= 6
+                and len(find_abbreviations(f"{name} ({short}) was high.")) == 1
+            ):
                 pairs[name, short, pack.types[kind]] = None
     return list(pairs)[:count]
 
@@ -201,13 +256,18 @@ def by_mention(ranked: Ranked) -> dict[tuple[int, int], object]:
         rows = ranked.order[np.isin(ranked.order, np.flatnonzero(found.owners == number))]
         said = (found.concepts, found.tiers, found.priors, ranked.scores, ranked.features)
         of_unit = (ranked.nil[number], ranked.alike[number], ranked.answered[number])
-        told |= {(at, unit.part): repr((unit.surface, of_unit, [one[rows] for one in said])) for at in unit.mentions}
+        told |= {
+            (at, unit.part): repr((unit.surface, of_unit, [one[rows] for one in said]))
+            for at in unit.mentions
+        }
     return told
 
 
 @SHIPPED
 @pytest.mark.parametrize("seed", range(20))
-def test_mentions_that_share_a_unit_are_answered_as_if_each_had_its_own(found: LinkerWithPacks, seed: int) -> None:
+def test_mentions_that_share_a_unit_are_answered_as_if_each_had_its_own(
+    found: LinkerWithPacks, seed: int
+) -> None:
     kinds = {"asthma": "Disease", "lung and breast cancer": "Disease", "lithium": "Chemical"}
     names = [*kinds, "TNF", "interleukin 6", "IL-6", "BRCA1 and BRCA2", "nonsense", "TNF"]
     between = [" in mice. ", " of rats; ", ", ", " (", ") in human cells. ", " with "]
@@ -215,7 +275,9 @@ def test_mentions_that_share_a_unit_are_answered_as_if_each_had_its_own(found: L
     for _ in range(30):
         name = draw.choice(names)
         spans = ((len(text), len(text) + len(name)),)
-        mentions.append(Mention(spans=spans, type=kinds.get(name, "Gene"), score=draw.choice([None, 0.4, 0.9])))
+        mentions.append(
+            Mention(spans=spans, type=kinds.get(name, "Gene"), score=draw.choice([None, 0.4, 0.9]))
+        )
         text += name + draw.choice(between)
     document = Document(id="1", text=text, mentions=tuple(mentions))
     linker = found.opened()

@@ -52,14 +52,17 @@ def parts(home: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any
     return {"pack": pack, "index": index, "memory": fitted.memory, "rankers": fitted.rankers}
 
 
-def links(parts: dict[str, Any], text: str, surface: str, kind: str = "Disease", **strategy: Any) -> tuple[Link, ...]:
+def links(
+    parts: dict[str, Any], text: str, surface: str, kind: str = "Disease", **strategy: Any
+) -> tuple[Link, ...]:
     chosen = {kind: LinkStrategy(**strategy)} if strategy else {}
     linker = Linker(**parts, strategies=chosen)
     asked = document(text, (surface, kind, ""))
     (patch,) = linker.predict([asked])
     ((_, found),) = patch.links
     (decision,) = linker.explained([asked])[0]
-    assert [one.curie for one in decision.links] == [one.curie for one in found]  # what is explained is answered
+    # what is explained is answered
+    assert [one.curie for one in decision.links] == [one.curie for one in found]
     return found
 
 
@@ -76,7 +79,10 @@ def test_a_name_that_is_too_loose_does_not_count(parts: dict[str, Any]) -> None:
     text, surface = "A glioblastomma here.", "glioblastomma"
     assert links(plain(parts), text, surface)[0].tier == "near"
     assert links(plain(parts), text, surface, keys=("exact", "folded", "canonical"))[0].nil
-    assert links(plain(parts), "A glioblastoma here.", "glioblastoma", keys=("exact",))[0].curie == "MESH:D5"
+    assert (
+        links(plain(parts), "A glioblastoma here.", "glioblastoma", keys=("exact",))[0].curie
+        == "MESH:D5"
+    )
 
 
 def test_the_first_of_the_vocabularies_is_answered(parts: dict[str, Any]) -> None:
@@ -86,14 +92,21 @@ def test_the_first_of_the_vocabularies_is_answered(parts: dict[str, Any]) -> Non
     assert (found.curie, found.ontology, found.same) == ("DOID:1", "DOID", ("MESH:D1",))
     assert links(plain(parts), "With AT.", "AT", vocabularies=("DOID",))[0].nil
     assert (
-        links(plain(parts), "With glioblastoma.", "glioblastoma", vocabularies=("DOID", "MESH"))[0].curie == "MESH:D5"
+        links(plain(parts), "With glioblastoma.", "glioblastoma", vocabularies=("DOID", "MESH"))[
+            0
+        ].curie
+        == "MESH:D5"
     )
 
 
 @pytest.mark.parametrize("chosen", [{}, {"Disease": LinkStrategy(fallback="first")}])
-def test_an_ontology_holds_for_types_with_a_strategy_too(home: Path, chosen: dict[str, LinkStrategy]) -> None:
+def test_an_ontology_holds_for_types_with_a_strategy_too(
+    home: Path, chosen: dict[str, LinkStrategy]
+) -> None:
     asked = document(
-        "mammary carcinoma and glioblastoma", ("mammary carcinoma", "Disease", ""), ("glioblastoma", "Disease", "")
+        "mammary carcinoma and glioblastoma",
+        ("mammary carcinoma", "Disease", ""),
+        ("glioblastoma", "Disease", ""),
     )
     (patch,) = find(home / "pack", ontology="DOID", strategies=chosen).opened().predict([asked])
     assert [(link.ontology, link.curie) for _, several in patch.links for link in several] == [
@@ -143,10 +156,15 @@ def test_species(parts: dict[str, Any], text: str, species: str, found: set[str]
 
 
 def test_concepts_without_a_species_stay(parts: dict[str, Any]) -> None:
-    assert links(plain(parts), "With breast cancer.", "breast cancer", species=MOUSE)[0].curie == "MESH:D1"
+    assert (
+        links(plain(parts), "With breast cancer.", "breast cancer", species=MOUSE)[0].curie
+        == "MESH:D1"
+    )
 
 
-WORDS = st.sampled_from(["AT", "breast cancer", "glioblastomma", "telomerase", "STAT3", "mammary duct carcinoma"])
+WORDS = st.sampled_from(
+    ["AT", "breast cancer", "glioblastomma", "telomerase", "STAT3", "mammary duct carcinoma"]
+)
 STRATEGY = st.builds(
     LinkStrategy,
     keys=st.lists(st.sampled_from(TIERS), min_size=1, unique=True).map(tuple),
@@ -157,14 +175,18 @@ STRATEGY = st.builds(
 
 
 @given(WORDS, STRATEGY)
-def test_what_is_answered_is_what_the_strategy_allows(parts: dict[str, Any], word: str, chosen: LinkStrategy) -> None:
+def test_what_is_answered_is_what_the_strategy_allows(
+    parts: dict[str, Any], word: str, chosen: LinkStrategy
+) -> None:
     kind = "Gene" if word in ("telomerase", "STAT3") else "Disease"
     linker = Linker(**plain(parts), strategies={kind: chosen})
     other = document(f"{word} and ovarian cancer", (word, kind, ""))
     (decision,) = linker.explained([other])[0]
     assert {one.tier for one in decision.candidates} <= set(chosen.keys)
     if chosen.vocabularies:
-        assert {one.curie.partition(":")[0] for one in decision.candidates} <= set(chosen.vocabularies)
+        assert {one.curie.partition(":")[0] for one in decision.candidates} <= set(
+            chosen.vocabularies
+        )
     assert chosen.fallback == "ambiguous" or not decision.ambiguous
 
 
@@ -172,7 +194,11 @@ PAIRS = st.sampled_from(
     [
         *(("Angiotensin disease", "AT", "Disease"), ("telangiectasia ataxia", "AT", "Disease")),
         *(("ataxia of others", "AT", "Disease"), ("primary glioblastoma", "AT", "Disease")),
-        *(("telomerase", "TERT", "Gene"), ("signal transducer", "STAT3", "Gene"), ("mTor", "TERT", "Gene")),
+        *(
+            ("telomerase", "TERT", "Gene"),
+            ("signal transducer", "STAT3", "Gene"),
+            ("mTor", "TERT", "Gene"),
+        ),
     ]
 )
 
@@ -196,29 +222,47 @@ def test_both_forms_of_a_pair_have_one_answer(
 
 def test_other_types_are_linked_as_before(parts: dict[str, Any]) -> None:
     text = document("AT and telomerase in mice.", ("AT", "Disease", ""), ("telomerase", "Gene", ""))
-    strict = LinkStrategy(keys=("exact",), fallback="nil", species="named", vocabularies=("NCBIGene",))
-    before, after = (Linker(**parts, strategies=one).predict([text])[0].links for one in ({}, {"Gene": strict}))
+    strict = LinkStrategy(
+        keys=("exact",), fallback="nil", species="named", vocabularies=("NCBIGene",)
+    )
+    before, after = (
+        Linker(**parts, strategies=one).predict([text])[0].links for one in ({}, {"Gene": strict})
+    )
     assert before[0] == after[0]
 
 
 def test_a_strategy_changes_the_fingerprint(home: Path) -> None:
-    one, other = find(home / "pack"), find(home / "pack", strategies={"Gene": LinkStrategy(fallback="nil")})
+    one, other = (
+        find(home / "pack"),
+        find(home / "pack", strategies={"Gene": LinkStrategy(fallback="nil")}),
+    )
     assert one.fingerprint != other.fingerprint
     assert one.opened().fingerprint != other.opened().fingerprint
 
 
 def test_another_pack_may_have_the_vocabulary(home: Path) -> None:
-    names = {"own": [ConceptRecord(curie="X:1", type="Disease", names=(Name("breast cancer", "label"),))]}
+    names = {
+        "own": [ConceptRecord(curie="X:1", type="Disease", names=(Name("breast cancer", "label"),))]
+    }
     build_small(home / "own", names, parts=REAL_PARTS)
     asked = document(
-        "breast cancer and glioblastoma", ("breast cancer", "Disease", ""), ("glioblastoma", "Disease", "")
+        "breast cancer and glioblastoma",
+        ("breast cancer", "Disease", ""),
+        ("glioblastoma", "Disease", ""),
     )
     chosen = {"Disease": LinkStrategy(vocabularies=("X",))}
     (patch,) = find([home / "pack", home / "own"], strategies=chosen).opened().predict([asked])
-    assert [[link.curie or link.nil for link in several] for _, several in patch.links] == [["X:1"], [True]]
+    assert [[link.curie or link.nil for link in several] for _, several in patch.links] == [
+        ["X:1"],
+        [True],
+    ]
 
 
-LOOSE = (Name("Epilepsies, Myoclonic", "label"), Name("Dravet syndrome", "exact"), Name("infantile epilepsy", "exact"))
+LOOSE = (
+    Name("Epilepsies, Myoclonic", "label"),
+    Name("Dravet syndrome", "exact"),
+    Name("infantile epilepsy", "exact"),
+)
 
 
 def labelled(home: Path, folder: str, *names: Name, loose: tuple[Name, ...] = LOOSE) -> Pack:
@@ -237,7 +281,9 @@ def answer_of(pack: Pack, surface: str, **settings: Any) -> list[tuple[str, str]
     asked = document(f"With {surface}.", (surface, "Disease", ""))
     (patch,) = linker.predict([asked])
     (decision,) = linker.explained([asked])[0]
-    assert [one.curie for one in decision.links] == [one.curie for _, several in patch.links for one in several]
+    assert [one.curie for one in decision.links] == [
+        one.curie for _, several in patch.links for one in several
+    ]
     assert decision.answer
     return [(one.curie, one.tier) for one in decision.candidates]
 
@@ -248,8 +294,14 @@ def test_a_label_as_written_precedes_loose_names_of_other_vocabularies(
 ) -> None:
     own = Name("Dravet syndrome", "label")
     pack = labelled(tmp_path, "label", own, Name("infantile epilepsy", "exact"))
-    assert answer_of(pack, "Dravet syndrome", **settings) == [("DOID:2", "exact"), ("MESH:D1", "broader")]
-    assert answer_of(pack, "dravet syndrome", **settings) == [("DOID:2", "folded"), ("MESH:D1", "broader")]
+    assert answer_of(pack, "Dravet syndrome", **settings) == [
+        ("DOID:2", "exact"),
+        ("MESH:D1", "broader"),
+    ]
+    assert answer_of(pack, "dravet syndrome", **settings) == [
+        ("DOID:2", "folded"),
+        ("MESH:D1", "broader"),
+    ]
     assert answer_of(pack, "Dravet syndrome", ontology="MESH") == [("MESH:D1", "broader")]
     assert answer_of(pack, "infantile epilepsy", ontology="MESH") == [("MESH:D1", "exact")]
     if settings:  # a name that is loose in each is of the first vocabulary
@@ -257,10 +309,18 @@ def test_a_label_as_written_precedes_loose_names_of_other_vocabularies(
 
 
 def test_a_candidate_that_a_label_precedes_teaches_nothing(tmp_path: Path) -> None:
-    pack = labelled(tmp_path, "label", Name("Dravet syndrome", "label"), Name("infantile epilepsy", "exact"))
+    pack = labelled(
+        tmp_path, "label", Name("Dravet syndrome", "label"), Name("infantile epilepsy", "exact")
+    )
     names = ("Dravet syndrome", "DOID:2"), ("infantile epilepsy", "MESH:D1")
-    texts = [document(f"With {name} {at}.", (name, "Disease", curie)) for at in range(20) for name, curie in names]
-    table = gather_training_data(pack, None, texts, settings=FitSettings(remember=False)).tables["Disease"]
+    texts = [
+        document(f"With {name} {at}.", (name, "Disease", curie))
+        for at in range(20)
+        for name, curie in names
+    ]
+    table = gather_training_data(pack, None, texts, settings=FitSettings(remember=False)).tables[
+        "Disease"
+    ]
     assert np.bincount(table.choices.owners).tolist() == [1, 2] * 20
     assert table.right.sum() == 40
 
@@ -272,7 +332,9 @@ def test_a_label_of_two_vocabularies_precedes_none(home: Path) -> None:
 
 
 def test_a_pack_without_the_species_gives_none_of_others(home: Path) -> None:
-    fish = ConceptRecord(curie="X:1", type="Gene", taxon="NCBITaxon:7955", names=(Name("telomerase", "label"),))
+    fish = ConceptRecord(
+        curie="X:1", type="Gene", taxon="NCBITaxon:7955", names=(Name("telomerase", "label"),)
+    )
     build_small(home / "fish", {"fish": [fish]}, parts=REAL_PARTS)
     chosen = {"Gene": LinkStrategy(species=HUMAN)}
     linker = find([home / "fish", home / "pack"], strategies=chosen).opened()
@@ -290,7 +352,9 @@ def test_a_pack_without_the_species_gives_none_of_others(home: Path) -> None:
         ("Gene", {"species": "namd"}, "named"),
     ],
 )
-def test_what_no_pack_has_is_refused(home: Path, kind: str, strategy: dict[str, Any], says: str) -> None:
+def test_what_no_pack_has_is_refused(
+    home: Path, kind: str, strategy: dict[str, Any], says: str
+) -> None:
     with pytest.raises(UsageError, match=says):
         find(home / "pack", strategies={kind: LinkStrategy(**strategy)})
 
@@ -310,10 +374,17 @@ def test_a_pipeline_has_strategies_and_shows_them(home: Path) -> None:
     assert '"species" = "weighed"' in shown  # a default
     with open_pipeline(home) as pipeline:
         (found,) = pipeline.stream(
-            [document("breast cancer and AT", ("breast cancer", "Disease", ""), ("AT", "Disease", ""))]
+            [
+                document(
+                    "breast cancer and AT", ("breast cancer", "Disease", ""), ("AT", "Disease", "")
+                )
+            ]
         )
     assert isinstance(found, Document)
-    assert [[link.curie or link.nil for link in one.links] for one in found.mentions] == [["DOID:1"], [True]]
+    assert [[link.curie or link.nil for link in one.links] for one in found.mentions] == [
+        ["DOID:1"],
+        [True],
+    ]
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,13 @@ def test_trigrams_are_those_of_each_string(strings: list[bytes]) -> None:
     wanted = [
         (at, int.from_bytes(one))
         for at, string in enumerate(strings)
-        for one in sorted({(b" " + string + b" ")[place : place + 3] for place in range(len(string))})
+        for one in sorted(
+            {(b" " + string + b" ")[place : place + 3] for place in range(len(string))}
+        )
     ]
-    assert list(zip(*(found.tolist() for found in distinct_trigrams(strings)), strict=True)) == wanted
+    assert (
+        list(zip(*(found.tolist() for found in distinct_trigrams(strings)), strict=True)) == wanted
+    )
 
 
 @pytest.fixture(scope="module")
@@ -49,13 +53,20 @@ def opened(folder: Path, names: list[str], bits: list[int] | None = None) -> Tri
 
 def near(lists: Trigrams, asked: list[str], *, bits: int = 1) -> list[list[tuple[int, float]]]:
     found = lists.near([one.encode() for one in asked], np.full(len(asked), bits, dtype=np.uint64))
-    pairs = [(int(row), float(value)) for row, value in zip(found.rows, found.similarity, strict=True)]
-    return [[pair for pair, owner in zip(pairs, found.owners, strict=True) if owner == at] for at in range(len(asked))]
+    pairs = [
+        (int(row), float(value)) for row, value in zip(found.rows, found.similarity, strict=True)
+    ]
+    return [
+        [pair for pair, owner in zip(pairs, found.owners, strict=True) if owner == at]
+        for at in range(len(asked))
+    ]
 
 
 @given(
     st.sampled_from(NAMES).flatmap(
-        lambda name: st.tuples(st.just(name), st.integers(0, len(name) - 1), st.sampled_from(["", "x", "xy"]))
+        lambda name: st.tuples(
+            st.just(name), st.integers(0, len(name) - 1), st.sampled_from(["", "x", "xy"])
+        )
     )
 )
 def test_a_misspelt_name_finds_what_looking_at_all_names_finds_first(
@@ -63,7 +74,9 @@ def test_a_misspelt_name_finds_what_looking_at_all_names_finds_first(
 ) -> None:
     name, place, put = case
     asked = name[:place] + put + name[place + 1 :]
-    values = similarities_of([asked.encode()], [one.encode() for one in NAMES], np.zeros(len(NAMES), dtype=np.int64))
+    values = similarities_of(
+        [asked.encode()], [one.encode() for one in NAMES], np.zeros(len(NAMES), dtype=np.int64)
+    )
     (found,) = near(lists, [asked])
     assert found[0][1] == pytest.approx(values.max())
     assert all(value == pytest.approx(values[row]) and value >= LEAST for row, value in found)
@@ -83,8 +96,12 @@ def test_what_is_not_allowed_is_not_found(lists: Trigrams) -> None:
 
 
 @pytest.mark.parametrize("several", [(1, 2, 4), (1, 1 << 8, 1 << 16), (1 << 63, 1 << 55, 3)])
-def test_types_are_told_apart_however_many_there_are(tmp_path: Path, several: tuple[int, ...]) -> None:
-    names = [f"hereditary nephritis of {who}" for who in ("adult", "adults", "infant", "infants", "both")]
+def test_types_are_told_apart_however_many_there_are(
+    tmp_path: Path, several: tuple[int, ...]
+) -> None:
+    names = [
+        f"hereditary nephritis of {who}" for who in ("adult", "adults", "infant", "infants", "both")
+    ]
     given = [several[number % 3] for number in range(len(names))]
     lists = opened(tmp_path, names, given)
     for bits in (*several, several[0] | several[2]):
@@ -100,14 +117,22 @@ def test_short_names_and_an_empty_list_find_nothing(tmp_path: Path) -> None:
 
 @given(
     st.integers(1, 4).flatmap(
-        lambda distinct: st.lists(st.tuples(st.integers(1, distinct), st.integers(1, 10)), min_size=60, max_size=400)
+        lambda distinct: st.lists(
+            st.tuples(st.integers(1, distinct), st.integers(1, 10)), min_size=60, max_size=400
+        )
     ),
     st.randoms(use_true_random=False),
 )
-def test_of_many_ties_the_first_rows_are_compared(rows: list[tuple[int, int]], random: Random) -> None:
+def test_of_many_ties_the_first_rows_are_compared(
+    rows: list[tuple[int, int]], random: Random
+) -> None:
     entries = [(row, float(value)) for row, (value, times) in enumerate(rows) for _ in range(times)]
     random.shuffle(entries)
     found = trigrams._strongest(
-        np.array([row for row, _ in entries]), np.array([value for _, value in entries], dtype=np.float32)
+        np.array([row for row, _ in entries]),
+        np.array([value for _, value in entries], dtype=np.float32),
     )
-    assert found.tolist() == [row for _, row in sorted((-value, row) for row, (value, _) in enumerate(rows))][:50]
+    assert (
+        found.tolist()
+        == [row for _, row in sorted((-value, row) for row, (value, _) in enumerate(rows))][:50]
+    )

@@ -25,7 +25,9 @@ def of_priors(weights: dict[str, float], priors: list[float]) -> float:
     features[:, _PRIOR] = np.log(priors)
     features[:, _SHARE] = np.log(np.array(priors) / max(priors))
     vector = np.array([weights.get(name, 0.0) for name in FEATURES])
-    return float(probabilities(Choices(np.zeros(len(priors), dtype=np.int64), features, 1), vector)[0][0])
+    return float(
+        probabilities(Choices(np.zeros(len(priors), dtype=np.int64), features, 1), vector)[0][0]
+    )
 
 
 @given(_WEIGHT, _WEIGHT, st.lists(st.floats(1e-3, 1), min_size=1, max_size=4), st.floats(1, 100))
@@ -52,9 +54,13 @@ def test_every_name_of_the_shipped_pack_gains_by_its_prior() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_a_fit_is_the_best_within_the_limits(seed: int) -> None:
     generator = np.random.default_rng(seed)
-    choices = Choices(np.sort(generator.integers(0, 80, 200)), generator.normal(size=(200, len(FEATURES))), 80)
+    choices = Choices(
+        np.sort(generator.integers(0, 80, 200)), generator.normal(size=(200, len(FEATURES))), 80
+    )
     right = generator.random(200) < 0.3
-    weights = dict(zip(FEATURES, fit_limited(choices, right, FEATURES, penalty=1.0).tolist(), strict=True))
+    weights = dict(
+        zip(FEATURES, fit_limited(choices, right, FEATURES, penalty=1.0).tolist(), strict=True)
+    )
     assert weights == pytest.approx(limited(weights))
     assert weights[RARE_SHORT_FORM] == RARE_AT_MOST
     bound = np.full(len(FEATURES), -0.1), np.full(len(FEATURES), 0.1)
@@ -65,9 +71,13 @@ def test_a_fit_is_the_best_within_the_limits(seed: int) -> None:
 
 
 def answered(name: str, kind: str) -> tuple[str, str, float | None]:
-    """CURIE, tier and probability of the first link of a name in a sentence that says nothing else."""
+    """CURIE, tier and probability of the first link of a name in a sentence that says nothing
+    else.
+    """
     text = Document(
-        id="1", text=f"In this group, {name} was noted.", mentions=(Mention(((15, 15 + len(name)),), kind),)
+        id="1",
+        text=f"In this group, {name} was noted.",
+        mentions=(Mention(((15, 15 + len(name)),), kind),),
     )
     (patch,) = find("basic").opened().predict([text])
     ((_, links),) = patch.links
@@ -89,7 +99,9 @@ def test_an_undefined_short_form_never_gets_a_rare_meaning(name: str, kind: str,
     assert answered(name, kind)[0] != rare
 
 
-@pytest.mark.parametrize(("name", "kind"), [("SLE", "Disease"), ("AF", "Disease"), ("ATP", "Chemical")])
+@pytest.mark.parametrize(
+    ("name", "kind"), [("SLE", "Disease"), ("AF", "Disease"), ("ATP", "Chemical")]
+)
 def test_a_frequent_short_form_is_still_linked(name: str, kind: str) -> None:
     assert answered(name, kind)[0].startswith("MESH:D")
 

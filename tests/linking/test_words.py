@@ -88,6 +88,12 @@ def test_texts_and_names_are_shared_by_concepts(pack: Pack) -> None:
     text_of = np.repeat([0, 1], len(NAMES))
     given_texts = ["renal anaemia and tubulitis", "nephritis"]
     found = ConceptWords(pack).shares(
-        rows, text_of, texts=given_texts, name_of=np.zeros(len(rows), dtype=np.int64), names=["anaemia"]
+        rows,
+        text_of,
+        texts=given_texts,
+        name_of=np.zeros(len(rows), dtype=np.int64),
+        names=["anaemia"],
     )
-    assert found.tolist() == [expected(pack, curie, text, "anaemia") for text in given_texts for curie in NAMES]
+    assert found.tolist() == [
+        expected(pack, curie, text, "anaemia") for text in given_texts for curie in NAMES
+    ]

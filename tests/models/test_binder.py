@@ -1,4 +1,6 @@
-"""The bi-encoder head: what it is taught, its loss by loops over explicit lists, and vectors that are never stale."""
+"""The bi-encoder head: what it is taught, its loss by loops over explicit lists, and vectors
+that are never stale.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +104,9 @@ def made(tiny_recipe: Maker, toy_types: Path) -> Callable[..., Made]:
 
 
 def bare(**settings: Any) -> BinderHead:
-    return BinderHead(BinderSettings(type_view="atomic", hidden=4, **settings), Basis(types=("A", "B"), width=8))
+    return BinderHead(
+        BinderSettings(type_view="atomic", hidden=4, **settings), Basis(types=("A", "B"), width=8)
+    )
 
 
 SPANS = st.lists(st.tuples(st.integers(0, 11), st.integers(1, 5), st.integers(0, 1)), max_size=6)
@@ -118,12 +122,18 @@ def test_a_window_teaches_all_gold_that_lies_in_it(documents: list[Any]) -> None
         own = [(s, s + n, k) for s, n, k in spans if s + n <= 12]
         ranges = [(s, min(12, s + n)) for s, n in unknown]
         form = head.gold(
-            np.array(own, np.int64).reshape(-1, 3), units=12, unknown=np.array(ranges, np.int64).reshape(-1, 2)
+            np.array(own, np.int64).reshape(-1, 3),
+            units=12,
+            unknown=np.array(ranges, np.int64).reshape(-1, 2),
         )
-        for window in make_windows(pieces_of([[1] * 12]), document=number, unit="sentence", capacity=6, overlap=3):
+        for window in make_windows(
+            pieces_of([[1] * 12]), document=number, unit="sentence", capacity=6, overlap=3
+        ):
             low, high = window.units
             row = len(windows)
-            expected += [(row, s - low, e - 1 - low, k) for s, e, k in own if low <= s and e <= high]
+            expected += [
+                (row, s - low, e - 1 - low, k) for s, e, k in own if low <= s and e <= high
+            ]
             inside = [(max(s, low), min(e, high)) for s, e in ranges]
             expected += [(row, s - low, e - 1 - low, UNKNOWN) for s, e in inside if s < e]
             windows.append(window)
@@ -148,7 +158,10 @@ def mention(start: int, end: int, kind: str = "A") -> Mention:
 def test_what_cannot_be_returned_is_taught_and_counted() -> None:
     """It would be a negative otherwise, since training knows no width."""
     wide, across = mention(0, 4), mention(3, 10)
-    assert aligned([wide, across], nested=True, pieces=3) == ([[0, 4, 0], [3, 10, 0]], {"too-wide": 2})
+    assert aligned([wide, across], nested=True, pieces=3) == (
+        [[0, 4, 0], [3, 10, 0]],
+        {"too-wide": 2},
+    )
     assert aligned([across], nested=True, pieces=9) == ([[3, 10, 0]], {"crosses-window": 1})
     assert aligned([wide, mention(1, 2)], pieces=3) == ([[0, 4, 0], [1, 2, 0]], {"too-wide": 1})
 
@@ -179,10 +192,16 @@ def test_width_counts_pieces_of_words() -> None:
 # The loss
 
 
-def literal_loss(head: BinderHead, tables: Mapping[str, Tensor], targets: Tensor, counts: list[int]) -> float:
-    """Eq. 5-10 over explicit lists of negatives; own gold of a type is none of them, the threshold is one."""
+def literal_loss(
+    head: BinderHead, tables: Mapping[str, Tensor], targets: Tensor, counts: list[int]
+) -> float:
+    """Eq. 5-10 over explicit lists of negatives; own gold of a type is none of them, the
+    threshold is one.
+    """
     s = head.settings
-    weights = {"span": s.span_weight} | ({"start": s.start_weight, "end": s.end_weight} if s.positions else {})
+    weights = {"span": s.span_weight} | (
+        {"start": s.start_weight, "end": s.end_weight} if s.positions else {}
+    )
     beta = 1.0 if s.thresholds == "dev" else s.beta
     rows = [tuple(row) for row in targets.tolist()]
     gold, unknown = [r for r in rows if r[3] != UNKNOWN], [r for r in rows if r[3] == UNKNOWN]
@@ -193,7 +212,9 @@ def literal_loss(head: BinderHead, tables: Mapping[str, Tensor], targets: Tensor
     total = 0.0
     for name, weight in weights.items():
         rest: dict[tuple[int, int], list[float]] = {}
-        scores, limits = (tables[key].detach().double() for key in (f"{name}s", f"{name}_threshold"))
+        scores, limits = (
+            tables[key].detach().double() for key in (f"{name}s", f"{name}_threshold")
+        )
         place: Callable[[int, int], tuple[int, ...]] = {
             "start": lambda i, j: (i,),
             "end": lambda i, j: (j,),
@@ -201,15 +222,24 @@ def literal_loss(head: BinderHead, tables: Mapping[str, Tensor], targets: Tensor
         }[name]
         for b, k in product(range(scores.shape[0]), range(scores.shape[1])):
             cells = range(counts[b])
-            spans = [(i, j) for i in cells for j in cells if i <= j] if name == "span" else [(i, i) for i in cells]
+            spans = (
+                [(i, j) for i in cells for j in cells if i <= j]
+                if name == "span"
+                else [(i, i) for i in cells]
+            )
             own = {place(i, j) for row, i, j, kind in gold if (row, kind) == (b, k)}
             kept = [(i, j) for i, j in spans if place(i, j) not in own and not hidden(b, i, j)]
-            rest[b, k] = [float(limits[b, k]), *(float(scores[(b, k, *place(i, j))]) for i, j in kept)]
+            rest[b, k] = [
+                float(limits[b, k]),
+                *(float(scores[(b, k, *place(i, j))]) for i, j in kept),
+            ]
         thresholds = [-z[0] + math.log(sum(map(math.exp, z))) for z in rest.values()]
         mentions = []
         for b, i, j, k in gold:
             own_score = float(scores[(b, k, *place(i, j))])
-            mentions.append(math.log(math.exp(own_score) + sum(map(math.exp, rest[b, k]))) - own_score)
+            mentions.append(
+                math.log(math.exp(own_score) + sum(map(math.exp, rest[b, k]))) - own_score
+            )
         total += weight * beta * sum(mentions) / max(1, len(mentions))
         total += weight * (1 - beta) * sum(thresholds) / len(thresholds)
     return total
@@ -217,7 +247,8 @@ def literal_loss(head: BinderHead, tables: Mapping[str, Tensor], targets: Tensor
 
 FORMS: list[dict[str, Any]] = [
     {},
-    {"level": "piece", "decoding": "nested", "width": 2},  # in the loss every span counts (*binder* §3.2)
+    # in the loss every span counts (*binder* §3.2)
+    {"level": "piece", "decoding": "nested", "width": 2},
     {"positions": False, "width_embedding": 0},
     {"shared": True, "start_weight": 0.5, "beta": 0.9},
     {"thresholds": "global", "type_view": "atomic"},
@@ -225,7 +256,9 @@ FORMS: list[dict[str, Any]] = [
     {"type_view": "description", "type_pool": "mean"},
     {"type_view": "instances"},
 ]
-each_form = pytest.mark.parametrize("form", FORMS, ids=lambda f: "-".join(map(str, f.values())) or "defaults")
+each_form = pytest.mark.parametrize(
+    "form", FORMS, ids=lambda f: "-".join(map(str, f.values())) or "defaults"
+)
 
 
 @each_form
@@ -243,7 +276,9 @@ def test_the_loss_is_its_definition(made: Any, form: dict[str, Any], teaches: st
 
 
 @pytest.mark.parametrize("form", [{}, {"level": "piece"}, {"thresholds": "global"}], ids=str)
-def test_the_first_state_makes_the_thresholds_and_nothing_else(made: Any, form: dict[str, Any]) -> None:
+def test_the_first_state_makes_the_thresholds_and_nothing_else(
+    made: Any, form: dict[str, Any]
+) -> None:
     given = made(inference="joint", **form)
     batch, _ = given.batch()
     head = given.head.eval()
@@ -285,7 +320,9 @@ def subset(recipe: Recipe, types: tuple[str, ...]) -> Parts:
 
     def only(documents: list[Document]) -> list[Document]:
         kept = [tuple(m for m in d.mentions if m.type in types) for d in documents]
-        return [msgspec.structs.replace(d, mentions=m) for d, m in zip(documents, kept, strict=True)]
+        return [
+            msgspec.structs.replace(d, mentions=m) for d, m in zip(documents, kept, strict=True)
+        ]
 
     train = only(parts.train)
     return Parts(train=train, dev=only(parts.dev), test=[], types=types, notes=())
@@ -303,7 +340,9 @@ def test_one_type_works(made: Any, tiny_recipe: Maker, tmp_path: Path) -> None:
     export_model(tmp_path / "torch", tmp_path / "onnx", int8=False)
     texts = [d.text for d in read_parts(tiny_recipe().corpus).train]
     ours, theirs = (load(tmp_path / name).annotate(texts) for name in ("onnx", "torch"))
-    assert [[m.key for m in d.mentions] for d in ours] == [[m.key for m in d.mentions] for d in theirs]
+    assert [[m.key for m in d.mentions] for d in ours] == [
+        [m.key for m in d.mentions] for d in theirs
+    ]
 
 
 def test_windows_without_mentions_are_kept_or_dropped(made: Any, tiny_recipe: Maker) -> None:
@@ -317,7 +356,13 @@ def test_windows_without_mentions_are_kept_or_dropped(made: Any, tiny_recipe: Ma
     assert all(len(gold[w.document]) for w in some.prepared.data.windows)
     for _ in some.trainer(epochs=1).run():
         pass
-    bare_parts = Parts(train=[d for d in parts.train if not d.mentions], dev=[], test=[], types=("Chemical",), notes=())
+    bare_parts = Parts(
+        train=[d for d in parts.train if not d.mentions],
+        dev=[],
+        test=[],
+        types=("Chemical",),
+        notes=(),
+    )
     with pytest.raises(RecipeError, match='windows = "mentions" leaves nothing to train on'):
         made(bare_parts, windows="mentions")
     for _ in made(bare_parts).trainer(epochs=1).run():
@@ -345,7 +390,9 @@ def test_types_may_change_places_or_be_left_out(made: Any, toy_types: Path, tmp_
     given = made(type_view="description")
     batch, _ = given.batch()
     before = scores_of(given, batch)
-    turned = load_types(renamed(tmp_path / "other.toml", toy_types, {"Chemical": "Z", "Disease": "A"}))
+    turned = load_types(
+        renamed(tmp_path / "other.toml", toy_types, {"Chemical": "Z", "Disease": "A"})
+    )
     for types, kept in ((turned, [1, 0]), (load_types(str(toy_types)).select(["Disease"]), [1])):
         given.head.look_for(basis_like(given, types))
         for name, table in scores_of(given, batch).items():
@@ -369,7 +416,9 @@ def basis_like(given: Made, types: Any) -> Basis:
 
 
 @pytest.mark.parametrize("form", [{"type_view": "atomic"}, {"thresholds": "global"}])
-def test_types_that_are_weights_cannot_be_exchanged(made: Any, toy_types: Path, form: dict[str, Any]) -> None:
+def test_types_that_are_weights_cannot_be_exchanged(
+    made: Any, toy_types: Path, form: dict[str, Any]
+) -> None:
     given = made(**form)
     with pytest.raises(ValueError, match="part of its weights"):
         given.head.look_for(basis_like(given, load_types(str(toy_types))))
@@ -390,7 +439,9 @@ def kept(given: Made) -> Tensor:
     return given.head.vectors.clone()
 
 
-@pytest.mark.parametrize("form", [*FORMS[:1], *FORMS[4:]], ids=lambda f: "-".join(map(str, f.values())) or "defaults")
+@pytest.mark.parametrize(
+    "form", [*FORMS[:1], *FORMS[4:]], ids=lambda f: "-".join(map(str, f.values())) or "defaults"
+)
 @pytest.mark.parametrize("optimizer", ["adamw", "adafactor"])
 def test_vectors_follow_training(made: Any, form: dict[str, Any], optimizer: str) -> None:
     given = made(**form)
@@ -410,7 +461,8 @@ def test_what_is_saved_in_training_fits_the_weights_of_the_moment(made: Any) -> 
     given = made(dropout=0.5)
     model = given.model.train()
     before, random = kept(given), torch.get_rng_state()
-    for _ in range(2):  # a state dict in training mode leaves nothing behind that outlives the next step
+    # a state dict in training mode leaves nothing behind that outlives the next step
+    for _ in range(2):
         model.train()
         tensors = model.state_dict()
         assert torch.equal(tensors["heads.binder.vectors"], fresh_vectors(given.head))
@@ -426,7 +478,9 @@ def test_what_is_saved_in_training_fits_the_weights_of_the_moment(made: Any) -> 
 def test_vectors_follow_the_average_of_weights_and_come_back(made: Any) -> None:
     given = made()
     live = kept(given)
-    shifted = {name: p.detach() + 0.1 * torch.randn_like(p) for name, p in given.model.named_parameters()}
+    shifted = {
+        name: p.detach() + 0.1 * torch.randn_like(p) for name, p in given.model.named_parameters()
+    }
     with weights_in(given.model, shifted):
         averaged = kept(given)
         assert torch.equal(averaged, fresh_vectors(given.head))
@@ -440,7 +494,9 @@ def test_vectors_outlive_what_changes_no_weight(made: Any, monkeypatch: pytest.M
     given = made()
     first = kept(given)
     copies = [given.model.eval(), deepcopy(given.model), deepcopy(given.model).double()]
-    monkeypatch.setattr(BinderHead, "_make", lambda self: pytest.fail("the vectors were made again"))
+    monkeypatch.setattr(
+        BinderHead, "_make", lambda self: pytest.fail("the vectors were made again")
+    )
     for model in copies:
         head = model.head("binder")
         with torch.no_grad():
@@ -448,11 +504,15 @@ def test_vectors_outlive_what_changes_no_weight(made: Any, monkeypatch: pytest.M
         assert torch.equal(head.vectors.float(), first)
 
 
-def test_vectors_are_made_once_and_without_dropout(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vectors_are_made_once_and_without_dropout(
+    made: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     given = made(dropout=0.5, type_view="description")
     calls = []
     forward = type(given.head.types).forward
-    monkeypatch.setattr(type(given.head.types), "forward", lambda self: calls.append(self.training) or forward(self))
+    monkeypatch.setattr(
+        type(given.head.types), "forward", lambda self: calls.append(self.training) or forward(self)
+    )
     given.model.train()
     first = kept(given)
     for _ in range(3):
@@ -462,7 +522,9 @@ def test_vectors_are_made_once_and_without_dropout(made: Any, monkeypatch: pytes
     given.head.forget()
     with torch.no_grad():
         states = torch.zeros(1, 3, given.pretrained.encoder.width)
-        units = {name: torch.zeros(1, 2, dtype=torch.int64) for name in ("first_piece", "last_piece")}
+        units = {
+            name: torch.zeros(1, 2, dtype=torch.int64) for name in ("first_piece", "last_piece")
+        }
         given.head.scores(states, units)
     assert torch.equal(given.head.vectors, first)
     assert given.model.encoder.training
@@ -479,7 +541,9 @@ def test_bf16_scores_do_not_touch_the_precision_of_vectors(made: Any) -> None:
 
 def save(given: Made, folder: Path) -> Any:
     folder.mkdir()
-    return save_model(folder, given.model, manifest=given.prepared.manifest, tokenizer=given.pretrained.tokenizer)
+    return save_model(
+        folder, given.model, manifest=given.prepared.manifest, tokenizer=given.pretrained.tokenizer
+    )
 
 
 @each_form
@@ -531,11 +595,18 @@ def test_a_type_encoder_of_its_own_has_the_rates_of_an_encoder(made: Any) -> Non
     training = msgspec.structs.replace(
         given.recipe.training, learning_rate=1e-3, head_learning_rate=1e-2, layer_decay=0.5
     )
-    rates = {id(p): group["lr"] for group in parameter_groups(given.model, training) for p in group["params"]}
+    rates = {
+        id(p): group["lr"]
+        for group in parameter_groups(given.model, training)
+        for p in group["params"]
+    }
     named = dict(given.model.named_parameters())
     for name, parameter in named.items():
         if name.startswith("heads.binder.types.own."):
-            assert rates[id(parameter)] == rates[id(named[f"encoder.{name.removeprefix('heads.binder.types.own.')}"])]
+            assert (
+                rates[id(parameter)]
+                == rates[id(named[f"encoder.{name.removeprefix('heads.binder.types.own.')}"])]
+            )
     assert rates[id(given.head.scorer.text["first"].weight)] == 1e-2
     assert {rates[id(p)] for p in given.head.types.parameters()} == {1e-3, 5e-4, 2.5e-4}
 
@@ -545,11 +616,15 @@ def test_a_type_encoder_of_its_own_has_the_rates_of_an_encoder(made: Any) -> Non
 
 @pytest.mark.parametrize("decoding", ["nested", "greedy"])
 def test_a_threshold_is_fitted_on_dev(tiny_recipe: Maker, tmp_path: Path, decoding: str) -> None:
-    """In every epoch, since the head has none; what is left out of the search could not have been better."""
+    """In every epoch, since the head has none; what is left out of the search could not have
+    been better.
+    """
     model = {"family": "binder", "thresholds": "dev", "decoding": decoding}
     recipe = tiny_recipe(model=model, training={"epochs": 3})
     events = [*run_recipe(recipe, tmp_path / "run")]
-    assert all(event.lines[0]["dev"]["micro"]["f1"] > 0 for event in events if isinstance(event, Validated))
+    assert all(
+        event.lines[0]["dev"]["micro"]["f1"] > 0 for event in events if isinstance(event, Validated)
+    )
     best = tmp_path / "run" / "best"
     manifest, dev = read_manifest(best), read_parts(recipe.corpus).dev
     tokenizer = PieceTokenizer.from_file(best / "tokenizer.json", pad=manifest.tokenizer.pad)
@@ -559,13 +634,20 @@ def test_a_threshold_is_fitted_on_dev(tiny_recipe: Maker, tmp_path: Path, decodi
     tried = {float(value): f1 for value, f1 in told["dev_f1_by_nothing"].items()}
 
     def f1(value: float) -> float:
-        changed = msgspec.structs.replace(manifest, decision=msgspec.structs.replace(manifest.decision, nothing=value))
+        changed = msgspec.structs.replace(
+            manifest, decision=msgspec.structs.replace(manifest.decision, nothing=value)
+        )
         patches = ModelPredictor(changed, tokenizer, scorer).predict(dev)
         return score(layers(dev), {d.id: p.add for d, p in zip(dev, patches, strict=True)}).micro.f1
 
     top = max(value for value in tried if value < 1000)
     assert max(f1(top * number / 25) for number in range(-25, 26)) <= max(tried.values())
-    assert tried[told["nothing"]] == max(tried.values()) == told["dev"]["micro"]["f1"] == f1(told["nothing"])
+    assert (
+        tried[told["nothing"]]
+        == max(tried.values())
+        == told["dev"]["micro"]["f1"]
+        == f1(told["nothing"])
+    )
     good = sorted(value for value, found in tried.items() if found == max(tried.values()))
     assert told["nothing"] == good[(len(good) - 1) // 2]
     assert len(tried) < 50 + 15  # the search has stopped early

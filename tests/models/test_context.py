@@ -17,7 +17,11 @@ from fascicle.text.pieces import encode_documents
 from fascicle.text.reading import read_documents
 from fascicle.text.windows import NO_CONTEXT, Batch, Context, collate, make_windows
 
-PARTS = ("the doctor gave caffeine.", "hepatitis caused chronic pain in patients.", "the patient had fever.")
+PARTS = (
+    "the doctor gave caffeine.",
+    "hepatitis caused chronic pain in patients.",
+    "the patient had fever.",
+)
 
 
 def document_of(parts: tuple[str, ...]) -> Document:
@@ -30,7 +34,9 @@ def read(pretrained: Pretrained, parts: tuple[str, ...], context: Context) -> Ba
     """The middle sentence of a document of three, collated."""
     document = document_of(parts)
     pieces = encode_documents([document], pretrained.tokenizer, segmenter="rules@1", level="word")
-    windows = make_windows(pieces[0], document=0, unit="sentence", capacity=60, overlap=8, context=context)
+    windows = make_windows(
+        pieces[0], document=0, unit="sentence", capacity=60, overlap=8, context=context
+    )
     assert len(windows) == 3
     return collate(windows[1:2], pieces, pretrained.tokenizer)
 
@@ -40,19 +46,27 @@ def unit_states(pretrained: Pretrained, arrays: Batch, pooling: str) -> Tensor:
     batch = {name: torch.from_numpy(a) for name, a in arrays.items()}
     states = pretrained.encoder.eval()(batch["input_ids"], batch["attention_mask"])
     module = POOLINGS[pooling]()
-    return module(states, **{name: batch[name] for name in module.needs})[0, : int(batch["unit_count"][0])]
+    return module(states, **{name: batch[name] for name in module.needs})[
+        0, : int(batch["unit_count"][0])
+    ]
 
 
 @pytest.mark.parametrize("pooling", ["first", "max", "mean"])
-@pytest.mark.parametrize("context", [Context(characters=30), Context(sentences=1)], ids=["characters", "sentences"])
+@pytest.mark.parametrize(
+    "context", [Context(characters=30), Context(sentences=1)], ids=["characters", "sentences"]
+)
 def test_a_sentence_feels_its_context_and_only_if_it_is_read(
     tiny_encoder: Path, context: Context, pooling: str
 ) -> None:
     pretrained = load_pretrained(str(tiny_encoder))
     for changed in (0, 2):
-        other = tuple("no aspirin for the heart." if i == changed else p for i, p in enumerate(PARTS))
+        other = tuple(
+            "no aspirin for the heart." if i == changed else p for i, p in enumerate(PARTS)
+        )
         for kind in (context, NO_CONTEXT):
-            one, two = (unit_states(pretrained, read(pretrained, p, kind), pooling) for p in (PARTS, other))
+            one, two = (
+                unit_states(pretrained, read(pretrained, p, kind), pooling) for p in (PARTS, other)
+            )
             assert one.shape == two.shape == (7, 32)
             assert torch.equal(one, two) == (kind == NO_CONTEXT)
             assert not (kind == context and bool((one == two).all(dim=1).any()))  # every word of it

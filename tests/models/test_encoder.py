@@ -19,10 +19,14 @@ from fascicle.models.encoder import Encoder, load_pretrained, save_pretrained
 
 @pytest.fixture
 def with_vocabulary(tiny_encoder: Path, tmp_path: Path) -> Path:
-    """The tiny encoder as an old model folder: a ``vocab.txt`` with some cased words, no tokenizer files."""
+    """The tiny encoder as an old model folder: a ``vocab.txt`` with some cased words, no
+    tokenizer files.
+    """
     folder = tmp_path / "old"
     shutil.copytree(tiny_encoder, folder)
-    vocabulary = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
+    vocabulary = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"][
+        "vocab"
+    ]
     words = sorted(vocabulary, key=vocabulary.__getitem__)
     words[-4:] = ["Lung", "DNA", "##Ag", "X"]
     (folder / "vocab.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
@@ -32,9 +36,14 @@ def with_vocabulary(tiny_encoder: Path, tmp_path: Path) -> Path:
 
 
 def test_a_cased_vocabulary_is_never_lower_cased(with_vocabulary: Path) -> None:
-    with pytest.raises(ModelError, match=r"lower-cases text, but 4 pieces of its vocabulary have capitals: .* save it"):
+    with pytest.raises(
+        ModelError,
+        match=r"lower-cases text, but 4 pieces of its vocabulary have capitals: .* save it",
+    ):
         load_pretrained(str(with_vocabulary))
-    (with_vocabulary / "tokenizer_config.json").write_text('{"do_lower_case": false}', encoding="utf-8")
+    (with_vocabulary / "tokenizer_config.json").write_text(
+        '{"do_lower_case": false}', encoding="utf-8"
+    )
     tokenizer = load_pretrained(str(with_vocabulary)).tokenizer
     ((ids, _),) = tokenizer.encode(["DNA Lung"])
     assert tokenizer.unknown not in ids.tolist()
@@ -65,7 +74,9 @@ def test_weights_as_a_pickle_run_no_code(tiny_encoder: Path, tmp_path: Path) -> 
 
 def test_an_uncased_vocabulary_may_be(tiny_encoder: Path) -> None:
     ((ids, _),) = load_pretrained(str(tiny_encoder)).tokenizer.encode(["LUNG"])
-    assert ids.tolist() == load_pretrained(str(tiny_encoder)).tokenizer.encode(["lung"])[0][0].tolist()
+    assert (
+        ids.tolist() == load_pretrained(str(tiny_encoder)).tokenizer.encode(["lung"])[0][0].tolist()
+    )
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta", "mpnet"])
@@ -73,8 +84,15 @@ def test_an_encoder_reads_as_many_pieces_as_it_says_and_no_more(kind: str) -> No
     import torch
     from transformers import AutoConfig, AutoModel
 
-    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
-    config = AutoConfig.for_model(kind, vocab_size=20, max_position_embeddings=12, pad_token_id=1, **sizes)
+    sizes = {
+        "hidden_size": 8,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 8,
+    }
+    config = AutoConfig.for_model(
+        kind, vocab_size=20, max_position_embeddings=12, pad_token_id=1, **sizes
+    )
     encoder = Encoder(AutoModel.from_config(config)).eval()
 
     def read(pieces: int) -> torch.Tensor:

@@ -32,7 +32,11 @@ CONFIGS = {
         vocab_size=100, dim=32, n_layers=2, n_heads=4, hidden_dim=64, max_position_embeddings=80
     ),
     "deberta": transformers.DebertaV2Config(
-        **SIZES, relative_attention=True, position_buckets=8, pos_att_type=["p2c", "c2p"], type_vocab_size=0
+        **SIZES,
+        relative_attention=True,
+        position_buckets=8,
+        pos_att_type=["p2c", "c2p"],
+        type_vocab_size=0,
     ),
     "modernbert": transformers.ModernBertConfig(
         **SIZES,
@@ -62,9 +66,15 @@ class Tagger(nn.Module):
         self.encoder = encoder
         self.linear = nn.Linear(32, labels)
 
-    def forward(self, input_ids: Tensor, attention_mask: Tensor, first_piece: Tensor) -> tuple[Tensor]:
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, first_piece: Tensor
+    ) -> tuple[Tensor]:
         states = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-        return (self.linear(states.gather(1, first_piece.unsqueeze(-1).expand(-1, -1, states.shape[-1]))),)
+        return (
+            self.linear(
+                states.gather(1, first_piece.unsqueeze(-1).expand(-1, -1, states.shape[-1]))
+            ),
+        )
 
 
 def batch_of(count: int, length: int, units: int) -> dict[str, Tensor]:
@@ -86,7 +96,9 @@ def tagger(family: str, *, labels: int = 5) -> Tagger:
 
 
 @pytest.fixture(scope="module", params=sorted(CONFIGS))
-def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Tagger, Path]:
+def exported(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Tagger, Path]:
     model = tagger(request.param)
     path = tmp_path_factory.mktemp(request.param) / "model.onnx"
     export_onnx(model, path, example=batch_of(2, 9, 4), dynamic=DYNAMIC, outputs=["emissions"])
@@ -94,7 +106,9 @@ def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_the_graph_equals_the_module_for_any_shape(exported: tuple[Tagger, Path], shape: tuple[int, int, int]) -> None:
+def test_the_graph_equals_the_module_for_any_shape(
+    exported: tuple[Tagger, Path], shape: tuple[int, int, int]
+) -> None:
     model, path = exported
     assert largest_difference(model, path, inputs=batch_of(*shape)) < 1e-4
 
@@ -110,13 +124,17 @@ def test_a_merged_graph_of_8_bits_has_less_to_merge_and_says_the_same(tmp_path: 
     import onnx
 
     paths = [tmp_path / f"{name}.onnx" for name in ("plain", "int8", "merged")]
-    export_onnx(tagger("bert"), paths[0], example=batch_of(2, 9, 4), dynamic=DYNAMIC, outputs=["emissions"])
+    export_onnx(
+        tagger("bert"), paths[0], example=batch_of(2, 9, 4), dynamic=DYNAMIC, outputs=["emissions"]
+    )
     quantise(paths[0], paths[1])
     merge(paths[1], paths[2])
     before, after = (OnnxSession.open(path, threads=1) for path in paths[1:])
     for shape in SHAPES:
         batch = {name: tensor.numpy() for name, tensor in batch_of(*shape).items()}
-        np.testing.assert_allclose(after.run(batch)["emissions"], before.run(batch)["emissions"], atol=1e-5)
+        np.testing.assert_allclose(
+            after.run(batch)["emissions"], before.run(batch)["emissions"], atol=1e-5
+        )
     graphs = [onnx.load(str(path)) for path in paths[1:]]
     assert len(graphs[1].graph.node) < len(graphs[0].graph.node)
     assert {opset.domain for opset in graphs[1].opset_import} <= {"", "com.microsoft"}
@@ -145,7 +163,13 @@ def test_the_layer_of_the_labels_stays_float(tmp_path: Path) -> None:
     for labels in (5, 40):
         path = tmp_path / f"{labels}.onnx"
         example = batch_of(2, 9, 4)
-        export_onnx(tagger("bert", labels=labels), path, example=example, dynamic=DYNAMIC, outputs=["emissions"])
+        export_onnx(
+            tagger("bert", labels=labels),
+            path,
+            example=example,
+            dynamic=DYNAMIC,
+            outputs=["emissions"],
+        )
         found[labels] = quantise(path, path).products
     assert found[40] == found[5] + 1
 
@@ -163,18 +187,26 @@ def test_the_module_comes_back_as_it_was(tmp_path: Path) -> None:
 def test_what_onnx_lacks_is_one_sentence(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     class Exclusive(nn.Module):
         def forward(self, states: Tensor, index: Tensor) -> Tensor:
-            return torch.zeros_like(states).scatter_reduce(1, index, states, reduce="amax", include_self=False)
+            return torch.zeros_like(states).scatter_reduce(
+                1, index, states, reduce="amax", include_self=False
+            )
 
     example = {"states": torch.randn(2, 3), "index": torch.zeros(2, 3, dtype=torch.long)}
     dynamic = {"states": ("B", "T"), "index": ("B", "T"), "out": ("B", "T")}
     with pytest.raises(ModelError, match="include_self"):
-        export_onnx(Exclusive(), tmp_path / "m.onnx", example=example, dynamic=dynamic, outputs=["out"])
+        export_onnx(
+            Exclusive(), tmp_path / "m.onnx", example=example, dynamic=dynamic, outputs=["out"]
+        )
     assert capfd.readouterr().out == ""
 
 
 def test_examples_that_cannot_be_traced_are_refused(tmp_path: Path) -> None:
     model = tagger("bert")
     with pytest.raises(ValueError, match="at least 2"):
-        export_onnx(model, tmp_path / "m", example=batch_of(1, 9, 4), dynamic=DYNAMIC, outputs=["emissions"])
+        export_onnx(
+            model, tmp_path / "m", example=batch_of(1, 9, 4), dynamic=DYNAMIC, outputs=["emissions"]
+        )
     with pytest.raises(ValueError, match="dynamic names"):
-        export_onnx(model, tmp_path / "m", example=batch_of(2, 9, 4), dynamic=DYNAMIC, outputs=["other"])
+        export_onnx(
+            model, tmp_path / "m", example=batch_of(2, 9, 4), dynamic=DYNAMIC, outputs=["other"]
+        )

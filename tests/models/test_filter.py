@@ -29,7 +29,9 @@ def batch() -> dict[str, torch.Tensor]:
 
 
 @pytest.mark.parametrize("pool", ["cls", "mean"])
-def test_logits_are_those_of_a_naive_loop(tiny_encoder: Path, batch: dict[str, torch.Tensor], pool: str) -> None:
+def test_logits_are_those_of_a_naive_loop(
+    tiny_encoder: Path, batch: dict[str, torch.Tensor], pool: str
+) -> None:
     model = fresh(tiny_encoder, pool=pool)
     logits = model(batch)["filter"]["logits"]
     for row in range(2):
@@ -44,7 +46,9 @@ def test_logits_are_those_of_a_naive_loop(tiny_encoder: Path, batch: dict[str, t
 
 def test_the_loss_is_weighted_by_class(tiny_encoder: Path, batch: dict[str, torch.Tensor]) -> None:
     settings = FilterModelSettings(encoder=str(tiny_encoder))
-    model = make_filter(load_pretrained(str(tiny_encoder)), settings, weights=(0.23, 0.77)).model.eval()
+    model = make_filter(
+        load_pretrained(str(tiny_encoder)), settings, weights=(0.23, 0.77)
+    ).model.eval()
     scores, targets = model(batch), {"filter": torch.tensor([1, 0])}
     total = weight = 0.0
     for (wrong, right), label in zip(scores["filter"]["logits"].tolist(), (1, 0), strict=True):
@@ -68,8 +72,12 @@ def test_the_table_of_pieces_grows_by_the_markers(tiny_encoder: Path) -> None:
 
 
 def test_a_marker_that_the_tokenizer_has_is_refused(tiny_encoder: Path) -> None:
-    settings = FilterModelSettings(encoder=str(tiny_encoder), start_marker="[MASK_]", end_marker="[")
-    with pytest.raises(ModelError, match=r"has the marker '\[' already.*model\.start_marker and model\.end_marker"):
+    settings = FilterModelSettings(
+        encoder=str(tiny_encoder), start_marker="[MASK_]", end_marker="["
+    )
+    with pytest.raises(
+        ModelError, match=r"has the marker '\[' already.*model\.start_marker and model\.end_marker"
+    ):
         make_filter(load_pretrained(str(tiny_encoder)), settings)
 
 

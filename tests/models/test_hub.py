@@ -29,13 +29,33 @@ except ModelError as error:
 
 
 def load(home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Loads in a process of its own, for the hub's client reads its settings when it is imported."""
-    settings = {**os.environ, "PYTHONPATH": str(SOURCES), "HF_HOME": str(home), "HF_HUB_DISABLE_TELEMETRY": "1"}
-    for name in ("HF_HUB_OFFLINE", "HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY", "all_proxy"):
+    """Loads in a process of its own, for the hub's client reads its settings when it is
+    imported.
+    """
+    settings = {
+        **os.environ,
+        "PYTHONPATH": str(SOURCES),
+        "HF_HOME": str(home),
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+    }
+    for name in (
+        "HF_HUB_OFFLINE",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "http_proxy",
+        "https_proxy",
+        "ALL_PROXY",
+        "all_proxy",
+    ):
         settings.pop(name, None)
     command = [sys.executable, "-c", LOAD]
     return subprocess.run(
-        command, env={**settings, **environment}, capture_output=True, text=True, check=False, timeout=120
+        command,
+        env={**settings, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
 
 

@@ -35,7 +35,8 @@ def encoder_of(kind: str) -> Encoder:
     torch.manual_seed(1)
     network = transformers.AutoModel.from_config(CONFIGS[kind], attn_implementation="eager")
     for parameter in network.parameters():
-        torch.nn.init.normal_(parameter, std=0.5)  # scores far from uniform, and a bias of positions that counts
+        # scores far from uniform, and a bias of positions that counts
+        torch.nn.init.normal_(parameter, std=0.5)
     return Encoder(network.eval(), origin=kind)
 
 
@@ -45,7 +46,9 @@ def test_states_and_attention_are_those_of_transformers(kind: str) -> None:
     ids = torch.randint(5, 50, (2, 7))
     mask = torch.ones(2, 7, dtype=torch.long)
     mask[1, 5:] = 0
-    said = encoder.network(input_ids=ids, attention_mask=mask, output_hidden_states=True, output_attentions=True)
+    said = encoder.network(
+        input_ids=ids, attention_mask=mask, output_hidden_states=True, output_attentions=True
+    )
     reader = LayerReader(encoder)
     with reader.reading() as seen:
         encoder(ids, mask)
@@ -86,7 +89,12 @@ def test_nothing_is_left_behind() -> None:
 
 def test_an_encoder_without_queries_and_keys_can_be_read_without_attention() -> None:
     config = transformers.ModernBertConfig(
-        vocab_size=50, hidden_size=12, num_hidden_layers=2, num_attention_heads=2, intermediate_size=16, pad_token_id=0
+        vocab_size=50,
+        hidden_size=12,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=16,
+        pad_token_id=0,
     )
     encoder = Encoder(transformers.AutoModel.from_config(config).eval(), origin="modern")
     with pytest.raises(ModelError):

@@ -1,4 +1,6 @@
-"""Types that a text does not annotate: what is taught of the rest, against the sum over all that may be true."""
+"""Types that a text does not annotate: what is taught of the rest, against the sum over all that
+may be true.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ TYPES = ("A", "B")
 
 
 def window(units: int) -> Window:
-    return Window(document=0, segment=(0, units), units=(0, units), pieces=(0, units), keep=(0, units))
+    return Window(
+        document=0, segment=(0, units), units=(0, units), pieces=(0, units), keep=(0, units)
+    )
 
 
 def targets_of(head: Any, *gold: Any) -> torch.Tensor:
@@ -49,7 +53,9 @@ def scores_of(head: Any, targets: torch.Tensor, seed: int) -> dict[str, torch.Te
     return {"emissions": emissions.requires_grad_()}
 
 
-def log_probability(head: Any, scores: dict[str, torch.Tensor], row: int, tags: tuple[int, ...]) -> torch.Tensor:
+def log_probability(
+    head: Any, scores: dict[str, torch.Tensor], row: int, tags: tuple[int, ...]
+) -> torch.Tensor:
     """Of one whole path, by the definition of its family."""
     emissions = scores["emissions"][row, : len(tags)]
     if not hasattr(head, "crf"):
@@ -59,10 +65,13 @@ def log_probability(head: Any, scores: dict[str, torch.Tensor], row: int, tags: 
 
 
 @pytest.mark.parametrize(
-    "kind", [SoftmaxSettings(), SoftmaxSettings(scheme="IO"), CrfSettings(), CrfSettings(loss="sequence")]
+    "kind",
+    [SoftmaxSettings(), SoftmaxSettings(scheme="IO"), CrfSettings(), CrfSettings(loss="sequence")],
 )
 @given(
-    rows=st.lists(st.lists(st.sampled_from([0, 0, 1]), min_size=1, max_size=4), min_size=1, max_size=2),
+    rows=st.lists(
+        st.lists(st.sampled_from([0, 0, 1]), min_size=1, max_size=4), min_size=1, max_size=2
+    ),
     masks=st.lists(st.sampled_from([(), (1,), (0, 1)]), min_size=2, max_size=2),
     seed=st.integers(0, 5),
 )
@@ -80,12 +89,18 @@ def test_a_tagger_sums_over_the_tags_that_may_be_true(
     for row, (tags, types) in enumerate(zip(rows, masks, strict=False)):
         may_be = [0, *(1 + width * kind + offset for kind in types for offset in range(width))]
         paths = list(product(*([tag] if tag else may_be for tag in tags)))
-        expected.append(-torch.stack([log_probability(head, scores, row, path) for path in paths]).logsumexp(0))
+        expected.append(
+            -torch.stack([log_probability(head, scores, row, path) for path in paths]).logsumexp(0)
+        )
         units += len(tags)
-    total = torch.stack(expected).sum() / (len(rows) if getattr(kind, "loss", "unit") == "sequence" else units)
+    total = torch.stack(expected).sum() / (
+        len(rows) if getattr(kind, "loss", "unit") == "sequence" else units
+    )
     found = head.loss(scores, targets)
     torch.testing.assert_close(found, total, rtol=1e-4, atol=1e-5)
-    (mine,), (theirs,) = (torch.autograd.grad(loss, scores["emissions"], retain_graph=True) for loss in (found, total))
+    (mine,), (theirs,) = (
+        torch.autograd.grad(loss, scores["emissions"], retain_graph=True) for loss in (found, total)
+    )
     torch.testing.assert_close(mine, theirs, rtol=1e-3, atol=1e-5)
 
 
@@ -110,11 +125,14 @@ def test_nothing_to_learn_where_everything_may_be_true() -> None:
 @pytest.mark.parametrize("negatives", [0, 4])
 @pytest.mark.parametrize("specials", ["exclude", "include"])
 @pytest.mark.parametrize("kind", [SpanSettings, BiaffineSettings])
-def test_a_span_that_is_no_mention_may_be_of_an_unknown_type(kind: Any, specials: Any, negatives: int) -> None:
+def test_a_span_that_is_no_mention_may_be_of_an_unknown_type(
+    kind: Any, specials: Any, negatives: int
+) -> None:
     """Span by span: classes are None, A and B."""
     level: Any = "piece" if specials == "include" else "word"
     head: Any = make_head(
-        kind(width=2, level=level, specials=specials, negatives=negatives), Basis(types=TYPES, width=4)
+        kind(width=2, level=level, specials=specials, negatives=negatives),
+        Basis(types=TYPES, width=4),
     )
     plain, chance = head.gold(np.array([[1, 2, 0]]), units=4), np.random.default_rng(3)
     masked = head.without(plain, [1])
@@ -131,7 +149,9 @@ def test_a_span_that_is_no_mention_may_be_of_an_unknown_type(kind: Any, specials
         losses.append(-(p[0] + p[2] if free else p[full[row, first, width]]).log())
     found = head.loss(tables, torch.from_numpy(targets))
     assert found.item() == pytest.approx(float(torch.stack(losses).mean()), rel=1e-5)
-    assert torch.equal(head.loss(tables, torch.from_numpy(full)), span_loss(tables, torch.from_numpy(full)))
+    assert torch.equal(
+        head.loss(tables, torch.from_numpy(full)), span_loss(tables, torch.from_numpy(full))
+    )
 
 
 def test_a_tagger_of_very_many_types_is_refused() -> None:
@@ -148,18 +168,29 @@ def grids(windows: int, types: int, units: int, seed: int) -> dict[str, torch.Te
     """Tables of a bi-encoder in training, all of whose spans may be mentions."""
     generator = torch.Generator().manual_seed(seed)
     shapes = {"starts": (units,), "ends": (units,), "spans": (units, units)}
-    tables = {name: torch.randn(windows, types, *shape, generator=generator) for name, shape in shapes.items()}
+    tables = {
+        name: torch.randn(windows, types, *shape, generator=generator)
+        for name, shape in shapes.items()
+    }
     tables |= {
-        f"{kind}_threshold": torch.randn(windows, types, generator=generator) for kind in ("start", "end", "span")
+        f"{kind}_threshold": torch.randn(windows, types, generator=generator)
+        for kind in ("start", "end", "span")
     }
     return tables
 
 
 @pytest.mark.parametrize("thresholds", ["dynamic", "dev"])
-@given(masks=st.lists(st.sets(st.integers(0, 2), max_size=2), min_size=3, max_size=3), seed=st.integers(0, 9))
+@given(
+    masks=st.lists(st.sets(st.integers(0, 2), max_size=2), min_size=3, max_size=3),
+    seed=st.integers(0, 9),
+)
 @settings(max_examples=25)
-def test_a_bi_encoder_has_no_terms_of_what_nobody_looked_for(thresholds: Any, masks: list[set[int]], seed: int) -> None:
-    """The loss is that of each window with its own types alone, put together by their numbers of mentions and types."""
+def test_a_bi_encoder_has_no_terms_of_what_nobody_looked_for(
+    thresholds: Any, masks: list[set[int]], seed: int
+) -> None:
+    """The loss is that of each window with its own types alone, put together by their numbers of
+    mentions and types.
+    """
     kind = msgspec.structs.replace(BINDER, thresholds=thresholds)
     types, units = ("A", "B", "C"), 3
     head: Any = make_head(kind, Basis(types=types, width=6))
@@ -175,7 +206,10 @@ def test_a_bi_encoder_has_no_terms_of_what_nobody_looked_for(thresholds: Any, ma
     for row, kinds in enumerate(free):
         mine = {name: table[row : row + 1, kinds] for name, table in tables.items()}
         wanted = [(0, a, b - 1, kinds.index(t)) for a, b, t in spans[row].tolist()]
-        parts = [contrastive_loss(mine, torch.tensor(wanted), weights=LossWeights(beta=beta)) for beta in (1.0, 1e-9)]
+        parts = [
+            contrastive_loss(mine, torch.tensor(wanted), weights=LossWeights(beta=beta))
+            for beta in (1.0, 1e-9)
+        ]
         alone.append((parts, len(wanted), len(kinds)))
     beta = 1.0 if thresholds == "dev" else kind.beta
     mention = sum(p[0] * n for p, n, _ in alone) / sum(n for _, n, _ in alone)

@@ -1,4 +1,6 @@
-"""Export of a trained model: the torch-free folder answers like the torch model, and fixed scales do what they say."""
+"""Export of a trained model: the torch-free folder answers like the torch model, and fixed
+scales do what they say.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ HEADS: list[dict[str, Any]] = [
 
 @pytest.fixture(scope="module", params=HEADS, ids=lambda h: "-".join(map(str, h.values())))
 def run(
-    request: pytest.FixtureRequest, tiny_recipe: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    tiny_recipe: Callable[..., Any],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
     folder = tmp_path_factory.mktemp("ship") / "run"
     epochs = 12 if request.param["family"] in ("softmax", "crf") else 30
@@ -60,7 +64,9 @@ def test_fp32_answers_like_torch(run: Path, sample: list[Document], tmp_path: Pa
         np.testing.assert_allclose([m.score for m in a.add], [m.score for m in b.add], atol=1e-4)
 
 
-def test_int8_answers_do_not_depend_on_the_company(run: Path, sample: list[Document], tmp_path: Path) -> None:
+def test_int8_answers_do_not_depend_on_the_company(
+    run: Path, sample: list[Document], tmp_path: Path
+) -> None:
     export_model(run, tmp_path / "int8", sample=sample)
     model = load(tmp_path / "int8")
     together = model.predict(sample)
@@ -89,7 +95,9 @@ def batch(seed: int) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def test_fixed_scales_of_a_batch_are_the_dynamic_ones(dynamic: Path, tmp_path: Path) -> None:
-    """With the ranges of a batch without padding, the fixed graph computes what the dynamic one does."""
+    """With the ranges of a batch without padding, the fixed graph computes what the dynamic one
+    does.
+    """
     inputs = batch(1)
     inputs["attention_mask"][:] = 1
     recorder = RangeRecorder(dynamic, tmp_path / "recorder.onnx")
@@ -121,7 +129,9 @@ def test_an_activation_that_was_never_seen_is_an_error(dynamic: Path, tmp_path: 
     assert not (tmp_path / "fixed.onnx").exists()
 
 
-def test_what_cannot_be_exported_is_refused(tiny_run: Path, sample: list[Document], tmp_path: Path) -> None:
+def test_what_cannot_be_exported_is_refused(
+    tiny_run: Path, sample: list[Document], tmp_path: Path
+) -> None:
     with pytest.raises(UsageError, match="sample=FILE"):
         export_model(tiny_run, tmp_path / "a")
     with pytest.raises(UsageError, match="sample=FILE"):
@@ -136,7 +146,9 @@ def test_what_cannot_be_exported_is_refused(tiny_run: Path, sample: list[Documen
 
 def test_an_excerpt_ends_with_a_whole_sentence() -> None:
     text = "One two. Three four. Five."
-    document = Document(id="1", text=text, sentences=((0, 8), (9, 20), (21, 26)), words=((0, 3), (9, 14)))
+    document = Document(
+        id="1", text=text, sentences=((0, 8), (9, 20), (21, 26)), words=((0, 3), (9, 14))
+    )
     (cut,) = excerpt([document, document], characters=20)
     assert cut.sentences == ((0, 8), (9, 20))
     assert cut.text == text[:20]

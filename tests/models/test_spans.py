@@ -1,4 +1,6 @@
-"""Span heads: what they are taught, by loops over every span; their scores equal those of the literal concatenation."""
+"""Span heads: what they are taught, by loops over every span; their scores equal those of the
+literal concatenation.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ Cell = tuple[int, int, int]
 Specials = Literal["exclude", "include"]
 
 
-def head_of(settings: SpanHeadSettings, *, types: tuple[str, ...] = TYPES, seed: int = 0) -> SpanClassifier:
+def head_of(
+    settings: SpanHeadSettings, *, types: tuple[str, ...] = TYPES, seed: int = 0
+) -> SpanClassifier:
     """In evaluation mode and double precision, with weights and biases large enough to matter."""
     torch.manual_seed(seed)
     head = make_head(settings, Basis(types=types, width=D)).double().eval()
@@ -59,7 +63,9 @@ class Lesson:
 
     def head(self, *, negatives: int = 0, specials: Specials = "exclude") -> SpanClassifier:
         level: Literal["word", "piece"] = "piece" if specials == "include" else "word"
-        settings = SpanSettings(width=self.width, negatives=negatives, specials=specials, level=level)
+        settings = SpanSettings(
+            width=self.width, negatives=negatives, specials=specials, level=level
+        )
         return LinearSpans(settings, Basis(types=TYPES[: self.kinds], width=D))
 
     def targets(self, *, negatives: int = 0, specials: Specials = "exclude", seed: int = 0) -> Ints:
@@ -80,15 +86,20 @@ def lessons(draw: st.DrawFn) -> Lesson:
     for number in range(draw(st.integers(1, 3))):
         sentences = draw(st.lists(st.lists(sizes, min_size=1, max_size=15), min_size=1, max_size=3))
         pieces = pieces_of(sentences)
-        windows += make_windows(pieces, document=number, unit=unit, capacity=capacity, overlap=overlap)  # type: ignore[arg-type]
+        windows += make_windows(
+            pieces, document=number, unit=unit, capacity=capacity, overlap=overlap
+        )  # type: ignore[arg-type]
         gold.append(draw(gold_spans(len(pieces.first), width, kinds)))
-    batch = draw(st.lists(st.sampled_from(windows), min_size=1, max_size=6))  # a window may be there twice
+    # a window may be there twice
+    batch = draw(st.lists(st.sampled_from(windows), min_size=1, max_size=6))
     return Lesson(windows=batch, gold=[gold[w.document] for w in batch], width=width, kinds=kinds)
 
 
 @st.composite
 def gold_spans(draw: st.DrawFn, units: int, width: int, kinds: int) -> Ints:
-    """Sorted, of at most so many units, no range twice; nested, crossing and over the ends of windows too."""
+    """Sorted, of at most so many units, no range twice; nested, crossing and over the ends of
+    windows too.
+    """
     starts = st.integers(0, units - 1)
     ranges = draw(st.sets(st.tuples(starts, st.integers(1, width)), max_size=8))
     inside = sorted((a, min(a + w, units)) for a, w in ranges)
@@ -97,10 +108,11 @@ def gold_spans(draw: st.DrawFn, units: int, width: int, kinds: int) -> Ints:
 
 
 def naive_targets(lesson: Lesson, *, specials: bool = False) -> dict[Cell, int]:
-    """Every span of every window whose middle the window keeps, by loops; special tokens are places of their own.
+    """Every span of every window whose middle the window keeps, by loops; special tokens are places
+    of their own.
 
-    A place outside the units belongs to whoever keeps the nearest unit, and no mention reaches there.
-    """
+    A place outside the units belongs to whoever keeps the nearest unit, and no mention reaches
+    there."""
     found = {}
     for row, (spans, window) in enumerate(zip(lesson.gold, lesson.windows, strict=True)):
         kinds = {(a, b): kind + 1 for a, b, kind in spans.tolist()}
@@ -116,7 +128,9 @@ def naive_targets(lesson: Lesson, *, specials: bool = False) -> dict[Cell, int]:
 
 
 def cells(targets: Ints) -> dict[Cell, int]:
-    return {(b, i, w): int(targets[b, i, w]) for b, i, w in np.argwhere(targets != IGNORED).tolist()}
+    return {
+        (b, i, w): int(targets[b, i, w]) for b, i, w in np.argwhere(targets != IGNORED).tolist()
+    }
 
 
 @given(lesson=lessons(), specials=st.booleans())
@@ -128,7 +142,9 @@ def test_every_span_that_a_window_answers_for_is_taught(lesson: Lesson, specials
     assert cells(targets) == naive_targets(lesson, specials=specials)
 
 
-@given(lesson=lessons(), negatives=st.integers(1, 30), specials=st.booleans(), seed=st.integers(0, 99))
+@given(
+    lesson=lessons(), negatives=st.integers(1, 30), specials=st.booleans(), seed=st.integers(0, 99)
+)
 def test_negatives_are_some_of_the_spans_that_are_no_mention(
     lesson: Lesson, negatives: int, specials: bool, seed: int
 ) -> None:
@@ -136,25 +152,39 @@ def test_negatives_are_some_of_the_spans_that_are_no_mention(
     everything = cells(lesson.targets(specials=kind))
     drawn = cells(lesson.targets(negatives=negatives, specials=kind, seed=seed))
     assert drawn.items() <= everything.items()
-    assert {at for at, kind in drawn.items() if kind} == {at for at, kind in everything.items() if kind}
-    there, kept = (Counter(at[0] for at, kind in found.items() if not kind) for found in (everything, drawn))
+    assert {at for at, kind in drawn.items() if kind} == {
+        at for at, kind in everything.items() if kind
+    }
+    there, kept = (
+        Counter(at[0] for at, kind in found.items() if not kind) for found in (everything, drawn)
+    )
     for row in range(len(lesson.windows)):
         assert kept[row] == min(negatives, there[row])
     assert drawn == cells(lesson.targets(negatives=negatives, specials=kind, seed=seed))
 
 
 def test_every_negative_is_as_likely_as_another() -> None:
-    """Of 27 spans that are no mention 5 are drawn: each in 5 of 27 draws, and any two together as chance has it."""
-    (window,) = make_windows(pieces_of([[1] * 10]), document=0, unit="sentence", capacity=30, overlap=0)
+    """Of 27 spans that are no mention 5 are drawn: each in 5 of 27 draws, and any two together
+    as chance has it.
+    """
+    (window,) = make_windows(
+        pieces_of([[1] * 10]), document=0, unit="sentence", capacity=30, overlap=0
+    )
     gold = np.array([[0, 2, 0], [1, 2, 1], [4, 7, 2], [8, 10, 0]])[[0, 1, 2]]
-    lesson = Lesson(windows=[window, msgspec.structs.replace(window)], gold=[gold, gold[:0]], width=3, kinds=3)
+    lesson = Lesson(
+        windows=[window, msgspec.structs.replace(window)], gold=[gold, gold[:0]], width=3, kinds=3
+    )
     head, chance, draws = lesson.head(negatives=5), np.random.default_rng(7), 4_000
     seen: Counter[Cell] = Counter()
     pairs: Counter[tuple[Cell, Cell]] = Counter()
     previous: set[Cell] = set()
     repeats = 0
     for _ in range(draws):
-        found = {at for at, kind in cells(head.targets(lesson.gold, lesson.windows, chance=chance)).items() if not kind}
+        found = {
+            at
+            for at, kind in cells(head.targets(lesson.gold, lesson.windows, chance=chance)).items()
+            if not kind
+        }
         repeats += found == previous
         previous = found
         seen.update(found)
@@ -192,7 +222,9 @@ FORMS: list[SpanHeadSettings] = [
     SpanSettings(width=3, level="piece"),
     SpanSettings(width=3, level="piece", specials="include", width_embedding=2),
     *(
-        SpanSettings(width=3, representation=representation, pooling=pooling, width_embedding=embedding)
+        SpanSettings(
+            width=3, representation=representation, pooling=pooling, width_embedding=embedding
+        )
         for representation in ("boundary", "pooling", "hybrid")
         for pooling, embedding in POOLED
     ),
@@ -203,17 +235,25 @@ FORMS: list[SpanHeadSettings] = [
 
 def name_of(settings: SpanHeadSettings) -> str:
     shape = getattr(settings, "representation", "")
-    return "-".join(map(str, (settings.family, shape, settings.level, settings.pooling, settings.width_embedding)))
+    return "-".join(
+        map(
+            str,
+            (settings.family, shape, settings.level, settings.pooling, settings.width_embedding),
+        )
+    )
 
 
-# Two windows of words: pieces of no word, of one word and of several; two special tokens before, one after, padding.
+# Two windows of words: pieces of no word, of one word and of several; two special tokens before,
+# one after, padding.
 WORDS = [[[2], [3, 4, 5], [7], [8, 9]], [[3, 4], [5]]]
 PIECES = [12, 8]
 
 
 def batch(level: str) -> tuple[Tensor, dict[str, Tensor], list[list[list[int]]]]:
     """Random states, the arrays of the batch, and the pieces of every unit."""
-    units = WORDS if level == "word" else [[[piece] for word in row for piece in word] for row in WORDS]
+    units = (
+        WORDS if level == "word" else [[[piece] for word in row for piece in word] for row in WORDS]
+    )
     widest = max(map(len, units))
     first = torch.zeros(len(units), widest, dtype=torch.long)
     unit_of = torch.full((len(units), max(PIECES)), -1)
@@ -227,7 +267,9 @@ def batch(level: str) -> tuple[Tensor, dict[str, Tensor], list[list[list[int]]]]
         "unit_count": torch.tensor([len(row) for row in units]),
         "attention_mask": (torch.arange(max(PIECES)) < torch.tensor(PIECES)[:, None]).long(),
     }
-    states = torch.randn(len(units), max(PIECES), D, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
+    states = torch.randn(
+        len(units), max(PIECES), D, generator=torch.Generator().manual_seed(3), dtype=torch.float64
+    )
     return states.requires_grad_(), arrays, units
 
 
@@ -239,10 +281,14 @@ POOL: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def literal_logits(head: SpanClassifier, states: Tensor, inside: list[list[int]]) -> Tensor:
-    """The logits of the span of the units with these pieces, ``[T, d]`` states: one layer on one long vector."""
+    """The logits of the span of the units with these pieces, ``[T, d]`` states: one layer on one
+    long vector.
+    """
     units = [POOL[head.settings.pooling](states[pieces]) for pieces in inside]
     weights = dict(head.scorer.named_parameters())
-    width = [weights["width_term.embedding"][len(units) - 1]] if head.settings.width_embedding else []
+    width = (
+        [weights["width_term.embedding"][len(units) - 1]] if head.settings.width_embedding else []
+    )
     columns = [weights["width_term.weight"]] if width else []
     if isinstance(head.settings, BiaffineSettings):
         start, end = (
@@ -278,8 +324,12 @@ def test_tables_sum_to_the_literal_concatenation(settings: SpanHeadSettings) -> 
     states, arrays, units = batch(settings.level)
     tables = {name: table.detach() for name, table in head.scores(states, arrays).items()}
     assert tuple(tables) == head.outputs
-    assert {name: table.dim() for name, table in tables.items()} == {n: len(axes) for n, axes in head.axes.items()}
-    logits = wide_logits({name: table.numpy() for name, table in tables.items()}, longest=settings.width)
+    assert {name: table.dim() for name, table in tables.items()} == {
+        n: len(axes) for n, axes in head.axes.items()
+    }
+    logits = wide_logits(
+        {name: table.numpy() for name, table in tables.items()}, longest=settings.width
+    )
     assert logits.shape == (2, max(map(len, units)), settings.width, 1 + len(TYPES))
     for (row, start, step), inside in spans_of(units, settings.width):
         wanted = literal_logits(head, states[row], inside).detach().numpy()
@@ -308,10 +358,14 @@ def test_the_loss_reaches_the_taught_spans_only(settings: SpanHeadSettings) -> N
     leaves = [states, *head.parameters()]
     ours, theirs = (torch.autograd.grad(x, leaves, allow_unused=True) for x in (loss, expected))
     for mine, other in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(mine, torch.zeros_like(mine) if other is None else other, rtol=1e-8, atol=1e-10)
+        torch.testing.assert_close(
+            mine, torch.zeros_like(mine) if other is None else other, rtol=1e-8, atol=1e-10
+        )
     touched = {(at[0], piece) for at in taught for unit in inside[at] for piece in unit}
     touched |= (
-        {(row, 0) for row in range(2)} if getattr(settings, "representation", "") in ("pooling", "hybrid") else set()
+        {(row, 0) for row in range(2)}
+        if getattr(settings, "representation", "") in ("pooling", "hybrid")
+        else set()
     )
     assert {(b, t) for b, t, _ in ours[0].nonzero().tolist()} <= touched
 
@@ -319,12 +373,17 @@ def test_the_loss_reaches_the_taught_spans_only(settings: SpanHeadSettings) -> N
 @pytest.mark.parametrize("representation", ["boundary", "pooling", "hybrid"])
 def test_special_tokens_change_nothing_at_inference(representation: Any) -> None:
     settings = SpanSettings(width=3, level="piece", representation=representation)
-    plain, other = head_of(settings), head_of(SpanSettings(**{**dict_of(settings), "specials": "include"}))
+    plain, other = (
+        head_of(settings),
+        head_of(SpanSettings(**{**dict_of(settings), "specials": "include"})),
+    )
     states, arrays, _ = batch("piece")
     with torch.no_grad():
         ours, theirs = plain.scores(states, arrays), other.scores(states, arrays)
         assert all(torch.equal(ours[name], theirs[name]) for name in ours)
-        assert other.train().scores(states, arrays)["starts"].shape[1] == ours["starts"].shape[1] + 2
+        assert (
+            other.train().scores(states, arrays)["starts"].shape[1] == ours["starts"].shape[1] + 2
+        )
 
 
 def dict_of(settings: SpanHeadSettings) -> dict[str, Any]:
@@ -332,12 +391,16 @@ def dict_of(settings: SpanHeadSettings) -> dict[str, Any]:
 
 
 def test_dropout_is_of_unit_states_and_in_training_only() -> None:
-    """One mask for a unit, shared by all spans through it: dropped twice over, the two tables agree."""
+    """One mask for a unit, shared by all spans through it: dropped twice over, the two tables
+    agree.
+    """
     settings = SpanSettings(width=3, dropout=0.5)
     head = head_of(settings)
     states, arrays, _ = batch("word")
     with torch.no_grad():
-        assert torch.equal(head.scores(states, arrays)["starts"], head.scores(states, arrays)["starts"])
+        assert torch.equal(
+            head.scores(states, arrays)["starts"], head.scores(states, arrays)["starts"]
+        )
         weight = head.scorer.get_parameter("linear.weight")
         weight[:, D:] = weight[:, :D]
         head.scorer.get_parameter("linear.bias").zero_()

@@ -1,4 +1,6 @@
-"""The multi-label head: its loss against loops, what is not taught, soft labels, and pieces that decide."""
+"""The multi-label head: its loss against loops, what is not taught, soft labels, and pieces that
+decide.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,9 @@ def test_the_loss_is_that_of_a_loop(scheme: Any, form: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["BIO", "IO"])
 def test_what_is_said_already_has_no_gradient(scheme: Any) -> None:
-    """The gradient is 0 exactly where the probability is the target, and the loss is 0 there too."""
+    """The gradient is 0 exactly where the probability is the target, and the loss is 0 there
+    too.
+    """
     head, chance = head_of(scheme=scheme), np.random.default_rng(2)
     said = head.soft_gold(chance.uniform(0.05, 0.95, (6, len(head.labels) - 1)).astype(np.float32))
     targets = targets_of(head, said)
@@ -91,7 +95,9 @@ def test_what_is_said_already_has_no_gradient(scheme: Any) -> None:
 
 
 def test_one_type_with_hard_labels_is_logistic_regression() -> None:
-    """Beside the log loss of scikit-learn: over the units for the type, and again for O, which says the opposite."""
+    """Beside the log loss of scikit-learn: over the units for the type, and again for O, which
+    says the opposite.
+    """
     torch.manual_seed(1)
     head = MultiLabelTagger(MultiLabelSettings(scheme="IO"), Basis(types=("Gene",), width=4))
     inside = np.array([0, 1, 1, 0, 0, 1])
@@ -128,7 +134,9 @@ def test_before_training_a_label_is_rare() -> None:
     """As rare as mentions are, so that training need not learn this first."""
     head = head_of().eval()
     with torch.no_grad():
-        scores = head.scores(torch.zeros(1, 2, 4), {"first_piece": torch.zeros(1, 2, dtype=torch.long)})["emissions"]
+        scores = head.scores(
+            torch.zeros(1, 2, 4), {"first_piece": torch.zeros(1, 2, dtype=torch.long)}
+        )["emissions"]
     chances = torch.sigmoid(scores)
     assert bool((chances[..., 0] > 0.5).all())
     assert bool((chances[..., 1:] < 0.05).all())
@@ -160,8 +168,12 @@ def test_special_tokens_are_taught_as_o() -> None:
     assert targets[1, 5:].eq(IGNORED).all()
 
 
-@pytest.mark.parametrize(("pooled", "over"), [("max", max), ("mean", lambda values: sum(values) / len(values))])
-def test_all_pieces_of_a_word_decide_at_inference_only(pooled: Any, over: Callable[[list[float]], float]) -> None:
+@pytest.mark.parametrize(
+    ("pooled", "over"), [("max", max), ("mean", lambda values: sum(values) / len(values))]
+)
+def test_all_pieces_of_a_word_decide_at_inference_only(
+    pooled: Any, over: Callable[[list[float]], float]
+) -> None:
     head, plain = head_of(inference_pooling=pooled).eval(), head_of().eval()
     states, words = torch.randn(1, 6, 4), [-1, 0, 0, 1, 2, 2]
     batch = {"first_piece": torch.tensor([[1, 3, 4]]), "unit_of_piece": torch.tensor([words])}
@@ -171,12 +183,16 @@ def test_all_pieces_of_a_word_decide_at_inference_only(pooled: Any, over: Callab
         first = plain.scores(states, batch)["emissions"]
         for word in range(3):
             rows = [row for row, owner in zip(logits, words, strict=True) if owner == word]
-            assert found[word] == pytest.approx([over(list(column)) for column in zip(*rows, strict=True)], abs=1e-6)
+            assert found[word] == pytest.approx(
+                [over(list(column)) for column in zip(*rows, strict=True)], abs=1e-6
+            )
         head.units.dropout.p = 0.0
         assert torch.equal(head.train().scores(states, batch)["emissions"], first)
 
 
-@pytest.mark.parametrize("given_", [{"level": "piece"}, {"pooling": "max"}, {"decoding": "viterbi"}])
+@pytest.mark.parametrize(
+    "given_", [{"level": "piece"}, {"pooling": "max"}, {"decoding": "viterbi"}]
+)
 def test_settings_without_a_meaning_are_refused(given_: dict[str, str]) -> None:
     values = {"family": "multilabel", "inference_pooling": "max", **given_}
     with pytest.raises(msgspec.ValidationError):
@@ -194,10 +210,17 @@ class EverythingIs:
 
 @pytest.mark.parametrize("max_characters", [1 << 17, 20])
 @pytest.mark.parametrize("breakers", ["", "(", "();"])
-def test_a_mention_ends_before_a_breaker(tiny_encoder: Path, breakers: str, max_characters: int) -> None:
-    """What is returned has no word that begins with one, and what has one is counted as lost; also part by part."""
+def test_a_mention_ends_before_a_breaker(
+    tiny_encoder: Path, breakers: str, max_characters: int
+) -> None:
+    """What is returned has no word that begins with one, and what has one is counted as lost;
+    also part by part.
+    """
     tokenizer = PieceTokenizer.from_file(tiny_encoder / "tokenizer.json")
-    head, reading = MultiLabelSettings(scheme="IO", breakers=breakers), ReadingSettings(max_length=16, overlap=2)
+    head, reading = (
+        MultiLabelSettings(scheme="IO", breakers=breakers),
+        ReadingSettings(max_length=16, overlap=2),
+    )
     manifest = manifest_of(head, tokenizer, types=TYPES, reading=reading)
     text = "lung ( pain ) a\n\n( cancer ) liver ( )"
     words = [(i, i + len(w)) for i, w in _words(text)]
@@ -215,7 +238,11 @@ def test_a_mention_ends_before_a_breaker(tiny_encoder: Path, breakers: str, max_
                 run.append(word)
     assert found == expected
     read = read_documents([document], tokenizer, reading=reading, level="word")
-    gold = [Mention(((0, 4),), "Chemical"), Mention(((5, 13),), "Gene"), Mention(((7, 11),), "Disease")]
+    gold = [
+        Mention(((0, 4),), "Chemical"),
+        Mention(((5, 13),), "Gene"),
+        Mention(((7, 11),), "Disease"),
+    ]
     lost = align(gold, read.pieces[0], read.windows[0], types=TYPES, limits=head_limits(head)).lost
     assert lost == ({"breaker": 1} if breakers else {})
 

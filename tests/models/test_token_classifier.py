@@ -1,4 +1,6 @@
-"""Checkpoints for token classification of other tools: the mentions that their own library finds, and no truncation."""
+"""Checkpoints for token classification of other tools: the mentions that their own library
+finds, and no truncation.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,12 @@ def make(tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Make:
     """Writes a random checkpoint with these labels."""
 
     def made(
-        labels: Sequence[str], *, seed: int = 3, bias: Sequence[float] = (), name: str = "tagger", size: int = 0
+        labels: Sequence[str],
+        *,
+        seed: int = 3,
+        bias: Sequence[float] = (),
+        name: str = "tagger",
+        size: int = 0,
     ) -> Path:
         folder = tmp_path_factory.mktemp("checkpoint") / name
         shutil.copytree(tiny_encoder, folder)
@@ -129,7 +136,12 @@ def test_every_scheme_is_read_by_its_labels(make: Make, labels: tuple[str, ...])
         best = table.argmax(axis=1)
         logs = table - np.log(np.exp(table).sum(axis=1, keepdims=True))
         expected = [
-            (words[a][0], words[b - 1][1], kind, float(np.exp(np.mean([logs[at, best[at]] for at in range(a, b)]))))
+            (
+                words[a][0],
+                words[b - 1][1],
+                kind,
+                float(np.exp(np.mean([logs[at, best[at]] for at in range(a, b)]))),
+            )
             for a, b, kind in decode_tags([tags[at] for at in best])
         ]
         assert [one[:3] for one in expected] == found(document)
@@ -137,7 +149,9 @@ def test_every_scheme_is_read_by_its_labels(make: Make, labels: tuple[str, ...])
         assert scores == pytest.approx([score for *_, score in expected], abs=1e-4)
 
 
-@pytest.mark.parametrize("device", ["cpu", "auto", *(["cuda"] if torch.cuda.is_available() else [])])
+@pytest.mark.parametrize(
+    "device", ["cpu", "auto", *(["cuda"] if torch.cuda.is_available() else [])]
+)
 def test_the_network_computes_on_the_device(make: Make, device: str) -> None:
     folder = make(BIO)
     expected = [found(one) for one in load(folder).annotate(texts(20))]
@@ -159,20 +173,27 @@ def test_nothing_of_a_long_text_is_left_out(make: Make) -> None:
 def test_words_of_a_document_have_one_label_each(make: Make) -> None:
     model = load(make(BIO, bias=(-90.0, 90.0, -90.0, -90.0, -90.0)))
     document = Document(
-        id="1", text="IL-2 (pain) xyzzy", words=((0, 4), (5, 11), (12, 17)), sentences=((0, 11), (12, 17))
+        id="1",
+        text="IL-2 (pain) xyzzy",
+        words=((0, 4), (5, 11), (12, 17)),
+        sentences=((0, 11), (12, 17)),
     )
     (annotated,) = model.stream([document])
     assert found(annotated) == [(0, 4, "Disease"), (5, 11, "Disease"), (12, 17, "Disease")]
     assert annotated.words == document.words
 
 
-@pytest.mark.parametrize("labels", [("LABEL_0", "LABEL_1"), ("O", "B-X", "Y"), ("O",), ("B-X", "I-X")])
+@pytest.mark.parametrize(
+    "labels", [("LABEL_0", "LABEL_1"), ("O", "B-X", "Y"), ("O",), ("B-X", "I-X")]
+)
 def test_labels_that_are_no_tags_are_refused(make: Make, labels: tuple[str, ...]) -> None:
     with pytest.raises(ModelError, match="labels"):
         load(make(labels))
 
 
-def test_a_checkpoint_that_is_not_whole_is_refused(make: Make, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_a_checkpoint_that_is_not_whole_is_refused(
+    make: Make, tiny_encoder: Path, tmp_path: Path
+) -> None:
     folder = make(BIO)
     weights = folder / "model.safetensors"
     content = weights.read_bytes()
@@ -195,7 +216,9 @@ def test_a_checkpoint_that_is_not_whole_is_refused(make: Make, tiny_encoder: Pat
         load(tiny_encoder)
 
 
-def test_its_types_are_fixed_and_equal_folders_answer_equally(make: Make, tmp_path: Path, toy_types: Path) -> None:
+def test_its_types_are_fixed_and_equal_folders_answer_equally(
+    make: Make, tmp_path: Path, toy_types: Path
+) -> None:
     folder = make(BIO)
     with pytest.raises(UsageError, match="types"):
         load(folder, types=toy_types)
@@ -211,7 +234,9 @@ def test_a_tokenizer_that_counts_blanks_gives_words_without_them(make: Make) -> 
 
     folders = [make(BIO, bias=(-90.0, 90.0, -90.0, -90.0, -90.0), size=size) for size in (300, 100)]
     letters = ["<s>", "<pad>", "</s>", "<unk>", *sorted(pre_tokenizers.ByteLevel.alphabet())]
-    tokenizer = Tokenizer(models.BPE({piece: at for at, piece in enumerate(letters)}, [], unk_token="<unk>"))
+    tokenizer = Tokenizer(
+        models.BPE({piece: at for at, piece in enumerate(letters)}, [], unk_token="<unk>")
+    )
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
     fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="<pad>")
@@ -227,7 +252,9 @@ def test_a_tokenizer_that_counts_blanks_gives_words_without_them(make: Make) -> 
 
 
 def test_a_name_of_the_hub_without_a_network_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="neither a folder nor among the models downloaded") as caught:
+    with pytest.raises(
+        ModelError, match="neither a folder nor among the models downloaded"
+    ) as caught:
         load("nobody-at-all/no-such-model")
     assert "\n" not in str(caught.value)
     with pytest.raises(ModelError, match="there is no model"):
@@ -238,7 +265,9 @@ def test_the_command_takes_it(make: Make, capsys: pytest.CaptureFixture[str]) ->
     from fascicle.cli import main
 
     folder = make(BIO, bias=(-90.0, 90.0, -90.0, -90.0, -90.0), name="mine")
-    assert main(["annotate", "--model", str(folder), "--text", "lung pain", "--format", "jsonl"]) == 0
+    assert (
+        main(["annotate", "--model", str(folder), "--text", "lung pain", "--format", "jsonl"]) == 0
+    )
     (line,) = capsys.readouterr().out.splitlines()
     assert [(m["type"], m["text"], m["source"]) for m in json.loads(line)["mentions"]] == [
         ("Disease", "lung", "mine"),

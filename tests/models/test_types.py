@@ -20,7 +20,10 @@ from fascicle.settings.types import parse_types, read_types  # noqa: E402
 from fascicle.text.pieces import PieceTokenizer  # noqa: E402
 
 NAMES = ("Chemical", "Disease")
-_WORDS = "the a of in and with has had was is no patient doctor lung liver heart cancer pain fever failure"
+_WORDS = (
+    "the a of in and with has had was is no patient doctor lung liver heart cancer pain "
+    "fever failure"
+)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +41,11 @@ def settings(view: str = "description", **others: Any) -> BinderSettings:
 @pytest.fixture
 def basis(pretrained: Pretrained, toy_types: Path) -> Any:
     def make(content: list[dict[str, Any]] | None = None, types: tuple[str, ...] = NAMES) -> Basis:
-        described = read_types(toy_types) if content is None else parse_types({"type": content}, origin="t.toml")
+        described = (
+            read_types(toy_types)
+            if content is None
+            else parse_types({"type": content}, origin="t.toml")
+        )
         return Basis(
             types=types,
             width=pretrained.encoder.width,
@@ -56,12 +63,20 @@ def pieces(pretrained: Pretrained, text: str) -> list[int]:
 
 
 @pytest.mark.parametrize("view", ["name", "keyword", "description"])
-def test_one_text_a_type_with_special_tokens_and_padding(pretrained: Pretrained, basis: Any, view: str) -> None:
+def test_one_text_a_type_with_special_tokens_and_padding(
+    pretrained: Pretrained, basis: Any, view: str
+) -> None:
     texts = tokenise_type_texts(settings(view), basis())
     described = basis().descriptions
-    written = {"name": NAMES, "keyword": described.texts("keyword"), "description": described.texts("guideline")}[view]
+    written = {
+        "name": NAMES,
+        "keyword": described.texts("keyword"),
+        "description": described.texts("guideline"),
+    }[view]
     expected = [pieces(pretrained, text) for text in written]
-    assert [row[: sum(mask)].tolist() for row, mask in zip(texts.ids, texts.mask, strict=True)] == expected
+    assert [
+        row[: sum(mask)].tolist() for row, mask in zip(texts.ids, texts.mask, strict=True)
+    ] == expected
     assert texts.mask.sum(axis=1).tolist() == [len(row) for row in expected]
     assert (texts.ids[texts.mask == 0] == pretrained.tokenizer.pad).all()
     assert texts.counts.tolist() == [1, 1]
@@ -74,7 +89,9 @@ def test_underscores_of_names_are_blanks(pretrained: Pretrained, basis: Any) -> 
     assert texts.ids[0].tolist() == pieces(pretrained, "lung cancer")
 
 
-def test_the_place_of_an_instance_is_that_of_its_first_mark(pretrained: Pretrained, basis: Any) -> None:
+def test_the_place_of_an_instance_is_that_of_its_first_mark(
+    pretrained: Pretrained, basis: Any
+) -> None:
     texts = tokenise_type_texts(settings("instances"), basis())
     assert texts.counts.tolist() == [4, 3]
     assert texts.at_rest == FEWEST_INSTANCES == 3
@@ -98,13 +115,23 @@ def described(**changes: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("view", "content", "said"),
     [
-        ("description", described(description="a drug " * 40), "the description of 'Chemical' has 82 pieces"),
+        (
+            "description",
+            described(description="a drug " * 40),
+            "the description of 'Chemical' has 82 pieces",
+        ),
         ("keyword", described(keyword=""), "no keyword for 'Chemical'"),
-        ("keyword", described(keyword="Cancer\u0301"), "the keyword of 'Chemical' and the keyword of 'Disease' are"),
+        (
+            "keyword",
+            described(keyword="Cancer\u0301"),
+            "the keyword of 'Chemical' and the keyword of 'Disease' are",
+        ),
         ("instances", described(), "no 3 examples for 'Chemical', 'Disease'"),
     ],
 )
-def test_texts_that_cannot_be_read_are_refused(basis: Any, view: str, content: Any, said: str) -> None:
+def test_texts_that_cannot_be_read_are_refused(
+    basis: Any, view: str, content: Any, said: str
+) -> None:
     with pytest.raises(RecipeError, match=said) as caught:
         tokenise_type_texts(settings(view), basis(content))
     assert "\n" not in str(caught.value)
@@ -113,7 +140,10 @@ def test_texts_that_cannot_be_read_are_refused(basis: Any, view: str, content: A
 def test_a_mark_that_the_tokenizer_drops_is_refused(basis: Any) -> None:
     bare = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
     bare.normalizer, bare.pre_tokenizer = normalizers.Replace("[", ""), pre_tokenizers.Whitespace()
-    with pytest.raises(RecipeError, match=r"drops the mark \[ in an example of 'Chemical': choose another type_view"):
+    with pytest.raises(
+        RecipeError,
+        match=r"drops the mark \[ in an example of 'Chemical': choose another type_view",
+    ):
         tokenise_type_texts(settings("instances"), replace(basis(), tokenizer=PieceTokenizer(bare)))
 
 
@@ -122,7 +152,10 @@ def test_a_mark_that_the_tokenizer_drops_is_refused(basis: Any) -> None:
     [
         (("_", "pain"), "the name of the type '_' has nothing that .* reads: write it in words"),
         (("the qqq", "the xxx"), "could not tell the types apart"),
-        (("pain", "qqq ( xxx )"), r"^the name of the type 'qqq \( xxx \)' has no word that \S+ knows: say it in"),
+        (
+            ("pain", "qqq ( xxx )"),
+            r"^the name of the type 'qqq \( xxx \)' has no word that \S+ knows: say it in",
+        ),
     ],
 )
 def test_names_that_tell_nothing_are_refused(basis: Any, names: tuple[str, ...], said: str) -> None:
@@ -131,7 +164,9 @@ def test_names_that_tell_nothing_are_refused(basis: Any, names: tuple[str, ...],
 
 
 def test_a_text_of_unknown_words_alone_is_refused(basis: Any) -> None:
-    """Signs that the encoder knows, and those around the mention of an example, tell nothing of a type."""
+    """Signs that the encoder knows, and those around the mention of an example, tell nothing of
+    a type.
+    """
     tokenise_type_texts(settings("name"), basis(types=("pain", "qqq the")))
     examples = {"examples": ["[[pain]]", "a [[qqq]]", "[[xxx]] qqq"]}
     content = [{**one, **examples} for one in described()]
@@ -141,14 +176,18 @@ def test_a_text_of_unknown_words_alone_is_refused(basis: Any) -> None:
 
 
 @pytest.mark.parametrize("mean", [False, True])
-def test_vectors_are_the_states_of_the_encoder(pretrained: Pretrained, basis: Any, mean: bool) -> None:
+def test_vectors_are_the_states_of_the_encoder(
+    pretrained: Pretrained, basis: Any, mean: bool
+) -> None:
     types = make_types(settings(type_pool="mean" if mean else "cls"), basis()).eval()
     with torch.no_grad():
         found = types()
         for number, text in enumerate(basis().descriptions.texts("guideline")):
             ids = torch.tensor([pieces(pretrained, text)])
             states = pretrained.encoder(ids, torch.ones_like(ids))[0]
-            torch.testing.assert_close(found[number], states.mean(0) if mean else states[0], rtol=1e-4, atol=1e-5)
+            torch.testing.assert_close(
+                found[number], states.mean(0) if mean else states[0], rtol=1e-4, atol=1e-5
+            )
 
 
 def test_at_rest_the_first_three_instances_are_averaged_and_in_training_one_is_drawn(
@@ -194,7 +233,9 @@ def test_one_text_a_type_needs_no_draw(basis: Any) -> None:
     assert torch.equal(before, torch.get_rng_state())
 
 
-def test_a_shared_encoder_is_no_part_and_one_of_its_own_is_a_copy(pretrained: Pretrained, basis: Any) -> None:
+def test_a_shared_encoder_is_no_part_and_one_of_its_own_is_a_copy(
+    pretrained: Pretrained, basis: Any
+) -> None:
     shared, own = (make_types(settings(type_encoder=kind), basis()) for kind in ("shared", "own"))
     assert list(shared.state_dict()) == []
     assert list(shared.parameters()) == []

@@ -1,4 +1,6 @@
-"""Where nothing is known: units by their characters, tags and spans by loops, and losses that no unknown unit moves."""
+"""Where nothing is known: units by their characters, tags and spans by loops, and losses that no
+unknown unit moves.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,13 @@ from fascicle.core.mention import Span
 from fascicle.models.heads.contract import IGNORED, Basis, Head
 from fascicle.models.heads.tagger import SoftmaxTagger
 from fascicle.models.model import make_head
-from fascicle.settings.heads import BiaffineSettings, CrfSettings, HeadSettings, SoftmaxSettings, SpanSettings
+from fascicle.settings.heads import (
+    BiaffineSettings,
+    CrfSettings,
+    HeadSettings,
+    SoftmaxSettings,
+    SpanSettings,
+)
 from fascicle.text.pieces import Pieces
 from fascicle.text.targets import Limits, covered_mask, unknown_units
 from fascicle.text.windows import Window, make_windows
@@ -33,7 +41,9 @@ D = 6
 
 @dataclass(frozen=True, kw_only=True)
 class Text:
-    """Words of one piece each, with gaps or without, in sentences; ranges of characters, and spans of words."""
+    """Words of one piece each, with gaps or without, in sentences; ranges of characters, and
+    spans of words.
+    """
 
     pieces: Pieces
     ranges: tuple[Span, ...]
@@ -58,8 +68,14 @@ def texts(draw: st.DrawFn) -> Text:
     cuts = sorted(draw(st.sets(st.integers(0, length), max_size=8)))
     ranges = tuple(zip(cuts[::2], cuts[1::2], strict=False))
     borders = sorted(draw(st.sets(st.integers(0, len(words)), max_size=6)))
-    spans = [(a, b, draw(st.integers(0, 1))) for a, b in zip(borders[::2], borders[1::2], strict=False)]
-    return Text(pieces=pieces_at(words, sizes), ranges=ranges, spans=np.array(spans, dtype=np.int64).reshape(-1, 3))
+    spans = [
+        (a, b, draw(st.integers(0, 1))) for a, b in zip(borders[::2], borders[1::2], strict=False)
+    ]
+    return Text(
+        pieces=pieces_at(words, sizes),
+        ranges=ranges,
+        spans=np.array(spans, dtype=np.int64).reshape(-1, 3),
+    )
 
 
 def naive_unknown(text: Text, *, continues: bool) -> set[int]:
@@ -83,13 +99,17 @@ def test_units_are_unknown_by_their_characters(text: Text, continues: bool) -> N
     assert found.shape == (len(found), 2)
     assert (found[:, 0] < found[:, 1]).all()
     assert found.tolist() == sorted(found.tolist())
-    assert {i for a, b in found.tolist() for i in range(a, b)} == naive_unknown(text, continues=continues)
+    assert {i for a, b in found.tolist() for i in range(a, b)} == naive_unknown(
+        text, continues=continues
+    )
 
 
 @given(text=texts())
 def test_what_ranges_cover(text: Text) -> None:
     inside = covered_mask(text.spans, text.units)
-    assert inside.tolist() == [any(a <= i < b for a, b, _ in text.spans.tolist()) for i in range(text.units)]
+    assert inside.tolist() == [
+        any(a <= i < b for a, b, _ in text.spans.tolist()) for i in range(text.units)
+    ]
 
 
 @cache
@@ -105,9 +125,13 @@ def taught(head: Head, text: Text, windows: Sequence[Window], *, seed: int = 0) 
     return head.targets([gold] * len(windows), windows, chance=np.random.default_rng(seed))
 
 
-@pytest.mark.parametrize("settings", [SoftmaxSettings(), CrfSettings(), SoftmaxSettings(scheme="IO")], ids=repr)
+@pytest.mark.parametrize(
+    "settings", [SoftmaxSettings(), CrfSettings(), SoftmaxSettings(scheme="IO")], ids=repr
+)
 @given(text=texts(), unit=st.sampled_from(["sentence", "packed"]))
-def test_no_tag_is_taught_where_nothing_is_known(settings: HeadSettings, text: Text, unit: Any) -> None:
+def test_no_tag_is_taught_where_nothing_is_known(
+    settings: HeadSettings, text: Text, unit: Any
+) -> None:
     head, windows = head_of(settings), text.windows(unit)
     if not windows:
         return
@@ -125,7 +149,9 @@ def test_no_tag_is_taught_where_nothing_is_known(settings: HeadSettings, text: T
 SPECIALS = SpanSettings(width=3, level="piece", specials="include")
 
 
-@pytest.mark.parametrize("settings", [SpanSettings(width=3), BiaffineSettings(width=2), SPECIALS], ids=repr)
+@pytest.mark.parametrize(
+    "settings", [SpanSettings(width=3), BiaffineSettings(width=2), SPECIALS], ids=repr
+)
 @given(text=texts())
 def test_no_span_over_the_unknown_is_a_negative(settings: Any, text: Text) -> None:
     head, windows = head_of(settings), text.windows()
@@ -162,13 +188,21 @@ def test_the_loss_of_a_crf_is_per_known_unit() -> None:
     text = Text(pieces=pieces, ranges=((3, 5),), spans=np.array([[0, 1, 1]]))
     targets = taught(head, text, text.windows())
     assert targets.tolist() == [[3, -1, -1]]  # B-Disease, the phrase, and the unit after it
-    emissions = torch.randn(1, 3, 5, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    emissions = torch.randn(
+        1, 3, 5, generator=torch.Generator().manual_seed(1), dtype=torch.float64
+    )
     loss = head.loss({"emissions": emissions}, torch.from_numpy(targets))
     a, start, end = head.crf.transitions, head.crf.start, head.crf.end
 
     def total(first: range) -> Any:
         scores = [
-            start[x] + emissions[0, 0, x] + a[x, y] + emissions[0, 1, y] + a[y, z] + emissions[0, 2, z] + end[z]
+            start[x]
+            + emissions[0, 0, x]
+            + a[x, y]
+            + emissions[0, 1, y]
+            + a[y, z]
+            + emissions[0, 2, z]
+            + end[z]
             for x in first
             for y in range(5)
             for z in range(5)

@@ -1,4 +1,5 @@
-"""Tries an installed package in an environment of its own: ``make package`` runs it outside of the checkout.
+"""Tries an installed package in an environment of its own: ``make package`` runs it outside of the
+checkout.
 
 It needs nothing but the package, so it has no tests of pytest in it.
 """
@@ -21,13 +22,18 @@ WANTED = [("Aspirin", "Chemical"), ("lung cancer", "Disease")]
 def found(line: str) -> list[tuple[str, str]]:
     """The texts and types of the mentions in a line of JSON."""
     record = json.loads(line)
-    return [(record["text"][one["spans"][0][0] : one["spans"][-1][1]], one["type"]) for one in record["mentions"]]
+    return [
+        (record["text"][one["spans"][0][0] : one["spans"][-1][1]], one["type"])
+        for one in record["mentions"]
+    ]
 
 
 def main() -> None:
     """Annotates from Python and on the command line, in a folder that has no source code."""
     assert fascicle.__version__ == version("fascicle")
-    assert "site-packages" in str(Path(fascicle.__file__)), "the checkout was imported, not what is installed"
+    assert "site-packages" in str(Path(fascicle.__file__)), (
+        "the checkout was imported, not what is installed"
+    )
     base = [one for one in requires("fascicle") or () if "extra ==" not in one]
     assert len(base) == 4, base
     document = fascicle.load()(TEXT)
@@ -35,13 +41,21 @@ def main() -> None:
     program = str(Path(sys.executable).with_name("fascicle"))
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
-            [program, "annotate", "--text", TEXT, "--json"], cwd=folder, capture_output=True, text=True, check=True
+            [program, "annotate", "--text", TEXT, "--json"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=True,
         )
         assert found(done.stdout) == WANTED
         page = Path(folder, "a.pdf")
         page.write_bytes(b"%PDF-1.4\n")
         refused = subprocess.run(
-            [program, "annotate", str(page)], cwd=folder, capture_output=True, text=True, check=False
+            [program, "annotate", str(page)],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert refused.returncode == 2
         assert "fascicle[office]" in refused.stderr

@@ -68,7 +68,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "step_with_settings.py").write_text(SOURCE, encoding="utf-8")
     info = tmp_path / "step_with_settings-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: step-with-settings\nVersion: 1.0\n")
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: step-with-settings\nVersion: 1.0\n"
+    )
     lines = "finder = step_with_settings:Finder\nplain = step_with_settings:Plain\n"
     (info / "entry_points.txt").write_text(f"[fascicle.steps]\n{lines}")
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -104,7 +106,8 @@ def test_a_document_that_fails_kills_or_stalls_costs_no_other(folder: Path) -> N
 
 @pytest.mark.parametrize("apart", ["true", "false"])
 @pytest.mark.parametrize(
-    ("options", "says"), [("", "word"), ("options = { word = 3 }", "word"), ('options = { wrd = "x" }', "word")]
+    ("options", "says"),
+    [("", "word"), ("options = { word = 3 }", "word"), ('options = { wrd = "x" }', "word")],
 )
 def test_wrong_settings_are_refused(folder: Path, apart: str, options: str, says: str) -> None:
     with pytest.raises(RecipeError, match=says):
@@ -114,7 +117,9 @@ def test_wrong_settings_are_refused(folder: Path, apart: str, options: str, says
 
 def test_a_step_without_settings_takes_none(folder: Path) -> None:
     for line in ('name = "x"', "options = { a = 1 }"):
-        (folder / "pipeline.toml").write_text(f'[[steps]]\nkind = "plugin"\nplugin = "plain"\n{line}\n')
+        (folder / "pipeline.toml").write_text(
+            f'[[steps]]\nkind = "plugin"\nplugin = "plain"\n{line}\n'
+        )
         with pytest.raises(RecipeError, match="takes no settings"):
             open_pipeline(folder)
     (folder / "pipeline.toml").write_text('[[steps]]\nkind = "plugin"\nplugin = "nobody"\n')

@@ -13,7 +13,9 @@ from fascicle.runtime.decoding.selection import select
 from fascicle.settings.steps import Keep
 
 TYPES = ("A", "B", "C")
-spans = st.tuples(st.integers(0, 12), st.integers(1, 6)).map(lambda pair: ((pair[0], pair[0] + pair[1]),))
+spans = st.tuples(st.integers(0, 12), st.integers(1, 6)).map(
+    lambda pair: ((pair[0], pair[0] + pair[1]),)
+)
 mentions = st.lists(
     st.builds(
         Mention,
@@ -74,4 +76,6 @@ def test_flat_is_the_greedy_rule_of_the_decoder_where_nothing_ties(found: list[M
     scored = [Mention(one.spans, one.type, (at + 1) / 100, "one") for at, one in enumerate(layer)]
     table = np.array([(one.start, one.end, TYPES.index(one.type)) for one in scored]).reshape(-1, 3)
     kept = select(table, np.array([one.score for one in scored]), decoding="greedy")
-    assert chosen(scored, Choice(name="choice", layers=("one",), keep="flat")) == {scored[at] for at in kept}
+    assert chosen(scored, Choice(name="choice", layers=("one",), keep="flat")) == {
+        scored[at] for at in kept
+    }

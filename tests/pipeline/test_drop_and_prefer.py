@@ -27,7 +27,9 @@ def link(curie: str, same: tuple[str, ...] = ()) -> Link:
     return Link(id=local, ontology=prefix, curie=curie, same=same)
 
 
-def mention(start: int = 0, end: int = 5, links: tuple[Link, ...] = (), source: str = "one") -> Mention:
+def mention(
+    start: int = 0, end: int = 5, links: tuple[Link, ...] = (), source: str = "one"
+) -> Mention:
     return Mention(((start, end),), "A", source=source, links=links)
 
 
@@ -55,13 +57,20 @@ def preferred(one: Mention, *vocabularies: str) -> tuple[Link, ...]:
 
 
 def test_what_has_a_fact_is_dropped() -> None:
-    plain, negated = mention(0, 5), msgspec.structs.replace(mention(6, 9), attributes=(("negated", "0-2"),))
+    plain, negated = (
+        mention(0, 5),
+        msgspec.structs.replace(mention(6, 9), attributes=(("negated", "0-2"),)),
+    )
     assert left([plain, negated], facts=("negated", "historical")) == {plain}
     assert left([plain, negated], facts=("uncertain",)) == {plain, negated}
 
 
 def test_what_has_no_concept_is_dropped() -> None:
-    bare, nil, linked = mention(0, 5), mention(6, 9, (Link(id="", nil=True),)), mention(10, 15, (link("MESH:D1"),))
+    bare, nil, linked = (
+        mention(0, 5),
+        mention(6, 9, (Link(id="", nil=True),)),
+        mention(10, 15, (link("MESH:D1"),)),
+    )
     assert left([bare, nil, linked], unlinked=True) == {linked}
 
 
@@ -71,7 +80,10 @@ def test_what_is_of_some_vocabularies_alone_is_dropped() -> None:
     assert left([one, both, other, bare], vocabularies=("MESH", "HP")) == {both, other, bare}
 
 
-@given(st.lists(st.tuples(st.integers(0, 14), st.integers(1, 6)), max_size=6, unique=True), st.integers(1, 7))
+@given(
+    st.lists(st.tuples(st.integers(0, 14), st.integers(1, 6)), max_size=6, unique=True),
+    st.integers(1, 7),
+)
 def test_what_is_shorter_is_dropped(places: list[tuple[int, int]], least: int) -> None:
     found = [mention(start, start + length) for start, length in places]
     assert left(found, shorter=least) == {one for one in found if one.end - one.start >= least}
@@ -81,9 +93,16 @@ def test_what_is_in_some_sections_is_dropped() -> None:
     title, methods, other = mention(1, 6), mention(8, 10), mention(14, 19)
     between = mention(5, 8)
     assert left([title, methods, other, between], sections=("abstract",)) == {title, other, between}
-    assert left([title, methods, other, between], sections=("title", "abstracted")) == {methods, between}
+    assert left([title, methods, other, between], sections=("title", "abstracted")) == {
+        methods,
+        between,
+    }
     assert left([title, methods], sections=("title",), shorter=3) == {title, methods}
-    assert left([title, methods, other, between], sections=("part=claims",)) == {title, other, between}
+    assert left([title, methods, other, between], sections=("part=claims",)) == {
+        title,
+        other,
+        between,
+    }
 
 
 CITATION = """<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>7</PMID>
@@ -160,10 +179,15 @@ def test_a_name_of_two_things_keeps_both() -> None:
 
 
 curies = st.builds("{}:{}".format, st.sampled_from(("MESH", "MONDO", "DOID")), st.integers(0, 4))
-links = st.lists(st.builds(link, curies, st.lists(curies, max_size=3).map(tuple)), max_size=4).map(tuple)
+links = st.lists(st.builds(link, curies, st.lists(curies, max_size=3).map(tuple)), max_size=4).map(
+    tuple
+)
 
 
-@given(links, st.lists(st.sampled_from(("MESH", "MONDO", "DOID", "HP")), min_size=1, max_size=3, unique=True))
+@given(
+    links,
+    st.lists(st.sampled_from(("MESH", "MONDO", "DOID", "HP")), min_size=1, max_size=3, unique=True),
+)
 def test_preferred_links_are_of_one_vocabulary_and_name_no_other_concept(
     given_links: tuple[Link, ...], order: list[str]
 ) -> None:
@@ -182,9 +206,13 @@ def test_preferred_links_are_of_one_vocabulary_and_name_no_other_concept(
 @pytest.mark.parametrize(
     ("step", "says"),
     [
-        ('kind = "drop"\nsources = ["first"]\nunlinked = true', "links"),  # nothing gives links before it
+        # nothing gives links before it
+        ('kind = "drop"\nsources = ["first"]\nunlinked = true', "links"),
         ('kind = "prefer"\nsources = ["first"]\nvocabularies = ["MESH"]', "links"),
-        ('kind = "drop"\nsources = ["first"]\nunlinked = true\nvocabularies = ["MESH"]', "unlinked"),
+        (
+            'kind = "drop"\nsources = ["first"]\nunlinked = true\nvocabularies = ["MESH"]',
+            "unlinked",
+        ),
         ('kind = "prefer"\nsources = ["first"]\nvocabularies = []', "vocabularies"),
         ('kind = "drop"\nsources = ["first"]\nshorter = 0', "shorter"),
     ],

@@ -169,7 +169,10 @@ def test_needs_and_gives_are_checked_before_any_text_is_read(folder: Path) -> No
     dictionary = load(folder / "first.tsv")
     Pipeline([dictionary, Needs("mentions", "words")])
     Pipeline([Needs("mentions")], given=["mentions"])
-    for steps, part in (([Needs("mentions"), dictionary], "mentions"), ([Needs("abbreviations")], "abbreviations")):
+    for steps, part in (
+        ([Needs("mentions"), dictionary], "mentions"),
+        ([Needs("abbreviations")], "abbreviations"),
+    ):
         with pytest.raises(RecipeError, match=part):
             Pipeline(steps)
 
@@ -186,7 +189,9 @@ def test_a_pack_has_the_settings_of_its_recogniser() -> None:
 
 
 def test_a_pack_is_a_step(folder: Path) -> None:
-    (folder / "names.tsv").write_text("id\tname\nMESH:D001241\taspirin\nMESH:D002110\tcaffeine\n", encoding="utf-8")
+    (folder / "names.tsv").write_text(
+        "id\tname\nMESH:D001241\taspirin\nMESH:D002110\tcaffeine\n", encoding="utf-8"
+    )
     (folder / "sources.toml").write_text(
         'name = "toy"\n\n[sources.names]\npath = "names.tsv"\nreader = "table"\ntype = "Chemical"\n'
         'columns = { id = "id", name = "name" }\n',
@@ -202,7 +207,9 @@ def test_a_pack_is_a_step(folder: Path) -> None:
 
 @pytest.mark.skipif(not shipped_models(), reason="the model is not in this checkout")
 def test_a_model_says_the_same_in_a_pipeline_as_alone(tmp_path: Path) -> None:
-    (tmp_path / "pipeline.toml").write_text('[[steps]]\nkind = "recogniser"\nmodel = "biomed"\n', encoding="utf-8")
+    (tmp_path / "pipeline.toml").write_text(
+        '[[steps]]\nkind = "recogniser"\nmodel = "biomed"\n', encoding="utf-8"
+    )
     texts = [path.read_text(encoding="utf-8") for path in sorted(ABSTRACTS.glob("*.txt"))[:2]]
     with open_pipeline(tmp_path) as pipeline:
         found = list(pipeline.stream(texts))
@@ -220,12 +227,22 @@ def test_a_span_typer_is_a_step(folder: Path) -> None:
     words = ("Aspirin", "severe", "headache", "pain")
     network = SpanTyper(torch.randn(len(words) + 1, 6), hidden=4, classes=2)
     settings = SpanTyperSettings(hidden=4)
-    manifest = TyperManifest(name="toy", fascicle="0", types=("Good", "Bad"), settings=settings, dimension=6)
+    manifest = TyperManifest(
+        name="toy", fascicle="0", types=("Good", "Bad"), settings=settings, dimension=6
+    )
     (folder / "toy").mkdir()
     save_typer(folder / "toy", TyperModel(network, Vocabulary(words, lowercase=False), manifest))
-    more(folder, '[[steps]]\nkind = "typer"\nname = "typed"\ntyper = "./toy"\nsources = ["first", "second"]\n')
+    more(
+        folder,
+        '[[steps]]\nkind = "typer"\nname = "typed"\ntyper = "./toy"\nsources = ["first", '
+        '"second"]\n',
+    )
     pipeline = open_pipeline(folder)
-    given = [Document(id="a", text=TEXT), Document(id="b", text="pain"), Document(id="a", text="no mention")]
+    given = [
+        Document(id="a", text=TEXT),
+        Document(id="b", text="pain"),
+        Document(id="a", text="no mention"),
+    ]
     documents = [result.document for result in pipeline.results(given)]
     for document in documents:
         assert document is not None
@@ -242,7 +259,11 @@ def test_a_span_typer_is_a_step(folder: Path) -> None:
 
 
 def test_abbreviations_are_a_step(folder: Path) -> None:
-    more(folder, '[[steps]]\nkind = "abbreviations"\nname = "short"\n[[steps]]\nkind = "drop"\nsources = ["first"]\n')
+    more(
+        folder,
+        '[[steps]]\nkind = "abbreviations"\nname = "short"\n[[steps]]\nkind = "drop"\nsources = '
+        '["first"]\n',
+    )
     text = "Tumour necrosis factor (TNF) rose."
     (document,) = open_pipeline(folder).stream([text])
     ((short, long),) = document.abbreviations or ()
@@ -250,8 +271,12 @@ def test_abbreviations_are_a_step(folder: Path) -> None:
 
 
 def test_facts_of_mentions_are_a_step(folder: Path) -> None:
-    (folder / "own.toml").write_text('[[cues]]\nfact = "negated"\nwords = ["kein"]\n', encoding="utf-8")
-    steps = '[[steps]]\nkind = "assertion"\nsources = ["first"]\ntypes = { Chemical = ["uncertain"] }\n'
+    (folder / "own.toml").write_text(
+        '[[cues]]\nfact = "negated"\nwords = ["kein"]\n', encoding="utf-8"
+    )
+    steps = (
+        '[[steps]]\nkind = "assertion"\nsources = ["first"]\ntypes = { Chemical = ["uncertain"] }\n'
+    )
     steps += '[[steps]]\nkind = "assertion"\nname = "own"\nsources = ["first"]\ncues = "own.toml"\n'
     more(folder, steps)
     pipeline = open_pipeline(folder)
@@ -260,7 +285,9 @@ def test_facts_of_mentions_are_a_step(folder: Path) -> None:
     assert [one.attributes for one in second] == [(("negated", "0-4"),)]
     assert {one.attributes for one in third} == {()}
     before = pipeline.made_by()
-    (folder / "own.toml").write_text('[[cues]]\nfact = "negated"\nwords = ["keine"]\n', encoding="utf-8")
+    (folder / "own.toml").write_text(
+        '[[cues]]\nfact = "negated"\nwords = ["keine"]\n', encoding="utf-8"
+    )
     assert open_pipeline(folder).made_by() != before
 
 
@@ -272,7 +299,9 @@ def test_variants_are_a_step(folder: Path) -> None:
         ("again", "SequenceVariant", "V600E"),
         ("first", "Disease", "pain"),
     }
-    assert {link.curie for one in document.layer("again") for link in one.links} == {"HGVS:p.Val600Glu"}
+    assert {link.curie for one in document.layer("again") for link in one.links} == {
+        "HGVS:p.Val600Glu"
+    }
 
 
 def test_coordinated_names_are_a_step(folder: Path) -> None:
@@ -280,7 +309,10 @@ def test_coordinated_names_are_a_step(folder: Path) -> None:
     fit_folder(folder / "pack", folder / "linker")
     (folder / "first.tsv").write_text("Disease\tovarian cancer\n", encoding="utf-8")
     of_linker = 'linker = "linker"\npacks = ["pack"]\n'
-    steps = f'[[steps]]\nkind = "coordination"\nsources = ["first"]\n{of_linker}[[steps]]\nkind = "link"\n{of_linker}'
+    steps = (
+        f'[[steps]]\nkind = "coordination"\nsources = ["first"]\n{of_linker}[[steps]]\nkind '
+        f'= "link"\n{of_linker}'
+    )
     more(folder, steps)
     with open_pipeline(folder) as pipeline:
         (document,) = pipeline.stream(["Breast or ovarian cancer."])
@@ -290,7 +322,9 @@ def test_coordinated_names_are_a_step(folder: Path) -> None:
         }
         before = pipeline.made_by()["step 'coordination'"]
     text = (folder / "pipeline.toml").read_text(encoding="utf-8")
-    (folder / "pipeline.toml").write_text(text.replace(of_linker, f'{of_linker}known = "all"\n', 1), encoding="utf-8")
+    (folder / "pipeline.toml").write_text(
+        text.replace(of_linker, f'{of_linker}known = "all"\n', 1), encoding="utf-8"
+    )
     assert open_pipeline(folder).made_by()["step 'coordination'"] != before
     (folder / "pipeline.toml").write_text(text.replace('["first"]', '["frist"]'), encoding="utf-8")
     with pytest.raises(RecipeError, match="'frist'"):
@@ -298,17 +332,27 @@ def test_coordinated_names_are_a_step(folder: Path) -> None:
 
 
 def test_links_are_a_step(folder: Path) -> None:
-    """The step says what the verb says, and its linker and packs may be named from the folder of the pipeline."""
+    """The step says what the verb says, and its linker and packs may be named from the folder of
+    the pipeline.
+    """
     build_linking_pack(folder / "pack")
     fit_folder(folder / "pack", folder / "linker")
     text = "Breast cancer (BC) and headache. BC!"
-    (folder / "first.tsv").write_text("Disease\tBC\nDisease\tBreast cancer\nPlace\theadache\n", encoding="utf-8")
-    more(folder, '[[steps]]\nkind = "abbreviations"\n[[steps]]\nkind = "link"\nlinker = "linker"\npacks = ["pack"]\n')
+    (folder / "first.tsv").write_text(
+        "Disease\tBC\nDisease\tBreast cancer\nPlace\theadache\n", encoding="utf-8"
+    )
+    more(
+        folder,
+        '[[steps]]\nkind = "abbreviations"\n[[steps]]\nkind = "link"\nlinker = "linker"\npacks = '
+        '["pack"]\n',
+    )
     with open_pipeline(folder) as pipeline:
         (document,) = pipeline.stream([text])
         assert "step 'link'" in pipeline.made_by()
     bare = msgspec.structs.replace(
-        document, mentions=tuple(msgspec.structs.replace(one, links=()) for one in document.mentions), events=()
+        document,
+        mentions=tuple(msgspec.structs.replace(one, links=()) for one in document.mentions),
+        events=(),
     )
     (again,) = link([bare], linker=folder / "linker")
     assert again.mentions == document.mentions
@@ -322,7 +366,9 @@ def test_links_are_a_step(folder: Path) -> None:
 def test_links_need_mentions_before_them(folder: Path) -> None:
     build_linking_pack(folder / "pack")
     fit_folder(folder / "pack", folder / "linker")
-    (folder / "pipeline.toml").write_text('[[steps]]\nkind = "link"\nlinker = "linker"\n', encoding="utf-8")
+    (folder / "pipeline.toml").write_text(
+        '[[steps]]\nkind = "link"\nlinker = "linker"\n', encoding="utf-8"
+    )
     with pytest.raises(RecipeError, match="needs mentions"):
         open_pipeline(folder)
 

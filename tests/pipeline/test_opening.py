@@ -28,7 +28,10 @@ def said(opener: PipelineOpener) -> list[tuple[str, str]]:
 
 
 def test_own_names_answer_before_the_model(own: Path) -> None:
-    assert said(PipelineOpener(given="biomed-fast", also=(str(own),))) == [("Drug", "Aspirin"), ("Chemical", "lithium")]
+    assert said(PipelineOpener(given="biomed-fast", also=(str(own),))) == [
+        ("Drug", "Aspirin"),
+        ("Chemical", "lithium"),
+    ]
     any_case = PipelineOpener(given="biomed-fast", also=(str(own),), case="any")
     assert said(any_case) == [("Drug", "Aspirin"), ("Gene", "rest"), ("Chemical", "lithium")]
     assert any_case.shards == Shards()
@@ -55,7 +58,9 @@ def test_paths_hold_in_any_folder(own: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_pipeline_names_its_names_itself(own: Path) -> None:
-    (own.parent / "pipeline.toml").write_text('[[steps]]\nkind = "recogniser"\nmodel = "own.tsv"\n', encoding="utf-8")
+    (own.parent / "pipeline.toml").write_text(
+        '[[steps]]\nkind = "recogniser"\nmodel = "own.tsv"\n', encoding="utf-8"
+    )
     for opener in (PipelineOpener(given=str(own.parent), also=(str(own),)),):
         with pytest.raises(UsageError, match="step recogniser"):
             opener.from_anywhere()
@@ -66,7 +71,9 @@ def test_a_service_takes_own_names(own: Path) -> None:
     from fascicle.serving.server import pipeline_openers
 
     opened = pipeline_openers(["biomed-fast", f"mine={own}"], link=None, also=[str(own)])
-    assert {name: said(one)[0] for name, one in opened.items()} == dict.fromkeys(opened, ("Drug", "Aspirin"))
+    assert {name: said(one)[0] for name, one in opened.items()} == dict.fromkeys(
+        opened, ("Drug", "Aspirin")
+    )
 
 
 def test_a_pipeline_that_is_not_there_is_not_taken_for_a_model(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""A step that is another program: a bare Python without our packages, and a JVM where there is one."""
+"""A step that is another program: a bare Python without our packages, and a JVM where there is
+one.
+"""
 
 from __future__ import annotations
 
@@ -19,23 +21,33 @@ from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.process import ProcessError, ProcessStep
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "pipeline"
-DOCUMENTS = [Document(id="a", text="DNA and é RNA"), Document(id="b", text="none"), Document(id="c", text="mRNA IL-2")]
+DOCUMENTS = [
+    Document(id="a", text="DNA and é RNA"),
+    Document(id="b", text="none"),
+    Document(id="c", text="mRNA IL-2"),
+]
 HELLO = {"fascicle_step": 1, "name": "odd", "gives": ["mentions"], "fingerprint": "1"}
 
 
 def program(tmp_path: Path, body: str, *, hello: object = HELLO) -> list[str]:
     """A program of a few lines; ``say`` answers, ``line`` is a request."""
     path = tmp_path / "program.py"
-    start = f"import json, os, sys, time\ndef say(x): print(json.dumps(x), flush=True)\nsay({hello!r})\n"
+    start = (
+        "import json, os, sys, time\ndef say(x): print(json.dumps(x), "
+        f"flush=True)\nsay({hello!r})\n"
+    )
     path.write_text(
-        f"{start}for line in sys.stdin:\n{textwrap.indent(textwrap.dedent(body), '    ')}", encoding="utf-8"
+        f"{start}for line in sys.stdin:\n{textwrap.indent(textwrap.dedent(body), '    ')}",
+        encoding="utf-8",
     )
     return [sys.executable, "-I", "-S", str(path)]
 
 
 def found(step: ProcessStep) -> list[tuple[str, str]]:
     with Pipeline([step]) as pipeline:
-        return [(document.id, one.text) for document in pipeline.stream(DOCUMENTS) for one in document]
+        return [
+            (document.id, one.text) for document in pipeline.stream(DOCUMENTS) for one in document
+        ]
 
 
 def test_a_program_in_a_python_of_its_own() -> None:
@@ -54,7 +66,10 @@ def test_a_program_on_the_jvm(tmp_path: Path) -> None:
 def test_a_program_of_a_pipeline(tmp_path: Path) -> None:
     shutil.copy(EXAMPLES / "capitals.py", tmp_path)
     command = json.dumps([sys.executable, "-I", "-S", "{folder}/capitals.py"])
-    text = f'[[steps]]\nkind = "process"\ncommand = {command}\n[[answers]]\ntext = "DNA"\nfind = ["DNA/Acronym"]\n'
+    text = (
+        f'[[steps]]\nkind = "process"\ncommand = {command}\n[[answers]]\ntext = "DNA"\nfind = '
+        '["DNA/Acronym"]\n'
+    )
     (tmp_path / "pipeline.toml").write_text(text, encoding="utf-8")
     with open_pipeline(tmp_path) as pipeline:
         assert [step.name for step in pipeline.steps] == ["cut", "capitals"]
@@ -87,7 +102,10 @@ BAD = {
     "no JSON": ('print("hm", flush=True)', "hm"),
     "a misspelt field": ('say({"patches": [{"adds": []}]})', "adds"),
     "without end": ('[sys.stdout.write("x" * 65536) for _ in iter(int, 1)]', "line of more"),
-    "two lines": ('print(json.dumps({"patches": []}) + "\\n" + json.dumps({"patches": [{}]}), flush=True)', "one line"),
+    "two lines": (
+        'print(json.dumps({"patches": []}) + "\\n" + json.dumps({"patches": [{}]}), flush=True)',
+        "one line",
+    ),
     "too few": ('say({"patches": []})', "patches for"),
 }
 
@@ -105,7 +123,9 @@ def test_a_program_that_fails_costs_one_document(tmp_path: Path, bad: str, told:
     assert told in results[1].failure.message  # type: ignore[union-attr]
 
 
-def test_a_program_names_the_structure_of_what_was_found_where_a_section_says_so(tmp_path: Path) -> None:
+def test_a_program_names_the_structure_of_what_was_found_where_a_section_says_so(
+    tmp_path: Path,
+) -> None:
     """As a parser of systematic names does: it adds no mention, and reads the facts of sections."""
     body = """
         patches = []
@@ -131,7 +151,10 @@ def test_a_program_names_the_structure_of_what_was_found_where_a_section_says_so
     ) as pipeline:
         (answer,) = pipeline.stream([given])
     assert isinstance(answer, Document)
-    assert [one.links for one in answer.mentions] == [(), (Link(id="CCO", ontology="SMILES", name="ethanol"),)]
+    assert [one.links for one in answer.mentions] == [
+        (),
+        (Link(id="CCO", ontology="SMILES", name="ethanol"),),
+    ]
 
 
 @pytest.mark.parametrize("command", [["/nowhere"], ["/"], ["a\0b"]])
@@ -141,7 +164,9 @@ def test_what_cannot_be_started_is_refused(command: list[str]) -> None:
 
 
 def test_an_answer_that_nobody_asked_for_goes_to_no_document(tmp_path: Path) -> None:
-    """Each answer says which document it is about; a second one comes later, when the first was taken."""
+    """Each answer says which document it is about; a second one comes later, when the first was
+    taken.
+    """
     body = """
         add = [{"spans": [[0, 1]], "type": json.loads(line)["documents"][0]["id"], "source": "odd"}]
         say({"patches": [{"add": add}]})
@@ -150,7 +175,10 @@ def test_an_answer_that_nobody_asked_for_goes_to_no_document(tmp_path: Path) -> 
             say({"patches": [{}]})
             open(__file__ + ".twice", "w").close()
     """
-    step, second = ProcessStep("odd", program(tmp_path, body), seconds=20), tmp_path / "program.py.twice"
+    step, second = (
+        ProcessStep("odd", program(tmp_path, body), seconds=20),
+        tmp_path / "program.py.twice",
+    )
 
     def run() -> None:
         for name in ("twice", "b", "c"):
@@ -165,7 +193,8 @@ def test_an_answer_that_nobody_asked_for_goes_to_no_document(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "hello", [{"fascicle_step": 2, "fingerprint": ""}, {"name": "x"}, {**HELLO, "gives": ["nonsense"]}, []]
+    "hello",
+    [{"fascicle_step": 2, "fingerprint": ""}, {"name": "x"}, {**HELLO, "gives": ["nonsense"]}, []],
 )
 def test_a_program_that_is_no_step_is_refused(tmp_path: Path, hello: object) -> None:
     with pytest.raises(PluginError, match="odd"):
@@ -173,7 +202,10 @@ def test_a_program_that_is_no_step_is_refused(tmp_path: Path, hello: object) -> 
 
 
 def test_answers_and_requests_larger_than_pipes_do_not_wait_for_each_other(tmp_path: Path) -> None:
-    body = 'say({"patches": [{"events": [{"step": "s", "kind": "note", "code": "c", "message": "m" * 300000}]}]})'
+    body = (
+        'say({"patches": [{"events": [{"step": "s", "kind": "note", "code": "c", "message": '
+        '"m" * 300000}]}]})'
+    )
     step = ProcessStep("odd", program(tmp_path, body), seconds=30)
     with Pipeline([step]) as pipeline:
         (document,) = pipeline.stream(["y" * 500_000])
@@ -196,12 +228,18 @@ for line in sys.stdin:
 def dying(tmp_path: Path, killed: set[int]) -> list[str]:
     """A program that is killed at some of its starts."""
     path = tmp_path / "dies.py"
-    path.write_text(DIES.format(path=str(tmp_path / "count"), killed=killed, hello=HELLO), encoding="utf-8")
+    path.write_text(
+        DIES.format(path=str(tmp_path / "count"), killed=killed, hello=HELLO), encoding="utf-8"
+    )
     return [sys.executable, "-I", "-S", str(path)]
 
 
-@pytest.mark.parametrize("shell", [[], ["sh", "-c", '"$@"; exit $?', "sh"]], ids=["bare", "in a shell"])
-def test_a_program_that_is_killed_while_it_starts_is_started_again(tmp_path: Path, shell: list[str]) -> None:
+@pytest.mark.parametrize(
+    "shell", [[], ["sh", "-c", '"$@"; exit $?', "sh"]], ids=["bare", "in a shell"]
+)
+def test_a_program_that_is_killed_while_it_starts_is_started_again(
+    tmp_path: Path, shell: list[str]
+) -> None:
     step = ProcessStep("odd", [*shell, *dying(tmp_path, {0, 1, 3})], seconds=30)
     assert len(step.run(DOCUMENTS)) == 3
     step.close()

@@ -1,4 +1,6 @@
-"""Rules over words and their context: against a loop over all places, and each with its own tests."""
+"""Rules over words and their context: against a loop over all places, and each with its own
+tests.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def step(*rules: dict[str, Any]) -> Rules:
 
 
 def after(rules: Rules, text: str, *mentions: Mention) -> list[tuple[str, str]]:
-    document = Document(id="a", text=text, mentions=mentions, words=CUTS.words(text), sentences=CUTS.sentences(text))
+    document = Document(
+        id="a", text=text, mentions=mentions, words=CUTS.words(text), sentences=CUTS.sentences(text)
+    )
     (patch,) = rules.run([document])
     changed = apply(document, patch, step=rules.name, drops=rules.drops)
     return [(one.text, one.type) for one in changed]
@@ -40,7 +44,9 @@ def of(text: str, words: str, kind: str = "Gene", source: str = "one") -> Mentio
 
 
 def test_words_are_added_in_their_context() -> None:
-    rules = step({"type": "Gene", "words": r"[A-Z]{2,} \d+", "before": "the|gene", "not_after": "mg"})
+    rules = step(
+        {"type": "Gene", "words": r"[A-Z]{2,} \d+", "before": "the|gene", "not_after": "mg"}
+    )
     assert after(rules, "We saw the IL 2 here. The gene\n AB  17, the CD 4 mg; and XY 3.") == [
         ("IL 2", "Gene"),
         ("AB  17", "Gene"),
@@ -50,8 +56,15 @@ def test_words_are_added_in_their_context() -> None:
 def test_a_rule_of_sections_does_nothing_elsewhere() -> None:
     text = "IL 2 is old.\n\nIL 2 is new.\n\nIL 2 ends."
     sections = (Section(0, 12, "title"), Section(14, 26, "abstract-results"))
-    document = Document(id="a", text=text, words=CUTS.words(text), sentences=CUTS.sentences(text), sections=sections)
-    add = {"type": "Gene", "words": "IL 2", "sections": ("abstract",), "tests": [{"text": "IL 2.", "find": ("IL 2",)}]}
+    document = Document(
+        id="a", text=text, words=CUTS.words(text), sentences=CUTS.sentences(text), sections=sections
+    )
+    add = {
+        "type": "Gene",
+        "words": "IL 2",
+        "sections": ("abstract",),
+        "tests": [{"text": "IL 2.", "find": ("IL 2",)}],
+    }
     drop = {"type": "Gene", "does": "drop", "sources": ("one",), "sections": ("title",)}
     drop["tests"] = [{"text": "[[IL 2]].", "find": ()}]
     rules = step(add, drop)
@@ -59,21 +72,41 @@ def test_a_rule_of_sections_does_nothing_elsewhere() -> None:
     given = document.having(mentions=found)
     (patch,) = rules.run([given])
     after = apply(given, patch, step=rules.name, drops=rules.drops)
-    assert [(one.start, one.source) for one in after.mentions] == [(14, "one"), (14, "rules"), (28, "one")]
+    assert [(one.start, one.source) for one in after.mentions] == [
+        (14, "one"),
+        (14, "rules"),
+        (28, "one"),
+    ]
 
 
 def test_no_rule_reaches_over_a_sentence() -> None:
-    rules = step({"type": "Gene", "words": "IL 2"}, {"type": "Dose", "words": r"\d", "before": "dose"})
+    rules = step(
+        {"type": "Gene", "words": "IL 2"}, {"type": "Dose", "words": r"\d", "before": "dose"}
+    )
     assert after(rules, "It was IL. 2 of them. The dose. 3 more.") == []
 
 
 def test_mentions_are_dropped_and_retyped() -> None:
     text = "The cat gene and the cat sat in Texas Disease."
-    drop = {"type": "Gene", "does": "drop", "words": "(?i:cat)", "not_after": "genes?", "sources": ("one",)}
-    retype = {"type": "Disease", "does": "retype", "to": "Place", "words": "Texas", "sources": ("one",)}
+    drop = {
+        "type": "Gene",
+        "does": "drop",
+        "words": "(?i:cat)",
+        "not_after": "genes?",
+        "sources": ("one",),
+    }
+    retype = {
+        "type": "Disease",
+        "does": "retype",
+        "to": "Place",
+        "words": "Texas",
+        "sources": ("one",),
+    }
     second = Mention(((21, 24),), "Gene", source="one")
     other = Mention(((21, 24),), "Gene", source="two")
-    found = after(step(drop, retype), text, of(text, "cat"), second, other, of(text, "Texas", "Disease"))
+    found = after(
+        step(drop, retype), text, of(text, "cat"), second, other, of(text, "Texas", "Disease")
+    )
     assert found == [("cat", "Gene"), ("cat", "Gene"), ("Texas", "Place")]
 
 
@@ -86,13 +119,19 @@ def test_a_rule_sees_what_the_one_before_it_did() -> None:
 
 def test_a_retyped_mention_that_is_there_already_is_one() -> None:
     retype = {"type": "A", "does": "retype", "to": "B", "sources": ("one",)}
-    assert after(step(retype), "word", of("word", "word", "A"), of("word", "word", "B")) == [("word", "B")]
+    assert after(step(retype), "word", of("word", "word", "A"), of("word", "word", "B")) == [
+        ("word", "B")
+    ]
 
 
 @pytest.mark.parametrize(
     "rule",
     [
-        {"type": "Gene", "words": r"IL \d", "tests": [{"text": "IL 2 and IL 3", "find": ("IL 2",)}]},
+        {
+            "type": "Gene",
+            "words": r"IL \d",
+            "tests": [{"text": "IL 2 and IL 3", "find": ("IL 2",)}],
+        },
         {"type": "Gene", "words": r"IL \d", "tests": [{"text": "IL x", "find": ("IL x",)}]},
         {
             "type": "Gene",
@@ -122,7 +161,10 @@ def test_marked_mentions_of_tests() -> None:
     )
 
 
-@given(st.lists(st.sampled_from(["aa", "b", "c7", ".", "B", "-"]), max_size=14), st.sampled_from(["", "b", "b|c7"]))
+@given(
+    st.lists(st.sampled_from(["aa", "b", "c7", ".", "B", "-"]), max_size=14),
+    st.sampled_from(["", "b", "b|c7"]),
+)
 def test_added_words_against_a_loop(words: list[str], before: str) -> None:
     pattern = r"aa|c\d( aa)?"
     rules = step({"type": "T", "words": pattern, "before": before})
@@ -162,10 +204,16 @@ def test_a_pattern_that_cannot_be_compiled_is_refused(pattern: str) -> None:
 
 
 def test_relations_follow_what_joins_an_equal_mention() -> None:
-    one, same, third = of("IL 2 and CD 4", "IL 2"), of("IL 2 and CD 4", "IL 2", "Protein"), of("IL 2 and CD 4", "CD 4")
+    one, same, third = (
+        of("IL 2 and CD 4", "IL 2"),
+        of("IL 2 and CD 4", "IL 2", "Protein"),
+        of("IL 2 and CD 4", "CD 4"),
+    )
     stated = Relation(type="binds", arguments=(("a", one.key), ("b", same.key), ("c", third.key)))
     text = "IL 2 and CD 4"
-    given = Document(id="a", text=text, mentions=(one, same, third), relations=(stated,), words=CUTS.words(text))
+    given = Document(
+        id="a", text=text, mentions=(one, same, third), relations=(stated,), words=CUTS.words(text)
+    )
     given = given.having(sentences=CUTS.sentences(text))
     retype = {"type": "Gene", "does": "retype", "to": "Protein", "sources": ("one",)}
     again = {"type": "Protein", "does": "retype", "to": "Molecule", "sources": ("one",)}

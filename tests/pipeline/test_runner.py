@@ -67,8 +67,14 @@ POISONS: dict[str, tuple[Any, str]] = {
     "endless": (endless, "ValueError"),
     "no list": (lambda step, documents: 7, "TypeError"),
     "no patches": (instead_of_patch("x"), "UsageError"),
-    "drops what it may not": (instead_of_patch(Patch(drop=(("gold", "X", ((0, 1),)),))), "ValueError"),
-    "outside the text": (instead_of_patch(Patch(add=(Mention(((0, 10_000),), "X", source="first"),))), "ValueError"),
+    "drops what it may not": (
+        instead_of_patch(Patch(drop=(("gold", "X", ((0, 1),)),))),
+        "ValueError",
+    ),
+    "outside the text": (
+        instead_of_patch(Patch(add=(Mention(((0, 10_000),), "X", source="first"),))),
+        "ValueError",
+    ),
 }
 
 
@@ -98,7 +104,11 @@ def test_a_failed_document_goes_no_further() -> None:
             seen.extend(one.id for one in documents)
             return super().run(documents)
 
-    list(Pipeline([Plain("first", raises(ValueError())), Sees("after")]).results(documents("x", "poison")))
+    list(
+        Pipeline([Plain("first", raises(ValueError())), Sees("after")]).results(
+            documents("x", "poison")
+        )
+    )
     assert seen == ["d0"]
 
 
@@ -140,7 +150,9 @@ def test_a_step_that_fails_at_everything_ends_the_run() -> None:
 
 
 @given(st.lists(st.integers(0, 30)), st.integers(1, 30), st.integers(1, 40))
-def test_what_is_too_long_fails_before_any_step_reads_it(sizes: list[int], longest: int, characters: int) -> None:
+def test_what_is_too_long_fails_before_any_step_reads_it(
+    sizes: list[int], longest: int, characters: int
+) -> None:
     read: list[str] = []
 
     class Sees(Plain):
@@ -153,9 +165,9 @@ def test_what_is_too_long_fails_before_any_step_reads_it(sizes: list[int], longe
     results = list(Pipeline([Sees("first")], limits=limits).results(given_))
     assert [result.given for result in results] == given_
     assert read == [one.id for one in given_ if len(one.text) <= longest]
-    assert {one.given.id: (one.failure.step, one.failure.error) for one in results if one.failure} == {
-        one.id: ("length", "TooLong") for one in given_ if len(one.text) > longest
-    }
+    assert {
+        one.given.id: (one.failure.step, one.failure.error) for one in results if one.failure
+    } == {one.id: ("length", "TooLong") for one in given_ if len(one.text) > longest}
     whole = Pipeline([Plain("first")]).results(one for one in given_ if len(one.text) <= longest)
     assert [one.document for one in results if one.document] == [one.document for one in whole]
 

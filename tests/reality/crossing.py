@@ -1,4 +1,6 @@
-"""Documents that cross between Fascicle and a real library, and what must be the same on both sides."""
+"""Documents that cross between Fascicle and a real library, and what must be the same on both
+sides.
+"""
 
 from __future__ import annotations
 
@@ -59,10 +61,14 @@ def all_seen(documents: Iterable[Document]) -> list[Seen]:
     return list(map(seen, documents))
 
 
-def document(draft: Draft, join: str, *, names: tuple[str, ...] = ("title", "abstract")) -> Document:
+def document(
+    draft: Draft, join: str, *, names: tuple[str, ...] = ("title", "abstract")
+) -> Document:
     """A draft as a document of ours, with a section for each part."""
     bases = draft.bases(join)
-    mentions = tuple(Mention(tuple(draft.spans(one, base=bases[one.part])), one.type) for one in draft.marks)
+    mentions = tuple(
+        Mention(tuple(draft.spans(one, base=bases[one.part])), one.type) for one in draft.marks
+    )
     sections = tuple(
         Section(base, base + len(part), name)
         for base, part, name in zip(bases, draft.parts, names, strict=False)
@@ -75,5 +81,8 @@ def tags(draft: Draft) -> list[str]:
     """The words of a draft in IOB2."""
     found = ["O"] * len(draft.words[0])
     for one in draft.marks:
-        found[one.first : one.last + 1] = [f"B-{one.type}", *[f"I-{one.type}"] * (one.last - one.first)]
+        found[one.first : one.last + 1] = [
+            f"B-{one.type}",
+            *[f"I-{one.type}"] * (one.last - one.first),
+        ]
     return found

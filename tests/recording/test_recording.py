@@ -1,4 +1,6 @@
-"""The recording: what changes from run to run is left out, and what changes in an answer is seen."""
+"""The recording: what changes from run to run is left out, and what changes in an answer is
+seen.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,15 @@ def test_two_recordings_of_one_checkout_are_equal() -> None:
     assert compared(first, second, renames={}) == 0
 
 
-def test_a_changed_answer_is_seen_and_a_renamed_word_is_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_changed_answer_is_seen_and_a_renamed_word_is_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     table = tmp_path / "renames.tsv"
     table.write_text("--types\t--describe\n")
-    before, after = {"x": {"exit": 0, "out": "give --types"}}, {"x": {"exit": 0, "out": "give --describe"}}
+    before, after = (
+        {"x": {"exit": 0, "out": "give --types"}},
+        {"x": {"exit": 0, "out": "give --describe"}},
+    )
     assert compared(before, after, renames={}) == 1
     assert compared(before, after, renames=renames_of(table)) == 0
     assert compared(before, {"x": {"exit": 2, "out": "give --types"}}, renames={}) == 1

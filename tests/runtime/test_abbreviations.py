@@ -1,4 +1,6 @@
-"""Rules for abbreviations as part of models and ensembles: everything that predicts applies them."""
+"""Rules for abbreviations as part of models and ensembles: everything that predicts applies
+them.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ def test_a_long_document_is_decided_as_a_whole(model: ModelPredictor, document: 
     parts = ModelPredictor(model.manifest, model._tokenizer, model._scorer, max_characters=100)
     ruled = parts.with_abbreviations(RULES)
     assert ruled.predict([long]) == model.with_abbreviations(RULES).predict([long])
-    assert (len(text) - 4, len(text) - 2) in {mention.spans[0] for mention in ruled.predict([long])[0].add}
+    assert (len(text) - 4, len(text) - 2) in {
+        mention.spans[0] for mention in ruled.predict([long])[0].add
+    }
     assert [one.patch for one in ruled.tag([long])] == ruled.predict([long])
 
 
@@ -79,8 +83,12 @@ class Says(Annotator):
 
 
 def test_an_ensemble_decides_by_rules_of_its_own(document: Document) -> None:
-    cancer, fever = (Mention((span,), "Disease", score=0.5, source="says") for span in ((16, 27), (60, 65)))
-    manifest = EnsembleManifest(name="all", fascicle="0", types=("Disease",), rule="union", members=("0", "1"))
+    cancer, fever = (
+        Mention((span,), "Disease", score=0.5, source="says") for span in ((16, 27), (60, 65))
+    )
+    manifest = EnsembleManifest(
+        name="all", fascicle="0", types=("Disease",), rule="union", members=("0", "1")
+    )
     members = [lambda: Says(cancer), lambda: Says(fever)]
     plain, ruled = (EnsemblePredictor(one, members) for one in (manifest, with_rules(manifest)))
     (before,), (after,) = plain.predict([document]), ruled.predict([document])

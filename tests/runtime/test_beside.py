@@ -16,7 +16,9 @@ def test_both_say_what_they_say_alone(tmp_path: Path) -> None:
     names, variants = fascicle.load(tmp_path / "names.tsv"), VariantRecogniser()
     both = fascicle.load(tmp_path / "names.tsv", variants=True)
     documents = [Document(id=str(at), text=text) for at, text in enumerate(TEXTS)]
-    for joined, first, second in zip(*(one.predict(documents) for one in (both, names, variants)), strict=True):
+    for joined, first, second in zip(
+        *(one.predict(documents) for one in (both, names, variants)), strict=True
+    ):
         assert joined.add == (*first.add, *second.add)
     assert both.sources == ("names", "variants")
     assert both.types == ("Chemical", "SequenceVariant")

@@ -41,26 +41,36 @@ def test_short_columns_of_a_table_are_cells_and_an_abstract_is_none() -> None:
     columns = (Section(start=0, end=5, name="gene"), Section(start=6, end=17, name="disease"))
     assert cells(text, columns) == ["BRCA1", "lung cancer"]
     text = "Lung cancer\nWe studied all of the patients with cancer."
-    parts = (Section(start=0, end=11, name="title"), Section(start=12, end=len(text), name="abstract"))
+    parts = (
+        Section(start=0, end=11, name="title"),
+        Section(start=12, end=len(text), name="abstract"),
+    )
     assert cells(text, parts) == []
 
 
 def finds_all(documents: Sequence[Document]) -> list[Patch]:
-    return [Patch(add=(Mention(((0, len(one.text)),), "Gene", score=0.8, source="m"),)) for one in documents]
+    return [
+        Patch(add=(Mention(((0, len(one.text)),), "Gene", score=0.8, source="m"),))
+        for one in documents
+    ]
 
 
 @given(st.text(st.sampled_from("ab \t\n"), max_size=40))
 def test_cells_are_answered_alone_and_nothing_else_changes(text: str) -> None:
     document = Document(id="1", text=text)
     before = tuple(
-        Mention(((at, at + 1),), "Disease", score=0.5, source="m") for at in range(len(text)) if not text[at].isspace()
+        Mention(((at, at + 1),), "Disease", score=0.5, source="m")
+        for at in range(len(text))
+        if not text[at].isspace()
     )
     (found,) = answer_cells([document], [Patch(add=before)], rules=RULES, predict=finds_all)
     apply(document, found)
     spans = short_cells(document, RULES)
     inside = {at for start, end in spans for at in range(start, end)}
     assert {one.spans[0] for one in found.add if one.type == "Gene"} == set(spans)
-    assert [one for one in found.add if one.type == "Disease"] == [one for one in before if one.start not in inside]
+    assert [one for one in found.add if one.type == "Disease"] == [
+        one for one in before if one.start not in inside
+    ]
 
 
 def test_rows_of_names_are_read_cell_by_cell() -> None:

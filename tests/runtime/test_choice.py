@@ -1,4 +1,6 @@
-"""What of an answer is given out: types that a model keeps apart, chosen types, and least scores."""
+"""What of an answer is given out: types that a model keeps apart, chosen types, and least
+scores.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,10 @@ def test_other_mentions_of_a_model_with_a_type_apart_are_the_same(folder: Path) 
     assert tagged.patch.add == after.add
     (whole,) = load_all_types(folder).tag([document])
     first = load_all_types(folder).types.index(apart) * 2  # columns of B and I
-    assert tagged.probabilities.tolist() == np.delete(whole.probabilities, [first, first + 1], axis=1).tolist()
+    assert (
+        tagged.probabilities.tolist()
+        == np.delete(whole.probabilities, [first, first + 1], axis=1).tolist()
+    )
 
 
 @pytest.mark.parametrize("name", ["calibration", "document"])
@@ -68,7 +73,13 @@ def test_no_event_tells_of_a_type_apart_that_nobody_asked_for(folder: Path, name
     kind = load(folder)(TEXT).mentions[0].type
     curve = {"method": "temperature", "temperature": 1.0}
     rules = {
-        "calibration": {"curve": curve, "threshold": 0.0, "thresholds": {kind: 1.0}, "wanted": "", "chosen_on": ""},
+        "calibration": {
+            "curve": curve,
+            "threshold": 0.0,
+            "thresholds": {kind: 1.0},
+            "wanted": "",
+            "chosen_on": "",
+        },
         "document": {"types": {kind: {"low": 1.0, "alone": 1.0}}},
     }
     described = json.loads((folder / "model.json").read_text(encoding="utf-8"))
@@ -101,7 +112,9 @@ def test_an_unknown_type_is_refused(folder: Path) -> None:
             load(folder, threshold=wrong)  # type: ignore[arg-type]
 
 
-def test_a_threshold_for_a_type_apart_that_nobody_asked_for_is_refused(folder: Path, tmp_path: Path) -> None:
+def test_a_threshold_for_a_type_apart_that_nobody_asked_for_is_refused(
+    folder: Path, tmp_path: Path
+) -> None:
     """It would do nothing; a list of names that gives the type out makes it mean something."""
     apart, *others = load(folder).types
     keep_apart(folder, apart)
@@ -127,9 +140,14 @@ def test_a_model_with_a_type_apart_shows_what_it_is(folder: Path) -> None:
 
 def test_thresholds_of_types_count_each_for_its_own(folder: Path) -> None:
     every = load(folder)(TEXT).mentions
-    scores = {kind: [one.score for one in every if one.type == kind] for kind in found(load(folder))}
+    scores = {
+        kind: [one.score for one in every if one.type == kind] for kind in found(load(folder))
+    }
     for kind in scores:
         left = load(folder, threshold={kind: 1.0})(TEXT).mentions
         assert left == tuple(one for one in every if one.type != kind or one.score == 1.0)
     assert load(folder, threshold={}).fingerprint == load(folder).fingerprint
-    assert load(folder, threshold={"Disease": 0.5}).fingerprint != load(folder, threshold=0.5).fingerprint
+    assert (
+        load(folder, threshold={"Disease": 0.5}).fingerprint
+        != load(folder, threshold=0.5).fingerprint
+    )

@@ -35,19 +35,33 @@ class Parrot(Annotator):
         return ("A", "B")
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
-        add = tuple(Mention(((a, b),), t, score=s, source=self.name) for a, b, t, s in sorted(self._said, key=str))
-        return [Patch(add=add, events=(Event(step="x", kind="note", code="y", message="z"),)) for _ in documents]
+        add = tuple(
+            Mention(((a, b),), t, score=s, source=self.name)
+            for a, b, t, s in sorted(self._said, key=str)
+        )
+        return [
+            Patch(add=add, events=(Event(step="x", kind="note", code="y", message="z"),))
+            for _ in documents
+        ]
 
 
 @st.composite
 def said(draw: st.DrawFn) -> Said:
-    keys = draw(st.sets(st.tuples(st.integers(0, 7), st.integers(1, 3), st.sampled_from("AB")), max_size=6))
-    return [(a, a + w, t, draw(st.sampled_from([None, 0.25, 0.5, 1.0]))) for a, w, t in sorted(keys)]
+    keys = draw(
+        st.sets(st.tuples(st.integers(0, 7), st.integers(1, 3), st.sampled_from("AB")), max_size=6)
+    )
+    return [
+        (a, a + w, t, draw(st.sampled_from([None, 0.25, 0.5, 1.0]))) for a, w, t in sorted(keys)
+    ]
 
 
 def ensemble(members: list[Said], **settings: Any) -> EnsemblePredictor:
     manifest = EnsembleManifest(
-        name="all", fascicle="0", types=("A", "B"), members=tuple(map(str, range(len(members)))), **settings
+        name="all",
+        fascicle="0",
+        types=("A", "B"),
+        members=tuple(map(str, range(len(members)))),
+        **settings,
     )
     openers: list[Callable[[], Annotator]] = [lambda one=one: Parrot(one) for one in members]  # type: ignore[misc]
     return EnsemblePredictor(manifest, openers)
@@ -63,7 +77,9 @@ RULES: dict[str, Callable[[int, int], bool]] = {
 
 @given(members=st.lists(said(), min_size=2, max_size=4), rule=st.sampled_from(sorted(RULES)))
 def test_rules_against_counting(members: list[Said], rule: str) -> None:
-    more: dict[str, Any] = {"kofn": {"k": 2}, "weighted": {"weights": ("0.3",) * len(members)}}.get(rule, {})
+    more: dict[str, Any] = {"kofn": {"k": 2}, "weighted": {"weights": ("0.3",) * len(members)}}.get(
+        rule, {}
+    )
     document = Document(id="1", text=TEXT)
     found = ensemble(members, rule=rule, **more).predict([document, document])
     votes: dict[tuple[Any, ...], list[float | None]] = {}
@@ -90,7 +106,10 @@ def test_flat_output_is_the_best_choice_without_overlaps(members: list[Said]) ->
     patch = ensemble(members, rule="union", output="flat").predict([document])[0]
     support = {
         (m.type, m.spans): sum(
-            1.0 if s is None else s for one in members for a, b, t, s in one if (t, ((a, b),)) == (m.type, m.spans)
+            1.0 if s is None else s
+            for one in members
+            for a, b, t, s in one
+            if (t, ((a, b),)) == (m.type, m.spans)
         )
         for m in nested
     }
@@ -104,11 +123,15 @@ def test_flat_output_is_the_best_choice_without_overlaps(members: list[Said]) ->
         first, *others = rest
         without = best(others, end)
         return (
-            max(without, support[first.type, first.spans] + best(others, first.end)) if first.start >= end else without
+            max(without, support[first.type, first.spans] + best(others, first.end))
+            if first.start >= end
+            else without
         )
 
     ordered = sorted(nested, key=lambda m: (m.start, m.end))
-    assert sum(support[m.type, m.spans] for m in chosen) == pytest.approx(best(ordered, 0), abs=1e-4)
+    assert sum(support[m.type, m.spans] for m in chosen) == pytest.approx(
+        best(ordered, 0), abs=1e-4
+    )
     assert len(patch.events) == 1 + (len(chosen) < len(nested))
 
 
@@ -119,7 +142,9 @@ def test_members_are_opened_for_each_call_and_not_held() -> None:
         opened.append(number)
         return Parrot([(0, 1, "A", 0.5)])
 
-    manifest = EnsembleManifest(name="all", fascicle="0", types=("A",), rule="union", members=("0", "1"))
+    manifest = EnsembleManifest(
+        name="all", fascicle="0", types=("A",), rule="union", members=("0", "1")
+    )
     both = EnsemblePredictor(manifest, [lambda: opener(0), lambda: opener(1)])
     assert both.predict([]) == []
     assert opened == []

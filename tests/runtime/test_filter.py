@@ -14,13 +14,29 @@ from numpy.typing import NDArray
 from fascicle.core.document import Document, Mention
 from fascicle.runtime.filter import MentionFilter
 from fascicle.settings.inputs import TokenizerFacts
-from fascicle.settings.recipes.filter import FilterManifest, FilterModelSettings, FilterReading, ThresholdFacts
+from fascicle.settings.recipes.filter import (
+    FilterManifest,
+    FilterModelSettings,
+    FilterReading,
+    ThresholdFacts,
+)
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.windows import Batch
 
 Logit = Callable[[NDArray[np.int64]], float]
 TEXT = "the patient had lung cancer and fever . aspirin caused pain ."
-WORDS = [(0, 3), (4, 11), (12, 15), (16, 20), (21, 27), (28, 31), (32, 37), (40, 47), (48, 54), (55, 59)]
+WORDS = [
+    (0, 3),
+    (4, 11),
+    (12, 15),
+    (16, 20),
+    (21, 27),
+    (28, 31),
+    (32, 37),
+    (40, 47),
+    (48, 54),
+    (55, 59),
+]
 
 
 class Told:
@@ -31,7 +47,10 @@ class Told:
         self.rows = 0
 
     def run(self, inputs: Batch) -> dict[str, NDArray[np.float32]]:
-        rows = [ids[mask == 1] for ids, mask in zip(inputs["input_ids"], inputs["attention_mask"], strict=True)]
+        rows = [
+            ids[mask == 1]
+            for ids, mask in zip(inputs["input_ids"], inputs["attention_mask"], strict=True)
+        ]
         self.rows += len(rows)
         return {"logits": np.array([[0.0, self._logit(row)] for row in rows], dtype=np.float32)}
 
@@ -41,8 +60,12 @@ def tokenizer(tiny_encoder: Path) -> PieceTokenizer:
     return PieceTokenizer.from_file(tiny_encoder / "tokenizer.json").with_tokens(("<e>", "</e>"))
 
 
-def filter_of(tokenizer: PieceTokenizer, scorer: Told, *, threshold: float = 0.5, length: int = 32) -> MentionFilter:
-    facts = TokenizerFacts(sha256=tokenizer.sha256, prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad)
+def filter_of(
+    tokenizer: PieceTokenizer, scorer: Told, *, threshold: float = 0.5, length: int = 32
+) -> MentionFilter:
+    facts = TokenizerFacts(
+        sha256=tokenizer.sha256, prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad
+    )
     manifest = FilterManifest(
         name="meta",
         fascicle="0",
@@ -76,7 +99,9 @@ def test_accept_all_is_the_union_and_reject_all_is_nothing(
 ) -> None:
     documents = [Document(id=str(i), text=TEXT) for i in range(len(found))]
     yes = filter_of(tokenizer, Told(lambda ids: 50.0)).judge(documents, found)
-    assert [{(m.type, m.spans) for m in p.add} for p in yes] == [{(m.type, m.spans) for m in one} for one in found]
+    assert [{(m.type, m.spans) for m in p.add} for p in yes] == [
+        {(m.type, m.spans) for m in one} for one in found
+    ]
     assert {m.score for p in yes for m in p.add} <= {1.0}
     no = filter_of(tokenizer, Told(lambda ids: -50.0)).judge(documents, found)
     assert not any(p.add for p in no)

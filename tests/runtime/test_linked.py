@@ -1,4 +1,6 @@
-"""A predictor with links: the mentions stay, the linker is opened late, and abbreviations lend evidence."""
+"""A predictor with links: the mentions stay, the linker is opened late, and abbreviations lend
+evidence.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,13 @@ from fascicle.text.annotator import Annotator
 from fascicle.verbs.linker import fit_folder
 
 SHIPPED = pytest.mark.skipif(not shipped_linkers(), reason="no linker is shipped")
-KNOWN = {"breast cancer": "Disease", "BC": "Disease", "STAT3": "Gene", "Paris": "Location", "worm": "Species"}
+KNOWN = {
+    "breast cancer": "Disease",
+    "BC": "Disease",
+    "STAT3": "Gene",
+    "Paris": "Location",
+    "worm": "Species",
+}
 
 
 class Words(Annotator):
@@ -58,19 +66,33 @@ def test_mentions_are_those_of_the_predictor_with_links(linker: Path) -> None:
     bare, found = Words(), add_links(Words(), linker)
     text = "In Paris a worm had breast cancer and STAT3."
     document = found(text)
-    assert curies(document) == {"Paris": [], "worm": ["1"], "breast cancer": ["MESH:D1"], "STAT3": ["NCBIGene:4"]}
+    assert curies(document) == {
+        "Paris": [],
+        "worm": ["1"],
+        "breast cancer": ["MESH:D1"],
+        "STAT3": ["NCBIGene:4"],
+    }
     without = tuple(msgspec.structs.replace(one, links=()) for one in document.mentions)
     assert without == tuple(msgspec.structs.replace(one, links=()) for one in bare(text).mentions)
     assert len(document.origins) == 1
-    assert (found.name, found.types, found.sources, found.kind) == (bare.name, bare.types, bare.sources, bare.kind)
+    assert (found.name, found.types, found.sources, found.kind) == (
+        bare.name,
+        bare.types,
+        bare.sources,
+        bare.kind,
+    )
     assert found.fingerprint != bare.fingerprint
     assert found.fingerprint == add_links(Words(), linker).fingerprint
 
 
-def test_the_linker_is_opened_for_the_first_mention(linker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_linker_is_opened_for_the_first_mention(
+    linker: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     opened: list[str] = []
     real = opening.LinkerWithPacks.opened
-    monkeypatch.setattr(opening.LinkerWithPacks, "opened", lambda own: opened.append("now") or real(own))
+    monkeypatch.setattr(
+        opening.LinkerWithPacks, "opened", lambda own: opened.append("now") or real(own)
+    )
     found = add_links(Words(), linker)
     found.annotate(["nothing", "Paris", ""])
     assert opened == []
@@ -90,16 +112,27 @@ def test_short_forms_have_the_links_of_their_long_forms(linker: Path) -> None:
 
 
 def test_links_of_others_are_evidence_and_stay(linker: Path) -> None:
-    mouse = Mention(((0, 6),), "Species", source="other", links=(Link(id="10090", curie="NCBITaxon:10090"),))
+    mouse = Mention(
+        ((0, 6),), "Species", source="other", links=(Link(id="10090", curie="NCBITaxon:10090"),)
+    )
     other = Mention(((7, 20),), "Disease", source="other")
-    document = add_links(Words(), linker)(Document(id="1", text="Animal breast cancer STAT3", mentions=(mouse, other)))
+    document = add_links(Words(), linker)(
+        Document(id="1", text="Animal breast cancer STAT3", mentions=(mouse, other))
+    )
     assert document.layer("other") == (mouse, other)
     (gene,) = [one for one in document.layer("words") if one.type == "Gene"]
     assert [link.curie for link in gene.links] == ["NCBIGene:5"]
 
 
 def test_answers_do_not_depend_on_the_documents_beside(linker: Path) -> None:
-    texts = ["", "breast cancer", "BC", "nothing", "Paris and STAT3", *(one.text for one in corpus(3))]
+    texts = [
+        "",
+        "breast cancer",
+        "BC",
+        "nothing",
+        "Paris and STAT3",
+        *(one.text for one in corpus(3)),
+    ]
     documents = [Document(id=str(at), text=text) for at, text in enumerate(texts)]
     together = add_links(Words(), linker).predict(documents)
     assert together == [add_links(Words(), linker).predict([one])[0] for one in documents]
@@ -153,7 +186,10 @@ def test_a_pack_beside_a_model_does_not_take_its_links_away(linker: Path, tmp_pa
     pack = linker.parent / "pack"
     for only in ((), ("Disease",)):
         found = load(names, also=pack, link="auto", only=only)
-        assert curies(found("asthma and breast cancer")) == {"asthma": ["MESH:D001249"], "breast cancer": ["MESH:D1"]}
+        assert curies(found("asthma and breast cancer")) == {
+            "asthma": ["MESH:D001249"],
+            "breast cancer": ["MESH:D1"],
+        }
         with pytest.raises(UsageError, match="not only in MESH"):
             load(names, also=pack, link="auto", only=only, ontology="MESH")
     assert not isinstance(load(pack, only=["Disease"], link="auto"), LinkedPredictor)

@@ -15,10 +15,14 @@ from fascicle.loading import load
 
 DISEASES = re.split(
     ";",
-    "asthma;diabetes mellitus;hypertension;breast cancer;lung cancer;colorectal cancer;melanoma;psoriasis;"
-    "rheumatoid arthritis;osteoporosis;epilepsy;migraine;schizophrenia;Parkinson disease;Alzheimer disease;"
-    "multiple sclerosis;cystic fibrosis;sickle cell anemia;hemophilia;tuberculosis;malaria;pneumonia;influenza;"
-    "hepatitis B;cirrhosis;pancreatitis;Crohn disease;ulcerative colitis;celiac disease;gout;obesity;anemia;leukemia;"
+    "asthma;diabetes mellitus;hypertension;breast cancer;lung cancer;colorectal "
+    "cancer;melanoma;psoriasis;"
+    "rheumatoid arthritis;osteoporosis;epilepsy;migraine;schizophrenia;Parkinson "
+    "disease;Alzheimer disease;"
+    "multiple sclerosis;cystic fibrosis;sickle cell "
+    "anemia;hemophilia;tuberculosis;malaria;pneumonia;influenza;"
+    "hepatitis B;cirrhosis;pancreatitis;Crohn disease;ulcerative colitis;celiac "
+    "disease;gout;obesity;anemia;leukemia;"
     "lymphoma;glaucoma;cataract;stroke;myocardial infarction;heart failure;atrial fibrillation",
 )
 DRUGS = re.split(
@@ -52,7 +56,9 @@ def of_tei(names: Sequence[str], before: str, after: str, between: str) -> bytes
 
 
 def of_word(names: Sequence[str], before: str, after: str, between: str) -> bytes:
-    numbered = '<w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr>' * (before == "list")
+    numbered = '<w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr>' * (
+        before == "list"
+    )
     runs = [f"<w:r><w:t>{name}</w:t></w:r>" for name in names]
     if between == "line":
         return package(f"<w:p>{'<w:r><w:br/></w:r>'.join(runs)}</w:p>")
@@ -66,7 +72,9 @@ def of_excel(names: Sequence[str], before: str, after: str, between: str) -> byt
 
 
 def of_pdf(names: Sequence[str], before: str, after: str, between: str) -> bytes:
-    return printed([(54, 760 - float(between) * at, 10, before + name) for at, name in enumerate(names)])
+    return printed(
+        [(54, 760 - float(between) * at, 10, before + name) for at, name in enumerate(names)]
+    )
 
 
 FILES: dict[str, tuple[str, Callable[..., bytes], str, str, str]] = {
@@ -78,9 +86,21 @@ FILES: dict[str, tuple[str, Callable[..., bytes], str, str, str]] = {
     "HTML terms": ("html", of_html, "<dl><dt>", "</dl>", "<dd>is one<dt>"),
     "TEI list": ("tei.xml", of_tei, "<list><item>", "</item></list>", "</item><item>"),
     "TEI lines": ("tei.xml", of_tei, "<p>", "</p>", "<lb/>"),
-    "TEI list in a paragraph": ("tei.xml", of_tei, "<p>Some <list><item>", "</item></list></p>", "</item><item>"),
+    "TEI list in a paragraph": (
+        "tei.xml",
+        of_tei,
+        "<p>Some <list><item>",
+        "</item></list></p>",
+        "</item><item>",
+    ),
     "JATS lines": ("nxml", of_jats, "<p>", "</p>", "<break/>"),
-    "JATS list": ("nxml", of_jats, "<list><list-item><p>", "</p></list-item></list>", "</p></list-item><list-item><p>"),
+    "JATS list": (
+        "nxml",
+        of_jats,
+        "<list><list-item><p>",
+        "</p></list-item></list>",
+        "</p></list-item><list-item><p>",
+    ),
     "Word paragraphs": ("docx", of_word, "", "", ""),
     "Word list": ("docx", of_word, "list", "", ""),
     "Word lines": ("docx", of_word, "", "", "line"),
@@ -98,7 +118,9 @@ FILES: dict[str, tuple[str, Callable[..., bytes], str, str, str]] = {
 def test_every_name_of_a_list_in_a_file_is_a_mention(form: str, tmp_path: Path) -> None:
     ending, make, *parts = FILES[form]
     pytest.importorskip(
-        {"html": "selectolax", "docx": "docx", "xlsx": "openpyxl", "pdf": "pypdfium2"}.get(ending, "re")
+        {"html": "selectolax", "docx": "docx", "xlsx": "openpyxl", "pdf": "pypdfium2"}.get(
+            ending, "re"
+        )
     )
     predictor = load("biomed-fast")
     for names in (DISEASES, DRUGS):

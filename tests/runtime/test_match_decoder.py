@@ -31,13 +31,22 @@ def tables_of(windows: list[Window], chance: np.random.Generator, head: BinderSe
     if head.inference == "joint":
         shapes |= {"starts": (rows, units, len(TYPES)), "ends": (rows, units, len(TYPES))}
         shapes |= {"start_threshold": (rows, len(TYPES)), "end_threshold": (rows, len(TYPES))}
-    return {name: chance.integers(-4, 5, shape).astype(np.float32) for name, shape in shapes.items()}
+    return {
+        name: chance.integers(-4, 5, shape).astype(np.float32) for name, shape in shapes.items()
+    }
 
 
 def algorithm_1(
-    tables: Tables, windows: list[Window], *, head: BinderSettings, shifts: list[float], across_types: bool
+    tables: Tables,
+    windows: list[Window],
+    *,
+    head: BinderSettings,
+    shifts: list[float],
+    across_types: bool,
 ) -> list[Row]:
-    """With a document read through windows: a span is that of the window that answers for it, or of the best one."""
+    """With a document read through windows: a span is that of the window that answers for it, or
+    of the best one.
+    """
     maximum = head.merge == "maximum"
     found: list[Row] = []
     for b, window in enumerate(windows):
@@ -45,7 +54,9 @@ def algorithm_1(
         for k, i, w in product(range(len(TYPES)), range(count), range(WIDTH)):
             j, score = i + w, float(tables["spans"][b, i, w, k])
             null = float(tables["span_threshold"][b, k]) if "span_threshold" in tables else 0.0
-            if j >= count or not (maximum or scores_span(window, window.units[0] + i, window.units[0] + j + 1)):
+            if j >= count or not (
+                maximum or scores_span(window, window.units[0] + i, window.units[0] + j + 1)
+            ):
                 continue
             if "starts" in tables and (
                 tables["starts"][b, i, k] < tables["start_threshold"][b, k]
@@ -53,8 +64,19 @@ def algorithm_1(
             ):
                 continue
             if score > null + shifts[k]:
-                found.append((window.units[0] + i, window.units[0] + j + 1, k, score, score - null - shifts[k]))
-    found = [max((r for r in found if r[:3] == key), key=lambda r: r[3]) for key in {r[:3] for r in found}]
+                found.append(
+                    (
+                        window.units[0] + i,
+                        window.units[0] + j + 1,
+                        k,
+                        score,
+                        score - null - shifts[k],
+                    )
+                )
+    found = [
+        max((r for r in found if r[:3] == key), key=lambda r: r[3])
+        for key in {r[:3] for r in found}
+    ]
     if head.decoding == "nested":
         return sorted(found)
     kept: list[Row] = []
@@ -85,8 +107,12 @@ def test_it_is_algorithm_1(
 ) -> None:
     chance, head = np.random.default_rng(seed), BinderSettings(width=WIDTH, **form)
     manifest = manifest_of(head)
-    decision = msgspec.structs.replace(manifest.decision, nothing=0.5, nothing_by_type=tuple(s - 0.5 for s in shifts))
-    decoder = make_decoder(msgspec.structs.replace(manifest, decision=decision), APART if across_types else KINDS)
+    decision = msgspec.structs.replace(
+        manifest.decision, nothing=0.5, nothing_by_type=tuple(s - 0.5 for s in shifts)
+    )
+    decoder = make_decoder(
+        msgspec.structs.replace(manifest, decision=decision), APART if across_types else KINDS
+    )
     documents = [
         make_windows(pieces_of([[1] * n]), document=i, unit="sentence", capacity=6, overlap=2)
         for i, n in enumerate(counts)
@@ -96,7 +122,9 @@ def test_it_is_algorithm_1(
         tables = tables_of(windows, chance, head)
         sizes = np.array([w.units[1] - w.units[0] for w in windows])
         taken.append(decoder.take(tables, windows, sizes))
-        expected.append(algorithm_1(tables, windows, head=head, shifts=shifts, across_types=across_types))
+        expected.append(
+            algorithm_1(tables, windows, head=head, shifts=shifts, across_types=across_types)
+        )
     for (spans, scores), rows in zip(decoder.decide(taken, documents), expected, strict=True):
         assert spans.tolist() == [list(row[:3]) for row in rows]
         assert scores.tolist() == pytest.approx([1 / (1 + math.exp(-row[4])) for row in rows])
@@ -104,7 +132,9 @@ def test_it_is_algorithm_1(
 
 
 def one_window(count: int) -> list[Window]:
-    return make_windows(pieces_of([[1] * count]), document=0, unit="sentence", capacity=50, overlap=2)
+    return make_windows(
+        pieces_of([[1] * count]), document=0, unit="sentence", capacity=50, overlap=2
+    )
 
 
 def test_documents_without_windows() -> None:
@@ -115,17 +145,34 @@ def test_documents_without_windows() -> None:
 
 def test_tables_of_another_head_are_refused() -> None:
     windows, counts = one_window(2), np.array([2])
-    good = tables_of(windows, np.random.default_rng(1), BinderSettings(width=WIDTH, inference="joint"))
+    good = tables_of(
+        windows, np.random.default_rng(1), BinderSettings(width=WIDTH, inference="joint")
+    )
     span = {name: good[name] for name in ("spans", "span_threshold")}
-    joint, dev = BinderSettings(width=WIDTH, inference="joint"), BinderSettings(width=WIDTH, thresholds="dev")
+    joint, dev = (
+        BinderSettings(width=WIDTH, inference="joint"),
+        BinderSettings(width=WIDTH, thresholds="dev"),
+    )
     for head, tables, said in (
         (BinderSettings(width=WIDTH), good, "which are not the tables of its family"),
         (joint, span, "which are not the tables of its family"),
         (dev, span, "which are not the tables of its family"),
         (BinderSettings(width=WIDTH + 1), span, "scores spans of up to 3 units, not 4"),
-        (BinderSettings(width=WIDTH), {"span_threshold": span["span_threshold"]}, "gives no table spans"),
-        (BinderSettings(width=WIDTH), {**span, "spans": span["spans"][..., :1]}, "gives no table spans with the 2"),
-        (BinderSettings(width=WIDTH), {**span, "spans": span["spans"] * np.nan}, r"model.json says \(.* is NaN\)"),
+        (
+            BinderSettings(width=WIDTH),
+            {"span_threshold": span["span_threshold"]},
+            "gives no table spans",
+        ),
+        (
+            BinderSettings(width=WIDTH),
+            {**span, "spans": span["spans"][..., :1]},
+            "gives no table spans with the 2",
+        ),
+        (
+            BinderSettings(width=WIDTH),
+            {**span, "spans": span["spans"] * np.nan},
+            r"model.json says \(.* is NaN\)",
+        ),
         (joint, {**good, "starts": good["starts"][:, :1]}, r"model.json says \(.* do not agree"),
     ):
         with pytest.raises(ModelError, match=said):

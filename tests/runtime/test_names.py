@@ -27,14 +27,21 @@ class Reads:
     def __call__(self, documents: Sequence[Document]) -> list[Patch]:
         self.texts += [one.text for one in documents]
         return [
-            Patch(add=(mention(0, one.text.index(" ."), "Disease"), mention(0, len(one.text)))) for one in documents
+            Patch(add=(mention(0, one.text.index(" ."), "Disease"), mention(0, len(one.text))))
+            for one in documents
         ]
 
 
 def named(text: str, patch: Patch, rules: NameDecision = RULES) -> tuple[Patch, list[str]]:
     reads = Reads()
     documents = [Document(id="1", text=text)]
-    how = {"rules": rules, "pack": "", "again": reads, "types": ("Gene", "Disease"), "source": "model"}
+    how = {
+        "rules": rules,
+        "pack": "",
+        "again": reads,
+        "types": ("Gene", "Disease"),
+        "source": "model",
+    }
     (found,) = add_whole_text_names(documents, [patch], **how)
     return found, reads.texts
 
@@ -53,7 +60,9 @@ def test_a_mention_of_a_type_kept_apart_makes_no_text_a_name() -> None:
     how = {"rules": RULES, "pack": "", "types": ("Gene",), "source": "model"}
     before = Patch(add=(mention(0, 4),))
     again = lambda _: [Patch(add=(own,))]  # noqa: E731
-    assert add_whole_text_names([Document(id="1", text="lung cancer")], [before], again=again, **how) == [before]
+    assert add_whole_text_names(
+        [Document(id="1", text="lung cancer")], [before], again=again, **how
+    ) == [before]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +85,13 @@ def test_names_of_the_pack_are_those_of_the_model() -> None:
     text = "Alzheimer disease 1"
     reads = lambda documents: [Patch() for _ in documents]  # noqa: E731
     documents = [Document(id="1", text="aspirin"), Document(id="2", text=text)]
-    how = {"rules": RULES, "pack": "basic@2", "again": reads, "types": ("Chemical",), "source": "model"}
+    how = {
+        "rules": RULES,
+        "pack": "basic@2",
+        "again": reads,
+        "types": ("Chemical",),
+        "source": "model",
+    }
     found = add_whole_text_names(documents, [Patch(), Patch()], **how)
     assert [[(m.type, m.spans, m.source, m.links) for m in patch.add] for patch in found] == [
         [("Chemical", ((0, 7),), "model", ())],
@@ -100,9 +115,14 @@ def test_the_shipped_model_finds_names_alone_and_few_heads_of_columns() -> None:
 
 def test_typographic_characters_change_no_answer_of_the_shipped_model() -> None:
     model = load_single("biomed-fast@2")
-    plain = "Levels of IL-2 and TNF-alpha rose with Ca(2+) in mice with Crohn's disease and COVID-19. IL-2 was high."
+    plain = (
+        "Levels of IL-2 and TNF-alpha rose with Ca(2+) in mice with Crohn's disease and "
+        "COVID-19. IL-2 was high."
+    )
     written = plain.replace("-", "\u2011").replace("'", "\u2019")
-    first, second = (model.predict([Document(id="1", text=text)])[0].add for text in (plain, written))
+    first, second = (
+        model.predict([Document(id="1", text=text)])[0].add for text in (plain, written)
+    )
     assert first == second
     assert first
 
@@ -125,12 +145,15 @@ def test_a_pack_that_is_not_shipped_is_refused_before_anything_is_read() -> None
 
 
 def test_names_of_the_pack_are_known_for_their_type() -> None:
-    assert known_names(DocumentDecision(pack="basic@2"))(["EGFR", "no such name"]) == {"EGFR": "Gene"}
+    assert known_names(DocumentDecision(pack="basic@2"))(["EGFR", "no such name"]) == {
+        "EGFR": "Gene"
+    }
     assert known_names(DocumentDecision())(["EGFR"]) == {}
 
 
 def test_a_long_word_with_many_mentions_takes_linear_time() -> None:
-    # A word of any length may be a name. It takes a second; to cut the text at each mention takes minutes.
+    # A word of any length may be a name. It takes a second; to cut the text at each mention takes
+    # minutes.
     count = 60_000
     said = tuple(mention(at, at + 1) for at in range(1, count))
     began = time.process_time()

@@ -22,7 +22,9 @@ FOUND = st.lists(st.tuples(SPANS, st.sampled_from(["A", "B"])), max_size=6, uniq
 class Says(Annotator):
     """Says the same of every document."""
 
-    def __init__(self, name: str, found: list[tuple[tuple[int, int], str]], score: float | None) -> None:
+    def __init__(
+        self, name: str, found: list[tuple[tuple[int, int], str]], score: float | None
+    ) -> None:
         self._name, self._found, self._score = name, found, score
 
     @property
@@ -34,7 +36,10 @@ class Says(Annotator):
         return ("A", "B")
 
     def predict(self, documents: object) -> list[Patch]:
-        add = tuple(Mention((span,), kind, source=self._name, score=self._score) for span, kind in self._found)
+        add = tuple(
+            Mention((span,), kind, source=self._name, score=self._score)
+            for span, kind in self._found
+        )
         return [Patch(add=add) for _ in documents]  # type: ignore[attr-defined]
 
 
@@ -125,4 +130,7 @@ def test_an_own_name_cuts_no_longer_mention_that_has_a_link(own: Path) -> None:
     assert all(one[1] <= other[0] for one, other in pairwise(spans))
     without = {mention.text for mention in load("biomed-fast", also=own)(text)}
     assert "Angina" in without
-    assert {mention.text for mention in load("basic", also=own)(text)} >= {"Angina pectoris", "angina"}
+    assert {mention.text for mention in load("basic", also=own)(text)} >= {
+        "Angina pectoris",
+        "angina",
+    }

@@ -1,4 +1,6 @@
-"""Batches that run at once: the same answers as one after the other, and what happens to files and errors."""
+"""Batches that run at once: the same answers as one after the other, and what happens to files
+and errors.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> set[int]:
     return seen
 
 
-def test_batches_at_once_answer_as_one_after_the_other(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_at_once_answer_as_one_after_the_other(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     expected = load_single(folder, threads=1).predict(DOCUMENTS)
     assert sum(len(patch.add) for patch in expected) > 500
     seen = counted(monkeypatch)
@@ -51,7 +55,9 @@ def test_batches_at_once_answer_as_one_after_the_other(folder: Path, monkeypatch
     assert model.predict(DOCUMENTS[:1]) == expected[:1]
 
 
-def test_a_model_whose_file_was_replaced_stays_as_it_was_opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_whose_file_was_replaced_stays_as_it_was_opened(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     expected = load_single(folder, threads=1).predict(DOCUMENTS)
     model = load_single(folder, threads=2)
     (folder / "model.onnx").unlink()

@@ -22,10 +22,15 @@ def graph(tmp_path: Path) -> Path:
     """``total = a + b`` over ``[N]``."""
     from onnx import TensorProto, helper
 
-    a, b, total = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N"]) for name in ("a", "b", "total"))
+    a, b, total = (
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N"])
+        for name in ("a", "b", "total")
+    )
     node = helper.make_node("Add", ["a", "b"], ["total"])
     model = helper.make_model(
-        helper.make_graph([node], "sum", [a, b], [total]), opset_imports=[helper.make_opsetid("", 18)], ir_version=10
+        helper.make_graph([node], "sum", [a, b], [total]),
+        opset_imports=[helper.make_opsetid("", 18)],
+        ir_version=10,
     )
     path = tmp_path / "sum.onnx"
     onnx.save(model, str(path))
@@ -48,11 +53,15 @@ def test_a_missing_input_is_named(graph: Path) -> None:
 def test_a_session_can_be_sent_to_another_process(graph: Path) -> None:
     session = pickle.loads(pickle.dumps(OnnxSession.open(graph, threads=1)))
     assert session.threads == 1
-    assert session.run({"a": np.ones(1, np.float32), "b": np.ones(1, np.float32)})["total"].tolist() == [2.0]
+    assert session.run({"a": np.ones(1, np.float32), "b": np.ones(1, np.float32)})[
+        "total"
+    ].tolist() == [2.0]
 
 
 @pytest.mark.parametrize("content", [b"", b"not a graph", None])
-def test_a_damaged_file_is_a_model_error(graph: Path, tmp_path: Path, content: bytes | None) -> None:
+def test_a_damaged_file_is_a_model_error(
+    graph: Path, tmp_path: Path, content: bytes | None
+) -> None:
     damaged = tmp_path / "damaged.onnx"
     damaged.write_bytes(graph.read_bytes()[:-20] if content is None else content)
     with pytest.raises(ModelError, match=r"damaged\.onnx"):
@@ -80,12 +89,24 @@ def test_opening_loads_no_torch_and_turns_telemetry_off(graph: Path, tmp_path: P
         "assert os.environ['ORT_DISABLE_TELEMETRY'] == '1'\n"
         "assert not {'torch', 'transformers', 'onnx'} & set(sys.modules)\n"
     )
-    silencers = {"ORT_DISABLE_TELEMETRY", "ORT_TELEMETRY_DISABLED", "CI", "GITHUB_ACTIONS", "XDG_CACHE_HOME"}
+    silencers = {
+        "ORT_DISABLE_TELEMETRY",
+        "ORT_TELEMETRY_DISABLED",
+        "CI",
+        "GITHUB_ACTIONS",
+        "XDG_CACHE_HOME",
+    }
     environment = {name: value for name, value in os.environ.items() if name not in silencers}
-    environment |= {"HOME": str(home), "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    environment |= {
+        "HOME": str(home),
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
-    assert list(home.iterdir()) == []  # with telemetry on, a device id and a queue of events appear here
+    # with telemetry on, a device id and a queue of events appear here
+    assert list(home.iterdir()) == []
 
 
 @pytest.mark.parametrize("threads", [1, 2, 64])
@@ -101,7 +122,10 @@ def test_batches_are_of_the_size_that_the_session_takes_best(threads: int) -> No
             sizes.append(inputs["input_ids"].shape)
             return scorer.run(inputs)
 
-    documents = [Document(id=str(n), text="Lithium may cause nephrogenic diabetes. " * (1 + n % 40)) for n in range(60)]
+    documents = [
+        Document(id=str(n), text="Lithium may cause nephrogenic diabetes. " * (1 + n % 40))
+        for n in range(60)
+    ]
     before = model.predict(documents)
     model._scorer = Recording()
     assert [patch.add for patch in model.predict(documents)] == [patch.add for patch in before]

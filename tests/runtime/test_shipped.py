@@ -1,4 +1,6 @@
-"""Every shipped model: what it must find in easy sentences, wherever exactly it draws the bounds of names."""
+"""Every shipped model: what it must find in easy sentences, wherever exactly it draws the bounds
+of names.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,18 @@ from fascicle.loading import load
 from fascicle.runtime.places import shipped_models
 
 _SIX = {
-    "Lithium caused nephrogenic diabetes insipidus.": {"Chemical": "Lithium", "Disease": "diabetes insipidus"},
-    "Aspirin reduced the risk of myocardial infarction.": {"Chemical": "Aspirin", "Disease": "myocardial infarction"},
-    "Mutations of the BRCA1 gene cause breast cancer in women.": {"Gene": "BRCA1", "Disease": "breast cancer"},
+    "Lithium caused nephrogenic diabetes insipidus.": {
+        "Chemical": "Lithium",
+        "Disease": "diabetes insipidus",
+    },
+    "Aspirin reduced the risk of myocardial infarction.": {
+        "Chemical": "Aspirin",
+        "Disease": "myocardial infarction",
+    },
+    "Mutations of the BRCA1 gene cause breast cancer in women.": {
+        "Gene": "BRCA1",
+        "Disease": "breast cancer",
+    },
     "Saccharomyces cerevisiae and mice were infected.": {"Species": "Saccharomyces cerevisiae"},
     "HeLa cells were transfected with a plasmid.": {"CellLine": "HeLa"},
     "Human peripheral blood T lymphocytes produced interleukin-2.": {
@@ -32,15 +43,27 @@ def test_known_answers(name: str) -> None:
         (document,) = model.annotate(text)
         for kind, words in answers.items():
             start = text.index(words)
-            found = [m for m in document.mentions if m.type == kind and m.start < start + len(words) and start < m.end]
+            found = [
+                m
+                for m in document.mentions
+                if m.type == kind and m.start < start + len(words) and start < m.end
+            ]
             assert found, (text, kind, [(text[m.start : m.end], m.type) for m in document.mentions])
 
 
 @pytest.mark.parametrize("change", [str.lower, str.upper, str.title])
 @pytest.mark.parametrize("name", shipped_models())
 def test_case_hides_no_name(name: str, change: Callable[[str], str]) -> None:
-    text = "Mutations of BRCA1 were seen. HeLa cells and mice were treated with cisplatin. Breast cancer was excluded."
+    text = (
+        "Mutations of BRCA1 were seen. HeLa cells and mice were treated with cisplatin. "
+        "Breast cancer was excluded."
+    )
     (document,) = load(name, threads=1).annotate(change(text))
     found = {(m.type, text[m.start : m.end]) for m in document.mentions}
-    expected = {("Gene", "BRCA1"), ("CellLine", "HeLa"), ("Species", "mice"), ("Chemical", "cisplatin")}
+    expected = {
+        ("Gene", "BRCA1"),
+        ("CellLine", "HeLa"),
+        ("Species", "mice"),
+        ("Chemical", "cisplatin"),
+    }
     assert expected | {("Disease", "Breast cancer")} <= found

@@ -1,4 +1,6 @@
-"""Span heads through the predictor: nested answers, windows that do not show, memory that does not grow."""
+"""Span heads through the predictor: nested answers, windows that do not show, memory that does
+not grow.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,10 @@ from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.windows import Batch
 
 TYPES = ("Chemical", "Disease", "Gene")
-_WORDS = "the patient has lung cancer pain aspirin caused fever liver failure heart , . hepatitis caffeine doctors"
+_WORDS = (
+    "the patient has lung cancer pain aspirin caused fever liver failure heart , . "
+    "hepatitis caffeine doctors"
+)
 WORDS = _WORDS.split()
 DECODINGS: tuple[SpanDecoding, ...] = ("nested", "greedy", "optimal")
 
@@ -34,10 +39,17 @@ def tokenizer(tiny_encoder: Path) -> PieceTokenizer:
 
 
 def predictor(
-    scorer: Scorer, tokenizer: PieceTokenizer, *, head: SpanSettings, max_length: int = 1000, overlap: int = 0
+    scorer: Scorer,
+    tokenizer: PieceTokenizer,
+    *,
+    head: SpanSettings,
+    max_length: int = 1000,
+    overlap: int = 0,
 ) -> ModelPredictor:
     reading = ReadingSettings(max_length=max_length, overlap=overlap)
-    return ModelPredictor(manifest_of(head, tokenizer, types=TYPES, reading=reading), tokenizer, scorer)
+    return ModelPredictor(
+        manifest_of(head, tokenizer, types=TYPES, reading=reading), tokenizer, scorer
+    )
 
 
 def sentence(words: Sequence[str], *, name: str = "d") -> Document:
@@ -48,7 +60,8 @@ def sentence(words: Sequence[str], *, name: str = "d") -> Document:
 
 @dataclass(frozen=True, kw_only=True)
 class ContextFree:
-    """Scores of a span that hang on nothing but its own words; what lies beyond the units of a window is noise.
+    """Scores of a span that hang on nothing but its own words; what lies beyond the units of a
+    window is noise.
 
     Attributes:
         width: of the head.
@@ -90,7 +103,9 @@ def brief(mentions: Sequence[Mention]) -> list[tuple[int, int, str, float | None
     return sorted((m.start, m.end, m.type, m.score) for m in mentions)
 
 
-def mentions_of(model: ModelPredictor, document: Document) -> list[tuple[int, int, str, float | None]]:
+def mentions_of(
+    model: ModelPredictor, document: Document
+) -> list[tuple[int, int, str, float | None]]:
     return brief(model.predict([document])[0].add)
 
 
@@ -99,9 +114,15 @@ TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=60)
 
 @given(data=st.data(), words=TEXTS, seed=st.integers(0, 999), decoding=st.sampled_from(DECODINGS))
 def test_windows_do_not_show(
-    tokenizer: PieceTokenizer, data: st.DataObject, words: list[str], seed: int, decoding: SpanDecoding
+    tokenizer: PieceTokenizer,
+    data: st.DataObject,
+    words: list[str],
+    seed: int,
+    decoding: SpanDecoding,
 ) -> None:
-    """A text in overlapping windows gives what it gives in one, where no span is longer than what windows share."""
+    """A text in overlapping windows gives what it gives in one, where no span is longer than
+    what windows share.
+    """
     max_length = data.draw(st.integers(8, 30), label="max_length")
     overlap = data.draw(st.integers(1, (max_length - 2) // 2), label="overlap")
     width = data.draw(st.integers(1, overlap + 1), label="width")
@@ -115,7 +136,9 @@ def test_windows_do_not_show(
     assert len({(start, end) for start, end, _, _ in found}) == len(found)
 
 
-@given(words=TEXTS, seed=st.integers(0, 999), max_length=st.integers(8, 20), overlap=st.integers(0, 4))
+@given(
+    words=TEXTS, seed=st.integers(0, 999), max_length=st.integers(8, 20), overlap=st.integers(0, 4)
+)
 def test_windows_that_share_less_lose_only_spans_that_reach_over_their_ends(
     tokenizer: PieceTokenizer, words: list[str], seed: int, max_length: int, overlap: int
 ) -> None:
@@ -152,7 +175,9 @@ class Watched:
 def test_a_sentence_of_thousands_of_words_needs_no_larger_tables(
     tokenizer: PieceTokenizer, decoding: SpanDecoding
 ) -> None:
-    """Neither the tables of the network nor what is held beside them grow with the length of a sentence."""
+    """Neither the tables of the network nor what is held beside them grow with the length of a
+    sentence.
+    """
     head = SpanSettings(level="piece", width=32, width_embedding=1, decoding=decoding)
     chance = np.random.default_rng(1)
     used = {}
@@ -170,4 +195,5 @@ def test_a_sentence_of_thousands_of_words_needs_no_larger_tables(
         assert patch.add[-1].end > 0.98 * len(document.text)
     assert used[16_000][0] == used[2_000][0]
     words_more = 16_000 - 2_000
-    assert used[16_000][1] - used[2_000][1] < 1_000 * words_more  # pieces, windows and mentions; a band is 2,048 a word
+    # pieces, windows and mentions; a band is 2,048 a word
+    assert used[16_000][1] - used[2_000][1] < 1_000 * words_more

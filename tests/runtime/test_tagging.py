@@ -1,4 +1,6 @@
-"""What predictors say of words: the tags of heads, the scores of mentions, and the mean of several predictors."""
+"""What predictors say of words: the tags of heads, the scores of mentions, and the mean of
+several predictors.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,12 @@ from fascicle.text.windows import Batch
 
 TYPES = ("Chemical", "Disease")
 # "hepatitis" and "patients" have two pieces each
-TEXTS = ("the patient has hepatitis . no pain", "", "aspirin caused hepatitis in patients", "fever " * 40)
+TEXTS = (
+    "the patient has hepatitis . no pain",
+    "",
+    "aspirin caused hepatitis in patients",
+    "fever " * 40,
+)
 HEADS = [
     SoftmaxSettings(),
     SoftmaxSettings(scheme="IO", decoding="lenient"),
@@ -73,15 +80,21 @@ def tokenizer(tiny_encoder: Path) -> PieceTokenizer:
     return PieceTokenizer.from_file(tiny_encoder / "tokenizer.json")
 
 
-def predictor(head: AnyHead, tokenizer: PieceTokenizer, scorer: Any = None, **options: Any) -> ModelPredictor:
+def predictor(
+    head: AnyHead, tokenizer: PieceTokenizer, scorer: Any = None, **options: Any
+) -> ModelPredictor:
     manifest = Manifest(
         name="tested",
         fascicle="0",
         runtime="onnx",
         types=TYPES,
         heads={"one": head},
-        reading=ReadingSettings(max_length=options.pop("max_length", 300), overlap=options.pop("overlap", 0)),
-        tokenizer=TokenizerFacts(sha256="", prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad),
+        reading=ReadingSettings(
+            max_length=options.pop("max_length", 300), overlap=options.pop("overlap", 0)
+        ),
+        tokenizer=TokenizerFacts(
+            sha256="", prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad
+        ),
         decision=Decision(answer="one", decoding=head.decoding, nothing=0.25),
     )
     return ModelPredictor(manifest, tokenizer, scorer or ByPiece(head), **options)
@@ -89,18 +102,25 @@ def predictor(head: AnyHead, tokenizer: PieceTokenizer, scorer: Any = None, **op
 
 def documents() -> list[Document]:
     return [
-        Document(id=str(at), text=text, sentences=((0, len(text)),) if text else ()) for at, text in enumerate(TEXTS)
+        Document(id=str(at), text=text, sentences=((0, len(text)),) if text else ())
+        for at, text in enumerate(TEXTS)
     ]
 
 
 def expected_of(head: AnyHead, text: str, tokenizer: PieceTokenizer) -> np.ndarray:  # type: ignore[type-arg]
-    """Tags of the words of a text of one sentence, by hand; the first piece of each word says them."""
+    """Tags of the words of a text of one sentence, by hand; the first piece of each word says
+    them.
+    """
     scorer = ByPiece(head)
     words = text.split()
     cut = [tokenizer.encode([word])[0][0] for word in words]
     by_piece = head.level == "piece"
     units = [piece for pieces in cut for piece in (pieces if by_piece else pieces[:1])]
-    emissions = scorer.table[np.array(units, dtype=np.int64)].copy() if units else np.zeros((0, scorer.tags))
+    emissions = (
+        scorer.table[np.array(units, dtype=np.int64)].copy()
+        if units
+        else np.zeros((0, scorer.tags))
+    )
     if head.family == "multilabel":
         found = 1 / (1 + np.exp(-(emissions[:, 1:].astype(np.float64) - 0.25)))
     else:
@@ -108,7 +128,9 @@ def expected_of(head: AnyHead, text: str, tokenizer: PieceTokenizer) -> np.ndarr
         chain = ChainScores(**scorer.chain) if head.family == "crf" else None
         decision = TagDecision(scheme=SCHEMES[head.scheme], decoding=head.decoding, chain=chain)  # type: ignore[union-attr]
         found = tag_marginals([emissions], decision)[0][:, 1:]
-    firsts = np.cumsum([0, *(len(pieces) if by_piece else 1 for pieces in cut)])[:-1].astype(np.int64)
+    firsts = np.cumsum([0, *(len(pieces) if by_piece else 1 for pieces in cut)])[:-1].astype(
+        np.int64
+    )
     return found[firsts]
 
 
@@ -122,12 +144,16 @@ def test_words_have_the_tags_of_the_head(head: AnyHead, tokenizer: PieceTokenize
     assert [one.patch for one in found] == model.predict(given)
     for document, one in zip(given, found, strict=True):
         assert [document.text[a:b] for a, b in one.words.tolist()] == document.text.split()
-        np.testing.assert_allclose(one.probabilities, expected_of(head, document.text, tokenizer), atol=1e-6)
+        np.testing.assert_allclose(
+            one.probabilities, expected_of(head, document.text, tokenizer), atol=1e-6
+        )
     assert sum(len(one.patch.add) for one in found) > 5
     assert model.tag([]) == []
 
 
-@pytest.mark.parametrize("head", [SoftmaxSettings(), MultiLabelSettings(), SoftmaxSettings(level="piece")], ids=str)
+@pytest.mark.parametrize(
+    "head", [SoftmaxSettings(), MultiLabelSettings(), SoftmaxSettings(level="piece")], ids=str
+)
 def test_windows_and_parts_do_not_show(head: AnyHead, tokenizer: PieceTokenizer) -> None:
     text = " . ".join(TEXTS)
     (whole,) = predictor(head, tokenizer).tag([Document(id="d", text=text)])
@@ -164,21 +190,31 @@ def test_a_head_of_spans_says_the_scores_of_its_mentions(tokenizer: PieceTokeniz
 class Says(Annotator):
     """Gives the same mentions of each text."""
 
-    def __init__(self, *said: tuple[int, int, str, float | None], types: Sequence[str] = TYPES) -> None:
+    def __init__(
+        self, *said: tuple[int, int, str, float | None], types: Sequence[str] = TYPES
+    ) -> None:
         self._said, self._types = said, tuple(types)
 
     name = "says"  # type: ignore[assignment]
     types = property(lambda self: self._types)
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
-        add = tuple(Mention(((a, b),), kind, score=score, source="says") for a, b, kind, score in self._said)
+        add = tuple(
+            Mention(((a, b),), kind, score=score, source="says") for a, b, kind, score in self._said
+        )
         return [Patch(add=add) for _ in documents]
 
 
-def ensemble(*members: Annotator, types: Sequence[str] = TYPES, **settings: Any) -> EnsemblePredictor:
+def ensemble(
+    *members: Annotator, types: Sequence[str] = TYPES, **settings: Any
+) -> EnsemblePredictor:
     names = tuple(str(at) for at in range(len(members)))
     manifest = EnsembleManifest(
-        name="all", fascicle="0", types=tuple(types), members=names, **{"rule": "majority", **settings}
+        name="all",
+        fascicle="0",
+        types=tuple(types),
+        members=names,
+        **{"rule": "majority", **settings},
     )
     openers: list[Callable[[], Annotator]] = [lambda one=one: one for one in members]  # type: ignore[misc]
     return EnsemblePredictor(manifest, openers)
@@ -188,7 +224,11 @@ LUNG = Document(id="d", text="no lung pain")  # words 0-2, 3-7, 8-12
 
 
 def test_a_vote_without_scores_says_the_share_of_its_votes() -> None:
-    voters = ensemble(Says((3, 12, "Disease", None)), Says((3, 12, "Disease", None)), Says((8, 12, "Disease", None)))
+    voters = ensemble(
+        Says((3, 12, "Disease", None)),
+        Says((3, 12, "Disease", None)),
+        Says((8, 12, "Disease", None)),
+    )
     (one,) = voters.tag([LUNG])
     assert [(m.start, m.end) for m in one.patch.add] == [(3, 12)]
     np.testing.assert_allclose(one.probabilities, [[0] * 4, [0, 0, 2 / 3, 0], [0, 0, 1 / 3, 2 / 3]])
@@ -206,11 +246,15 @@ def test_a_vote_with_scores_says_their_mean_with_weights_over_those_that_know_th
     expected[1, 2] = (0.5 + 3 * 0.9) / 4
     expected[2, 0] = (0.9 + 2 * 0.25) / 6
     np.testing.assert_allclose(one.probabilities, expected)
-    assert one.patch == ensemble(*members, rule="weighted", weights=("1", "3", "2")).predict([LUNG])[0]
+    assert (
+        one.patch == ensemble(*members, rule="weighted", weights=("1", "3", "2")).predict([LUNG])[0]
+    )
 
 
 def test_a_mean_of_models_is_in_io_if_one_of_them_is(tokenizer: PieceTokenizer) -> None:
-    members = [predictor(head, tokenizer) for head in (SoftmaxSettings(), SoftmaxSettings(scheme="IO"))]
+    members = [
+        predictor(head, tokenizer) for head in (SoftmaxSettings(), SoftmaxSettings(scheme="IO"))
+    ]
     both = ensemble(*members)
     assert both.tag_space == TagSpace(scheme="IO", meaning="mean")
     (bio,), (io,), (one,) = (model.tag([LUNG]) for model in (*members, both))

@@ -56,6 +56,10 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def served(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     """A service of two pipelines: the small one, and one that does what texts say."""
     kept = str(tmp_path_factory.mktemp("curation") / "decisions.sqlite")
-    settings = ServeSettings(body=300_000, text=20_000, documents=50, seconds=20, idle=1, curation=kept)
-    with standing({"small": PipelineOpener(given=str(small)), "poison": Poison()}, settings) as found:
+    settings = ServeSettings(
+        body=300_000, text=20_000, documents=50, seconds=20, idle=1, curation=kept
+    )
+    with standing(
+        {"small": PipelineOpener(given=str(small)), "poison": Poison()}, settings
+    ) as found:
         yield found

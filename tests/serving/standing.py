@@ -63,10 +63,18 @@ class Standing:
     log: list[dict[str, Any]] = field(default_factory=list)
 
     def ask(
-        self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None, timeout: float = 60
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = 60,
     ) -> Reply:
         content = body if isinstance(body, bytes | None) else json.dumps(body).encode()
-        given = {**(JSON if body is not None and not isinstance(body, bytes) else {}), **(headers or {})}
+        given = {
+            **(JSON if body is not None and not isinstance(body, bytes) else {}),
+            **(headers or {}),
+        }
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         try:
             connection.request(method, path, content, given)
@@ -92,13 +100,17 @@ class Standing:
 
 
 @contextmanager
-def standing(pipelines: Mapping[str, Served], settings: ServeSettings | None = None) -> Iterator[Standing]:
+def standing(
+    pipelines: Mapping[str, Served], settings: ServeSettings | None = None
+) -> Iterator[Standing]:
     service = service_of(pipelines, settings or ServeSettings())
     service.start()
     log: list[dict[str, Any]] = []
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(app_of(service, log=log.append), log_config=None, server_header=False, ws="none")
+        config = uvicorn.Config(
+            app_of(service, log=log.append), log_config=None, server_header=False, ws="none"
+        )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]}, daemon=True)
         thread.start()

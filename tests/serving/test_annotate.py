@@ -1,4 +1,6 @@
-"""Documents through the service: each answer is that of the pipeline, and a bad document costs itself alone."""
+"""Documents through the service: each answer is that of the pipeline, and a bad document costs
+itself alone.
+"""
 
 from __future__ import annotations
 
@@ -51,16 +53,24 @@ def test_answers_are_those_of_the_pipeline(served: Standing, offline: Pipeline) 
 
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=60), min_size=1, max_size=5))
-def test_any_text_comes_back_as_it_was(served: Standing, offline: Pipeline, texts: list[str]) -> None:
+@given(
+    st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=60), min_size=1, max_size=5)
+)
+def test_any_text_comes_back_as_it_was(
+    served: Standing, offline: Pipeline, texts: list[str]
+) -> None:
     answers = served.annotate(*({"text": text} for text in texts)).json["documents"]
     documents = [Document(id=f"text-{at}", text=text) for at, text in enumerate(texts, start=1)]
     assert [one["document"] for one in answers] == expected(offline, *documents)
 
 
-def test_documents_may_have_any_field_of_the_native_format(served: Standing, offline: Pipeline) -> None:
+def test_documents_may_have_any_field_of_the_native_format(
+    served: Standing, offline: Pipeline
+) -> None:
     mention = Mention(((0, 7),), "Drug", 0.5, "other")
-    document = Document(id="a", text=TEXTS[0], mentions=(mention,), meta={"journal": "x"}, words=((0, 7),))
+    document = Document(
+        id="a", text=TEXTS[0], mentions=(mention,), meta={"journal": "x"}, words=((0, 7),)
+    )
     (answer,) = served.annotate(json.loads(codec.encode(document))).json["documents"]
     assert [answer["document"]] == expected(offline, document)
     assert answer["document"]["meta"] == {"journal": "x"}
@@ -81,15 +91,21 @@ def test_documents_may_have_any_field_of_the_native_format(served: Standing, off
     ],
 )
 def test_a_bad_document_costs_itself(served: Standing, wrong: Any, told: str) -> None:
-    answers = served.annotate({"id": "good", "text": "pain"}, wrong, {"text": "pain"}).json["documents"]
+    answers = served.annotate({"id": "good", "text": "pain"}, wrong, {"text": "pain"}).json[
+        "documents"
+    ]
     assert [one["status"] for one in answers] == ["done", "refused", "done"]
     assert told in answers[1]["problem"]["detail"]
     assert "document" not in answers[1]
 
 
 def test_a_refused_document_keeps_its_id(served: Standing) -> None:
-    answers = served.annotate({"id": "mine"}, {"text": 1}, {"id": [7], "text": "x"}).json["documents"]
-    assert [(one["id"], one["status"]) for one in answers] == [(i, "refused") for i in ("mine", "text-2", "text-3")]
+    answers = served.annotate({"id": "mine"}, {"text": 1}, {"id": [7], "text": "x"}).json[
+        "documents"
+    ]
+    assert [(one["id"], one["status"]) for one in answers] == [
+        (i, "refused") for i in ("mine", "text-2", "text-3")
+    ]
 
 
 def test_a_number_is_an_id(served: Standing) -> None:
@@ -106,7 +122,9 @@ def test_a_type_that_the_pipeline_does_not_look_for_is_refused(served: Standing,
     assert "'Diseases' (did you mean 'Disease'?)" in answer.json["detail"]
 
 
-def test_what_is_asked_for_is_left_out_of_what_was_found(served: Standing, offline: Pipeline) -> None:
+def test_what_is_asked_for_is_left_out_of_what_was_found(
+    served: Standing, offline: Pipeline
+) -> None:
     (whole,) = expected(offline, Document(id="text-1", text=TEXTS[1]))
     given = {"text": TEXTS[1]}
     (only,) = served.annotate(given, query="?types=Disease").json["documents"]
@@ -114,20 +132,29 @@ def test_what_is_asked_for_is_left_out_of_what_was_found(served: Standing, offli
     assert 0 < len(wanted) < len(whole["mentions"])
     assert only["document"]["mentions"] == wanted
     (sure,) = served.annotate(given, query="?min_score=0.99").json["documents"]
-    assert sure["document"]["mentions"] == [one for one in whole["mentions"] if one.get("score", 1) >= 0.99]
+    assert sure["document"]["mentions"] == [
+        one for one in whole["mentions"] if one.get("score", 1) >= 0.99
+    ]
     own = {"text": "pain", "mentions": [{"spans": [[0, 4]], "type": "Mine", "score": 0.1}]}
     (kept,) = served.annotate(own, query="?types=Disease&min_score=0.5").json["documents"]
     assert "Mine" in {one["type"] for one in kept["document"]["mentions"]}
     (bare,) = served.annotate(given, query="?link=false").json["documents"]
-    assert {bool(one.get("links")) for one in whole["mentions"] if one["source"] == "terms"} == {True}
+    assert {bool(one.get("links")) for one in whole["mentions"] if one["source"] == "terms"} == {
+        True
+    }
     assert [{**one, "links": None} for one in whole["mentions"]] == [
         {**one, "links": None} for one in bare["document"]["mentions"]
     ]
     assert not any(one.get("links") for one in bare["document"]["mentions"])
     assert "linked" not in {one["code"] for one in bare["document"].get("events", ())}
-    mine = {"text": "pain", "mentions": [{"spans": [[0, 4]], "type": "Mine", "links": [{"id": "1"}]}]}
+    mine = {
+        "text": "pain",
+        "mentions": [{"spans": [[0, 4]], "type": "Mine", "links": [{"id": "1"}]}],
+    }
     (kept,) = served.annotate(mine, query="?link=false").json["documents"]
-    assert [one.get("links") for one in kept["document"]["mentions"] if one["type"] == "Mine"] == [[{"id": "1"}]]
+    assert [one.get("links") for one in kept["document"]["mentions"] if one["type"] == "Mine"] == [
+        [{"id": "1"}]
+    ]
     (told,) = served.annotate(given, query="?candidates=2").json["documents"]
     assert {one["mention"] for one in told["candidates"]} == set(range(len(whole["mentions"])))
     assert max(len(one["candidates"]) for one in told["candidates"]) <= 2
@@ -144,13 +171,17 @@ def test_what_is_asked_for_is_left_out_of_what_was_found(served: Standing, offli
 def test_other_formats_have_the_same_mentions(
     served: Standing, offline: Pipeline, tmp_path: Path, media: str, suffix: str
 ) -> None:
-    reply = served.annotate({"id": "12", "text": TEXTS[0]}, headers={"Accept": f"text/html;q=0.1, {media}"})
+    reply = served.annotate(
+        {"id": "12", "text": TEXTS[0]}, headers={"Accept": f"text/html;q=0.1, {media}"}
+    )
     assert reply.headers["content-type"].startswith(media)
     path = tmp_path / f"answer{suffix}"
     path.write_bytes(reply.content)
     (found,) = read(path)
     (wanted,) = offline.stream([Document(id="12", text=TEXTS[0])])
-    assert {(one.start, one.end, one.type) for one in found} == {(one.start, one.end, one.type) for one in wanted}
+    assert {(one.start, one.end, one.type) for one in found} == {
+        (one.start, one.end, one.type) for one in wanted
+    }
     refused = served.annotate({"text": TEXTS[0]}, {"text": 5}, headers={"Accept": media})
     assert refused.status == 422
     assert [one["status"] for one in refused.json["documents"]] == ["refused"]
@@ -160,13 +191,18 @@ def test_a_stream_keeps_the_order(served: Standing, offline: Pipeline) -> None:
     texts = [TEXTS[at % 3] + " " * at for at in range(200)]
     lines = [json.dumps({"text": text}).encode() for text in texts]
     lines[7:7] = [b"", b"{", b'{"text": 5}']
-    reply = served.ask("POST", "/v1/stream", b"\n".join(lines), {"Content-Type": "application/x-ndjson"})
+    reply = served.ask(
+        "POST", "/v1/stream", b"\n".join(lines), {"Content-Type": "application/x-ndjson"}
+    )
     answers = [json.loads(line) for line in reply.content.splitlines()]
     assert [one["id"] for one in answers] == [f"text-{at}" for at in range(1, 203)]
     assert [one["status"] for one in answers[7:9]] == ["refused", "refused"]
     del answers[7:9]
     found = [one["document"].get("mentions") for one in answers]
-    assert found == [one.get("mentions") for one in expected(offline, *(Document(id="x", text=text) for text in texts))]
+    assert found == [
+        one.get("mentions")
+        for one in expected(offline, *(Document(id="x", text=text) for text in texts))
+    ]
 
 
 def test_a_stream_answers_while_it_is_read(served: Standing) -> None:
@@ -187,31 +223,42 @@ def test_a_stream_answers_while_it_is_read(served: Standing) -> None:
 
 def test_an_error_costs_one_document(served: Standing) -> None:
     texts = ["x and x", "!raise x", "!outside", "xx"]
-    answers = served.annotate(*({"text": text} for text in texts), query="?pipeline=poison").json["documents"]
+    answers = served.annotate(*({"text": text} for text in texts), query="?pipeline=poison").json[
+        "documents"
+    ]
     assert [one["status"] for one in answers] == ["done", "failed", "failed", "done"]
     good = [Document(id=f"text-{at}", text=texts[at - 1]) for at in (1, 4)]
-    assert [one["document"] for one in answers if one["status"] == "done"] == expected(open_poison(), *good)
+    assert [one["document"] for one in answers if one["status"] == "done"] == expected(
+        open_poison(), *good
+    )
     assert "LookupError" in answers[1]["problem"]["detail"]
 
 
 def test_a_crash_costs_one_document(served: Standing) -> None:
     before = served.service.pools["poison"].deaths
     texts = ["x and x", "no letter", "!segfault x", "xx"]
-    answers = served.annotate(*({"text": text} for text in texts), query="?pipeline=poison").json["documents"]
+    answers = served.annotate(*({"text": text} for text in texts), query="?pipeline=poison").json[
+        "documents"
+    ]
     assert [one["status"] for one in answers] == ["done", "done", "failed", "done"]
     assert "killed:SIGSEGV" in answers[2]["problem"]["detail"]
     good = [Document(id=f"text-{at}", text=texts[at - 1]) for at in (1, 2, 4)]
-    assert [one["document"] for one in answers if one["status"] == "done"] == expected(open_poison(), *good)
+    assert [one["document"] for one in answers if one["status"] == "done"] == expected(
+        open_poison(), *good
+    )
     assert served.service.pools["poison"].deaths == before + 3
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("poison", "status"), [("exit", "failed"), ("hang", "timed_out"), ("grow", "failed"), ("allocate", "failed")]
+    ("poison", "status"),
+    [("exit", "failed"), ("hang", "timed_out"), ("grow", "failed"), ("allocate", "failed")],
 )
 def test_other_poison_costs_one_document(small: Path, poison: str, status: str) -> None:
     with standing({"poison": Poison()}) as alone:
-        answers = alone.annotate({"text": "x"}, {"text": f"!{poison} x"}, {"text": "xx"}).json["documents"]
+        answers = alone.annotate({"text": "x"}, {"text": f"!{poison} x"}, {"text": "xx"}).json[
+            "documents"
+        ]
     assert [one["status"] for one in answers] == ["done", status, "done"]
     assert "Traceback" not in json.dumps(answers)
 

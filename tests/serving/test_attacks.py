@@ -1,4 +1,6 @@
-"""What strangers try: each attempt has an answer of its own kind, costs nobody else anything, and tells nothing."""
+"""What strangers try: each attempt has an answer of its own kind, costs nobody else anything,
+and tells nothing.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ GOOD = {"documents": [{"text": "x"}]}
 
 @pytest.fixture(scope="module")
 def locked() -> Iterator[Standing]:
-    settings = ServeSettings(body=50_000, text=5_000, documents=20, idle=1, token=TOKEN, requests=20, hosts=LOCAL)
+    settings = ServeSettings(
+        body=50_000, text=5_000, documents=20, idle=1, token=TOKEN, requests=20, hosts=LOCAL
+    )
     with standing({"poison": Poison()}, settings) as found:
         yield found
         assert TOKEN not in json.dumps(found.log)
@@ -37,7 +41,9 @@ def path_of(endpoint: Endpoint) -> str:
 
 def is_problem(content: bytes) -> bool:
     found = json.loads(content)
-    return {"title", "status", "detail", "code"} <= found.keys() and "Traceback" not in found["detail"]
+    return {"title", "status", "detail", "code"} <= found.keys() and "Traceback" not in found[
+        "detail"
+    ]
 
 
 @pytest.mark.parametrize("endpoint", CLOSED, ids=lambda one: f"{one.method} {one.path}")
@@ -53,11 +59,17 @@ def is_problem(content: bytes) -> bool:
         {"Authorization": "Bearer "},
         {"Authorization": "Bearer é"},
         {"Cookie": f"token={TOKEN}"},
-        {"X-Forwarded-For": "127.0.0.1", "X-Original-URL": "/health", "X-HTTP-Method-Override": "GET"},
+        {
+            "X-Forwarded-For": "127.0.0.1",
+            "X-Original-URL": "/health",
+            "X-HTTP-Method-Override": "GET",
+        },
     ],
     ids=range(10),
 )
-def test_every_route_needs_the_token(locked: Standing, endpoint: Endpoint, headers: dict[str, str]) -> None:
+def test_every_route_needs_the_token(
+    locked: Standing, endpoint: Endpoint, headers: dict[str, str]
+) -> None:
     body = json.dumps(GOOD).encode() if endpoint.body is not None else None
     given = {name: value.encode().decode("latin-1") for name, value in {**JSON, **headers}.items()}
     reply = locked.ask(endpoint.method, path_of(endpoint), body, given)
@@ -98,8 +110,12 @@ def test_no_path_leads_around_the_guard(locked: Standing, path: str) -> None:
     assert b"fingerprint" not in answer
 
 
-def test_a_method_that_a_path_does_not_have_is_answered_with_those_that_it_has(served: Standing) -> None:
-    paths = {path_of(one): {other.method for other in ROUTES if other.path == one.path} for one in ROUTES}
+def test_a_method_that_a_path_does_not_have_is_answered_with_those_that_it_has(
+    served: Standing,
+) -> None:
+    paths = {
+        path_of(one): {other.method for other in ROUTES if other.path == one.path} for one in ROUTES
+    }
     for path, methods in paths.items():
         reply = served.ask("BREW", path)
         assert reply.status == 405, path
@@ -124,8 +140,16 @@ def test_of_two_values_none_is_taken_in_silence(served: Standing, path: str, nam
 
 
 def test_files_beyond_the_page_are_not_served(served: Standing) -> None:
-    for path in ("/page/../app.py", "/page/%2e%2e/app.py", "/page/..%2fapp.py", "/page//etc/passwd", "/page/"):
-        answer = served.raw(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+    for path in (
+        "/page/../app.py",
+        "/page/%2e%2e/app.py",
+        "/page/..%2fapp.py",
+        "/page//etc/passwd",
+        "/page/",
+    ):
+        answer = served.raw(
+            f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
+        )
         assert answer.split(b" ")[1] in (b"404", b"400", b"405"), path
         assert b"create_app" not in answer
 
@@ -168,8 +192,12 @@ def test_files_beyond_the_page_are_not_served(served: Standing) -> None:
     ],
     ids=str,
 )
-def test_headers_of_other_pages_are_refused(locked: Standing, headers: dict[str, str], status: int) -> None:
-    reply = locked.ask("POST", "/v1/annotate", json.dumps(GOOD).encode(), {**JSON, **BEARER, **headers})
+def test_headers_of_other_pages_are_refused(
+    locked: Standing, headers: dict[str, str], status: int
+) -> None:
+    reply = locked.ask(
+        "POST", "/v1/annotate", json.dumps(GOOD).encode(), {**JSON, **BEARER, **headers}
+    )
     assert reply.status == status
     assert status == 200 or is_problem(reply.content)
 
@@ -182,7 +210,11 @@ CONTENTS: list[tuple[str, bytes, int]] = [
     ("zero", b"\x00" * 100, 400),
     ("deep arrays", b"[" * 40_000, 422),
     ("deep objects", b'{"documents":[' + b'{"meta":' * 5_000, 400),
-    ("deep and whole", b'{"documents":[{"text":"x","meta":' + b"[" * 5_000 + b"]" * 5_000 + b"}]}", 400),
+    (
+        "deep and whole",
+        b'{"documents":[{"text":"x","meta":' + b"[" * 5_000 + b"]" * 5_000 + b"}]}",
+        400,
+    ),
     ("an array", b"[]", 422),
     ("a number", b"1e999", 422),
     ("another field", b'{"documents":[],"pipeline":"/etc/passwd"}', 422),
@@ -190,18 +222,36 @@ CONTENTS: list[tuple[str, bytes, int]] = [
     ("too many documents", json.dumps({"documents": [{"text": "x"}] * 21}).encode(), 413),
     ("too many bytes", json.dumps({"documents": [{"text": "x" * 60_000}]}).encode(), 413),
     ("no documents", b'{"documents":[]}', 200),
-    ("a huge number", b'{"documents":[{"text":"x","mentions":[{"spans":[[0,' + b"9" * 400 + b']],"type":"a"}]}]}', 200),
+    (
+        "a huge number",
+        b'{"documents":[{"text":"x","mentions":[{"spans":[[0,' + b"9" * 400 + b']],"type":"a"}]}]}',
+        200,
+    ),
     ("offsets beyond", b'{"documents":[{"text":"x","words":[[0,99]]}]}', 200),
-    ("negative offsets", b'{"documents":[{"text":"x","mentions":[{"spans":[[-1,1]],"type":"a"}]}]}', 200),
-    ("no number", b'{"documents":[{"text":"x","mentions":[{"spans":[[0,1]],"type":"a","score":NaN}]}]}', 400),
+    (
+        "negative offsets",
+        b'{"documents":[{"text":"x","mentions":[{"spans":[[-1,1]],"type":"a"}]}]}',
+        200,
+    ),
+    (
+        "no number",
+        b'{"documents":[{"text":"x","mentions":[{"spans":[[0,1]],"type":"a","score":NaN}]}]}',
+        400,
+    ),
     ("the same key twice", b'{"documents":[{"text":"x","text":"!raise"}]}', 200),
-    ("a URL for a text", b'{"documents":[{"text":"http://127.0.0.1:9/x","meta":{"url":"file:///etc/passwd"}}]}', 200),
+    (
+        "a URL for a text",
+        b'{"documents":[{"text":"http://127.0.0.1:9/x","meta":{"url":"file:///etc/passwd"}}]}',
+        200,
+    ),
     ("an id that is code", b'{"documents":[{"id":"<script>alert(1)</script>","text":"x"}]}', 200),
     ("an id with a line break", b'{"documents":[{"id":"a\\r\\nSet-Cookie: a=b","text":"x"}]}', 200),
 ]
 
 
-@pytest.mark.parametrize(("content", "status"), [one[1:] for one in CONTENTS], ids=[one[0] for one in CONTENTS])
+@pytest.mark.parametrize(
+    ("content", "status"), [one[1:] for one in CONTENTS], ids=[one[0] for one in CONTENTS]
+)
 def test_content_is_taken_or_refused(locked: Standing, content: bytes, status: int) -> None:
     reply = locked.ask("POST", "/v1/annotate", content, {**JSON, **BEARER})
     assert reply.status == status
@@ -235,7 +285,9 @@ def test_parameters_are_checked(locked: Standing, query: str) -> None:
     assert len(reply.content) < 1_000
 
 
-@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "HEAD", "CONNECT", "NONSENSE"])
+@pytest.mark.parametrize(
+    "method", ["GET", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "HEAD", "CONNECT", "NONSENSE"]
+)
 def test_other_methods_are_refused(locked: Standing, method: str) -> None:
     reply = locked.ask(method, "/v1/annotate", None, BEARER)
     assert reply.status in (400, 404, 405)
@@ -302,11 +354,19 @@ def test_two_lengths_are_no_request(locked: Standing) -> None:
 
 
 def test_a_request_with_two_ends_is_the_last_of_its_connection(locked: Standing) -> None:
-    """A proxy may have seen another end (RFC 9112, 6.1): what follows could be a request that it never checked."""
+    """A proxy may have seen another end (RFC 9112, 6.1): what follows could be a request that it
+    never checked.
+    """
     both = "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
     hidden = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    for path, lines in (("/health", ""), ("/v1/annotate", f"Authorization: Bearer {TOKEN}\r\n"), ("/nowhere", "")):
-        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{lines}Content-Type: application/json\r\n"
+    for path, lines in (
+        ("/health", ""),
+        ("/v1/annotate", f"Authorization: Bearer {TOKEN}\r\n"),
+        ("/nowhere", ""),
+    ):
+        head = (
+            f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{lines}Content-Type: application/json\r\n"
+        )
         answers = locked.raw(f"{head}{both}{hidden}".encode(), timeout=5)
         assert answers.count(b"HTTP/1.1 ") == 1
         assert b"connection: close" in answers.lower()
@@ -318,14 +378,19 @@ def test_a_length_that_lies_is_cut_off(locked: Standing) -> None:
     told = locked.raw(f"{head}Content-Length: 99999999999\r\n\r\n".encode(), timeout=3)
     assert told.split(b" ")[1] == b"413"
     chunk = b"1000\r\n" + b" " * 4_096 + b"\r\n"
-    untold = locked.raw(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode() + chunk * 40, timeout=3)
+    untold = locked.raw(
+        f"{head}Transfer-Encoding: chunked\r\n\r\n".encode() + chunk * 40, timeout=3
+    )
     assert untold.split(b" ")[1] == b"413"
 
 
 def test_more_requests_than_may_run_are_refused() -> None:
     with standing({"poison": Poison()}, ServeSettings(requests=2)) as found:
         hanging = {"documents": [{"text": "!hang"}]}
-        threads = [threading.Thread(target=found.ask, args=("POST", "/v1/annotate", hanging)) for _ in range(2)]
+        threads = [
+            threading.Thread(target=found.ask, args=("POST", "/v1/annotate", hanging))
+            for _ in range(2)
+        ]
         for thread in threads:
             thread.start()
         while (reply := found.ask("GET", "/v1/pipelines")).status == 200:  # until both run
@@ -343,7 +408,9 @@ def test_contents_that_do_not_come_give_way(locked: Standing) -> None:
     with ExitStack() as held:
         socks = []
         for _ in range(locked.service.settings.requests + 1):
-            socks.append(held.enter_context(socket.create_connection(("127.0.0.1", locked.port), timeout=10)))
+            socks.append(
+                held.enter_context(socket.create_connection(("127.0.0.1", locked.port), timeout=10))
+            )
             socks[-1].sendall(head.encode())
         assert locked.ask("GET", "/v1/pipelines", None, BEARER).status == 200
         assert socks[0].recv(65_536).split(b" ")[1] == b"408"
@@ -354,7 +421,8 @@ def test_a_client_that_goes_away_frees_its_place(locked: Standing) -> None:
         with socket.create_connection(("127.0.0.1", locked.port), timeout=10) as sock:
             content = json.dumps({"documents": [{"text": "x"}] * 20}).encode()
             sock.sendall(
-                f"POST /v1/annotate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                "POST /v1/annotate HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                "application/json\r\n"
                 f"Authorization: Bearer {TOKEN}\r\nContent-Length: {len(content)}\r\n\r\n".encode()
                 + content
             )
@@ -366,14 +434,22 @@ def test_a_client_that_goes_away_frees_its_place(locked: Standing) -> None:
     assert pool.waiting == 0
 
 
-def test_text_is_in_no_log_and_no_error(locked: Standing, capfd: pytest.CaptureFixture[str]) -> None:
+def test_text_is_in_no_log_and_no_error(
+    locked: Standing, capfd: pytest.CaptureFixture[str]
+) -> None:
     secret = "a-very-private-text"
     locked.ask(
-        "POST", "/v1/annotate", {"documents": [{"id": secret, "text": secret}, {"text": f"!raise {secret}"}]}, BEARER
+        "POST",
+        "/v1/annotate",
+        {"documents": [{"id": secret, "text": secret}, {"text": f"!raise {secret}"}]},
+        BEARER,
     )
     locked.ask("GET", f"/v1/concepts/{secret}:1", None, BEARER)
     locked.ask(
-        "POST", f"/v1/read?name={secret}.txt", secret.encode(), {**BEARER, "Content-Type": "application/octet-stream"}
+        "POST",
+        f"/v1/read?name={secret}.txt",
+        secret.encode(),
+        {**BEARER, "Content-Type": "application/octet-stream"},
     )
     assert secret not in json.dumps(locked.log)
     out, err = capfd.readouterr()
@@ -396,7 +472,10 @@ def test_the_page_is_there_without_the_token_if_asked(small: Path) -> None:
 
 def test_a_page_of_another_origin_that_was_named_may_ask() -> None:
     ours, other = "https://lab.example", "https://evil.example"
-    asks = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
+    asks = {
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "authorization",
+    }
     with standing({"poison": Poison()}, ServeSettings(token=TOKEN, origins=(ours,))) as found:
         reply = found.ask("OPTIONS", "/v1/annotate", None, {"Origin": ours, **asks})
         assert (reply.status, reply.headers["access-control-allow-origin"]) == (204, ours)
@@ -407,7 +486,8 @@ def test_a_page_of_another_origin_that_was_named_may_ask() -> None:
         assert found.ask("POST", "/v1/annotate", GOOD, {"Origin": ours}).status == 401
         reply = found.ask("POST", "/v1/annotate", GOOD, BEARER)
         assert (reply.status, "access-control-allow-origin" in reply.headers) == (200, False)
-        assert found.ask("GET", "/health", None, {"Host": "any.example"}).status == 200  # the token is enough
+        # the token is enough
+        assert found.ask("GET", "/health", None, {"Host": "any.example"}).status == 200
 
 
 def test_no_answer_waits_for_another(locked: Standing) -> None:
@@ -422,8 +502,12 @@ def test_no_answer_waits_for_another(locked: Standing) -> None:
     hanging.join()
 
 
-@pytest.mark.parametrize("path", ["/page/{}", "/page/code/{}.js", "/v1/jobs/{}", "/{}", "/v1/concepts/MESH:{}"])
-def test_a_name_that_no_file_may_have_is_not_found_and_not_logged(locked: Standing, path: str) -> None:
+@pytest.mark.parametrize(
+    "path", ["/page/{}", "/page/code/{}.js", "/v1/jobs/{}", "/{}", "/v1/concepts/MESH:{}"]
+)
+def test_a_name_that_no_file_may_have_is_not_found_and_not_logged(
+    locked: Standing, path: str
+) -> None:
     for name in ("q" * 300, "%C3%A9" * 200):
         reply = locked.ask("GET", path.format(name), None, BEARER)
         assert reply.status == 404

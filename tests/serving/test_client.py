@@ -1,4 +1,6 @@
-"""Clients: what they get is what the pipeline says, and what a service or a network does between costs them nothing."""
+"""Clients: what they get is what the pipeline says, and what a service or a network does between
+costs them nothing.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ def client(served: Standing) -> Iterator[fascicle.Client]:
 
 @contextmanager
 def rough(port: int, troubles: list[str]) -> Iterator[tuple[int, list[str]]]:
-    """A way to the service on which requests meet one trouble after the other, then none; and what it did."""
+    """A way to the service on which requests meet one trouble after the other, then none; and
+    what it did.
+    """
     left, done = iter(troubles), list[str]()
     lock = threading.Lock()
 
@@ -63,7 +67,9 @@ def rough(port: int, troubles: list[str]) -> Iterator[tuple[int, list[str]]]:
             if trouble.isdigit():
                 return self._answer(int(trouble), b"{}", {"Retry-After": "0"})
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-            connection.request("POST", self.path, content, {"Content-Type": self.headers["Content-Type"]})
+            connection.request(
+                "POST", self.path, content, {"Content-Type": self.headers["Content-Type"]}
+            )
             found = connection.getresponse()
             answer = found.read()
             connection.close()
@@ -99,7 +105,10 @@ def rough(port: int, troubles: list[str]) -> Iterator[tuple[int, list[str]]]:
 
 
 def many(count: int) -> list[Document]:
-    return [Document(id=f"d{at}", text=f"Aspirin is for pain {at}." + " " * (at % 7)) for at in range(count)]
+    return [
+        Document(id=f"d{at}", text=f"Aspirin is for pain {at}." + " " * (at % 7))
+        for at in range(count)
+    ]
 
 
 def test_a_client_gets_what_the_pipeline_says(client: fascicle.Client, small: Path) -> None:
@@ -136,9 +145,13 @@ def test_files_concepts_and_reasons(client: fascicle.Client, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("wrong", "status"), [({"pipeline": "none"}, 404), ({"min_score": 7}, 422)], ids=["pipeline", "score"]
+    ("wrong", "status"),
+    [({"pipeline": "none"}, 404), ({"min_score": 7}, 422)],
+    ids=["pipeline", "score"],
 )
-def test_a_refusal_is_an_error_at_once(client: fascicle.Client, wrong: dict[str, object], status: int) -> None:
+def test_a_refusal_is_an_error_at_once(
+    client: fascicle.Client, wrong: dict[str, object], status: int
+) -> None:
     with pytest.raises(ServiceError) as caught:
         client.annotate(["pain"], **wrong)
     assert caught.value.status == status
@@ -168,7 +181,9 @@ def test_trouble_without_end_is_an_error(served: Standing) -> None:
             assert (caught.value.status, len(done)) == (status, 3)
 
 
-FAULT = Problem(title="Internal Server Error", status=500, detail="this is a fault", code="internal")
+FAULT = Problem(
+    title="Internal Server Error", status=500, detail="this is a fault", code="internal"
+)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +219,9 @@ def test_the_other_client_says_the_same(served: Standing, small: Path) -> None:
 
 
 def alone(coroutine: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine returns; in a thread of its own, for browsers of other tests leave a loop in this one."""
+    """What a coroutine returns; in a thread of its own, for browsers of other tests leave a loop
+    in this one.
+    """
     with ThreadPoolExecutor(1) as threads:
         return threads.submit(asyncio.run, coroutine).result()
 
@@ -252,7 +269,10 @@ def test_other_servers_are_no_services() -> None:
     assert calls.response_error(500, b"<html>").status == 500
 
 
-@given(st.integers(1, 60), st.sampled_from(["", "0", "3", "99999999", "-1", "Wed, 21 Oct 2026 07:28:00 GMT"]))
+@given(
+    st.integers(1, 60),
+    st.sampled_from(["", "0", "3", "99999999", "-1", "Wed, 21 Oct 2026 07:28:00 GMT"]),
+)
 def test_pauses_are_bounded_and_heed_the_service(attempt: int, told: str) -> None:
     for drawn in (0.0, 0.5, 1.0):
         pause = calls.retry_pause(attempt, told, draw=lambda: drawn)  # noqa: B023
@@ -281,7 +301,8 @@ def test_without_the_package_the_extra_is_named() -> None:
     code = (
         "import sys; sys.modules['httpx2'] = None\n"
         "import fascicle\n"
-        "try:\n    fascicle.Client\nexcept fascicle.errors.MissingExtraError as error:\n    print(error)"
+        "try:\n    fascicle.Client\nexcept fascicle.errors.MissingExtraError as error:\n    "
+        "print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "fascicle[client]" in done.stdout

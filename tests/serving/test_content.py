@@ -1,4 +1,6 @@
-"""Names that clients give to files: any name in any script gives a file that a file system takes."""
+"""Names that clients give to files: any name in any script gives a file that a file system
+takes.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,10 @@ NAME_MAX = 255  # bytes, of the usual file systems
 LETTERS = st.characters(exclude_categories=["Cs"])
 
 
-@given(st.text(LETTERS, max_size=400) | st.text(st.sampled_from("漢𒀀é.-_/a"), min_size=80, max_size=400))
+@given(
+    st.text(LETTERS, max_size=400)
+    | st.text(st.sampled_from("漢𒀀é.-_/a"), min_size=80, max_size=400)
+)
 @example("漢" * 100 + ".txt")
 @example("𒀀" * 200 + ".txt")
 def test_a_name_fits_into_a_file_system(name: str) -> None:

@@ -23,36 +23,59 @@ EXTRAS = ("client", "serve", "html", "parquet")
 
 
 @pytest.mark.parametrize(
-    ("program", "arguments"), [("kubernetes-validate", ["--strict", "kubernetes.yaml"]), ("hadolint", ["Dockerfile"])]
+    ("program", "arguments"),
+    [("kubernetes-validate", ["--strict", "kubernetes.yaml"]), ("hadolint", ["Dockerfile"])],
 )
 def test_a_program_finds_nothing_wrong(program: str, arguments: list[str]) -> None:
     if shutil.which(program) is None:
         pytest.skip(f"{program} is not there")
-    done = subprocess.run([program, *arguments], cwd=DEPLOY, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(
+        [program, *arguments], cwd=DEPLOY, capture_output=True, text=True, check=False, timeout=120
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_container_has_pinned_packages_with_hashes() -> None:
     """They are those of ``constraints-dev.txt``; ``python3 deploy/lock.py`` writes them again."""
-    lines = (DEPLOY / "requirements.txt").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()[1:]
+    lines = (
+        (DEPLOY / "requirements.txt")
+        .read_text(encoding="utf-8")
+        .replace("\\\n", " ")
+        .splitlines()[1:]
+    )
     pinned = {}
     for line in lines:
         name, *hashes = line.split()
         assert hashes
         assert all(re.fullmatch("--hash=sha256:[0-9a-f]{64}", one) for one in hashes), name
         pinned.update([name.split("==")])
-    tested = (DEPLOY.parent / "constraints-dev.txt").read_text(encoding="utf-8").lower().replace("_", "-").splitlines()
+    tested = (
+        (DEPLOY.parent / "constraints-dev.txt")
+        .read_text(encoding="utf-8")
+        .lower()
+        .replace("_", "-")
+        .splitlines()
+    )
     versions = dict(line.split("==") for line in tested if "==" in line)
     assert {name: versions.get(name, version) for name, version in pinned.items()} == pinned
-    project = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    asked = [*project["dependencies"], *(one for extra in EXTRAS for one in project["optional-dependencies"][extra])]
+    project = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
+    asked = [
+        *project["dependencies"],
+        *(one for extra in EXTRAS for one in project["optional-dependencies"][extra]),
+    ]
     names = {re.split(r"[><=\[]", one)[0] for one in asked} - {"fascicle"}
     assert names <= pinned.keys()
 
 
 def test_every_package_that_is_installed_has_a_licence() -> None:
     done = subprocess.run(
-        [sys.executable, str(DEPLOY / "licences.py"), *EXTRAS], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, str(DEPLOY / "licences.py"), *EXTRAS],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
     )
     found = dict(line.split("\t")[::2] for line in done.stdout.splitlines())
     assert found["fascicle"] == "Apache-2.0"
@@ -87,7 +110,9 @@ def proxy(served: Standing, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         assert before in text
         text = text.replace(before, after)
     (folder / "nginx.conf").write_text(text, encoding="utf-8")
-    with subprocess.Popen(["nginx", "-c", str(folder / "nginx.conf"), "-p", str(folder), "-g", "daemon off;"]) as one:
+    with subprocess.Popen(
+        ["nginx", "-c", str(folder / "nginx.conf"), "-p", str(folder), "-g", "daemon off;"]
+    ) as one:
         until = time.monotonic() + 30
         while True:
             try:
@@ -114,7 +139,9 @@ def test_pages_and_identifiers_come_through(proxy: int, served: Standing) -> Non
     page = connection.getresponse()
     assert (page.status, b"<html" in page.read()) == (200, True)
     content = json.dumps({"documents": [{"text": "Aspirin is for pain."}]})
-    connection.request("POST", "/v1/annotate", content, {**JSON, "Origin": f"https://127.0.0.1:{proxy}"})
+    connection.request(
+        "POST", "/v1/annotate", content, {**JSON, "Origin": f"https://127.0.0.1:{proxy}"}
+    )
     reply = connection.getresponse()
     assert (reply.status, json.loads(reply.read())["documents"][0]["status"]) == (200, "done")
     name = reply.headers["X-Request-ID"]
@@ -123,7 +150,9 @@ def test_pages_and_identifiers_come_through(proxy: int, served: Standing) -> Non
     while not any(one["request"] == name for one in served.log) and time.monotonic() < until:
         time.sleep(0.01)
     assert any(one["request"] == name for one in served.log)
-    connection.request("POST", "/v1/annotate", content, {**JSON, "Origin": "https://elsewhere.example"})
+    connection.request(
+        "POST", "/v1/annotate", content, {**JSON, "Origin": "https://elsewhere.example"}
+    )
     assert connection.getresponse().status == 403
     connection.close()
 

@@ -32,12 +32,15 @@ def test_every_route_is_described(served: Standing) -> None:
         if method != "HEAD" and route.path != "/"
     }
     assert running == {(one.method, one.path) for one in ROUTES}
-    assert len({one["operationId"] for path in found["paths"].values() for one in path.values()}) == len(ROUTES)
+    assert len(
+        {one["operationId"] for path in found["paths"].values() for one in path.values()}
+    ) == len(ROUTES)
 
 
 def test_examples_are_answered(served: Standing) -> None:
     for one in ROUTES:
-        if one.example is not None and one.path != "/v1/curation/steps":  # which is about a mention that is there
+        # which is about a mention that is there
+        if one.example is not None and one.path != "/v1/curation/steps":
             reply = served.ask(one.method, one.path, json.loads(json.dumps(one.example)))
             assert reply.status == one.status, one.path
 
@@ -58,8 +61,8 @@ def test_whatever_is_sent_is_answered_as_described(locked: Standing) -> None:
     schema = schemathesis.openapi.from_url(url, headers=bearer)
     schemathesis.serializer("application/x-ndjson")(lambda _, value: value)
     checks = schemathesis.checks.CHECKS.get_all()
-    # A document that is not allowed is refused by itself, in an answer of 200; and a schema cannot say that offsets
-    # lie in a text, nor how much may be sent.
+    # A document that is not allowed is refused by itself, in an answer of 200; and a schema cannot
+    # say that offsets lie in a text, nor how much may be sent.
     left_out = {"negative_data_rejection", "positive_data_acceptance"}
 
     ran = set()
@@ -76,6 +79,8 @@ def _ask(strategy: Any, locked: Standing, bearer: dict[str, str], checks: list[A
     @settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), database=None)
     @given(case=strategy)
     def each(case: Any) -> None:
-        case.call_and_validate(headers=bearer, base_url=f"http://127.0.0.1:{locked.port}", timeout=60, checks=checks)
+        case.call_and_validate(
+            headers=bearer, base_url=f"http://127.0.0.1:{locked.port}", timeout=60, checks=checks
+        )
 
     each()

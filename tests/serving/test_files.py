@@ -21,7 +21,9 @@ from fascicle.terms.pack.pack import Pack
 from fascicle.verbs.link import explain, link
 
 pytestmark = pytest.mark.loopback
-DOCUMENT = Document(id="12", text="Aspirin is for pain.", mentions=(Mention(((0, 7),), "Chemical"),))
+DOCUMENT = Document(
+    id="12", text="Aspirin is for pain.", mentions=(Mention(((0, 7),), "Chemical"),)
+)
 BYTES = {"Content-Type": "application/octet-stream"}
 MANY = [name for name, form in FORMATS.items() if form.writes]
 
@@ -31,7 +33,8 @@ def plain(document: Document) -> Any:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in MANY if FORMATS[name].reads and name not in ("html", "parquet", "xlsx")]
+    "name",
+    [name for name in MANY if FORMATS[name].reads and name not in ("html", "parquet", "xlsx")],
 )
 def test_what_is_written_is_read(served: Standing, tmp_path: Path, name: str) -> None:
     reply = served.ask("POST", f"/v1/write?format={name}", {"documents": [plain(DOCUMENT)]})
@@ -44,7 +47,11 @@ def test_what_is_written_is_read(served: Standing, tmp_path: Path, name: str) ->
     found = served.ask("POST", f"/v1/read?name={file}{query}", reply.content, BYTES)
     assert found.status == 200
     assert found.json["documents"] == wanted
-    path = tmp_path / f"offline{FORMATS[name].suffixes[0]}" if name != "brat" else tmp_path / "offline.zip"
+    path = (
+        tmp_path / f"offline{FORMATS[name].suffixes[0]}"
+        if name != "brat"
+        else tmp_path / "offline.zip"
+    )
     report = write(path, [DOCUMENT], format=name)
     told = dict(one.split("=") for one in reply.headers["fascicle-losses"].split(", ") if one)
     assert told == {code: str(count) for code, count in report.losses.items()}
@@ -55,14 +62,20 @@ def test_the_formats_are_those_of_the_catalogue(served: Standing) -> None:
     assert {one["name"] for one in formats} == {*FORMATS}
     assert {one["name"] for one in formats if one["writes"]} <= set(MANY)
     for one in formats:
-        reply = served.ask("POST", f"/v1/write?format={one['name']}", {"documents": [plain(DOCUMENT)]})
+        reply = served.ask(
+            "POST", f"/v1/write?format={one['name']}", {"documents": [plain(DOCUMENT)]}
+        )
         assert reply.status == (200 if one["writes"] else 422), one["name"]
 
 
 @pytest.mark.parametrize("route", ["POST /v1/write", "GET /v1/curation/export", "POST /v1/jobs"])
-def test_a_format_of_a_folder_is_refused_in_words_of_the_service(served: Standing, route: str) -> None:
+def test_a_format_of_a_folder_is_refused_in_words_of_the_service(
+    served: Standing, route: str
+) -> None:
     method, path = route.split()
-    reply = served.ask(method, f"{path}?format=parquet{'&name=a.txt' * ('jobs' in path)}", {"documents": []})
+    reply = served.ask(
+        method, f"{path}?format=parquet{'&name=a.txt' * ('jobs' in path)}", {"documents": []}
+    )
     assert reply.status == 422
     assert "/v1/formats" in reply.json["detail"]
     assert " -" not in reply.json["detail"]
@@ -85,7 +98,9 @@ def test_a_format_of_a_folder_is_refused_in_words_of_the_service(served: Standin
     ],
 )
 def test_the_name_of_a_file_is_no_path(served: Standing, name: str) -> None:
-    reply = served.ask("POST", f"/v1/read?format=plain&name={name.replace('é', '%C3%A9')}", b"no pain", BYTES)
+    reply = served.ask(
+        "POST", f"/v1/read?format=plain&name={name.replace('é', '%C3%A9')}", b"no pain", BYTES
+    )
     if reply.status == 422:
         assert "name" in reply.json["detail"]
         return
@@ -136,7 +151,11 @@ def test_a_concept_is_that_of_the_pack(served: Standing) -> None:
     curie = "MESH:D008094"
     found = served.ask("GET", f"/v1/concepts/{curie}").json
     concept = pack.concept(curie)
-    assert (found["label"], found["type"], found["definition"]) == (concept.label, concept.type, concept.definition)
+    assert (found["label"], found["type"], found["definition"]) == (
+        concept.label,
+        concept.type,
+        concept.definition,
+    )
     assert {one["curie"] for one in found["parents"]} == set(pack.parents(curie))
     assert set(found["names"]) <= {term.surface for term in pack.names(curie)}
     assert served.ask("GET", "/v1/concepts/MESH:D99").status == 404
@@ -157,7 +176,15 @@ def test_concepts_are_found_as_one_types(served: Standing) -> None:
     assert all(one["name"].lower().startswith("heart fail") for one in found)
     assert served.ask("GET", "/v1/concepts?q=heart&type=Nothing").json == {"concepts": []}
     assert served.ask("GET", "/v1/concepts?q=heart&pipeline=poison").json == {"concepts": []}
-    for query in ("", "?q=", "?q=+", "?q=a&most=0", "?q=a&most=99", "?q=a&more=1", f"?q={'a' * 300}"):
+    for query in (
+        "",
+        "?q=",
+        "?q=+",
+        "?q=a&most=0",
+        "?q=a&most=99",
+        "?q=a&more=1",
+        f"?q={'a' * 300}",
+    ):
         assert served.ask("GET", f"/v1/concepts{query}").status == 422
 
 
@@ -171,13 +198,17 @@ def test_reasons_are_those_of_the_linker(served: Standing) -> None:
 
 
 def test_reasons_are_those_of_the_links_that_are_there(served: Standing) -> None:
-    """A second look at a document that has links explains them, and does not take them for evidence."""
+    """A second look at a document that has links explains them, and does not take them for
+    evidence.
+    """
     mentions = (Mention(((6, 9),), "Gene"), Mention(((13, 29),), "Species"))
     bare = Document(id="13", text="Human MYC in Escherichia coli.", mentions=mentions)
     (linked,) = link([bare])
     assert all(each.links for each in linked.mentions)
     asked = "/v1/why?candidates=3"
-    first, again = (served.ask("POST", asked, plain(one)).json["decisions"] for one in (bare, linked))
+    first, again = (
+        served.ask("POST", asked, plain(one)).json["decisions"] for one in (bare, linked)
+    )
     assert again == first
     for one in again:
         (given,) = linked.mentions[one["mention"]].links

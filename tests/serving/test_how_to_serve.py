@@ -1,4 +1,6 @@
-"""The page ``how-to-serve``: its commands and its Python run, against a service as the page starts it."""
+"""The page ``how-to-serve``: its commands and its Python run, against a service as the page
+starts it.
+"""
 
 from __future__ import annotations
 
@@ -41,9 +43,15 @@ def test_every_route_has_a_line() -> None:
 @pytest.mark.parametrize("block", CURLS)
 def test_commands_run(demo: Standing, block: str, tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    script = block.replace("localhost:8080", f"localhost:{demo.port}").replace("curl -s", "curl -fsS")
+    script = block.replace("localhost:8080", f"localhost:{demo.port}").replace(
+        "curl -s", "curl -fsS"
+    )
     done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=200
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=200,
     )
     assert done.returncode == 0, done.stderr
     if "annotate" in block and "Accept" not in block:

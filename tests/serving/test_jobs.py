@@ -1,4 +1,6 @@
-"""Files as jobs: what comes out is what a run writes; jobs are cancelled, bounded, and gone on with."""
+"""Files as jobs: what comes out is what a run writes; jobs are cancelled, bounded, and gone on
+with.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ BYTES = {"Content-Type": "application/octet-stream"}
 
 
 def lines(texts: list[str]) -> bytes:
-    return b"".join(codec.encode(Document(id=f"d{at}", text=text)) + b"\n" for at, text in enumerate(texts))
+    return b"".join(
+        codec.encode(Document(id=f"d{at}", text=text)) + b"\n" for at, text in enumerate(texts)
+    )
 
 
 def send(service: Standing, content: bytes, query: str = "") -> str:
@@ -73,7 +77,9 @@ def test_poison_in_a_job_is_counted(served: Standing) -> None:
 
 
 @pytest.mark.parametrize(("content", "told"), [(b"{}\n", "document"), (b"\x00\x01", ""), (b"", "")])
-def test_a_file_that_cannot_be_read_fails_its_job(served: Standing, content: bytes, told: str) -> None:
+def test_a_file_that_cannot_be_read_fails_its_job(
+    served: Standing, content: bytes, told: str
+) -> None:
     found = ended(served, send(served, content))
     assert found["status"] == "failed"
     assert told in found["problem"]
@@ -81,7 +87,9 @@ def test_a_file_that_cannot_be_read_fails_its_job(served: Standing, content: byt
 
 
 def test_a_long_name_in_any_script_is_taken(served: Standing) -> None:
-    reply = served.ask("POST", f"/v1/jobs?name={'%E6%BC%A2' * 300}.jsonl", lines(["Aspirin."]), BYTES)
+    reply = served.ask(
+        "POST", f"/v1/jobs?name={'%E6%BC%A2' * 300}.jsonl", lines(["Aspirin."]), BYTES
+    )
     assert reply.status == 202
     assert ended(served, reply.json["id"])["documents"] == 1
 
@@ -95,7 +103,10 @@ def test_jobs_are_cancelled_bounded_and_kept(tmp_path: Path) -> None:
         assert first.ask("POST", "/v1/jobs?name=a.jsonl", content, BYTES).status == 429
         assert first.ask("DELETE", f"/v1/jobs/{other}").status == 204
         until = time.monotonic() + 60
-        while first.ask("GET", f"/v1/jobs/{kept}").json["status"] != "running" and time.monotonic() < until:
+        while (
+            first.ask("GET", f"/v1/jobs/{kept}").json["status"] != "running"
+            and time.monotonic() < until
+        ):
             time.sleep(0.1)
     with standing(slow, settings) as second:
         assert second.ask("GET", f"/v1/jobs/{other}").json["status"] == "cancelled"
@@ -103,10 +114,14 @@ def test_jobs_are_cancelled_bounded_and_kept(tmp_path: Path) -> None:
         found = ended(second, kept)
         assert (found["status"], found["documents"]) == ("done", 300)
         out = second.ask("GET", f"/v1/jobs/{kept}/result").content
-        assert [codec.decode(line).id for line in out.splitlines()] == [f"d{at}" for at in range(300)]
+        assert [codec.decode(line).id for line in out.splitlines()] == [
+            f"d{at}" for at in range(300)
+        ]
 
 
-def test_what_a_kill_leaves_of_jobs_nobody_was_told_of_is_cleared(tmp_path: Path, monkeypatch: Any) -> None:
+def test_what_a_kill_leaves_of_jobs_nobody_was_told_of_is_cleared(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
     folder = tmp_path / "jobs"
     settings = ServeSettings(jobs_folder=str(folder))
     half, damaged, notes = folder / ("a" * 32), folder / ("b" * 32), folder / "notes"
@@ -120,7 +135,8 @@ def test_what_a_kill_leaves_of_jobs_nobody_was_told_of_is_cleared(tmp_path: Path
         assert notes.exists()
         done = send(first, lines(["x"]), "&pipeline=poison")
         assert ended(first, done)["status"] == "done"
-        monkeypatch.setattr("shutil.rmtree", lambda *_, **__: None)  # the kill comes while files are removed
+        # the kill comes while files are removed
+        monkeypatch.setattr("shutil.rmtree", lambda *_, **__: None)
         assert first.ask("DELETE", f"/v1/jobs/{done}").status == 204
         monkeypatch.undo()
     with standing({"poison": Poison()}, settings) as second:
@@ -140,7 +156,9 @@ def test_two_services_do_not_share_jobs(tmp_path: Path) -> None:
 
 
 def _receiving(jobs: Jobs, who: str = "") -> Job:
-    return jobs.open(pipeline="poison", file="input-in.jsonl", reading="auto", format="jsonl", who=who)
+    return jobs.open(
+        pipeline="poison", file="input-in.jsonl", reading="auto", format="jsonl", who=who
+    )
 
 
 def test_a_job_that_is_cancelled_while_its_file_comes_does_not_begin(tmp_path: Path) -> None:
@@ -175,7 +193,9 @@ def test_jobs_of_one_token_put_none_of_another_away() -> None:
 
 
 def test_of_a_job_that_is_cancelled_while_it_runs_no_text_stays(tmp_path: Path) -> None:
-    with standing({"poison": Poison(seconds=0.05)}, ServeSettings(jobs_folder=str(tmp_path))) as service:
+    with standing(
+        {"poison": Poison(seconds=0.05)}, ServeSettings(jobs_folder=str(tmp_path))
+    ) as service:
         name = send(service, lines(["x and x"] * 300))
         until = time.monotonic() + 60
         while not (tmp_path / name / "run").exists() and time.monotonic() < until:

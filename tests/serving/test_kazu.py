@@ -18,7 +18,10 @@ TEXT = {"text": "Aspirin is for pain."}
 
 
 def test_clients_of_kazu_get_documents_of_kazu(served: Standing, tmp_path: Path) -> None:
-    texts = [{"text": "Aspirin is for pain."}, {"sections": {"title": "Aspirin", "body": "It is for pain."}}]
+    texts = [
+        {"text": "Aspirin is for pain."},
+        {"sections": {"title": "Aspirin", "body": "It is for pain."}},
+    ]
     reply = served.ask("POST", "/api/kazu/ner_and_linking", texts)
     assert reply.status == 200
     path = tmp_path / "answer.kazu.json"
@@ -31,7 +34,10 @@ def test_clients_of_kazu_get_documents_of_kazu(served: Standing, tmp_path: Path)
     entities = bare[0]["sections"][0]["entities"]
     assert {one["namespace"] for one in entities} >= {"terms"}
     assert not any(one.get("mappings") for one in entities)
-    assert served.ask("POST", "/api/kazu/ner_only", {"text": "a", "sections": {"b": "c"}}).status == 422
+    assert (
+        served.ask("POST", "/api/kazu/ner_only", {"text": "a", "sections": {"b": "c"}}).status
+        == 422
+    )
 
 
 def test_empty_sections_stay(served: Standing) -> None:
@@ -61,7 +67,11 @@ def test_whole_sections_are_linked(served: Standing) -> None:
     assert reply.status == 200
     (one,), (known, unknown) = map(entities, reply.json)
     assert {each["namespace"] for each in (one, known, unknown)} == {"KAZUAPILinkingOnlyRequest"}
-    assert (one["match"], one["entity_class"], one["spans"]) == ("breast cancer", "Disease", [{"start": 0, "end": 13}])
+    assert (one["match"], one["entity_class"], one["spans"]) == (
+        "breast cancer",
+        "Disease",
+        [{"start": 0, "end": 13}],
+    )
     assert [each["source"] for each in one["mappings"]] == ["DOID"]  # whose label it is
     assert known["mappings"][0]["default_label"] == "Asthma"
     assert "mappings" not in unknown
@@ -69,8 +79,12 @@ def test_whole_sections_are_linked(served: Standing) -> None:
 
 def test_the_links_of_sections_are_those_of_the_service(served: Standing) -> None:
     mention = {"spans": [[0, 6]], "type": "Disease"}
-    decided = served.ask("POST", "/v1/why", {"text": "asthma", "mentions": [mention]}).json["decisions"][0]
-    (document,) = served.ask("POST", "/api/kazu/linking_only?entity_class=Disease", {"text": "asthma"}).json
+    decided = served.ask("POST", "/v1/why", {"text": "asthma", "mentions": [mention]}).json[
+        "decisions"
+    ][0]
+    (document,) = served.ask(
+        "POST", "/api/kazu/linking_only?entity_class=Disease", {"text": "asthma"}
+    ).json
     (mapping,) = entities(document)[0]["mappings"]
     assert f"{mapping['source']}:{mapping['idx']}" == decided["candidates"][0]["curie"]
 
@@ -100,7 +114,10 @@ def test_tasks_of_label_studio_say_what_the_document_says(served: Standing) -> N
         for source in ElementTree.fromstring(told["ls_view"]).iterfind(".//Taxonomy/Choice")
         for one in source
     }
-    labels = {one.get("value") for one in ElementTree.fromstring(told["ls_view"]).iterfind(".//Labels/Label")}
+    labels = {
+        one.get("value")
+        for one in ElementTree.fromstring(told["ls_view"]).iterfind(".//Labels/Label")
+    }
     for task, section in zip(told["ls_tasks"], told["doc"]["sections"], strict=True):
         data, (annotation,) = task["data"], task["annotations"]
         assert data["text"] == section["text"]
@@ -109,14 +126,19 @@ def test_tasks_of_label_studio_say_what_the_document_says(served: Standing) -> N
         for region in annotation["result"]:
             value = region["value"]
             assert value["text"] == data["text"][value["start"] : value["end"]]
-            spans[region["type"]] |= {(value["start"], value["end"], str(one)) for one in value[region["type"]]}
+            spans[region["type"]] |= {
+                (value["start"], value["end"], str(one)) for one in value[region["type"]]
+            }
             assert set(value.get("labels", ())) <= labels
             named = {tuple(one) for one in value.get("taxonomy", ())}
             assert named <= choices | {("None", "unmapped|unmapped")}
         expected = {(*one["spans"][0].values(), one["entity_class"]) for one in section["entities"]}
         assert spans["labels"] == expected
         concepts = {
-            (*one["spans"][0].values(), str([each["source"], f"{each['default_label']}|{each['idx']}"]))
+            (
+                *one["spans"][0].values(),
+                str([each["source"], f"{each['default_label']}|{each['idx']}"]),
+            )
             for one in section["entities"]
             for each in one.get("mappings", ())
         }
@@ -132,7 +154,10 @@ def test_spans_of_one_entity_are_joined(served: Standing) -> None:
     from fascicle.serving.records import KazuDocument
     from fascicle.serving.routes.kazu import _tasks
 
-    entity = {"entity_class": "Disease", "spans": [{"start": 0, "end": 4}, {"start": 14, "end": 20}]}
+    entity = {
+        "entity_class": "Disease",
+        "spans": [{"start": 0, "end": 4}, {"start": 14, "end": 20}],
+    }
     section = {"name": "na", "text": "skin and lung cancer", "entities": [entity]}
     (task,) = _tasks(KazuDocument(idx="a", sections=(section,)))
     result = task["annotations"][0]["result"]
@@ -147,11 +172,18 @@ def test_steps_are_named_in_order(served: Standing) -> None:
 
 
 def test_limits_and_tokens_hold() -> None:
-    with standing({"poison": Poison()}, ServeSettings(documents=2, text=100, token=TOKEN)) as locked:
+    with standing(
+        {"poison": Poison()}, ServeSettings(documents=2, text=100, token=TOKEN)
+    ) as locked:
         bearer = {"Authorization": f"Bearer {TOKEN}"}
         for path in ("batch", "ls-annotations", "linking_only?entity_class=Disease"):
             assert locked.ask("POST", f"/api/kazu/{path}", [TEXT]).status == 401
         assert locked.ask("GET", "/api/steps").status == 401
         assert locked.ask("GET", "/api/steps", headers=bearer).status == 200
         assert locked.ask("POST", "/api/kazu/batch", [TEXT] * 3, headers=bearer).status == 413
-        assert locked.ask("POST", "/api/kazu/ls-annotations", {"text": "x" * 101}, headers=bearer).status == 422
+        assert (
+            locked.ask(
+                "POST", "/api/kazu/ls-annotations", {"text": "x" * 101}, headers=bearer
+            ).status
+            == 422
+        )

@@ -1,4 +1,6 @@
-"""What platforms need: identifiers of requests, packed content, health, rates, and tokens with roles."""
+"""What platforms need: identifiers of requests, packed content, health, rates, and tokens with
+roles.
+"""
 
 from __future__ import annotations
 
@@ -39,21 +41,29 @@ def test_identifiers_of_a_request_are_kept_and_returned(served: Standing, name: 
 
 
 @pytest.mark.parametrize("name", ["", "x" * 129, "a b", 'a"b', "é"])
-@pytest.mark.parametrize("trace", ["", "00-0-0-0", TRACE.replace("4bf9", "XXXX"), f"00-{'0' * 32}-{'1' * 16}-01"])
+@pytest.mark.parametrize(
+    "trace", ["", "00-0-0-0", TRACE.replace("4bf9", "XXXX"), f"00-{'0' * 32}-{'1' * 16}-01"]
+)
 def test_other_identifiers_are_replaced(served: Standing, name: str, trace: str) -> None:
     reply = served.ask(
-        "GET", "/health/live", headers={"X-Request-ID": name.encode().decode("latin-1"), "traceparent": trace}
+        "GET",
+        "/health/live",
+        headers={"X-Request-ID": name.encode().decode("latin-1"), "traceparent": trace},
     )
     assert len(reply.headers["x-request-id"]) == 16
     assert "traceparent" not in reply.headers
 
 
-def annotate(service: Standing, content: bytes, headers: dict[str, str], path: str = "/v1/annotate") -> Reply:
+def annotate(
+    service: Standing, content: bytes, headers: dict[str, str], path: str = "/v1/annotate"
+) -> Reply:
     return service.ask("POST", path, content, headers)
 
 
 def test_packed_content_is_the_same_content(served: Standing) -> None:
-    body = json.dumps({"documents": [{"id": str(at), "text": "Aspirin is for pain."} for at in range(30)]}).encode()
+    body = json.dumps(
+        {"documents": [{"id": str(at), "text": "Aspirin is for pain."} for at in range(30)]}
+    ).encode()
     plain = annotate(served, body, JSON)
     halves = gzip.compress(body[:40], mtime=0) + gzip.compress(body[40:], mtime=0)
     for content in (gzip.compress(body, mtime=0), halves, gzip.compress(body, 0, mtime=0)):
@@ -67,7 +77,11 @@ def test_packed_content_is_the_same_content(served: Standing) -> None:
 
 def test_lines_may_be_packed(served: Standing) -> None:
     lines = b"".join(b'{"id": "%d", "text": "Aspirin"}\n' % at for at in range(3))
-    headers = {"Content-Type": "application/x-ndjson", "Accept": "application/x-ndjson", "Content-Encoding": "gzip"}
+    headers = {
+        "Content-Type": "application/x-ndjson",
+        "Accept": "application/x-ndjson",
+        "Content-Encoding": "gzip",
+    }
     reply = annotate(served, gzip.compress(lines, mtime=0), headers, "/v1/stream")
     assert [json.loads(line)["id"] for line in reply.content.splitlines()] == ["0", "1", "2"]
 
@@ -83,7 +97,9 @@ def test_lines_may_be_packed(served: Standing) -> None:
         (b"{}", "gzip, gzip", 415),
     ],
 )
-def test_packed_content_is_bounded_and_whole(served: Standing, content: bytes, coding: str, status: int) -> None:
+def test_packed_content_is_bounded_and_whole(
+    served: Standing, content: bytes, coding: str, status: int
+) -> None:
     begun = time.monotonic()
     reply = annotate(served, content, {**JSON, "Content-Encoding": coding})
     assert reply.status == status
@@ -101,17 +117,23 @@ def test_packed_content_that_unpacks_to_too_much_is_refused(served: Standing) ->
 def test_empty_parts_of_packed_content_have_an_end_too(served: Standing) -> None:
     empty = gzip.compress(b"", mtime=0) * 1_000
     pieces = f"{len(empty):x}\r\n".encode() + empty + b"\r\n"
-    head = (
-        b"POST /v1/annotate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n"
-    )
+    head = b"POST /v1/annotate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n"
     found = served.raw(head + b"Transfer-Encoding: chunked\r\n\r\n" + pieces * 20)  # and no end
     assert found.startswith(b"HTTP/1.1 413")
 
 
-def test_a_service_is_live_before_it_is_ready(served: Standing, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert (served.ask("GET", "/health/live").status, served.ask("GET", "/health/ready").status) == (200, 200)
+def test_a_service_is_live_before_it_is_ready(
+    served: Standing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (
+        served.ask("GET", "/health/live").status,
+        served.ask("GET", "/health/ready").status,
+    ) == (200, 200)
     monkeypatch.setattr(type(served.service), "is_ready", property(lambda self: False))
-    assert (served.ask("GET", "/health/live").status, served.ask("GET", "/health/ready").status) == (200, 503)
+    assert (
+        served.ask("GET", "/health/live").status,
+        served.ask("GET", "/health/ready").status,
+    ) == (200, 503)
     assert served.ask("GET", "/health").status == 503
 
 
@@ -141,7 +163,10 @@ class Team:
 
     def ask(self, who: str, method: str, path: str, body: Any = None, **headers: str) -> Reply:
         return self.service.ask(
-            method, path, body, {"Authorization": f"Bearer {self.secrets[who]}", **(JSON if body else {}), **headers}
+            method,
+            path,
+            body,
+            {"Authorization": f"Bearer {self.secrets[who]}", **(JSON if body else {}), **headers},
         )
 
 
@@ -150,21 +175,33 @@ def team(tmp_path: Path) -> Iterator[Team]:
     place = tmp_path / "tokens.json"
     secrets = {
         name: add_token(place, name, role)
-        for name, role in (("Ada", "curator"), ("Bob", "curator"), ("Rita", "reviewer"), ("Adam", "administrator"))
+        for name, role in (
+            ("Ada", "curator"),
+            ("Bob", "curator"),
+            ("Rita", "reviewer"),
+            ("Adam", "administrator"),
+        )
     }
-    settings = ServeSettings(tokens=read_tokens(place), curation=str(tmp_path / "decisions.sqlite"), rate=40, jobs=4)
+    settings = ServeSettings(
+        tokens=read_tokens(place), curation=str(tmp_path / "decisions.sqlite"), rate=40, jobs=4
+    )
     with standing({"poison": Poison(seconds=0.05)}, settings) as service:
         yield Team(service, place, secrets)
 
 
 def test_roles_decide_what_a_token_does(team: Team) -> None:
     assert team.service.ask("GET", "/v1/pipelines").status == 401
-    assert team.service.ask("GET", "/v1/pipelines", headers={"Authorization": "Bearer nothing"}).status == 401
+    assert (
+        team.service.ask("GET", "/v1/pipelines", headers={"Authorization": "Bearer nothing"}).status
+        == 401
+    )
     assert team.ask("Ada", "GET", "/v1/pipelines").status == 200
     raw = {"Content-Type": "application/octet-stream"}
     path = "/v1/curation/import?name=a.txt&who="
     statuses = [
-        team.service.ask("POST", path + who, b"Text", {"Authorization": f"Bearer {team.secrets[who]}", **raw}).status
+        team.service.ask(
+            "POST", path + who, b"Text", {"Authorization": f"Bearer {team.secrets[who]}", **raw}
+        ).status
         for who in ("Ada", "Rita", "Adam")
     ]
     assert statuses == [403, 200, 200]
@@ -173,8 +210,18 @@ def test_roles_decide_what_a_token_does(team: Team) -> None:
 def test_decisions_are_saved_under_the_name_of_the_token(team: Team) -> None:
     assert team.ask("Ada", "GET", "/v1/curation").json["who"] == "Ada"
     documents = [{"id": "a", "text": "Aspirin."}]
-    assert team.ask("Ada", "POST", "/v1/curation/documents", {"documents": documents, "who": "Bob"}).status == 403
-    assert team.ask("Ada", "POST", "/v1/curation/documents", {"documents": documents, "who": "Ada"}).status == 200
+    assert (
+        team.ask(
+            "Ada", "POST", "/v1/curation/documents", {"documents": documents, "who": "Bob"}
+        ).status
+        == 403
+    )
+    assert (
+        team.ask(
+            "Ada", "POST", "/v1/curation/documents", {"documents": documents, "who": "Ada"}
+        ).status
+        == 200
+    )
     step = {"document": "a", "id": "1" * 32, "who": "Bob", "finished": True}
     assert team.ask("Ada", "POST", "/v1/curation/steps", step).status == 403
     assert team.ask("Bob", "POST", "/v1/curation/steps", step).json["steps"][0]["who"] == "Bob"
@@ -204,7 +251,9 @@ class _Lines:
         self._reply: http.client.HTTPResponse | None = None
 
     def ask(self, name: str) -> bytes:
-        """Returns the line of the answer to one document; empty if the stream has ended without an end."""
+        """Returns the line of the answer to one document; empty if the stream has ended without
+        an end.
+        """
         line = json.dumps({"id": name, "text": "x and x"}).encode() + b"\n"
         self._connection.send(b"%x\r\n%s\r\n" % (len(line), line))
         self._reply = self._reply or self._connection.getresponse()
@@ -220,7 +269,8 @@ class _Lines:
 def test_a_stream_ends_with_the_token_that_is_withdrawn_and_others_go_on(team: Team) -> None:
     ada, bob = _Lines(team, "Ada"), _Lines(team, "Bob")
     assert [json.loads(one.ask("1"))["id"] for one in (ada, bob)] == ["1", "1"]
-    team.service.service.change_tokens("", read_tokens(team.place))  # read again, and nothing has changed
+    # read again, and nothing has changed
+    team.service.service.change_tokens("", read_tokens(team.place))
     assert [json.loads(one.ask("2"))["id"] for one in (ada, bob)] == ["2", "2"]
     withdraw_token(team.place, "Ada")
     team.service.service.change_tokens("", read_tokens(team.place))
@@ -239,7 +289,11 @@ def test_a_download_ends_with_the_token_that_is_withdrawn(tmp_path: Path) -> Non
     secret = add_token(place, "Ada")
     add_token(place, "Bob")
     path.write_bytes(bytes(1_000_000))
-    settings, sent, log = [ServeSettings(tokens=read_tokens(place))], list[int](), list[dict[str, Any]]()
+    settings, sent, log = (
+        [ServeSettings(tokens=read_tokens(place))],
+        list[int](),
+        list[dict[str, Any]](),
+    )
     guard = Guard(FileResponse(path), current=lambda: settings[-1], open_paths=(), log=log.append)
 
     async def send(message: Message) -> None:
@@ -269,7 +323,10 @@ def test_jobs_are_listed_for_their_owner(team: Team) -> None:
     content = b'{"text": "x and x"}\n' * 200
 
     def send(who: str) -> str:
-        kind = {"Authorization": f"Bearer {team.secrets[who]}", "Content-Type": "application/octet-stream"}
+        kind = {
+            "Authorization": f"Bearer {team.secrets[who]}",
+            "Content-Type": "application/octet-stream",
+        }
         return str(team.service.ask("POST", "/v1/jobs?name=in.jsonl", content, kind).json["id"])
 
     def listed(who: str) -> dict[str, str]:

@@ -30,7 +30,9 @@ from fascicle.serving.worker import LocalWorker, ProcessWorker
 
 
 class Scripted(LocalWorker):
-    """A worker that dies as documents say: ``die`` always, ``once`` the first time; ``wait`` until it may go on."""
+    """A worker that dies as documents say: ``die`` always, ``once`` the first time; ``wait``
+    until it may go on.
+    """
 
     is_spent = False
 
@@ -55,7 +57,11 @@ class Scripted(LocalWorker):
             self.gate.wait(10)
         if "fault" in texts:
             raise ValueError("half a message")
-        bad = [at for at, text in enumerate(texts) if "die" in text or ("once" in text and text not in self.seen)]
+        bad = [
+            at
+            for at, text in enumerate(texts)
+            if "die" in text or ("once" in text and text not in self.seen)
+        ]
         self.seen.update(texts)
         if bad:
             places = tuple(bad) if self.says_places else ()
@@ -83,7 +89,11 @@ def answers(tasks: list[Task]) -> list[Answer]:
 
 @settings(max_examples=30)
 @given(
-    st.lists(st.sampled_from(["a", "bb", "die", "once 1", "once 2", "die too", "x" * 60]), min_size=1, max_size=12),
+    st.lists(
+        st.sampled_from(["a", "bb", "die", "once 1", "once 2", "die too", "x" * 60]),
+        min_size=1,
+        max_size=12,
+    ),
     st.booleans(),
 )
 def test_each_document_has_its_answer(texts: list[str], says_places: bool) -> None:
@@ -110,7 +120,14 @@ def test_what_waits_shares_an_order_up_to_the_batch() -> None:
     while not worker.orders:
         time.sleep(0.001)
     other = Options(min_score=0.5)
-    tasks = [task("aaaa"), task("bbbb"), task("cccc"), task("dd", other), task("ee", other), task("f" * 50)]
+    tasks = [
+        task("aaaa"),
+        task("bbbb"),
+        task("cccc"),
+        task("dd", other),
+        task("ee", other),
+        task("f" * 50),
+    ]
     pool.submit(tasks)
     worker.gate.set()
     answers([first, *tasks])
@@ -195,7 +212,9 @@ def test_a_pipeline_that_cannot_be_opened_is_an_error_at_once() -> None:
 
 @dataclass(frozen=True)
 class Faulty:
-    """Work whose every order ends with an error that holds the text; opening it does, if asked for."""
+    """Work whose every order ends with an error that holds the text; opening it does, if asked
+    for.
+    """
 
     secret: str
     opens: bool = True
@@ -212,7 +231,9 @@ class Faulty:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("opens", [True, False])
-def test_a_fault_of_a_worker_tells_its_kind_and_no_text(capfd: pytest.CaptureFixture[str], opens: bool) -> None:
+def test_a_fault_of_a_worker_tells_its_kind_and_no_text(
+    capfd: pytest.CaptureFixture[str], opens: bool
+) -> None:
     worker = ProcessWorker(Faulty("private-text", opens), Poison().limits)
     with suppress(RuntimeError, FascicleError):
         worker.start()

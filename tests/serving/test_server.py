@@ -1,4 +1,6 @@
-"""The real server in a process of its own: crowds that say nothing, faults in its log, and hangups."""
+"""The real server in a process of its own: crowds that say nothing, faults in its log, and
+hangups.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,10 @@ def process(small: Path, folder: Path) -> Iterator[tuple[int, int, Path, Path]]:
     program.write_text(PROGRAM, encoding="utf-8")
     token.write_text(TOKENS[0], encoding="utf-8")
     command = [sys.executable, str(program), str(small), str(token)]
-    with log.open("wb") as err, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=err, text=True) as one:
+    with (
+        log.open("wb") as err,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=err, text=True) as one,
+    ):
         try:
             assert one.stdout is not None
             found = re.search(r":(\d+)/", one.stdout.readline())
@@ -63,7 +68,9 @@ def process(small: Path, folder: Path) -> Iterator[tuple[int, int, Path, Path]]:
 def status(port: int, path: str, token: str = TOKENS[0]) -> tuple[int, float]:
     """The status of an answer, and the seconds it took."""
     begun = time.monotonic()
-    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers={"Authorization": f"Bearer {token}"})
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}{path}", headers={"Authorization": f"Bearer {token}"}
+    )
     try:
         with urllib.request.urlopen(request, timeout=20) as answer:
             return answer.status, time.monotonic() - begun
@@ -128,11 +135,14 @@ def ask_and_read_later(port: int, head: str, content: bytes = b"") -> socket.soc
     sock.settimeout(60)
     sock.connect(("127.0.0.1", port))
     more = f"Host: a\r\nAuthorization: Bearer {TOKENS[0]}\r\nContent-Type: application/json\r\n"
-    sock.sendall(f"{head} HTTP/1.1\r\n{more}Content-Length: {len(content)}\r\n\r\n".encode() + content)
+    sock.sendall(
+        f"{head} HTTP/1.1\r\n{more}Content-Length: {len(content)}\r\n\r\n".encode() + content
+    )
     return sock
 
 
-LONG = [{"id": str(at), "text": "病 " * 100_000} for at in range(20)]  # longer than what the system keeps of an answer
+# longer than what the system keeps of an answer
+LONG = [{"id": str(at), "text": "病 " * 100_000} for at in range(20)]
 
 
 def test_who_reads_an_answer_slowly_gets_all_of_it(small: Path, tmp_path: Path) -> None:
@@ -144,16 +154,21 @@ def test_who_reads_an_answer_slowly_gets_all_of_it(small: Path, tmp_path: Path) 
             count = len(found.partition(b"\r\n\r\n")[2])
             while count < size and (piece := sock.recv(65_536)):
                 count += len(piece)
-                time.sleep(0.02)  # 3 MB a second; each pause of reading is short, all together are not
+                # 3 MB a second; each pause of reading is short, all together are not
+                time.sleep(0.02)
         assert count == size
         assert '"connection"' not in log.read_text(encoding="utf-8")
 
 
 def test_who_reads_nothing_gives_way(small: Path, tmp_path: Path) -> None:
-    lines = b"".join(json.dumps({"fascicle": 2, **one}, ensure_ascii=False).encode() + b"\n" for one in LONG[:7])
+    lines = b"".join(
+        json.dumps({"fascicle": 2, **one}, ensure_ascii=False).encode() + b"\n" for one in LONG[:7]
+    )
     bearer = {"Authorization": f"Bearer {TOKENS[0]}", "Content-Type": "application/x-ndjson"}
     with process(small, tmp_path) as (port, _, log, _), ExitStack() as held:
-        request = urllib.request.Request(f"http://127.0.0.1:{port}/v1/jobs?name=a.jsonl", lines, bearer)
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{port}/v1/jobs?name=a.jsonl", lines, bearer
+        )
         name = json.loads(urllib.request.urlopen(request, timeout=60).read())["id"]
         until = time.monotonic() + 120
         while status(port, f"/v1/jobs/{name}/result")[0] != 200:
@@ -161,7 +176,9 @@ def test_who_reads_nothing_gives_way(small: Path, tmp_path: Path) -> None:
             time.sleep(0.2)
         for _ in range(8):  # more than may run
             held.enter_context(ask_and_read_later(port, f"GET /v1/jobs/{name}/result"))
-        while status(port, "/v1/pipelines")[0] != 200 or '"unread"' not in log.read_text(encoding="utf-8"):
+        while status(port, "/v1/pipelines")[0] != 200 or '"unread"' not in log.read_text(
+            encoding="utf-8"
+        ):
             assert time.monotonic() < until
             time.sleep(0.2)
 
@@ -204,7 +221,9 @@ def test_a_hangup_forgets_a_named_token_that_was_withdrawn(small: Path, tmp_path
         assert not any(one in told for one in ("Ada", "Bob", ada, bob, "tokens.json"))
 
 
-def test_a_fault_is_logged_without_its_message(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_fault_is_logged_without_its_message(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     with standing({"poison": Poison()}, ServeSettings()) as found:
         told = _fault(found)
         assert (told["fault"], bool(told["at"])) == ("OSError", True)

@@ -21,7 +21,9 @@ def test_a_token_is_shown_once_and_kept_as_its_hash(tmp_path: Path) -> None:
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
     content = place.read_text(encoding="utf-8")
     assert not any(token in content for token in made.values())
-    assert {one.name: one.hash for one in read_tokens(place)} == {name: hash_token(one) for name, one in made.items()}
+    assert {one.name: one.hash for one in read_tokens(place)} == {
+        name: hash_token(one) for name, one in made.items()
+    }
     assert len(set(made.values())) == 2
     assert all(len(one) == 64 for one in made.values())
 
@@ -30,13 +32,21 @@ def test_a_service_for_curators_says_what_lets_browsers_open_the_page(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     add_token(tmp_path / "tokens.json", "Ada")
-    given = ["serve", "--curation", str(tmp_path / "decisions.sqlite"), "--tokens", str(tmp_path / "tokens.json")]
+    given = [
+        "serve",
+        "--curation",
+        str(tmp_path / "decisions.sqlite"),
+        "--tokens",
+        str(tmp_path / "tokens.json"),
+    ]
     for more in ([], ["--open-page"], ["--no-page"]):
         assert main([*given, *more]) == 2  # there is nothing to serve
         assert ("add --open-page" in capsys.readouterr().err) == (not more)
 
 
-def test_a_change_beside_another_is_refused_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_beside_another_is_refused_and_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place = tmp_path / "tokens.json"
     add_token(place, "Ada")
     write = tokens._write
@@ -67,11 +77,17 @@ def test_names_are_unique_and_plain(tmp_path: Path) -> None:
     assert read_tokens(place) == ()
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"tokens": [{"name": "a", "role": "king"}]}', b"\xff"])
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b'{"tokens": [{"name": "a", "role": "king"}]}', b"\xff"]
+)
 def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
     place = tmp_path / "tokens.json"
     place.write_bytes(content)
-    for does in (read_tokens, lambda path: add_token(path, "Ada"), lambda path: withdraw_token(path, "Ada")):
+    for does in (
+        read_tokens,
+        lambda path: add_token(path, "Ada"),
+        lambda path: withdraw_token(path, "Ada"),
+    ):
         with pytest.raises(InputError):
             does(place)
     assert place.read_bytes() == content
@@ -80,7 +96,9 @@ def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
 def test_each_role_may_do_what_the_one_before_may() -> None:
     order = ("curator", "reviewer", "administrator")
     for at, role in enumerate(order):
-        assert [NamedToken(name="x", role=role).may(one) for one in order] == [n <= at for n in range(3)]
+        assert [NamedToken(name="x", role=role).may(one) for one in order] == [
+            n <= at for n in range(3)
+        ]
 
 
 def test_a_service_whose_tokens_are_all_withdrawn_stays_closed() -> None:
@@ -99,7 +117,9 @@ def test_a_service_whose_tokens_are_all_withdrawn_stays_closed() -> None:
         {"name": "Ada", "hash": "a secret"},
     ],
 )
-def test_a_token_that_was_not_made_by_the_command_is_refused(tmp_path: Path, one: dict[str, str]) -> None:
+def test_a_token_that_was_not_made_by_the_command_is_refused(
+    tmp_path: Path, one: dict[str, str]
+) -> None:
     place = tmp_path / "tokens.json"
     place.write_bytes(msgspec.json.encode({"tokens": [one]}))
     with pytest.raises(InputError):

@@ -33,7 +33,9 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("kind", TEXTS)
-def test_the_tables_tell_the_kind_and_every_path_is_of_the_folder(tmp_path: Path, kind: type) -> None:
+def test_the_tables_tell_the_kind_and_every_path_is_of_the_folder(
+    tmp_path: Path, kind: type
+) -> None:
     file = tmp_path / "a.toml"
     file.write_text(TEXTS[kind], encoding="utf-8")
     recipe = read_recipe(file)
@@ -61,7 +63,9 @@ def test_what_a_change_says(change: str, value: dict[str, Any]) -> None:
 
 
 def test_later_changes_win_and_the_rest_of_a_table_stays(path: Path) -> None:
-    recipe = read_recipe(path, changes=["training.epochs=2", "training.epochs=3", "training.batch_size=4"])
+    recipe = read_recipe(
+        path, changes=["training.epochs=2", "training.epochs=3", "training.batch_size=4"]
+    )
     assert isinstance(recipe, Recipe)
     assert (recipe.training.epochs, recipe.training.batch_size) == (3, 4)
     assert recipe.model.encoder == "e"
@@ -94,8 +98,12 @@ def test_a_relative_encoder_begins_at_the_folder_of_the_recipe(
     (tmp_path / "recipes" / "enc").mkdir()
     monkeypatch.setenv("ENC", "enc")
     for name in ("enc", "./enc", "$ENC", str(tmp_path / "recipes" / "enc")):
-        assert _of(resolve_paths(_with(read_recipe(file), key, name), file), key) == str(file.parent / "enc")
-    assert _of(resolve_paths(_with(read_recipe(file), key, "package:a/b"), file), key) == "package:a/b"
+        assert _of(resolve_paths(_with(read_recipe(file), key, name), file), key) == str(
+            file.parent / "enc"
+        )
+    assert (
+        _of(resolve_paths(_with(read_recipe(file), key, "package:a/b"), file), key) == "package:a/b"
+    )
 
 
 def _of(recipe: Any, key: str) -> str:
@@ -105,7 +113,9 @@ def _of(recipe: Any, key: str) -> str:
 
 def _with(recipe: Any, key: str, value: str) -> Any:
     table, name = key.split(".")
-    return msgspec.structs.replace(recipe, **{table: msgspec.structs.replace(getattr(recipe, table), **{name: value})})
+    return msgspec.structs.replace(
+        recipe, **{table: msgspec.structs.replace(getattr(recipe, table), **{name: value})}
+    )
 
 
 @pytest.mark.parametrize(
@@ -126,7 +136,9 @@ def _with(recipe: Any, key: str, value: str) -> Any:
         ("seed=1\nname=2", UsageError, ["seed=1"]),
     ],
 )
-def test_changes_that_cannot_be(path: Path, change: str, kind: type[FascicleError], named: list[str]) -> None:
+def test_changes_that_cannot_be(
+    path: Path, change: str, kind: type[FascicleError], named: list[str]
+) -> None:
     with pytest.raises(kind) as raised:
         read_recipe(path, changes=[change])
     assert all(name in str(raised.value) for name in named), raised.value

@@ -22,7 +22,9 @@ def patterns() -> Iterator[str]:
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call):
-                yield from (ast.literal_eval(one.value) for one in node.keywords if one.arg == "pattern")
+                yield from (
+                    ast.literal_eval(one.value) for one in node.keywords if one.arg == "pattern"
+                )
 
 
 def error_of(pattern: str, value: str) -> msgspec.ValidationError:
@@ -46,6 +48,8 @@ def test_an_error_says_the_words_and_the_place_and_no_pattern(pattern: str) -> N
     assert in_words(str(error_of(pattern, bad))).endswith("- at `$.key`")
 
 
-@pytest.mark.parametrize("message", ["", "Expected `str`, got `int`", "Expected `str` matching regex 'unknown'"])
+@pytest.mark.parametrize(
+    "message", ["", "Expected `str`, got `int`", "Expected `str` matching regex 'unknown'"]
+)
 def test_other_messages_stay(message: str) -> None:
     assert in_words(message) == message

@@ -1,4 +1,6 @@
-"""Recipes with several corpora: what they say, what is refused in one sentence, and what makes two of them one."""
+"""Recipes with several corpora: what they say, what is refused in one sentence, and what makes
+two of them one.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,18 @@ from fascicle.training.experiments.hashes import all_values, changed_values, rec
 VALUES: dict[str, Any] = {
     "name": "several",
     "parts": {
-        "b": {"train": ["b1", "b2"], "annotates": ["Disease"], "types": {"rename": {"D": "Disease"}}},
-        "a": {"train": "a", "dev": "a-dev", "annotates": ["Gene"], "exclude": "list.tsv", "weight": 2.0},
+        "b": {
+            "train": ["b1", "b2"],
+            "annotates": ["Disease"],
+            "types": {"rename": {"D": "Disease"}},
+        },
+        "a": {
+            "train": "a",
+            "dev": "a-dev",
+            "annotates": ["Gene"],
+            "exclude": "list.tsv",
+            "weight": 2.0,
+        },
     },
     "mixture": {"power": 0.5},
     "model": {"encoder": "tiny", "family": "multilabel"},
@@ -30,7 +42,11 @@ VALUES: dict[str, Any] = {
 
 
 def made(*, without: tuple[str, ...] = (), **changes: Any) -> Recipe:
-    values = {key: value for key, value in merge_tables(deepcopy(VALUES), changes).items() if key not in without}
+    values = {
+        key: value
+        for key, value in merge_tables(deepcopy(VALUES), changes).items()
+        if key not in without
+    }
     return parse_recipe(values, origin="test.toml")
 
 
@@ -58,14 +74,26 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"parts": [1]}, "parts"),
     ({"parts": {"a": {"annotates": []}}}, r"parts\.a\.annotates = \[\] is not allowed"),
     ({"parts": {"a": {"annotates": ["Gene", "Gene"]}}}, r"parts\.a: annotates names 'Gene' twice"),
-    ({"parts": {"a": {"annotates": ["Gene", ""]}}}, r"parts\.a\.annotates\[1\] = '' is not allowed"),
+    (
+        {"parts": {"a": {"annotates": ["Gene", ""]}}},
+        r"parts\.a\.annotates\[1\] = '' is not allowed",
+    ),
     ({"parts": {"a": {"types": {}}}}, r"^test\.toml: parts\.a\.types: the table is empty"),
     ({"parts": {"b": {"train": ["x", "x"]}}}, r"parts\.b: train names 'x' twice"),
     ({"parts": {"a": {"weight": 0}}}, r"parts\.a\.weight = 0 is not allowed"),
-    ({"parts": {"a": {"wieght": 1}}}, r"unknown key parts\.a\.wieght; did you mean parts\.a\.weight\?"),
-    ({"parts": {"a": {"types": {"kep": []}}}}, r"unknown key parts\.a\.types\.kep; did you mean parts\.a\.types\.keep"),
+    (
+        {"parts": {"a": {"wieght": 1}}},
+        r"unknown key parts\.a\.wieght; did you mean parts\.a\.weight\?",
+    ),
+    (
+        {"parts": {"a": {"types": {"kep": []}}}},
+        r"unknown key parts\.a\.types\.kep; did you mean parts\.a\.types\.keep",
+    ),
     ({"parts": {"c": {"train": "x"}}}, r"parts\.c: object missing required field `annotates`"),
-    ({"parts": {"c.d": {"train": "x", "annotates": ["Gene"]}}}, "^test.toml: parts: a name in it .*letters, digits"),
+    (
+        {"parts": {"c.d": {"train": "x", "annotates": ["Gene"]}}},
+        "^test.toml: parts: a name in it .*letters, digits",
+    ),
     ({"mixture": {"power": 1.5}}, r"mixture\.power = 1\.5 is not allowed"),
 ]
 
@@ -85,7 +113,9 @@ def test_a_corpus_or_parts() -> None:
 
 
 @pytest.mark.parametrize("bundled", [False, True])
-def test_a_family_that_cannot_leave_types_out(bundled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_family_that_cannot_leave_types_out(
+    bundled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(SpanHeadSettings, "needs", property(lambda self: Needs(width=True)))
     table = {"bundle" if bundled else "model": {"family": "span"}}
     with pytest.raises(
@@ -103,7 +133,9 @@ def test_every_family_takes_parts_of_the_same_types(family: str) -> None:
     assert made(mixture={"unannotated": "absent"}, model={"family": family}).masks() == {}
 
 
-def test_paths_are_resolved_from_the_folder_of_the_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_are_resolved_from_the_folder_of_the_recipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PLACE", str(tmp_path / "data"))
     file = tmp_path / "recipes" / "x.toml"
     file.parent.mkdir()
@@ -124,7 +156,10 @@ def test_paths_are_resolved_from_the_folder_of_the_recipe(tmp_path: Path, monkey
 @pytest.mark.parametrize(("table", "key"), [("text", "files"), ("parts.a", "train")])
 def test_a_file_that_is_named_in_two_ways_is_refused(tmp_path: Path, table: str, key: str) -> None:
     beside = 'dev = "d"\nannotates = ["Gene"]\n' if key == "train" else ""
-    content = f'name = "a"\n[{table}]\n{key} = ["x", "../{tmp_path.name}/x"]\n{beside}[model]\nencoder = "e"\n'
+    content = (
+        f'name = "a"\n[{table}]\n{key} = ["x", '
+        f'"../{tmp_path.name}/x"]\n{beside}[model]\nencoder = "e"\n'
+    )
     (tmp_path / "recipe.toml").write_text(content, encoding="utf-8")
     with pytest.raises(RecipeError, match=rf"{key} names .* twice") as caught:
         read_recipe(tmp_path / "recipe.toml")
@@ -134,7 +169,9 @@ def test_a_file_that_is_named_in_two_ways_is_refused(tmp_path: Path, table: str,
 def test_what_makes_two_runs_one() -> None:
     data = {"parts.a.train": "1", "parts.b.train.0": "2"}
     plain = recipe_hash(made(), data)
-    elsewhere = made(parts={"a": {"train": "/x/a", "dev": "/y"}, "b": {"train": ["/x/b1", "/x/b2"]}})
+    elsewhere = made(
+        parts={"a": {"train": "/x/a", "dev": "/y"}, "b": {"train": ["/x/b1", "/x/b2"]}}
+    )
     assert recipe_hash(elsewhere, data) == plain
     assert recipe_hash(made(parts={"a": {"bare_tags": False}}), data) == plain
     others: list[Mapping[str, Any]] = [

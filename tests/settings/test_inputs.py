@@ -1,4 +1,6 @@
-"""The table ``[inputs]``: what it may say, where its files lie, and what it changes of the identity of a run."""
+"""The table ``[inputs]``: what it may say, where its files lie, and what it changes of the
+identity of a run.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ def test_what_is_wrong_is_one_sentence(inputs: dict[str, Any], told: str) -> Non
 
 def test_the_shipped_pack_is_a_dictionary_by_its_name(tmp_path: Path) -> None:
     text = 'name = "a"\ncorpus = {train = "x", dev = "y"}\nmodel.encoder = "tiny"\n[inputs]\n'
-    (tmp_path / "r.toml").write_text(f'{text}dictionaries = ["{shipped_packs()[-1]}", "./basic"]\n', encoding="utf-8")
+    (tmp_path / "r.toml").write_text(
+        f'{text}dictionaries = ["{shipped_packs()[-1]}", "./basic"]\n', encoding="utf-8"
+    )
     recipe = read_recipe(tmp_path / "r.toml")
     assert isinstance(recipe, Recipe)
     assert recipe.inputs
@@ -60,12 +64,19 @@ def test_the_shipped_pack_is_a_dictionary_by_its_name(tmp_path: Path) -> None:
 def test_paths_are_resolved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NAMES", str(tmp_path / "elsewhere"))
     text = 'name = "a"\ncorpus = {train = "x", dev = "y"}\nmodel.encoder = "tiny"\n[inputs]\n'
-    (tmp_path / "r.toml").write_text(f'{text}dictionaries = ["near.tsv", "$NAMES/far.tsv"]\n', encoding="utf-8")
+    (tmp_path / "r.toml").write_text(
+        f'{text}dictionaries = ["near.tsv", "$NAMES/far.tsv"]\n', encoding="utf-8"
+    )
     recipe = read_recipe(tmp_path / "r.toml")
     assert isinstance(recipe, Recipe)
     assert recipe.inputs
-    assert recipe.inputs.dictionaries == (str(tmp_path / "near.tsv"), str(tmp_path / "elsewhere" / "far.tsv"))
-    (tmp_path / "r.toml").write_text(f'{text}dictionaries = ["near.tsv", "./near.tsv"]\n', encoding="utf-8")
+    assert recipe.inputs.dictionaries == (
+        str(tmp_path / "near.tsv"),
+        str(tmp_path / "elsewhere" / "far.tsv"),
+    )
+    (tmp_path / "r.toml").write_text(
+        f'{text}dictionaries = ["near.tsv", "./near.tsv"]\n', encoding="utf-8"
+    )
     with pytest.raises(RecipeError, match="twice"):
         read_recipe(tmp_path / "r.toml")
 
@@ -83,7 +94,11 @@ def test_dictionaries_count_by_their_content(tmp_path: Path) -> None:
     corpus = {"train": str(tmp_path / "x"), "dev": str(tmp_path / "y")}
 
     def hashed(*names: str, **settings: Any) -> str:
-        inputs = {"inputs": {"dictionaries": [str(tmp_path / n) for n in names], **settings}} if names else {}
+        inputs = (
+            {"inputs": {"dictionaries": [str(tmp_path / n) for n in names], **settings}}
+            if names
+            else {}
+        )
         recipe = recipe_of(corpus=corpus, **inputs)
         return recipe_hash(recipe, data_hashes(recipe))
 
@@ -97,7 +112,9 @@ def test_a_student_may_have_inputs_if_it_has_a_head() -> None:
     values = {**VALUES, "teacher": {"model": "t"}, "prediction": {}, "inputs": {"shape": True}}
     del values["model"]
     recipe: Any = parse_any(values, origin="test")
-    assert recipe.recogniser(recipe.head or recipe_of().model.head, encoder="e").inputs == InputSettings(shape=True)
+    assert recipe.recogniser(
+        recipe.head or recipe_of().model.head, encoder="e"
+    ).inputs == InputSettings(shape=True)
     layers = {key: value for key, value in values.items() if key != "prediction"} | {"layers": {}}
     with pytest.raises(RecipeError, match=r"\[inputs\] needs \[prediction\]"):
         parse_any(layers, origin="test")
@@ -108,7 +125,10 @@ def test_a_student_may_have_inputs_if_it_has_a_head() -> None:
     [
         {},
         {"types": ("Disease",)},
-        {"dictionaries": (DictionaryFacts(name="a", sha256="", file="a", names=1),), "shapes": "shapes@1"},
+        {
+            "dictionaries": (DictionaryFacts(name="a", sha256="", file="a", names=1),),
+            "shapes": "shapes@1",
+        },
     ],
 )
 def test_facts_that_do_not_fit_each_other(facts: dict[str, Any]) -> None:

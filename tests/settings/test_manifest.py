@@ -40,7 +40,9 @@ def test_the_decision_overrides_the_decoding_of_the_head() -> None:
 
 def test_an_answer_that_no_head_gives_is_refused() -> None:
     content = msgspec.json.encode(manifest()).replace(b'"answer":"tagger"', b'"answer":"other"')
-    with pytest.raises(msgspec.ValidationError, match=r"the answering head 'other' is not one of \['tagger'\]"):
+    with pytest.raises(
+        msgspec.ValidationError, match=r"the answering head 'other' is not one of \['tagger'\]"
+    ):
         msgspec.json.decode(content, type=Manifest)
 
 

@@ -1,4 +1,6 @@
-"""Names and other short values that a pattern bounds: a line break behind a good one makes a bad one."""
+"""Names and other short values that a pattern bounds: a line break behind a good one makes a bad
+one.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ BREAK = "\n"
         ({"date": "2024"}, SourceSettings),
     ],
 )
-def test_a_line_break_behind_a_value_is_refused(values: dict[str, str], schema: type[msgspec.Struct]) -> None:
+def test_a_line_break_behind_a_value_is_refused(
+    values: dict[str, str], schema: type[msgspec.Struct]
+) -> None:
     (key,) = values
     broken = {key: values[key] + BREAK}
     with pytest.raises(msgspec.ValidationError, match=rf"\$\.{key}"):

@@ -37,12 +37,17 @@ def test_paths_and_dates_are_resolved(tmp_path: Path, monkeypatch: pytest.Monkey
     assert settings.sources["gene"].path == "/data/genes.gz"
     assert settings.sources["own"].path == str(tmp_path / "own.tsv")
     assert settings.curation == (str(tmp_path / "rules.tsv"),)
-    assert (settings.sources["gene"].date, settings.sources["own"].date) == ("2019-04-01", "2024-05")
+    assert (settings.sources["gene"].date, settings.sources["own"].date) == (
+        "2019-04-01",
+        "2024-05",
+    )
 
 
 @pytest.mark.parametrize("date", ["2024", '"2024"'])
 def test_a_year_may_be_a_number(tmp_path: Path, date: str) -> None:
-    settings = read_pack_settings(written(tmp_path, GOOD.replace('"2024-05"', date).replace("$HERE/", "")))
+    settings = read_pack_settings(
+        written(tmp_path, GOOD.replace('"2024-05"', date).replace("$HERE/", ""))
+    )
     assert settings.sources["own"].date == "2024"
 
 

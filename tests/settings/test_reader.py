@@ -54,7 +54,9 @@ def test_a_good_recipe_and_its_defaults(tmp_path: Path) -> None:
 def test_paths_are_resolved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FASCICLE_TEST_DATA", str(tmp_path / "da$ta"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    text = GOOD.replace("train.tsv", "$FASCICLE_TEST_DATA/train.tsv").replace('"dev.tsv"', '"../dev.tsv"\ntest = "~/t"')
+    text = GOOD.replace("train.tsv", "$FASCICLE_TEST_DATA/train.tsv").replace(
+        '"dev.tsv"', '"../dev.tsv"\ntest = "~/t"'
+    )
     (tmp_path / "sub").mkdir()
     corpus = read_recipe(written(tmp_path / "sub", text)).corpus
     assert (corpus.train, corpus.dev, corpus.test) == (
@@ -85,16 +87,23 @@ def test_paths_of_dictionaries_are_resolved_as_those_of_corpora(
     monkeypatch.delenv("FASCICLE_TEST_DATA")
     found = message(tmp_path, GOOD + DISTANT)
     assert all(
-        part in found for part in ("distant.core = '$FASCICLE_TEST_DATA/core.tsv'", "variable FASCICLE_TEST_DATA")
+        part in found
+        for part in ("distant.core = '$FASCICLE_TEST_DATA/core.tsv'", "variable FASCICLE_TEST_DATA")
     )
 
 
 def test_a_recipe_without_weak_labels_is_written_as_before_there_were_any(tmp_path: Path) -> None:
     recipe = read_recipe(written(tmp_path, GOOD))
     keys = ["name", "seed", "corpus", "reading", "model", "bundle", "training", "decision"]
-    assert list(msgspec.json.decode(msgspec.json.encode(recipe))) == list(msgspec.to_builtins(recipe)) == keys
+    assert (
+        list(msgspec.json.decode(msgspec.json.encode(recipe)))
+        == list(msgspec.to_builtins(recipe))
+        == keys
+    )
     assert not recipe.distant
-    weak = read_recipe(written(tmp_path, f'{GOOD}[distant]\ncore = "/d.tsv"\ntype = "Disease"\nname_column = 0\n'))
+    weak = read_recipe(
+        written(tmp_path, f'{GOOD}[distant]\ncore = "/d.tsv"\ntype = "Disease"\nname_column = 0\n')
+    )
     assert msgspec.json.decode(msgspec.json.encode(weak), type=Recipe) == weak
     assert weak.distant == DistantSettings(core="/d.tsv", type="Disease", name_column=0)
 
@@ -121,7 +130,11 @@ def distant(*lines: str) -> str:
 
 WRONG = [  # what is replaced, by what, and what the message names beside the file
     (NAME, 'nmae = "good"', ["key nmae", "mean name?"]),
-    (NAME, f"zzz = 1\n{NAME}", ["key zzz", "bundle, corpus, decision, distant, inputs, mixture, model, "]),
+    (
+        NAME,
+        f"zzz = 1\n{NAME}",
+        ["key zzz", "bundle, corpus, decision, distant, inputs, mixture, model, "],
+    ),
     (EPOCHS, "epoch = 3", ["key training.epoch;", "training.epochs?"]),
     (EPOCHS, "encoder = 3", ["key training.encoder", "model.encoder?"]),
     (NAME, f"max_length = 64\n{NAME}", ["key max_length", "reading.max_length?"]),
@@ -147,17 +160,37 @@ WRONG = [  # what is replaced, by what, and what the message names beside the fi
     ("overlap = 8", "overlap = 33", ["overlap = 33", "max_length = 64", "half"]),
     (TABLE, model('level = "piece"', 'pooling = "max"'), ['pooling = "max"', 'level = "word"']),
     (TABLE, model('specials = "include"'), ['specials = "include"', 'level = "piece"']),
-    (TABLE, model('family = "crf"', 'decoding = "strict"'), ['decoding = "strict"', 'family = "crf"', '"viterbi"']),
-    (TABLE, model('family = "sofmax"'), ["model.family = 'sofmax'", ", ".join(map(repr, sorted(HEADS))), "'softmax'?"]),
-    (TABLE, model('family = "span"', 'scheme = "IO"'), ["key model.scheme", "'span'", "crf, multilabel, softmax"]),
+    (
+        TABLE,
+        model('family = "crf"', 'decoding = "strict"'),
+        ['decoding = "strict"', 'family = "crf"', '"viterbi"'],
+    ),
+    (
+        TABLE,
+        model('family = "sofmax"'),
+        ["model.family = 'sofmax'", ", ".join(map(repr, sorted(HEADS))), "'softmax'?"],
+    ),
+    (
+        TABLE,
+        model('family = "span"', 'scheme = "IO"'),
+        ["key model.scheme", "'span'", "crf, multilabel, softmax"],
+    ),
     (TABLE, model('family = "span"', "widht = 3"), ["key model.widht", "model.width?"]),
     (TABLE, model("[model.head]"), ["key model.head"]),
     (TABLE, model('family = "span"', "width = 1000"), ["model.width = 1000", "<= 256"]),
     (TABLE, model("[distant]"), ["distant", "missing", "`core`"]),
     (TABLE, distant('rule = "AutoNER"'), ["distant.rule = 'AutoNER'", "'three-casings', 'raw'"]),
     (TABLE, distant('fulll = "f.tsv"'), ["key distant.fulll", "distant.full?"]),
-    (TABLE, distant('full = "f.tsv"', 'rule = "raw"'), ['full = "f.tsv"', 'rule = "three-casings"', '"raw"']),
-    (TABLE, distant('type = "Disease"', "type_column = 2"), ['type = "Disease"', "type_column = 2", "give one"]),
+    (
+        TABLE,
+        distant('full = "f.tsv"', 'rule = "raw"'),
+        ['full = "f.tsv"', 'rule = "three-casings"', '"raw"'],
+    ),
+    (
+        TABLE,
+        distant('type = "Disease"', "type_column = 2"),
+        ['type = "Disease"', "type_column = 2", "give one"],
+    ),
     (TABLE, distant("name_column = 0"), ["name_column and type_column", "both 0"]),
     (TABLE, model("[vectors]", 'path = "v"'), ["key vectors", "span typer"]),
     (EPOCHS, "epochs =", ["TOML"]),
@@ -165,7 +198,9 @@ WRONG = [  # what is replaced, by what, and what the message names beside the fi
 
 
 @pytest.mark.parametrize(("old", "new", "named"), WRONG)
-def test_what_is_wrong_is_one_sentence(tmp_path: Path, old: str, new: str, named: list[str]) -> None:
+def test_what_is_wrong_is_one_sentence(
+    tmp_path: Path, old: str, new: str, named: list[str]
+) -> None:
     assert old in GOOD
     said = message(tmp_path, GOOD.replace(old, new))
     assert all(name in said for name in named), said

@@ -25,7 +25,9 @@ def test_everyone_has_every_document_by_default() -> None:
 
 
 @given(st.text(), st.integers(1, 5), st.permutations(NAMES))
-def test_so_many_have_a_document_whatever_the_order_of_the_curators(name: str, each: int, order: list[str]) -> None:
+def test_so_many_have_a_document_whatever_the_order_of_the_curators(
+    name: str, each: int, order: list[str]
+) -> None:
     found = of(*order, each=each).assigned(name)
     assert len(set(found)) == len(found) == each
     assert set(found) == set(of(*NAMES, each=each).assigned(name))
@@ -47,7 +49,8 @@ def test_the_work_is_shared_evenly() -> None:
 def test_a_project_is_read(tmp_path: Path) -> None:
     place = tmp_path / "project.toml"
     place.write_text(
-        'name = "Drugs"\ncurators = ["Ada", "Ben"]\nper_document = 1\n[guidelines]\nChemical = "no classes"\n""="all"\n'
+        'name = "Drugs"\ncurators = ["Ada", "Ben"]\nper_document = 1\n[guidelines]\nChemical = '
+        '"no classes"\n""="all"\n'
     )
     found = read_project(place)
     assert (found.name, found.per_document, found.private) == ("Drugs", 1, True)

@@ -1,4 +1,6 @@
-"""The description files of the corpora: complete, in agreement with the labels of the data, and not copied from it."""
+"""The description files of the corpora: complete, in agreement with the labels of the data, and
+not copied from it.
+"""
 
 from __future__ import annotations
 
@@ -19,25 +21,67 @@ from fascicle.settings.types import check_types, parse_instance, read_types
 FOLDER = Path(__file__).resolve().parents[2] / "recipes" / "types"
 FILES = sorted(FOLDER.glob("*.toml"))
 
-# Every file of the corpus in which the labels of a description file must be found, no more and no less.
+# Every file of the corpus in which the labels of a description file must be found, no more and no
+# less.
 CORPORA = {
     "bc2gm": ["bc2gm/iob/devel.tsv", "bc2gm/iob/test.tsv", "bc2gm/iob/train.tsv.gz"],
     "bc5cdr": ["bc5cdr/iob/devel.tsv", "bc5cdr/iob/test.tsv", "bc5cdr/iob/train.tsv"],
-    "bc5cdr-chem": ["bc5cdr/iob-chem/devel.tsv", "bc5cdr/iob-chem/test.tsv", "bc5cdr/iob-chem/train.tsv"],
-    "bc5cdr-disease": ["bc5cdr/iob-disease/devel.tsv", "bc5cdr/iob-disease/test.tsv", "bc5cdr/iob-disease/train.tsv"],
-    "bionlp11id": ["bionlp11id/iob/devel.tsv", "bionlp11id/iob/test.tsv", "bionlp11id/iob/train.tsv"],
+    "bc5cdr-chem": [
+        "bc5cdr/iob-chem/devel.tsv",
+        "bc5cdr/iob-chem/test.tsv",
+        "bc5cdr/iob-chem/train.tsv",
+    ],
+    "bc5cdr-disease": [
+        "bc5cdr/iob-disease/devel.tsv",
+        "bc5cdr/iob-disease/test.tsv",
+        "bc5cdr/iob-disease/train.tsv",
+    ],
+    "bionlp11id": [
+        "bionlp11id/iob/devel.tsv",
+        "bionlp11id/iob/test.tsv",
+        "bionlp11id/iob/train.tsv",
+    ],
     "bionlp11id-standoff": ["bionlp11id/standoff.zip"],
-    "bionlp13cg": ["bionlp13cg/iob/train.tsv", "bionlp13cg/iob/devel.tsv", "bionlp13cg/standoff.zip"],
-    "conll04": ["conll04/conll04_train.json", "conll04/conll04_dev.json", "conll04/conll04_test.json"],
-    "conllpp": ["conllpp/conllpp_train.txt.gz", "conllpp/conllpp_dev.txt", "conllpp/conllpp_test.txt"],
-    "genia": ["genia/nested.train.jsonl.gz", "genia/nested.test.jsonl", "genia/event-docs.jsonl.gz"],
+    "bionlp13cg": [
+        "bionlp13cg/iob/train.tsv",
+        "bionlp13cg/iob/devel.tsv",
+        "bionlp13cg/standoff.zip",
+    ],
+    "conll04": [
+        "conll04/conll04_train.json",
+        "conll04/conll04_dev.json",
+        "conll04/conll04_test.json",
+    ],
+    "conllpp": [
+        "conllpp/conllpp_train.txt.gz",
+        "conllpp/conllpp_dev.txt",
+        "conllpp/conllpp_test.txt",
+    ],
+    "genia": [
+        "genia/nested.train.jsonl.gz",
+        "genia/nested.test.jsonl",
+        "genia/event-docs.jsonl.gz",
+    ],
     "jnlpba": ["jnlpba/iob2/train.iob2.gz", "jnlpba/iob2/devel.iob2", "jnlpba/iob2/test.iob2"],
     "linnaeus": ["linnaeus/iob/train.tsv.gz", "linnaeus/iob/test.tsv"],
     "litbank": ["litbank/litbank-entities.zip"],
-    "ncbi-disease": ["ncbi-disease/iob/train.tsv", "ncbi-disease/iob/devel.tsv", "ncbi-disease/iob/test.tsv"],
+    "ncbi-disease": [
+        "ncbi-disease/iob/train.tsv",
+        "ncbi-disease/iob/devel.tsv",
+        "ncbi-disease/iob/test.tsv",
+    ],
     "scierc": ["scierc/json/train.json", "scierc/json/dev.json", "scierc/json/test.json"],
-    "wnut16": ["wnut16/train.conll", "wnut16/dev.conll", "wnut16/dev_2015.conll", "wnut16/test.conll"],
-    "wnut17": ["wnut17/wnut17train.conll", "wnut17/emerging.dev.conll", "wnut17/emerging.test.annotated"],
+    "wnut16": [
+        "wnut16/train.conll",
+        "wnut16/dev.conll",
+        "wnut16/dev_2015.conll",
+        "wnut16/test.conll",
+    ],
+    "wnut17": [
+        "wnut17/wnut17train.conll",
+        "wnut17/emerging.dev.conll",
+        "wnut17/emerging.test.annotated",
+    ],
 }
 
 # A corpus with its types made one, by a change of labels that the head of the file says.
@@ -54,11 +98,15 @@ def test_every_corpus_has_its_file() -> None:
 @pytest.mark.parametrize("name", sorted(MERGED))
 def test_types_made_one_are_one(name: str) -> None:
     (one,) = read_types(FOLDER / f"{name}.toml").types
-    rule = re.search(r"sed -E 's/(.*?)/(.*?)/'", (FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    rule = re.search(
+        r"sed -E 's/(.*?)/(.*?)/'", (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
+    )
     assert rule is not None
     of_corpus = read_types(FOLDER / f"{MERGED[name]}.toml").names
     assert len(of_corpus) > 1
-    assert {re.sub(rule[1], rule[2], f"of\tB-{label}") for label in of_corpus} == {f"of\tB-{one.name}"}
+    assert {re.sub(rule[1], rule[2], f"of\tB-{label}") for label in of_corpus} == {
+        f"of\tB-{one.name}"
+    }
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -79,7 +127,9 @@ def test_types_that_corpora_share_are_described_alike() -> None:
     assert found["bc5cdr"] == {**found["bc5cdr-chem"], **found["bc5cdr-disease"]}
     assert found["bionlp11id"].items() <= found["bionlp11id-standoff"].items()
     blank = msgspec.structs.replace
-    genia, jnlpba = ({k: blank(d, source="") for k, d in found[name].items()} for name in ("genia", "jnlpba"))
+    genia, jnlpba = (
+        {k: blank(d, source="") for k, d in found[name].items()} for name in ("genia", "jnlpba")
+    )
     assert genia == jnlpba
 
 
@@ -99,7 +149,9 @@ def contents(path: Path) -> Iterator[tuple[str, str]]:
 def labels(name: str, text: str) -> Iterator[str]:
     """Labels by the shortest way for each form of file, without the readers of the package."""
     if name.endswith((".a1", ".ann")):
-        yield from (line.split("\t")[1].split()[0] for line in text.splitlines() if line.startswith("T"))
+        yield from (
+            line.split("\t")[1].split()[0] for line in text.splitlines() if line.startswith("T")
+        )
     elif name.endswith((".json", ".jsonl")):
         whole = text.lstrip().startswith("[")
         for record in json.loads(text) if whole else map(json.loads, io.StringIO(text)):
@@ -113,14 +165,20 @@ def labels(name: str, text: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", sorted(CORPORA))
 def test_the_labels_are_those_of_the_corpus(name: str, fascicle_data: Path) -> None:
-    found = {label for file in CORPORA[name] for part in contents(fascicle_data / file) for label in labels(*part)}
+    found = {
+        label
+        for file in CORPORA[name]
+        for part in contents(fascicle_data / file)
+        for label in labels(*part)
+    }
     check_types(read_types(FOLDER / f"{name}.toml"), found, origin=name)
 
 
 def tokens(record: dict[str, Any]) -> Iterator[str]:
     yield from record.get("tokens", ())
     for sentence in record.get("sentences", ()):
-        yield from (word for word in sentence if isinstance(word, str))  # of event-docs.jsonl they are ranges
+        # of event-docs.jsonl they are ranges
+        yield from (word for word in sentence if isinstance(word, str))
 
 
 def words(name: str, text: str) -> str:

@@ -16,7 +16,12 @@ GOOD: dict[str, Any] = {"name": "a", "corpus": {"train": "t"}, "vectors": {"path
 
 def test_the_defaults_are_those_of_the_paper() -> None:
     settings = parse_any(GOOD, origin="a.toml").typer
-    assert (settings.hidden, settings.updates, settings.learning_rate, settings.nothing) == (200, 600, 0.001, False)
+    assert (settings.hidden, settings.updates, settings.learning_rate, settings.nothing) == (
+        200,
+        600,
+        0.001,
+        False,
+    )
 
 
 @pytest.mark.parametrize(
@@ -38,13 +43,18 @@ def test_what_is_not_allowed_is_named(change: dict[str, Any], said: str) -> None
 
 def test_paths_begin_at_the_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.toml"
-    path.write_text('name = "a"\n[corpus]\ntrain = "$PLACE/t"\n[vectors]\npath = "v.vec"\ncache = "maps"\n')
+    path.write_text(
+        'name = "a"\n[corpus]\ntrain = "$PLACE/t"\n[vectors]\npath = "v.vec"\ncache = "maps"\n'
+    )
     with pytest.raises(RecipeError, match="PLACE, which is not set"):
         read_recipe(path)
     monkeypatch.setenv("PLACE", str(tmp_path / "x"))
     recipe = read_recipe(path)
     assert recipe.corpus.train == str(tmp_path / "x" / "t")
-    assert (recipe.vectors.path, recipe.vectors.cache) == (str(tmp_path / "v.vec"), str(tmp_path / "maps"))
+    assert (recipe.vectors.path, recipe.vectors.cache) == (
+        str(tmp_path / "v.vec"),
+        str(tmp_path / "maps"),
+    )
     with pytest.raises(RecipeError, match="there is no recipe"):
         read_recipe(tmp_path / "b.toml")
 

@@ -1,4 +1,6 @@
-"""Descriptions of types: one sentence for everything that can be wrong with a file; the variants."""
+"""Descriptions of types: one sentence for everything that can be wrong with a file; the
+variants.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,9 @@ def test_a_good_file_is_ordered_by_name(tmp_path: Path) -> None:
 
 def test_one_type_is_enough_and_needs_only_name_and_description(tmp_path: Path) -> None:
     path = tmp_path / "t.toml"
-    path.write_text('[[type]]\nname = "geo-loc 2"\ndescription = "One\\n  two\\tthree."', encoding="utf-8")
+    path.write_text(
+        '[[type]]\nname = "geo-loc 2"\ndescription = "One\\n  two\\tthree."', encoding="utf-8"
+    )
     only = TypeDescription(name="geo-loc 2", description="One two three.")
     assert read_types(path) == TypeDescriptions(types=(only,))
 
@@ -89,7 +93,11 @@ WRONG = [  # what is replaced, by what, and what the message names beside the fi
     ('name = "Rock"', 'name = "Rock"\nname = "Rock"', ["TOML", "line 3"]),
     (GOOD, f"type = {'[' * 9999}", ["TOML", "nested too deeply"]),
     ('source = "ours"', 'sorce = "ours"', ["'Rock'", "sorce", "source?"]),
-    ('source = "ours"', "zzz = 1", ["'Rock'", "zzz", "description, examples, keyword, name, source"]),
+    (
+        'source = "ours"',
+        "zzz = 1",
+        ["'Rock'", "zzz", "description, examples, keyword, name, source"],
+    ),
     ('name = "Gem"\n', "", ["table 2", "no name"]),
     ('name = "Gem"', 'name = "-"', ["no name"]),
     ('name = "Gem"', 'name = "Gem "', ["'Gem '", "white space"]),
@@ -108,14 +116,20 @@ WRONG = [  # what is replaced, by what, and what the message names beside the fi
     ("[[opal]]", "opal", ["example of 'Gem'", "'She wore an opal.'", "[[ and ]]"]),
     ("She wore an", "so " * 61, ["example of 'Gem'", "62 words", "60"]),
     ('name = "Gem"', 'name = "Rock"', ["more than one", "'Rock'"]),
-    (f'"{CUT}"', '"  A natural\\tsolid of one\\n or more minerals. "', ["'Gem' and 'Rock'", "same description"]),
+    (
+        f'"{CUT}"',
+        '"  A natural\\tsolid of one\\n or more minerals. "',
+        ["'Gem' and 'Rock'", "same description"],
+    ),
     (CUT, "A NATURAL solid of one or more Minerals.", ["'Gem' and 'Rock'", "same description"]),
     ('"gemstone"', '"Rock"', ["'Gem' and 'Rock'", "same keyword"]),
 ]
 
 
 @pytest.mark.parametrize(("old", "new", "named"), WRONG)
-def test_every_mistake_is_one_sentence(old: str, new: str, named: list[str], tmp_path: Path) -> None:
+def test_every_mistake_is_one_sentence(
+    old: str, new: str, named: list[str], tmp_path: Path
+) -> None:
     assert old in GOOD
     said = message(tmp_path, GOOD.replace(old, new))
     assert all(name in said for name in named), said
@@ -153,11 +167,23 @@ WORDS = st.lists(st.sampled_from(["ore", "Ore", "a", "cut", "."]), min_size=1, m
 
 
 @settings(max_examples=40)
-@given(st.lists(st.tuples(st.text("abAB_-", min_size=1, max_size=2), WORDS, st.sampled_from([" ", "  ", "\n", " \t"]))))
-def test_files_are_refused_exactly_where_two_types_are_one(drawn: list[tuple[str, list[str], str]]) -> None:
+@given(
+    st.lists(
+        st.tuples(
+            st.text("abAB_-", min_size=1, max_size=2),
+            WORDS,
+            st.sampled_from([" ", "  ", "\n", " \t"]),
+        )
+    )
+)
+def test_files_are_refused_exactly_where_two_types_are_one(
+    drawn: list[tuple[str, list[str], str]],
+) -> None:
     tables = [{"name": name, "description": gap.join(found)} for name, found, gap in drawn]
     pairs = list(combinations(drawn, 2))
-    same = any(a[0] == b[0] or [w.lower() for w in a[1]] == [w.lower() for w in b[1]] for a, b in pairs)
+    same = any(
+        a[0] == b[0] or [w.lower() for w in a[1]] == [w.lower() for w in b[1]] for a, b in pairs
+    )
     nameless = any(not set(name) - {"_", "-"} for name, *_ in drawn)
     if same or nameless or not drawn:
         with pytest.raises(RecipeError):
@@ -165,7 +191,9 @@ def test_files_are_refused_exactly_where_two_types_are_one(drawn: list[tuple[str
     else:
         found = parse_types({"type": tables}, origin="o")
         assert found == parse_types({"type": tables[::-1]}, origin="o")
-        assert [(d.name, d.description) for d in found.types] == sorted((n, " ".join(w)) for n, w, _ in drawn)
+        assert [(d.name, d.description) for d in found.types] == sorted(
+            (n, " ".join(w)) for n, w, _ in drawn
+        )
 
 
 # --- types too few or too many, and the variants
@@ -174,10 +202,22 @@ def test_files_are_refused_exactly_where_two_types_are_one(drawn: list[tuple[str
 @pytest.mark.parametrize(
     ("types", "expected"),
     [
-        (("Gem",), "t: a description of 'Rock', which is not among the types; describe exactly 'Gem'"),
-        (("Rock", "Sand", "Gem", "Clay"), "t: no description of 'Clay', 'Sand'; describe exactly 'Clay', 'Gem', "),
-        (("gem", "Rock"), "t: no description of 'gem' and a description of 'Gem', which is not among the types; "),
-        ([f"t{i:02}" for i in range(12)], "t: no description of 't00', 't01', 't02', 't03', 't04', 't05', 't06', "),
+        (
+            ("Gem",),
+            "t: a description of 'Rock', which is not among the types; describe exactly 'Gem'",
+        ),
+        (
+            ("Rock", "Sand", "Gem", "Clay"),
+            "t: no description of 'Clay', 'Sand'; describe exactly 'Clay', 'Gem', ",
+        ),
+        (
+            ("gem", "Rock"),
+            "t: no description of 'gem' and a description of 'Gem', which is not among the types; ",
+        ),
+        (
+            [f"t{i:02}" for i in range(12)],
+            "t: no description of 't00', 't01', 't02', 't03', 't04', 't05', 't06', ",
+        ),
     ],
 )
 def test_types_too_few_or_too_many(types: tuple[str, ...], expected: str) -> None:
@@ -210,7 +250,10 @@ def test_a_variant_that_a_file_cannot_serve_is_refused() -> None:
     with pytest.raises(RecipeError, match=r"^no 3 examples for 'Gem': every type needs"):
         good().instances(3)
     bare = TypeDescriptions(
-        types=(TypeDescription(name="a", description="x"), TypeDescription(name="b", description="y"))
+        types=(
+            TypeDescription(name="a", description="x"),
+            TypeDescription(name="b", description="y"),
+        )
     )
     with pytest.raises(RecipeError, match=r"^no keyword for 'a', 'b': every type needs"):
         bare.texts("keyword")
@@ -223,7 +266,9 @@ def test_a_variant_that_a_file_cannot_serve_is_refused() -> None:
 def test_some_of_the_types() -> None:
     assert good().select(["Rock"]).names == ("Rock",)
     assert good().select(("Rock", "Gem", "Rock")) == good()
-    with pytest.raises(RecipeError, match=r"^no description of 'Sand': described are 'Gem', 'Rock'$"):
+    with pytest.raises(
+        RecipeError, match=r"^no description of 'Sand': described are 'Gem', 'Rock'$"
+    ):
         good().select(["Gem", "Sand"])
     with pytest.raises(RecipeError, match="no description of 'any type'"):
         good().select([])
@@ -247,7 +292,11 @@ def test_settings_made_by_hand_are_checked_too() -> None:
     [
         ("[[Opal]]", "Opal", "Opal"),
         ("an [[opal]].", "an opal.", "opal"),
-        ("cells took up [[[3H]thymidine]] at once", "cells took up [3H]thymidine at once", "[3H]thymidine"),
+        (
+            "cells took up [[[3H]thymidine]] at once",
+            "cells took up [3H]thymidine at once",
+            "[3H]thymidine",
+        ),
         ("the [[acid [4]]] (a salt)", "the acid [4] (a salt)", "acid [4]"),
         ("seen [1] in [[opal]] [2]", "seen [1] in opal [2]", "opal"),
     ],
@@ -259,7 +308,18 @@ def test_a_mention_in_double_brackets(written: str, text: str, surface: str) -> 
     assert found.marked("<e> ", " </e>") == written.replace(f"[[{surface}]]", f"<e> {surface} </e>")
 
 
-NO_MENTION = ("", "opal", "[[opal", "opal]]", "]]opal[[", "[[opal]] and [[gem]]", "[[]]", "[[ ]]", "[[opal ]]", "[[]")
+NO_MENTION = (
+    "",
+    "opal",
+    "[[opal",
+    "opal]]",
+    "]]opal[[",
+    "[[opal]] and [[gem]]",
+    "[[]]",
+    "[[ ]]",
+    "[[opal ]]",
+    "[[]",
+)
 
 
 @pytest.mark.parametrize("written", [*NO_MENTION, "[[\topal]]"])
@@ -274,7 +334,9 @@ PLAIN = st.text(st.characters(exclude_characters="[]"), max_size=8)
 @given(PLAIN, PLAIN.filter(lambda text: bool(text) and text == text.strip()), PLAIN)
 def test_marks_and_reading_are_inverse(before: str, surface: str, after: str) -> None:
     found = parse_instance(f"{before}[[{surface}]]{after}")
-    assert found == Instance(text=before + surface + after, start=len(before), end=len(before) + len(surface))
+    assert found == Instance(
+        text=before + surface + after, start=len(before), end=len(before) + len(surface)
+    )
     assert parse_instance(found.marked("[[", "]]")) == found
 
 

@@ -1,4 +1,6 @@
-"""What axe-core finds wrong in a page for people who use a keyboard, a screen reader or strong contrast."""
+"""What axe-core finds wrong in a page for people who use a keyboard, a screen reader or strong
+contrast.
+"""
 
 from __future__ import annotations
 

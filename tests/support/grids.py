@@ -12,7 +12,8 @@ from fascicle.training.experiments.grid import Grid, read_grid
 from fascicle.training.experiments.hashes import recipe_hash
 from fascicle.training.experiments.results import stored_scores
 
-Counts = Sequence[Sequence[int]]  # true positives, false positives and false negatives of each test unit
+# true positives, false positives and false negatives of each test unit
+Counts = Sequence[Sequence[int]]
 Named = Mapping[str, str] | Iterable[str]  # names, with the TOML of each if it has any
 RECIPE = 'model.encoder = "tiny"\ncorpus = { train = "a", dev = "b", test = "c" }'
 ON_DEV = 'corpus.test = ""'
@@ -28,15 +29,30 @@ def grid_text(
     recipe: str = RECIPE,
     compare: str = "",
 ) -> str:
-    """The TOML of a grid; a run is of all corpora and systems, seed 1 and the tier cpu where it names no others."""
-    blocks = [f'name = "{name}"\n' + f'compare = "{compare}"' * bool(compare), f"[recipe]\n{recipe}"]
+    """The TOML of a grid; a run is of all corpora and systems, seed 1 and the tier cpu where it
+    names no others.
+    """
+    blocks = [
+        f'name = "{name}"\n' + f'compare = "{compare}"' * bool(compare),
+        f"[recipe]\n{recipe}",
+    ]
     tables = {"corpora": corpora, "systems": systems, "variants": variants}
     for table, named in tables.items():
         bodies = named if isinstance(named, Mapping) else dict.fromkeys(named, "")
         blocks += [f'[{table}."{key}"]\n{body}' for key, body in bodies.items()]
     for run in runs:
-        whole = {"corpora": list(corpora), "systems": list(systems), "seeds": [1], "tier": "cpu", **run}
-        blocks.append("\n".join(["[[run]]", *(f"{key} = {json.dumps(value)}" for key, value in whole.items())]))
+        whole = {
+            "corpora": list(corpora),
+            "systems": list(systems),
+            "seeds": [1],
+            "tier": "cpu",
+            **run,
+        }
+        blocks.append(
+            "\n".join(
+                ["[[run]]", *(f"{key} = {json.dumps(value)}" for key, value in whole.items())]
+            )
+        )
     return "\n".join(blocks) + "\n"
 
 
@@ -49,11 +65,24 @@ def make_grid(folder: Path, name: str, **parts: Any) -> Grid:
 
 
 def store(
-    grid: Grid, name: str, counts: Counts | None = None, *, head: str = "", dev: float = 0.8, **more: Any
+    grid: Grid,
+    name: str,
+    counts: Counts | None = None,
+    *,
+    head: str = "",
+    dev: float = 0.8,
+    **more: Any,
 ) -> None:
-    """A results file as far as tables look at it; of another head of a bundle, if one is named; ``...`` leaves out."""
+    """A results file as far as tables look at it; of another head of a bundle, if one is named;
+    ``...`` leaves out.
+    """
     run = next(run for run in grid.runs if run.name == name)
-    parts = ["train", "dev", *(["test"] if counts else []), *(["distant.core"] if run.recipe.distant else [])]
+    parts = [
+        "train",
+        "dev",
+        *(["test"] if counts else []),
+        *(["distant.core"] if run.recipe.distant else []),
+    ]
     f1 = stored_scores(counts).micro.f1 if counts else 0.0
     value: dict[str, Any] = {
         "hash": recipe_hash(run.recipe, {part: part for part in parts}),
@@ -63,7 +92,9 @@ def store(
         "test_counts": counts,
         "seconds": 600,
         "peak_rss_bytes": 2_340_000_000,
-        "facts": {"data": {part: {"sha256": part, "documents": 1000, "mentions": 1234} for part in parts}},
+        "facts": {
+            "data": {part: {"sha256": part, "documents": 1000, "mentions": 1234} for part in parts}
+        },
     }
     kept = {key: of for key, of in {**value, **more}.items() if of is not ...}
     write_json(grid.results / f"{name}{'.' * bool(head)}{head}.json", kept)

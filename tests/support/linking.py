@@ -63,7 +63,9 @@ def build_index(folder: Path, pack: Pack) -> NameIndex:
 
 
 def document(text: str, *found: tuple[str, str, str], identifier: str = "1") -> Document:
-    """A text with the first place of each surface as a mention: surface, type, and CURIEs with blanks between them."""
+    """A text with the first place of each surface as a mention: surface, type, and CURIEs with
+    blanks between them.
+    """
     mentions = []
     for surface, kind, curies in found:
         start = text.index(surface)
@@ -73,7 +75,9 @@ def document(text: str, *found: tuple[str, str, str], identifier: str = "1") -> 
 
 
 def corpus(count: int = 40) -> list[Document]:
-    """Texts whose gold says that AT is ataxia, that genes follow the species, and that a slip is still the name."""
+    """Texts whose gold says that AT is ataxia, that genes follow the species, and that a slip is
+    still the name.
+    """
     texts = []
     for number in range(count):
         human = number % 2 == 0

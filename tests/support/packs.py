@@ -50,7 +50,10 @@ RECORDS: Sources = {
             parents=("MESH:D009369",),
         ),
         ConceptRecord(
-            curie="MESH:D777", names=(Name("Old growth", "label"),), obsolete=True, replaced_by=("MESH:D009369",)
+            curie="MESH:D777",
+            names=(Name("Old growth", "label"),),
+            obsolete=True,
+            replaced_by=("MESH:D009369",),
         ),
     ),
     "genes": (
@@ -61,15 +64,22 @@ RECORDS: Sources = {
             taxon="NCBITaxon:9606",
         ),
         ConceptRecord(
-            curie="NCBIGene:12359", type="Gene", names=(Name("Cat", "label"), Name("Catalase")), taxon="NCBITaxon:10090"
+            curie="NCBIGene:12359",
+            type="Gene",
+            names=(Name("Cat", "label"), Name("Catalase")),
+            taxon="NCBITaxon:10090",
         ),
-        ConceptRecord(curie="MESH:D009369", type="Disease", names=(Name("Cancer"), Name("Cancers", "label"))),
+        ConceptRecord(
+            curie="MESH:D009369", type="Disease", names=(Name("Cancer"), Name("Cancers", "label"))
+        ),
     ),
 }
 TYPES = {"diseases": "Disease"}
 
 
-def build_small(folder: Path, records: Sources = RECORDS, *, parts: Components = PARTS, memory: int = 8) -> Pack:
+def build_small(
+    folder: Path, records: Sources = RECORDS, *, parts: Components = PARTS, memory: int = 8
+) -> Pack:
     """Builds a pack and opens it."""
     sources = [
         PackSource(SourceFacts(name=name, type=TYPES.get(name, "")), lambda own=own: iter(own))
@@ -80,7 +90,9 @@ def build_small(folder: Path, records: Sources = RECORDS, *, parts: Components =
 
 
 def without_sets(pack: Path, folder: Path) -> Path:
-    """A copy of a pack as older releases built it, which does not say which concepts are the same."""
+    """A copy of a pack as older releases built it, which does not say which concepts are the
+    same.
+    """
     shutil.copytree(pack, folder)
     (folder / layout.LEAD).unlink()
     manifest = read_manifest(folder)

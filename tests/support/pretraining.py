@@ -23,11 +23,22 @@ PIECES = (
     *("##" + letter for letter in _LETTERS),
 )
 _SUBJECTS, _VERBS = ("the doctor", "the patient"), ("saw", "gave", "took", "had", "caused")
-_OBJECTS = ("pain", "fever", "aspirin", "hepatitis", "kinases", "zinc", "cancer of the liver", "pain in the heart")
+_OBJECTS = (
+    "pain",
+    "fever",
+    "aspirin",
+    "hepatitis",
+    "kinases",
+    "zinc",
+    "cancer of the liver",
+    "pain in the heart",
+)
 
 
 def make_encoder(folder: Path, *, mask: bool = True) -> Path:
-    """A folder with a random BERT of two small layers and a WordPiece tokenizer; it reads at most 64 pieces."""
+    """A folder with a random BERT of two small layers and a WordPiece tokenizer; it reads at
+    most 64 pieces.
+    """
     return make_tiny_encoder(folder, [piece for piece in PIECES if mask or piece != "[MASK]"])
 
 
@@ -39,7 +50,8 @@ def make_text(path: Path, *, documents: int = 60, seed: int = 1) -> Path:
         return f"{chance.choice(_SUBJECTS)} {chance.choice(_VERBS)} {chance.choice(_OBJECTS)}."
 
     records = [
-        {"id": f"d{i}", "license": "CC0", "text": " ".join(sentence() for _ in range(6))} for i in range(documents)
+        {"id": f"d{i}", "license": "CC0", "text": " ".join(sentence() for _ in range(6))}
+        for i in range(documents)
     ]
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     return path
@@ -51,7 +63,12 @@ def make_recipe(encoder: Path, text: Path, /, **tables: Mapping[str, Any]) -> Pr
         "name": "tiny",
         "text": {"files": [str(text)], "window": 32, "held_out": 0.2},
         "model": {"encoder": str(encoder)},
-        "training": {"batch_size": 4, "learning_rate": 5e-3, "validate_every_steps": 5, "precision": "fp32"},
+        "training": {
+            "batch_size": 4,
+            "learning_rate": 5e-3,
+            "validate_every_steps": 5,
+            "precision": "fp32",
+        },
     }
     for name, table in tables.items():
         values[name] = {**values.get(name, {}), **table}

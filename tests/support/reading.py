@@ -19,7 +19,9 @@ TYPES = ("Chemical", "Disease")
 
 
 def pieces_of(sentences: Sequence[Sequence[int]]) -> Pieces:
-    """Sentences as the numbers of pieces of their words; 0 is a piece of no word. A piece is one character."""
+    """Sentences as the numbers of pieces of their words; 0 is a piece of no word. A piece is one
+    character.
+    """
     unit_of: list[int] = []
     units: list[tuple[int, int]] = []
     bounds: list[tuple[int, int]] = []
@@ -75,7 +77,10 @@ def manifest_of(
     **decision: Any,
 ) -> Manifest:
     """That of a model named "tested" with one head, and further fields of its decision."""
-    facts = {name: getattr(tokenizer, name, value) for name, value in (("prefix", (2,)), ("suffix", (3,)), ("pad", 0))}
+    facts = {
+        name: getattr(tokenizer, name, value)
+        for name, value in (("prefix", (2,)), ("suffix", (3,)), ("pad", 0))
+    }
     return Manifest(
         name="tested",
         fascicle="0",

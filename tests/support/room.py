@@ -13,8 +13,8 @@ import pytest
 def room(size: int) -> Iterator[None]:
     """Lets no file of this process grow beyond a number of bytes.
 
-    No bytecode is written meanwhile: Python takes a part that was written for the whole, so that later processes cannot
-    import the module.
+    No bytecode is written meanwhile: Python takes a part that was written for the whole, so that
+    later processes cannot import the module.
 
     Args:
         size: in bytes.

@@ -20,5 +20,8 @@ def read_json(path: Path) -> Any:
 
 def metrics(folder: Path) -> list[dict[str, Any]]:
     """The lines of a run, without times."""
-    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    lines = [
+        json.loads(line)
+        for line in (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     return [{key: value for key, value in line.items() if key != "seconds"} for line in lines]

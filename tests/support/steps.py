@@ -1,4 +1,6 @@
-"""The steps that pyproject.toml declares as entry points, whether this checkout is installed or not."""
+"""The steps that pyproject.toml declares as entry points, whether this checkout is installed or
+not.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def declare(folder: Path) -> dict[str, str]:
     if not set(declared) <= set(plugins.plugin_names("steps")):
         info = folder / "fascicle_declared-1.0.dist-info"
         info.mkdir()
-        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: fascicle-declared\nVersion: 1.0\n")
+        (info / "METADATA").write_text(
+            "Metadata-Version: 2.1\nName: fascicle-declared\nVersion: 1.0\n"
+        )
         lines = "".join(f"{name} = {place}\n" for name, place in declared.items())
         (info / "entry_points.txt").write_text(f"[fascicle.steps]\n{lines}")
     return declared

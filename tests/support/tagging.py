@@ -17,11 +17,16 @@ def chain_scores(n_tags: int) -> ChainScores:
 
 def texts(count: int, n_tags: int, longest: int = 30) -> list[np.ndarray]:
     rng = np.random.default_rng(11)
-    return [2 * rng.normal(size=(n, n_tags)).astype(np.float32) for n in rng.integers(0, longest, size=count)]
+    return [
+        2 * rng.normal(size=(n, n_tags)).astype(np.float32)
+        for n in rng.integers(0, longest, size=count)
+    ]
 
 
 DECISIONS = [
-    TagDecision(scheme=tag_scheme(name), decoding=decoding, chain=chain_scores(5) if chain else None)
+    TagDecision(
+        scheme=tag_scheme(name), decoding=decoding, chain=chain_scores(5) if chain else None
+    )
     for name in ("BIO", "IO")
     for decoding in ("strict", "lenient", "viterbi")
     for chain in (False, True)

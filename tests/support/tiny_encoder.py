@@ -11,8 +11,10 @@ def make_tiny_encoder(folder: Path, pieces: Sequence[str], *, more: Sequence[str
 
     Args:
         folder: where to; it may exist.
-        pieces: of the vocabulary, distinct, with ``[PAD]``, ``[UNK]``, ``[CLS]``, ``[SEP]`` and perhaps ``[MASK]``.
-        more: further pieces, whose vectors are drawn after all other weights, so that these do not depend on them.
+        pieces: of the vocabulary, distinct, with ``[PAD]``, ``[UNK]``, ``[CLS]``, ``[SEP]`` and
+            perhaps ``[MASK]``.
+        more: further pieces, whose vectors are drawn after all other weights, so that these do not
+            depend on them.
 
     Returns:
         The folder.
@@ -29,9 +31,13 @@ def make_tiny_encoder(folder: Path, pieces: Sequence[str], *, more: Sequence[str
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[(name, ids[name]) for name in ("[CLS]", "[SEP]")]
     )
-    special = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
+    special = {
+        f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")
+    }
     present = {name: token for name, token in special.items() if token in ids}
-    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **present).save_pretrained(folder)
+    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **present).save_pretrained(
+        folder
+    )
     config = transformers.BertConfig(
         vocab_size=len(pieces),
         hidden_size=32,

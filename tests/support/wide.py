@@ -6,13 +6,18 @@ from collections.abc import Mapping
 
 import numpy as np
 
-NAMES = ("starts", "ends", "widths", "spans")  # in the order in which the terms of a logit are added
+# in the order in which the terms of a logit are added
+NAMES = ("starts", "ends", "widths", "spans")
 
 
 def wide_logits(tables: Mapping[str, np.ndarray], *, longest: int) -> np.ndarray:
     """``[B, U, L, C]`` in at least single precision; minus infinity where a span ends too late."""
-    rows, units = next(tables[name].shape[:2] for name in ("starts", "ends", "spans") if name in tables)
-    widths = next((tables[name].shape[-2] for name in ("widths", "spans") if name in tables), longest)
+    rows, units = next(
+        tables[name].shape[:2] for name in ("starts", "ends", "spans") if name in tables
+    )
+    widths = next(
+        (tables[name].shape[-2] for name in ("widths", "spans") if name in tables), longest
+    )
     classes = next(iter(tables.values())).shape[-1]
     kind = np.result_type(np.float32, *(table.dtype for table in tables.values()))
     found = np.full((rows, units, widths, classes), -np.inf, dtype=kind)

@@ -22,13 +22,26 @@ from fascicle.terms.pack.pack import Pack
 from fascicle.terms.recognising import PackRecogniser
 
 FILE = "dictionary-1.pack"
-WORDS = ("breast", "Breast cancer", "tumors", "CAT", "cat", "Catalase", "Brustkrebs", "cancers", "of", "old growth")
+WORDS = (
+    "breast",
+    "Breast cancer",
+    "tumors",
+    "CAT",
+    "cat",
+    "Catalase",
+    "Brustkrebs",
+    "cancers",
+    "of",
+    "old growth",
+)
 
 
 @pytest.fixture(scope="module")
 def pack(tmp_path_factory: pytest.TempPathFactory) -> Pack:
     rules = Curation([Rule(action="ner_off", surface="Tumor")])
-    return build_small(tmp_path_factory.mktemp("carried") / "pack", parts=replace(REAL_PARTS, curation=rules))
+    return build_small(
+        tmp_path_factory.mktemp("carried") / "pack", parts=replace(REAL_PARTS, curation=rules)
+    )
 
 
 def unpack(pack: Pack, folder: Path) -> Path:
@@ -43,8 +56,12 @@ def carried(pack: Pack, tmp_path_factory: pytest.TempPathFactory) -> CarriedPack
 
 
 @settings(deadline=None, max_examples=60)
-@given(words=st.lists(st.sampled_from(WORDS), max_size=8), threshold=st.sampled_from([0.0, 0.3, 0.9]))
-def test_it_finds_what_the_pack_finds(pack: Pack, carried: CarriedPack, words: list[str], threshold: float) -> None:
+@given(
+    words=st.lists(st.sampled_from(WORDS), max_size=8), threshold=st.sampled_from([0.0, 0.3, 0.9])
+)
+def test_it_finds_what_the_pack_finds(
+    pack: Pack, carried: CarriedPack, words: list[str], threshold: float
+) -> None:
     text = " ".join(words)
     told = RecognitionSettings(overlaps="all", links=False, threshold=threshold)
     both = [PackRecogniser({"a": one}, settings=told)(text).mentions for one in (pack, carried)]
@@ -55,7 +72,9 @@ def test_it_is_smaller_and_says_whose_the_names_are(pack: Pack, carried: Carried
     assert carried.full_name == pack.full_name
     assert carried.manifest == pack.manifest
     files = carried_files(pack, FILE)
-    assert carried_size(pack) == sum(len(content) for name, content in files.items() if name != FILE)
+    assert carried_size(pack) == sum(
+        len(content) for name, content in files.items() if name != FILE
+    )
     assert carried_size(pack) < sum(facts.size for facts in pack.manifest.files.values())
 
 
@@ -82,7 +101,9 @@ def test_what_is_damaged_is_refused_or_found_by_its_hash(
 
 def test_keys_of_another_release_are_refused(pack: Pack, tmp_path: Path) -> None:
     unpack(pack, tmp_path)
-    text = (tmp_path / FILE).read_text(encoding="utf-8").replace(pack.manifest.normaliser, "keys@99")
+    text = (
+        (tmp_path / FILE).read_text(encoding="utf-8").replace(pack.manifest.normaliser, "keys@99")
+    )
     (tmp_path / FILE).write_text(text, encoding="utf-8")
     with pytest.raises(ModelError, match="keys@99"):
         CarriedPack(tmp_path, FILE)
@@ -103,7 +124,10 @@ def test_places_have_all_their_types(pack: Pack, tmp_path: Path) -> None:
 
 def test_finders_together_find_what_each_finds(pack: Pack, carried: CarriedPack) -> None:
     documents = [Document(id=str(at), text=" ".join(WORDS[at:])) for at in range(len(WORDS))]
-    finders = [PackFinder({"a": one}, overlaps=how) for one, how in ((pack, "longest"), (carried, "nested"))]
+    finders = [
+        PackFinder({"a": one}, overlaps=how)
+        for one, how in ((pack, "longest"), (carried, "nested"))
+    ]
     together = list(CombinedFinder(finders).matches(iter(documents)))
     alone = [list(finder.matches(documents)) for finder in finders]
     assert together == [one + other for one, other in zip(*alone, strict=True)]

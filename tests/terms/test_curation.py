@@ -44,7 +44,11 @@ def naive(rows: list[NameRow], rules: list[Rule]) -> Outcome:
     every = dict.fromkeys(rows)
     for target in {(rule.surface, rule.concept) for rule in rules if rule.action == "add"}:
         if not any((row.surface, row.concept) == target for row in rows):
-            last = [rule for rule in rules if rule.action == "add" and (rule.surface, rule.concept) == target][-1]
+            last = [
+                rule
+                for rule in rules
+                if rule.action == "add" and (rule.surface, rule.concept) == target
+            ][-1]
             every[NameRow(target[0], last.source or CURATION, target[1])] = None
     found = {}
     for row in every:
@@ -71,7 +75,9 @@ def kept(outcome: Outcome) -> Outcome:
 
 SURFACES, SOURCES, CONCEPTS = ("CAT", "cat", "IL"), ("x", "y"), ("A:1", "A:2")
 ROWS = st.lists(
-    st.builds(NameRow, st.sampled_from(SURFACES), st.sampled_from(SOURCES), st.sampled_from(CONCEPTS)),
+    st.builds(
+        NameRow, st.sampled_from(SURFACES), st.sampled_from(SOURCES), st.sampled_from(CONCEPTS)
+    ),
     max_size=6,
     unique=True,
 )
@@ -82,12 +88,23 @@ def rules(draw: st.DrawFn) -> list[Rule]:
     found = []
     for number in range(draw(st.integers(0, 6))):
         action = draw(st.sampled_from(ACTIONS))
-        concept = draw(st.sampled_from(CONCEPTS if action in ("add", "prefer") else ("", *CONCEPTS)))
-        surface = draw(st.sampled_from((*SURFACES, "") if action == "block" and concept else SURFACES))
+        concept = draw(
+            st.sampled_from(CONCEPTS if action in ("add", "prefer") else ("", *CONCEPTS))
+        )
+        surface = draw(
+            st.sampled_from((*SURFACES, "") if action == "block" and concept else SURFACES)
+        )
         case = draw(st.sampled_from(CASES)) if action in ("case", "add") else ""
         source = draw(st.sampled_from(("", *SOURCES)))
         found.append(
-            Rule(action=action, surface=surface, source=source, concept=concept, case=case, place=f"r:{number}")
+            Rule(
+                action=action,
+                surface=surface,
+                source=source,
+                concept=concept,
+                case=case,
+                place=f"r:{number}",
+            )
         )
     return found
 
@@ -95,13 +112,17 @@ def rules(draw: st.DrawFn) -> list[Rule]:
 @given(ROWS, rules())
 @settings(max_examples=400)
 def test_rules_do_what_the_slow_reading_says(rows: list[NameRow], given_rules: list[Rule]) -> None:
-    found = {row: tuple(decision[:4]) for row, decision in curate_names(rows, Curation(given_rules))}
+    found = {
+        row: tuple(decision[:4]) for row, decision in curate_names(rows, Curation(given_rules))
+    }
     assert found == naive(rows, given_rules)
 
 
 @given(ROWS, rules())
 @settings(max_examples=400)
-def test_dead_rules_are_those_without_which_nothing_changes(rows: list[NameRow], given_rules: list[Rule]) -> None:
+def test_dead_rules_are_those_without_which_nothing_changes(
+    rows: list[NameRow], given_rules: list[Rule]
+) -> None:
     found = find_rule_problems(rows, Curation(given_rules), known=lambda concept: True)
     dead = {finding.number for finding in found if finding.problem in ("dead", "overruled")}
     wanted: set[int] = set()
@@ -114,7 +135,9 @@ def test_dead_rules_are_those_without_which_nothing_changes(rows: list[NameRow],
 
 
 @given(ROWS, rules())
-def test_what_was_seen_is_decided_as_by_the_rules(rows: list[NameRow], given_rules: list[Rule]) -> None:
+def test_what_was_seen_is_decided_as_by_the_rules(
+    rows: list[NameRow], given_rules: list[Rule]
+) -> None:
     curation = Curation(given_rules)
     seen = SeenNames(curation)
     for row in rows:
@@ -124,8 +147,15 @@ def test_what_was_seen_is_decided_as_by_the_rules(rows: list[NameRow], given_rul
 
 
 def test_block_takes_a_key_of_ones_own() -> None:
-    rows = [NameRow("T-cells", "x", "A:1"), NameRow("t cells", "x", "A:1"), NameRow("t cell", "x", "A:1")]
-    curation = Curation([Rule(action="block", surface="T cells")], key=lambda text: text.casefold().replace("-", " "))
+    rows = [
+        NameRow("T-cells", "x", "A:1"),
+        NameRow("t cells", "x", "A:1"),
+        NameRow("t cell", "x", "A:1"),
+    ]
+    curation = Curation(
+        [Rule(action="block", surface="T cells")],
+        key=lambda text: text.casefold().replace("-", " "),
+    )
     assert [decision.keep for _, decision in curate_names(rows, curation)] == [False, False, True]
 
 
@@ -137,7 +167,10 @@ def test_a_row_that_no_rule_looks_at_is_untouched() -> None:
 
 def test_a_decision_names_its_rules() -> None:
     rules = [Rule(action="drop", surface="a"), Rule(action="case", surface="a", case="exact")]
-    rules += [Rule(action="add", surface="a", concept="A:1"), Rule(action="prefer", surface="a", concept="A:1")]
+    rules += [
+        Rule(action="add", surface="a", concept="A:1"),
+        Rule(action="prefer", surface="a", concept="A:1"),
+    ]
     decision = Curation(rules).decide(NameRow("a", "x", "A:1"))
     assert decision == Decision(case="exact", preferred=True, rules=(1, 2, 3))
 
@@ -156,7 +189,9 @@ def test_rules_are_read_and_written(tmp_path: Path) -> None:
     path = tmp_path / "rules.tsv"
     path.write_text(TABLE)
     found = read_rules([str(path)])
-    assert [(rule.action, rule.surface, rule.source, rule.concept, rule.case) for rule in found] == [
+    assert [
+        (rule.action, rule.surface, rule.source, rule.concept, rule.case) for rule in found
+    ] == [
         ("drop", "CAT", "", "", ""),
         ("case", "WAS", "gene", "NCBIGene:7454", "exact"),
         ("add", "p53 gene", "", "NCBIGene:7157", ""),
@@ -166,7 +201,9 @@ def test_rules_are_read_and_written(tmp_path: Path) -> None:
     again = tmp_path / "again.tsv"
     again.write_text(format_rules(found))
     plain = [[getattr(rule, column) for column in HEADER] for rule in found]
-    assert [[getattr(rule, column) for column in HEADER] for rule in read_rules([str(again)])] == plain
+    assert [
+        [getattr(rule, column) for column in HEADER] for rule in read_rules([str(again)])
+    ] == plain
 
 
 @pytest.mark.parametrize(
@@ -195,7 +232,14 @@ def test_what_is_no_rule_is_refused_with_its_line(tmp_path: Path, row: str, said
 
 
 @pytest.mark.parametrize(
-    "text", ["", "# nothing\n", "surface\tsource\n", "action\tsurface\tsurface\n", "action\tsurface\twhy\n"]
+    "text",
+    [
+        "",
+        "# nothing\n",
+        "surface\tsource\n",
+        "action\tsurface\tsurface\n",
+        "action\tsurface\twhy\n",
+    ],
 )
 def test_a_table_without_its_header_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "rules.tsv"
@@ -205,7 +249,10 @@ def test_a_table_without_its_header_is_refused(tmp_path: Path, text: str) -> Non
 
 
 def test_lint_names_what_is_not_there_and_what_contradicts() -> None:
-    rows = [NameRow(surface, source, concept) for surface, source, concept in product(SURFACES, SOURCES, CONCEPTS)]
+    rows = [
+        NameRow(surface, source, concept)
+        for surface, source, concept in product(SURFACES, SOURCES, CONCEPTS)
+    ]
     rules = [
         Rule(action="drop", surface="CAT", place="r:1"),
         Rule(action="ner_off", surface="CAT", place="r:2"),
@@ -235,23 +282,38 @@ def test_a_name_that_rules_add_for_linking_alone_is_no_contradiction() -> None:
     add = Rule(action="add", surface="new", concept="A:1", place="r:1")
     off = Rule(action="ner_off", surface="new", concept="A:1", place="r:2")
     rows = [NameRow("CAT", "x", "A:1")]
-    assert not list(find_rule_problems(rows, Curation([add, off]), known=CONCEPTS.__contains__, sources=SOURCES))
-    (found,) = (decision for row, decision in curate_names(rows, Curation([add, off])) if row.surface == "new")
+    assert not list(
+        find_rule_problems(rows, Curation([add, off]), known=CONCEPTS.__contains__, sources=SOURCES)
+    )
+    (found,) = (
+        decision
+        for row, decision in curate_names(rows, Curation([add, off]))
+        if row.surface == "new"
+    )
     assert (found.keep, found.match) == (True, False)
-    back = find_rule_problems(rows, Curation([off, add]), known=CONCEPTS.__contains__, sources=SOURCES)
+    back = find_rule_problems(
+        rows, Curation([off, add]), known=CONCEPTS.__contains__, sources=SOURCES
+    )
     assert "contradiction" in {one.problem for one in back}
 
 
 def test_a_preference_of_the_only_concept_stays_for_words_that_are_common() -> None:
     rule = Rule(action="prefer", surface="CAT", concept="A:1", place="r:1")
     assert not list(
-        find_rule_problems([NameRow("CAT", "x", "A:1")], Curation([rule]), known=CONCEPTS.__contains__, sources=SOURCES)
+        find_rule_problems(
+            [NameRow("CAT", "x", "A:1")],
+            Curation([rule]),
+            known=CONCEPTS.__contains__,
+            sources=SOURCES,
+        )
     )
 
 
 @given(st.binary(max_size=40), st.integers(0, len(TABLE)), st.integers(0, 30))
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_damaged_tables_are_read_or_refused(tmp_path: Path, put: bytes, start: int, cut: int) -> None:
+def test_damaged_tables_are_read_or_refused(
+    tmp_path: Path, put: bytes, start: int, cut: int
+) -> None:
     data = TABLE.encode()
     path = tmp_path / "rules.tsv"
     path.write_bytes(data[:start] + put + data[start + cut :])

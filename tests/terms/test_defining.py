@@ -18,7 +18,12 @@ NAMES = {
 
 
 def meant(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
-    spans = [(at, at + len(name), name) for name in NAMES for at in range(len(text)) if text.startswith(name, at)]
+    spans = [
+        (at, at + len(name), name)
+        for name in NAMES
+        for at in range(len(text))
+        if text.startswith(name, at)
+    ]
     places = [Place(start, end, (NAMES[name],)) for start, end, name in sorted(spans)]
     found = apply_definitions(Document(id="1", text=text), places)
     assert [one[:2] for one in found] == [one[:2] for one in places]
@@ -30,7 +35,12 @@ def meant(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
 
 
 @pytest.mark.parametrize(
-    "text", ["CRP of C-reactive protein (CRP)", "CRP (C-reactive protein) of CRP", "(C-reactive protein, CRP) and CRP"]
+    "text",
+    [
+        "CRP of C-reactive protein (CRP)",
+        "CRP (C-reactive protein) of CRP",
+        "(C-reactive protein, CRP) and CRP",
+    ],
 )
 def test_a_short_form_means_what_its_long_form_means(text: str) -> None:
     assert {(kind, links) for _, kind, links in meant(text)} == {("Gene", ("1401",))}
@@ -52,5 +62,7 @@ def test_the_pairs_of_a_document_count_without_a_bracket() -> None:
     text = "CRP is C-reactive protein"
     places = [Place(0, 3, (NAMES["CRP"],)), Place(7, 25, (NAMES["C-reactive protein"],))]
     stated = Document(id="1", text=text, abbreviations=(((0, 3), (7, 25)),))
-    assert [one.meanings for one in apply_definitions(stated, places)] == [(NAMES["C-reactive protein"],)] * 2
+    assert [one.meanings for one in apply_definitions(stated, places)] == [
+        (NAMES["C-reactive protein"],)
+    ] * 2
     assert apply_definitions(Document(id="1", text=text), places) == places

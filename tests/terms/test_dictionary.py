@@ -21,7 +21,9 @@ def table(tmp_path: Path) -> Path:
 
 
 def test_type_and_name(table: Path) -> None:
-    table.write_bytes(b"\xef\xbb\xbfChemical\t( R)-alpha - methylhistamine\r\n Disease \t pain \nChemical\tH\n")
+    table.write_bytes(
+        b"\xef\xbb\xbfChemical\t( R)-alpha - methylhistamine\r\n Disease \t pain \nChemical\tH\n"
+    )
     assert list(read_dictionary(str(table))) == [
         Entry("( R)-alpha - methylhistamine", "Chemical"),
         Entry(" pain ", "Disease"),
@@ -37,9 +39,15 @@ def test_phrases_without_types(table: Path) -> None:
 def test_other_columns_a_header_and_one_type_for_all(table: Path) -> None:
     table.write_text("id\tname\ttree\nD1\taspirin\tx\nD2\tpain\t\n", encoding="latin-1")
     options = TsvOptions(type_column=None, type="Thing", header=True, encoding="latin-1")
-    assert list(read_dictionary(str(table), options)) == [Entry("aspirin", "Thing"), Entry("pain", "Thing")]
+    assert list(read_dictionary(str(table), options)) == [
+        Entry("aspirin", "Thing"),
+        Entry("pain", "Thing"),
+    ]
     options = TsvOptions(name_column=0, type_column=1, header=True)
-    assert list(read_dictionary(str(table), options)) == [Entry("D1", "aspirin"), Entry("D2", "pain")]
+    assert list(read_dictionary(str(table), options)) == [
+        Entry("D1", "aspirin"),
+        Entry("D2", "pain"),
+    ]
 
 
 def test_rows_without_a_name_are_left_out_and_counted(table: Path) -> None:
@@ -47,14 +55,20 @@ def test_rows_without_a_name_are_left_out_and_counted(table: Path) -> None:
     report = DictionaryReport()
     assert list(read_dictionary(str(table), report=report)) == [Entry("aspirin", "Chemical")]
     assert (report.entries, report.empty, report.first_empty) == (1, 4, f"{table}, line 1")
-    assert report.lines() == ["1 name", f"4 rows without a name were left out (first: {table}, line 1)"]
+    assert report.lines() == [
+        "1 name",
+        f"4 rows without a name were left out (first: {table}, line 1)",
+    ]
 
 
 @pytest.mark.parametrize(
     ("content", "place"),
     [
         ("Chemical\taspirin\nparacetamol\n", ":2: 1 TAB-separated column"),
-        ("Chemical\taspirin\n\nDisease\tpain\tache\n", ":3: 3 TAB-separated columns, but the first row has 2"),
+        (
+            "Chemical\taspirin\n\nDisease\tpain\tache\n",
+            ":3: 3 TAB-separated columns, but the first row has 2",
+        ),
         ("Chemical\taspirin\n \tpain\n", ":2: the name 'pain' has no type"),
     ],
 )
@@ -66,7 +80,8 @@ def test_a_malformed_row_is_named_with_file_and_line(table: Path, content: str, 
 
 
 @pytest.mark.parametrize(
-    ("content", "header"), [("", False), ("\n\n", False), ("Chemical\t\n", False), ("type\tname\n", True)]
+    ("content", "header"),
+    [("", False), ("\n\n", False), ("Chemical\t\n", False), ("type\tname\n", True)],
 )
 def test_a_dictionary_without_names_is_refused(table: Path, content: str, header: bool) -> None:
     table.write_text(content, encoding="utf-8")
@@ -104,7 +119,9 @@ def test_rows_are_read_as_they_are_asked_for(table: Path) -> None:
     assert list(islice(read_dictionary(str(table)), 1)) == [Entry("aspirin", "Chemical")]
 
 
-CELLS = st.text(st.characters(exclude_characters="\t\r\n\0", exclude_categories=("Cs",)), max_size=8)
+CELLS = st.text(
+    st.characters(exclude_characters="\t\r\n\0", exclude_categories=("Cs",)), max_size=8
+)
 
 
 @given(st.lists(st.tuples(CELLS.filter(str.strip), CELLS), min_size=1, max_size=8))

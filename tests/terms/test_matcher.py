@@ -26,20 +26,40 @@ from fascicle.terms.overlaps import Match
 from fascicle.text.segment import sentences, words
 
 WORDS = st.sampled_from(
-    ["a", "A", "the", "MS", "Ms", "ms", "aspirin", "Aspirin", "ASPIRIN", "β", "ß", "2", "-", ".", "x"]
+    [
+        "a",
+        "A",
+        "the",
+        "MS",
+        "Ms",
+        "ms",
+        "aspirin",
+        "Aspirin",
+        "ASPIRIN",
+        "β",
+        "ß",
+        "2",
+        "-",
+        ".",
+        "x",
+    ]
 )
 NAMES = st.lists(WORDS, min_size=1, max_size=4).map(" ".join)
 # The last one is a name for certain: a dictionary of signs alone is refused.
-ENTRIES = st.lists(st.builds(Entry, NAMES, st.sampled_from(["Chemical", "Disease"])), max_size=8).map(
-    lambda entries: [*entries, Entry("acid", "Chemical")]
-)
+ENTRIES = st.lists(
+    st.builds(Entry, NAMES, st.sampled_from(["Chemical", "Disease"])), max_size=8
+).map(lambda entries: [*entries, Entry("acid", "Chemical")])
 UNTYPED = st.lists(st.builds(Entry, NAMES), max_size=4)
-TEXTS = st.lists(st.one_of(WORDS, st.sampled_from([" ", ". ", "\n\n", ". The "])), max_size=16).map(" ".join)
+TEXTS = st.lists(st.one_of(WORDS, st.sampled_from([" ", ". ", "\n\n", ". The "])), max_size=16).map(
+    " ".join
+)
 
 
 @st.composite
 def documents(draw: st.DrawFn) -> Document:
-    """With the segmenter's sentences, or with given ones that may leave text out and end inside words."""
+    """With the segmenter's sentences, or with given ones that may leave text out and end inside
+    words.
+    """
     text = draw(TEXTS)
     given_ranges = None
     if draw(st.booleans()):
@@ -60,11 +80,16 @@ def plain_names(entries: Sequence[Entry], rule: MatchingRule) -> dict[tuple[str,
             continue
         for change in (str, *(getattr(str, casing) for casing in rule.casings)):
             if change is not str.lower or kind not in rule.as_written:
-                known.setdefault(tuple(change(word) for word in spoken(name)), set()).update({kind} - {""})
+                known.setdefault(tuple(change(word) for word in spoken(name)), set()).update(
+                    {kind} - {""}
+                )
     return {
         name: kinds
         for name, kinds in known.items()
-        if not (len(name) == 1 and any(name[0] in (w.lower(), w.upper(), w.capitalize()) for w in rule.stop_words))
+        if not (
+            len(name) == 1
+            and any(name[0] in (w.lower(), w.upper(), w.capitalize()) for w in rule.stop_words)
+        )
     }
 
 
@@ -82,7 +107,9 @@ def plain_blocks(document: Document) -> list[tuple[int, int]]:
 
 
 def plain_matches(document: Document, entries: Sequence[Entry], rule: MatchingRule) -> list[Match]:
-    """Sentence by sentence, the whole table of the dynamic programme, phrases looked up one by one."""
+    """Sentence by sentence, the whole table of the dynamic programme, phrases looked up one by
+    one.
+    """
     known = plain_names(entries, rule)
     found = []
     for first, last in plain_blocks(document):
@@ -94,7 +121,8 @@ def plain_matches(document: Document, entries: Sequence[Entry], rule: MatchingRu
                 if tuple(document.text[a:b] for a, b in inside[start:end]) in known:
                     total, parts = best[start]
                     options.insert(0, (total + (end - start) ** 2, [*parts, (start, end)]))
-            best.append(max(options, key=lambda option: option[0]))  # the first of equals: it begins earliest
+            # the first of equals: it begins earliest
+            best.append(max(options, key=lambda option: option[0]))
         for start, end in best[-1][1]:
             kinds = known[tuple(document.text[a:b] for a, b in inside[start:end])]
             found.append(Match(inside[start][0], inside[end - 1][1], tuple(sorted(kinds))))
@@ -102,7 +130,9 @@ def plain_matches(document: Document, entries: Sequence[Entry], rule: MatchingRu
 
 
 def found_in(matcher: Matcher, *texts: str | Document) -> list[tuple[Match, ...]]:
-    given_documents = [t if isinstance(t, Document) else Document(id=str(i), text=t) for i, t in enumerate(texts)]
+    given_documents = [
+        t if isinstance(t, Document) else Document(id=str(i), text=t) for i, t in enumerate(texts)
+    ]
     return list(matcher.matches(given_documents))
 
 
@@ -124,7 +154,10 @@ def test_matches_are_those_of_a_plain_implementation(
 @settings(max_examples=40)
 @given(st.lists(documents(), max_size=3), ENTRIES, UNTYPED, st.randoms(use_true_random=False))
 def test_the_order_of_the_dictionary_and_of_the_documents_has_no_influence(
-    given_documents: list[Document], entries: list[Entry], untyped: list[Entry], chance: random.Random
+    given_documents: list[Document],
+    entries: list[Entry],
+    untyped: list[Entry],
+    chance: random.Random,
 ) -> None:
     names = [*entries, *untyped]
     first, counts = (m := Matcher(names, rule="three-casings")).matches(given_documents), m.counts
@@ -139,9 +172,15 @@ ANY_TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=30)
 
 @settings(max_examples=40)
 @given(ANY_TEXT, st.lists(ANY_TEXT, max_size=4), st.integers(0, 29), st.integers(1, 12))
-def test_offsets_are_code_points_of_the_text(text: str, names: list[str], start: int, length: int) -> None:
+def test_offsets_are_code_points_of_the_text(
+    text: str, names: list[str], start: int, length: int
+) -> None:
     given_names = [Entry(name, "T") for name in (*names, text[start : start + length], "x")]
-    known = {tuple(change(w) for w in spoken(n)) for n, _, _ in given_names for change in (str, str.upper, str.lower)}
+    known = {
+        tuple(change(w) for w in spoken(n))
+        for n, _, _ in given_names
+        for change in (str, str.upper, str.lower)
+    }
     matcher = Matcher(given_names, rule=MatchingRule(name="all", casings=("upper", "lower")))
     starts, ends = {a for a, _ in words(text)}, {b for _, b in words(text)}
     for match in found_in(matcher, text)[0]:
@@ -163,7 +202,13 @@ def test_a_text_that_is_a_name_is_one_match(names: list[str]) -> None:
 def test_names_of_people_places_and_organisations_have_no_lower_case() -> None:
     entries = [Entry("Reading", "LOC"), Entry("Pain", "Disease")]
     matcher = Matcher(entries, rule="three-casings")
-    assert strings(matcher, "Reading READING reading Pain PAIN pain") == ["Reading", "READING", "Pain", "PAIN", "pain"]
+    assert strings(matcher, "Reading READING reading Pain PAIN pain") == [
+        "Reading",
+        "READING",
+        "Pain",
+        "PAIN",
+        "pain",
+    ]
 
 
 @pytest.mark.parametrize("word", ["no", "the", "i", "was"])
@@ -182,42 +227,66 @@ def test_stop_words_never_match_alone(word: str) -> None:
 
 
 def test_names_and_texts_are_cut_alike() -> None:
-    matcher = Matcher([Entry("( R)-alpha - methylhistamine", "Chemical"), Entry("K", "Chemical")], rule="raw")
+    matcher = Matcher(
+        [Entry("( R)-alpha - methylhistamine", "Chemical"), Entry("K", "Chemical")], rule="raw"
+    )
     text = "With (R)-alpha-methylhistamine, K+ and K-ATP; not Kx, 2K or CaK."
     assert strings(matcher, text) == ["(R)-alpha-methylhistamine", "K", "K"]
 
 
 def test_the_words_of_a_document_are_not_looked_at() -> None:
     document = Document(id="d", text="lithium-induced", words=((0, 15),))
-    assert found_in(Matcher([Entry("lithium", "Chemical")], rule="raw"), document) == [(Match(0, 7, ("Chemical",)),)]
+    assert found_in(Matcher([Entry("lithium", "Chemical")], rule="raw"), document) == [
+        (Match(0, 7, ("Chemical",)),)
+    ]
 
 
 def test_no_match_reaches_over_the_end_of_a_sentence_or_a_document() -> None:
-    matcher = Matcher([Entry("heart failure", "Disease"), Entry("heart . Failure", "Disease")], rule="raw")
+    matcher = Matcher(
+        [Entry("heart failure", "Disease"), Entry("heart . Failure", "Disease")], rule="raw"
+    )
     assert strings(matcher, "It is the heart. Failure was seen.") == []
     for cuts in (((0, 9), (10, 17)), ((0, 9),), ((0, 12), (12, 17))):
         assert found_in(matcher, Document(id="d", text="The heart failure", sentences=cuts)) == [()]
-    assert found_in(matcher, "the heart", "failure", "heart failure") == [(), (), (Match(0, 13, ("Disease",)),)]
+    assert found_in(matcher, "the heart", "failure", "heart failure") == [
+        (),
+        (),
+        (Match(0, 13, ("Disease",)),),
+    ]
 
 
 def test_a_name_under_two_types_has_both() -> None:
     entries = [Entry("MS", "Disease"), Entry("Ms", "Chemical"), Entry("ms"), Entry("MS", "Disease")]
     matcher = Matcher(entries, rule="three-casings")
     assert found_in(matcher, "MS Ms ms") == [
-        (Match(0, 2, ("Chemical", "Disease")), Match(3, 5, ("Chemical",)), Match(6, 8, ("Chemical", "Disease")))
+        (
+            Match(0, 2, ("Chemical", "Disease")),
+            Match(3, 5, ("Chemical",)),
+            Match(6, 8, ("Chemical", "Disease")),
+        )
     ]
     assert matcher.types == ("Chemical", "Disease")
     assert matcher.counts.several_types == 2
     patch = matcher.predict([Document(id="d", text="MS")])[0]
-    assert [(m.type, m.spans) for m in patch.add] == [("Chemical", ((0, 2),)), ("Disease", ((0, 2),))]
+    assert [(m.type, m.spans) for m in patch.add] == [
+        ("Chemical", ((0, 2),)),
+        ("Disease", ((0, 2),)),
+    ]
 
 
 def test_more_types_than_two_and_many_sets_of_them() -> None:
     entries = [
-        Entry(name, kind) for name, kinds in (("a", "XYZ"), ("b", "XY"), ("c", "XYZ"), ("d", "Z")) for kind in kinds
+        Entry(name, kind)
+        for name, kinds in (("a", "XYZ"), ("b", "XY"), ("c", "XYZ"), ("d", "Z"))
+        for kind in kinds
     ]
     matcher = Matcher(entries, rule="raw")
-    assert [m.types for m in found_in(matcher, "a b c d")[0]] == [("X", "Y", "Z"), ("X", "Y"), ("X", "Y", "Z"), ("Z",)]
+    assert [m.types for m in found_in(matcher, "a b c d")[0]] == [
+        ("X", "Y", "Z"),
+        ("X", "Y"),
+        ("X", "Y", "Z"),
+        ("Z",),
+    ]
 
 
 def test_what_became_of_the_entries_is_counted() -> None:
@@ -235,8 +304,18 @@ def test_what_became_of_the_entries_is_counted() -> None:
     ]
     matcher = Matcher(entries, rule="three-casings")
     counts = matcher.counts
-    assert (counts.entries, counts.empty, counts.signs, counts.too_long, counts.one_letter) == (8, 1, 2, 1, 2)
-    assert (counts.phrases, counts.several_types, counts.stop_words) == (4, 2, ("THE", "The", "the"))
+    assert (counts.entries, counts.empty, counts.signs, counts.too_long, counts.one_letter) == (
+        8,
+        1,
+        2,
+        1,
+        2,
+    )
+    assert (counts.phrases, counts.several_types, counts.stop_words) == (
+        4,
+        2,
+        ("THE", "The", "the"),
+    )
     assert strings(matcher, "H h " + just.name.upper()) == ["H", "h", just.name.upper()]
     assert strings(matcher, long.name) == []
     assert strings(matcher, "a + b . .") == []
@@ -252,14 +331,21 @@ def test_what_became_of_the_entries_is_counted() -> None:
 
 
 def test_predict_gives_mentions_of_its_own_source_and_leaves_documents_alone() -> None:
-    matcher = Matcher([Entry("pain", "Disease"), Entry("heart rate")], rule="three-casings", name="lexicon")
+    matcher = Matcher(
+        [Entry("pain", "Disease"), Entry("heart rate")], rule="three-casings", name="lexicon"
+    )
     document = Document(id="d", text="pain, heart rate", mentions=(Mention(((6, 11),), "Disease"),))
     before = repr(document)
     patch = matcher.predict([document])[0]
     assert repr(document) == before
     assert patch.add == (Mention(((0, 4),), "Disease", source="lexicon"),)
     assert [(e.step, e.kind, e.code, e.message) for e in patch.events] == [
-        ("lexicon", "note", "untyped-phrases", "1 phrases without a type were found; they are not mentions")
+        (
+            "lexicon",
+            "note",
+            "untyped-phrases",
+            "1 phrases without a type were found; they are not mentions",
+        )
     ]
     assert matcher.predict([]) == []
     assert matcher.version == "three-casings rules@1"
@@ -326,7 +412,12 @@ def test_a_million_names_in_bounded_memory(tmp_path: Path) -> None:
     ("rule", "train", "test", "published"),
     [
         ("raw", {"Chemical": (95.6, 79.0), "Disease": (81.1, 56.9)}, (86.3, 52.5), (86.4, 51.2)),
-        ("three-casings", {"Chemical": (93.7, 81.0), "Disease": (94.9, 66.4)}, (92.7, 58.1), (92.7, 58.1)),
+        (
+            "three-casings",
+            {"Chemical": (93.7, 81.0), "Disease": (94.9, 66.4)},
+            (92.7, 58.1),
+            (92.7, 58.1),
+        ),
     ],
 )
 def test_the_two_rules_on_bc5cdr(
@@ -336,15 +427,22 @@ def test_the_two_rules_on_bc5cdr(
     test: tuple[float, float],
     published: tuple[float, float],
 ) -> None:
-    """Precision and recall as measured by others with the same dictionary, and as near to the papers as was asked."""
+    """Precision and recall as measured by others with the same dictionary, and as near to the
+    papers as was asked.
+    """
     folder = fascicle_data / "dict-autoner-bc5cdr"
     entries = [read_dictionary(str(folder / "dict_core.txt"))]
     if RULES[rule].untyped:
         entries.append(read_dictionary(str(folder / "dict_full.txt"), PHRASES))
     matcher = Matcher(chain(*entries), rule=rule)
     for part, expected in (("Training", train), ("Test", {"micro": test})):
-        given_documents = list(read(fascicle_data / "bc5cdr" / "pubtator" / f"CDR_{part}Set.PubTator.txt"))
-        weak = [apply(d, p) for d, p in zip(given_documents, matcher.predict(given_documents), strict=True)]
+        given_documents = list(
+            read(fascicle_data / "bc5cdr" / "pubtator" / f"CDR_{part}Set.PubTator.txt")
+        )
+        weak = [
+            apply(d, p)
+            for d, p in zip(given_documents, matcher.predict(given_documents), strict=True)
+        ]
         scores = score(layers(weak), layers(weak, source=SOURCE))
         for kind, (precision, recall) in expected.items():
             rates = scores.micro if kind == "micro" else scores.rates(kind)
@@ -360,7 +458,9 @@ def test_accents_match_composed_or_not(rule: str) -> None:
     names, text = ("Sjögren syndrome", "ÅÖ", "ménière"), "Sjögren syndrome, ÅÖ, and ménière."
     for of_names, of_text in product(("NFC", "NFD"), repeat=2):
         given = normalize(of_text, text)
-        matcher = Matcher([Entry(normalize(of_names, name), "Disease") for name in names], rule=rule)
+        matcher = Matcher(
+            [Entry(normalize(of_names, name), "Disease") for name in names], rule=rule
+        )
         (patch,) = matcher.predict([Document(id="a", text=given)])
         found = [given[one.start : one.end] for one in patch.add]
         assert found == [normalize(of_text, name) for name in names], (of_names, of_text)

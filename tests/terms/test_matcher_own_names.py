@@ -1,4 +1,6 @@
-"""The capitals in which the names of a user's own list are found, against a plain look at each word."""
+"""The capitals in which the names of a user's own list are found, against a plain look at each
+word.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,8 @@ def is_found(word: str, name: str, case: str) -> bool:
 
 @pytest.mark.parametrize("case", ["auto", "exact", "any"])
 @given(
-    names=st.lists(st.sampled_from(WORDS), min_size=1, max_size=5), text=st.lists(st.sampled_from(WORDS), max_size=8)
+    names=st.lists(st.sampled_from(WORDS), min_size=1, max_size=5),
+    text=st.lists(st.sampled_from(WORDS), max_size=8),
 )
 def test_words_are_found_as_the_setting_says(case: str, names: list[str], text: list[str]) -> None:
     entries = [Entry(name, f"Type{at}") for at, name in enumerate([*names, "certain"])]
@@ -65,7 +68,9 @@ def test_words_are_found_as_the_setting_says(case: str, names: list[str], text: 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
     path = tmp_path / "own.tsv"
-    path.write_text("Chemical\taspirin\nDisease\tHeart Failure\nGene\tREST\nGene\tBRCA1\n", encoding="utf-8")
+    path.write_text(
+        "Chemical\taspirin\nDisease\tHeart Failure\nGene\tREST\nGene\tBRCA1\n", encoding="utf-8"
+    )
     return path
 
 
@@ -74,7 +79,10 @@ def said(path: Path, text: str, case: str = "auto") -> list[str]:
 
 
 def test_capitals_are_as_users_expect(own: Path) -> None:
-    text = "Aspirin, ASPIRIN and aspirin; heart failure, Heart failure and HEART FAILURE at rest; REST and Brca1"
+    text = (
+        "Aspirin, ASPIRIN and aspirin; heart failure, Heart failure and HEART FAILURE at "
+        "rest; REST and Brca1"
+    )
     everything = text.replace(";", ",").replace(" and ", ", ").split(", ")
     expected = [one.removesuffix(" at rest") for one in everything]
     assert said(own, text) == expected
@@ -148,7 +156,11 @@ def test_usual_headings_name_the_columns_and_identifiers_are_links(tmp_path: Pat
 
 @pytest.mark.parametrize(
     "text",
-    ["OWN:1\tour syndrome\n", "our syndrome\tDisease\nother syndrome\tDisease\n", "a\tb\nc\td\ne\tf\ng\th\ni\tj\n"],
+    [
+        "OWN:1\tour syndrome\n",
+        "our syndrome\tDisease\nother syndrome\tDisease\n",
+        "a\tb\nc\td\ne\tf\ng\th\ni\tj\n",
+    ],
 )
 def test_types_that_cannot_be_types_are_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "own.tsv"

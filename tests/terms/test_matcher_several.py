@@ -1,4 +1,6 @@
-"""Several dictionaries find together what each finds alone; copies of dictionaries find what these find."""
+"""Several dictionaries find together what each finds alone; copies of dictionaries find what
+these find.
+"""
 
 from __future__ import annotations
 
@@ -31,15 +33,23 @@ def documents(seed: int) -> list[Document]:
 @pytest.mark.parametrize("seed", range(20))
 def test_each_finds_what_it_finds_alone(seed: int) -> None:
     reader = WordReader()
-    matchers = [Matcher(entries(seed + 100 * at), rule="three-casings", reader=reader) for at in range(3)]
+    matchers = [
+        Matcher(entries(seed + 100 * at), rule="three-casings", reader=reader) for at in range(3)
+    ]
     given = documents(seed)
     together = list(CombinedFinder(matchers).matches(iter(given)))
     alone = zip(
-        *(Matcher(entries(seed + 100 * at), rule="three-casings").matches(given) for at in range(3)), strict=True
+        *(
+            Matcher(entries(seed + 100 * at), rule="three-casings").matches(given)
+            for at in range(3)
+        ),
+        strict=True,
     )
     assert together == [tuple(match for of_one in found for match in of_one) for found in alone]
     assert any(together)
-    assert CombinedFinder(matchers).types == tuple(sorted({kind for m in matchers for kind in m.types}))
+    assert CombinedFinder(matchers).types == tuple(
+        sorted({kind for m in matchers for kind in m.types})
+    )
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -49,7 +59,9 @@ def test_a_copy_finds_what_the_dictionary_finds(seed: int, tmp_path: Path) -> No
     assert (content, count) == pack_dictionary(given)
     assert count == len(set(given))
     (tmp_path / "copy.tsv.gz").write_bytes(content)
-    copy = open_packed_dictionary(tmp_path / "copy.tsv.gz", rule="three-casings", reader=WordReader())
+    copy = open_packed_dictionary(
+        tmp_path / "copy.tsv.gz", rule="three-casings", reader=WordReader()
+    )
     matcher = Matcher(given, rule="three-casings")
     assert list(copy.matches(documents(seed))) == list(matcher.matches(documents(seed)))
     assert copy.types == matcher.types
@@ -60,9 +72,9 @@ def test_names_that_look_like_a_header_are_names_in_a_copy(tmp_path: Path) -> No
     read = list(read_typed_names(str(tmp_path / "given.tsv")))
     assert [one.name for one in read] == ["name", " b "]
     (tmp_path / "copy.tsv.gz").write_bytes(pack_dictionary([Entry("name", "type")])[0])
-    found = open_packed_dictionary(tmp_path / "copy.tsv.gz", rule="raw", reader=WordReader()).matches(
-        [Document(id="d", text="name")]
-    )
+    found = open_packed_dictionary(
+        tmp_path / "copy.tsv.gz", rule="raw", reader=WordReader()
+    ).matches([Document(id="d", text="name")])
     assert [match.types for match in next(iter(found))] == [("type",)]
 
 

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from fascicle.terms.overlaps import Meaning, Place, best_segmentation, resolve_overlaps
 
-SPANS = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 6)), max_size=10, unique=True).map(sorted)
+SPANS = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 6)), max_size=10, unique=True).map(
+    sorted
+)
 
 
 def places_of(spans: list[tuple[int, int]]) -> list[Place]:
@@ -24,7 +26,9 @@ def greedy(places: list[Place], *, nested: bool) -> list[Place]:
     while left:
         best = max(left, key=lambda place: (place.end - place.start, -place.start))
         left.remove(best)
-        shared = [set(range(best.start, best.end)) & set(range(other.start, other.end)) for other in kept]
+        shared = [
+            set(range(best.start, best.end)) & set(range(other.start, other.end)) for other in kept
+        ]
         whole = set(range(best.start, best.end))
         if all(not one or (nested and one == whole) for one in shared):
             kept.append(best)
@@ -34,7 +38,9 @@ def greedy(places: list[Place], *, nested: bool) -> list[Place]:
 @given(SPANS)
 def test_the_longest_are_kept(spans: list[tuple[int, int]]) -> None:
     places = places_of(spans)
-    assert [place for place, _ in resolve_overlaps(places, "longest")] == greedy(places, nested=False)
+    assert [place for place, _ in resolve_overlaps(places, "longest")] == greedy(
+        places, nested=False
+    )
     assert [meaning.type for _, meaning in resolve_overlaps(places, "longest")] == ["A"] * len(
         greedy(places, nested=False)
     )
@@ -44,7 +50,8 @@ def test_the_longest_are_kept(spans: list[tuple[int, int]]) -> None:
 
 
 RANGES = st.sets(
-    st.tuples(st.integers(0, 9), st.integers(1, 4)).map(lambda pair: (pair[0], pair[0] + pair[1])), max_size=11
+    st.tuples(st.integers(0, 9), st.integers(1, 4)).map(lambda pair: (pair[0], pair[0] + pair[1])),
+    max_size=11,
 ).map(sorted)
 Spans = list[tuple[int, int]]
 
@@ -74,5 +81,8 @@ def test_the_segmentation_is_the_best_of_all_and_ties_follow_the_rule(spans: Spa
     every = list(segmentations(spans, max((end for _, end in spans), default=0)))
     most = max(map(value, every))
     # Of equal sums up to a token, the one whose last part begins earlier.
-    first = min((parts for parts in every if value(parts) == most), key=lambda parts: [start for start, _, _ in parts])
+    first = min(
+        (parts for parts in every if value(parts) == most),
+        key=lambda parts: [start for start, _, _ in parts],
+    )
     assert chosen_of(spans) == [(a, b) for a, b, matched in reversed(first) if matched]

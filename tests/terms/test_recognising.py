@@ -42,7 +42,9 @@ class SmallPack:
         build_table(keys, table)
         self.table, self.full_name = table, f"small-{len(rows)}"
         self.rows = sorted(rows, key=lambda row: keys.index(key(row.surface, 2)))
-        self.starts = np.searchsorted([keys.index(key(row.surface, 2)) for row in self.rows], range(len(keys) + 1))
+        self.starts = np.searchsorted(
+            [keys.index(key(row.surface, 2)) for row in self.rows], range(len(keys) + 1)
+        )
         self.curies = sorted({row.concept for row in rows})
         self.types = tuple(sorted({row.type for row in rows}))
         types = {row.concept: row.type for row in reversed(rows)}
@@ -55,7 +57,11 @@ class SmallPack:
         return self
 
     def of_key_rows(self, rows: Any) -> tuple[Any, Any]:
-        pairs = [(at, term) for at, row in enumerate(rows) for term in range(self.starts[row], self.starts[row + 1])]
+        pairs = [
+            (at, term)
+            for at, row in enumerate(rows)
+            for term in range(self.starts[row], self.starts[row + 1])
+        ]
         both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
         return both[:, 0], both[:, 1]
 
@@ -106,17 +112,32 @@ def said(pack: SmallPack, text: str, **given: Any) -> list[tuple[str, str]]:
 
 def test_mentions_have_a_type_a_score_a_source_and_a_link(pack: SmallPack) -> None:
     (mention,) = mentions(pack, "The Interleukin 2 of tumors")
-    assert (mention.start, mention.end, mention.type, mention.source, mention.score) == (4, 17, "Gene", "genes", 0.9)
+    assert (mention.start, mention.end, mention.type, mention.source, mention.score) == (
+        4,
+        17,
+        "Gene",
+        "genes",
+        0.9,
+    )
     (link,) = mention.links
-    assert (link.curie, link.id, link.ontology, link.score) == ("NCBIGene:3558", "3558", "NCBIGene", 0.9)
+    assert (link.curie, link.id, link.ontology, link.score) == (
+        "NCBIGene:3558",
+        "3558",
+        "NCBIGene",
+        0.9,
+    )
     assert (link.name, link.tier) == ("label of NCBIGene:3558", "canonical")
 
 
-def test_scores_are_those_that_are_meant_though_a_pack_has_floats_of_four_bytes(tmp_path: Path) -> None:
+def test_scores_are_those_that_are_meant_though_a_pack_has_floats_of_four_bytes(
+    tmp_path: Path,
+) -> None:
     """0.95 is 0.949999988 in four bytes, and two shares of 0.3 may be 0.29999999."""
     shares = [float(np.float32(0.3 * share)) for share in (0.9 / 1.9, 1 / 1.9)]
     rows = [Row("asthma", "X:1", prior=float(np.float32(0.95)))]
-    rows += [Row("zs", f"X:{number}", "Disease", prior) for number, prior in enumerate(shares, start=2)]
+    rows += [
+        Row("zs", f"X:{number}", "Disease", prior) for number, prior in enumerate(shares, start=2)
+    ]
     pack = SmallPack(rows, tmp_path / "table")
     assert sum(shares) != 0.3
     (asthma,) = mentions(pack, "asthma", threshold=0.95)
@@ -126,7 +147,12 @@ def test_scores_are_those_that_are_meant_though_a_pack_has_floats_of_four_bytes(
 
 @pytest.mark.parametrize(
     ("text", "tier"),
-    [("FADS1", "exact"), ("fads1", "folded"), ("FADS-1", "canonical"), ("tumor necrosis factors", "canonical")],
+    [
+        ("FADS1", "exact"),
+        ("fads1", "folded"),
+        ("FADS-1", "canonical"),
+        ("tumor necrosis factors", "canonical"),
+    ],
 )
 def test_tiers(pack: SmallPack, text: str, tier: str) -> None:
     (mention,) = mentions(pack, text)
@@ -143,9 +169,15 @@ def test_what_several_concepts_have_is_not_linked(pack: SmallPack) -> None:
 def test_overlaps(pack: SmallPack) -> None:
     text = "IL2 receptor alpha chain"
     assert said(pack, text) == [("IL2", "Gene"), ("receptor alpha chain", "Gene")]
-    assert said(pack, text, overlaps="nested") == [("IL2", "Gene"), ("receptor alpha chain", "Gene")]
+    assert said(pack, text, overlaps="nested") == [
+        ("IL2", "Gene"),
+        ("receptor alpha chain", "Gene"),
+    ]
     assert said(pack, "IL2 receptor") == [("IL2 receptor", "Gene")]
-    assert sorted(said(pack, "IL2 receptor", overlaps="nested")) == [("IL2", "Gene"), ("IL2 receptor", "Gene")]
+    assert sorted(said(pack, "IL2 receptor", overlaps="nested")) == [
+        ("IL2", "Gene"),
+        ("IL2 receptor", "Gene"),
+    ]
     assert sorted(said(pack, text, overlaps="all")) == [
         ("IL2", "Gene"),
         ("IL2 receptor", "Gene"),
@@ -167,7 +199,9 @@ def test_case_thresholds_and_names_that_are_off(pack: SmallPack) -> None:
 def test_types(pack: SmallPack) -> None:
     assert said(pack, "CAT cats", types=("Species",)) == [("CAT", "Species"), ("cats", "Species")]
     assert PackRecogniser({"a": pack}).types == ("Gene", "Species")
-    assert PackRecogniser({"a": pack}, settings=RecognitionSettings(types=("Gene",))).types == ("Gene",)
+    assert PackRecogniser({"a": pack}, settings=RecognitionSettings(types=("Gene",))).types == (
+        "Gene",
+    )
 
 
 @pytest.mark.parametrize(
@@ -194,10 +228,16 @@ def test_sentences_and_paragraphs_part_names(pack: SmallPack) -> None:
 
 
 @given(
-    st.lists(st.sampled_from(["tumor", "necrosis", "factor", "IL", "2", "I", "L", "The"]), min_size=1, max_size=12),
+    st.lists(
+        st.sampled_from(["tumor", "necrosis", "factor", "IL", "2", "I", "L", "The"]),
+        min_size=1,
+        max_size=12,
+    ),
     st.data(),
 )
-def test_names_are_those_of_a_text_that_was_cut_before(words: list[str], data: st.DataObject) -> None:
+def test_names_are_those_of_a_text_that_was_cut_before(
+    words: list[str], data: st.DataObject
+) -> None:
     """Whether a step before cut the text into the sentences of the segmenter changes nothing."""
     between = st.sampled_from(
         [" ", "-", "\n", "\r\n", ". ", "? ", "! ", ".) ", "\u2028", ",", "\n- ", "\nRESULTS\n", ""]
@@ -205,7 +245,8 @@ def test_names_are_those_of_a_text_that_was_cut_before(words: list[str], data: s
     text = "".join(word + data.draw(between) for word in words)
     with tempfile.TemporaryDirectory() as folder:
         pack = SmallPack(
-            [Row("tumor necrosis factor", "X:1"), Row("IL-2", "X:2"), Row("factor I", "X:3")], Path(folder) / "t"
+            [Row("tumor necrosis factor", "X:1"), Row("IL-2", "X:2"), Row("factor I", "X:3")],
+            Path(folder) / "t",
         )
         recogniser = PackRecogniser({"genes": pack})
         bare = Document(id="d", text=text)
@@ -215,7 +256,9 @@ def test_names_are_those_of_a_text_that_was_cut_before(words: list[str], data: s
 
 
 def test_each_pack_has_its_own_source(pack: SmallPack, tmp_path: Path) -> None:
-    other = SmallPack([Row("IL-2", "X:1", "Chemical"), Row("aspirin", "X:2", "Chemical")], tmp_path / "other")
+    other = SmallPack(
+        [Row("IL-2", "X:1", "Chemical"), Row("aspirin", "X:2", "Chemical")], tmp_path / "other"
+    )
     recogniser = PackRecogniser({"genes": pack, "drugs": other})
     assert recogniser.name == "dictionary"
     found = [(mention.source, mention.type) for mention in recogniser("IL2 and Aspirin")]
@@ -228,7 +271,10 @@ def test_links_say_which_packs_they_are_of(pack: SmallPack, tmp_path: Path) -> N
     recogniser = PackRecogniser({"genes": pack, "drugs": other})
     documents = [Document(id=text, text=text) for text in ("IL2 and aspirin", "aspirin", "none")]
     both, one, none = recogniser.predict(documents)
-    assert [(event.step, event.code) for event in both.events] == [("genes", LINKED), ("drugs", LINKED)]
+    assert [(event.step, event.code) for event in both.events] == [
+        ("genes", LINKED),
+        ("drugs", LINKED),
+    ]
     assert [event.step for event in one.events] == ["drugs"]
     assert not none.events
     silent = PackRecogniser({"genes": pack}, settings=RecognitionSettings(links=False))
@@ -242,8 +288,24 @@ def test_no_pack_and_no_probability_are_refused() -> None:
         RecognitionSettings(threshold=2.0)
 
 
-WORDS = ["IL2", "IL-2", "receptor", "alpha", "chain", "CAT", "cats", "was", "EGFR", "anti-", "-positive", "é", "\u0301"]
-TEXTS = st.lists(st.lists(st.sampled_from([*WORDS, " ", " ", "\n\n"]), max_size=12).map("".join), max_size=5)
+WORDS = [
+    "IL2",
+    "IL-2",
+    "receptor",
+    "alpha",
+    "chain",
+    "CAT",
+    "cats",
+    "was",
+    "EGFR",
+    "anti-",
+    "-positive",
+    "é",
+    "\u0301",
+]
+TEXTS = st.lists(
+    st.lists(st.sampled_from([*WORDS, " ", " ", "\n\n"]), max_size=12).map("".join), max_size=5
+)
 
 
 @settings(max_examples=60)
@@ -251,7 +313,9 @@ TEXTS = st.lists(st.lists(st.sampled_from([*WORDS, " ", " ", "\n\n"]), max_size=
 def test_documents_do_not_depend_on_those_beside_them(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str]
 ) -> None:
-    recogniser = PackRecogniser({"genes": SmallPack(GENES, tmp_path_factory.mktemp("pack") / "table")})
+    recogniser = PackRecogniser(
+        {"genes": SmallPack(GENES, tmp_path_factory.mktemp("pack") / "table")}
+    )
     documents = [Document(id=str(number), text=text) for number, text in enumerate(texts)]
     together = recogniser.predict(documents)
     assert together == [recogniser.predict([document])[0] for document in documents]

@@ -1,4 +1,6 @@
-"""Search for concepts as one types: against a slow and obvious search, and in time on the shipped pack."""
+"""Search for concepts as one types: against a slow and obvious search, and in time on the
+shipped pack.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ TYPES = {"T:5": "Gene"}
 def pack(tmp_path_factory: pytest.TempPathFactory) -> Pack:
     folder = tmp_path_factory.mktemp("pack")
     for kind in ("Disease", "Gene"):
-        rows = [(c, n) for c, names in NAMES.items() if TYPES.get(c, "Disease") == kind for n in names]
+        rows = [
+            (c, n) for c, names in NAMES.items() if TYPES.get(c, "Disease") == kind for n in names
+        ]
         lines = "".join(f"{concept}\t{name}\n" for concept, name in rows)
         (folder / f"{kind}.tsv").write_text(f"id\tname\n{lines}", encoding="utf-8")
     columns = 'columns = { id = "id", name = "name" }'
@@ -52,11 +56,19 @@ def search(pack: Pack) -> NameSearch:
 
 
 def slips(one: str, other: str) -> int:
-    """Slips between two strings: changed, missing and further characters, and neighbours that changed places."""
-    table = {(-1, j): j + 1 for j in range(-1, len(other))} | {(i, -1): i + 1 for i in range(-1, len(one))}
+    """Slips between two strings: changed, missing and further characters, and neighbours that
+    changed places.
+    """
+    table = {(-1, j): j + 1 for j in range(-1, len(other))} | {
+        (i, -1): i + 1 for i in range(-1, len(one))
+    }
     for i in range(len(one)):
         for j in range(len(other)):
-            ways = [table[i - 1, j] + 1, table[i, j - 1] + 1, table[i - 1, j - 1] + (one[i] != other[j])]
+            ways = [
+                table[i - 1, j] + 1,
+                table[i, j - 1] + 1,
+                table[i - 1, j - 1] + (one[i] != other[j]),
+            ]
             if i and j and one[i] == other[j - 1] and one[i - 1] == other[j]:
                 ways.append(table[i - 2, j - 2] + 1)
             table[i, j] = min(ways)
@@ -69,11 +81,21 @@ def expected(query: str) -> dict[str, str]:
     for concept, names in NAMES.items():
         ways = set()
         for name in (key(one, 1) for one in names):
-            begins = [at for at in range(len(name)) if name[at] not in " -" and (not at or name[at - 1] in " -")]
+            begins = [
+                at
+                for at in range(len(name))
+                if name[at] not in " -" and (not at or name[at - 1] in " -")
+            ]
             ways |= {"name"} if name == typed else set()
-            ways |= {"beginning" if at == 0 else "word" for at in begins if name[at:].startswith(typed)}
+            ways |= {
+                "beginning" if at == 0 else "word" for at in begins if name[at:].startswith(typed)
+            }
             if len(typed) >= 4:
-                tails = (name[at : at + size] for at in begins for size in range(len(typed) - 1, len(typed) + 2))
+                tails = (
+                    name[at : at + size]
+                    for at in begins
+                    for size in range(len(typed) - 1, len(typed) + 2)
+                )
                 ways |= {"slip" for tail in tails if slips(typed, tail) == 1}
         order = [one for one in ("name", "beginning", "word", "slip") if one in ways]
         found |= {concept: order[0]} if order else {}
@@ -96,7 +118,9 @@ def typed_queries() -> st.SearchStrategy[str]:
 
 
 @given(query=typed_queries())
-def test_the_same_concepts_are_found_as_by_a_slow_search(search: NameSearch, pack: Pack, query: str) -> None:
+def test_the_same_concepts_are_found_as_by_a_slow_search(
+    search: NameSearch, pack: Pack, query: str
+) -> None:
     if not key(query, 1) or key(query, 1)[0] in " -":
         return
     found = search.find(query, most=50)
@@ -119,7 +143,9 @@ def test_the_same_concepts_are_found_as_by_a_slow_search(search: NameSearch, pac
         ("T:4", "T:4", "identifier"),
     ],
 )
-def test_what_is_typed_is_found(search: NameSearch, pack: Pack, query: str, curie: str, how: str) -> None:
+def test_what_is_typed_is_found(
+    search: NameSearch, pack: Pack, query: str, curie: str, how: str
+) -> None:
     first = search.find(query, most=1)[0]
     assert (pack.curie(first.row), first.how) == (curie, how)
 
@@ -133,7 +159,9 @@ def test_a_type_and_a_number_limit_what_is_found(search: NameSearch, pack: Pack)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif("basic@2" not in shipped_packs(), reason="the pack is not built: see packs/basic.toml")
+@pytest.mark.skipif(
+    "basic@2" not in shipped_packs(), reason="the pack is not built: see packs/basic.toml"
+)
 def test_the_shipped_pack_is_searched_in_time(tmp_path: Path) -> None:
     pack, draw = Pack.open("basic"), random.Random(53)
     search, surfaces = NameSearch(pack), pack.active.surfaces

@@ -15,11 +15,37 @@ from fascicle.terms.variant_recogniser import VariantRecogniser
 
 RECOGNISER = VariantRecogniser()
 CODES = {  # one letter and three, as IUPAC has them
-    **{"A": "Ala", "R": "Arg", "N": "Asn", "D": "Asp", "C": "Cys", "Q": "Gln", "E": "Glu", "G": "Gly", "H": "His"},
-    **{"I": "Ile", "L": "Leu", "K": "Lys", "M": "Met", "F": "Phe", "P": "Pro", "S": "Ser", "T": "Thr", "W": "Trp"},
+    **{
+        "A": "Ala",
+        "R": "Arg",
+        "N": "Asn",
+        "D": "Asp",
+        "C": "Cys",
+        "Q": "Gln",
+        "E": "Glu",
+        "G": "Gly",
+        "H": "His",
+    },
+    **{
+        "I": "Ile",
+        "L": "Leu",
+        "K": "Lys",
+        "M": "Met",
+        "F": "Phe",
+        "P": "Pro",
+        "S": "Ser",
+        "T": "Thr",
+        "W": "Trp",
+    },
     **{"Y": "Tyr", "V": "Val"},
 }
-NAMES = {"Val": "valine", "Glu": "glutamic acid", "Arg": "arginine", "Trp": "tryptophan", "Ser": "serine"}
+NAMES = {
+    "Val": "valine",
+    "Glu": "glutamic acid",
+    "Arg": "arginine",
+    "Trp": "tryptophan",
+    "Ser": "serine",
+}
 OF_PROTEINS = "DEFHIKLMNPQRSVWY"  # letters that are no bases
 BASES = st.sampled_from("ACGT")
 PARTS = (
@@ -46,7 +72,25 @@ PARTS = (
         "(",
         ")",
     ),
-    *(" ", ">", "->", "to", "del", "ins", "dup", "delins", "fs", "Ter", "stop", "rs", "123", "IVS3", "Ex2", "/", "Δ"),
+    *(
+        " ",
+        ">",
+        "->",
+        "to",
+        "del",
+        "ins",
+        "dup",
+        "delins",
+        "fs",
+        "Ter",
+        "stop",
+        "rs",
+        "123",
+        "IVS3",
+        "Ex2",
+        "/",
+        "Δ",
+    ),
     *(
         "valine",
         "codon",
@@ -112,7 +156,11 @@ def found(text: str) -> list[tuple[str, str]]:
         ),
         ("arginine 124-to-cysteine", "arginine 124-to-cysteine", "p.Arg124Cys"),
         ("G to A at nucleotide position 1359", "G to A at nucleotide position 1359", "c.1359G>A"),
-        ("a deletion of 6 bp at position 1494", "deletion of 6 bp at position 1494", "c.1494_1499del"),
+        (
+            "a deletion of 6 bp at position 1494",
+            "deletion of 6 bp at position 1494",
+            "c.1494_1499del",
+        ),
         ("Cys 23-Ser 23", "Cys 23-Ser 23", "p.Cys23Ser"),
         ("at codon 326 from Ser to Cys", "326 from Ser to Cys", "p.Ser326Cys"),
         ("codon 787 CAG/CAA", "codon 787 CAG/CAA", "p.Gln787="),
@@ -142,7 +190,11 @@ def found(text: str) -> list[tuple[str, str]]:
         ("p.(Met1?)", "p.(Met1?)", "p.Met1?"),
         ("p.Met1ext-5", "p.Met1ext-5", "p.Met1ext-5"),
         ("p.*110Glnext*17", "p.*110Glnext*17", "p.Ter110GlnextTer17"),
-        ("p.(Pro578_Lys579delinsLeuTer)", "p.(Pro578_Lys579delinsLeuTer)", "p.Pro578_Lys579delinsLeuTer"),
+        (
+            "p.(Pro578_Lys579delinsLeuTer)",
+            "p.(Pro578_Lys579delinsLeuTer)",
+            "p.Pro578_Lys579delinsLeuTer",
+        ),
         ("p.L747_P753>S", "p.L747_P753>S", "p.Leu747_Pro753delinsSer"),
         ("delE746-A750", "delE746-A750", "p.Glu746_Ala750del"),
         ("delL747_P753insS", "delL747_P753insS", "p.Leu747_Pro753delinsSer"),
@@ -155,7 +207,11 @@ def found(text: str) -> list[tuple[str, str]]:
             "stop codon for glutamine at codon 298",
             "p.Gln298Ter",
         ),
-        ("an Arg for His substitution at position 161", "Arg for His substitution at position 161", "p.His161Arg"),
+        (
+            "an Arg for His substitution at position 161",
+            "Arg for His substitution at position 161",
+            "p.His161Arg",
+        ),
         ("substitution of T for C at nucleotide 677", "T for C at nucleotide 677", "c.677C>T"),
         ("it changes asparagine 86 for alanine", "asparagine 86 for alanine", "p.Asn86Ala"),
         ("EGFR G719X", "G719X", ""),
@@ -201,7 +257,9 @@ def test_what_looks_like_one(text: str) -> None:
 def test_a_weak_form_needs_words_that_speak_of_variants() -> None:
     assert found("We measured S5A by mass.") == []
     assert found("We measured the S5A mutant.") == [("S5A", "p.Ser5Ala")]
-    assert [words for words, _ in found("The S5A mutant grew. " + "It was fed. " * 9 + "So S5A ate.")] == ["S5A", "S5A"]
+    assert [
+        words for words, _ in found("The S5A mutant grew. " + "It was fed. " * 9 + "So S5A ate.")
+    ] == ["S5A", "S5A"]
 
 
 @pytest.mark.parametrize(
@@ -214,24 +272,39 @@ def test_a_change_without_a_place_needs_words_that_speak_of_variants(words: str)
 
 def test_letters_of_both_are_what_the_text_speaks_of() -> None:
     assert found("the promoter polymorphism G472A and its genotype") == [("G472A", "c.472G>A")]
-    assert found("the catalytic cysteine residue; its C314A mutant protein binds")[0][1] == "p.Cys314Ala"
+    assert (
+        found("the catalytic cysteine residue; its C314A mutant protein binds")[0][1]
+        == "p.Cys314Ala"
+    )
 
 
 def test_a_change_that_one_base_cannot_make_is_one_of_bases() -> None:
-    assert found("common mutations of the enzyme and its protein, such as C677T")[0][1] == "c.677C>T"
-    assert found("the residue of the receptor protein: the mutant T439C binds")[0][1] == "p.Thr439Cys"
+    assert (
+        found("common mutations of the enzyme and its protein, such as C677T")[0][1] == "c.677C>T"
+    )
+    assert (
+        found("the residue of the receptor protein: the mutant T439C binds")[0][1] == "p.Thr439Cys"
+    )
 
 
 def test_alleles_follow_their_variant() -> None:
-    assert found("D302H was typed. Carriers of the 302H allele.") == [("D302H", "p.Asp302His"), ("302H", "p.Asp302His")]
+    assert found("D302H was typed. Carriers of the 302H allele.") == [
+        ("D302H", "p.Asp302His"),
+        ("302H", "p.Asp302His"),
+    ]
     assert found("D302H was typed. Carriers of the 302K allele.") == [("D302H", "p.Asp302His")]
-    assert found("D302H was typed. Carriers of His302.") == [("D302H", "p.Asp302His"), ("His302", "p.Asp302His")]
+    assert found("D302H was typed. Carriers of His302.") == [
+        ("D302H", "p.Asp302His"),
+        ("His302", "p.Asp302His"),
+    ]
     assert found("D302H is a variant at the residue D302.") == [("D302H", "p.Asp302His")]
     assert found("G472A, a SNP; carriers of the allele A472")[-1] == ("A472", "c.472G>A")
 
 
 def test_an_rs_number_beside_a_variant_is_another_name() -> None:
-    (patch,) = RECOGNISER.predict([Document(id="1", text="N221D (rs6232) is common; N221D is benign, R221D not.")])
+    (patch,) = RECOGNISER.predict(
+        [Document(id="1", text="N221D (rs6232) is common; N221D is benign, R221D not.")]
+    )
     links = [one.links[0] for one in patch.add]
     assert (
         links[0]
@@ -242,12 +315,20 @@ def test_an_rs_number_beside_a_variant_is_another_name() -> None:
     assert links[3].same == ()
 
 
-@given(ref=st.sampled_from(OF_PROTEINS), place=st.integers(10, 9999), alt=st.sampled_from(sorted(CODES)))
+@given(
+    ref=st.sampled_from(OF_PROTEINS),
+    place=st.integers(10, 9999),
+    alt=st.sampled_from(sorted(CODES)),
+)
 def test_every_way_to_write_a_substitution_has_one_name(ref: str, place: int, alt: str) -> None:
     name = f"p.{CODES[ref]}{place}{'=' if ref == alt else CODES[alt]}"
     if f"{ref}{place}{alt}" in ("T47D", "T98G"):
         return
-    for written in (f"{ref}{place}{alt}", f"p.{ref}{place}{alt}", f"{CODES[ref]}{place}{CODES[alt]}"):
+    for written in (
+        f"{ref}{place}{alt}",
+        f"p.{ref}{place}{alt}",
+        f"{CODES[ref]}{place}{CODES[alt]}",
+    ):
         assert found(f"Here {written}, they say.") == [(written, name)]
 
 
@@ -283,7 +364,8 @@ def test_many_variants_take_linear_time() -> None:
 def names_of(text: str) -> list[tuple[str, str]]:
     (patch,) = VariantRecogniser().predict([Document(id="1", text=text)])
     return [
-        (text[one.start : one.end], one.links[0].curie.removeprefix("HGVS:") if one.links else "") for one in patch.add
+        (text[one.start : one.end], one.links[0].curie.removeprefix("HGVS:") if one.links else "")
+        for one in patch.add
     ]
 
 
@@ -323,7 +405,8 @@ def test_levels_and_references_come_from_evidence(text: str, names: list[str]) -
 @pytest.mark.parametrize(
     "text",
     [
-        "The mutation was checked with antibody A1978S (Sigma-Aldrich, catalogue number A1978S) and primer F121R.",
+        "The mutation was checked with antibody A1978S (Sigma-Aldrich, catalogue number A1978S) "
+        "and primer F121R.",
         "The mutation is in plasmid pC194T.",
         "The yeast strain W303A has a mutation.",
     ],

@@ -1,28 +1,111 @@
-"""Texts with raised and lowered parts: names before marks of citations, and constructs that keep what is raised."""
+"""Texts with raised and lowered parts: names before marks of citations, and constructs that keep
+what is raised.
+"""
 
 from __future__ import annotations
 
 GENES = (
-    *("IL-2", "IL-6", "IL-10", "IL-17", "TP53", "BRCA1", "BRCA2", "CXCL12", "CXCR4", "CCL2", "MMP-9", "MMP2", "CD4"),
-    *("CD8", "CD44", "HER2", "TLR4", "STAT3", "SMAD4", "FOXP3", "EGFR", "VEGF", "PTEN", "KRAS", "NOTCH1", "GATA3"),
+    *(
+        "IL-2",
+        "IL-6",
+        "IL-10",
+        "IL-17",
+        "TP53",
+        "BRCA1",
+        "BRCA2",
+        "CXCL12",
+        "CXCR4",
+        "CCL2",
+        "MMP-9",
+        "MMP2",
+        "CD4",
+    ),
+    *(
+        "CD8",
+        "CD44",
+        "HER2",
+        "TLR4",
+        "STAT3",
+        "SMAD4",
+        "FOXP3",
+        "EGFR",
+        "VEGF",
+        "PTEN",
+        "KRAS",
+        "NOTCH1",
+        "GATA3",
+    ),
     *("CYP3A4", "SOX2", "TNF-alpha", "interleukin 6"),
 )
 DISEASES = (
-    *("gout", "asthma", "psoriasis", "malaria", "tuberculosis", "hypertension", "lung cancer", "breast cancer"),
-    *("type 2 diabetes", "cystic fibrosis", "rheumatoid arthritis", "multiple sclerosis", "Alzheimer's disease"),
-    *("Parkinson's disease", "schizophrenia", "epilepsy", "obesity", "sepsis", "pneumonia", "COVID-19", "melanoma"),
+    *(
+        "gout",
+        "asthma",
+        "psoriasis",
+        "malaria",
+        "tuberculosis",
+        "hypertension",
+        "lung cancer",
+        "breast cancer",
+    ),
+    *(
+        "type 2 diabetes",
+        "cystic fibrosis",
+        "rheumatoid arthritis",
+        "multiple sclerosis",
+        "Alzheimer's disease",
+    ),
+    *(
+        "Parkinson's disease",
+        "schizophrenia",
+        "epilepsy",
+        "obesity",
+        "sepsis",
+        "pneumonia",
+        "COVID-19",
+        "melanoma",
+    ),
     *("glioblastoma", "osteoporosis", "hepatitis B", "Crohn's disease"),
 )
 DRUGS = (
-    *("aspirin", "metformin", "ibuprofen", "warfarin", "lithium", "cisplatin", "tamoxifen", "insulin", "dexamethasone"),
-    *("methotrexate", "rifampicin", "isoniazid", "clozapine", "haloperidol", "morphine", "ketamine", "doxorubicin"),
-    *("vitamin C", "vitamin D", "simvastatin", "omeprazole", "fluoxetine", "amiodarone", "tacrolimus", "digoxin"),
+    *(
+        "aspirin",
+        "metformin",
+        "ibuprofen",
+        "warfarin",
+        "lithium",
+        "cisplatin",
+        "tamoxifen",
+        "insulin",
+        "dexamethasone",
+    ),
+    *(
+        "methotrexate",
+        "rifampicin",
+        "isoniazid",
+        "clozapine",
+        "haloperidol",
+        "morphine",
+        "ketamine",
+        "doxorubicin",
+    ),
+    *(
+        "vitamin C",
+        "vitamin D",
+        "simvastatin",
+        "omeprazole",
+        "fluoxetine",
+        "amiodarone",
+        "tacrolimus",
+        "digoxin",
+    ),
 )
 NAMES = (*GENES, *DISEASES, *DRUGS)
 # What a mark of citations or notes looks like where nothing but its height tells it.
 MARKS = ("3", "1,2", "12", "4-6", "7–9", "1,3–5", "[3]", "[1,2]", "1, 2", "*", "†", "23,24,31")
 
-# What belongs to the name or the number, although it is raised or lowered: each is read without its tags.
+# What belongs to the name or the number, although it is raised or lowered: each is read without its
+# tags.
 CONSTRUCTS = tuple(
     """
 Ca<sup>2+</sup> release|free Ca<sup>2+</sup>, and|Mg<sup>2+</sup>|Zn<sup>2+</sup> ions|Fe<sup>3+</sup>

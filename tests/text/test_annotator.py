@@ -1,4 +1,6 @@
-"""What every predictor does beside ``predict``: called with one text or several, and its names for other tools."""
+"""What every predictor does beside ``predict``: called with one text or several, and its names
+for other tools.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,10 @@ class FirstLetter(Annotator):
     types = ("Letter",)  # type: ignore[assignment]
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
-        return [Patch(add=(Mention(((0, 1),), "Letter", source="first"),) if one.text else ()) for one in documents]
+        return [
+            Patch(add=(Mention(((0, 1),), "Letter", source="first"),) if one.text else ())
+            for one in documents
+        ]
 
 
 @dataclass
@@ -38,10 +43,18 @@ def test_one_text_gives_a_document_and_several_a_list() -> None:
     assert model(("id", "a b")).id == "id"
     assert model(Document(id="9", text="a b")).id == "9"
     assert model(Doc("a b")).text == "a b"  # type: ignore[call-overload]
-    several = [["a", "b"], iter(["a", "b"]), {"a": 1, "b": 2}.keys(), [Doc("a"), Document(id="text-2", text="b")]]
+    several = [
+        ["a", "b"],
+        iter(["a", "b"]),
+        {"a": 1, "b": 2}.keys(),
+        [Doc("a"), Document(id="text-2", text="b")],
+    ]
     for given in several:
         found = model(given)  # type: ignore[call-overload]
-        assert [(one.id, one.text, len(one.mentions)) for one in found] == [("text-1", "a", 1), ("text-2", "b", 1)]
+        assert [(one.id, one.text, len(one.mentions)) for one in found] == [
+            ("text-1", "a", 1),
+            ("text-2", "b", 1),
+        ]
     assert model([]) == []
 
 

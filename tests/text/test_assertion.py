@@ -32,7 +32,10 @@ def _facts(sentence: str, rules: AssertionRules, kind: str = "Disease") -> list[
     """Returns the facts of each mention of a sentence, each with the words of its cue."""
     document = _marked(sentence, kind)
     return [
-        {fact: document.text[slice(*map(int, place.split("-")))] for fact, place in mention.attributes}
+        {
+            fact: document.text[slice(*map(int, place.split("-")))]
+            for fact, place in mention.attributes
+        }
         for mention in rules.assert_facts(document, document.mentions)
     ]
 
@@ -47,7 +50,9 @@ def english() -> AssertionRules:
     return _english()
 
 
-@pytest.mark.parametrize("group", read_cues().cues, ids=lambda group: f"{group.fact or 'none'}, {group.words[0]}")
+@pytest.mark.parametrize(
+    "group", read_cues().cues, ids=lambda group: f"{group.fact or 'none'}, {group.words[0]}"
+)
 def test_examples_of_cues(group: CueGroup, english: AssertionRules) -> None:
     for example in group.examples:
         assert all(group.fact in facts for facts in _facts(example, english)), example
@@ -59,20 +64,57 @@ def test_examples_of_cues(group: CueGroup, english: AssertionRules) -> None:
 def _read() -> list[tuple[str, str, set[str]]]:
     """Returns sentence, type and facts of each mention of the table beside this file."""
     lines = _MENTIONS.read_text(encoding="utf-8").splitlines()[1:]
-    return [(sentence, kind, set(facts.split())) for _, kind, sentence, facts in (line.split("\t") for line in lines)]
+    return [
+        (sentence, kind, set(facts.split()))
+        for _, kind, sentence, facts in (line.split("\t") for line in lines)
+    ]
 
 
 @pytest.mark.parametrize("fact", FACTS)
-def test_facts_of_mentions_that_were_read_before_the_rules_were_written(fact: str, english: AssertionRules) -> None:
+def test_facts_of_mentions_that_were_read_before_the_rules_were_written(
+    fact: str, english: AssertionRules
+) -> None:
     pairs = [(fact in gold, fact in _facts(text, english, kind)[0]) for text, kind, gold in _read()]
-    right, wrong = pairs.count((True, True)), pairs.count((True, False)) + pairs.count((False, True))
+    right, wrong = (
+        pairs.count((True, True)),
+        pairs.count((True, False)) + pairs.count((False, True)),
+    )
     assert 2 * right / (2 * right + wrong) >= 0.85
 
 
 _PARTS = st.sampled_from(
     [
-        *("no", "without", "may cause", "history of", "mother had", "risk of", "was ruled out", "?", "if", "PMH:"),
-        *("but", ",", "and", "or", ".", ";", ":", "(", ")", "\n", "\n\n", "NO", "the", "seen in", "é", "\u0301", "¿"),
+        *(
+            "no",
+            "without",
+            "may cause",
+            "history of",
+            "mother had",
+            "risk of",
+            "was ruled out",
+            "?",
+            "if",
+            "PMH:",
+        ),
+        *(
+            "but",
+            ",",
+            "and",
+            "or",
+            ".",
+            ";",
+            ":",
+            "(",
+            ")",
+            "\n",
+            "\n\n",
+            "NO",
+            "the",
+            "seen in",
+            "é",
+            "\u0301",
+            "¿",
+        ),
         *("[[fever]]", "[[tumour of the lung]]", "[[pain]]", "[[no]]", "[[É x]]"),
     ]
 )
@@ -91,7 +133,9 @@ def test_cues_are_in_the_text_and_outside_of_their_mention(sentence: str) -> Non
 
 
 @given(st.lists(_PARTS, max_size=15).map(" ".join), st.randoms())
-def test_the_order_of_mentions_and_earlier_facts_do_not_matter(sentence: str, order: Random) -> None:
+def test_the_order_of_mentions_and_earlier_facts_do_not_matter(
+    sentence: str, order: Random
+) -> None:
     rules, document = _english(), _marked(sentence)
     expected = rules.assert_facts(document, document.mentions)
     shuffled = list(expected)
@@ -101,7 +145,9 @@ def test_the_order_of_mentions_and_earlier_facts_do_not_matter(sentence: str, or
 
 def test_the_nearest_cue_is_the_evidence(english: AssertionRules) -> None:
     assert _facts("No cough, no [[fever]].", english) == [{"negated": "no"}]
-    assert _facts("No history of [[gout]].", english) == [{"negated": "No", "historical": "history of"}]
+    assert _facts("No history of [[gout]].", english) == [
+        {"negated": "No", "historical": "history of"}
+    ]
 
 
 def test_nitric_oxide_is_no_cue(english: AssertionRules) -> None:
@@ -123,18 +169,24 @@ def test_discontinuous_mentions_and_further_attributes(english: AssertionRules) 
 
 def test_sections_and_lines_of_lists_end_scopes(english: AssertionRules) -> None:
     document = _marked("No\n\n[[Fever]]\n- [[pain]]")
-    assert [mention.attributes for mention in english.assert_facts(document, document.mentions)] == [(), ()]
+    assert [
+        mention.attributes for mention in english.assert_facts(document, document.mentions)
+    ] == [(), ()]
 
 
 def test_facts_of_some_types_alone() -> None:
-    rules = AssertionRules(msgspec.structs.replace(read_cues(), types={"Gene": (), "Disease": ("uncertain",)}))
+    rules = AssertionRules(
+        msgspec.structs.replace(read_cues(), types={"Gene": (), "Disease": ("uncertain",)})
+    )
     assert _facts("No [[TP53]].", rules, "Gene") == [{}]
     assert _facts("No [[fever]].", rules, "Disease") == [{}]
     assert _facts("Possible [[fever]].", rules, "Disease") == [{"uncertain": "Possible"}]
     assert _facts("No [[aspirin]].", rules, "Chemical") == [{"negated": "No"}]
 
 
-def test_mentions_without_words_and_outside_of_sentences_have_no_facts(english: AssertionRules) -> None:
+def test_mentions_without_words_and_outside_of_sentences_have_no_facts(
+    english: AssertionRules,
+) -> None:
     mention = Mention(((3, 8),), "Disease", source="names")
     for words in (((0, 2),), ((0, 2), (8, 9))):
         document = Document(id="a", text="No fever.", words=words, mentions=(mention,))
@@ -148,15 +200,22 @@ def test_another_language(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     rules = AssertionRules(read_cues(tmp_path / "de.toml"))
-    found = _facts("Keine [[Übelkeit]], kein [[Fieber]] oder [[Husten]], aber [[Schmerz]]; no [[pain]].", rules)
+    found = _facts(
+        "Keine [[Übelkeit]], kein [[Fieber]] oder [[Husten]], aber [[Schmerz]]; no [[pain]].", rules
+    )
     assert found == [{"negated": "Keine"}, {"negated": "kein"}, {"negated": "kein"}, {}, {}]
 
 
 def test_own_cues_beside_the_shipped_ones(tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
-    own.write_text('extends = "en"\n[[cues]]\nfact = "negated"\nwords = ["nix with"]\n', encoding="utf-8")
+    own.write_text(
+        'extends = "en"\n[[cues]]\nfact = "negated"\nwords = ["nix with"]\n', encoding="utf-8"
+    )
     rules = AssertionRules(read_cues(own))
-    assert _facts("Nix with [[fever]], no [[pain]].", rules) == [{"negated": "Nix with"}, {"negated": "no"}]
+    assert _facts("Nix with [[fever]], no [[pain]].", rules) == [
+        {"negated": "Nix with"},
+        {"negated": "no"},
+    ]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +225,10 @@ def test_own_cues_beside_the_shipped_ones(tmp_path: Path) -> None:
         ("cues = 1", "array"),
         ('[[cues]]\nfact = "denied"\nwords = ["x"]', "Invalid enum value 'denied'|denied"),
         ('[[cues]]\nfact = "negated"\nwords = []', "length"),
-        ('[[cues]]\nfact = "negated"\nwords = ["* of"]', r"the cue '\* of' does not begin with a word"),
+        (
+            '[[cues]]\nfact = "negated"\nwords = ["* of"]',
+            r"the cue '\* of' does not begin with a word",
+        ),
         ('[[cues]]\nfact = "negated"\nwords = ["no"]\nexamples = ["No fever."]', "write one as"),
         ('[[cues]]\nfact = "negated"\nwords = [" "]', "does not begin with a word"),
         ('[[cues]]\nfact = "negated"\nword = ["no"]', "word"),

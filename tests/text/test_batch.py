@@ -10,12 +10,16 @@ from tokenizers import Tokenizer, models
 from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.windows import Context, collate, make_windows
 
-TOKENIZER = PieceTokenizer(Tokenizer(models.WordLevel({"[UNK]": 0, "a": 1}, unk_token="[UNK]")), pad=9)
+TOKENIZER = PieceTokenizer(
+    Tokenizer(models.WordLevel({"[UNK]": 0, "a": 1}, unk_token="[UNK]")), pad=9
+)
 TOKENIZER.prefix, TOKENIZER.suffix = (101, 103), (102,)
 SENTENCES = st.lists(st.lists(st.integers(0, 4), max_size=8), min_size=1, max_size=4)
 
 
-CONTEXT = st.builds(Context, characters=st.integers(0, 9)) | st.builds(Context, sentences=st.integers(0, 2))
+CONTEXT = st.builds(Context, characters=st.integers(0, 9)) | st.builds(
+    Context, sentences=st.integers(0, 2)
+)
 
 
 @given(
@@ -27,7 +31,9 @@ def test_arrays_equal_naive_loops(documents: list[Pieces], capacity: int, contex
     windows = [
         w
         for i, p in enumerate(documents)
-        for w in make_windows(p, document=i, unit="sentence", capacity=capacity, overlap=1, context=context)
+        for w in make_windows(
+            p, document=i, unit="sentence", capacity=capacity, overlap=1, context=context
+        )
     ]
     if not windows:
         return
@@ -51,7 +57,9 @@ def test_arrays_equal_naive_loops(documents: list[Pieces], capacity: int, contex
         assert batch["attention_mask"][row].tolist() == [1] * len(ids) + [0] * padding
         assert batch["unit_of_piece"][row].tolist() == [-1, -1, *units, -1] + [-1] * padding
         assert batch["unit_count"][row] == v - u
-        assert batch["first_piece"][row].tolist() == [units.index(k) + 2 for k in range(v - u)] + [0] * (widest - v + u)
+        assert batch["first_piece"][row].tolist() == [units.index(k) + 2 for k in range(v - u)] + [
+            0
+        ] * (widest - v + u)
         inside = [max(at for at, of in enumerate(units) if of == k) + 2 for k in range(v - u)]
         assert batch["last_piece"][row].tolist() == inside + [0] * (widest - v + u)
         at = batch["first_piece"][row, : v - u]

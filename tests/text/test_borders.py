@@ -12,8 +12,10 @@ from fascicle.text.segment import RULES_1, all_sentences
 
 NAMES = ("asthma", "diabetes mellitus", "hypertension", "cancer of the lung", "gout")
 PROSE = (
-    "Patients had congestive heart failure and type 2 diabetes mellitus before they were treated with metformin or "
-    "with insulin for several weeks. None of them was given furosemide, which is why the H. pylori infection of the "
+    "Patients had congestive heart failure and type 2 diabetes mellitus before they were treated "
+    "with metformin or "
+    "with insulin for several weeks. None of them was given furosemide, which is why the H. "
+    "pylori infection of the "
     "stomach went on until the end of the study (n = 12) in all of the hospitals of the region."
 )
 
@@ -28,7 +30,9 @@ def test_each_line_of_a_list_is_a_sentence(line_end: str) -> None:
     assert cut(line_end.join(NAMES)) == list(NAMES)
 
 
-@pytest.mark.parametrize("head", ["• ", "● ", "- ", "– ", "o\t", "> ", "> - ", "\uf0b7 ", "Item: ", "- Item: "])
+@pytest.mark.parametrize(
+    "head", ["• ", "● ", "- ", "– ", "o\t", "> ", "> - ", "\uf0b7 ", "Item: ", "- Item: "]
+)
 def test_items_begin_behind_bullets_and_labels(head: str) -> None:
     text = "\n".join(head + name for name in NAMES)
     assert [text[item.body : item.end] for item in list_items(text)] == list(NAMES)
@@ -43,7 +47,9 @@ def test_items_begin_behind_numbers(form: str) -> None:
 @pytest.mark.parametrize("width", [35, 45, 60, 72, 100])
 @pytest.mark.parametrize("quote", ["", "> "])
 def test_wrapped_prose_has_no_border(width: int, quote: str) -> None:
-    text = textwrap.fill(PROSE, width, initial_indent=quote, subsequent_indent=quote, break_on_hyphens=False)
+    text = textwrap.fill(
+        PROSE, width, initial_indent=quote, subsequent_indent=quote, break_on_hyphens=False
+    )
     assert not list(list_items(text))
     assert len(cut(text)) == 2
 
@@ -53,7 +59,8 @@ def test_wrapped_prose_has_no_border(width: int, quote: str) -> None:
     [
         "type 2\ndiabetes mellitus",
         "Patients had congestive heart\nfailure and type 2\ndiabetes mellitus",
-        "Patients with congestive heart\nfailure and type 2\ndiabetes mellitus were treated\nwith metformin or insulin",
+        "Patients with congestive heart\nfailure and type 2\ndiabetes mellitus were "
+        "treated\nwith metformin or insulin",
         "asthma, gout,\nmelanoma, anemia,\nstroke and\nmalaria",
     ],
 )
@@ -68,7 +75,8 @@ def test_a_short_line_before_a_long_one_is_cut_off() -> None:
 
 def test_a_label_in_prose_is_no_border() -> None:
     text = (
-        "The aim was to show that it is safe. Materials and\nMethods: We took all that there was in the two\nhospitals."
+        "The aim was to show that it is safe. Materials and\nMethods: We took all that there "
+        "was in the two\nhospitals."
     )
     assert "Materials and\nMethods: We took all that there was in the two\nhospitals." in cut(text)
 
@@ -90,7 +98,12 @@ def test_sentences_of_the_source_stay() -> None:
 
 
 def test_cells_of_a_row_are_apart() -> None:
-    assert cut("asthma\tmetformin\t\tgout\n1.\tmelanoma") == ["asthma", "metformin", "gout", "1.\tmelanoma"]
+    assert cut("asthma\tmetformin\t\tgout\n1.\tmelanoma") == [
+        "asthma",
+        "metformin",
+        "gout",
+        "1.\tmelanoma",
+    ]
 
 
 def test_the_named_rules_stay_as_they_are() -> None:

@@ -31,7 +31,10 @@ MARKS = "\u00b9\u00b2\u00b3\u2070\u2074\u2075\u2076\u2077\u2078\u2079\u207a\u207
 def test_the_map_keeps_every_offset(text: str) -> None:
     mapped = with_plain_characters(Document(id="1", text=text)).text
     assert len(mapped) == len(text)
-    assert all(b in (a, PLAIN.get(ord(a))) or (b == " " and a in MARKS) for a, b in zip(text, mapped, strict=True))
+    assert all(
+        b in (a, PLAIN.get(ord(a))) or (b == " " and a in MARKS)
+        for a, b in zip(text, mapped, strict=True)
+    )
 
 
 def test_one_plain_character_stands_for_one() -> None:
@@ -47,16 +50,23 @@ def test_a_plain_document_is_left_as_it_is() -> None:
     ("written", "expected"),
     [
         ("loss of brca1 causes breast cancer.", "LOSS OF BRCA1 CAUSES BREAST CANCER."),
-        ("loss of \u03b2-catenin, stra\u00dfe of women", "LOSS OF \u03b2-CATENIN, STRA\u00dfE OF WOMEN"),
+        (
+            "loss of \u03b2-catenin, stra\u00dfe of women",
+            "LOSS OF \u03b2-CATENIN, STRA\u00dfE OF WOMEN",
+        ),
         ("loss of BRCA1 causes breast cancer.", "loss of BRCA1 causes breast cancer."),
         ("breast cancer", "breast cancer"),  # may be a name
-        ("Loss Of Brca1 In The Mice That Were Treated", "LOSS OF BRCA1 IN THE MICE THAT WERE TREATED"),
+        (
+            "Loss Of Brca1 In The Mice That Were Treated",
+            "LOSS OF BRCA1 IN THE MICE THAT WERE TREATED",
+        ),
         (
             "Loss of Brca1 in Mice Treated with Metformin for a Year",
             "Loss of Brca1 in Mice Treated with Metformin for a Year",
         ),
         ("Loss Of Brca1 In Mice", "Loss Of Brca1 In Mice"),  # too few words
-        ("Loss of p53. " + 40 * "loss of p53. ", "LOSS OF P53. " + 40 * "LOSS OF P53. "),  # one capital in 281 letters
+        # one capital in 281 letters
+        ("Loss of p53. " + 40 * "loss of p53. ", "LOSS OF P53. " + 40 * "LOSS OF P53. "),
     ],
 )
 def test_a_text_without_capitals_is_read_in_capitals(written: str, expected: str) -> None:

@@ -1,4 +1,6 @@
-"""GloVe against loops over cells, against finite differences, and on text whose neighbours are known."""
+"""GloVe against loops over cells, against finite differences, and on text whose neighbours are
+known.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.errors import InputError
-from fascicle.text.glove import Cells, GloveSettings, Side, cell_weights, count_cooccurrence, gradient, train_glove
+from fascicle.text.glove import (
+    Cells,
+    GloveSettings,
+    Side,
+    cell_weights,
+    count_cooccurrence,
+    gradient,
+    train_glove,
+)
 
 texts = st.lists(st.lists(st.sampled_from("abcde"), max_size=9), min_size=1, max_size=5)
 
 
 @given(texts, st.integers(1, 4), st.integers(1, 3))
-def test_counts_are_those_of_a_loop_over_pairs(sequences: list[list[str]], window: int, least: int) -> None:
+def test_counts_are_those_of_a_loop_over_pairs(
+    sequences: list[list[str]], window: int, least: int
+) -> None:
     total = defaultdict(int)
     for text in sequences:
         for word in text:
@@ -33,11 +45,15 @@ def test_counts_are_those_of_a_loop_over_pairs(sequences: list[list[str]], windo
             count_cooccurrence(sequences, window=window, least=least)
         return
     table = count_cooccurrence(sequences, window=window, least=least)
-    names = [(table.words[i], table.words[j]) for i, j in zip(table.rows, table.columns, strict=True)]
+    names = [
+        (table.words[i], table.words[j]) for i, j in zip(table.rows, table.columns, strict=True)
+    ]
     assert len(set(names)) == len(names)
     # A word beside itself is counted from both sides by the loop too.
     assert dict(zip(names, table.values, strict=True)) == pytest.approx(dict(expected))
-    assert list(zip(table.rows, table.columns, strict=True)) == sorted(zip(table.rows, table.columns, strict=True))
+    assert list(zip(table.rows, table.columns, strict=True)) == sorted(
+        zip(table.rows, table.columns, strict=True)
+    )
 
 
 def sides(chance: np.random.Generator, *sizes: int) -> list[Side]:
@@ -80,10 +96,18 @@ def test_training_is_adagrad_over_blocks_of_rows_of_each_side_in_turn() -> None:
     table = count_cooccurrence([list("abcabdace"), list("edcba")], window=3)
     settings = GloveSettings(dimension=3, passes=2, block=2, x_max=2.0, learning_rate=0.1)
     chance, size = np.random.default_rng(settings.seed), len(table.words)
-    sides = [Side(*((chance.random(shape) - 0.5) / 3 for shape in ((size, 3), size))) for _ in range(2)]
+    sides = [
+        Side(*((chance.random(shape) - 0.5) / 3 for shape in ((size, 3), size))) for _ in range(2)
+    ]
     squares = [Side(np.ones((size, 3)), np.ones(size)) for _ in range(2)]
     cells = list(
-        zip(table.rows, table.columns, np.log(table.values), cell_weights(table.values, settings), strict=True)
+        zip(
+            table.rows,
+            table.columns,
+            np.log(table.values),
+            cell_weights(table.values, settings),
+            strict=True,
+        )
     )
     for first, second in ((0, 1), (1, 0)):
         order = chance.permutation(size)
@@ -91,7 +115,9 @@ def test_training_is_adagrad_over_blocks_of_rows_of_each_side_in_turn() -> None:
             slopes = [Side(np.zeros((size, 3)), np.zeros(size)) for _ in range(2)]
             one, two = sides[first], sides[second]
             for i, j, log, weight in (cell for cell in cells if cell[0] in rows):
-                error = weight * (one.vectors[i] @ two.vectors[j] + one.biases[i] + two.biases[j] - log)
+                error = weight * (
+                    one.vectors[i] @ two.vectors[j] + one.biases[i] + two.biases[j] - log
+                )
                 slopes[first].vectors[i] += error * two.vectors[j]
                 slopes[second].vectors[j] += error * one.vectors[i]
                 slopes[first].biases[i] += error
@@ -101,11 +127,14 @@ def test_training_is_adagrad_over_blocks_of_rows_of_each_side_in_turn() -> None:
                     sums += change**2
                     values -= 0.1 * change / np.sqrt(sums)
     expected = sides[0].vectors + sides[1].vectors
-    np.testing.assert_allclose(train_glove(table, settings).matrix[:-1], expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        train_glove(table, settings).matrix[:-1], expected, rtol=1e-4, atol=1e-5
+    )
 
 
 def test_training_fits_the_logarithms_of_a_small_table() -> None:
-    # With as many dimensions as words every table can be fitted, so the loss must fall to nearly nothing.
+    # With as many dimensions as words every table can be fitted, so the loss must fall to nearly
+    # nothing.
     table = count_cooccurrence([list("abcabdace"), list("edcba")], window=3)
     seen: list[float] = []
     settings = GloveSettings(dimension=8, passes=800, block=2, x_max=2.0)
@@ -129,4 +158,6 @@ def test_words_of_the_same_surroundings_become_neighbours() -> None:
     for group, others in ((drugs, diseases), (diseases, drugs)):
         for word in group:
             cosines = dict(zip(vectors.words, units @ units[vectors.index[word]], strict=True))
-            assert min(cosines[name] for name in group if name != word) > max(cosines[name] for name in others)
+            assert min(cosines[name] for name in group if name != word) > max(
+                cosines[name] for name in others
+            )

@@ -17,7 +17,21 @@ from tokenizers.pre_tokenizers import Whitespace
 from fascicle.runtime.places import find_model
 from fascicle.text.pieces import KnownWords, PieceTokenizer, cuts_words_alone
 
-WORDS = ("lithium", "IL-2", "[SEP]", "[UNK]", "a" * 101, "x'y", "naïve", "β", "μg/ml", "\u00a0", "5mg", "e.g.", "中文")
+WORDS = (
+    "lithium",
+    "IL-2",
+    "[SEP]",
+    "[UNK]",
+    "a" * 101,
+    "x'y",
+    "naïve",
+    "β",
+    "μg/ml",
+    "\u00a0",
+    "5mg",
+    "e.g.",
+    "中文",
+)
 TEXTS = st.lists(
     st.one_of(
         st.sampled_from(WORDS),

@@ -1,4 +1,6 @@
-"""Marked mentions: the formula of the paper, the tokenizer's own reading of it, and what cropping keeps."""
+"""Marked mentions: the formula of the paper, the tokenizer's own reading of it, and what
+cropping keeps.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,31 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Mention
 from fascicle.core.mention import Fragments
 from fascicle.errors import InputError
-from fascicle.text.marked import Candidate, InputForm, encode_candidates, make_candidates, pad_marked
+from fascicle.text.marked import (
+    Candidate,
+    InputForm,
+    encode_candidates,
+    make_candidates,
+    pad_marked,
+)
 from fascicle.text.pieces import PieceTokenizer
 
 tokenizers = pytest.importorskip("tokenizers")
 MARKERS = ("<e>", "</e>")
-WORDS = ["the", "patient", "lung", "cancer", "pain", "fever", "in", "aspirin", "hepatitis", ".", "(", ")"]
+WORDS = [
+    "the",
+    "patient",
+    "lung",
+    "cancer",
+    "pain",
+    "fever",
+    "in",
+    "aspirin",
+    "hepatitis",
+    ".",
+    "(",
+    ")",
+]
 
 
 @pytest.fixture(scope="module")
@@ -42,12 +63,16 @@ def candidates(draw: st.DrawFn, most_words: int = 12, fragments: int = 1) -> Can
         text += word
     count = draw(st.integers(1, fragments))
     cuts = sorted(draw(st.sets(st.integers(0, len(words)), min_size=2 * count, max_size=2 * count)))
-    spans: Fragments = tuple((places[a][0], places[b - 1][1]) for a, b in zip(cuts[::2], cuts[1::2], strict=True))
+    spans: Fragments = tuple(
+        (places[a][0], places[b - 1][1]) for a, b in zip(cuts[::2], cuts[1::2], strict=True)
+    )
     return Candidate(text=text, spans=spans, type=draw(st.sampled_from(["disease", "drug", "a b"])))
 
 
 def marked_text(one: Candidate, *, start: str, end: str) -> str:
-    """The type, then the text with markers around each fragment, and a blank on both sides of each marker."""
+    """The type, then the text with markers around each fragment, and a blank on both sides of
+    each marker.
+    """
     text = one.text
     for a, b in reversed(one.spans):
         text = f"{text[:a]} {start} {text[a:b]} {end} {text[b:]}"
@@ -70,7 +95,9 @@ def test_pieces_are_those_that_the_tokenizer_reads_in_the_marked_text(
 def test_markers_written_in_a_text_are_text(tokenizer: PieceTokenizer) -> None:
     form = form_of(tokenizer)
     text = "the <e> patient </e> has pain"
-    (found,) = encode_candidates([Candidate(text=text, spans=((25, 29),), type="disease")], tokenizer, form=form)
+    (found,) = encode_candidates(
+        [Candidate(text=text, spans=((25, 29),), type="disease")], tokenizer, form=form
+    )
     assert (found.ids == form.start).sum() == 1
     assert (found.ids == form.end).sum() == 1
 
@@ -95,11 +122,18 @@ def test_cropping_keeps_the_prompt_the_markers_and_the_mention(
     if not found.cut:
         assert mention == all_of_it
         assert found.cropped == (len(found.ids) < len(whole.ids))
-        start, at = np.flatnonzero(whole.ids == form.start)[0], np.flatnonzero(found.ids == form.start)[0]
+        start, at = (
+            np.flatnonzero(whole.ids == form.start)[0],
+            np.flatnonzero(found.ids == form.start)[0],
+        )
         prompt = len(tokenizer.encode([one.type])[0][0]) + 1
         before = at - prompt
-        assert found.ids[prompt:at].tolist() == whole.ids[start - before : start].tolist()  # the nearest pieces
-        behind, after = whole.ids[start + len(mention) + 2 : -1], found.ids[at + len(mention) + 2 : -1]
+        # the nearest pieces
+        assert found.ids[prompt:at].tolist() == whole.ids[start - before : start].tolist()
+        behind, after = (
+            whole.ids[start + len(mention) + 2 : -1],
+            found.ids[at + len(mention) + 2 : -1],
+        )
         assert after.tolist() == behind[: len(after)].tolist()
         if before < start - prompt and len(after) < len(behind):
             assert abs(before - len(after)) <= 1  # both sides alike
@@ -110,7 +144,9 @@ def test_cropping_keeps_the_prompt_the_markers_and_the_mention(
 
 
 @given(one=candidates(most_words=40, fragments=8), length=st.integers(16, 40))
-def test_every_fragment_is_marked_or_all_of_them_as_one(tokenizer: PieceTokenizer, one: Candidate, length: int) -> None:
+def test_every_fragment_is_marked_or_all_of_them_as_one(
+    tokenizer: PieceTokenizer, one: Candidate, length: int
+) -> None:
     form = form_of(tokenizer, length)
     (found,) = encode_candidates([one], tokenizer, form=form)
     starts, ends = (np.flatnonzero(found.ids == marker) for marker in (form.start, form.end))
@@ -134,14 +170,20 @@ def test_a_long_type_takes_at_most_a_quarter(tokenizer: PieceTokenizer) -> None:
 def test_far_text_is_not_read_at_all(tokenizer: PieceTokenizer) -> None:
     form = form_of(tokenizer, 20)
     text = "pain " * 500 + "fever" + " pain" * 500
-    (near,) = encode_candidates([Candidate(text=text, spans=((2500, 2505),), type="drug")], tokenizer, form=form)
+    (near,) = encode_candidates(
+        [Candidate(text=text, spans=((2500, 2505),), type="drug")], tokenizer, form=form
+    )
     short = text[2500 - 100 : 2505 + 100]
-    (same,) = encode_candidates([Candidate(text=short, spans=((100, 105),), type="drug")], tokenizer, form=form)
+    (same,) = encode_candidates(
+        [Candidate(text=short, spans=((100, 105),), type="drug")], tokenizer, form=form
+    )
     assert near.ids.tolist() == same.ids.tolist()
     assert near.cropped
 
 
-SENTENCES = Document(id="1", text="No pain. Lung  cancer and fever. Aspirin.", sentences=((0, 8), (9, 32), (33, 41)))
+SENTENCES = Document(
+    id="1", text="No pain. Lung  cancer and fever. Aspirin.", sentences=((0, 8), (9, 32), (33, 41))
+)
 
 
 @pytest.mark.parametrize(
@@ -153,18 +195,28 @@ SENTENCES = Document(id="1", text="No pain. Lung  cancer and fever. Aspirin.", s
         (((7, 9),), "No pain.", ((7, 9),)),
     ],
 )
-def test_the_sentences_that_a_mention_touches(spans: Fragments, text: str, local: Fragments) -> None:
-    (found,) = make_candidates(SENTENCES, [Mention(spans, "Disease")], unit="sentence", segmenter="rules@1")
+def test_the_sentences_that_a_mention_touches(
+    spans: Fragments, text: str, local: Fragments
+) -> None:
+    (found,) = make_candidates(
+        SENTENCES, [Mention(spans, "Disease")], unit="sentence", segmenter="rules@1"
+    )
     assert found.text.startswith(text)
     assert found.spans == local
-    (whole,) = make_candidates(SENTENCES, [Mention(spans, "Disease")], unit="document", segmenter="rules@1")
+    (whole,) = make_candidates(
+        SENTENCES, [Mention(spans, "Disease")], unit="document", segmenter="rules@1"
+    )
     assert whole.text == SENTENCES.text
     assert whole.spans == spans
 
 
 def test_a_mention_beyond_its_text_is_refused() -> None:
-    with pytest.raises(InputError, match="which has 41 characters, a mention of type 'Disease' ends at 60"):
-        make_candidates(SENTENCES, [Mention(((50, 60),), "Disease")], unit="document", segmenter="rules@1")
+    with pytest.raises(
+        InputError, match="which has 41 characters, a mention of type 'Disease' ends at 60"
+    ):
+        make_candidates(
+            SENTENCES, [Mention(((50, 60),), "Disease")], unit="document", segmenter="rules@1"
+        )
 
 
 def test_padding() -> None:

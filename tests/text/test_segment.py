@@ -34,7 +34,9 @@ def test_every_character_but_white_space_is_in_exactly_one_word(text: str) -> No
     spans = words(text)
     check_ranges(spans, length=len(text), name="word")
     covered = {position for start, end in spans for position in range(start, end)}
-    assert covered == {position for position, character in enumerate(text) if not character.isspace()}
+    assert covered == {
+        position for position, character in enumerate(text) if not character.isspace()
+    }
 
 
 @given(ANY | PROSE)
@@ -42,7 +44,9 @@ def test_sentences_lose_nothing_and_end_between_words(text: str) -> None:
     spans = sentences(text)
     check_ranges(spans, length=len(text), name="sentence")
     covered = {position for start, end in spans for position in range(start, end)}
-    assert covered >= {position for position, character in enumerate(text) if not character.isspace()}
+    assert covered >= {
+        position for position, character in enumerate(text) if not character.isspace()
+    }
     assert all(text[start:end] == text[start:end].strip() for start, end in spans)
     starts = {start for start, _ in words(text)}
     assert all(start in starts for start, _ in spans)
@@ -176,7 +180,8 @@ HARD = {
 
 @pytest.mark.parametrize("text", HARD.values(), ids=HARD.keys())
 def test_hard_inputs_are_cut_in_linear_time(text: str) -> None:
-    # Each takes a fraction of a second; a rule that reads the rest of the text at every character would take minutes.
+    # Each takes a fraction of a second; a rule that reads the rest of the text at every character
+    # would take minutes.
     for spans in (words(text), sentences(text)):
         assert bool(spans) == bool(text.strip())
 
@@ -195,13 +200,17 @@ def _articles(path: Path) -> list[tuple[str, list[tuple[int, int]]]]:
         lines = [line for line in block.splitlines() if line]
         title, abstract = (line.split("|", 2)[2] for line in lines[:2])
         fields = [line.split("\t") for line in lines[2:]]
-        articles.append((f"{title} {abstract}", [(int(f[1]), int(f[2])) for f in fields if len(f) > 4]))
+        articles.append(
+            (f"{title} {abstract}", [(int(f[1]), int(f[2])) for f in fields if len(f) > 4])
+        )
     return articles
 
 
 def test_gold_mentions_are_words_inside_one_sentence(fascicle_data: Path) -> None:
     crossing = inside = total = 0
-    for text, mentions in _articles(fascicle_data / "bc5cdr" / "pubtator" / "CDR_DevelopmentSet.PubTator.txt"):
+    for text, mentions in _articles(
+        fascicle_data / "bc5cdr" / "pubtator" / "CDR_DevelopmentSet.PubTator.txt"
+    ):
         cuts = [start for start, _ in sentences(text)]
         starts, ends = ({span[side] for span in words(text)} for side in (0, 1))
         for start, end in mentions:

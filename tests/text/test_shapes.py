@@ -32,7 +32,9 @@ def naive(word: str) -> str:
 
 
 def pattern_of(text: str, spans: list[tuple[int, int]]) -> list[str]:
-    return [PATTERNS[at] for at in case_patterns(text, np.array(spans, dtype=np.int64).reshape(-1, 2))]
+    return [
+        PATTERNS[at] for at in case_patterns(text, np.array(spans, dtype=np.int64).reshape(-1, 2))
+    ]
 
 
 @pytest.mark.parametrize(

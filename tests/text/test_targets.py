@@ -18,7 +18,9 @@ from fascicle.text.targets import REASONS, AlignedGold, Limits, align
 from fascicle.text.windows import make_windows
 
 
-def taught(mentions: list[Mention], *, scheme: Literal["BIO", "IO"] = "BIO", **layout: Any) -> AlignedGold:
+def taught(
+    mentions: list[Mention], *, scheme: Literal["BIO", "IO"] = "BIO", **layout: Any
+) -> AlignedGold:
     return aligned(mentions, layout, Limits(separates=SCHEMES[scheme].width > 1))
 
 
@@ -37,7 +39,9 @@ TEXT = {"words": [(0, 4), (5, 11), (12, 16), (17, 19), (20, 24)], "sentences": [
 
 
 def test_the_longer_wins_and_of_equal_length_the_first() -> None:
-    found = taught([disease((0, 11)), disease((5, 17))], words=[(0, 4), (5, 11), (12, 17)], sentences=[3])
+    found = taught(
+        [disease((0, 11)), disease((5, 17))], words=[(0, 4), (5, 11), (12, 17)], sentences=[3]
+    )
     assert found.spans.tolist() == [[1, 3, 1]]
     found = taught([disease((5, 16)), disease((0, 11)), Mention(((0, 11),), "Chemical")], **TEXT)
     assert found.spans.tolist() == [[0, 2, 0]]
@@ -55,7 +59,10 @@ EXAMPLES = {
 
 NESTED = Limits(nested=True, width=3)
 NESTED_EXAMPLES = {
-    "same-span": ([disease((0, 11)), Mention(((0, 11),), "Chemical"), disease((5, 11))], [[0, 2, 0], [1, 2, 1]]),
+    "same-span": (
+        [disease((0, 11)), Mention(((0, 11),), "Chemical"), disease((5, 11))],
+        [[0, 2, 0], [1, 2, 1]],
+    ),
     "too-wide": ([disease((0, 24)), disease((0, 16))], [[0, 3, 1]]),
     "crosses-window": ([disease((5, 19)), disease((12, 24))], [[2, 5, 1]]),
 }
@@ -63,7 +70,9 @@ NESTED_EXAMPLES = {
 
 @pytest.mark.parametrize("reason", NESTED_EXAMPLES)
 def test_each_reason_of_span_heads_is_counted(reason: str) -> None:
-    """One segment, read through windows of three words that share two (``crosses-window``: that share one)."""
+    """One segment, read through windows of three words that share two (``crosses-window``: that
+    share one).
+    """
     mentions, spans = NESTED_EXAMPLES[reason]
     pieces = pieces_at(TEXT["words"], [5])
     overlap = 1 if reason == "crosses-window" else 2
@@ -77,7 +86,12 @@ def test_a_flat_span_head_is_taught_what_it_cannot_return_beside_the_longer_ment
     """The shorter mention is counted as lost, but is no example of a span that is no mention."""
     pieces = pieces_at(TEXT["words"], [5])
     windows = make_windows(pieces, document=0, unit="sentence", capacity=5, overlap=2)
-    mentions = [disease((0, 11)), disease((5, 11)), Mention(((0, 11),), "Chemical"), disease((0, 24))]
+    mentions = [
+        disease((0, 11)),
+        disease((5, 11)),
+        Mention(((0, 11),), "Chemical"),
+        disease((0, 24)),
+    ]
     found = align(mentions, pieces, windows, types=TYPES, limits=Limits(width=3))
     assert found.spans.tolist() == [[0, 2, 0], [1, 2, 1]]
     assert found.lost == {"overlapped": 2, "too-wide": 1}
@@ -117,14 +131,18 @@ def test_a_mention_with_a_breaker_is_taught_and_counted() -> None:
     windows = make_windows(pieces, document=0, unit="sentence", capacity=4, overlap=1)
     for breakers, lost in (("", {}), (")", {}), (")(", {"breaker": 1})):
         limits = Limits(breakers=breakers)
-        found = align([disease((0, 11)), disease((12, 16))], pieces, windows, types=TYPES, limits=limits)
+        found = align(
+            [disease((0, 11)), disease((12, 16))], pieces, windows, types=TYPES, limits=limits
+        )
         assert found.lost == lost
         assert found.spans.tolist() == [[0, 2, 1], [2, 3, 1]]
 
 
 def test_an_unknown_type_is_refused() -> None:
     for spans in (((0, 4),), ((0, 4), (12, 16))):
-        with pytest.raises(ValueError, match=r"the type .Gene., not among the types Chemical, Disease"):
+        with pytest.raises(
+            ValueError, match=r"the type .Gene., not among the types Chemical, Disease"
+        ):
             taught([Mention(spans, "Gene")], **TEXT)
 
 
@@ -164,29 +182,40 @@ def test_decoding_the_tags_gives_the_representable_gold_back(
     if scheme == "BIO":
         assert decoded.tolist() == found.spans.tolist()
         assert found.lost.total() + len(exact) == len(mentions)
-    # In IO two touching mentions may read as a third one that happens to be gold too, but was lost to them.
+    # In IO two touching mentions may read as a third one that happens to be gold too, but was lost
+    # to them.
     assert found.lost.total() <= len(mentions)
     assert len(mentions) - found.lost.total() <= len(exact)
     assert set(found.lost) <= set(REASONS)
 
 
-@given(example=gold(), separates=st.booleans(), width=st.sampled_from([None, 2]), nested=st.booleans())
+@given(
+    example=gold(), separates=st.booleans(), width=st.sampled_from([None, 2]), nested=st.booleans()
+)
 def test_types_that_do_not_compete_are_taught_as_if_each_were_alone(
     example: tuple[list[Mention], dict[str, Any]], separates: bool, width: int | None, nested: bool
 ) -> None:
     mentions, layout = example
     limits = {"separates": separates, "width": width, "nested": nested}
     found = aligned(mentions, layout, Limits(across_types=True, **limits))
-    alone = [aligned([m for m in mentions if m.type == kind], layout, Limits(**limits)) for kind in TYPES]
+    alone = [
+        aligned([m for m in mentions if m.type == kind], layout, Limits(**limits)) for kind in TYPES
+    ]
     assert found.spans.tolist() == sorted(row for one in alone for row in one.spans.tolist())
     assert found.lost == alone[0].lost + alone[1].lost
 
 
 @given(example=gold())
-def test_of_types_that_do_not_compete_nothing_else_can_be_taught(example: tuple[list[Mention], dict[str, Any]]) -> None:
-    """By brute force: what is taught is flat within its type, and every other span of the gold would break that."""
+def test_of_types_that_do_not_compete_nothing_else_can_be_taught(
+    example: tuple[list[Mention], dict[str, Any]],
+) -> None:
+    """By brute force: what is taught is flat within its type, and every other span of the gold
+    would break that.
+    """
     mentions, layout = example
-    taught = [tuple(row) for row in aligned(mentions, layout, Limits(across_types=True)).spans.tolist()]
+    taught = [
+        tuple(row) for row in aligned(mentions, layout, Limits(across_types=True)).spans.tolist()
+    ]
     every = {
         tuple(aligned([m], layout, Limits()).spans[0].tolist())
         for m in mentions

@@ -1,4 +1,6 @@
-"""Files of vectors: both text forms, what is left out and counted, what is refused, and the mapped copy."""
+"""Files of vectors: both text forms, what is left out and counted, what is refused, and the
+mapped copy.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.errors import FormatError, InputError, OutputError
-from fascicle.text.vectors import StaticVectors, VectorReport, cache_folder, read_vectors, write_vectors
+from fascicle.text.vectors import (
+    StaticVectors,
+    VectorReport,
+    cache_folder,
+    read_vectors,
+    write_vectors,
+)
 
 
 def file_of(folder: Path, content: bytes) -> Path:
@@ -40,7 +48,9 @@ GLOVE = b"the 0.5 1 -2\n<unk> 9 9 9\nB-cell 1e-2 0 3\n"
 def test_both_forms_give_the_same_rows(tmp_path: Path, content: bytes) -> None:
     found = read_vectors(file_of(tmp_path, content))
     assert list(found.words) == ["the", "<unk>", "B-cell"]
-    assert np.array_equal(found.matrix, np.array([[0.5, 1, -2], [9, 9, 9], [0.01, 0, 3]], dtype=np.float32))
+    assert np.array_equal(
+        found.matrix, np.array([[0.5, 1, -2], [9, 9, 9], [0.01, 0, 3]], dtype=np.float32)
+    )
     assert found.unknown_word == "<unk>"
     assert found.vectors(["B-cell", "unseen"]).tolist() == [[np.float32(0.01), 0, 3], [9, 9, 9]]
 
@@ -56,15 +66,21 @@ def test_duplicates_and_other_encodings_are_left_out_and_counted(tmp_path: Path)
     found = read_vectors(file_of(tmp_path, b"a 1 2\nb 3 4\na 5 6\n\xff\xfe 1 1\na 7 8\n"))
     assert found.words == ("a", "b")
     assert found.matrix.tolist() == [[1, 2], [3, 4]]
-    assert found.report == VectorReport(rows=2, duplicates=2, not_utf8=1, first_duplicate=3, first_not_utf8=4)
+    assert found.report == VectorReport(
+        rows=2, duplicates=2, not_utf8=1, first_duplicate=3, first_not_utf8=4
+    )
     assert [re.findall("[0-9]+", said)[0] for said in found.report.sentences()] == ["2", "1"]
 
 
 def test_a_file_with_fewer_rows_than_its_first_line_says_is_told(tmp_path: Path) -> None:
     path = file_of(tmp_path, b"5 2\na 1 2\na 3 4\n")
-    for cache in (None, cache_folder(path), cache_folder(path)):  # read, read and kept, from the copy
+    # read, read and kept, from the copy
+    for cache in (None, cache_folder(path), cache_folder(path)):
         said = read_vectors(path, cache=cache).report.sentences()
-        assert said[-1] == "the first line of the file of vectors says 5 rows, but it has 2: it may be cut off"
+        assert (
+            said[-1]
+            == "the first line of the file of vectors says 5 rows, but it has 2: it may be cut off"
+        )
     assert read_vectors(file_of(tmp_path, b"2 2\na 1 2\na 3 4\n")).report.announced == 0
 
 
@@ -97,7 +113,9 @@ def test_a_word_may_hold_blanks(tmp_path: Path) -> None:
         (gzip.compress(GLOVE, mtime=0)[:-9], "damaged gzip file"),
     ],
 )
-def test_rows_that_are_none_are_refused_with_their_line(tmp_path: Path, content: bytes, said: str) -> None:
+def test_rows_that_are_none_are_refused_with_their_line(
+    tmp_path: Path, content: bytes, said: str
+) -> None:
     with pytest.raises(FormatError, match=said):
         read_vectors(file_of(tmp_path, content))
 
@@ -156,7 +174,9 @@ def test_a_mapped_copy_with_a_changed_byte_is_made_again(tmp_path: Path, name: s
 def test_what_is_written_is_read_again(rows: dict[str, list[float]]) -> None:
     import tempfile
 
-    vectors = StaticVectors(words=tuple(rows), matrix=np.array(list(rows.values()), dtype=np.float32))
+    vectors = StaticVectors(
+        words=tuple(rows), matrix=np.array(list(rows.values()), dtype=np.float32)
+    )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.vec.gz"
         write_vectors(path, vectors)
@@ -167,7 +187,9 @@ def test_what_is_written_is_read_again(rows: dict[str, list[float]]) -> None:
 
 def test_a_word_with_a_blank_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds white space"):
-        write_vectors(tmp_path / "a.vec", StaticVectors(words=("a b",), matrix=np.ones((1, 2), np.float32)))
+        write_vectors(
+            tmp_path / "a.vec", StaticVectors(words=("a b",), matrix=np.ones((1, 2), np.float32))
+        )
 
 
 def test_a_first_word_that_would_lose_its_mark_is_not_written(tmp_path: Path) -> None:

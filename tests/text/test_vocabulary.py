@@ -30,7 +30,9 @@ def make(pieces: Sequence[str]) -> PieceTokenizer:
         pair="[CLS] $A [SEP] $B:1 [SEP]",
         special_tokens=[("[CLS]", vocabulary["[CLS]"]), ("[SEP]", vocabulary["[SEP]"])],
     )
-    made.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in _SPECIAL])
+    made.add_special_tokens(
+        [AddedToken(token, special=True, normalized=False) for token in _SPECIAL]
+    )
     return PieceTokenizer(made)
 
 
@@ -41,7 +43,10 @@ def pieces_of(tokenizer: PieceTokenizer, text: str) -> list[str]:
 
 def vocabulary_of(tokenizer: PieceTokenizer) -> dict[str, int]:
     content = json.loads(tokenizer.content)
-    return {**content["model"]["vocab"], **{token["content"]: token["id"] for token in content["added_tokens"]}}
+    return {
+        **content["model"]["vocab"],
+        **{token["content"]: token["id"] for token in content["added_tokens"]},
+    }
 
 
 letters = st.text("abcé1", min_size=1, max_size=5)
@@ -56,7 +61,9 @@ def test_text_whose_pieces_stay_is_read_as_before(pieces: list[str], given: list
     after = rewrite_vocabulary(before, needed=needed).tokenizer
     for text in given:
         assert pieces_of(after, text) == pieces_of(before, text)
-        assert [ranges.tolist() for _, ranges in after.encode([text])] == [r.tolist() for _, r in before.encode([text])]
+        assert [ranges.tolist() for _, ranges in after.encode([text])] == [
+            r.tolist() for _, r in before.encode([text])
+        ]
 
 
 @given(vocabularies, texts, st.data())
@@ -74,7 +81,9 @@ def test_nothing_becomes_unknown(pieces: list[str], text: str, data: st.DataObje
 
 
 @given(vocabularies, st.lists(letters, max_size=6, unique=True), texts)
-def test_only_new_words_are_read_in_another_way(pieces: list[str], new: list[str], text: str) -> None:
+def test_only_new_words_are_read_in_another_way(
+    pieces: list[str], new: list[str], text: str
+) -> None:
     before = make((*_SINGLE, *pieces))
     words = [word for word in new if len(before.encode([word])[0][0]) > 1]
     after = rewrite_vocabulary(before, words=words)
@@ -92,7 +101,9 @@ def test_only_new_words_are_read_in_another_way(pieces: list[str], new: list[str
 
 @given(vocabularies, st.sets(st.integers(0, 40)))
 @example(["cc"], {0, 15})  # a word that is a piece already
-def test_every_id_has_a_source_and_special_tokens_their_place(pieces: list[str], needed: set[int]) -> None:
+def test_every_id_has_a_source_and_special_tokens_their_place(
+    pieces: list[str], needed: set[int]
+) -> None:
     before = make((*_SINGLE, *pieces))
     after = rewrite_vocabulary(before, needed=needed, words=["abcab", "cc"])
     old, new = vocabulary_of(before), vocabulary_of(after.tokenizer)
@@ -135,7 +146,10 @@ def test_special_tokens_of_a_pair_of_processors_are_renumbered() -> None:
         after = rewrite_vocabulary(PieceTokenizer(made), needed=())
         new = vocabulary_of(after.tokenizer)
         assert new["[SEP]"] == old["[SEP]"] - 2
-        assert (after.tokenizer.prefix, after.tokenizer.suffix) == ((new["[CLS]"],), (new["[SEP]"],))
+        assert (after.tokenizer.prefix, after.tokenizer.suffix) == (
+            (new["[CLS]"],),
+            (new["[SEP]"],),
+        )
 
 
 def test_a_symbol_is_the_edge_of_a_new_word() -> None:

@@ -15,7 +15,15 @@ from tests.support.reading import pieces_of
 from fascicle.core.arrays import Ints
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import Pieces
-from fascicle.text.windows import NO_CONTEXT, Context, Window, make_windows, scores_span, stitch, truncated_units
+from fascicle.text.windows import (
+    NO_CONTEXT,
+    Context,
+    Window,
+    make_windows,
+    scores_span,
+    stitch,
+    truncated_units,
+)
 
 UNITS: tuple[Literal["sentence", "packed"], ...] = ("sentence", "packed")
 
@@ -28,7 +36,9 @@ OVERLAP = st.integers(0, 15)
 
 
 def position_wise(pieces: Pieces, positions: Ints) -> np.ndarray:
-    """A network without context: the scores of a unit hang on its first piece and where that stands."""
+    """A network without context: the scores of a unit hang on its first piece and where that
+    stands.
+    """
     return np.stack([pieces.ids[positions], positions], axis=1).astype(np.float32)
 
 
@@ -39,7 +49,9 @@ def test_stitched_scores_are_those_of_the_whole_text(
     windows = make_windows(pieces, document=3, unit=unit, capacity=capacity, overlap=overlap)
     scores = [position_wise(pieces, pieces.first[slice(*w.units)]) for w in windows]
     whole = position_wise(pieces, pieces.first)
-    assert np.array_equal(stitch(scores, windows, units=len(pieces.first)).reshape(whole.shape), whole)
+    assert np.array_equal(
+        stitch(scores, windows, units=len(pieces.first)).reshape(whole.shape), whole
+    )
     check_windows(pieces, windows, capacity=capacity)
 
 
@@ -59,7 +71,9 @@ def check_windows(pieces: Pieces, windows: list[Window], *, capacity: int) -> No
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_each_unit_of_a_text_of_any_length_is_kept_once(unit: Literal["sentence", "packed"]) -> None:
+def test_each_unit_of_a_text_of_any_length_is_kept_once(
+    unit: Literal["sentence", "packed"],
+) -> None:
     longest = pieces_of([[1] * 2_000])
     columns = ("ids", "spans", "units", "first", "unit_of")
     for length in range(1, 2_001):
@@ -79,7 +93,9 @@ def test_every_window_goes_further(
     assert ends == sorted(set(ends))
 
 
-@given(pieces=PIECE_LEVEL.map(pieces_of), unit=st.sampled_from(UNITS), overlap=OVERLAP, data=st.data())
+@given(
+    pieces=PIECE_LEVEL.map(pieces_of), unit=st.sampled_from(UNITS), overlap=OVERLAP, data=st.data()
+)
 def test_short_spans_lie_in_some_window(
     pieces: Pieces, unit: Literal["sentence", "packed"], overlap: int, data: st.DataObject
 ) -> None:
@@ -88,7 +104,9 @@ def test_short_spans_lie_in_some_window(
     for low, high in sorted({w.segment for w in windows}):
         for start in range(low, high):
             # The longest range of units from here that covers at most overlap + 1 pieces.
-            end = int(np.searchsorted(pieces.first[:high], pieces.first[start] + overlap, side="right"))
+            end = int(
+                np.searchsorted(pieces.first[:high], pieces.first[start] + overlap, side="right")
+            )
             assert any(w.units[0] <= start and end <= w.units[1] for w in windows)
 
 
@@ -99,7 +117,9 @@ def test_pieces_of_no_unit_at_a_cut_separate_no_neighbours() -> None:
 
 
 @given(pieces=DOCUMENTS, capacity=CAPACITY, overlap=OVERLAP)
-def test_sentences_are_packed_as_long_as_they_fit(pieces: Pieces, capacity: int, overlap: int) -> None:
+def test_sentences_are_packed_as_long_as_they_fit(
+    pieces: Pieces, capacity: int, overlap: int
+) -> None:
     single = make_windows(pieces, document=0, unit="sentence", capacity=capacity, overlap=overlap)
     packed = make_windows(pieces, document=0, unit="packed", capacity=capacity, overlap=overlap)
     borders = {w.segment[0] for w in single}
@@ -115,13 +135,17 @@ def test_packing_by_hand() -> None:
 
 
 def test_a_long_sentence_by_hand() -> None:
-    windows = make_windows(pieces_of([[1] * 10]), document=0, unit="sentence", capacity=6, overlap=2)
+    windows = make_windows(
+        pieces_of([[1] * 10]), document=0, unit="sentence", capacity=6, overlap=2
+    )
     assert [(w.units, w.keep) for w in windows] == [((0, 6), (0, 5)), ((4, 10), (5, 10))]
 
 
 def test_the_window_that_keeps_the_middle_unit_answers_for_a_span() -> None:
     """Of a span with two middle units it is the one that keeps the first of them."""
-    windows = make_windows(pieces_of([[1] * 10]), document=0, unit="sentence", capacity=6, overlap=2)
+    windows = make_windows(
+        pieces_of([[1] * 10]), document=0, unit="sentence", capacity=6, overlap=2
+    )
     for units in (range(start, end) for start in range(10) for end in range(start + 1, 11)):
         middle = units[(len(units) - 1) // 2]
         for window in windows:
@@ -168,21 +192,31 @@ def test_a_long_document_is_covered_to_its_end(unit: Literal["sentence", "packed
 
 @st.composite
 def spread(draw: st.DrawFn) -> Pieces:
-    """Pieces of 0 to 4 characters with blanks between them; a word may reach over the end of its sentence."""
+    """Pieces of 0 to 4 characters with blanks between them; a word may reach over the end of its
+    sentence.
+    """
     pieces = draw(DOCUMENTS)
     n = len(pieces.ids)
     sizes = np.array(draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)), dtype=np.int64)
     blanks = np.array(draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)), dtype=np.int64)
     ends = np.cumsum(sizes + blanks, dtype=np.int64)
     inner = pieces.sentences[:-1, 1]
-    shifts = np.array(draw(st.lists(st.integers(-1, 1), min_size=len(inner), max_size=len(inner))), dtype=np.int64)
-    borders = np.concatenate([[0], np.clip(inner + shifts, 0, n), [n]]) if len(pieces.sentences) else np.array([0])
+    shifts = np.array(
+        draw(st.lists(st.integers(-1, 1), min_size=len(inner), max_size=len(inner))), dtype=np.int64
+    )
+    borders = (
+        np.concatenate([[0], np.clip(inner + shifts, 0, n), [n]])
+        if len(pieces.sentences)
+        else np.array([0])
+    )
     borders = np.maximum.accumulate(borders).astype(np.int64)
     sentences = np.stack([borders[:-1], borders[1:]], axis=1)
     return replace(pieces, spans=np.stack([ends - sizes, ends], axis=1), sentences=sentences)
 
 
-CONTEXT = st.builds(Context, characters=st.integers(0, 40)) | st.builds(Context, sentences=st.integers(0, 3))
+CONTEXT = st.builds(Context, characters=st.integers(0, 40)) | st.builds(
+    Context, sentences=st.integers(0, 3)
+)
 
 
 def cuts_a_word(pieces: Pieces, border: int) -> bool:
@@ -190,20 +224,30 @@ def cuts_a_word(pieces: Pieces, border: int) -> bool:
     return bool(before & after - {-1})
 
 
-def reachable(pieces: Pieces, centre: tuple[int, int], context: Context) -> tuple[list[int], list[int]]:
-    """Numbers of pieces that could stand before and after a centre, if there were room; piece by piece."""
+def reachable(
+    pieces: Pieces, centre: tuple[int, int], context: Context
+) -> tuple[list[int], list[int]]:
+    """Numbers of pieces that could stand before and after a centre, if there were room; piece by
+    piece.
+    """
     start, end = centre
     here = pieces.spans[start:end].tolist()
     low, high = min(a for a, _ in here), max(b for _, b in here)
     numbered = [(a, b) for a, b in pieces.sentences.tolist() if a < b]
     number = numbered.index(centre)
     near = {
-        i for a, b in numbered[max(0, number - context.sentences) : number + context.sentences + 1] for i in range(a, b)
+        i
+        for a, b in numbered[max(0, number - context.sentences) : number + context.sentences + 1]
+        for i in range(a, b)
     }
 
     def allowed(i: int) -> bool:
         a, b = pieces.spans[i].tolist()
-        return low - context.characters <= a and b <= high + context.characters if context.characters else i in near
+        return (
+            low - context.characters <= a and b <= high + context.characters
+            if context.characters
+            else i in near
+        )
 
     before, after = [0], [0]
     for count in range(1, start + 1):
@@ -222,7 +266,9 @@ def test_context_is_what_a_loop_over_pieces_finds(
     pieces: Pieces, context: Context, capacity: int, overlap: int
 ) -> None:
     plain = make_windows(pieces, document=0, unit="sentence", capacity=capacity, overlap=overlap)
-    wide = make_windows(pieces, document=0, unit="sentence", capacity=capacity, overlap=overlap, context=context)
+    wide = make_windows(
+        pieces, document=0, unit="sentence", capacity=capacity, overlap=overlap, context=context
+    )
     # Whatever the context, the same units are scored, each kept once.
     assert [replace(w, pieces=(0, 0)) for w in wide] == [replace(w, pieces=(0, 0)) for w in plain]
     assert [i for w in wide for i in range(*w.keep)] == list(range(len(pieces.first)))
@@ -237,7 +283,8 @@ def test_context_is_what_a_loop_over_pieces_finds(
         assert left in before
         assert right in after
         assert left + right <= room
-        # Neither side could have more, and a side that lacks something has its half, whole words considered.
+        # Neither side could have more, and a side that lacks something has its half, whole words
+        # considered.
         assert not any(left < more <= room - right for more in before)
         assert not any(right < more <= room - left for more in after)
         fair_left = max(x for x in before if x <= room // 2)
@@ -247,48 +294,72 @@ def test_context_is_what_a_loop_over_pieces_finds(
 
 
 def test_context_by_hand() -> None:
-    pieces = pieces_of([[1, 3], [0, 1], [2, 1], [], [1, 1, 0], [4]])  # pieces 0-4, 4-6, 6-9, 9-12, 12-16
+    # pieces 0-4, 4-6, 6-9, 9-12, 12-16
+    pieces = pieces_of([[1, 3], [0, 1], [2, 1], [], [1, 1, 0], [4]])
 
     def read(capacity: int, context: Context) -> tuple[int, int]:
-        windows = make_windows(pieces, document=0, unit="sentence", capacity=capacity, overlap=2, context=context)
+        windows = make_windows(
+            pieces, document=0, unit="sentence", capacity=capacity, overlap=2, context=context
+        )
         assert [w.segment for w in windows] == [(0, 2), (2, 3), (3, 5), (5, 7), (7, 8)]
         assert windows[2].units == windows[2].keep == windows[2].segment
         return windows[2].pieces
 
     assert read(16, Context(sentences=1)) == (4, 12)
     assert read(16, Context(sentences=9)) == (0, 16)
-    assert read(16, Context(characters=4)) == (4, 12)  # 4 characters before would cut the word of pieces 1 to 3
+    # 4 characters before would cut the word of pieces 1 to 3
+    assert read(16, Context(characters=4)) == (4, 12)
     assert read(16, Context(characters=5)) == (1, 12)
     assert read(16, Context(characters=7)) == (0, 16)
-    assert read(10, Context(characters=7)) == (4, 12)  # 7 pieces of room: neither side has another whole word for it
-    assert read(11, Context(characters=7)) == (1, 12)  # half of the room on the left, and what the right cannot use
+    # 7 pieces of room: neither side has another whole word for it
+    assert read(10, Context(characters=7)) == (4, 12)
+    # half of the room on the left, and what the right cannot use
+    assert read(11, Context(characters=7)) == (1, 12)
     assert read(12, Context(characters=7)) == (4, 16)
     assert read(13, Context(characters=7)) == (0, 12)
     assert read(4, Context(sentences=1)) == (6, 10)
     middle = make_windows(
-        pieces_of([[1] * 9, [1], [1]]), document=0, unit="sentence", capacity=8, overlap=2, context=Context(sentences=1)
+        pieces_of([[1] * 9, [1], [1]]),
+        document=0,
+        unit="sentence",
+        capacity=8,
+        overlap=2,
+        context=Context(sentences=1),
     )
     assert [w.pieces for w in middle] == [(0, 8), (6, 9), (3, 11), (9, 11)]
 
 
 @pytest.mark.parametrize(
-    ("unit", "context"), [("packed", Context(sentences=1)), ("sentence", Context(sentences=1, characters=1))]
+    ("unit", "context"),
+    [("packed", Context(sentences=1)), ("sentence", Context(sentences=1, characters=1))],
 )
-def test_context_that_means_nothing_is_refused(unit: Literal["sentence", "packed"], context: Context) -> None:
+def test_context_that_means_nothing_is_refused(
+    unit: Literal["sentence", "packed"], context: Context
+) -> None:
     with pytest.raises(ValueError, match="needs unit = 'sentence'"):
-        make_windows(pieces_of([[1]]), document=0, unit=unit, capacity=4, overlap=0, context=context)
+        make_windows(
+            pieces_of([[1]]), document=0, unit=unit, capacity=4, overlap=0, context=context
+        )
 
 
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        ({"context_characters": 100, "context_sentences": 2}, "= 100 and context_sentences = 2 exclude each other"),
-        ({"unit": "packed", "context_sentences": 2}, 'context_sentences = 2 needs unit = "sentence"'),
+        (
+            {"context_characters": 100, "context_sentences": 2},
+            "= 100 and context_sentences = 2 exclude each other",
+        ),
+        (
+            {"unit": "packed", "context_sentences": 2},
+            'context_sentences = 2 needs unit = "sentence"',
+        ),
         ({"context_characters": -1}, "Expected `int` >= 0"),
     ],
 )
 def test_settings_of_context(values: dict[str, Any], expected: str) -> None:
     with pytest.raises(msgspec.ValidationError, match=expected):
         msgspec.convert(values, ReadingSettings)
-    assert Context.of(msgspec.convert({"context_characters": 100}, ReadingSettings)) == Context(characters=100)
+    assert Context.of(msgspec.convert({"context_characters": 100}, ReadingSettings)) == Context(
+        characters=100
+    )
     assert Context.of(ReadingSettings()) == NO_CONTEXT

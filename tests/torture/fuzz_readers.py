@@ -5,14 +5,14 @@
 For each damaged file must hold, with a limit of time and memory:
 
 1. It is read, or refused with an error of Fascicle, which is one sentence.
-2. A reader that goes on gives the documents that come before the first error, and counts at least one as set aside; of
-   a file without an error it gives the same documents, and counts none.
+2. A reader that goes on gives the documents that come before the first error, and counts at least
+   one as set aside; of a file without an error it gives the same documents, and counts none.
 3. What was read can be kept: the native format gives it back unchanged.
-4. What was read, written in the format that it came in, and read again, is the same, but for what the report of losses
-   names.
+4. What was read, written in the format that it came in, and read again, is the same, but for what
+   the report of losses names.
 
-A damaged file depends on nothing but its target and number: ``--only conll --first 17 --count 1`` makes one again.
-"""
+A damaged file depends on nothing but its target and number: ``--only conll --first 17 --count 1``
+makes one again."""
 
 from __future__ import annotations
 
@@ -84,7 +84,8 @@ class BrokenRuleError(Exception):
     """A rule of the list above does not hold."""
 
 
-# -- the files ---------------------------------------------------------------------------------------------------------
+# -- the files
+# ---------------------------------------------------------------------------------------------------------
 
 CONLL = "IL-2\tB-DNA\ngene\tI-DNA\n,\tO\n\nno\tO\nβ-blocker\tS-Drug\n\nLung\tB-X\ncancer\tE-X\n"
 DOCSTART = "-DOCSTART-\tO\n\na\tB-X\n\nb\tO\n\n-DOCSTART-\tO\n\nIL-2\tB-Y\nc\tI-Y\n\n-DOCSTART-\tO\n\nd\tO\n"
@@ -96,23 +97,48 @@ PUBTATOR = (
 )
 PLAIN = "Lung cancer, β-blockers\r\nand “quotes”.\n\n\tA second paragraph; 5 µg.\n"
 RECORDS = [
-    {"id": "1", "text": "IL-2 β gene", "entities": [{"start": 0, "end": 4, "type": "Gene"}], "sentences": [[0, 11]]},
+    {
+        "id": "1",
+        "text": "IL-2 β gene",
+        "entities": [{"start": 0, "end": 4, "type": "Gene"}],
+        "sentences": [[0, 11]],
+    },
     {"id": "2", "text": "none", "entities": [], "year": 2020},
-    {"id": "3", "text": "a b", "entities": [{"start": 0, "end": 1, "type": "X", "spans": [[0, 1], [2, 3]]}]},
+    {
+        "id": "3",
+        "text": "a b",
+        "entities": [{"start": 0, "end": 1, "type": "X", "spans": [[0, 1], [2, 3]]}],
+    },
 ]
 PRODIGY = [
-    {"text": "Bonn ist", "spans": [{"start": 0, "end": 4, "label": "LOC"}], "answer": "accept", "meta": {"a": 1}},
+    {
+        "text": "Bonn ist",
+        "spans": [{"start": 0, "end": 4, "label": "LOC"}],
+        "answer": "accept",
+        "meta": {"a": 1},
+    },
     {"text": "Köln", "spans": []},
 ]
-LABELS = [{"id": 1, "text": "Bonn", "label": [[0, 4, "LOC"]]}, {"id": 2, "text": "Köln", "label": []}]
+LABELS = [
+    {"id": 1, "text": "Bonn", "label": [[0, 4, "LOC"]]},
+    {"id": 2, "text": "Köln", "label": []},
+]
 GROUPS = [
-    {"tokens": ["the", "c-fos"], "doc_id": "9", "entity_mentions": [{"start": 1, "end": 2, "entity_type": "DNA"}]},
+    {
+        "tokens": ["the", "c-fos"],
+        "doc_id": "9",
+        "entity_mentions": [{"start": 1, "end": 2, "entity_type": "DNA"}],
+    },
     {"tokens": ["gene"], "doc_id": "9", "entity_mentions": []},
     {"tokens": ["α"], "doc_id": "10", "entity_mentions": []},
 ]
 TAGS = [{"tokens": ["John", "Booth", "fled"], "tags": ["B-P", "L-P", "O"], "orig_id": 7}]
 DYGIE = [
-    {"doc_key": "k", "sentences": [["We", "parse"], ["It", "works"]], "ner": [[[1, 1, "Task"]], [[2, 3, "G"]]]},
+    {
+        "doc_key": "k",
+        "sentences": [["We", "parse"], ["It", "works"]],
+        "ner": [[[1, 1, "Task"]], [[2, 3, "G"]]],
+    },
     {"doc_key": "l", "sentences": [["β"]], "ner": [[]]},
 ]
 STUDIO = [
@@ -125,7 +151,10 @@ STUDIO = [
                 "completed_by": {"id": 4, "email": "a@b.c"},
                 "was_cancelled": False,
                 "result": [
-                    {"type": "labels", "value": {"start": 2, "end": 6, "text": "Bonn", "labels": ["LOC", "CITY"]}},
+                    {
+                        "type": "labels",
+                        "value": {"start": 2, "end": 6, "text": "Bonn", "labels": ["LOC", "CITY"]},
+                    },
                     {"type": "choices", "value": {"choices": ["good"]}},
                 ],
             },
@@ -134,13 +163,26 @@ STUDIO = [
         "predictions": [
             {
                 "model_version": "m1",
-                "result": [{"type": "labels", "score": 0.5, "value": {"start": 8, "end": 12, "labels": ["LOC"]}}],
+                "result": [
+                    {
+                        "type": "labels",
+                        "score": 0.5,
+                        "value": {"start": 8, "end": 12, "labels": ["LOC"]},
+                    }
+                ],
             }
         ],
     },
     {"id": 2, "data": {"text": "Ulm"}, "annotations": [], "predictions": []},
 ]
-ARTICLE = [{"id": "1", "title": "IL-2 and β", "abstract": "Lung cancer.", "paragraphs": ["It is one.", "Or two."]}]
+ARTICLE = [
+    {
+        "id": "1",
+        "title": "IL-2 and β",
+        "abstract": "Lung cancer.",
+        "paragraphs": ["It is one.", "Or two."],
+    }
+]
 BIGBIO = [
     {
         "id": "1",
@@ -157,14 +199,24 @@ BIGBIO = [
                 "offsets": [[0, 4], [9, 10]],
                 "normalized": [{"db_name": "NCBI", "db_id": "3558"}],
             },
-            {"id": "e2", "type": "Disease", "text": ["Lung cancer"], "offsets": [[11, 22]], "normalized": []},
+            {
+                "id": "e2",
+                "type": "Disease",
+                "text": ["Lung cancer"],
+                "offsets": [[11, 22]],
+                "normalized": [],
+            },
         ],
         "events": [],
         "coreferences": [],
-        "relations": [{"id": "r1", "type": "x", "arg1_id": "e1", "arg2_id": "e2", "normalized": []}],
+        "relations": [
+            {"id": "r1", "type": "x", "arg1_id": "e1", "arg2_id": "e2", "normalized": []}
+        ],
     },
 ]
-NUMBERED = [{"id": "0", "tokens": ["Jo", "in", "Bonn"], "ner_tags": [1, 0, 3], "pos_tags": [5, 6, 7]}]
+NUMBERED = [
+    {"id": "0", "tokens": ["Jo", "in", "Bonn"], "ner_tags": [1, 0, 3], "pos_tags": [5, 6, 7]}
+]
 GLINER = [{"tokenized_text": ["the", "c-fos", "gene"], "ner": [[1, 2, "DNA"], [1, 1, "Protein"]]}]
 BARE = "the\tO\nold\tperson\nman\tperson\n\nIL-2\tgene\n"
 NATIVE = [
@@ -175,7 +227,13 @@ NATIVE = [
         "sentences": [[0, 13]],
         "sections": [{"start": 0, "end": 4, "name": "title"}],
         "mentions": [
-            {"spans": [[0, 11]], "type": "X", "score": 0.5, "source": "m", "links": [{"id": "D1", "ontology": "MESH"}]},
+            {
+                "spans": [[0, 11]],
+                "type": "X",
+                "score": 0.5,
+                "source": "m",
+                "links": [{"id": "D1", "ontology": "MESH"}],
+            },
             {"spans": [[0, 4], [12, 13]], "type": "Y", "attributes": [["a", "b"]]},
         ],
         "abbreviations": [[[0, 4], [5, 11]]],
@@ -197,8 +255,20 @@ SAID = [
 ROWS = "document\ttype\tstart\tend\tscore\n1\tX\t0\t4\t0.5\n1\tY\t0;6\t2;9\t\n2\tX\t3\t4\t1.0\n3\tZ\t0\t1\t1e-3\n"
 CELLS = 'type,document,end,start,note\nX,1,4,0,"a, b"\nY,2,4,3,\n'
 PROBABLE = [
-    {"fascicle_distributions": 1, "model": "m", "family": "crf", "definition": "tag-path", "types": ["X", "Y"]},
-    {"document": "1", "spans": [[0, 4]], "type": "X", "found": True, "probabilities": [0.1, 0.8, 0.1]},
+    {
+        "fascicle_distributions": 1,
+        "model": "m",
+        "family": "crf",
+        "definition": "tag-path",
+        "types": ["X", "Y"],
+    },
+    {
+        "document": "1",
+        "spans": [[0, 4]],
+        "type": "X",
+        "found": True,
+        "probabilities": [0.1, 0.8, 0.1],
+    },
     {"document": "1", "spans": [[5, 6]], "type": "Y", "found": False, "unreachable": "too-long"},
 ]
 EXCLUDED = (
@@ -264,7 +334,10 @@ BIOC: dict[str, Any] = {
                 {
                     "offset": 8,
                     "infons": {"section_type": "ABSTRACT"},
-                    "sentences": [{"offset": 8, "text": "No.", "annotations": []}, {"offset": 12, "text": "Two."}],
+                    "sentences": [
+                        {"offset": 8, "text": "No.", "annotations": []},
+                        {"offset": 12, "text": "Two."},
+                    ],
                 },
             ],
         },
@@ -284,7 +357,8 @@ BIOC_XML = """<?xml version="1.0"?><!DOCTYPE collection SYSTEM "BioC.dtd">
 """
 BRAT = {
     "a.txt": "Lung cancer, IL-2\nand β.\n",
-    "a.ann": "T1\tDisease 0 11\tLung cancer\nT2\tX 0 4;13 17\tLung IL-2\nN1\tReference T1 MESH:D1\tcancer\n"
+    "a.ann": "T1\tDisease 0 11\tLung cancer\nT2\tX 0 4;13 17\tLung IL-2\nN1\tReference T1 "
+    "MESH:D1\tcancer\n"
     "A1\tNegated T1\n#1\tAnnotatorNotes T1\ta note\nR1\tRel Arg1:T1 Arg2:T2\n",
     "b/c.txt": "no mention",
     "b/c.ann": "",
@@ -314,7 +388,12 @@ KAZU: list[dict[str, Any]] = [
                                 "idx": "ENSG1",
                                 "string_match_strategy": "s",
                                 "string_match_confidence": "HIGHLY_LIKELY",
-                                "metadata": {"score": 0.5, "tier": "exact", "curie": "a:1", "rank": "000000"},
+                                "metadata": {
+                                    "score": 0.5,
+                                    "tier": "exact",
+                                    "curie": "a:1",
+                                    "rank": "000000",
+                                },
                             }
                         ],
                         "metadata": {"score": 0.5, "attributes": [["a", "b"]]},
@@ -344,7 +423,9 @@ TEXTS_TSV = 'id\ttitle\ttext\n1\t"Quoted"\tLung\n2\tT\tan "odd\n3\t\tβ\n'
 def _spacy_file(count: int = 3) -> bytes:
     """A file of spaCy, as our writer makes it of the documents of `NATIVE`."""
     with tempfile.TemporaryDirectory() as folder:
-        found = [codec.decode(json.dumps({**NATIVE[0], "id": str(number)})) for number in range(count)]
+        found = [
+            codec.decode(json.dumps({**NATIVE[0], "id": str(number)})) for number in range(count)
+        ]
         write(Path(folder) / "a.spacy", found)
         return (Path(folder) / "a.spacy").read_bytes()
 
@@ -353,22 +434,67 @@ def _lines(records: Sequence[Any]) -> bytes:
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
 
 
-# -- damage ------------------------------------------------------------------------------------------------------------
+# -- damage
+# ------------------------------------------------------------------------------------------------------------
 
 # Tokens that hold no white space, with blanks between them.
 _SIGNS: Final = b"""; | , " \\ # % / { } [ ] : null true -1 0 1e400 NaN O B- $ ' \\ud800 \\u0000 \\ufeff - =1+1 |t|"""
 _TOKENS: Final = (
-    *(b"\t", b" ", b"\n", b"\r", b"\r\n", b"\n\n", b"\x0b", b"\x1c", b"\xc2\xa0", b"\xc2\x85", b"\xe2\x80\xa8"),
-    *(b"\0", b"\xff", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\xc0\xaf", b"\x80", b"\xd9\xa3", b"\xf0\x9f\x98\x80"),
+    *(
+        b"\t",
+        b" ",
+        b"\n",
+        b"\r",
+        b"\r\n",
+        b"\n\n",
+        b"\x0b",
+        b"\x1c",
+        b"\xc2\xa0",
+        b"\xc2\x85",
+        b"\xe2\x80\xa8",
+    ),
+    *(
+        b"\0",
+        b"\xff",
+        b"\xef\xbb\xbf",
+        b"\xed\xa0\x80",
+        b"\xc0\xaf",
+        b"\x80",
+        b"\xd9\xa3",
+        b"\xf0\x9f\x98\x80",
+    ),
     *(b"a\xcc\x81", b"T1\t", b"-DOCSTART-", *_SIGNS.split()),
     *(b"<", b">", b"&", b"&#0;", b"&#xD;", b"&b;", b"<!--", b"]]>", b"<x/>"),
 )
 _NUMBERS: Final = (
-    *(b"0", b"1", b"-1", b"2", b"7", b"99", b"00", b"1.0", b"1e3", b"-0", b"9" * 18, b"9" * 19, b"9" * 400),
+    *(
+        b"0",
+        b"1",
+        b"-1",
+        b"2",
+        b"7",
+        b"99",
+        b"00",
+        b"1.0",
+        b"1e3",
+        b"-0",
+        b"9" * 18,
+        b"9" * 19,
+        b"9" * 400,
+    ),
     *(b"4294967296", b"18446744073709551616", b"0x10", b"", b"1_0", b"\xd9\xa1", b"inf"),
 )
 _NUMBER: Final = re.compile(rb"\d+")
-_ENCODINGS: Final = ("utf-16", "utf-16-le", "utf-32", "cp1252", "utf-8-sig", "latin-1", "cp037", "utf-7")
+_ENCODINGS: Final = (
+    "utf-16",
+    "utf-16-le",
+    "utf-32",
+    "cp1252",
+    "utf-8-sig",
+    "latin-1",
+    "cp037",
+    "utf-7",
+)
 
 Damage = Callable[[bytes, random.Random], bytes]
 
@@ -433,45 +559,90 @@ def _number(data: bytes, chance: random.Random) -> bytes:
 
 def _ends(data: bytes, chance: random.Random) -> bytes:
     if chance.random() < 0.5:
-        return data.replace(b"\n", chance.choice((b"\r", b"\r\n", b"\n\n", b"\r\r\n", b" ", b"\x0c")))
-    return b"".join(chance.choice((b"\n", b"\r", b"\r\n")) if one == b"\n" else one for one in re.split(rb"(\n)", data))
+        return data.replace(
+            b"\n", chance.choice((b"\r", b"\r\n", b"\n\n", b"\r\r\n", b" ", b"\x0c"))
+        )
+    return b"".join(
+        chance.choice((b"\n", b"\r", b"\r\n")) if one == b"\n" else one
+        for one in re.split(rb"(\n)", data)
+    )
 
 
 def _blanks(data: bytes, chance: random.Random) -> bytes:
-    one, other = chance.choice(((b"\t", b" "), (b" ", b"\t"), (b"\t", b"\t\t"), (b"\t", b"|"), (b" ", b"  ")))
+    one, other = chance.choice(
+        ((b"\t", b" "), (b" ", b"\t"), (b"\t", b"\t\t"), (b"\t", b"|"), (b" ", b"  "))
+    )
     return data.replace(one, other)
 
 
 def _encode(data: bytes, chance: random.Random) -> bytes:
-    return data.decode("utf-8", errors="replace").encode(chance.choice(_ENCODINGS), errors="replace")
+    return data.decode("utf-8", errors="replace").encode(
+        chance.choice(_ENCODINGS), errors="replace"
+    )
 
 
 def _nest(data: bytes, chance: random.Random) -> bytes:
     at, deep = chance.randint(0, len(data)), chance.choice((2, 50, 3000))
-    opened, closed = chance.choice(((b"[", b"]"), (b'{"a":', b"}"), (b"(", b")"), (b"<i>", b"</i>")))
-    return data[:at] + opened * deep + chance.choice((b"", b"1")) + closed * chance.choice((0, deep)) + data[at:]
+    opened, closed = chance.choice(
+        ((b"[", b"]"), (b'{"a":', b"}"), (b"(", b")"), (b"<i>", b"</i>"))
+    )
+    return (
+        data[:at]
+        + opened * deep
+        + chance.choice((b"", b"1"))
+        + closed * chance.choice((0, deep))
+        + data[at:]
+    )
 
 
 def _mark(data: bytes, chance: random.Random) -> bytes:
-    marks = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF8 * 2)
+    marks = (
+        codecs.BOM_UTF8,
+        codecs.BOM_UTF16_LE,
+        codecs.BOM_UTF16_BE,
+        codecs.BOM_UTF32_LE,
+        codecs.BOM_UTF8 * 2,
+    )
     return chance.choice(marks) + data
 
 
 def _pack(data: bytes, chance: random.Random) -> bytes:
     packed = gzip.compress(data, mtime=0)
     return chance.choice(
-        (packed, packed[: chance.randint(0, len(packed))], packed + b"x", packed * 2, _flip(packed, chance))
+        (
+            packed,
+            packed[: chance.randint(0, len(packed))],
+            packed + b"x",
+            packed * 2,
+            _flip(packed, chance),
+        )
     )
 
 
 def _long(data: bytes, chance: random.Random) -> bytes:
     at = chance.randint(0, len(data))
-    return data[:at] + chance.choice((b"a", b" ", b"\n", b"\xc3\xa9", b"\t", b"9", b'"', b"I-X\n")) * 20_000 + data[at:]
+    return (
+        data[:at]
+        + chance.choice((b"a", b" ", b"\n", b"\xc3\xa9", b"\t", b"9", b'"', b"I-X\n")) * 20_000
+        + data[at:]
+    )
 
 
 # Some are more likely than others.
 DAMAGES: Final[tuple[Damage, ...]] = (
-    *(_flip, _flip, _insert, _insert, _insert, _delete, _delete, _truncate, _copy_part, _number, _number),
+    *(
+        _flip,
+        _flip,
+        _insert,
+        _insert,
+        _insert,
+        _delete,
+        _delete,
+        _truncate,
+        _copy_part,
+        _number,
+        _number,
+    ),
     *(_ends, _blanks, _encode, _nest, _mark, _pack, _long),
     *(_of_lines(change) for change in (_swap, _repeat, _drop, _shuffle)),
 )
@@ -486,7 +657,8 @@ def damaged(data: bytes, chance: random.Random) -> bytes:
     return data
 
 
-# -- what must hold ----------------------------------------------------------------------------------------------------
+# -- what must hold
+# ----------------------------------------------------------------------------------------------------
 
 
 def require(holds: bool, rule: str) -> None:
@@ -497,7 +669,9 @@ def require(holds: bool, rule: str) -> None:
 
 def _sentence(error: FascicleError | str) -> None:
     said = str(error)
-    require(bool(said) and "\n" not in said and "\r" not in said, f"not one sentence: {said[:SHOWN]!r}")
+    require(
+        bool(said) and "\n" not in said and "\r" not in said, f"not one sentence: {said[:SHOWN]!r}"
+    )
     require(len(said) < LONGEST, f"a sentence of {len(said):,} characters: {said[:SHOWN]!r}")
     said.encode()  # what cannot be printed is no help
 
@@ -516,18 +690,29 @@ def _opened(make: Callable[[], Iterator[Any]]) -> Iterator[Any]:
     yield from make()
 
 
-def check_going_on(strict: Callable[[], Iterator[Any]], going: Callable[[FailedDocuments], Iterator[Any]]) -> list[Any]:
+def check_going_on(
+    strict: Callable[[], Iterator[Any]], going: Callable[[FailedDocuments], Iterator[Any]]
+) -> list[Any]:
     """Rules 1 and 2; gives what a reader that goes on has found."""
     first, error = _until_error(_opened(strict))
     aside = FailedDocuments(keep_going=True)
     found, stopped = _until_error(_opened(partial(going, aside)))
-    require(stopped is None or (not found and not aside.count), f"a reader that goes on stopped: {stopped}")
+    require(
+        stopped is None or (not found and not aside.count),
+        f"a reader that goes on stopped: {stopped}",
+    )
     if stopped is not None:
         require(error is not None, "a reader stopped only where it was to go on")
         return []
-    require(found[: len(first)] == first, "a reader that goes on gives other documents before the first error")
+    require(
+        found[: len(first)] == first,
+        "a reader that goes on gives other documents before the first error",
+    )
     if error is None:
-        require((len(found), aside.count) == (len(first), 0), "documents were set aside of a file without an error")
+        require(
+            (len(found), aside.count) == (len(first), 0),
+            "documents were set aside of a file without an error",
+        )
     else:
         require(aside.count > 0, f"an error is not counted: {error}")
     for sentence in aside.sentences:
@@ -537,7 +722,15 @@ def check_going_on(strict: Callable[[], Iterator[Any]], going: Callable[[FailedD
 
 _OF_TEXT: Final = {"text-between-words", "line-breaks", "nul", "control-characters"}
 _OF_PLACES: Final = {
-    *("mentions", "discontinuous", "nested", "second-source", "not-on-words", "across-sentences", "across-sections")
+    *(
+        "mentions",
+        "discontinuous",
+        "nested",
+        "second-source",
+        "not-on-words",
+        "across-sentences",
+        "across-sections",
+    )
 }
 _OF_MENTIONS: Final = {
     "links": "links",
@@ -561,14 +754,19 @@ def kept(document: Document, lost: Counter[str]) -> dict[str, Any]:
         if name not in lost:
             found[name] = getattr(document, name) or None
     if "meta" not in lost:
-        found["meta"] = {name: value for name, value in document.meta.items() if (name, value) != ("text", "joined")}
+        found["meta"] = {
+            name: value
+            for name, value in document.meta.items()
+            if (name, value) != ("text", "joined")
+        }
     moved = bool(_OF_TEXT & lost.keys())
     if not moved:
         found["text"] = document.text
     if not _OF_PLACES & lost.keys():
         names = [name for name in ("score", "source", "links", "attributes") if name not in left]
         found["mentions"] = sorted(
-            repr([m.type, "" if moved else m.spans, *(getattr(m, name) for name in names)]) for m in document.mentions
+            repr([m.type, "" if moved else m.spans, *(getattr(m, name) for name in names)])
+            for m in document.mentions
         )
     return found
 
@@ -584,11 +782,16 @@ def check_kept(document: Document, format_name: str, folder: Path) -> None:
         return
     options = ConllOptions(documents="docstart") if format_name == "conll" else None
     is_empty = not path.stat().st_size and format_name != "plain"
-    found = [] if is_empty else list(read(path, format=format_name, options=options, encoding="utf-8"))
+    found = (
+        [] if is_empty else list(read(path, format=format_name, options=options, encoding="utf-8"))
+    )
     if not found and "empty-documents" in report.losses:
         return
     lost = report.losses
-    require(len(found) == 1, f"{len(found)} documents of one, written as {format_name}; lost {dict(lost)}")
+    require(
+        len(found) == 1,
+        f"{len(found)} documents of one, written as {format_name}; lost {dict(lost)}",
+    )
     mine, again = kept(document, lost), kept(found[0], lost)
     if format_name in (
         "conll",
@@ -603,7 +806,11 @@ def check_kept(document: Document, format_name: str, folder: Path) -> None:
         "kazu",
         "label-studio",
     ):  # which give what they hold beside what was there
-        again = {name: value for name, value in again.items() if mine.get(name) is not None or name == "text"}
+        again = {
+            name: value
+            for name, value in again.items()
+            if mine.get(name) is not None or name == "text"
+        }
         mine = {name: value for name, value in mine.items() if value is not None}
         again = {name: again.get(name) for name in mine}
     different = [name for name in mine if mine[name] != again.get(name)]
@@ -620,12 +827,23 @@ def check_documents(path: Path, folder: Path, *, format_name: str, options: Any 
     require(prediction_kind(str(path)) in ("", "tsv", "predictions"), "no kind of prediction file")
     strict = partial(read, path, format=format_name, options=options)
     documents = check_going_on(
-        strict, lambda aside: read(path, format=format_name, options=options, report=ReadReport(aside=aside))
+        strict,
+        lambda aside: read(
+            path, format=format_name, options=options, report=ReadReport(aside=aside)
+        ),
     )
-    require(len({document.id for document in documents}) == len(documents), "two documents of one id")
+    require(
+        len({document.id for document in documents}) == len(documents), "two documents of one id"
+    )
     for document in documents:
-        require(codec.decode(codec.encode(document)) == document, "the native format changes a document")
-        if len(document.text) < 5_000 and format_named(format_name).writes and format_name not in ("html", "xlsx"):
+        require(
+            codec.decode(codec.encode(document)) == document, "the native format changes a document"
+        )
+        if (
+            len(document.text) < 5_000
+            and format_named(format_name).writes
+            and format_name not in ("html", "xlsx")
+        ):
             check_kept(document, format_name, folder)
     return bool(documents)
 
@@ -634,7 +852,9 @@ def check_predictions(path: Path, folder: Path) -> bool:
     """All rules for a prediction file."""
     prediction_kind(str(path))
     source = Source(path=str(path), encoding="auto", told=lambda encoding, how: None)
-    found = check_going_on(lambda: predictions.read(source), lambda aside: predictions.read(source, aside=aside))
+    found = check_going_on(
+        lambda: predictions.read(source), lambda aside: predictions.read(source, aside=aside)
+    )
     _until_error(_opened(lambda: read(path)))  # never documents by mistake, whatever it is
     again = folder / "again.jsonl"
     try:
@@ -643,7 +863,10 @@ def check_predictions(path: Path, folder: Path) -> bool:
         _sentence(error)
         return bool(found)
     if found:
-        require(list(predictions.read(Source(path=str(again)))) == found, "predictions came back otherwise")
+        require(
+            list(predictions.read(Source(path=str(again)))) == found,
+            "predictions came back otherwise",
+        )
     return bool(found)
 
 
@@ -661,10 +884,12 @@ def check_distributions(path: Path, folder: Path) -> bool:
     require(other == header, "a header came back otherwise")
     for one, two in zip(found, entries, strict=True):
         require(
-            np.allclose(one.probabilities, two.probabilities, rtol=1e-5, atol=0), "probabilities came back otherwise"
+            np.allclose(one.probabilities, two.probabilities, rtol=1e-5, atol=0),
+            "probabilities came back otherwise",
         )
         require(
-            msgspec.structs.replace(one, probabilities=()) == msgspec.structs.replace(two, probabilities=()),
+            msgspec.structs.replace(one, probabilities=())
+            == msgspec.structs.replace(two, probabilities=()),
             "a mention came back otherwise",
         )
     return True
@@ -676,10 +901,14 @@ def check_exclusions(path: Path, folder: Path) -> bool:
     again = folder / "again.tsv"
     write_exclusions(again, found, overwrite=True)
     for one, two in zip(found, read_exclusions(Source(path=str(again))), strict=True):
-        near = one.similarity == two.similarity or abs((one.similarity or 0) - (two.similarity or 0)) < 1e-4
+        near = (
+            one.similarity == two.similarity
+            or abs((one.similarity or 0) - (two.similarity or 0)) < 1e-4
+        )
         require(near, f"a similarity {one.similarity} came back as {two.similarity}")
         require(
-            msgspec.structs.replace(one, similarity=None) == msgspec.structs.replace(two, similarity=None),
+            msgspec.structs.replace(one, similarity=None)
+            == msgspec.structs.replace(two, similarity=None),
             "a row came back otherwise",
         )
     return bool(found)
@@ -700,7 +929,10 @@ def check_vectors(path: Path, folder: Path) -> bool:
         return True
     other = read_vectors(again, dimension=found.dimension)
     require(other.words == found.words, "words came back otherwise")
-    require(np.allclose(other.matrix, found.matrix, rtol=1e-5, atol=1e-37), "numbers came back otherwise")
+    require(
+        np.allclose(other.matrix, found.matrix, rtol=1e-5, atol=1e-37),
+        "numbers came back otherwise",
+    )
     return True
 
 
@@ -710,7 +942,8 @@ def check_dictionary(path: Path, folder: Path) -> bool:
     return bool(found)
 
 
-# -- targets -----------------------------------------------------------------------------------------------------------
+# -- targets
+# -----------------------------------------------------------------------------------------------------------
 
 Check = Callable[[Path, Path], bool]
 Place = Callable[[Path, random.Random], Path]
@@ -740,7 +973,9 @@ def _brat_files(chance: random.Random) -> dict[str, bytes]:
     if how < 0.08:
         del files[name]
     elif how < 0.16:
-        files[chance.choice(("A.txt", "a.TXT", "x.ann", "b/c.a1", "d.txt", "%41.txt"))] = files[name]
+        files[chance.choice(("A.txt", "a.TXT", "x.ann", "b/c.a1", "d.txt", "%41.txt"))] = files[
+            name
+        ]
     else:
         files[name] = damaged(files[name] or b"T1\tX 0 2\tno\n", chance)
     return files
@@ -756,7 +991,9 @@ def _folder(folder: Path, chance: random.Random) -> Path:
 
 def _zip(folder: Path, chance: random.Random) -> Path:
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", chance.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))) as archive:
+    with zipfile.ZipFile(
+        stream, "w", chance.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
+    ) as archive:
         for name, content in _brat_files(chance).items():
             archive.writestr(zipfile.ZipInfo(name), content)
     path, data = folder / "corpus.zip", stream.getvalue()
@@ -771,22 +1008,33 @@ def _packed(name: str) -> Place:
         data = _spacy_file()
         path = folder / name
         inside = chance.random() < 0.7
-        path.write_bytes(zlib.compress(damaged(zlib.decompress(data), chance)) if inside else damaged(data, chance))
+        path.write_bytes(
+            zlib.compress(damaged(zlib.decompress(data), chance))
+            if inside
+            else damaged(data, chance)
+        )
         return path
 
     return make
 
 
 def _corpus(name: str, data: bytes, format_name: str, options: Any = None) -> Target:
-    return Target(make=_file(name, data), check=partial(check_documents, format_name=format_name, options=options))
+    return Target(
+        make=_file(name, data),
+        check=partial(check_documents, format_name=format_name, options=options),
+    )
 
 
 TARGETS: Final[dict[str, Target]] = {
     "brat-folder": Target(make=_folder, check=partial(check_documents, format_name="brat")),
     "brat-zip": Target(make=_zip, check=partial(check_documents, format_name="brat")),
     "conll": _corpus("a.conll", CONLL.encode(), "conll"),
-    "conll-docstart": _corpus("a.conll", DOCSTART.encode(), "conll", ConllOptions(documents="docstart")),
-    "conll-layers": _corpus("a.tsv", LAYERS.encode(), "conll", ConllOptions(tag_columns=None, documents="file")),
+    "conll-docstart": _corpus(
+        "a.conll", DOCSTART.encode(), "conll", ConllOptions(documents="docstart")
+    ),
+    "conll-layers": _corpus(
+        "a.tsv", LAYERS.encode(), "conll", ConllOptions(tag_columns=None, documents="file")
+    ),
     "jsonl": _corpus("a.jsonl", _lines(RECORDS), "jsonl"),
     "jsonl-prodigy": _corpus("a.jsonl", _lines(PRODIGY), "jsonl"),
     "jsonl-labels": _corpus("a.jsonl", _lines(LABELS), "jsonl"),
@@ -797,18 +1045,26 @@ TARGETS: Final[dict[str, Target]] = {
     "json-label-studio": _corpus("a.json", json.dumps(STUDIO, indent=1).encode(), "jsonl"),
     "jsonl-bigbio": _corpus("a.jsonl", _lines(BIGBIO * 2), "jsonl"),
     "jsonl-article": _corpus("a.jsonl", _lines(ARTICLE * 2), "jsonl"),
-    "jsonl-numbered": _corpus("a.jsonl", _lines(NUMBERED * 2), "jsonl", JsonlOptions(labels="O,B-PER,I-PER,B-LOC")),
+    "jsonl-numbered": _corpus(
+        "a.jsonl", _lines(NUMBERED * 2), "jsonl", JsonlOptions(labels="O,B-PER,I-PER,B-LOC")
+    ),
     "jsonl-gliner": _corpus("a.jsonl", _lines(GLINER * 2), "jsonl"),
     "conll-bare": _corpus("a.conll", BARE.encode(), "conll", ConllOptions(bare=True)),
     "json-array": _corpus("a.json", json.dumps(RECORDS, indent=1).encode(), "jsonl"),
     "jats": _corpus("a.nxml", JATS.encode(), "jats"),
     "jats-tables": _corpus("a.nxml", JATS.encode(), "jats", JatsOptions(tables=True)),
     "bioc": _corpus("a.xml", BIOC_XML.encode(), "bioc"),
-    "bioc-json": _corpus("a.json", json.dumps(BIOC, indent=1, ensure_ascii=False).encode(), "bioc-json"),
+    "bioc-json": _corpus(
+        "a.json", json.dumps(BIOC, indent=1, ensure_ascii=False).encode(), "bioc-json"
+    ),
     "bioc-json-lines": _corpus("a.json", _lines(BIOC["documents"]), "bioc-json"),
-    "pubtator3": _corpus("a.json", json.dumps({"PubTator3": BIOC["documents"]}).encode(), "pubtator3"),
+    "pubtator3": _corpus(
+        "a.json", json.dumps({"PubTator3": BIOC["documents"]}).encode(), "pubtator3"
+    ),
     "kazu": _corpus("a.kazu.jsonl", _lines(KAZU), "kazu"),
-    "kazu-array": _corpus("a.json", json.dumps(KAZU, indent=1, ensure_ascii=False).encode(), "kazu"),
+    "kazu-array": _corpus(
+        "a.json", json.dumps(KAZU, indent=1, ensure_ascii=False).encode(), "kazu"
+    ),
     "label-studio": _corpus("a.json", json.dumps(STUDIO, indent=1).encode(), "label-studio"),
     "spacy": Target(make=_packed("a.spacy"), check=partial(check_documents, format_name="spacy")),
     "table-csv": _corpus("a.csv", TEXTS_CSV.encode(), "table"),
@@ -830,7 +1086,8 @@ if importlib.util.find_spec("selectolax"):
 TARGETS |= {name: _corpus(file, data, form) for name, (file, data, form) in others().items()}
 
 
-# -- the run -----------------------------------------------------------------------------------------------------------
+# -- the run
+# -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -872,7 +1129,9 @@ def run(target: str, numbers: range) -> Result:
 
 def _shown(path: Path) -> str:
     files = sorted(path.rglob("*.*")) if path.is_dir() else [path]
-    return "\n".join(f"{file.relative_to(path.parent)}: {file.read_bytes()[:2000]!r}" for file in files)
+    return "\n".join(
+        f"{file.relative_to(path.parent)}: {file.read_bytes()[:2000]!r}" for file in files
+    )
 
 
 def _job(given: tuple[str, int, int]) -> Result:
@@ -883,16 +1142,26 @@ def _job(given: tuple[str, int, int]) -> Result:
 def main(arguments: Sequence[str]) -> int:
     """Damages and checks; returns 1 if a rule was broken."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
-    parser.add_argument("--count", type=int, default=10_000, help="damaged files of each target; default: 10000")
+    parser.add_argument(
+        "--count", type=int, default=10_000, help="damaged files of each target; default: 10000"
+    )
     parser.add_argument("--first", type=int, default=0, help="number of the first; default: 0")
     parser.add_argument("--processes", type=int, default=2, help="default: 2")
-    parser.add_argument("--only", action="append", choices=sorted(TARGETS), help="this target; may be repeated")
-    parser.add_argument("--failures", type=Path, help="a file for the damaged files that broke a rule")
+    parser.add_argument(
+        "--only", action="append", choices=sorted(TARGETS), help="this target; may be repeated"
+    )
+    parser.add_argument(
+        "--failures", type=Path, help="a file for the damaged files that broke a rule"
+    )
     parser.add_argument("--results", type=Path, help="a JSON file for the counts")
     args = parser.parse_args(arguments)
     step = max(50, min(500, args.count // max(1, args.processes)))
     last = args.first + args.count
-    jobs = [(t, n, min(n + step, last)) for t in args.only or TARGETS for n in range(args.first, last, step)]
+    jobs = [
+        (t, n, min(n + step, last))
+        for t in args.only or TARGETS
+        for n in range(args.first, last, step)
+    ]
     totals: dict[str, Counter[str]] = {}
     broken: list[str] = []
     with get_context("spawn").Pool(args.processes) as pool:
@@ -906,7 +1175,11 @@ def main(arguments: Sequence[str]) -> int:
         for name, total in sorted(totals.items())
     ]
     if args.results is not None:
-        counts = {"first": args.first, "files": sum(total["files"] for total in totals.values()), "broken": len(broken)}
+        counts = {
+            "first": args.first,
+            "files": sum(total["files"] for total in totals.values()),
+            "broken": len(broken),
+        }
         counts |= {"targets": dict(sorted(totals.items()))}
         args.results.write_text(json.dumps(counts, indent=1) + "\n", encoding="utf-8")
     if args.failures is not None:
@@ -914,7 +1187,10 @@ def main(arguments: Sequence[str]) -> int:
     vacuous = [name for name, total in totals.items() if args.count >= 100 and not total["read"]]
     said += [
         *broken[:20],
-        *(f"{name}: no damaged file was read, so that next to nothing is tested" for name in vacuous),
+        *(
+            f"{name}: no damaged file was read, so that next to nothing is tested"
+            for name in vacuous
+        ),
     ]
     sys.stdout.write("\n".join(said) + "\n")
     return 1 if broken or vacuous else 0

@@ -1,10 +1,11 @@
-"""Kills commands at random moments, or lets them run out of room; what is done stays, and the result is the same.
+"""Kills commands at random moments, or lets them run out of room; what is done stays, and the
+result is the same.
 
-``python -m tests.torture.kills [--count N] [--seed N] [COMMAND ...]`` tries ``annotate``, ``run``, ``index`` (build)
-and ``train``. A trial is one command that ends by SIGKILL, or whose files may not grow beyond a random size, and the
-same command again. It fails if a file under its final name is not whole, if the second command does not end with the
-bytes of a command that nobody disturbed, if a document is lost or there twice, or if a file is left over.
-"""
+``python -m tests.torture.kills [--count N] [--seed N] [COMMAND ...]`` tries ``annotate``, ``run``,
+``index`` (build) and ``train``. A trial is one command that ends by SIGKILL, or whose files may not
+grow beyond a random size, and the same command again. It fails if a file under its final name is
+not whole, if the second command does not end with the bytes of a command that nobody disturbed, if
+a document is lost or there twice, or if a file is left over."""
 
 from __future__ import annotations
 
@@ -78,7 +79,9 @@ class Command:
 
 def files_of(place: Path, *, leave: Sequence[str] = (), only: str = "") -> Content:
     """Returns the files of an output by name, without those whose names begin so."""
-    paths = [place] if place.is_file() else sorted(path for path in place.rglob("*") if path.is_file())
+    paths = (
+        [place] if place.is_file() else sorted(path for path in place.rglob("*") if path.is_file())
+    )
     names = {path.relative_to(place).as_posix() if path != place else "": path for path in paths}
     return {
         name: path.read_bytes()
@@ -94,8 +97,12 @@ def prepare(folder: Path) -> dict[str, Command]:
         for number in range(DOCUMENTS):
             text = " ".join(draw.choices(WORDS, k=40))
             stream.write(codec.encode(Document(id=f"d{number}", text=text)) + b"\n")
-    (folder / "own.tsv").write_text("Chemical\taspirin\nDisease\tlung cancer\nDisease\tpain\n", encoding="utf-8")
-    rows = (f"DOID:{number}\tdisease {number} of the {draw.choice(WORDS)}\n" for number in range(20_000))
+    (folder / "own.tsv").write_text(
+        "Chemical\taspirin\nDisease\tlung cancer\nDisease\tpain\n", encoding="utf-8"
+    )
+    rows = (
+        f"DOID:{number}\tdisease {number} of the {draw.choice(WORDS)}\n" for number in range(20_000)
+    )
     (folder / "names.tsv").write_text("id\tname\n" + "".join(rows), encoding="utf-8")
     (folder / "sources.toml").write_text(SOURCES, encoding="utf-8")
     toy = _TOY.replace(" ", "\t").replace("\n", "\n\n").replace("|", "\n")
@@ -113,14 +120,19 @@ def prepare(folder: Path) -> dict[str, Command]:
             content=partial(files_of, only="part-"),
             documents=DOCUMENTS,
         ),
-        "index": Command(arguments=("index", "build", "sources.toml"), again=("--overwrite",), content=files_of),
+        "index": Command(
+            arguments=("index", "build", "sources.toml"), again=("--overwrite",), content=files_of
+        ),
         "train": Command(
-            arguments=("train", "tiny.toml", "--resume"), content=partial(files_of, only="best/model.safetensors")
+            arguments=("train", "tiny.toml", "--resume"),
+            content=partial(files_of, only="best/model.safetensors"),
         ),
     }
 
 
-def started(folder: Path, command: Command, out: Path, *more: str, room: int = 0) -> subprocess.Popen[bytes]:
+def started(
+    folder: Path, command: Command, out: Path, *more: str, room: int = 0
+) -> subprocess.Popen[bytes]:
     """Starts a command, whose files may not grow beyond a size in bytes if it is given."""
 
     def limit() -> None:
@@ -141,16 +153,22 @@ def started(folder: Path, command: Command, out: Path, *more: str, room: int = 0
 def faults(command: Command, out: Path, expected: Content) -> list[str]:
     """Returns what is wrong with an output that should be whole."""
     found = command.content(out)
-    wrong = [f"{name or out.name} differs" for name in expected if found.get(name) != expected[name]]
+    wrong = [
+        f"{name or out.name} differs" for name in expected if found.get(name) != expected[name]
+    ]
     wrong += [f"{name} is too much" for name in found.keys() - expected.keys()]
     if command.documents:
         ids = [codec.decode(line).id for content in found.values() for line in content.splitlines()]
-        wrong += [f"{len(ids)} documents with {len(set(ids))} ids"] if len(ids) != len(set(ids)) else []
+        wrong += (
+            [f"{len(ids)} documents with {len(set(ids))} ids"] if len(ids) != len(set(ids)) else []
+        )
         wrong += [f"{len(ids)} documents"] if len(ids) != command.documents else []
     return wrong
 
 
-def attempt(folder: Path, command: Command, expected: Content, *, seconds: float = 0.0, room: int = 0) -> list[str]:
+def attempt(
+    folder: Path, command: Command, expected: Content, *, seconds: float = 0.0, room: int = 0
+) -> list[str]:
     """Disturbs a command, and gives it again; returns what is wrong.
 
     Args:
@@ -185,18 +203,28 @@ def attempt(folder: Path, command: Command, expected: Content, *, seconds: float
     return wrong
 
 
-def try_command(folder: Path, name: str, command: Command, *, count: int, draw: random.Random) -> int:
+def try_command(
+    folder: Path, name: str, command: Command, *, count: int, draw: random.Random
+) -> int:
     """Disturbs a command many times; returns the number of trials in which something was wrong."""
     begun, whole = time.monotonic(), folder / f"whole-{name}"
     process = started(folder, command, whole)
     if process.wait():
         raise SystemExit(f"{name} fails: {process.communicate()[1].decode()}")
     taken, expected = time.monotonic() - begun, command.content(whole)
-    largest = max(path.stat().st_size for path in whole.rglob("*") if path.is_file()) if whole.is_dir() else 0
+    largest = (
+        max(path.stat().st_size for path in whole.rglob("*") if path.is_file())
+        if whole.is_dir()
+        else 0
+    )
     largest = largest or whole.stat().st_size
     bad = 0
     for number in range(2 * count):
-        kinds = {"seconds": draw.uniform(0.2, 1) * taken} if number < count else {"room": draw.randrange(1, largest)}
+        kinds = (
+            {"seconds": draw.uniform(0.2, 1) * taken}
+            if number < count
+            else {"room": draw.randrange(1, largest)}
+        )
         wrong = attempt(folder, command, expected, **kinds)  # type: ignore[arg-type]
         bad += bool(wrong)
         for one in wrong:
@@ -221,7 +249,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as place:
         commands, draw = prepare(Path(place)), random.Random(args.seed)
         names = args.commands or list(commands)
-        bad = [try_command(Path(place), one, commands[one], count=args.count, draw=draw) for one in names]
+        bad = [
+            try_command(Path(place), one, commands[one], count=args.count, draw=draw)
+            for one in names
+        ]
     return int(any(bad))
 
 

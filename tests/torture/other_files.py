@@ -1,4 +1,6 @@
-"""Small files of people who keep papers and of annotators, for `tests.torture.fuzz_readers` to damage."""
+"""Small files of people who keep papers and of annotators, for `tests.torture.fuzz_readers` to
+damage.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,10 @@ DP  - 2020
 PMID- 8
 TI  - Two
 """
-RIS: Final = "TY  - JOUR\nAN  - 7\nT1  - On\nIL-2\nAB  - Lung cancer\nER  - \n\nTY  - JOUR\nTI  - Two\nER  - \n"
+RIS: Final = (
+    "TY  - JOUR\nAN  - 7\nT1  - On\nIL-2\nAB  - Lung cancer\nER  - \n\nTY  - JOUR\nTI  "
+    "- Two\nER  - \n"
+)
 ABSTRACTS: Final = """1. J X. 2020 Jan;1:1. doi: 10.1000/x.
 
 On IL-2 in \nmice.
@@ -44,8 +49,10 @@ Two
 PMID: 8
 """
 CONLL_2012: Final = (
-    "#begin document (a); part 000\na 0 0 Lung NN * - - - - (ORGAN* -\na 0 1 lobe NN * - - - - *) -\n\n"
-    "a 0 0 Aspirin NN * - - - - (DRUG) -\n\n#end document\n#begin document (b); part 000\nb 0 0 No DT * - - - - * -\n\n"
+    "#begin document (a); part 000\na 0 0 Lung NN * - - - - (ORGAN* -\na 0 1 lobe NN * - - - - "
+    "*) -\n\n"
+    "a 0 0 Aspirin NN * - - - - (DRUG) -\n\n#end document\n#begin document (b); part 000\nb 0 0 "
+    "No DT * - - - - * -\n\n"
 )
 CONLLU: Final = (
     "# sent_id = 1\n1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n1\tLung\tlung\tN\t_\t_\t0\tr\t_\tNE=B-Organ\n"
@@ -64,15 +71,33 @@ WEBANNO: Final = "\n".join(
     )
 )
 _BINARY: Final = {
-    "xlsx": ("openpyxl", "a.xlsx", lambda: workbook([["id", "text"], [7, "Lung \U0001f600"], [8, "two\nlines"]])),
-    "docx": ("docx", "a.docx", lambda: package(paragraph(run("On "), run("IL-2")) + table([paragraph(run("a"))]))),
-    "pdf": ("pypdfium2", "a.pdf", lambda: pdf_of(["Lung inflam-", "mation of the man."], order=(0, 1))),
-    "cas": ("cassis", "a.json", lambda: in_json("\U0001f600 lung", [{"begin": 3, "end": 7, "value": "Organ"}])),
+    "xlsx": (
+        "openpyxl",
+        "a.xlsx",
+        lambda: workbook([["id", "text"], [7, "Lung \U0001f600"], [8, "two\nlines"]]),
+    ),
+    "docx": (
+        "docx",
+        "a.docx",
+        lambda: package(paragraph(run("On "), run("IL-2")) + table([paragraph(run("a"))])),
+    ),
+    "pdf": (
+        "pypdfium2",
+        "a.pdf",
+        lambda: pdf_of(["Lung inflam-", "mation of the man."], order=(0, 1)),
+    ),
+    "cas": (
+        "cassis",
+        "a.json",
+        lambda: in_json("\U0001f600 lung", [{"begin": 3, "end": 7, "value": "Organ"}]),
+    ),
 }
 
 
 def others() -> dict[str, tuple[str, bytes, str]]:
-    """Name -> name of a file, its content, and its format; of those alone whose packages are installed."""
+    """Name -> name of a file, its content, and its format; of those alone whose packages are
+    installed.
+    """
     texts = {
         "nbib": ("a.nbib", NBIB, "citations"),
         "ris": ("a.ris", RIS, "citations"),
@@ -83,5 +108,7 @@ def others() -> dict[str, tuple[str, bytes, str]]:
     }
     found = {name: (file, text.encode(), form) for name, (file, text, form) in texts.items()}
     return found | {
-        name: (file, content(), name) for name, (module, file, content) in _BINARY.items() if find_spec(module)
+        name: (file, content(), name)
+        for name, (module, file, content) in _BINARY.items()
+        if find_spec(module)
     }

@@ -1,7 +1,8 @@
-"""One bad document among good ones: the good ones are written, the bad one is named, counted and set aside.
+"""One bad document among good ones: the good ones are written, the bad one is named, counted and
+set aside.
 
-What must not be lost: the good documents, in every input format and every output format, and the place of the bad one.
-The good documents alone, converted by the same command, are the oracle.
+What must not be lost: the good documents, in every input format and every output format, and the
+place of the bad one. The good documents alone, converted by the same command, are the oracle.
 """
 
 from __future__ import annotations
@@ -66,14 +67,21 @@ def record(name: str) -> bytes:
 
 
 def tokens(name: str) -> bytes:
-    return json.dumps({"id": name, "tokens": ["The", name, "aspirin"], "tags": ["O", "O", "B-Chemical"]}).encode()
+    return json.dumps(
+        {"id": name, "tokens": ["The", name, "aspirin"], "tags": ["O", "O", "B-Chemical"]}
+    ).encode()
 
 
 def native(name: str) -> bytes:
     text = f"The {name} patient took lithium"
     spans = [[len(text) - 7, len(text)]]
     return json.dumps(
-        {"fascicle": 1, "id": name, "text": text, "mentions": [{"spans": spans, "type": "Chemical"}]}
+        {
+            "fascicle": 1,
+            "id": name,
+            "text": text,
+            "mentions": [{"spans": spans, "type": "Chemical"}],
+        }
     ).encode()
 
 
@@ -95,44 +103,80 @@ CASES = {
     "records-a-list": Broken(".jsonl", RECORDS, b"[1, 2]"),
     "records-a-number": Broken(".jsonl", RECORDS, b"17"),
     "records-null": Broken(".jsonl", RECORDS, b"null"),
-    "records-text-is-a-number": Broken(".jsonl", RECORDS, b'{"id": "x", "text": 3, "entities": []}'),
+    "records-text-is-a-number": Broken(
+        ".jsonl", RECORDS, b'{"id": "x", "text": 3, "entities": []}'
+    ),
     "records-no-text": Broken(".jsonl", RECORDS, b'{"id": "x", "entities": []}'),
-    "records-entities-is-a-word": Broken(".jsonl", RECORDS, b'{"id": "x", "text": "a", "entities": "b"}'),
+    "records-entities-is-a-word": Broken(
+        ".jsonl", RECORDS, b'{"id": "x", "text": "a", "entities": "b"}'
+    ),
     "records-offset-is-a-word": Broken(
-        ".jsonl", RECORDS, b'{"id": "x", "text": "ab", "entities": [{"start": "0", "end": 1, "type": "T"}]}'
+        ".jsonl",
+        RECORDS,
+        b'{"id": "x", "text": "ab", "entities": [{"start": "0", "end": 1, "type": "T"}]}',
     ),
     "records-offset-is-a-fraction": Broken(
-        ".jsonl", RECORDS, b'{"id": "x", "text": "ab", "entities": [{"start": 0.5, "end": 1, "type": "T"}]}'
+        ".jsonl",
+        RECORDS,
+        b'{"id": "x", "text": "ab", "entities": [{"start": 0.5, "end": 1, "type": "T"}]}',
     ),
-    "records-no-type": Broken(".jsonl", RECORDS, b'{"id": "x", "text": "ab", "entities": [{"start": 0, "end": 1}]}'),
+    "records-no-type": Broken(
+        ".jsonl", RECORDS, b'{"id": "x", "text": "ab", "entities": [{"start": 0, "end": 1}]}'
+    ),
     "records-other-shape": Broken(
-        ".jsonl", RECORDS, b'{"id": "x", "text": "ab", "relations_of_spans": [], "mentions": [[0, 1, "T"]]}'
+        ".jsonl",
+        RECORDS,
+        b'{"id": "x", "text": "ab", "relations_of_spans": [], "mentions": [[0, 1, "T"]]}',
     ),
-    "records-not-utf-8": Broken(".jsonl", RECORDS, b'{"id": "x", "text": "\xff\xfe\xfa", "entities": []}'),
-    "records-lone-surrogate": Broken(".jsonl", RECORDS, b'{"id": "x", "text": "\\ud800", "entities": []}'),
+    "records-not-utf-8": Broken(
+        ".jsonl", RECORDS, b'{"id": "x", "text": "\xff\xfe\xfa", "entities": []}'
+    ),
+    "records-lone-surrogate": Broken(
+        ".jsonl", RECORDS, b'{"id": "x", "text": "\\ud800", "entities": []}'
+    ),
     "records-a-nul": Broken(".jsonl", RECORDS, b'{"id": "x", "text": "a\x00b", "entities": []}'),
     "records-nested-deep": Broken(
-        ".jsonl", RECORDS, b'{"id": "x", "text": "a", "entities": ' + b"[" * 5000 + b"]" * 5000 + b"}"
+        ".jsonl",
+        RECORDS,
+        b'{"id": "x", "text": "a", "entities": ' + b"[" * 5000 + b"]" * 5000 + b"}",
     ),
-    "tokens-a-tag-too-few": Broken(".jsonl", TOKENS, b'{"id": "x", "tokens": ["a", "b"], "tags": ["O"]}'),
-    "tokens-an-empty-one": Broken(".jsonl", TOKENS, b'{"id": "x", "tokens": ["a", ""], "tags": ["O", "O"]}'),
-    "tokens-an-unknown-tag": Broken(".jsonl", TOKENS, b'{"id": "x", "tokens": ["a"], "tags": ["Q:Chemical"]}'),
+    "tokens-a-tag-too-few": Broken(
+        ".jsonl", TOKENS, b'{"id": "x", "tokens": ["a", "b"], "tags": ["O"]}'
+    ),
+    "tokens-an-empty-one": Broken(
+        ".jsonl", TOKENS, b'{"id": "x", "tokens": ["a", ""], "tags": ["O", "O"]}'
+    ),
+    "tokens-an-unknown-tag": Broken(
+        ".jsonl", TOKENS, b'{"id": "x", "tokens": ["a"], "tags": ["Q:Chemical"]}'
+    ),
     "array-a-number": Broken(".json", RECORDS, b"17", head=b"[", between=b",\n", tail=b"]"),
-    "array-no-text": Broken(".json", RECORDS, b'{"id": "x", "entities": []}', head=b"[", between=b",\n", tail=b"]"),
+    "array-no-text": Broken(
+        ".json", RECORDS, b'{"id": "x", "entities": []}', head=b"[", between=b",\n", tail=b"]"
+    ),
     "native-not-json": Broken(".jsonl", NATIVE, b'{"fascicle": 1, "id"'),
     "native-offset-outside": Broken(
-        ".jsonl", NATIVE, b'{"fascicle": 1, "id": "x", "text": "ab", "mentions": [{"spans": [[0, 9]], "type": "T"}]}'
+        ".jsonl",
+        NATIVE,
+        b'{"fascicle": 1, "id": "x", "text": "ab", "mentions": [{"spans": [[0, 9]], "type": "T"}]}',
     ),
-    "native-of-a-later-version": Broken(".jsonl", NATIVE, b'{"fascicle": 99, "id": "x", "text": "ab"}'),
-    "native-unknown-field": Broken(".jsonl", NATIVE, b'{"fascicle": 1, "id": "x", "text": "ab", "metnions": []}'),
+    "native-of-a-later-version": Broken(
+        ".jsonl", NATIVE, b'{"fascicle": 99, "id": "x", "text": "ab"}'
+    ),
+    "native-unknown-field": Broken(
+        ".jsonl", NATIVE, b'{"fascicle": 1, "id": "x", "text": "ab", "metnions": []}'
+    ),
     "pubtator-two-columns": Broken(".pubtator", PUBTATOR, b"x|t|Aspirin\nx|a|\nx\t0\n"),
-    "pubtator-end-is-a-word": Broken(".pubtator", PUBTATOR, b"x|t|Aspirin\nx|a|\nx\t0\tend\tAspirin\tChemical\t-\n"),
+    "pubtator-end-is-a-word": Broken(
+        ".pubtator", PUBTATOR, b"x|t|Aspirin\nx|a|\nx\t0\tend\tAspirin\tChemical\t-\n"
+    ),
     "pubtator-of-another-document": Broken(
         ".pubtator", PUBTATOR, b"x|t|Aspirin\nx|a|\ny\t0\t7\tAspirin\tChemical\t-\n"
     ),
     "pubtator-two-titles": Broken(".pubtator", PUBTATOR, b"x|a|One\nx|a|Two\n"),
     "conll-no-tag": Broken(".conll", SENTENCES, b"The\tO\nword\n", options=BY_SENTENCE),
-    "conll-an-unknown-tag": Broken(".conll", SENTENCES, b"The\tO\nword\tChemical!\n", options=BY_SENTENCE),
+    "conll-an-unknown-tag": Broken(
+        ".conll", SENTENCES, b"The\tO\nword\tChemical!\n", options=BY_SENTENCE
+    ),
     "conll-not-utf-8": Broken(".conll", SENTENCES, b"The\tO\n\xff\xfe\tO\n", options=BY_SENTENCE),
 }
 OUTPUTS = {
@@ -150,7 +194,9 @@ OUTPUTS = {
 
 @pytest.fixture
 def convert(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
-    """Runs ``fascicle corpus convert``; gives the exit code and what was printed on standard error."""
+    """Runs ``fascicle corpus convert``; gives the exit code and what was printed on standard
+    error.
+    """
 
     def run(source: Path, target: Path, *options: str) -> tuple[int, str]:
         code = main(["corpus", "convert", str(source), "-o", str(target), *options])
@@ -174,7 +220,9 @@ def numbered_alike(data: object) -> object:
 
 @pytest.mark.parametrize("at", [0, 1, 3])
 @pytest.mark.parametrize("name", CASES)
-def test_the_good_ones_are_written(convert: Callable[..., tuple[int, str]], tmp_path: Path, name: str, at: int) -> None:
+def test_the_good_ones_are_written(
+    convert: Callable[..., tuple[int, str]], tmp_path: Path, name: str, at: int
+) -> None:
     case = CASES[name]
     options = (*case.format, *case.options)
     source = case.with_bad(tmp_path / "bad", at)
@@ -193,7 +241,9 @@ def test_the_good_ones_are_written(convert: Callable[..., tuple[int, str]], tmp_
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
-@pytest.mark.parametrize("name", ["records-not-json", "native-not-json", "pubtator-two-columns", "records-not-utf-8"])
+@pytest.mark.parametrize(
+    "name", ["records-not-json", "native-not-json", "pubtator-two-columns", "records-not-utf-8"]
+)
 def test_every_output_format_has_them(
     convert: Callable[..., tuple[int, str]], tmp_path: Path, name: str, output: str
 ) -> None:

@@ -1,4 +1,6 @@
-"""Files that are made to do harm: each is refused in one sentence, and nothing outside of it is read."""
+"""Files that are made to do harm: each is refused in one sentence, and nothing outside of it is
+read.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def test_entities_are_refused(tmp_path: Path, name: str, kind: str) -> None:
     secret = tmp_path / "secret"
     secret.write_text("password")
     path = tmp_path / "a.xml"
-    path.write_text(DECLARED[kind].replace("{secret}", secret.as_uri()) + RECORDS[name].format("&a9;" * 3))
+    path.write_text(
+        DECLARED[kind].replace("{secret}", secret.as_uri()) + RECORDS[name].format("&a9;" * 3)
+    )
     report = ReadReport(aside=FailedDocuments(keep_going=True))
     assert list(read(path, format=name, report=report)) == []
     assert report.aside.count == 1
@@ -58,14 +62,18 @@ def test_a_document_type_elsewhere_is_not_fetched(tmp_path: Path, name: str) -> 
     kind = tmp_path / "x.dtd"
     kind.write_text('<!ENTITY a9 "password">')
     path = tmp_path / "a.xml"
-    path.write_text(f'<!DOCTYPE x SYSTEM "{kind.as_uri()}">' + RECORDS[name].format("Lung &alpha; &a9;"))
+    path.write_text(
+        f'<!DOCTYPE x SYSTEM "{kind.as_uri()}">' + RECORDS[name].format("Lung &alpha; &a9;")
+    )
     (found,) = read(path, format=name)
     assert found.text == "Lung α &a9;"
 
 
 BOMBS = {
     "kazu": json.dumps({"idx": "1", "sections": [{"text": "x" * 30_000, "name": "na"}]}),
-    "bioc-json": json.dumps({"documents": [{"id": "1", "passages": [{"offset": 0, "text": "x" * 30_000}]}]}),
+    "bioc-json": json.dumps(
+        {"documents": [{"id": "1", "passages": [{"offset": 0, "text": "x" * 30_000}]}]}
+    ),
     "label-studio": json.dumps([{"data": {"text": "x" * 30_000}, "annotations": []}], indent=1),
     "table": "id,text\n1," + "x" * 30_000,
     "html": f"<html><p>{'x' * 30_000}",
@@ -75,7 +83,9 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_what_gzip_unpacks_has_a_limit(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_gzip_unpacks_has_a_limit(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if name == "html":
         pytest.importorskip("selectolax")
     path = tmp_path / "a.gz"
@@ -96,7 +106,9 @@ def test_deep_json_is_refused(tmp_path: Path, name: str, opened: str) -> None:
         list(read(path, format=name))
 
 
-@pytest.mark.parametrize("identifier", ["../../escaped", "/tmp/escaped", "a/../../escaped", "..", "C:\\escaped"])
+@pytest.mark.parametrize(
+    "identifier", ["../../escaped", "/tmp/escaped", "a/../../escaped", "..", "C:\\escaped"]
+)
 def test_no_id_leads_out_of_the_folder(tmp_path: Path, identifier: str) -> None:
     from fascicle.core.document import Document
     from fascicle.formats import write

@@ -1,4 +1,6 @@
-"""Damaged files of every kind: read or refused in one sentence, and nothing changes without a word."""
+"""Damaged files of every kind: read or refused in one sentence, and nothing changes without a
+word.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +39,18 @@ def fuzz() -> Iterator[ModuleType]:
 @pytest.mark.parametrize("count", [40, pytest.param(200, marks=pytest.mark.slow)])
 def test_damaged_files(count: int) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-m", "tests.torture.fuzz_readers", "--count", str(count), "--processes", "2"]
-    done = subprocess.run(command, env=environment, cwd=SCRIPT.parents[2], capture_output=True, text=True, check=False)
+    command = [
+        sys.executable,
+        "-m",
+        "tests.torture.fuzz_readers",
+        "--count",
+        str(count),
+        "--processes",
+        "2",
+    ]
+    done = subprocess.run(
+        command, env=environment, cwd=SCRIPT.parents[2], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -50,12 +62,18 @@ def test_a_damaged_file_can_be_made_again(fuzz: ModuleType, tmp_path: Path) -> N
             folder.mkdir(parents=True)
             target.make(folder, fuzz.random.Random(f"{name} 3"))
             found.append(
-                {file.relative_to(folder): file.read_bytes() for file in folder.rglob("*.*") if file.is_file()}
+                {
+                    file.relative_to(folder): file.read_bytes()
+                    for file in folder.rglob("*.*")
+                    if file.is_file()
+                }
             )
         assert found[0] == found[1]
 
 
-DOCUMENT = Document(id="1", text="ab", mentions=(Mention(((0, 1),), "X", score=0.5),), meta={"a": "b"})
+DOCUMENT = Document(
+    id="1", text="ab", mentions=(Mention(((0, 1),), "X", score=0.5),), meta={"a": "b"}
+)
 CHANGES: list[dict[str, Any]] = [
     {"id": "2"},
     {"text": "ac"},
@@ -69,10 +87,18 @@ CHANGES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_difference_is_seen_unless_it_is_reported(fuzz: ModuleType, change: dict[str, Any]) -> None:
+def test_a_difference_is_seen_unless_it_is_reported(
+    fuzz: ModuleType, change: dict[str, Any]
+) -> None:
     other = msgspec.structs.replace(DOCUMENT, **change)
     assert fuzz.kept(DOCUMENT, Counter()) != fuzz.kept(other, Counter())
-    lost = {"id": "ids", "text": "text-between-words", "mentions": "mentions", "meta": "meta", "words": "words"}
+    lost = {
+        "id": "ids",
+        "text": "text-between-words",
+        "mentions": "mentions",
+        "meta": "meta",
+        "words": "words",
+    }
     named = Counter({lost[name]: 1 for name in change})
     assert fuzz.kept(DOCUMENT, named) == fuzz.kept(other, named)
 

@@ -1,7 +1,7 @@
 """Values that no option should take: every option of every command, enumerated from the parser.
 
-What must not be lost is the user's time: a bad value ends with one sentence that names the option, before any work.
-"""
+What must not be lost is the user's time: a bad value ends with one sentence that names the option,
+before any work."""
 
 from __future__ import annotations
 
@@ -20,9 +20,13 @@ NONSENSE = (
 )
 
 
-def leaves(parser: argparse.ArgumentParser) -> Iterator[tuple[tuple[str, ...], argparse.ArgumentParser]]:
+def leaves(
+    parser: argparse.ArgumentParser,
+) -> Iterator[tuple[tuple[str, ...], argparse.ArgumentParser]]:
     """Every command with its words."""
-    groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    groups = [
+        action for action in parser._actions if isinstance(action, argparse._SubParsersAction)
+    ]
     if not groups:
         yield (), parser
     for group in groups:
@@ -72,7 +76,9 @@ def test_nonsense_is_refused_or_taken_in_one_sentence(words: tuple[str, ...], op
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids="-".join)
-def test_a_misspelt_option_is_named(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_misspelt_option_is_named(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([*words, "--outptu", "x"]) == 2
     err = capsys.readouterr().err
     assert "internal error" not in err
@@ -86,7 +92,9 @@ def test_help_is_printed(words: tuple[str, ...], capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids="-".join)
-def test_nothing_at_all_is_no_crash(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_at_all_is_no_crash(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
     if words in (("doctor",), ("models",), ("settings",), ("index", "fetch"), ()):
         pytest.skip("the command needs no argument")
     assert main([*words]) == 2

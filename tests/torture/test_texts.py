@@ -1,8 +1,9 @@
-"""Texts that break tools: whatever way a text comes in, it comes out unchanged, with the same mentions.
+"""Texts that break tools: whatever way a text comes in, it comes out unchanged, with the same
+mentions.
 
-Each text goes through a file, through a JSON record, through standard input and through the command line. What must not
-be lost: every character of the text, and the offsets of every mention. The four ways are each other's oracle.
-"""
+Each text goes through a file, through a JSON record, through standard input and through the command
+line. What must not be lost: every character of the text, and the offsets of every mention. The four
+ways are each other's oracle."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ TEXTS = {
     "thin-spaces": LITHIUM.replace(" ", "\u2009"),
     "ideographic-spaces": LITHIUM.replace(" ", "\u3000"),
     "zero-width-spaces": LITHIUM.replace("i", "i\u200b"),
-    "zero-width-joiner": "patients \U0001f468\u200d\U0001f469\u200d\U0001f467 with diabetes took lithium",
+    "zero-width-joiner": "patients \U0001f468\u200d\U0001f469\u200d\U0001f467 with diabetes took "
+    "lithium",
     "soft-hyphens": LITHIUM.replace("thium", "thi\u00adum"),
     "hyphen-at-line-end": "Lith-\nium may cause dia-\nbetes insipidus.",
     "byte-order-mark-inside": "Lithium\ufeff may cause diabetes.",
@@ -49,13 +51,16 @@ TEXTS = {
     "mathematical-letters": "\U0001d40b\U0001d422\U0001d42d\U0001d421\U0001d422\U0001d42e\U0001d426 causes diabetes.",
     "combining-marks": "L\u0301i\u0308t\u0323hium may cause diabe\u0302tes.",
     "stacked-marks": "a" + "\u0301" * 200 + f" {LITHIUM}",
-    "decomposed": "Ménière's disease and Sjögren's syndrome".replace("é", "e\u0301").replace("ö", "o\u0308"),
+    "decomposed": "Ménière's disease and Sjögren's syndrome".replace("é", "e\u0301").replace(
+        "ö", "o\u0308"
+    ),
     "composed": "Ménière's disease and Sjögren's syndrome",
     "ligatures": "ﬁbrosis and ﬂuoxetine with œdema",
     "dotted-capital-i": "İbuprofen causes İİİ ulcers and İschaemia of the heart",
     "sharp-s": "STRAẞE ß ﬀ Fluoxetine ẞ causes seizures",
     "final-sigma": "ΣΊΣΥΦΟΣ σίσυφος lithium toxicity ς",
-    "right-to-left": f"\u0627\u0644\u0633\u0643\u0631\u064a {LITHIUM} \u05e1\u05d5\u05db\u05e8\u05ea",
+    "right-to-left": f"\u0627\u0644\u0633\u0643\u0631\u064a {LITHIUM} "
+    "\u05e1\u05d5\u05db\u05e8\u05ea",
     "direction-marks": f"\u202e{LITHIUM}\u202c \u2066{LITHIUM}\u2069",
     "chinese": f"糖尿病与锂。{LITHIUM}阿司匹林",
     "cyrillic-lookalikes": "Lithium mаy cаusе diаbеtеs",
@@ -112,16 +117,23 @@ def annotate(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., list[dic
 
 
 @pytest.fixture(scope="module")
-def by_file(annotate: Callable[..., list[dict[str, Any]]], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def by_file(
+    annotate: Callable[..., list[dict[str, Any]]], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Any]:
     """Every text as a file of its own, all in one call: name -> document."""
     folder = tmp_path_factory.mktemp("texts")
     for name, text in TEXTS.items():
         (folder / f"{name}.txt").write_bytes(text.encode())
-    return {document["id"]: document for document in annotate(str(folder), "--input-format", "plain")}
+    return {
+        document["id"]: document for document in annotate(str(folder), "--input-format", "plain")
+    }
 
 
 def mentions(document: dict[str, Any]) -> list[tuple[Any, ...]]:
-    return [(tuple(map(tuple, m["spans"])), m["type"], m.get("score")) for m in document.get("mentions", [])]
+    return [
+        (tuple(map(tuple, m["spans"])), m["type"], m.get("score"))
+        for m in document.get("mentions", [])
+    ]
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -156,7 +168,9 @@ def test_records_give_the_same(
         assert mentions(found[name]) == mentions(by_file[name]), name
 
 
-def test_arguments_give_the_same(by_file: dict[str, Any], annotate: Callable[..., list[dict[str, Any]]]) -> None:
+def test_arguments_give_the_same(
+    by_file: dict[str, Any], annotate: Callable[..., list[dict[str, Any]]]
+) -> None:
     given = {name: text for name, text in TEXTS.items() if name not in _NOT_ARGUMENTS}
     argv = [part for text in given.values() for part in (f"--text={text}",)]
     for (name, text), document in zip(given.items(), annotate(*argv), strict=True):

@@ -1,4 +1,6 @@
-"""What tests of training share: one thread, because sums over several may differ in their last bits."""
+"""What tests of training share: one thread, because sums over several may differ in their last
+bits.
+"""
 
 from __future__ import annotations
 

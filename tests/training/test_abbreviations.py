@@ -25,16 +25,27 @@ def test_a_run_chooses_rules_and_keeps_them(
     found = load(tiny_run)(TEXT)  # a model of the same recipe
     places = {mention.spans[0] for mention in found}
     assert LC not in places
-    gold = Document(id="1", text=TEXT, mentions=tuple(Mention((span,), "Disease") for span in {*places, LC}))
+    gold = Document(
+        id="1", text=TEXT, mentions=tuple(Mention((span,), "Disease") for span in {*places, LC})
+    )
     write(tmp_path / "dev.jsonl", [gold])
     corpus = {"train": str(toy_corpus), "dev": str(tmp_path / "dev.jsonl"), "documents": "auto"}
-    recipe = tiny_recipe(corpus=corpus, decision={"abbreviations": "fit"}, training={"select": "last"})
+    recipe = tiny_recipe(
+        corpus=corpus, decision={"abbreviations": "fit"}, training={"select": "last"}
+    )
     *_, finished = run_recipe(recipe, tmp_path / "run")
     scores = json.loads((tmp_path / "run" / "scores.json").read_text(encoding="utf-8"))
-    chosen, rules = scores["abbreviations"], read_manifest(tmp_path / "run" / "best").decision.abbreviations
+    chosen, rules = (
+        scores["abbreviations"],
+        read_manifest(tmp_path / "run" / "best").decision.abbreviations,
+    )
     assert rules
     assert rules.chosen_on
-    assert (chosen["spread"], chosen["drop"], chosen["one_type"]) == (rules.spread, rules.drop, rules.one_type)
+    assert (chosen["spread"], chosen["drop"], chosen["one_type"]) == (
+        rules.spread,
+        rules.drop,
+        rules.one_type,
+    )
     assert chosen["dev_f1"] == finished.answer.dev.micro.f1 > chosen["dev_f1_without"]
     assert chosen["definitions"] == 1
     assert LC in {mention.spans[0] for mention in load(tmp_path / "run")(TEXT)}

@@ -1,4 +1,6 @@
-"""Corpora and descriptions that are hard on a bi-encoder: nothing breaks, or one sentence says why it cannot go on."""
+"""Corpora and descriptions that are hard on a bi-encoder: nothing breaks, or one sentence says
+why it cannot go on.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ BINDER = {"family": "binder", "type_view": "name", "hidden": 16, "width": 8}
 UNREAD = "\ufffd\ufffd"  # a word of characters that the tokenizer drops
 
 
-def document(name: str, text: str, mentions: Sequence[tuple[str, str]] = (), **parts: Any) -> Document:
+def document(
+    name: str, text: str, mentions: Sequence[tuple[str, str]] = (), **parts: Any
+) -> Document:
     found = tuple(Mention(((text.index(w), text.index(w) + len(w)),), kind) for w, kind in mentions)
     return Document(id=name, text=text, mentions=found, **parts)
 
@@ -44,20 +48,27 @@ def test_documents_in_which_no_word_begins(tiny_recipe: Maker, tmp_path: Path) -
         document("wordless", "liver", words=(), sentences=()),
     ]
     given = corpus(tmp_path / "a.jsonl", [empty[0], FULL, *empty[1:]])
-    recipe = tiny_recipe(corpus=given, model=BINDER, training={"epochs": 60, "batch_size": 1, "learning_rate": 3e-3})
+    recipe = tiny_recipe(
+        corpus=given, model=BINDER, training={"epochs": 60, "batch_size": 1, "learning_rate": 3e-3}
+    )
     *_, last = run_recipe(recipe, tmp_path / "run")
     assert isinstance(last, Finished)
     model = load(tmp_path / "run" / "best")
     found = model.predict([*empty, FULL])
     assert [len(patch.add) for patch in found[:-1]] == [0, 0, 0, 0]
-    assert {(m.start, m.end, m.type) for m in found[-1].add} == {(0, 7, "Chemical"), (15, 19, "Disease")}
+    assert {(m.start, m.end, m.type) for m in found[-1].add} == {
+        (0, 7, "Chemical"),
+        (15, 19, "Disease"),
+    }
     assert [patch.add for patch in model.predict(empty)] == [()] * 4
 
 
 @pytest.mark.parametrize("family", ["binder", "softmax", "span"])
 def test_nothing_of_train_is_read(tiny_recipe: Maker, tmp_path: Path, family: str) -> None:
     mentions = (Mention(((0, 2),), "Disease"),)
-    unread = Document(id="unread", text=UNREAD, words=((0, 2),), sentences=((0, 2),), mentions=mentions)
+    unread = Document(
+        id="unread", text=UNREAD, words=((0, 2),), sentences=((0, 2),), mentions=mentions
+    )
     given = corpus(tmp_path / "a.jsonl", [unread])
     model = BINDER if family == "binder" else {"family": family}
     with pytest.raises(
@@ -69,13 +80,23 @@ def test_nothing_of_train_is_read(tiny_recipe: Maker, tmp_path: Path, family: st
 
 @pytest.mark.parametrize("windows", ["all", "mentions"])
 def test_no_window_holds_a_mention(tiny_recipe: Maker, tmp_path: Path, windows: str) -> None:
-    """All gold reaches over the ends of sentences; without mentions thresholds are learnt, or nothing is left."""
+    """All gold reaches over the ends of sentences; without mentions thresholds are learnt, or
+    nothing is left.
+    """
     text = "aspirin caused pain"
-    across = Document(id="across", text=text, sentences=((0, 7), (8, 19)), mentions=(Mention(((0, 19),), "Disease"),))
+    across = Document(
+        id="across",
+        text=text,
+        sentences=((0, 7), (8, 19)),
+        mentions=(Mention(((0, 19),), "Disease"),),
+    )
     given = corpus(tmp_path / "a.jsonl", [across])
     recipe = tiny_recipe(corpus=given, model={**BINDER, "windows": windows}, training={"epochs": 2})
     if windows == "mentions":
-        with pytest.raises(RecipeError, match='leaves nothing to train on: no window of train holds one; choose "all"'):
+        with pytest.raises(
+            RecipeError,
+            match='leaves nothing to train on: no window of train holds one; choose "all"',
+        ):
             list(run_recipe(recipe, tmp_path / "run"))
         return
     *_, last = run_recipe(recipe, tmp_path / "run")
@@ -109,10 +130,15 @@ def test_descriptions_that_do_not_fit(tiny_recipe: Maker, tmp_path: Path, case: 
     assert not (tmp_path / "run").exists()
 
 
-def test_descriptions_of_nothing_but_types_that_are_left_out(tiny_recipe: Maker, tmp_path: Path) -> None:
+def test_descriptions_of_nothing_but_types_that_are_left_out(
+    tiny_recipe: Maker, tmp_path: Path
+) -> None:
     path = tmp_path / "types.toml"
     path.write_text('[[type]]\nname = "Disease"\ndescription = "an illness"\n', encoding="utf-8")
     model = {**BINDER, "type_view": "description", "types": str(path)}
     recipe = tiny_recipe(corpus={"types": {"keep": ["Chemical"]}}, model=model)
-    with pytest.raises(RecipeError, match=f"^{path}: no description of 'Chemical' and a description of 'Disease', wh"):
+    with pytest.raises(
+        RecipeError,
+        match=f"^{path}: no description of 'Chemical' and a description of 'Disease', wh",
+    ):
         list(run_recipe(recipe, tmp_path / "run"))

@@ -1,4 +1,6 @@
-"""Corpora that are hard on a span head: nothing breaks, and what a head cannot say is counted and scored as missed."""
+"""Corpora that are hard on a span head: nothing breaks, and what a head cannot say is counted
+and scored as missed.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ Spans = dict[tuple[str, str], str]
 
 
 def document(text: str, mentions: Sequence[tuple[str, str]] = (), *, name: str) -> Document:
-    """A sentence with gold, each mention by its words (their first place in the text) and its type."""
+    """A sentence with gold, each mention by its words (their first place in the text) and its
+    type.
+    """
     found = tuple(Mention(((text.index(w), text.index(w) + len(w)),), kind) for w, kind in mentions)
     whole = ((0, len(text)),) if text.strip() else ()
     return Document(id=name, text=text, sentences=whole, mentions=found)
@@ -72,11 +76,17 @@ def finished(tiny_recipe: Maker, tmp_path: Path) -> Callable[..., Run]:
     def make(path: str = "", epochs: int = 20, **model: Any) -> Run:
         given = {"train": path, "dev": path, "documents": "auto"} if path else {}
         training = {"epochs": epochs, "batch_size": 1, "learning_rate": 3e-3}
-        recipe = tiny_recipe(corpus=given, model={"family": "span", "pooling": "max", **model}, training=training)
+        recipe = tiny_recipe(
+            corpus=given, model={"family": "span", "pooling": "max", **model}, training=training
+        )
         events = list(run_recipe(recipe, tmp_path / "run"))
         last = events[-1]
         assert isinstance(last, Finished)
-        return Run(folder=last.folder, notes=[e.text for e in events if isinstance(e, Note)], dev=last.answer.dev)
+        return Run(
+            folder=last.folder,
+            notes=[e.text for e in events if isinstance(e, Note)],
+            dev=last.answer.dev,
+        )
 
     return make
 
@@ -97,13 +107,21 @@ def test_mentions_wider_than_the_head_are_counted_and_missed(
     assert run.lost() == ({"too-wide": wide} if wide else {})
     for part in ("train", "dev"):
         told = [f"{part}: 18 gold mentions, {wide} ({wide / 18:.2%}) cannot be represented exactly"]
-        told += [f"{part}:   {wide} too-wide: has more words or pieces than the width of the head"] if wide else []
+        told += (
+            [f"{part}:   {wide} too-wide: has more words or pieces than the width of the head"]
+            if wide
+            else []
+        )
         assert [note for note in run.notes if note.startswith(f"{part}: ")] == told
     assert_only_missed(run, wide)
 
 
-def test_the_width_that_is_left_to_the_data_is_told(finished: Callable[..., Run], tmp_path: Path) -> None:
-    """Of 200 mentions two are of three words and one of four: with 99 % covered two words would do for 197."""
+def test_the_width_that_is_left_to_the_data_is_told(
+    finished: Callable[..., Run], tmp_path: Path
+) -> None:
+    """Of 200 mentions two are of three words and one of four: with 99 % covered two words would
+    do for 197.
+    """
     short = [("lung cancer", [("lung cancer", "Disease")])] * 197
     long = [("liver heart failure", [("liver heart failure", "Disease")])] * 2
     longest = [("chronic liver heart failure", [("chronic liver heart failure", "Disease")])]
@@ -113,23 +131,45 @@ def test_the_width_that_is_left_to_the_data_is_told(finished: Callable[..., Run]
     assert run.lost() == {"too-wide": 1}
 
 
-def test_a_width_of_one_is_told_in_the_singular(finished: Callable[..., Run], tmp_path: Path) -> None:
-    run = finished(corpus(tmp_path / "a.jsonl", [("aspirin caused pain", [("aspirin", "Chemical")])]), epochs=1)
+def test_a_width_of_one_is_told_in_the_singular(
+    finished: Callable[..., Run], tmp_path: Path
+) -> None:
+    run = finished(
+        corpus(tmp_path / "a.jsonl", [("aspirin caused pain", [("aspirin", "Chemical")])]), epochs=1
+    )
     assert "width 1 word: covers 99% of the gold mentions of train" in run.notes
 
 
 def test_one_word_sentences_and_documents(finished: Callable[..., Run], tmp_path: Path) -> None:
-    content = [("aspirin", [("aspirin", "Chemical")]), ("pain", [("pain", "Disease")]), ("the", []), (".", [])]
-    run = finished(corpus(tmp_path / "a.jsonl", content), width=8, representation="hybrid", width_embedding=4)
+    content = [
+        ("aspirin", [("aspirin", "Chemical")]),
+        ("pain", [("pain", "Disease")]),
+        ("the", []),
+        (".", []),
+    ]
+    run = finished(
+        corpus(tmp_path / "a.jsonl", content), width=8, representation="hybrid", width_embedding=4
+    )
     assert_only_missed(run, 0)
-    assert run.found([text for text, _ in content]) == [[("aspirin", "Chemical")], [("pain", "Disease")], [], []]
+    assert run.found([text for text, _ in content]) == [
+        [("aspirin", "Chemical")],
+        [("pain", "Disease")],
+        [],
+        [],
+    ]
 
 
 def test_documents_without_text_or_words(finished: Callable[..., Run], tmp_path: Path) -> None:
     full = ("aspirin caused pain", [("aspirin", "Chemical"), ("pain", "Disease")])
-    run = finished(corpus(tmp_path / "a.jsonl", [("", []), full, (" \n", []), ("the", []), ("", [])]))
+    run = finished(
+        corpus(tmp_path / "a.jsonl", [("", []), full, (" \n", []), ("the", []), ("", [])])
+    )
     assert_only_missed(run, 0)
-    assert run.found(["", full[0], " \n\t"]) == [[], [("aspirin", "Chemical"), ("pain", "Disease")], []]
+    assert run.found(["", full[0], " \n\t"]) == [
+        [],
+        [("aspirin", "Chemical"), ("pain", "Disease")],
+        [],
+    ]
 
 
 def test_a_type_that_occurs_once(finished: Callable[..., Run], tmp_path: Path) -> None:
@@ -140,28 +180,50 @@ def test_a_type_that_occurs_once(finished: Callable[..., Run], tmp_path: Path) -
     ]
     run = finished(corpus(tmp_path / "a.jsonl", content), negatives=4)
     assert_only_missed(run, 0)
-    assert {name: (c.tp, c.fn) for name, c in run.dev.by_type.items()} == {"Chemical": (3, 0), "Person": (1, 0)}
+    assert {name: (c.tp, c.fn) for name, c in run.dev.by_type.items()} == {
+        "Chemical": (3, 0),
+        "Person": (1, 0),
+    }
 
 
-@pytest.mark.parametrize(("family", "decoding"), [("span", "nested"), ("span", "optimal"), ("biaffine", "greedy")])
-def test_a_single_type(finished: Callable[..., Run], tmp_path: Path, family: str, decoding: str) -> None:
-    content = [("aspirin caused pain", [("aspirin", "Chemical")]), ("no aspirin", [("aspirin", "Chemical")])]
-    run = finished(corpus(tmp_path / "a.jsonl", content), family=family, decoding=decoding, width=2, epochs=12)
+@pytest.mark.parametrize(
+    ("family", "decoding"), [("span", "nested"), ("span", "optimal"), ("biaffine", "greedy")]
+)
+def test_a_single_type(
+    finished: Callable[..., Run], tmp_path: Path, family: str, decoding: str
+) -> None:
+    content = [
+        ("aspirin caused pain", [("aspirin", "Chemical")]),
+        ("no aspirin", [("aspirin", "Chemical")]),
+    ]
+    run = finished(
+        corpus(tmp_path / "a.jsonl", content), family=family, decoding=decoding, width=2, epochs=12
+    )
     assert load(run.folder / "best").manifest.types == ("Chemical",)
     assert_only_missed(run, 0)
 
 
 NESTED: list[tuple[str, list[tuple[str, str]]]] = [
-    ("chronic liver failure", [("chronic liver failure", "Disease"), ("liver", "Organ"), ("liver", "Disease")]),
-    ("lung cancer pain", [("lung cancer", "Disease"), ("cancer pain", "Disease"), ("lung", "Organ")]),
+    (
+        "chronic liver failure",
+        [("chronic liver failure", "Disease"), ("liver", "Organ"), ("liver", "Disease")],
+    ),
+    (
+        "lung cancer pain",
+        [("lung cancer", "Disease"), ("cancer pain", "Disease"), ("lung", "Organ")],
+    ),
     ("no heart pain", [("heart", "Organ"), ("heart pain", "Disease")]),
 ]
 
 
 def test_two_types_on_one_span(finished: Callable[..., Run], tmp_path: Path) -> None:
-    """A nested head learns all but one of two types on one span; nested and crossing mentions come back."""
+    """A nested head learns all but one of two types on one span; nested and crossing mentions
+    come back.
+    """
     path = corpus(tmp_path / "a.jsonl", NESTED)
-    run = finished(path, family="biaffine", hidden=32, width=3, width_embedding=4, decoding="nested", epochs=30)
+    run = finished(
+        path, family="biaffine", hidden=32, width=3, width_embedding=4, decoding="nested", epochs=30
+    )
     assert run.lost() == {"same-span": 1}
     assert "train:   1 same-span: has the range of another mention: one type is taught" in run.notes
     assert_only_missed(run, 1)
@@ -174,16 +236,21 @@ def test_two_types_on_one_span(finished: Callable[..., Run], tmp_path: Path) -> 
 def test_a_flat_head_finds_gold_that_does_not_overlap(
     finished: Callable[..., Run], tmp_path: Path, decoding: str
 ) -> None:
-    run = finished(corpus(tmp_path / "a.jsonl", NESTED), width=3, width_embedding=4, decoding=decoding)
+    run = finished(
+        corpus(tmp_path / "a.jsonl", NESTED), width=3, width_embedding=4, decoding=decoding
+    )
     assert run.lost() == {"overlapped": 5}
     assert run.dev.counts.fp == 0
-    assert run.dev.counts.fn in (4, 5)  # inner mentions are taught too; "lung" and "cancer pain" fit beside each other
+    # inner mentions are taught too; "lung" and "cancer pain" fit beside each other
+    assert run.dev.counts.fn in (4, 5)
     gold = read_parts_of(run)
     found = load(run.folder / "best").predict(gold)
     for document, patch in zip(gold, found, strict=True):
         for mention in document.layer(GOLD):  # what was not found had no place beside what was
             assert any(one.start < mention.end and mention.start < one.end for one in patch.add)
-        borders = [place for m in sorted(patch.add, key=lambda m: m.start) for place in (m.start, m.end)]
+        borders = [
+            place for m in sorted(patch.add, key=lambda m: m.start) for place in (m.start, m.end)
+        ]
         assert borders == sorted(borders)
 
 
@@ -197,7 +264,20 @@ def read_parts_of(run: Run) -> list[Document]:
 
 # A sentence of 2,000 words
 
-WORDS = ["the", "patient", "has", "lung", "cancer", "pain", "and", "fever", ",", "caffeine", "caused", "hepatitis"]
+WORDS = [
+    "the",
+    "patient",
+    "has",
+    "lung",
+    "cancer",
+    "pain",
+    "and",
+    "fever",
+    ",",
+    "caffeine",
+    "caused",
+    "hepatitis",
+]
 COUNT = 2_000
 
 
@@ -216,7 +296,9 @@ def training_set_of(recipe: Recipe) -> TrainingSet:
     return prepare(recipe, read_parts(recipe.corpus), load_pretrained(recipe.model.encoder)).data
 
 
-def test_a_sentence_of_thousands_of_words_is_taught_in_windows(tiny_recipe: Maker, tmp_path: Path) -> None:
+def test_a_sentence_of_thousands_of_words_is_taught_in_windows(
+    tiny_recipe: Maker, tmp_path: Path
+) -> None:
     """Every mention is taught in exactly one window, and no batch is larger than its windows."""
     write(tmp_path / "a.jsonl", [long_sentence(name="1")])
     path = str(tmp_path / "a.jsonl")
@@ -275,7 +357,9 @@ def test_a_mention_wider_than_any_head_lowers_the_width_to_the_most_there_is(
     path = tmp_path / "long.tsv"
     path.write_text("".join(words) + "\n" + "pain\tB-Disease\n\n", encoding="utf-8")
     recipe = tiny_recipe(
-        corpus={"train": str(path), "dev": str(path)}, model={"family": "span"}, training={"epochs": 1}
+        corpus={"train": str(path), "dev": str(path)},
+        model={"family": "span"},
+        training={"epochs": 1},
     )
     events = list(run_recipe(recipe, tmp_path / "run"))
     notes = [event.text for event in events if isinstance(event, Note)]

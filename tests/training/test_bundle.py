@@ -1,4 +1,6 @@
-"""Two heads trained as one: what a weight of 0 or 1 must mean, and that each head keeps its own units."""
+"""Two heads trained as one: what a weight of 0 or 1 must mean, and that each head keeps its own
+units.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ from fascicle.training.run import run_recipe
 
 Maker = Callable[..., Recipe]
 PAIRS = [(a, b) for a in sorted(HEADS) for b in sorted(HEADS) if a != b]
-# An export knows one head and not the other: each family beside one before and one behind it, and each pair of levels.
+# An export knows one head and not the other: each family beside one before and one behind it, and
+# each pair of levels.
 EXPORTED = [*pairwise([*sorted(HEADS), min(HEADS)]), ("span", "span")]
 # Both levels meet in many pairs; a family that is not named here reads words.
 LEVELS = {"softmax": "word", "crf": "piece", "span": "piece", "biaffine": "word", "binder": "word"}
@@ -78,7 +81,9 @@ def test_weights_of_0_and_1_are_the_single_models(
     tiny_recipe: Maker, single: Callable[[str], Any], own: str, second: str
 ) -> None:
     for weight, alone in ((0.0, own), (1.0, second)):
-        bundle = trainer_of(tiny_recipe(model=head(own), bundle={**head(second), "weight": weight}, training=SHORT))
+        bundle = trainer_of(
+            tiny_recipe(model=head(own), bundle={**head(second), "weight": weight}, training=SHORT)
+        )
         before = {n: p.clone() for n, p in bundle.model.named_parameters()}
         together = losses(bundle)
         expected, wanted = single(alone)
@@ -94,7 +99,9 @@ def test_the_gradient_is_the_mix_of_the_two(tiny_recipe: Maker, own: str, second
     gradients = {}
     for weight in (0.0, 0.3, 1.0):
         heads = ({**head(family), "dropout": 0.0} for family in (own, second))
-        trainer = trainer_of(tiny_recipe(model=next(heads), bundle={**next(heads), "weight": weight}))
+        trainer = trainer_of(
+            tiny_recipe(model=next(heads), bundle={**next(heads), "weight": weight})
+        )
         for part in trainer.model.encoder.modules():  # without dropout, whose masks would differ
             if isinstance(part, torch.nn.Dropout):
                 part.p = 0.0
@@ -119,7 +126,9 @@ def test_one_run_gives_both_heads(tiny_recipe: Maker, toy_corpus: Path, tmp_path
     )
     *_, finished = run_recipe(recipe, tmp_path / "run")
     scores = json.loads((tmp_path / "run" / "scores.json").read_text(encoding="utf-8"))
-    assert scores["test"]["micro"]["f1"] == scores["others"]["softmax"]["test"]["micro"]["f1"] == 1.0
+    assert (
+        scores["test"]["micro"]["f1"] == scores["others"]["softmax"]["test"]["micro"]["f1"] == 1.0
+    )
     assert [o.head for o in finished.others] == ["softmax"]
     for folder, answer in (("best", "span"), ("best-softmax", "softmax")):
         assert read_manifest(tmp_path / "run" / folder).decision.answer == answer
@@ -129,16 +138,29 @@ def test_one_run_gives_both_heads(tiny_recipe: Maker, toy_corpus: Path, tmp_path
         assert list(read_manifest(tmp_path / folder).heads) == [answer]
         (again,) = load(tmp_path / folder).annotate("the patient has lung cancer")
         assert [m.key for m in again.mentions] == [m.key for m in found.mentions]
-    lines = [json.loads(x) for x in (tmp_path / "run" / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    lines = [
+        json.loads(x)
+        for x in (tmp_path / "run" / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     for key, kept in (("dev", scores), ("dev.softmax", scores["others"]["softmax"])):
-        assert kept["epoch"] == max(lines, key=lambda x: (x[key]["micro"]["f1"], -x["epoch"]))["epoch"]
+        assert (
+            kept["epoch"] == max(lines, key=lambda x: (x[key]["micro"]["f1"], -x["epoch"]))["epoch"]
+        )
     names = {p.name for p in (tmp_path / "run" / "predictions").iterdir()}
-    assert {"test.tsv", "test.softmax.tsv", "dev.tsv", "dev.softmax.tsv", "dev-epoch-25.softmax.tsv"} <= names
+    assert {
+        "test.tsv",
+        "test.softmax.tsv",
+        "dev.tsv",
+        "dev.softmax.tsv",
+        "dev-epoch-25.softmax.tsv",
+    } <= names
 
 
 def test_all_families_and_pairs_of_levels_are_exported() -> None:
     assert {own for own, _ in EXPORTED} == {second for _, second in EXPORTED} == set(HEADS)
-    assert {(level_of(own), level_of(second)) for own, second in EXPORTED} == set(product(("word", "piece"), repeat=2))
+    assert {(level_of(own), level_of(second)) for own, second in EXPORTED} == set(
+        product(("word", "piece"), repeat=2)
+    )
 
 
 @pytest.mark.parametrize(("own", "second"), EXPORTED, ids=map("-".join, EXPORTED))
@@ -146,11 +168,15 @@ def test_either_head_answers_and_is_exported_alone(
     tiny_recipe: Maker, tmp_path: Path, own: str, second: str, toy_types: Path
 ) -> None:
     def of(family: str) -> dict[str, Any]:
-        described = {"type_view": "description", "types": str(toy_types)} if family == "binder" else {}
+        described = (
+            {"type_view": "description", "types": str(toy_types)} if family == "binder" else {}
+        )
         return {**head(family), **described}
 
     name = {"name": "other"} if own == second else {}
-    recipe = tiny_recipe(model=of(own), bundle={**of(second), **name, "weight": 0.3}, training={"epochs": 1})
+    recipe = tiny_recipe(
+        model=of(own), bundle={**of(second), **name, "weight": 0.3}, training={"epochs": 1}
+    )
     list(run_recipe(recipe, tmp_path / "run"))
     other = name.get("name", second)
     for folder, answer in (("best", own), (f"best-{other}", other)):
@@ -159,19 +185,30 @@ def test_either_head_answers_and_is_exported_alone(
         assert list(read_manifest(tmp_path / folder).heads) == [answer]
 
 
-@pytest.mark.parametrize(("weight", "answer", "told"), [(1.0, "", True), (0.0, "crf", True), (0.0, "", False)])
+@pytest.mark.parametrize(
+    ("weight", "answer", "told"), [(1.0, "", True), (0.0, "crf", True), (0.0, "", False)]
+)
 def test_a_head_that_answers_and_learns_nothing_is_told(
     tiny_recipe: Maker, tmp_path: Path, weight: float, answer: str, told: bool
 ) -> None:
     bundle = {"family": "crf", "weight": weight, "answer": answer}
     recipe = tiny_recipe(model={"family": "softmax"}, bundle=bundle, training={"epochs": 1})
-    notes = [event.text for event in run_recipe(recipe, tmp_path / "run") if isinstance(event, Note)]
+    notes = [
+        event.text for event in run_recipe(recipe, tmp_path / "run") if isinstance(event, Note)
+    ]
     assert any("has the weight 0: it learns nothing" in text for text in notes) is told
 
 
 def test_pieces_beside_words_are_the_pieces_of_the_same_windows(tiny_recipe: Maker) -> None:
-    texts = ["aspirin caused caffeine pain, no fever.", "hepatitis in patients with heart failure " * 6, "a"]
-    documents = [Document(id=str(i), text=t, mentions=(Mention(((0, 1),), "Disease"),)) for i, t in enumerate(texts)]
+    texts = [
+        "aspirin caused caffeine pain, no fever.",
+        "hepatitis in patients with heart failure " * 6,
+        "a",
+    ]
+    documents = [
+        Document(id=str(i), text=t, mentions=(Mention(((0, 1),), "Disease"),))
+        for i, t in enumerate(texts)
+    ]
     tokenizer = load_pretrained(tiny_recipe().model.encoder).tokenizer
     reading = tiny_recipe(reading={"max_length": 16, "overlap": 4}).reading
     words = read_documents(documents, tokenizer, reading=reading, level="word")
@@ -185,7 +222,9 @@ def test_pieces_beside_words_are_the_pieces_of_the_same_windows(tiny_recipe: Mak
         for window in cut:
             first = mine.first[slice(*window.units)]
             assert ((first >= window.pieces[0]) & (first < window.pieces[1])).all()
-    assert [[w.pieces for w in cut] for cut in pieces.windows] == [[w.pieces for w in cut] for cut in words.windows]
+    assert [[w.pieces for w in cut] for cut in pieces.windows] == [
+        [w.pieces for w in cut] for cut in words.windows
+    ]
 
 
 def test_each_head_sees_its_own_units(tiny_recipe: Maker) -> None:
@@ -201,14 +240,26 @@ def test_each_head_sees_its_own_units(tiny_recipe: Maker) -> None:
 @pytest.mark.parametrize(
     ("bundle", "message"),
     [
-        ({"family": "softmax"}, r'both heads of the bundle are called "softmax": give the second another with bundle'),
+        (
+            {"family": "softmax"},
+            r'both heads of the bundle are called "softmax": give the second another with bundle',
+        ),
         (
             {"family": "crf", "answer": "span"},
             r'bundle.answer = "span" is not a head of the bundle: choose "softmax" or ',
         ),
-        ({"family": "crf", "weight": 1.5}, r"bundle.weight = 1.5 is not allowed: expected `float` <= 1.0"),
-        ({"family": "crf", "weight": -0.1}, r"bundle.weight = -0.1 is not allowed: expected `float` >= 0.0"),
-        ({"family": "crf", "width": 3}, r"unknown key bundle.width; the family 'crf' has no such setting"),
+        (
+            {"family": "crf", "weight": 1.5},
+            r"bundle.weight = 1.5 is not allowed: expected `float` <= 1.0",
+        ),
+        (
+            {"family": "crf", "weight": -0.1},
+            r"bundle.weight = -0.1 is not allowed: expected `float` >= 0.0",
+        ),
+        (
+            {"family": "crf", "width": 3},
+            r"unknown key bundle.width; the family 'crf' has no such setting",
+        ),
         ([{"family": "crf"}, {"family": "span"}], "bundle is a list of 2; write one table"),
     ],
 )

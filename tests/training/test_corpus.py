@@ -1,4 +1,6 @@
-"""Some types of a corpus, or other names for them: what is left, what is counted, and what makes two runs differ."""
+"""Some types of a corpus, or other names for them: what is left, what is counted, and what makes
+two runs differ.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,12 @@ from fascicle.training.run import run_recipe
 Maker = Callable[..., Recipe]
 TEXT = "a b c d e f g"
 MENTIONS = st.lists(
-    st.tuples(st.integers(0, 4), st.integers(1, 2), st.sampled_from("ABC"), st.sampled_from([GOLD, "model"])),
+    st.tuples(
+        st.integers(0, 4),
+        st.integers(1, 2),
+        st.sampled_from("ABC"),
+        st.sampled_from([GOLD, "model"]),
+    ),
     unique=True,
     max_size=8,
 )
@@ -46,14 +53,18 @@ def test_what_is_left_and_what_is_counted(
         return
     given_ = [
         Document(
-            id=str(i), text=TEXT, mentions=tuple(Mention(((2 * a, 2 * (a + n)),), t, source=s) for a, n, t, s in ms)
+            id=str(i),
+            text=TEXT,
+            mentions=tuple(Mention(((2 * a, 2 * (a + n)),), t, source=s) for a, n, t, s in ms),
         )
         for i, ms in enumerate(documents)
     ]
     wanted = CorpusTypes(keep=tuple(sorted(keep)), rename=rename)
     chosen = choose_types(given_, wanted)
     gold = [[(m.type, m.spans) for m in d.layer(GOLD)] for d in given_]
-    expected = [{(rename.get(t, t), spans) for t, spans in of if not keep or t in keep} for of in gold]
+    expected = [
+        {(rename.get(t, t), spans) for t, spans in of if not keep or t in keep} for of in gold
+    ]
     assert [{(m.type, m.spans) for m in d.layer(GOLD)} for d in chosen.documents] == expected
     assert [d.layer("model") for d in chosen.documents] == [d.layer("model") for d in given_]
     labels = Counter(t for of in gold for t, _ in of)
@@ -63,7 +74,11 @@ def test_what_is_left_and_what_is_counted(
     left = sum(map(len, expected))
     assert chosen.merged == labels.total() - chosen.left_out.total() - left
     assert sum(len(d.layer(GOLD)) for d in chosen.documents) == left
-    dropped = CorpusTypes(drop=tuple(sorted(set("ABC") - keep)), rename=rename) if keep and keep != set("ABC") else None
+    dropped = (
+        CorpusTypes(drop=tuple(sorted(set("ABC") - keep)), rename=rename)
+        if keep and keep != set("ABC")
+        else None
+    )
     if dropped is not None:
         assert choose_types(given_, dropped).documents == chosen.documents
 
@@ -97,9 +112,9 @@ def test_texts_are_learned_as_they_are_printed(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(json.dumps(record) + "\n")
     path = str(tmp_path / "a.jsonl")
     corpus = CorpusSettings(format="jsonl", train=path, dev=path)
-    assert [(m.text_in(d.text), d.text) for d in read_part(corpus, "train") for m in d.mentions] == [
-        ("Lithium", "Lithium helps.")
-    ]
+    assert [
+        (m.text_in(d.text), d.text) for d in read_part(corpus, "train") for m in d.mentions
+    ] == [("Lithium", "Lithium helps.")]
     assert [d.text for d in read_part(corpus, "dev")] == [record["text"]]
 
 
@@ -131,7 +146,9 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("types", "match"), REFUSED)
-def test_tables_that_say_nothing_or_too_much(tiny_recipe: Maker, types: dict[str, Any], match: str) -> None:
+def test_tables_that_say_nothing_or_too_much(
+    tiny_recipe: Maker, types: dict[str, Any], match: str
+) -> None:
     with pytest.raises(RecipeError, match=match) as caught:
         tiny_recipe(corpus={"types": types})
     assert "\n" not in str(caught.value)
@@ -141,7 +158,8 @@ def test_tables_that_say_nothing_or_too_much(tiny_recipe: Maker, types: dict[str
 def test_a_label_that_the_corpus_lacks(tiny_recipe: Maker, key: str, tmp_path: Path) -> None:
     recipe = tiny_recipe(corpus={"types": {key: ["Chemcal", "Disease"]}})
     with pytest.raises(
-        RecipeError, match=r"names 'Chemcal', a label that no gold .* labels are 'Chemical', 'Disease'$"
+        RecipeError,
+        match=r"names 'Chemcal', a label that no gold .* labels are 'Chemical', 'Disease'$",
     ):
         read_parts(recipe.corpus)
     with pytest.raises(FascicleError):
@@ -151,31 +169,43 @@ def test_a_label_that_the_corpus_lacks(tiny_recipe: Maker, key: str, tmp_path: P
 
 def test_a_label_may_be_missing_in_one_part() -> None:
     check_labels(CorpusTypes(rename={"A": "B"}), {"A": 1})
-    with pytest.raises(RecipeError, match=r"corpus\.types\.rename names 'C'.* its labels are none$"):
+    with pytest.raises(
+        RecipeError, match=r"corpus\.types\.rename names 'C'.* its labels are none$"
+    ):
         check_labels(CorpusTypes(rename={"C": "B"}), {})
 
 
 def test_nothing_is_left(tiny_recipe: Maker) -> None:
     recipe = tiny_recipe(corpus={"types": {"drop": ["Chemical", "Disease"]}})
-    with pytest.raises(InputError, match=r"holds no mentions of the types that corpus\.types keeps"):
+    with pytest.raises(
+        InputError, match=r"holds no mentions of the types that corpus\.types keeps"
+    ):
         read_parts(recipe.corpus)
 
 
-def test_a_dictionary_names_its_own_types(tiny_recipe: Maker, toy_dictionary: dict[str, str]) -> None:
+def test_a_dictionary_names_its_own_types(
+    tiny_recipe: Maker, toy_dictionary: dict[str, str]
+) -> None:
     with pytest.raises(RecipeError, match=r"corpus\.types and distant exclude each other"):
         tiny_recipe(corpus={"types": {"drop": ["Disease"]}}, distant=toy_dictionary)
 
 
-def test_a_file_may_describe_what_is_left_out(tiny_recipe: Maker, toy_types: Path, tmp_path: Path) -> None:
+def test_a_file_may_describe_what_is_left_out(
+    tiny_recipe: Maker, toy_types: Path, tmp_path: Path
+) -> None:
     from fascicle.loading import read_manifest
 
     model = {"family": "binder", "type_view": "description", "types": str(toy_types)}
-    recipe = tiny_recipe(model=model, corpus={"types": {"drop": ["Disease"]}}, training={"epochs": 1})
+    recipe = tiny_recipe(
+        model=model, corpus={"types": {"drop": ["Disease"]}}, training={"epochs": 1}
+    )
     list(run_recipe(recipe, tmp_path / "run"))
     manifest = read_manifest(tmp_path / "run" / "best")
     assert manifest.types == manifest.descriptions["binder"].names == ("Chemical",)
     other = tiny_recipe(model=model, corpus={"types": {"rename": {"Disease": "Illness"}}})
-    with pytest.raises(RecipeError, match="no description of 'Illness' and a description of 'Disease'"):
+    with pytest.raises(
+        RecipeError, match="no description of 'Illness' and a description of 'Disease'"
+    ):
         list(run_recipe(other, tmp_path / "other"))
 
 
@@ -183,5 +213,7 @@ def test_a_type_of_train_that_dev_lacks_is_said(tiny_recipe: Maker, tmp_path: Pa
     train, dev = tmp_path / "train.conll", tmp_path / "dev.conll"
     train.write_text("Lithium\tB-Chemical\ncauses\tO\ntremor\tB-Disease\n")
     dev.write_text("Lithium\tB-Chemical\n")
-    parts = read_parts(tiny_recipe(corpus={"train": str(train), "dev": str(dev), "test": ""}).corpus)
+    parts = read_parts(
+        tiny_recipe(corpus={"train": str(train), "dev": str(dev), "test": ""}).corpus
+    )
     assert [note for note in parts.notes if "'Disease'" in note and "'Chemical'" not in note]

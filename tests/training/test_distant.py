@@ -58,9 +58,16 @@ def layer(document: Document, source: str) -> list[tuple[str, str]]:
 
 
 def test_matches_become_the_gold_and_the_rest_is_unknown(matcher: Matcher) -> None:
-    document = Document(id="d", text=TEXT, mentions=(Mention(((0, 11),), "Disease"),), meta={"journal": "x"})
+    document = Document(
+        id="d", text=TEXT, mentions=(Mention(((0, 11),), "Disease"),), meta={"journal": "x"}
+    )
     (weak,) = distant_documents([document], matcher)
-    assert layer(weak, GOLD) == [("Chemical", "aspirin"), ("Disease", "pain"), ("Chemical", "MS"), ("Disease", "MS")]
+    assert layer(weak, GOLD) == [
+        ("Chemical", "aspirin"),
+        ("Disease", "pain"),
+        ("Chemical", "MS"),
+        ("Disease", "MS"),
+    ]
     assert layer(weak, UNKNOWN) == [(UNKNOWN, "chest pain"), (UNKNOWN, "heart rate")]
     assert unknown_ranges(weak) == ((18, 28), (37, 47))
     assert len(weak.mentions) == 6
@@ -71,11 +78,15 @@ def test_matches_become_the_gold_and_the_rest_is_unknown(matcher: Matcher) -> No
 
 def test_labels_are_the_matches(matcher: Matcher) -> None:
     documents = [Document(id=str(i), text=TEXT[i:]) for i in range(6)]
-    for weak, found in zip(distant_documents(documents, matcher), matcher.matches(documents), strict=True):
+    for weak, found in zip(
+        distant_documents(documents, matcher), matcher.matches(documents), strict=True
+    ):
         again = {(m.start, m.end) for m in weak.mentions}
         assert again == {(m.start, m.end) for m in found}
         for match in found:
-            kinds = tuple(m.type for m in weak.layer(GOLD) if (m.start, m.end) == (match.start, match.end))
+            kinds = tuple(
+                m.type for m in weak.layer(GOLD) if (m.start, m.end) == (match.start, match.end)
+            )
             assert match == Match(match.start, match.end, kinds)
 
 
@@ -94,8 +105,11 @@ def test_notes_say_who_labelled_and_how_much(matcher: Matcher) -> None:
     assert label_notes(documents) == ["labels by people: 0 mentions (none), 0 unknown"]
     names = [f"n{number}" for number in range(2000)]
     many = Matcher([Entry(name, f"T{name}") for name in names], rule="raw")
-    assert label_notes(distant_documents([Document(id="a", text=" ".join([*names, "n7 n9 n9"]))], many)) == [
-        "labels by dictionary raw rules@1: 2,003 mentions (of 2,000 types, most of all 3 Tn9, 2 Tn7, 1 Tn0), 0 unknown"
+    assert label_notes(
+        distant_documents([Document(id="a", text=" ".join([*names, "n7 n9 n9"]))], many)
+    ) == [
+        "labels by dictionary raw rules@1: 2,003 mentions (of 2,000 types, most of all 3 Tn9, 2 "
+        "Tn7, 1 Tn0), 0 unknown"
     ]
 
 
@@ -106,13 +120,17 @@ def poison(draw: st.DrawFn) -> tuple[Mention, ...]:
     for source in draw(st.lists(st.sampled_from([GOLD, UNKNOWN, "dictionary", "seq"]), max_size=6)):
         cuts = sorted(draw(st.sets(st.integers(0, len(TEXT)), min_size=2, max_size=4)))
         spans = tuple(zip(cuts[::2], cuts[1::2], strict=False))
-        mention = Mention(spans, draw(st.sampled_from(["Chemical", "Disease", "Poison", UNKNOWN])), source=source)
+        mention = Mention(
+            spans, draw(st.sampled_from(["Chemical", "Disease", "Poison", UNKNOWN])), source=source
+        )
         found[mention.key] = mention
     return tuple(found.values())
 
 
 @given(poison(), st.booleans())
-def test_poisoned_human_labels_change_nothing(matcher: Matcher, mentions: tuple[Mention, ...], words: bool) -> None:
+def test_poisoned_human_labels_change_nothing(
+    matcher: Matcher, mentions: tuple[Mention, ...], words: bool
+) -> None:
     """Neither do words: those of a corpus may have been cut at annotated mentions."""
     clean = Document(id="d", text=TEXT)
     cut = tuple(match.span() for match in re.finditer(r"\S+", TEXT)) if words else None
@@ -122,10 +140,15 @@ def test_poisoned_human_labels_change_nothing(matcher: Matcher, mentions: tuple[
 
 
 def test_poisoned_labels_of_a_corpus_change_nothing(fascicle_data: Path, tmp_path: Path) -> None:
-    """The files themselves: all mentions of BC5CDR dev left out, or moved and given the other type."""
+    """The files themselves: all mentions of BC5CDR dev left out, or moved and given the other
+    type.
+    """
     source = fascicle_data / "bc5cdr" / "pubtator" / "CDR_DevelopmentSet.PubTator.txt"
     folder = fascicle_data / "dict-autoner-bc5cdr"
-    core, full = read_dictionary(str(folder / "dict_core.txt")), read_dictionary(str(folder / "dict_full.txt"), PHRASES)
+    core, full = (
+        read_dictionary(str(folder / "dict_core.txt")),
+        read_dictionary(str(folder / "dict_full.txt"), PHRASES),
+    )
     matcher = Matcher(chain(core, full), rule="three-casings")
     human = list(read(source))
     bare = [msgspec.structs.replace(d, mentions=(), events=()) for d in human]
@@ -134,18 +157,24 @@ def test_poisoned_labels_of_a_corpus_change_nothing(fascicle_data: Path, tmp_pat
         msgspec.structs.replace(
             d,
             mentions=tuple(
-                Mention(((m.start + 1, m.end + 1),), other[m.type]) for m in d.mentions if m.end < len(d.text)
+                Mention(((m.start + 1, m.end + 1),), other[m.type])
+                for m in d.mentions
+                if m.end < len(d.text)
             ),
         )
         for d in human
     ]
-    labels = [[d.mentions for d in distant_documents(given, matcher)] for given in (human, bare, moved)]
+    labels = [
+        [d.mentions for d in distant_documents(given, matcher)] for given in (human, bare, moved)
+    ]
     assert labels[0] == labels[1] == labels[2]
     assert sum(map(len, labels[0])) > 5000
 
 
 def test_events_of_reading_stay(matcher: Matcher) -> None:
-    event = Event(step="pubtator", kind="loss", code="relations-left-out", message="relations are not read")
+    event = Event(
+        step="pubtator", kind="loss", code="relations-left-out", message="relations are not read"
+    )
     (weak,) = distant_documents([Document(id="d", text=TEXT, events=(event,))], matcher)
     assert weak.events == (event,)
 
@@ -155,10 +184,17 @@ def test_training_learns_from_weak_labels(
     tiny_recipe: Callable[..., Any], tiny_encoder: Path, toy_corpus: Path, family: str
 ) -> None:
     human = list(read(toy_corpus))
-    entries = [Entry("aspirin", "Chemical"), Entry("lung cancer", "Disease"), Entry("pain", "Disease"), Entry("fever")]
+    entries = [
+        Entry("aspirin", "Chemical"),
+        Entry("lung cancer", "Disease"),
+        Entry("pain", "Disease"),
+        Entry("fever"),
+    ]
     weak = distant_documents(human, Matcher(entries, rule="three-casings"))
     parts = Parts(train=weak, dev=weak, test=human, types=("Chemical", "Disease"), notes=())
-    data = prepare(tiny_recipe(model={"family": family}), parts, load_pretrained(str(tiny_encoder))).data
+    data = prepare(
+        tiny_recipe(model={"family": family}), parts, load_pretrained(str(tiny_encoder))
+    ).data
     text = "\n".join(d.text for d in human)
     assert data.mentions == sum(text.count(name) for name in ("aspirin", "lung cancer", "pain"))
     assert sum(len(unknown_ranges(d)) for d in weak) == text.count("fever")
@@ -175,7 +211,11 @@ def test_unknown_ranges_are_those_of_a_dictionary_only() -> None:
 @st.composite
 def predictions(draw: st.DrawFn) -> tuple[Mention, ...]:
     """Right ones, wrong ones, over unknown phrases and not, discontinuous too."""
-    found = [Mention(((0, 7),), "Chemical"), Mention(((12, 16),), "Disease"), Mention(((18, 28),), "Disease")]
+    found = [
+        Mention(((0, 7),), "Chemical"),
+        Mention(((12, 16),), "Disease"),
+        Mention(((18, 28),), "Disease"),
+    ]
     chosen = {m.key: m for m in draw(st.lists(st.sampled_from(found), max_size=3))}
     for kind in draw(st.lists(st.sampled_from(["Chemical", "Disease"]), max_size=4)):
         cuts = sorted(draw(st.sets(st.integers(0, len(TEXT)), min_size=2, max_size=4)))
@@ -196,7 +236,11 @@ def test_what_is_predicted_over_the_unknown_is_neither_right_nor_wrong(
     right = [m for m in found if (m.type, m.spans) in gold]
     known = [m for m in found if not unsure & {i for a, b in m.spans for i in range(a, b)}]
     wrong = [m for m in known if (m.type, m.spans) not in gold]
-    assert (scores.counts.tp, scores.counts.fp, scores.counts.fn) == (len(right), len(wrong), len(gold) - len(right))
+    assert (scores.counts.tp, scores.counts.fp, scores.counts.fn) == (
+        len(right),
+        len(wrong),
+        len(gold) - len(right),
+    )
     assert score_known([human], {"d": found}) == score(layers([human]), {"d": found})
 
 
@@ -233,7 +277,9 @@ def test_a_recipe_names_its_dictionary(tiny_recipe: Maker, toy_dictionary: dict[
     assert layer(weak, UNKNOWN) == [(UNKNOWN, "heart failure")]
     raw = weak_labels(tiny_recipe(distant={"core": core, "rule": "raw"}))
     assert raw is not None
-    assert layer(raw.of([Document(id="d", text="ASPIRIN for pain")])[0], GOLD) == [("Disease", "pain")]
+    assert layer(raw.of([Document(id="d", text="ASPIRIN for pain")])[0], GOLD) == [
+        ("Disease", "pain")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -248,7 +294,9 @@ def test_a_recipe_names_its_dictionary(tiny_recipe: Maker, toy_dictionary: dict[
         ("type\tname\nDisease\tpain\nDisease\tlung cancer\n", {"header": True}),
     ],
 )
-def test_columns_of_a_dictionary(tiny_recipe: Maker, tmp_path: Path, rows: str, settings: dict[str, Any]) -> None:
+def test_columns_of_a_dictionary(
+    tiny_recipe: Maker, tmp_path: Path, rows: str, settings: dict[str, Any]
+) -> None:
     core = tmp_path / "core.tsv"
     core.write_text(rows, encoding="utf-16")
     labels = weak_labels(tiny_recipe(distant={"core": str(core), "encoding": "utf-16", **settings}))
@@ -262,7 +310,8 @@ def test_columns_of_a_dictionary(tiny_recipe: Maker, tmp_path: Path, rows: str, 
 
 def test_a_term_pack_labels(tiny_recipe: Maker, tmp_path: Path) -> None:
     (tmp_path / "names.tsv").write_text(
-        "id\ttype\tname\nDOID:1\tDisease\tlarynx cancer\nUBERON:0001737\tAnatomy\tlarynx\nCHEBI:3\tChemical\tAspirin\n",
+        "id\ttype\tname\nDOID:1\tDisease\tlarynx "
+        "cancer\nUBERON:0001737\tAnatomy\tlarynx\nCHEBI:3\tChemical\tAspirin\n",
         encoding="utf-8",
     )
     (tmp_path / "sources.toml").write_text(
@@ -277,8 +326,14 @@ def test_a_term_pack_labels(tiny_recipe: Maker, tmp_path: Path) -> None:
     assert labels is not None
     assert labels.matcher.types == ("Anatomy", "Chemical", "Disease")
     gold = Mention(((0, 3),), "Gene")
-    (weak,) = labels.of([Document(id="d", text="ASPIRIN for larynx cancers of the larynx", mentions=(gold,))])
-    assert layer(weak, GOLD) == [("Chemical", "ASPIRIN"), ("Disease", "larynx cancers"), ("Anatomy", "larynx")]
+    (weak,) = labels.of(
+        [Document(id="d", text="ASPIRIN for larynx cancers of the larynx", mentions=(gold,))]
+    )
+    assert layer(weak, GOLD) == [
+        ("Chemical", "ASPIRIN"),
+        ("Disease", "larynx cancers"),
+        ("Anatomy", "larynx"),
+    ]
     assert weak.meta["labels"].startswith(full_name)
     for key, value in (("rule", "raw"), ("type", "Gene"), ("full", str(tmp_path / "names.tsv"))):
         with pytest.raises(RecipeError, match=f"distant.{key}"):

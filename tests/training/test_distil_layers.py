@@ -1,4 +1,6 @@
-"""Distillation by layers: what is compared, what stays as it is, what comes out, and what is refused."""
+"""Distillation by layers: what is compared, what stays as it is, what comes out, and what is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,14 @@ from fascicle.settings.recipes.distil import DistilRecipe, LayerSettings, Teache
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.distil.run import LayersFinished
-from fascicle.training.distil.student import LAYERS, LayerLosses, Student, Teacher, differing_pieces, map_token_ids
+from fascicle.training.distil.student import (
+    LAYERS,
+    LayerLosses,
+    Student,
+    Teacher,
+    differing_pieces,
+    map_token_ids,
+)
 from fascicle.training.engine.events import Validated
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.experiments.hashes import data_hashes, recipe_hash
@@ -78,7 +87,9 @@ TEXTS = ("the patient has lung cancer .", "aspirin caused pain in the heart , an
 
 @pytest.mark.parametrize("compared", ["scores", "probabilities"])
 @pytest.mark.parametrize("faithful", [False, True])
-def test_a_student_that_is_its_teacher_has_no_loss(tiny_encoder: Path, compared: str, faithful: bool) -> None:
+def test_a_student_that_is_its_teacher_has_no_loss(
+    tiny_encoder: Path, compared: str, faithful: bool
+) -> None:
     """The projection begins as the identity where widths are equal."""
     one, other = load_pretrained(str(tiny_encoder)), load_pretrained(str(tiny_encoder))
     settings = LayerSettings(compared=compared, faithful=faithful)  # type: ignore[arg-type]
@@ -111,7 +122,9 @@ def test_losses_are_sums_over_mapped_layers(tiny_encoder: Path) -> None:
         for a, b in ((0, 0), (1, 2))
     )
     assert torch.allclose(found["hidden"], states, rtol=1e-4)
-    assert torch.allclose(found["attention"], torch.mean((ours.attentions[0] - theirs.attentions[1]) ** 2), rtol=1e-4)
+    assert torch.allclose(
+        found["attention"], torch.mean((ours.attentions[0] - theirs.attentions[1]) ** 2), rtol=1e-4
+    )
 
 
 def test_the_teacher_neither_learns_nor_drops_anything_out(tiny_encoder: Path) -> None:
@@ -119,7 +132,10 @@ def test_the_teacher_neither_learns_nor_drops_anything_out(tiny_encoder: Path) -
     assert pretrained.encoder.config.hidden_dropout_prob > 0
     student = load_pretrained(str(tiny_encoder))
     teacher = Teacher(pretrained, student.tokenizer)
-    trainable = Student(student.encoder, layers=LayerLosses(LayerSettings(), student=student.encoder, teacher=teacher))
+    trainable = Student(
+        student.encoder,
+        layers=LayerLosses(LayerSettings(), student=student.encoder, teacher=teacher),
+    )
     trainable.train()
     teacher.encoder.train()  # whatever anybody does
     batch = batch_of(student, *TEXTS)
@@ -127,7 +143,9 @@ def test_the_teacher_neither_learns_nor_drops_anything_out(tiny_encoder: Path) -
     assert all(map(torch.equal, once.states, again.states))
     trainable.loss(trainable(batch), {}).backward()  # type: ignore[no-untyped-call]
     assert all(p.grad is None and not p.requires_grad for p in pretrained.encoder.parameters())
-    assert not {id(p) for p in pretrained.encoder.parameters()} & {id(p) for p in trainable.parameters()}
+    assert not {id(p) for p in pretrained.encoder.parameters()} & {
+        id(p) for p in trainable.parameters()
+    }
     assert trainable.layers is not None
     assert trainable.layers.projection.bias.grad is not None
 
@@ -138,10 +156,14 @@ def test_an_untrained_student_comes_nearer_and_its_folder_is_an_encoder(
     events = list(run_recipe(make(), tmp_path / "run"))
     ended = events[-1]
     assert isinstance(ended, LayersFinished)
-    losses = [event.lines[0]["held_out"]["total"] for event in events if isinstance(event, Validated)]
+    losses = [
+        event.lines[0]["held_out"]["total"] for event in events if isinstance(event, Validated)
+    ]
     assert losses[-1] < losses[0]
     assert ended.held_out["total"] == min(losses)
-    assert ended.held_out["total"] == pytest.approx(ended.held_out["hidden"] + ended.held_out["attention"], rel=1e-5)
+    assert ended.held_out["total"] == pytest.approx(
+        ended.held_out["hidden"] + ended.held_out["attention"], rel=1e-5
+    )
     card = (ended.encoder / "README.md").read_text(encoding="utf-8")
     assert f"total {ended.held_out['total']:.4f}" in card
     assert data_hashes(make())["train"] in card
@@ -164,7 +186,13 @@ def test_raw_text_teaches_and_a_stopped_run_goes_on_to_the_same_encoder(
     make: Make, raw_text: Path, tmp_path: Path
 ) -> None:
     text = {"files": [str(raw_text)], "window": 24, "held_out": 0.2}
-    settings = {"epochs": 2, "learning_rate": 1e-2, "batch_size": 4, "precision": "fp32", "validate_every_steps": 5}
+    settings = {
+        "epochs": 2,
+        "learning_rate": 1e-2,
+        "batch_size": 4,
+        "precision": "fp32",
+        "validate_every_steps": 5,
+    }
     recipe = make(corpus=None, text=text, reading={}, training=settings)
     events = list(run_recipe(recipe, tmp_path / "straight"))
     compared = [event for event in events if isinstance(event, Validated)]
@@ -172,13 +200,20 @@ def test_raw_text_teaches_and_a_stopped_run_goes_on_to_the_same_encoder(
     assert last < first
     stopped = run_recipe(recipe, tmp_path / "stopped")
     for event in stopped:
-        if isinstance(event, StepDone) and event.step == 7:  # within an epoch, behind the last state
+        # within an epoch, behind the last state
+        if isinstance(event, StepDone) and event.step == 7:
             break
     stopped.close()  # type: ignore[attr-defined]
     torch.manual_seed(9)
-    resumed = [e.step for e in run_recipe(recipe, tmp_path / "stopped", resume=True) if isinstance(e, StepDone)]
+    resumed = [
+        e.step
+        for e in run_recipe(recipe, tmp_path / "stopped", resume=True)
+        if isinstance(e, StepDone)
+    ]
     assert resumed[0] == 6
-    ours, theirs = (tmp_path / name / "encoder" / "model.safetensors" for name in ("stopped", "straight"))
+    ours, theirs = (
+        tmp_path / name / "encoder" / "model.safetensors" for name in ("stopped", "straight")
+    )
     assert ours.read_bytes() == theirs.read_bytes()
 
 
@@ -207,25 +242,39 @@ def test_documents_of_an_exclusion_list_are_not_learned_from(
     make: Make, toy_corpus: Path, tmp_path: Path, several: bool
 ) -> None:
     corpus = {"train": str(toy_corpus), "dev": str(toy_corpus), "documents": "sentence"}
-    texts = [one.text for one in read(toy_corpus, format="conll", options=ConllOptions(documents="sentence"))]
+    texts = [
+        one.text
+        for one in read(toy_corpus, format="conll", options=ConllOptions(documents="sentence"))
+    ]
     given = corpus | {"exclude": listed(tmp_path / "other.tsv", [f"{text}?" for text in texts[:2]])}
     with pytest.raises(InputError, match="names none of the 10 documents"):
         prepare_distil(make(corpus=given), tmp_path / "run", {})
     given = corpus | {"exclude": listed(tmp_path / "list.tsv", texts[:3])}
     parts = {"corpus": None, "parts": {"one": given | {"annotates": ["Chemical", "Disease"]}}}
-    trainee: Any = prepare_distil(make(**parts) if several else make(corpus=given), tmp_path / "run", {})
+    trainee: Any = prepare_distil(
+        make(**parts) if several else make(corpus=given), tmp_path / "run", {}
+    )
     assert [pieces.text for pieces in trainee.loop.data.pieces] == texts[3:]
     assert any("3 of 10 documents are left out" in note for note in trainee.facts.notes)
 
 
 def test_what_is_left_out_of_raw_text_is_told(make: Make, raw_text: Path, tmp_path: Path) -> None:
-    text = {"files": [str(raw_text)], "window": 16, "held_out": 0.3, "exclude": listed(tmp_path / "list.tsv", ["x"])}
+    text = {
+        "files": [str(raw_text)],
+        "window": 16,
+        "held_out": 0.3,
+        "exclude": listed(tmp_path / "list.tsv", ["x"]),
+    }
     trainee: Any = prepare_distil(make(corpus=None, reading=None, text=text), tmp_path / "run", {})
     assert any("list.tsv names no document of this text" in note for note in trainee.facts.notes)
 
 
-def test_raw_text_of_which_nothing_is_held_out_is_refused(make: Make, raw_text: Path, tmp_path: Path) -> None:
-    recipe = make(corpus=None, text={"files": [str(raw_text)], "held_out": 0.0, "window": 24}, reading={})
+def test_raw_text_of_which_nothing_is_held_out_is_refused(
+    make: Make, raw_text: Path, tmp_path: Path
+) -> None:
+    recipe = make(
+        corpus=None, text={"files": [str(raw_text)], "held_out": 0.0, "window": 24}, reading={}
+    )
     with pytest.raises(FascicleError, match="held_out"):
         list(run_recipe(recipe, tmp_path / "run"))
 
@@ -237,7 +286,10 @@ def test_other_weights_in_the_folder_of_a_teacher_are_another_teacher(
     shutil.copytree(tiny_run, tmp_path / "teacher")
     recipe = make(teacher={"model": str(tmp_path / "teacher")})
     before = data_hashes(recipe)
-    assert before["teacher.model"] == data_hashes(make(teacher={"model": str(tiny_run)}))["teacher.model"]
+    assert (
+        before["teacher.model"]
+        == data_hashes(make(teacher={"model": str(tiny_run)}))["teacher.model"]
+    )
     manifest = tmp_path / "teacher" / "best" / "model.json"
     manifest.write_text(manifest.read_text().replace('"name": "tiny"', '"name": "other"'))
     assert data_hashes(recipe) != before
@@ -251,7 +303,9 @@ def test_the_encoder_of_a_trained_model_teaches(make: Make, tiny_run: Path, tmp_
     assert load_pretrained(str(ended.encoder)).encoder.width == 32
 
 
-def test_the_encoder_of_a_model_folder_becomes_an_encoder_folder(tiny_run: Path, tmp_path: Path) -> None:
+def test_the_encoder_of_a_model_folder_becomes_an_encoder_folder(
+    tiny_run: Path, tmp_path: Path
+) -> None:
     """Whose tokenizer knows its special tokens, which a model folder tells by their use alone."""
     before = open_encoder(TeacherSettings(model=str(tiny_run)))
     (tmp_path / "copy").mkdir()
@@ -278,9 +332,13 @@ def test_chosen_layers_are_those_of_the_teacher(tiny_encoder: Path) -> None:
 
 
 def other_tokenizer(
-    tokenizer: PieceTokenizer, change: Callable[[dict[str, int]], dict[str, int]], specials: dict[str, str]
+    tokenizer: PieceTokenizer,
+    change: Callable[[dict[str, int]], dict[str, int]],
+    specials: dict[str, str],
 ) -> PieceTokenizer:
-    """The same tokenizer with other ids and other names of special tokens, as that of MPNet is to that of BERT."""
+    """The same tokenizer with other ids and other names of special tokens, as that of MPNet is
+    to that of BERT.
+    """
     content = tokenizer.content
     for old, new in specials.items():
         content = content.replace(f'"{old}"', f'"{new}"')
@@ -291,7 +349,9 @@ def other_tokenizer(
         added["id"] = ids[added["content"]]
     for token in values["post_processor"]["special_tokens"].values():
         token["ids"] = [ids[name] for name in token["tokens"]]
-    return PieceTokenizer(Tokenizer.from_str(json.dumps(values)), pad=ids[specials.get("[PAD]", "[PAD]")])
+    return PieceTokenizer(
+        Tokenizer.from_str(json.dumps(values)), pad=ids[specials.get("[PAD]", "[PAD]")]
+    )
 
 
 def test_tokens_keep_their_strings_and_special_tokens_their_use(tiny_encoder: Path) -> None:
@@ -331,7 +391,9 @@ def test_a_teacher_with_another_tokenizer_is_refused(tiny_encoder: Path) -> None
         ({"reading": {"max_length": 65}}, "max_length"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(make: Make, tmp_path: Path, changes: dict[str, Any], code: str) -> None:
+def test_what_cannot_be_compared_is_refused(
+    make: Make, tmp_path: Path, changes: dict[str, Any], code: str
+) -> None:
     with pytest.raises(FascicleError, match=code):
         list(run_recipe(make(**changes), tmp_path / "run"))
     assert not (tmp_path / "run").exists()
@@ -342,11 +404,15 @@ def test_layers_that_do_not_divide_need_a_map(tiny_encoder: Path) -> None:
     three = type(student.encoder.network)
     config = student.encoder.config
     config.num_hidden_layers = 3
-    deep = Pretrained(encoder=Encoder(three(config, add_pooling_layer=False)), tokenizer=teacher.tokenizer)
+    deep = Pretrained(
+        encoder=Encoder(three(config, add_pooling_layer=False)), tokenizer=teacher.tokenizer
+    )
     taught_by = Teacher(deep, teacher.tokenizer)
     with pytest.raises(RecipeError, match=r"layers\.map"):
         LayerLosses(LayerSettings(), student=teacher.encoder, teacher=taught_by)
-    assert LayerLosses(LayerSettings(map=(1, 3)), student=teacher.encoder, teacher=taught_by).map == (1, 3)
+    assert LayerLosses(
+        LayerSettings(map=(1, 3)), student=teacher.encoder, teacher=taught_by
+    ).map == (1, 3)
 
 
 def test_heads_need_not_be_equal_without_attention(make: Make, tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""Distillation by answers: what the teacher says, what the student learns of it, and what comes out."""
+"""Distillation by answers: what the teacher says, what the student learns of it, and what comes
+out.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ TYPES = ("Chemical", "Disease")
 
 
 @pytest.fixture(scope="module")
-def teachers(tiny_recipe: Callable[..., Recipe], tiny_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def teachers(
+    tiny_recipe: Callable[..., Recipe], tiny_run: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Any:
     """Run folders of models that learned the toy corpus, by family."""
     folder = tmp_path_factory.mktemp("teachers")
     found = {"softmax": tiny_run}
@@ -77,28 +81,45 @@ def documents_of(path: Path) -> list[Document]:
 
 
 @pytest.mark.parametrize("family", ["softmax", "multilabel", "crf", "span"])
-def test_answers_are_what_the_teacher_says_of_each_word(teachers: Any, toy_corpus: Path, family: str) -> None:
-    """In the types and the order of the student, for words that both see; a word that it does not see is unknown."""
+def test_answers_are_what_the_teacher_says_of_each_word(
+    teachers: Any, toy_corpus: Path, family: str
+) -> None:
+    """In the types and the order of the student, for words that both see; a word that it does
+    not see is unknown.
+    """
     teacher, documents = load(teachers[family]), documents_of(toy_corpus)
-    read = read_documents(documents, load(teachers["softmax"])._tokenizer, reading=ReadingSettings(), level="word")
+    read = read_documents(
+        documents, load(teachers["softmax"])._tokenizer, reading=ReadingSettings(), level="word"
+    )
     wanted = AnswerLabels(types=("Disease", "Chemical"), scheme="BIO", megabytes=1)
     found = teacher_answers(teacher, documents, read.pieces, wanted=wanted, folder=Path("nowhere"))
     assert [table.shape for table in found.tables] == [(len(p.units), 4) for p in read.pieces]
     assert found.unseen == 0
-    for table, tagged, pieces in zip(found.tables, teacher.tag(documents), read.pieces, strict=True):
+    for table, tagged, pieces in zip(
+        found.tables, teacher.tag(documents), read.pieces, strict=True
+    ):
         words = [tuple(word) for word in tagged.words.tolist()]
         for row, unit in zip(table, pieces.units.tolist(), strict=True):
             said = tagged.probabilities[words.index(tuple(unit))]
             for column, name in enumerate(("Disease", "Chemical")):
                 at = 2 * teacher.types.index(name)
-                assert row[2 * column : 2 * column + 2] == pytest.approx(said[at : at + 2], abs=1e-3)
+                assert row[2 * column : 2 * column + 2] == pytest.approx(
+                    said[at : at + 2], abs=1e-3
+                )
     other = [replace(read.pieces[0], units=read.pieces[0].units[:1] + np.array([0, 1]))]
-    assert teacher_answers(teacher, documents[:1], other, wanted=wanted, folder=Path("nowhere")).unseen == 1
+    assert (
+        teacher_answers(teacher, documents[:1], other, wanted=wanted, folder=Path("nowhere")).unseen
+        == 1
+    )
 
 
-def test_answers_are_found_again_only_where_nothing_changed(teachers: Any, toy_corpus: Path, tmp_path: Path) -> None:
+def test_answers_are_found_again_only_where_nothing_changed(
+    teachers: Any, toy_corpus: Path, tmp_path: Path
+) -> None:
     teacher, documents = load(teachers["softmax"]), documents_of(toy_corpus)
-    pieces = read_documents(documents, teacher._tokenizer, reading=ReadingSettings(), level="word").pieces
+    pieces = read_documents(
+        documents, teacher._tokenizer, reading=ReadingSettings(), level="word"
+    ).pieces
     wanted = AnswerLabels(types=TYPES, scheme="BIO", megabytes=1)
     found = teacher_answers(teacher, documents, pieces, wanted=wanted, folder=tmp_path)
     found.save(tmp_path)
@@ -111,7 +132,9 @@ def test_answers_are_found_again_only_where_nothing_changed(teachers: Any, toy_c
             teacher_answers(teacher, documents[:3], pieces[:3], wanted=wanted, folder=tmp_path)
     finally:
         teacher.tag = asked  # type: ignore[method-assign]
-    other = teacher_answers(load(teachers["crf"]), documents, pieces, wanted=wanted, folder=tmp_path)
+    other = teacher_answers(
+        load(teachers["crf"]), documents, pieces, wanted=wanted, folder=tmp_path
+    )
     assert not all(map(np.array_equal, other.tables, found.tables))
     flipped = (tmp_path / FILE).read_bytes()
     for damaged in (b"damaged", flipped[:-1] + bytes([flipped[-1] ^ 1])):
@@ -123,7 +146,9 @@ def test_answers_are_found_again_only_where_nothing_changed(teachers: Any, toy_c
 def test_more_answers_than_allowed_are_refused(teachers: Any) -> None:
     teacher = load(teachers["softmax"])
     documents = [Document(id=str(at), text="pain " * 100_000) for at in range(2)]
-    pieces = read_documents(documents, teacher._tokenizer, reading=ReadingSettings(), level="word").pieces
+    pieces = read_documents(
+        documents, teacher._tokenizer, reading=ReadingSettings(), level="word"
+    ).pieces
     with pytest.raises(RecipeError, match="megabytes"):
         teacher_answers(
             teacher,
@@ -136,7 +161,9 @@ def test_more_answers_than_allowed_are_refused(teachers: Any) -> None:
 
 def test_the_teacher_of_all_tags_is_a_distribution() -> None:
     head = SoftmaxTagger(SoftmaxSettings(), Basis(types=TYPES, width=4))
-    given = np.array([[0.1, 0.2, 0.3, 0.0], [1.0, 1.0, 0.0, 0.0], [-100, -100, -100, -100]], dtype=np.float32)
+    given = np.array(
+        [[0.1, 0.2, 0.3, 0.0], [1.0, 1.0, 0.0, 0.0], [-100, -100, -100, -100]], dtype=np.float32
+    )
     found = head.soft_gold(given)
     assert found[0] == pytest.approx([0.4, 0.1, 0.2, 0.3, 0.0])
     assert found[1] == pytest.approx([0.0, 0.5, 0.5, 0.0, 0.0])
@@ -152,9 +179,9 @@ def test_a_head_that_says_what_its_teacher_says_has_no_loss(kind: Any) -> None:
     logits = torch.randn(2, 3, 5)
     wanted = logits.softmax(-1) if kind is SoftmaxTagger else logits.sigmoid()
     for temperature in (1.0, 4.0):
-        assert float(head.imitation({"emissions": logits}, wanted, temperature=temperature)) == pytest.approx(
-            0, abs=1e-6
-        )
+        assert float(
+            head.imitation({"emissions": logits}, wanted, temperature=temperature)
+        ) == pytest.approx(0, abs=1e-6)
     spans = np.array([[0, 2, 1]])
     gold = head.gold(spans, units=3)
     certain = gold if kind is MultiLabelTagger else np.eye(5, dtype=np.float32)[gold]
@@ -165,7 +192,9 @@ def test_a_head_that_says_what_its_teacher_says_has_no_loss(kind: Any) -> None:
 
 
 @pytest.mark.parametrize("teacher", ["softmax", "multilabel", "crf", "span"])
-def test_an_untrained_student_learns_from_answers_alone(make: Make, tmp_path: Path, teacher: str) -> None:
+def test_an_untrained_student_learns_from_answers_alone(
+    make: Make, tmp_path: Path, teacher: str
+) -> None:
     """Not one label of the gold decides a weight; the run folder is that of a recogniser."""
     student = {"size": {"layers": 1, "hidden": 24, "heads": 2, "feed_forward": 32}}
     events = list(run_recipe(make(teacher, student=student), tmp_path / "run"))
@@ -207,7 +236,9 @@ def test_layers_and_answers_are_learned_together(make: Make, tmp_path: Path) -> 
         + layers["attention"]
         + trainable.answers.model.head("multilabel").loss({"emissions": answers}, wanted)
     )
-    assert float(trainable.loss(scores, targets).detach()) == pytest.approx(float(expected.detach()))
+    assert float(trainable.loss(scores, targets).detach()) == pytest.approx(
+        float(expected.detach())
+    )
     events = list(run_recipe(recipe, tmp_path / "run"))
     losses = [event.loss for event in events if isinstance(event, StepDone)]
     assert sum(losses[-3:]) < sum(losses[:3])  # three batches are an epoch
@@ -216,7 +247,8 @@ def test_layers_and_answers_are_learned_together(make: Make, tmp_path: Path) -> 
 def test_what_is_taught_is_of_the_windows_of_the_batch(make: Make, tmp_path: Path) -> None:
     trainee: Any = prepare_distil(make("multilabel"), tmp_path, {})
     data = trainee.loop.data
-    assert {table.dtype for table in data.answers} == {np.dtype(np.float16)}  # what prediction.megabytes allows
+    # what prediction.megabytes allows
+    assert {table.dtype for table in data.answers} == {np.dtype(np.float16)}
     for batch, _ in data.batches(size=3, seed=1, epoch=0):
         taught = batch["taught"].numpy()
         assert taught.shape[:2] == tuple(batch["first_piece"].shape)
@@ -224,7 +256,9 @@ def test_what_is_taught_is_of_the_windows_of_the_batch(make: Make, tmp_path: Pat
         assert ((taught >= 0).all(axis=2) == inside).all()
         for row, count in zip(taught, batch["unit_count"].tolist(), strict=True):
             assert any(
-                np.array_equal(row[:count], data.head.soft_gold(table[slice(*window.units)].astype(np.float32)))
+                np.array_equal(
+                    row[:count], data.head.soft_gold(table[slice(*window.units)].astype(np.float32))
+                )
                 for window in data.windows
                 for table in [data.answers[window.document]]
             )
@@ -233,7 +267,9 @@ def test_what_is_taught_is_of_the_windows_of_the_batch(make: Make, tmp_path: Pat
 def test_several_corpora_are_taught_the_types_that_they_do_not_annotate(
     make: Make, teachers: Any, toy_corpus: Path, tmp_path: Path
 ) -> None:
-    """The gold teaches each corpus its own types, the teacher all; without the teacher the others stay unknown."""
+    """The gold teaches each corpus its own types, the teacher all; without the teacher the
+    others stay unknown.
+    """
     one = {"train": str(toy_corpus), "dev": str(toy_corpus), "documents": "sentence"}
     parts = {
         "chemicals": one | {"annotates": ["Chemical"], "types": {"drop": ["Disease"]}},
@@ -252,8 +288,15 @@ def test_several_corpora_are_taught_the_types_that_they_do_not_annotate(
     assert "parts.chemicals.train" in recipe.files()
 
 
-def test_gold_that_lacks_a_type_of_the_teacher_is_refused(make: Make, toy_corpus: Path, tmp_path: Path) -> None:
-    corpus = {"train": str(toy_corpus), "dev": str(toy_corpus), "documents": "sentence", "types": {"drop": ["Disease"]}}
+def test_gold_that_lacks_a_type_of_the_teacher_is_refused(
+    make: Make, toy_corpus: Path, tmp_path: Path
+) -> None:
+    corpus = {
+        "train": str(toy_corpus),
+        "dev": str(toy_corpus),
+        "documents": "sentence",
+        "types": {"drop": ["Disease"]},
+    }
     with pytest.raises(RecipeError, match="Disease"):
         list(run_recipe(make(corpus=corpus, prediction={"gold": 0.5}), tmp_path / "run"))
     prepare_distil(make(corpus=corpus), tmp_path, {})
@@ -272,7 +315,9 @@ def test_a_student_keeps_the_types_apart_that_its_teacher_keeps_apart(
         assert trainee.prepared.manifest.decision.apart == (kept,)
 
 
-def test_an_ensemble_teaches_by_its_answers(make: Make, teachers: Any, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_an_ensemble_teaches_by_its_answers(
+    make: Make, teachers: Any, tiny_encoder: Path, tmp_path: Path
+) -> None:
     """The mean of what its members say; it has no layers."""
     ensemble([teachers["span"], teachers["crf"]], tmp_path / "both", "union")
     recipe = make(tmp_path / "both", student={"encoder": str(tiny_encoder)})
@@ -302,16 +347,28 @@ def test_heads_that_cannot_imitate_are_refused(
     assert not (tmp_path / "run").exists()
 
 
-def test_types_that_the_teacher_does_not_know_are_refused(make: Make, toy_corpus: Path, tmp_path: Path) -> None:
-    corpus = {"train": str(toy_corpus), "dev": str(toy_corpus), "types": {"rename": {"Chemical": "Drug"}}}
+def test_types_that_the_teacher_does_not_know_are_refused(
+    make: Make, toy_corpus: Path, tmp_path: Path
+) -> None:
+    corpus = {
+        "train": str(toy_corpus),
+        "dev": str(toy_corpus),
+        "types": {"rename": {"Chemical": "Drug"}},
+    }
     with pytest.raises(RecipeError, match="Drug"):
         list(run_recipe(make(corpus=corpus), tmp_path / "run"))
 
 
-def test_a_dictionary_has_no_probabilities_to_teach(make: Make, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_a_dictionary_has_no_probabilities_to_teach(
+    make: Make, tiny_encoder: Path, tmp_path: Path
+) -> None:
     names = tmp_path / "names.tsv"
     names.write_text("Chemical\taspirin\nDisease\tfever\n", encoding="utf-8")
-    for changes in ({}, {"student": {"encoder": str(tiny_encoder)}}, {"head": {"family": "softmax"}}):
+    for changes in (
+        {},
+        {"student": {"encoder": str(tiny_encoder)}},
+        {"head": {"family": "softmax"}},
+    ):
         with pytest.raises(RecipeError, match="without probabilities, as a dictionary"):
             list(run_recipe(make(names, **changes), tmp_path / "run"))
         assert not (tmp_path / "run").exists()

@@ -1,4 +1,6 @@
-"""Training honours the exclusion list of the corpus doctor: as written by it, against its rules, and in a whole run."""
+"""Training honours the exclusion list of the corpus doctor: as written by it, against its rules,
+and in a whole run.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +86,18 @@ def test_the_list_of_the_doctor_is_honoured(tmp_path: Path) -> None:
     train = corpus(tmp_path / "train.jsonl", TEXTS)
     test = corpus(tmp_path / "test.jsonl", {"t1": COPIED.replace(" .", "."), "t2": "heart failure"})
     target = tmp_path / "list.tsv"
-    argv = ["corpus", "check", "--train", train, "--test", test, "--exclude-list", target, "-o", tmp_path / "r.md"]
+    argv = [
+        "corpus",
+        "check",
+        "--train",
+        train,
+        "--test",
+        test,
+        "--exclude-list",
+        target,
+        "-o",
+        tmp_path / "r.md",
+    ]
     assert main(list(map(str, argv))) == 3  # the copy is an error in the corpus
     given = CorpusSettings(train=str(train), dev=str(train), exclude=str(target))
     documents, notes = left(given)
@@ -109,26 +122,44 @@ def test_the_rules(settings: Callable[..., CorpusSettings]) -> None:
     assert kept(settings(row("x", TEXTS["a"], **elsewhere))) == ["b", "c"]
     assert kept(settings(row("x", TEXTS["a"], of_part="dev", **elsewhere))) == ["b", "c"]
     # Of two copies in training data one may stay: the id decides.
-    assert kept(settings(row("x", TEXTS["a"], **elsewhere, **of_train), row("b", TEXTS["b"], **of_train))) == ["a", "c"]
-    assert kept(settings(row("a", TEXTS["a"], reason="near-duplicate", similarity=0.8))) == ["b", "c"]
+    assert kept(
+        settings(row("x", TEXTS["a"], **elsewhere, **of_train), row("b", TEXTS["b"], **of_train))
+    ) == ["a", "c"]
+    assert kept(settings(row("a", TEXTS["a"], reason="near-duplicate", similarity=0.8))) == [
+        "b",
+        "c",
+    ]
     assert kept(settings()) == ["a", "b", "c"]
 
 
 def test_documents_of_dev_stay_and_it_is_said(settings: Callable[..., CorpusSettings]) -> None:
     notes = left(settings(row("a", TEXTS["a"]), row("d", "chronic pain .", part="dev")))[1]
-    assert notes[-1] == "dev: the list names 1 document of dev; they stay, for nothing is learned from dev"
+    assert (
+        notes[-1]
+        == "dev: the list names 1 document of dev; they stay, for nothing is learned from dev"
+    )
 
 
-def test_a_list_about_dev_and_test_alone_leaves_all_of_train(settings: Callable[..., CorpusSettings]) -> None:
-    assert kept(settings(row("d", "chronic pain .", part="dev"), row("t", "fever", part="test"))) == ["a", "b", "c"]
+def test_a_list_about_dev_and_test_alone_leaves_all_of_train(
+    settings: Callable[..., CorpusSettings],
+) -> None:
+    assert kept(
+        settings(row("d", "chronic pain .", part="dev"), row("t", "fever", part="test"))
+    ) == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        ([row("a", "another text")], "was made for other texts: 1 of the 1 documents that it names"),
+        (
+            [row("a", "another text")],
+            "was made for other texts: 1 of the 1 documents that it names",
+        ),
         ([row("a", TEXTS["a"]), row("b", "x")], "1 of the 2 documents .* the first is 'b'"),
-        ([row("x", "y", corpus="other.jsonl")], "names none of the 3 documents .* made for another corpus"),
+        (
+            [row("x", "y", corpus="other.jsonl")],
+            "names none of the 3 documents .* made for another corpus",
+        ),
         ([row("a", "y", corpus="other.jsonl")], "names none of the 3 documents"),
         ([row(name, text) for name, text in TEXTS.items()], "names every document"),
     ],
@@ -140,22 +171,30 @@ def test_a_list_for_something_else_is_refused(
         training_documents(settings(*rows))
 
 
-def test_what_is_no_list_is_refused(settings: Callable[..., CorpusSettings], tmp_path: Path) -> None:
+def test_what_is_no_list_is_refused(
+    settings: Callable[..., CorpusSettings], tmp_path: Path
+) -> None:
     given = settings()
     Path(str(given.exclude)).write_text("a\tb\n", encoding="utf-8")
     with pytest.raises(InputError, match="not an exclusion list"):
         training_documents(given)
     recipe = tmp_path / "r.toml"
-    recipe.write_text('name = "r"\n[corpus]\ntrain = "a"\ndev = "b"\nexclude = ""\n[model]\nencoder = "e"\n')
+    recipe.write_text(
+        'name = "r"\n[corpus]\ntrain = "a"\ndev = "b"\nexclude = ""\n[model]\nencoder = "e"\n'
+    )
     with pytest.raises(RecipeError, match=r"corpus\.exclude = '' is not allowed"):
         read_recipe(recipe)
 
 
 def test_a_recipe_names_it(tmp_path: Path) -> None:
     recipe = tmp_path / "r.toml"
-    recipe.write_text('name = "r"\n[corpus]\ntrain = "a"\ndev = "b"\nexclude = "l.tsv"\n[model]\nencoder = "e"\n')
+    recipe.write_text(
+        'name = "r"\n[corpus]\ntrain = "a"\ndev = "b"\nexclude = "l.tsv"\n[model]\nencoder = "e"\n'
+    )
     assert read_recipe(recipe).files()["corpus.exclude"] == str((tmp_path / "l.tsv").resolve())
-    silent = parse_recipe({"name": "r", "corpus": {"train": "a", "dev": "b"}, "model": {"encoder": "e"}}, origin="r")
+    silent = parse_recipe(
+        {"name": "r", "corpus": {"train": "a", "dev": "b"}, "model": {"encoder": "e"}}, origin="r"
+    )
     assert '"exclude":' not in recipe_text(silent)
     assert "corpus.exclude" not in silent.files()
 
@@ -170,17 +209,23 @@ def test_its_content_is_part_of_the_identity_of_a_run(
     first = identity(row("a", TEXTS["a"]))
     assert first != identity(row("b", TEXTS["b"]))
     assert first == identity(row("a", TEXTS["a"]))
-    bare = msgspec.structs.replace(tiny_recipe(), corpus=msgspec.structs.replace(settings(), exclude=msgspec.UNSET))
+    bare = msgspec.structs.replace(
+        tiny_recipe(), corpus=msgspec.structs.replace(settings(), exclude=msgspec.UNSET)
+    )
     assert recipe_hash(bare, data_hashes(bare)) not in (first, identity())
     moved = settings(row("a", TEXTS["a"]))
     (tmp_path / "elsewhere").mkdir()
     target = Path(str(moved.exclude)).rename(tmp_path / "elsewhere" / "l.tsv")
-    recipe = msgspec.structs.replace(tiny_recipe(), corpus=msgspec.structs.replace(moved, exclude=str(target)))
+    recipe = msgspec.structs.replace(
+        tiny_recipe(), corpus=msgspec.structs.replace(moved, exclude=str(target))
+    )
     assert recipe_hash(recipe, data_hashes(recipe)) == first
 
 
 def test_weak_labels_are_made_of_what_is_left(
-    settings: Callable[..., CorpusSettings], tiny_recipe: Callable[..., Recipe], toy_dictionary: dict[str, str]
+    settings: Callable[..., CorpusSettings],
+    tiny_recipe: Callable[..., Recipe],
+    toy_dictionary: dict[str, str],
 ) -> None:
     recipe = tiny_recipe(distant=toy_dictionary)
     parts = read_parts(settings(row("a", TEXTS["a"])), weak_labels(recipe))

@@ -1,4 +1,6 @@
-"""A recipe that leaves out what train needs least: which pieces stay, and what a model with fewer pieces computes."""
+"""A recipe that leaves out what train needs least: which pieces stay, and what a model with
+fewer pieces computes.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def documents(texts: tuple[str, ...] = TEXTS) -> list[Document]:
 
 @given(counts=st.lists(st.integers(0, 4), min_size=1, max_size=12), most=st.integers(1, 14))
 def test_the_most_frequent_stay(counts: list[int], most: int) -> None:
-    ranked = sorted((number for number, count in enumerate(counts) if count), key=lambda n: (-counts[n], n))
+    ranked = sorted(
+        (number for number, count in enumerate(counts) if count), key=lambda n: (-counts[n], n)
+    )
     assert most_frequent(np.array(counts, dtype=np.int64), most) == ranked[:most]
 
 
@@ -57,10 +61,18 @@ def test_pieces_are_counted_as_in_a_slow_loop(encoder: Path) -> None:
 
 def test_text_of_pieces_that_stay_is_read_and_computed_as_before(encoder: Path) -> None:
     before = load_pretrained(str(encoder))
-    after, note = reduce_vocabulary(load_pretrained(str(encoder)), documents(), pieces=3)  # aspirin, rat, tea
+    # aspirin, rat, tea
+    after, note = reduce_vocabulary(load_pretrained(str(encoder)), documents(), pieces=3)
     assert f"{after.tokenizer.size:,}" in note
     known = set(after.tokenizer.tokens)
-    assert known == {*SPECIAL, *LETTERS, *(f"##{letter}" for letter in LETTERS), "aspirin", "rat", "tea"}
+    assert known == {
+        *SPECIAL,
+        *LETTERS,
+        *(f"##{letter}" for letter in LETTERS),
+        "aspirin",
+        "rat",
+        "tea",
+    }
     ((whole, _),) = before.tokenizer.encode(["pain"])
     ((cut, _),) = after.tokenizer.encode(["pain"])
     assert (len(whole), len(cut)) == (1, 4)
@@ -78,21 +90,31 @@ def test_a_trained_model_answers_as_before_on_text_whose_pieces_stay(
 ) -> None:
     finish(tiny_recipe(training={"epochs": 3}), tmp_path / "first")
     still = {"epochs": 1, "learning_rate": 1e-30, "weight_decay": 0.0}  # a step changes no weight
-    changes: dict[str, Any] = {"model": {"encoder": "", "start": str(tmp_path / "first")}, "training": still}
+    changes: dict[str, Any] = {
+        "model": {"encoder": "", "start": str(tmp_path / "first")},
+        "training": still,
+    }
     finish(tiny_recipe(**changes, vocabulary={"pieces": 10_000}), tmp_path / "second")
     export_model(tmp_path / "second", tmp_path / "exported", int8=False)
     texts = list(read(toy_corpus))
     said = [
-        [(patch.add, [m.score for m in patch.add]) for patch in load(tmp_path / name).predict(texts)]
+        [
+            (patch.add, [m.score for m in patch.add])
+            for patch in load(tmp_path / name).predict(texts)
+        ]
         for name in ("first", "second")
     ]
     assert said[0] == said[1]
     assert any(found for found, _ in said[0])
-    exported = [[m.spans for m in patch.add] for patch in load(tmp_path / "exported").predict(texts)]
+    exported = [
+        [m.spans for m in patch.add] for patch in load(tmp_path / "exported").predict(texts)
+    ]
     assert exported == [[m.spans for m in found] for found, _ in said[1]]
 
 
-def test_a_run_with_fewer_pieces_goes_on_as_if_nothing_had_happened(tiny_recipe: Maker, tmp_path: Path) -> None:
+def test_a_run_with_fewer_pieces_goes_on_as_if_nothing_had_happened(
+    tiny_recipe: Maker, tmp_path: Path
+) -> None:
     recipe = tiny_recipe(training={"epochs": 2}, vocabulary={"pieces": 4})
     finish(recipe, tmp_path / "whole")
     events = run_recipe(recipe, tmp_path / "run")

@@ -23,7 +23,9 @@ from fascicle.training.filter.judging import Confusion
     apart=st.floats(0.01, 0.45),
     seed=st.integers(0, 5),
 )
-def test_no_document_is_in_two_parts(identifiers: list[str], held: float, apart: float, seed: int) -> None:
+def test_no_document_is_in_two_parts(
+    identifiers: list[str], held: float, apart: float, seed: int
+) -> None:
     settings = FilterSettings(held_out=held, threshold_part=apart)
     for dev in (True, False):
         split = split_documents(identifiers, settings, seed=seed, dev=dev)
@@ -39,7 +41,9 @@ def test_no_document_is_in_two_parts(identifiers: list[str], held: float, apart:
 
 def test_another_seed_draws_others() -> None:
     names = [str(i) for i in range(40)]
-    drawn = {split_documents(names, FilterSettings(), seed=seed, dev=True).held_out for seed in range(5)}
+    drawn = {
+        split_documents(names, FilterSettings(), seed=seed, dev=True).held_out for seed in range(5)
+    }
     assert len(drawn) == 5
 
 
@@ -52,7 +56,10 @@ def test_dev_needs_three_documents() -> None:
 
 
 def data_of(labels: list[int], positives: int = 0) -> FilterSet:
-    inputs = [EncodedMention(ids=np.arange(1, 3 + at % 5), cropped=False, cut=False) for at in range(len(labels))]
+    inputs = [
+        EncodedMention(ids=np.arange(1, 3 + at % 5), cropped=False, cut=False)
+        for at in range(len(labels))
+    ]
     for at, one in enumerate(inputs):
         one.ids[0] = 100 + at  # tells which it is
     return FilterSet(inputs=inputs, labels=np.array(labels), pad=0, positives=positives)
@@ -67,10 +74,15 @@ def test_an_epoch_has_all_incorrect_and_as_many_correct_examples(positives: int)
     for epoch in range(8):
         batches = list(data.batches(size=4, seed=1, epoch=epoch))
         again = list(data.batches(size=4, seed=1, epoch=epoch))
-        assert all(torch.equal(a[0]["input_ids"], b[0]["input_ids"]) for a, b in zip(batches, again, strict=True))
+        assert all(
+            torch.equal(a[0]["input_ids"], b[0]["input_ids"])
+            for a, b in zip(batches, again, strict=True)
+        )
         assert len(batches) == data.count(4)
         found = [
-            (int(row[0]) - 100, int(y)) for x, t in batches for row, y in zip(x["input_ids"], t["filter"], strict=True)
+            (int(row[0]) - 100, int(y))
+            for x, t in batches
+            for row, y in zip(x["input_ids"], t["filter"], strict=True)
         ]
         assert all(labels[i] == y for i, y in found)
         assert len(set(found)) == len(found) == 6 + wanted
@@ -87,7 +99,9 @@ def test_one_class_alone_teaches_nothing(label: int, said: str) -> None:
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), max_size=30))
 def test_verdicts(judged: list[tuple[float, int]]) -> None:
-    verdict = Confusion.of(np.array([p for p, _ in judged]), np.array([y for _, y in judged], dtype=np.int64))
+    verdict = Confusion.of(
+        np.array([p for p, _ in judged]), np.array([y for _, y in judged], dtype=np.int64)
+    )
     right = sum((p >= 0.5) == bool(y) for p, y in judged)
     assert verdict.accuracy == (right / len(judged) if judged else 0.0)
     kept, true = sum(p >= 0.5 for p, _ in judged), sum(y for _, y in judged)

@@ -1,4 +1,6 @@
-"""Training a filter: what its folder holds, that a kill changes nothing, what is refused, and what it is used for."""
+"""Training a filter: what its folder holds, that a kill changes nothing, what is refused, and
+what it is used for.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ def documents(tiny_recipe: Callable[..., Recipe]) -> list[Document]:
 
 
 def wrong(document: Document) -> list[Mention]:
-    """Mistakes that the prompt gives away, for the encoder knows nothing: words as drugs, of which there are none."""
+    """Mistakes that the prompt gives away, for the encoder knows nothing: words as drugs, of
+    which there are none.
+    """
     return [Mention((word,), "drug") for word in document.words or ()][:4]
 
 
@@ -89,11 +93,15 @@ def make(tiny_encoder: Path, toy_corpus: Path, tiny_run: Path, mistakes: Path) -
 
 
 @pytest.fixture(scope="module")
-def trained(make: Maker, mistakes: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Any]]:
+def trained(
+    make: Maker, mistakes: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, list[Any]]:
     folder = tmp_path_factory.mktemp("filter") / "run"
     members = {"train": [str(mistakes)]}  # cross-fitted
     training = {"epochs": 12, "learning_rate": 2e-3}
-    recipe = make(training=training, members=members, model={"pool": "mean"}, filter={"positives": 3})
+    recipe = make(
+        training=training, members=members, model={"pool": "mean"}, filter={"positives": 3}
+    )
     return folder, finish(recipe, folder)
 
 
@@ -110,7 +118,9 @@ def test_a_run_folder(trained: tuple[Path, list[Any]]) -> None:
     scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
     assert scores["threshold"]["documents"] == 2
     found = scores["on_threshold_documents"]
-    assert found["union"]["recall"] >= max(found["run"]["recall"], found["mistakes"]["recall"], found["kept"]["recall"])
+    assert found["union"]["recall"] >= max(
+        found["run"]["recall"], found["mistakes"]["recall"], found["kept"]["recall"]
+    )
     assert found["kept"]["f1"] >= found["half"]["f1"]
     assert read_filter_manifest(folder / "best").threshold == last.threshold
     run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
@@ -122,7 +132,9 @@ def test_a_run_folder(trained: tuple[Path, list[Any]]) -> None:
     assert split["train"]["threshold"] == []
 
 
-def test_it_learns_what_it_is_shown(trained: tuple[Path, list[Any]], documents: list[Document]) -> None:
+def test_it_learns_what_it_is_shown(
+    trained: tuple[Path, list[Any]], documents: list[Document]
+) -> None:
     folder, _ = trained
     judge = load_filter(folder).with_threshold(0.5)
     patches = judge.judge(documents, [[*d.layer(GOLD), *wrong(d)] for d in documents])
@@ -136,7 +148,9 @@ def test_it_learns_what_it_is_shown(trained: tuple[Path, list[Any]], documents: 
 def test_the_epoch_is_chosen_by_what_is_kept(
     make: Maker, tmp_path: Path, tiny_run: Path, documents: list[Document]
 ) -> None:
-    """The F1 of the filtered predictions on the held-out documents, at the best of all thresholds, by plain search."""
+    """The F1 of the filtered predictions on the held-out documents, at the best of all
+    thresholds, by plain search.
+    """
     hard = {d.id: [Mention((word,), "Disease") for word in d.words or ()][:3] for d in documents}
     mistakes = write_said(tmp_path / "hard.jsonl", documents, hard)
     recipe = make(
@@ -156,17 +170,24 @@ def test_the_epoch_is_chosen_by_what_is_kept(
     assert len(set(merits.values())) > 1
     split = json.loads((folder / "split.json").read_text(encoding="utf-8"))["dev"]["held_out"]
     held = [d for d in read_parts(recipe.corpus).dev if d.id in split]
-    said = [{p.id: p.mentions for p in read(Source(path=str(path)))} for path in (predicted(tiny_run), mistakes)]
+    said = [
+        {p.id: p.mentions for p in read(Source(path=str(path)))}
+        for path in (predicted(tiny_run), mistakes)
+    ]
     union = [list({(m.type, m.spans): m for one in said for m in one[d.id]}.values()) for d in held]
     chances = list(load_filter(folder).chances(held, union))
-    flat = [(d.id, m.type, m.spans) for d, mentions in zip(held, union, strict=True) for m in mentions]
+    flat = [
+        (d.id, m.type, m.spans) for d, mentions in zip(held, union, strict=True) for m in mentions
+    ]
     gold = {(d.id, m.type, m.spans) for d in held for m in d.layer(GOLD)}
     f1 = []
     for cut, _ in chances:
         kept = {key for key, (chance, _) in zip(flat, chances, strict=True) if chance >= cut}
         f1.append(2 * len(kept & gold) / (len(kept) + len(gold)))
     assert merits[best.epoch] == pytest.approx(max(f1))
-    line = json.loads((folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()[best.epoch - 1])
+    line = json.loads(
+        (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()[best.epoch - 1]
+    )
     assert line["held_out"]["kept-f1"] == merits[best.epoch]
 
 
@@ -182,17 +203,23 @@ def test_what_is_kept_needs_gold_in_the_held_out_documents(
 
     bare = [msgspec.structs.replace(d, mentions=()) for d in documents]
     write_documents(tmp_path / "dev.jsonl", bare)
-    said = write_said(tmp_path / "said.jsonl", bare, {d.id: [*d.layer(GOLD), *wrong(d)] for d in documents})
+    said = write_said(
+        tmp_path / "said.jsonl", bare, {d.id: [*d.layer(GOLD), *wrong(d)] for d in documents}
+    )
     recipe = make(
         corpus={"dev": str(tmp_path / "dev.jsonl"), "documents": "auto"},
         members={"dev": [str(said)]},
         filter={"select": "kept-f1"},
     )
-    with pytest.raises(RecipeError, match='"kept-f1" needs a gold mention in the held-out documents of dev'):
+    with pytest.raises(
+        RecipeError, match='"kept-f1" needs a gold mention in the held-out documents of dev'
+    ):
         finish(recipe, tmp_path / "run")
 
 
-def test_what_is_kept_depends_on_no_other_mention(trained: tuple[Path, list[Any]], documents: list[Document]) -> None:
+def test_what_is_kept_depends_on_no_other_mention(
+    trained: tuple[Path, list[Any]], documents: list[Document]
+) -> None:
     judge = load_filter(trained[0])
     found = [[*d.layer(GOLD), *wrong(d)] for d in documents]
     together = judge.judge(documents, found)
@@ -213,14 +240,19 @@ def test_the_onnx_graph_says_the_same(
     export_filter(folder, tmp_path / "small", sample=documents, int8=True)
     found = [[*d.layer(GOLD), *wrong(d)] for d in documents]
     given, exact, small = (
-        list(load_filter(f).chances(documents, found)) for f in (folder, tmp_path / "out", tmp_path / "small")
+        list(load_filter(f).chances(documents, found))
+        for f in (folder, tmp_path / "out", tmp_path / "small")
     )
     assert all(abs(a - b) < 1e-4 for (a, _), (b, _) in zip(given, exact, strict=True))
-    assert sum((a >= 0.5) == (b >= 0.5) for (a, _), (b, _) in zip(given, small, strict=True)) > 0.9 * len(given)
+    assert sum(
+        (a >= 0.5) == (b >= 0.5) for (a, _), (b, _) in zip(given, small, strict=True)
+    ) > 0.9 * len(given)
     assert load_filter(tmp_path / "out").name == "mine"
 
 
-def test_no_example_is_on_two_sides_and_gold_is_never_incorrect(make: Maker, mistakes: Path) -> None:
+def test_no_example_is_on_two_sides_and_gold_is_never_incorrect(
+    make: Maker, mistakes: Path
+) -> None:
     recipe = make(members={"dev": [str(mistakes)], "train": [str(mistakes)]})
     parts = read_parts(recipe.corpus)
     members = read_members(recipe, dev=parts.dev, train=parts.train)
@@ -229,7 +261,12 @@ def test_no_example_is_on_two_sides_and_gold_is_never_incorrect(make: Maker, mis
     for use in ("learn", "held_out"):
         documents, found = material.of(use)
         sides.append(
-            {(part, d.id) for part in material.splits for d in documents if d.id in getattr(material.splits[part], use)}
+            {
+                (part, d.id)
+                for part in material.splits
+                for d in documents
+                if d.id in getattr(material.splits[part], use)
+            }
         )
         for document, examples in zip(documents, found, strict=True):
             gold = {(m.type, m.spans) for m in document.layer(GOLD)}
@@ -250,7 +287,9 @@ def test_which_epochs_give_negatives(make: Maker, tiny_run: Path, tmp_path: Path
         parts = read_parts(recipe.corpus)
         (member,), _ = read_members(recipe, dev=parts.dev, train=parts.train)
         sizes[epochs] = len(member.wrong)
-        assert member.chosen == {p.id: p.mentions for p in read(Source(path=str(tiny_run / "predictions" / "dev.tsv")))}
+        assert member.chosen == {
+            p.id: p.mentions for p in read(Source(path=str(tiny_run / "predictions" / "dev.tsv")))
+        }
     assert sizes == {"all": 13, "best": 1, "last": 2}
     packed = tmp_path / "packed"
     packed.mkdir()
@@ -265,12 +304,20 @@ def test_which_epochs_give_negatives(make: Maker, tiny_run: Path, tmp_path: Path
     assert by_step.wrong == member.wrong
 
 
-def test_members_of_one_name_stay_two(make: Maker, documents: list[Document], tmp_path: Path) -> None:
+def test_members_of_one_name_stay_two(
+    make: Maker, documents: list[Document], tmp_path: Path
+) -> None:
     paths = []
     for at, name in enumerate(("a/dev", "b/dev", "union")):
         place = tmp_path / f"{name}.jsonl"
         place.parent.mkdir(exist_ok=True)
-        paths.append(str(write_said(place, documents, {documents[0].id: [Mention(((at, at + 2),), "Disease")]})))
+        paths.append(
+            str(
+                write_said(
+                    place, documents, {documents[0].id: [Mention(((at, at + 2),), "Disease")]}
+                )
+            )
+        )
     recipe = make(members={"dev": paths})
     parts = read_parts(recipe.corpus)
     members, _ = read_members(recipe, dev=parts.dev, train=parts.train)
@@ -281,11 +328,15 @@ def test_members_of_one_name_stay_two(make: Maker, documents: list[Document], tm
 Bad = Callable[[Path, list[Document]], dict[str, Any]]
 
 
-def dev(given: Callable[[list[Document]], Said], *, others: Sequence[Document] = (), hashed: bool = True) -> Bad:
+def dev(
+    given: Callable[[list[Document]], Said], *, others: Sequence[Document] = (), hashed: bool = True
+) -> Bad:
     """The one member of dev says so, of the documents or of others."""
 
     def changes(folder: Path, documents: list[Document]) -> dict[str, Any]:
-        path = write_said(folder / "m.jsonl", list(others) or documents, given(documents), hashed=hashed)
+        path = write_said(
+            folder / "m.jsonl", list(others) or documents, given(documents), hashed=hashed
+        )
         return {"members": {"dev": [str(path)]}}
 
     return changes
@@ -301,14 +352,28 @@ def renamed(folder: Path, documents: list[Document]) -> dict[str, Any]:
 
 
 def other_texts(folder: Path, documents: list[Document]) -> dict[str, Any]:
-    return dev(lambda _: {}, others=[Document(id=d.id, text=d.text + "!") for d in documents])(folder, documents)
+    return dev(lambda _: {}, others=[Document(id=d.id, text=d.text + "!") for d in documents])(
+        folder, documents
+    )
 
 
 BAD: dict[str, tuple[Bad, type[FascicleError], list[str]]] = {
-    "one class": (dev(lambda d: {x.id: list(x.layer(GOLD)) for x in d}), InputError, ["made no mistake"]),
-    "marker": (lambda p, d: {"model": {"start_marker": "patient"}}, ModelError, ["marker 'patient'"]),
+    "one class": (
+        dev(lambda d: {x.id: list(x.layer(GOLD)) for x in d}),
+        InputError,
+        ["made no mistake"],
+    ),
+    "marker": (
+        lambda p, d: {"model": {"start_marker": "patient"}},
+        ModelError,
+        ["marker 'patient'"],
+    ),
     "other texts": (other_texts, InputError, ["m.jsonl", "another text", "10 documents"]),
-    "other documents": (dev(lambda _: {}, others=[Document(id="x", text="no")]), InputError, ["'x'", "dev"]),
+    "other documents": (
+        dev(lambda _: {}, others=[Document(id="x", text="no")]),
+        InputError,
+        ["'x'", "dev"],
+    ),
     "beyond": (dev(in_first((90, 99, "Disease")), hashed=False), InputError, ["ends at 99"]),
     "types": (dev(in_first((0, 3, "DISEASE"))), InputError, ["'DISEASE'", "Chemical, Disease"]),
     "a type that the recipe renames": (renamed, InputError, ["'Chemical'", "Disease, Drug"]),
@@ -317,8 +382,16 @@ BAD: dict[str, tuple[Bad, type[FascicleError], list[str]]] = {
         InputError,
         ["'Chem'", "Chemical, Disease", "did you mean 'Chemical'?"],
     ),
-    "validations": (lambda p, d: {"training": {"validate_every_steps": 5}}, RecipeError, ["validate_every_steps"]),
-    "no epochs": (lambda p, d: {"members": {"dev": [str(p)]}}, InputError, ["no predictions of epochs"]),
+    "validations": (
+        lambda p, d: {"training": {"validate_every_steps": 5}},
+        RecipeError,
+        ["validate_every_steps"],
+    ),
+    "no epochs": (
+        lambda p, d: {"members": {"dev": [str(p)]}},
+        InputError,
+        ["no predictions of epochs"],
+    ),
     "nothing": (lambda p, d: {"members": {"dev": [str(p / "no")]}}, InputError, ["does not exist"]),
     "folder on train": (lambda p, d: {"members": {"train": [str(p)]}}, InputError, ["is a folder"]),
     "too long": (lambda p, d: {"reading": {"max_length": 128}}, RecipeError, ["64 pieces"]),
@@ -351,24 +424,44 @@ def test_runs_of_other_data_and_half_a_run(make: Maker, tiny_run: Path, tmp_path
         finish(make(members={"dev": [str(copy)]}), tmp_path / "run")
 
 
-def test_a_floor_that_cannot_be_reached_is_told(make: Maker, tmp_path: Path, documents: list[Document]) -> None:
+def test_a_floor_that_cannot_be_reached_is_told(
+    make: Maker, tmp_path: Path, documents: list[Document]
+) -> None:
     nothing_right = {d.id: [Mention((d.words or ())[-1:], "Disease")] for d in documents}
     path = write_said(tmp_path / "wrong.jsonl", documents, nothing_right)
-    recipe = make(members={"dev": [str(path)]}, filter={"threshold": "recall", "floor": 0.9}, training={"epochs": 1})
+    recipe = make(
+        members={"dev": [str(path)]},
+        filter={"threshold": "recall", "floor": 0.9},
+        training={"epochs": 1},
+    )
     *events, last = finish(recipe, tmp_path / "run")
     assert last.threshold.value == 0.5
-    assert any(isinstance(e, Note) and e.text.startswith("the threshold stays 0.5, for none") for e in events)
+    assert any(
+        isinstance(e, Note) and e.text.startswith("the threshold stays 0.5, for none")
+        for e in events
+    )
 
 
 def test_types_that_the_gold_lacks_are_told(
-    make: Maker, tmp_path: Path, documents: list[Document], capsys: pytest.CaptureFixture[str], toy_corpus: Path
+    make: Maker,
+    tmp_path: Path,
+    documents: list[Document],
+    capsys: pytest.CaptureFixture[str],
+    toy_corpus: Path,
 ) -> None:
     said = {d.id: [*d.layer(GOLD), Mention((d.words or ())[-1:], "Xylem")] for d in documents}
     path = write_said(tmp_path / "m.jsonl", documents, said)
     recipe = make(members={"dev": [str(path)]}, training={"epochs": 1})
     told = [event.text for event in finish(recipe, tmp_path / "run") if isinstance(event, Note)]
     assert "m predicts what the gold never has, and all of it is learnt as incorrect: Xylem" in told
-    where = ["--filter", str(tmp_path / "run"), "--texts", str(toy_corpus), "--documents", "sentence"]
+    where = [
+        "--filter",
+        str(tmp_path / "run"),
+        "--texts",
+        str(toy_corpus),
+        "--documents",
+        "sentence",
+    ]
     assert main(["combine", "meta", str(path), *where, "-o", str(tmp_path / "kept.jsonl")]) == 0
     notes = capsys.readouterr().err
     assert "what it is to judge has the type 'Xylem', which the filter has not" in notes
@@ -381,20 +474,32 @@ def read_all(path: Path) -> dict[str, dict[tuple[Any, ...], float | None]]:
 
 
 def test_from_the_command_line(
-    trained: tuple[Path, list[Any]], toy_corpus: Path, mistakes: Path, tiny_run: Path, tmp_path: Path, capsys: Any
+    trained: tuple[Path, list[Any]],
+    toy_corpus: Path,
+    mistakes: Path,
+    tiny_run: Path,
+    tmp_path: Path,
+    capsys: Any,
 ) -> None:
     other = str(tiny_run / "predictions" / "test.tsv")
     where = ["--filter", str(trained[0]), "--texts", str(toy_corpus), "--documents", "sentence"]
-    assert main(["combine", "union", str(mistakes), other, "-o", str(tmp_path / "union.jsonl")]) == 0
+    assert (
+        main(["combine", "union", str(mistakes), other, "-o", str(tmp_path / "union.jsonl")]) == 0
+    )
     for name, more in {"meta": [], "all": ["--threshold", "0"]}.items():
         out = str(tmp_path / f"{name}.jsonl")
         assert main(["combine", "meta", str(mistakes), other, *where, *more, "-o", out]) == 0
     union, meta, all_ = (read_all(tmp_path / f"{n}.jsonl") for n in ("union", "meta", "all"))
-    assert {i: set(m) for i, m in all_.items()} == {i: set(m) for i, m in union.items()}  # accept all: the union
+    # accept all: the union
+    assert {i: set(m) for i, m in all_.items()} == {i: set(m) for i, m in union.items()}
     value = load_filter(trained[0]).manifest.threshold.value
-    expected = {i: {key: p for key, p in found.items() if p is not None and p >= value} for i, found in all_.items()}
+    expected = {
+        i: {key: p for key, p in found.items() if p is not None and p >= value}
+        for i, found in all_.items()
+    }
     assert meta == expected
-    assert main(["combine", "meta", str(mistakes), *where, "-o", str(tmp_path / "one.jsonl")]) == 0  # of one system
+    # of one system
+    assert main(["combine", "meta", str(mistakes), *where, "-o", str(tmp_path / "one.jsonl")]) == 0
     assert read_all(tmp_path / "one.jsonl") == meta  # the other one found nothing more
     capsys.readouterr()
     errors = {
@@ -402,7 +507,13 @@ def test_from_the_command_line(
         "--texts is for the rule meta": ["union", str(mistakes), other, "--texts", "x"],
         "the threshold '2' is not allowed": ["meta", str(mistakes), *where, "--threshold", "2"],
         "holds no filter.json": ["meta", str(mistakes), "--filter", str(tmp_path), "--texts", "x"],
-        "lacks 10 documents": ["meta", str(mistakes), *where[:2], "--texts", str(trained[0] / "other.txt")],
+        "lacks 10 documents": [
+            "meta",
+            str(mistakes),
+            *where[:2],
+            "--texts",
+            str(trained[0] / "other.txt"),
+        ],
     }
     (trained[0] / "other.txt").write_text("other", encoding="utf-8")
     for said, arguments in errors.items():
@@ -416,8 +527,10 @@ def test_training_from_the_command_line(
 ) -> None:
     recipe = tmp_path / "meta.toml"
     recipe.write_text(
-        f'[corpus]\ntrain = "{toy_corpus}"\ndev = "{toy_corpus}"\ntest = "{toy_corpus}"\ndocuments = "sentence"\n'
-        f'[members]\ndev = ["{mistakes}"]\n[model]\nencoder = "{tiny_encoder}"\n[reading]\nmax_length = 48\n'
+        f'[corpus]\ntrain = "{toy_corpus}"\ndev = "{toy_corpus}"\ntest = '
+        f'"{toy_corpus}"\ndocuments = "sentence"\n'
+        f'[members]\ndev = ["{mistakes}"]\n[model]\nencoder = '
+        f'"{tiny_encoder}"\n[reading]\nmax_length = 48\n'
         '[filter]\nselect = "accuracy"\n[training]\nepochs = 1\nprecision = "fp32"\n',
         encoding="utf-8",
     )
@@ -429,14 +542,20 @@ def test_training_from_the_command_line(
     assert "combine meta PRED... --filter" in err
     assert main(["train", str(recipe), "-o", str(tmp_path / "other"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["epoch"] == 1
-    recipe.write_text(recipe.read_text(encoding="utf-8").replace("mistakes.jsonl", "no.jsonl"), encoding="utf-8")
+    recipe.write_text(
+        recipe.read_text(encoding="utf-8").replace("mistakes.jsonl", "no.jsonl"), encoding="utf-8"
+    )
     assert main(["train", str(recipe), "-o", str(tmp_path / "third")]) == 2
     assert "members.dev.0 of the recipe" in capsys.readouterr().err
     assert not (tmp_path / "third").exists()
 
 
 def test_other_names_for_types_are_refused_before_a_filter_too(
-    trained: tuple[Path, list[Any]], toy_corpus: Path, documents: list[Document], tmp_path: Path, capsys: Any
+    trained: tuple[Path, list[Any]],
+    toy_corpus: Path,
+    documents: list[Document],
+    tmp_path: Path,
+    capsys: Any,
 ) -> None:
     """The type is what the filter reads first: of another name for it, it has learnt nothing."""
     where = ["--filter", str(trained[0]), "--texts", str(toy_corpus), "--documents", "sentence"]
@@ -472,7 +591,8 @@ def test_an_ensemble_with_a_filter(
     union = [patch.add for patch in load(tiny_run / "best").predict(documents)]
     assert any(union)
     expected = [
-        {(m.type, m.spans): m.score for m in patch.add} for patch in load_filter(trained[0]).judge(documents, union)
+        {(m.type, m.spans): m.score for m in patch.add}
+        for patch in load_filter(trained[0]).judge(documents, union)
     ]
     for together in (1 << 30, 0):  # kept in memory, and opened for each call
         monkeypatch.setattr("fascicle.loading.TOGETHER", together)
@@ -483,13 +603,23 @@ def test_an_ensemble_with_a_filter(
             assert {(m.type, m.spans): m.score for m in patch.add}.items() <= kept.items()
             assert all(a.end <= b.start for a, b in pairwise(patch.add))
     capsys.readouterr()
-    scored = ["evaluate", str(toy_corpus), "--model", str(made), "--documents", "sentence", "--json"]
+    scored = [
+        "evaluate",
+        str(toy_corpus),
+        "--model",
+        str(made),
+        "--documents",
+        "sentence",
+        "--json",
+    ]
     assert main(scored) == 0
     assert json.loads(capsys.readouterr().out)["micro"]["predicted"] == sum(map(len, expected))
     manifest = json.loads((trained[0] / "best" / "filter.json").read_text(encoding="utf-8"))
     other = tmp_path / "other"
     shutil.copytree(trained[0] / "best", other)
-    (other / "filter.json").write_text(json.dumps({**manifest, "types": ["CHEMICAL", "DISEASE"]}), encoding="utf-8")
+    (other / "filter.json").write_text(
+        json.dumps({**manifest, "types": ["CHEMICAL", "DISEASE"]}), encoding="utf-8"
+    )
     assert main([*given[:-1], str(other), "-o", str(tmp_path / "no")]) == 2
     said = capsys.readouterr().err
     assert "never agree" in said

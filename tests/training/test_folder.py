@@ -69,7 +69,9 @@ def test_what_gave_something_stays(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs locks of folders")
 @pytest.mark.parametrize("resume", [False, True])
-def test_one_process_at_a_time_works_in_a_run_folder(tiny_recipe: Maker, tmp_path: Path, resume: bool) -> None:
+def test_one_process_at_a_time_works_in_a_run_folder(
+    tiny_recipe: Maker, tmp_path: Path, resume: bool
+) -> None:
     recipe, folder = tiny_recipe(training={"epochs": 2}), tmp_path / "run"
     first = run_recipe(recipe, folder)
     next(event for event in first if isinstance(event, Validated))
@@ -85,7 +87,10 @@ def test_one_process_at_a_time_works_in_a_run_folder(tiny_recipe: Maker, tmp_pat
 def test_a_new_run_holds_its_folder(tmp_path: Path) -> None:
     with remove_if_empty(tmp_path / "x", sign="metrics.jsonl") as start:
         start.make()
-        with pytest.raises(OutputError, match="another process"), remove_if_empty(tmp_path / "x", sign="metrics.jsonl"):
+        with (
+            pytest.raises(OutputError, match="another process"),
+            remove_if_empty(tmp_path / "x", sign="metrics.jsonl"),
+        ):
             pass
     with remove_if_empty(tmp_path / "x", sign="metrics.jsonl"):
         pass
@@ -108,7 +113,9 @@ def test_a_run_folder_behind_a_link(tmp_path: Path) -> None:
             pass
 
 
-def test_a_run_folder_where_there_are_no_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_folder_where_there_are_no_locks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fcntl = pytest.importorskip("fcntl")
 
     def none(*_: Any) -> None:
@@ -117,7 +124,10 @@ def test_a_run_folder_where_there_are_no_locks(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(fcntl, "flock", none)
     with pytest.raises(FailedError):
         begin(tmp_path / "x", sign=True)
-    with remove_if_empty(tmp_path / "x", sign="metrics.jsonl"), remove_if_empty(tmp_path / "x", sign="metrics.jsonl"):
+    with (
+        remove_if_empty(tmp_path / "x", sign="metrics.jsonl"),
+        remove_if_empty(tmp_path / "x", sign="metrics.jsonl"),
+    ):
         pass
 
 
@@ -135,7 +145,9 @@ def test_files_of_others_stay(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_another_process_made_stays(tmp_path: Path) -> None:
-    """Two runs are begun at the same time: the second one finds that it is too late, and removes nothing."""
+    """Two runs are begun at the same time: the second one finds that it is too late, and removes
+    nothing.
+    """
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "recipe.json").write_text("of the other one")
     with pytest.raises(OutputError, match="exists already"):
@@ -154,7 +166,9 @@ def test_training_that_fails_early_leaves_what_is_not_its_own(
             assert not (tmp_path / "run").exists()
 
 
-def test_files_in_the_folders_that_training_renews_are_kept(tiny_recipe: Maker, tmp_path: Path) -> None:
+def test_files_in_the_folders_that_training_renews_are_kept(
+    tiny_recipe: Maker, tmp_path: Path
+) -> None:
     folder = tmp_path / "run"
     for event in run_recipe(tiny_recipe(training={"epochs": 4}), folder):
         if isinstance(event, Validated) and event.epoch == 1:
@@ -180,7 +194,9 @@ def test_a_corpus_in_its_own_run_folder_is_refused(tmp_path: Path) -> None:
     check_inputs_outside(tmp_path / "run", {"corpus.train": str(tmp_path / "running.tsv")})
 
 
-def test_resuming_never_removes_a_run(tiny_recipe: Maker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resuming_never_removes_a_run(
+    tiny_recipe: Maker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "run"
     for event in run_recipe(tiny_recipe(training={"epochs": 2}), folder):
         if isinstance(event, Validated):
@@ -191,12 +207,19 @@ def test_resuming_never_removes_a_run(tiny_recipe: Maker, tmp_path: Path, monkey
     monkeypatch.setattr(recogniser, "Trainer", fails)
     with pytest.raises(FailedError):
         list(run_recipe(tiny_recipe(training={"epochs": 2}), folder, resume=True))
-    assert (folder / "best" / "model.safetensors").read_bytes() == (kept / "best" / "model.safetensors").read_bytes()
+    assert (folder / "best" / "model.safetensors").read_bytes() == (
+        kept / "best" / "model.safetensors"
+    ).read_bytes()
 
 
 @pytest.mark.parametrize(
     ("table", "key"),
-    [("training", "batch_size"), ("training", "epochs"), ("reading", "max_length"), ("reading", "overlap")],
+    [
+        ("training", "batch_size"),
+        ("training", "epochs"),
+        ("reading", "max_length"),
+        ("reading", "overlap"),
+    ],
 )
 def test_numbers_that_cannot_be_meant_are_refused(tiny_recipe: Maker, table: str, key: str) -> None:
     for value in (99999999999999999999, 2**63, 2**31):
@@ -214,8 +237,14 @@ def without(key: str) -> Callable[[bytes], bytes]:
     """A JSON object, or lines of them, without a key."""
 
     def change(content: bytes) -> bytes:
-        objects = [json.loads(line) for line in content.splitlines()] if b"\n{" in content else [json.loads(content)]
-        return b"\n".join(json.dumps({k: v for k, v in one.items() if k != key}).encode() for one in objects)
+        objects = (
+            [json.loads(line) for line in content.splitlines()]
+            if b"\n{" in content
+            else [json.loads(content)]
+        )
+        return b"\n".join(
+            json.dumps({k: v for k, v in one.items() if k != key}).encode() for one in objects
+        )
 
     return change
 
@@ -246,7 +275,10 @@ def stopped(tiny_recipe: Maker, tmp_path_factory: pytest.TempPathFactory) -> tup
         ("state/state.json", lambda content: None),
         ("state/state.safetensors", lambda content: content[: len(content) // 2]),
         ("state/state.safetensors", lambda content: None),
-        ("state/state.safetensors", lambda content: content[:-9] + bytes([content[-9] ^ 64]) + content[-8:]),
+        (
+            "state/state.safetensors",
+            lambda content: content[:-9] + bytes([content[-9] ^ 64]) + content[-8:],
+        ),
         ("state/since.json", without("losses")),
         ("state/since.json", lambda content: b""),
     ],
@@ -264,11 +296,16 @@ def test_what_a_run_cannot_go_on_from_is_one_sentence(
     assert {path: path.read_bytes() for path in (folder / "state").iterdir()} == before
 
 
-def test_the_state_of_another_model_is_refused(stopped: tuple[Recipe, Path], tmp_path: Path) -> None:
+def test_the_state_of_another_model_is_refused(
+    stopped: tuple[Recipe, Path], tmp_path: Path
+) -> None:
     folder = tmp_path / "run"
     shutil.copytree(stopped[1], folder)
     path = folder / "state" / "state.safetensors"
-    larger = {name: tensor.repeat(2) if tensor.ndim == 1 else tensor for name, tensor in load_file(path).items()}
+    larger = {
+        name: tensor.repeat(2) if tensor.ndim == 1 else tensor
+        for name, tensor in load_file(path).items()
+    }
     save_file(larger, path)
     with pytest.raises(OutputError, match="start a new run"):
         list(run_recipe(stopped[0], folder, resume=True))

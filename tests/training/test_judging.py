@@ -1,4 +1,6 @@
-"""The decision fitted on dev: the network runs once, and the best value is the best by plain search."""
+"""The decision fitted on dev: the network runs once, and the best value is the best by plain
+search.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ class Counting:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_it_is_the_best_value_by_plain_search(tiny_recipe: Maker, tmp_path: Path, family: str) -> None:
+def test_it_is_the_best_value_by_plain_search(
+    tiny_recipe: Maker, tmp_path: Path, family: str
+) -> None:
     recipe = tiny_recipe(model={"family": family, "pooling": "max"}, training={"epochs": 4})
     for _ in run_recipe(recipe, tmp_path / "run"):
         pass
@@ -54,7 +58,9 @@ def test_it_is_the_best_value_by_plain_search(tiny_recipe: Maker, tmp_path: Path
     once = scorer.runs
     expected = {}
     for value in BIASES:
-        changed = msgspec.structs.replace(manifest, decision=msgspec.structs.replace(manifest.decision, nothing=value))
+        changed = msgspec.structs.replace(
+            manifest, decision=msgspec.structs.replace(manifest.decision, nothing=value)
+        )
         patches = ModelPredictor(changed, tokenizer, scorer.scorer).predict(dev)
         found = {d.id: p.add for d, p in zip(dev, patches, strict=True)}
         expected[value] = score(layers(dev), found).micro.f1
@@ -67,7 +73,9 @@ def test_it_is_the_best_value_by_plain_search(tiny_recipe: Maker, tmp_path: Path
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_more_of_nothing_is_fewer_mentions(tiny_run: Path, tiny_recipe: Maker, tmp_path: Path, family: str) -> None:
+def test_more_of_nothing_is_fewer_mentions(
+    tiny_run: Path, tiny_recipe: Maker, tmp_path: Path, family: str
+) -> None:
     recipe = tiny_recipe(model={"family": family}, training={"epochs": 3})
     for _ in run_recipe(recipe, tmp_path / "run"):
         pass
@@ -77,13 +85,19 @@ def test_more_of_nothing_is_fewer_mentions(tiny_run: Path, tiny_recipe: Maker, t
     scorer = TorchScorer(model=load_model(best, manifest))
     counts = []
     for value in (-1000.0, 0.0, 1000.0):
-        changed = msgspec.structs.replace(manifest, decision=msgspec.structs.replace(manifest.decision, nothing=value))
-        counts.append(sum(len(p.add) for p in ModelPredictor(changed, tokenizer, scorer).predict(dev)))
+        changed = msgspec.structs.replace(
+            manifest, decision=msgspec.structs.replace(manifest.decision, nothing=value)
+        )
+        counts.append(
+            sum(len(p.add) for p in ModelPredictor(changed, tokenizer, scorer).predict(dev))
+        )
     assert counts[0] >= counts[1] >= counts[2] == 0
     assert counts[0] > 0
 
 
-def test_a_run_writes_it_down_and_ships_it(tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path) -> None:
+def test_a_run_writes_it_down_and_ships_it(
+    tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path
+) -> None:
     recipe = tiny_recipe(
         model={"family": "span", "negatives": 2},
         corpus={"test": str(toy_corpus)},
@@ -93,17 +107,32 @@ def test_a_run_writes_it_down_and_ships_it(tiny_recipe: Maker, toy_corpus: Path,
     *_, finished = run_recipe(recipe, tmp_path / "run")
     scores = json.loads((tmp_path / "run" / "scores.json").read_text(encoding="utf-8"))
     assert scores["nothing"] == read_manifest(tmp_path / "run" / "best").decision.nothing
-    assert scores["dev"]["micro"]["f1"] == max(scores["dev_f1_by_nothing"].values()) == finished.answer.dev.micro.f1
+    assert (
+        scores["dev"]["micro"]["f1"]
+        == max(scores["dev_f1_by_nothing"].values())
+        == finished.answer.dev.micro.f1
+    )
     export_model(tmp_path / "run", tmp_path / "fp32", int8=False)
     documents = [Document(id=d.id, text=d.text) for d in read_parts(recipe.corpus).dev]
-    ours, theirs = (load(f).predict(documents) for f in (tmp_path / "fp32", tmp_path / "run" / "best"))
+    ours, theirs = (
+        load(f).predict(documents) for f in (tmp_path / "fp32", tmp_path / "run" / "best")
+    )
     assert [{m.key for m in p.add} for p in ours] == [{m.key for m in p.add} for p in theirs]
-    assert all(np.isfinite(m.score) for p in ours for m in p.add if isinstance(m, Mention) and m.score is not None)
+    assert all(
+        np.isfinite(m.score)
+        for p in ours
+        for m in p.add
+        if isinstance(m, Mention) and m.score is not None
+    )
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_dev_is_read_once_and_to_the_same_scores(tiny_recipe: Maker, tmp_path: Path, family: str) -> None:
-    """However many values are tried, and whoever else reads the same documents with the same reader."""
+def test_dev_is_read_once_and_to_the_same_scores(
+    tiny_recipe: Maker, tmp_path: Path, family: str
+) -> None:
+    """However many values are tried, and whoever else reads the same documents with the same
+    reader.
+    """
     recipe = tiny_recipe(model={"family": family}, training={"epochs": 3})
     for _ in run_recipe(recipe, tmp_path / "run"):
         pass
@@ -135,9 +164,15 @@ class CountingTokenizer(PieceTokenizer):
         return super().encode(*args, **given)
 
 
-def test_types_that_do_not_compete_have_values_of_their_own(tiny_recipe: Maker, tmp_path: Path) -> None:
-    """Each is the best of its type by plain search, whatever the others have, and the run ships them."""
-    recipe = tiny_recipe(model={"family": "multilabel"}, training={"epochs": 8}, decision={"tune": "nothing"})
+def test_types_that_do_not_compete_have_values_of_their_own(
+    tiny_recipe: Maker, tmp_path: Path
+) -> None:
+    """Each is the best of its type by plain search, whatever the others have, and the run ships
+    them.
+    """
+    recipe = tiny_recipe(
+        model={"family": "multilabel"}, training={"epochs": 8}, decision={"tune": "nothing"}
+    )
     *_, finished = run_recipe(recipe, tmp_path / "run")
     best = tmp_path / "run" / "best"
     manifest, dev = read_manifest(best), read_parts(recipe.corpus).dev
@@ -159,7 +194,9 @@ def test_types_that_do_not_compete_have_values_of_their_own(tiny_recipe: Maker, 
     for kind, value in enumerate(own):
         tried = {bias: f1(kind, bias) for bias in BIASES}
         assert tried[value] == max(tried.values())
-        assert abs(value) == min(abs(bias) for bias, found in tried.items() if found == max(tried.values()))
+        assert abs(value) == min(
+            abs(bias) for bias, found in tried.items() if found == max(tried.values())
+        )
     with pytest.raises(ValueError, match="nothing_by_type"):
         msgspec.structs.replace(manifest, types=("Chemical",)).__post_init__()
 
@@ -168,8 +205,16 @@ def test_types_that_do_not_compete_have_values_of_their_own(tiny_recipe: Maker, 
 def test_each_type_of_a_bi_encoder_has_the_best_threshold_of_its_own(
     tiny_recipe: Maker, tmp_path: Path, decoding: str
 ) -> None:
-    """By plain search over the steps from the highest score down, with the other types out of the way."""
-    model = {"family": "binder", "thresholds": "dev-by-type", "decoding": decoding, "hidden": 16, "dropout": 0.0}
+    """By plain search over the steps from the highest score down, with the other types out of
+    the way.
+    """
+    model = {
+        "family": "binder",
+        "thresholds": "dev-by-type",
+        "decoding": decoding,
+        "hidden": 16,
+        "dropout": 0.0,
+    }
     recipe = tiny_recipe(model=model, training={"epochs": 3})
     *_, finished = run_recipe(recipe, tmp_path / "run")
     best = tmp_path / "run" / "best"
@@ -182,7 +227,9 @@ def test_each_type_of_a_bi_encoder_has_the_best_threshold_of_its_own(
 
     def scored(values: tuple[float, ...]) -> Any:
         decision = msgspec.structs.replace(manifest.decision, nothing_by_type=values)
-        patches = ModelPredictor(msgspec.structs.replace(manifest, decision=decision), tokenizer, scorer).predict(dev)
+        patches = ModelPredictor(
+            msgspec.structs.replace(manifest, decision=decision), tokenizer, scorer
+        ).predict(dev)
         return score(layers(dev), {d.id: p.add for d, p in zip(dev, patches, strict=True)})
 
     top = max(map(float, finished.answer.tuned["dev_f1_by_nothing"]))
@@ -199,8 +246,12 @@ def test_each_type_of_a_bi_encoder_has_the_best_threshold_of_its_own(
     assert scored(own).micro.f1 == finished.answer.dev.micro.f1
 
 
-def test_a_type_that_dev_lacks_has_the_threshold_that_is_best_for_all(tiny_recipe: Maker, tmp_path: Path) -> None:
-    recipe = tiny_recipe(model={"family": "binder", "thresholds": "dev-by-type"}, training={"epochs": 2})
+def test_a_type_that_dev_lacks_has_the_threshold_that_is_best_for_all(
+    tiny_recipe: Maker, tmp_path: Path
+) -> None:
+    recipe = tiny_recipe(
+        model={"family": "binder", "thresholds": "dev-by-type"}, training={"epochs": 2}
+    )
     for _ in run_recipe(recipe, tmp_path / "run"):
         pass
     best = tmp_path / "run" / "best"
@@ -211,7 +262,9 @@ def test_a_type_that_dev_lacks_has_the_threshold_that_is_best_for_all(tiny_recip
         for d in read_parts(recipe.corpus).dev
     ]
     tokenizer = PieceTokenizer.from_file(best / "tokenizer.json", pad=manifest.tokenizer.pad)
-    decision, tried = fit_threshold(manifest, tokenizer, TorchScorer(model=load_model(best, manifest)), dev)
+    decision, tried = fit_threshold(
+        manifest, tokenizer, TorchScorer(model=load_model(best, manifest)), dev
+    )
     good = [float(value) for value, f1 in tried.items() if f1 == max(tried.values())]
     assert decision.nothing_by_type
     assert min(good) <= decision.nothing_by_type[0] <= max(good)

@@ -51,9 +51,13 @@ def test_two_batches_add_up_to_one(tiny_recipe: Callable[..., Recipe], family: s
     windows = equal_windows(trainer, 16)
     gradients = []
     for groups in ([windows], [windows[:8], windows[8:]]):
-        batches = [next(only(trainer.data, g).batches(size=len(g), seed=1, epoch=0)) for g in groups]
+        batches = [
+            next(only(trainer.data, g).batches(size=len(g), seed=1, epoch=0)) for g in groups
+        ]
         total = sum(trainer._accumulate(*batch, share=1 / len(groups)) for batch in batches)
-        found = {n: p.grad.clone() for n, p in trainer.model.named_parameters() if p.grad is not None}
+        found = {
+            n: p.grad.clone() for n, p in trainer.model.named_parameters() if p.grad is not None
+        }
         gradients.append((total, found))
         trainer.optimizer.zero_grad(set_to_none=True)
     (whole, one), (parts, two) = gradients
@@ -73,7 +77,9 @@ def test_events_of_an_epoch(tiny_recipe: Callable[..., Recipe]) -> None:
     assert list(trainer.run()) == []
 
 
-def test_dropout_is_off_in_between_and_on_again(tiny_recipe: Callable[..., Recipe], tmp_path: Path) -> None:
+def test_dropout_is_off_in_between_and_on_again(
+    tiny_recipe: Callable[..., Recipe], tmp_path: Path
+) -> None:
     trainer = trainer_of(tiny_recipe(training={"epochs": 2}))
     seen = []
     for event in trainer.run():

@@ -15,7 +15,12 @@ from fascicle.models.model import NerModel
 from fascicle.models.nn.pooling import InputVectors
 from fascicle.settings.heads import CrfSettings
 from fascicle.settings.recipes.recogniser import TrainingSettings
-from fascicle.training.engine.optim import WeightAverage, make_optimizer, parameter_groups, rate_factor
+from fascicle.training.engine.optim import (
+    WeightAverage,
+    make_optimizer,
+    parameter_groups,
+    rate_factor,
+)
 
 transformers = pytest.importorskip("transformers")
 
@@ -26,14 +31,18 @@ def settings(**changes: Any) -> TrainingSettings:
 
 def model(family: str = "BertModel", config: str = "BertConfig") -> NerModel:
     sizes = {"vocab_size": 20, "hidden_size": 8, "num_hidden_layers": 3, "num_attention_heads": 2}
-    network = getattr(transformers, family)(getattr(transformers, config)(**sizes, intermediate_size=16))
+    network = getattr(transformers, family)(
+        getattr(transformers, config)(**sizes, intermediate_size=16)
+    )
     head = CrfTagger(CrfSettings(), Basis(types=["A"], width=8))
     return NerModel(Encoder(network), {"crf": head}, answer="crf")
 
 
 def test_warm_up_then_linear() -> None:
     factor = rate_factor(settings(warmup=0.25), steps=8)
-    assert [factor(s) for s in range(9)] == pytest.approx([1 / 3, 2 / 3, 1, 5 / 6, 4 / 6, 3 / 6, 2 / 6, 1 / 6, 0])
+    assert [factor(s) for s in range(9)] == pytest.approx(
+        [1 / 3, 2 / 3, 1, 5 / 6, 4 / 6, 3 / 6, 2 / 6, 1 / 6, 0]
+    )
 
 
 def test_warm_up_then_constant() -> None:
@@ -51,7 +60,10 @@ def test_every_step_has_a_rate(warmup: float, steps: int) -> None:
 def test_vectors_of_inputs_have_a_multiple_of_the_rate_of_heads() -> None:
     ner = model()
     ner.head("crf").units.vectors = InputVectors([3, 2], 8, dropout=0.0, rate=20.0)
-    for chosen, rate in ((settings(learning_rate=1e-4), 2e-3), (settings(head_learning_rate=1e-3), 2e-2)):
+    for chosen, rate in (
+        (settings(learning_rate=1e-4), 2e-3),
+        (settings(head_learning_rate=1e-3), 2e-2),
+    ):
         groups = list(parameter_groups(ner, chosen))
         rates = {p: g["lr"] for g in groups for p in g["params"]}  # type: ignore[attr-defined]
         assert len(rates) == len(list(ner.parameters()))
@@ -62,7 +74,9 @@ def test_vectors_of_inputs_have_a_multiple_of_the_rate_of_heads() -> None:
 @pytest.mark.parametrize("family", ["BertModel", "ElectraModel", "RobertaModel"])
 def test_every_parameter_is_in_one_group_with_its_rate(family: str) -> None:
     ner = model(family, family.replace("Model", "Config"))
-    chosen = settings(learning_rate=1e-3, head_learning_rate=1e-2, layer_decay=0.5, weight_decay=0.1)
+    chosen = settings(
+        learning_rate=1e-3, head_learning_rate=1e-2, layer_decay=0.5, weight_decay=0.1
+    )
     groups = list(parameter_groups(ner, chosen))
     found = {p: (g["lr"], g["weight_decay"]) for g in groups for p in g["params"]}  # type: ignore[attr-defined]
     listed = [p for g in groups for p in g["params"]]  # type: ignore[attr-defined]

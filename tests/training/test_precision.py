@@ -12,7 +12,13 @@ import torch
 from fascicle.models.encoder import load_pretrained
 from fascicle.settings.recipes.recogniser import Recipe, TrainingSettings
 from fascicle.training.engine.events import Note
-from fascicle.training.engine.loop import Trainer, computes_bf16, faster_precision, precision_on, slow_precision
+from fascicle.training.engine.loop import (
+    Trainer,
+    computes_bf16,
+    faster_precision,
+    precision_on,
+    slow_precision,
+)
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.recogniser.prepare import prepare
 from fascicle.training.run import run_recipe
@@ -56,18 +62,24 @@ def test_a_run_says_what_it_used(tiny_recipe: Maker, tmp_path: Path, precision: 
     facts = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
     timed = facts.get("step_seconds")
     assert bool(timed) is (precision == "auto" and bool(computes_bf16(CPU)))
-    assert facts["precision"] == (faster_precision(timed) if timed else precision_on(CPU, recipe.training))
+    assert facts["precision"] == (
+        faster_precision(timed) if timed else precision_on(CPU, recipe.training)
+    )
     slow = slow_precision(CPU, recipe.training)
     assert (Note(text=slow) in events) is bool(slow)
 
 
-@pytest.mark.parametrize(("bf16", "used"), [(0.5, "bf16"), (1.2, "bf16"), (1.3, "fp32"), (50.0, "fp32")])
+@pytest.mark.parametrize(
+    ("bf16", "used"), [(0.5, "bf16"), (1.2, "bf16"), (1.3, "fp32"), (50.0, "fp32")]
+)
 def test_fp32_is_taken_only_where_it_is_much_faster(bf16: float, used: str) -> None:
     """By chance a step takes a tenth longer, and chance must not decide what a run gives."""
     assert faster_precision({"fp32": 1.0, "bf16": bf16}) == used
 
 
-def test_timing_changes_nothing_and_a_resumed_run_keeps_its_arithmetic(tiny_recipe: Maker, tmp_path: Path) -> None:
+def test_timing_changes_nothing_and_a_resumed_run_keeps_its_arithmetic(
+    tiny_recipe: Maker, tmp_path: Path
+) -> None:
     recipe = tiny_recipe(training={"epochs": 1, "precision": "auto"})
     pretrained = load_pretrained(recipe.model.encoder)
     torch.manual_seed(1)

@@ -28,7 +28,14 @@ from fascicle.training.engine.events import Note, Validated
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.engine.optim import RowGradients
 from fascicle.training.raw.masking import LOGITS, NAME, PLACES, MaskedModel, PretrainingFinished
-from fascicle.training.raw.pretraining import Mask, MaskedSet, chosen_pieces, held_out_set, hidden_ids, predict_hidden
+from fascicle.training.raw.pretraining import (
+    Mask,
+    MaskedSet,
+    chosen_pieces,
+    held_out_set,
+    hidden_ids,
+    predict_hidden,
+)
 from fascicle.training.raw.windows import read_windows
 from fascicle.training.run import run_recipe
 
@@ -52,7 +59,8 @@ def data(encoder: Path, text: Path) -> MaskedSet:
     return MaskedSet(windows=windows, masking=MaskingSettings(), mask=mask)
 
 
-# -- What is hidden ----------------------------------------------------------------------------------------------------
+# -- What is hidden
+# ----------------------------------------------------------------------------------------------------
 
 
 class Drawn:
@@ -85,13 +93,22 @@ def words_of(begins: Any, special: Any) -> list[list[tuple[int, int]]]:
 flags = hnp.arrays(np.bool_, (3, 9))
 
 
-@given(flags, flags, hnp.arrays(np.float64, (3, 9), elements=st.floats(0, 1, exclude_max=True)), st.booleans())
-def test_what_is_guessed_equals_a_slow_loop(begins: Any, special: Any, draws: Any, whole: bool) -> None:
+@given(
+    flags,
+    flags,
+    hnp.arrays(np.float64, (3, 9), elements=st.floats(0, 1, exclude_max=True)),
+    st.booleans(),
+)
+def test_what_is_guessed_equals_a_slow_loop(
+    begins: Any, special: Any, draws: Any, whole: bool
+) -> None:
     special[0, 0] = False  # something can be guessed
     masking = MaskingSettings(share=0.4, whole_words=whole)
     found = chosen_pieces(begins, special, masking, Drawn(draws))  # type: ignore[arg-type]
     words = words_of(begins | (not whole), special)
-    picked = [word for word in words if draws[word[0]] < 0.4] or [min(words, key=lambda word: draws[word[0]])]
+    picked = [word for word in words if draws[word[0]] < 0.4] or [
+        min(words, key=lambda word: draws[word[0]])
+    ]
     assert set(zip(*np.nonzero(found), strict=True)) == {place for word in picked for place in word}
 
 
@@ -145,16 +162,21 @@ def test_each_epoch_reads_all_of_the_text_and_hides_other_words(data: MaskedSet)
     first, again, second, other = epoch(0), epoch(0), epoch(1), epoch(0, seed=2)
     assert original(first) == original(second) == original(other) == expected
     assert len(first) == data.count(4)
-    assert all(torch.equal(a[0]["input_ids"], b[0]["input_ids"]) for a, b in zip(first, again, strict=True))
+    assert all(
+        torch.equal(a[0]["input_ids"], b[0]["input_ids"]) for a, b in zip(first, again, strict=True)
+    )
     assert not torch.equal(first[0][0]["input_ids"], second[0][0]["input_ids"])
     assert not torch.equal(first[0][0]["input_ids"], other[0][0]["input_ids"])
 
 
-# -- The loss ----------------------------------------------------------------------------------------------------------
+# -- The loss
+# ----------------------------------------------------------------------------------------------------------
 
 
 def test_the_loss_of_some_rows_is_that_of_all(encoder: Path, data: MaskedSet) -> None:
-    """Against logits of every place and a loss that ignores those where nothing is guessed, gradients included."""
+    """Against logits of every place and a loss that ignores those where nothing is guessed,
+    gradients included.
+    """
     torch.manual_seed(1)
     model = MaskedModel(load_pretrained(str(encoder)).encoder).eval()
     batch, targets = next(data.batches(size=4, seed=1, epoch=0))
@@ -193,8 +215,12 @@ def test_the_embeddings_are_the_last_layer(encoder: Path) -> None:
     assert changed.nonzero().flatten().tolist() == [5]
 
 
-def test_gradients_of_rows_and_of_the_last_layer_are_added(encoder: Path, data: MaskedSet, monkeypatch: Any) -> None:
-    """The loop reads the embeddings with gradients of rows; those of the tied last layer are dense."""
+def test_gradients_of_rows_and_of_the_last_layer_are_added(
+    encoder: Path, data: MaskedSet, monkeypatch: Any
+) -> None:
+    """The loop reads the embeddings with gradients of rows; those of the tied last layer are
+    dense.
+    """
     monkeypatch.setattr("fascicle.training.engine.optim._LARGE", 1)
     torch.manual_seed(1)
     model = MaskedModel(load_pretrained(str(encoder)).encoder).eval()
@@ -242,17 +268,22 @@ def test_held_out_text_is_guessed_alike_each_time(encoder: Path, data: MaskedSet
     assert one["loss"] == pytest.approx(total / pieces, rel=1e-4)
 
 
-# -- Runs --------------------------------------------------------------------------------------------------------------
+# -- Runs
+# --------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def whole_run(encoder: Path, text: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Any]]:
+def whole_run(
+    encoder: Path, text: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, list[Any]]:
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("runs") / "run"
     return folder, finish(make_recipe(encoder, text, training={"epochs": 3}), folder)
 
 
-def test_perplexity_falls_and_the_folder_tells_it(whole_run: tuple[Path, list[Any]], encoder: Path) -> None:
+def test_perplexity_falls_and_the_folder_tells_it(
+    whole_run: tuple[Path, list[Any]], encoder: Path
+) -> None:
     folder, events = whole_run
     scored = [e.lines[0]["held_out"]["perplexity"] for e in events if isinstance(e, Validated)]
     ended = events[-1]
@@ -274,16 +305,22 @@ def test_perplexity_falls_and_the_folder_tells_it(whole_run: tuple[Path, list[An
 def test_the_result_is_an_encoder(whole_run: tuple[Path, list[Any]], encoder: Path) -> None:
     before, after = load_pretrained(str(encoder)), load_pretrained(str(whole_run[0] / "encoder"))
     assert after.tokenizer.sha256 == before.tokenizer.sha256
-    assert (after.tokenizer.pad, after.tokenizer.mask) == (before.tokenizer.pad, before.tokenizer.mask)
+    assert (after.tokenizer.pad, after.tokenizer.mask) == (
+        before.tokenizer.pad,
+        before.tokenizer.mask,
+    )
     states = [dict(one.encoder.network.state_dict()) for one in (before, after)]
     assert states[0].keys() == states[1].keys()
     assert not torch.equal(
-        states[0]["embeddings.word_embeddings.weight"], states[1]["embeddings.word_embeddings.weight"]
+        states[0]["embeddings.word_embeddings.weight"],
+        states[1]["embeddings.word_embeddings.weight"],
     )
 
 
 def stopped(recipe: PretrainingRecipe, folder: Path, after: int, *, resume: bool = False) -> None:
-    """Ends a run in the middle, as a kill would: whatever follows from the step is done, and no more."""
+    """Ends a run in the middle, as a kill would: whatever follows from the step is done, and no
+    more.
+    """
     events: Iterator[Any] = run_recipe(recipe, folder, resume=resume)
     for event in events:
         if isinstance(event, StepDone) and event.step > after:
@@ -294,7 +331,12 @@ def stopped(recipe: PretrainingRecipe, folder: Path, after: int, *, resume: bool
 @pytest.mark.parametrize("stops", [(3,), (7, 19), (12, 13, 30)])
 @pytest.mark.parametrize("minutes", [1e-9, 0.0])
 def test_a_kill_changes_nothing(
-    whole_run: tuple[Path, list[Any]], encoder: Path, text: Path, tmp_path: Path, stops: tuple[int, ...], minutes: float
+    whole_run: tuple[Path, list[Any]],
+    encoder: Path,
+    text: Path,
+    tmp_path: Path,
+    stops: tuple[int, ...],
+    minutes: float,
 ) -> None:
     """With checkpoints after every step, and with those of every fifth step alone."""
     recipe = make_recipe(encoder, text, training={"epochs": 3, "checkpoint_minutes": minutes})
@@ -304,12 +346,20 @@ def test_a_kill_changes_nothing(
     resumed = (tmp_path / "run").exists()  # a run that was never saved leaves no folder
     assert resumed or (minutes == 0.0 and stops == (3,))
     events = finish(recipe, tmp_path / "run", resume=resumed)
-    assert not resumed or any(isinstance(e, Note) and e.text.startswith("resumed after step") for e in events)
+    assert not resumed or any(
+        isinstance(e, Note) and e.text.startswith("resumed after step") for e in events
+    )
     if minutes and resumed:
         assert Note(text=f"resumed after step {stops[-1]}") in events
     assert metrics(tmp_path / "run") == metrics(whole_run[0])
-    weights = [load_file(folder / "encoder" / "model.safetensors") for folder in (tmp_path / "run", whole_run[0])]
-    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0].keys() | weights[1].keys())
+    weights = [
+        load_file(folder / "encoder" / "model.safetensors")
+        for folder in (tmp_path / "run", whole_run[0])
+    ]
+    assert all(
+        torch.equal(weights[0][name], weights[1][name])
+        for name in weights[0].keys() | weights[1].keys()
+    )
 
 
 def test_a_recogniser_is_trained_on_it(
@@ -317,11 +367,17 @@ def test_a_recogniser_is_trained_on_it(
 ) -> None:
     pretraining, recogniser = tmp_path / "pretrain.toml", tmp_path / "train.toml"
     pretraining.write_text(
-        f'name = "domain"\n[text]\nfiles = ["{text}"]\nwindow = 32\nheld_out = 0.2\n[model]\nencoder = "{encoder}"\n'
+        f'name = "domain"\n[text]\nfiles = ["{text}"]\nwindow = 32\nheld_out = '
+        f'0.2\n[model]\nencoder = "{encoder}"\n'
         "[vocabulary]\nprune = true\nadd_words = 9\nword_pieces = 2\n[training]\nbatch_size = 8\n",
         encoding="utf-8",
     )
-    assert main(["pretrain", str(pretraining), "-o", str(tmp_path / "run"), "--json", "--threads", "1"]) == 0
+    assert (
+        main(
+            ["pretrain", str(pretraining), "-o", str(tmp_path / "run"), "--json", "--threads", "1"]
+        )
+        == 0
+    )
     told = json.loads(capsys.readouterr().out)
     assert told["held_out"]["perplexity"] > 1
     recogniser.write_text(
@@ -339,7 +395,8 @@ def test_a_recogniser_is_trained_on_it(
     assert "[text]" in capsys.readouterr().err
 
 
-# -- Refusals ----------------------------------------------------------------------------------------------------------
+# -- Refusals
+# ----------------------------------------------------------------------------------------------------------
 
 
 def test_an_encoder_without_a_mask_token_is_refused(text: Path, tmp_path: Path) -> None:
@@ -356,7 +413,9 @@ def test_an_encoder_without_a_mask_token_is_refused(text: Path, tmp_path: Path) 
         ({"text": {"held_out": 1.0}}, "no text is left"),
     ],
 )
-def test_what_does_not_fit_is_refused(encoder: Path, text: Path, tmp_path: Path, tables: Any, said: str) -> None:
+def test_what_does_not_fit_is_refused(
+    encoder: Path, text: Path, tmp_path: Path, tables: Any, said: str
+) -> None:
     with pytest.raises(FascicleError, match=said):
         finish(make_recipe(encoder, text, **tables), tmp_path / "run")
     assert not (tmp_path / "run").exists()
@@ -395,15 +454,21 @@ def test_a_run_does_not_go_on_with_other_text(encoder: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("key", ["tokenizer", "windows", "held_out"])
-def test_a_run_of_a_version_that_wrote_less_does_not_go_on(encoder: Path, text: Path, tmp_path: Path, key: str) -> None:
+def test_a_run_of_a_version_that_wrote_less_does_not_go_on(
+    encoder: Path, text: Path, tmp_path: Path, key: str
+) -> None:
     recipe, facts = make_recipe(encoder, text), tmp_path / "run" / "run.json"
     stopped(recipe, tmp_path / "run", 8)
-    facts.write_text(json.dumps({name: value for name, value in read_json(facts).items() if name != key}))
+    facts.write_text(
+        json.dumps({name: value for name, value in read_json(facts).items() if name != key})
+    )
     with pytest.raises(OutputError, match=rf"run\.json .* no '{key}'"):
         finish(recipe, tmp_path / "run", resume=True)
 
 
-def test_without_held_out_text_there_is_no_perplexity(encoder: Path, text: Path, tmp_path: Path) -> None:
+def test_without_held_out_text_there_is_no_perplexity(
+    encoder: Path, text: Path, tmp_path: Path
+) -> None:
     events = finish(make_recipe(encoder, text, text={"held_out": 0.0}), tmp_path / "run")
     assert events[-1].held_out is None
     assert any(isinstance(event, Note) and "held out" in event.text for event in events)

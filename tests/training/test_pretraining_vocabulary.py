@@ -43,26 +43,44 @@ def test_pieces_and_words_are_counted_as_in_a_slow_loop(encoder: Path, text: Pat
     pieces = Counter(int(i) for one in texts for i in tokenizer.encode([one])[0][0])
     pieces.pop(tokenizer.unknown, None)
     for least in (1, 20, 100):
-        assert frequent_pieces(windows, least=least) == {i for i, count in pieces.items() if count >= least}
+        assert frequent_pieces(windows, least=least) == {
+            i for i, count in pieces.items() if count >= least
+        }
     words = Counter(word for one in texts for word in one.replace(".", " .").split())
     spread = Counter(word for one in texts for word in set(one.replace(".", " .").split()))
     assert len(set(spread.values())) > 3
-    for least, most, often, wide in ((2, 3, 1, 1), (2, 1, 1, 1), (3, 9, 1, 1), (2, 9, 40, 1), (2, 9, 1, 30)):
+    for least, most, often, wide in (
+        (2, 3, 1, 1),
+        (2, 1, 1, 1),
+        (3, 9, 1, 1),
+        (2, 9, 40, 1),
+        (2, 9, 1, 30),
+    ):
         cut = {word: len(tokenizer.encode([word])[0][0]) for word in words}
-        known = [w for w, n in cut.items() if n >= least and words[w] >= often and spread[w] >= wide and w.isalpha()]
+        known = [
+            w
+            for w, n in cut.items()
+            if n >= least and words[w] >= often and spread[w] >= wide and w.isalpha()
+        ]
         expected = sorted(known, key=lambda word: (-words[word], word))[:most]
-        asked = VocabularySettings(add_words=most, word_pieces=least, word_frequency=often, word_documents=wide)
+        asked = VocabularySettings(
+            add_words=most, word_pieces=least, word_frequency=often, word_documents=wide
+        )
         assert frequent_words(windows, tokenizer, asked) == tuple(expected)
     assert frequent_words(windows, tokenizer, VocabularySettings()) == ()
 
 
 def test_vectors_are_means_and_other_pieces_keep_theirs(encoder: Path, text: Path) -> None:
     before, made = load_pretrained(str(encoder)), load_pretrained(str(encoder))
-    windows = read_windows(TextSettings(files=(str(text),), window=32), before.tokenizer, seed=1).learned
+    windows = read_windows(
+        TextSettings(files=(str(text),), window=32), before.tokenizer, seed=1
+    ).learned
     after, _ = adapt_vocabulary(made, windows, VocabularySettings(**ALL))  # type: ignore[arg-type]
     old, new = (one.encoder.network.get_input_embeddings().weight for one in (before, after))  # type: ignore[operator]
     assert after.encoder.config.vocab_size == len(new) == after.tokenizer.size
-    ids = {word: after.tokenizer.id_of(word) for word in ("aspirin", "hepatitis", "patient", "[MASK]")}
+    ids = {
+        word: after.tokenizer.id_of(word) for word in ("aspirin", "hepatitis", "patient", "[MASK]")
+    }
     for word in ("aspirin", "hepatitis"):
         pieces = before.tokenizer.encode([word])[0][0]
         assert len(pieces) > 1
@@ -73,7 +91,9 @@ def test_vectors_are_means_and_other_pieces_keep_theirs(encoder: Path, text: Pat
     assert after.tokenizer.id_of("kidney") is None
 
 
-def test_a_text_is_read_alike_by_an_encoder_that_lost_what_it_does_not_need(encoder: Path, text: Path) -> None:
+def test_a_text_is_read_alike_by_an_encoder_that_lost_what_it_does_not_need(
+    encoder: Path, text: Path
+) -> None:
     before, made = load_pretrained(str(encoder)), load_pretrained(str(encoder))
     settings = TextSettings(files=(str(text),), window=32)
     windows = read_windows(settings, before.tokenizer, seed=1).learned
@@ -101,7 +121,9 @@ def test_a_run_with_another_vocabulary_goes_on_as_if_nothing_had_happened(
     events.close()  # type: ignore[attr-defined]
     finish(recipe, tmp_path / "run", resume=True)
     assert metrics(tmp_path / "run") == metrics(tmp_path / "whole")
-    one, other = (load_file(tmp_path / name / "encoder" / "model.safetensors") for name in ("run", "whole"))
+    one, other = (
+        load_file(tmp_path / name / "encoder" / "model.safetensors") for name in ("run", "whole")
+    )
     assert all(torch.equal(one[name], other[name]) for name in one.keys() | other.keys())
     facts = read_json(tmp_path / "run" / "run.json")
     loaded = load_pretrained(str(tmp_path / "run" / "encoder"))
@@ -112,13 +134,17 @@ def test_a_run_with_another_vocabulary_goes_on_as_if_nothing_had_happened(
     assert ids.tolist() == [loaded.tokenizer.id_of("aspirin")]
 
 
-def test_an_encoder_of_another_kind_is_refused(text: Path, tmp_path: Path, monkeypatch: Any) -> None:
+def test_an_encoder_of_another_kind_is_refused(
+    text: Path, tmp_path: Path, monkeypatch: Any
+) -> None:
     from tokenizers import Tokenizer, models, pre_tokenizers
 
     folder = make_encoder(tmp_path)
     pieces = {
         piece: i
-        for i, piece in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghijklmnopqrstuvwxyz."])
+        for i, piece in enumerate(
+            ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghijklmnopqrstuvwxyz."]
+        )
     }
     made = Tokenizer(models.BPE(pieces, [], unk_token="[UNK]"))
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()

@@ -1,4 +1,6 @@
-"""Instances of types drawn from train: sentences of the gold, the same for the same seed, and all can be read."""
+"""Instances of types drawn from train: sentences of the gold, the same for the same seed, and
+all can be read.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,13 @@ from fascicle.training.recogniser.prototypes import DrawSettings, draw_types
 from fascicle.training.run import run_recipe
 
 Maker = Callable[..., Recipe]
-BINDER = {"family": "binder", "type_view": "instances", "instances": 4, "hidden": 16, "dropout": 0.0}
+BINDER = {
+    "family": "binder",
+    "type_view": "instances",
+    "instances": 4,
+    "hidden": 16,
+    "dropout": 0.0,
+}
 GOOD = ("aspirin caused pain", "pain caused aspirin", "aspirin pain")
 DRAW = DrawSettings(number=4, seed=1, segmenter="rules@1")
 
@@ -51,20 +59,32 @@ def marked(documents: Sequence[Document]) -> set[tuple[str, str]]:
     }
 
 
-def test_they_are_sentences_of_train_drawn_by_the_seed(documents: list[Document], pretrained: Pretrained) -> None:
+def test_they_are_sentences_of_train_drawn_by_the_seed(
+    documents: list[Document], pretrained: Pretrained
+) -> None:
     found = draw_types(documents, ("Chemical", "Disease"), pretrained, draw=DRAW)
     assert found.names == ("Chemical", "Disease")
-    assert all((text, name) in marked(documents) for name, texts in examples(found).items() for text in texts)
+    assert all(
+        (text, name) in marked(documents)
+        for name, texts in examples(found).items()
+        for text in texts
+    )
     assert all(len(texts) == len(set(texts)) == 4 for texts in examples(found).values())
     assert draw_types(documents[::-1], ("Disease", "Chemical"), pretrained, draw=DRAW) == found
-    others = [draw_types(documents, ("Chemical", "Disease"), pretrained, draw=seeded(seed)) for seed in range(2, 6)]
+    others = [
+        draw_types(documents, ("Chemical", "Disease"), pretrained, draw=seeded(seed))
+        for seed in range(2, 6)
+    ]
     assert any(other != found for other in others)
     everything = draw_types(
-        documents, ("Chemical", "Disease"), pretrained, draw=DrawSettings(**{**vars(DRAW), "number": 1000})
+        documents,
+        ("Chemical", "Disease"),
+        pretrained,
+        draw=DrawSettings(**{**vars(DRAW), "number": 1000}),
     )
-    assert {(text.lower(), name) for name, texts in examples(everything).items() for text in texts} == {
-        (text.lower(), name) for text, name in marked(documents)
-    }
+    assert {
+        (text.lower(), name) for name, texts in examples(everything).items() for text in texts
+    } == {(text.lower(), name) for text, name in marked(documents)}
 
 
 def seeded(seed: int) -> DrawSettings:
@@ -81,14 +101,25 @@ def test_what_cannot_stand_for_a_type_is_left_out(pretrained: Pretrained) -> Non
         sentence("[[2]] aspirin", ("aspirin", "C")),
         sentence("cancer caused aspirin", ("aspirin", "C"), ("aspirin", "D")),
         sentence("aspirin \x07 caused pain", ("aspirin", "C")),
-        Document(id="apart", text="aspirin and its acid", mentions=(Mention(((0, 7), (16, 20)), "C"),)),
-        Document(id="across", text="a pain. B pain", sentences=((0, 7), (8, 14)), mentions=(Mention(((2, 14),), "C"),)),
+        Document(
+            id="apart", text="aspirin and its acid", mentions=(Mention(((0, 7), (16, 20)), "C"),)
+        ),
+        Document(
+            id="across",
+            text="a pain. B pain",
+            sentences=((0, 7), (8, 14)),
+            mentions=(Mention(((2, 14),), "C"),),
+        ),
     ]
     found = draw_types([*bad, *good, *others], ("C", "D"), pretrained, draw=DRAW)
     assert set(examples(found)["C"]) == {text.replace("aspirin", "[[aspirin]]") for text in GOOD}
     spaced = [sentence("aspirin\n caused  pain", ("aspirin", "C")), *good[1:]]
-    assert set(examples(draw_types(spaced, ("C",), pretrained, draw=DRAW))["C"]) == set(examples(found)["C"])
-    with pytest.raises(RecipeError, match="train has 2 sentences that can stand for the type 'C', and 3 are read"):
+    assert set(examples(draw_types(spaced, ("C",), pretrained, draw=DRAW))["C"]) == set(
+        examples(found)["C"]
+    )
+    with pytest.raises(
+        RecipeError, match="train has 2 sentences that can stand for the type 'C', and 3 are read"
+    ):
         draw_types([*bad, *good[1:], *others], ("C", "D"), pretrained, draw=DRAW)
 
 
@@ -120,7 +151,10 @@ def test_a_run_keeps_them_and_needs_no_file(
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        ({"type_view": "keyword", "types": "t.toml"}, 'instances = 4 has no effect with type_view = "keyword"'),
+        (
+            {"type_view": "keyword", "types": "t.toml"},
+            'instances = 4 has no effect with type_view = "keyword"',
+        ),
         ({"types": "t.toml"}, "instances = 4 and types = .* exclude each other"),
         ({"instances": 2}, "instances = 2 is not allowed, for 3 are read of each type: draw more"),
     ],

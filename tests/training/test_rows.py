@@ -37,7 +37,11 @@ class Reader(nn.Module):
 
 
 batches = st.lists(
-    st.lists(st.lists(st.integers(0, 9) | st.integers(0, SIZE - 1), min_size=1, max_size=6), min_size=1, max_size=3),
+    st.lists(
+        st.lists(st.integers(0, 9) | st.integers(0, SIZE - 1), min_size=1, max_size=6),
+        min_size=1,
+        max_size=3,
+    ),
     min_size=1,
     max_size=5,
 )
@@ -97,11 +101,15 @@ def test_small_and_frozen_tables_are_left_alone() -> None:
 
 
 @pytest.mark.parametrize("family", ["softmax", "binder"])
-def test_training_is_the_same(tiny_recipe: Callable[..., Recipe], monkeypatch: pytest.MonkeyPatch, family: str) -> None:
+def test_training_is_the_same(
+    tiny_recipe: Callable[..., Recipe], monkeypatch: pytest.MonkeyPatch, family: str
+) -> None:
     weights = []
     for large in (1, 1 << 30):
         monkeypatch.setattr(optim, "_LARGE", large)
-        recipe = tiny_recipe(model={"family": family}, training={"epochs": 2, "batch_size": 3, "accumulation": 2})
+        recipe = tiny_recipe(
+            model={"family": family}, training={"epochs": 2, "batch_size": 3, "accumulation": 2}
+        )
         pretrained = load_pretrained(recipe.model.encoder)
         torch.manual_seed(recipe.seed)
         prepared = prepare(recipe, read_parts(recipe.corpus), pretrained)

@@ -61,15 +61,23 @@ def test_what_a_run_folder_holds(tiny_run: Path, toy_corpus: Path) -> None:
     assert scores["dev"]["micro"]["f1"] == scores["test"]["micro"]["f1"] == 1.0
 
 
-def test_predictions_hold_no_text_and_score_as_recorded(tiny_run: Path, toy_corpus: Path, tiny_recipe: Maker) -> None:
+def test_predictions_hold_no_text_and_score_as_recorded(
+    tiny_run: Path, toy_corpus: Path, tiny_recipe: Maker
+) -> None:
     gold = read_part(tiny_recipe().corpus, "train")
-    words = {gold_document.text[a:b] for gold_document in gold for a, b in gold_document.words or ()}
+    words = {
+        gold_document.text[a:b] for gold_document in gold for a, b in gold_document.words or ()
+    }
     lines = metrics(tiny_run)
     names = [*(f"dev-epoch-{line['epoch']:02d}.tsv" for line in lines), "dev.tsv", "test.tsv"]
     assert {p.name for p in (tiny_run / "predictions").iterdir()} == set(names)
     for name, line in zip(names, [*lines, None, None], strict=True):
         path = tiny_run / "predictions" / name
-        cells = {cell for row in path.read_text(encoding="utf-8").splitlines()[1:] for cell in row.split("\t")}
+        cells = {
+            cell
+            for row in path.read_text(encoding="utf-8").splitlines()[1:]
+            for cell in row.split("\t")
+        }
         assert not cells & {w for w in words if w.isalpha()}
         found = {p.id: p.mentions for p in read_predictions(Source(path=str(path)))}
         recorded = line["dev"]["micro"]["f1"] if line else 1.0
@@ -82,7 +90,9 @@ def test_events_come_in_order(tiny_recipe: Maker, tmp_path: Path) -> None:
     assert [type(e) for e in events[len(notes) :]] == [*[*[StepDone] * 3, Validated] * 2, Finished]
     assert [e.step for e in events if isinstance(e, StepDone)] == [1, 2, 3, 4, 5, 6]
     assert notes[0].endswith("tag scheme IOB2")
-    assert notes[1:] == [f"{p}: 18 gold mentions, 0 (0.00%) cannot be represented exactly" for p in ("train", "dev")]
+    assert notes[1:] == [
+        f"{p}: 18 gold mentions, 0 (0.00%) cannot be represented exactly" for p in ("train", "dev")
+    ]
     assert events[-1].answer.test is None
 
 
@@ -97,7 +107,9 @@ def test_patience(tiny_recipe: Maker, tmp_path: Path, select: str) -> None:
 
 
 @pytest.mark.parametrize("pooling", ["first", "max", "mean"])
-def test_bf16_after_fp32_in_one_process(tiny_recipe: Maker, tmp_path: Path, tiny_run: Path, pooling: str) -> None:
+def test_bf16_after_fp32_in_one_process(
+    tiny_recipe: Maker, tmp_path: Path, tiny_run: Path, pooling: str
+) -> None:
     recipe = tiny_recipe(model={"pooling": pooling}, training={"epochs": 8, "precision": "bf16"})
     assert finish(recipe, tmp_path / "run")[-1].answer.dev.micro.f1 > 0.8
 
@@ -109,7 +121,9 @@ def test_an_encoder_with_another_way_to_leave_out_its_pooler(
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(tiny_encoder / "tokenizer.json"))
-    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="[PAD]").save_pretrained(tmp_path / "e")
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="[PAD]"
+    ).save_pretrained(tmp_path / "e")
     config = transformers.RobertaConfig(
         vocab_size=tokenizer.get_vocab_size(),
         hidden_size=16,
@@ -122,23 +136,32 @@ def test_an_encoder_with_another_way_to_leave_out_its_pooler(
         eos_token_id=3,
     )
     transformers.RobertaModel(config, add_pooling_layer=False).save_pretrained(tmp_path / "e")
-    finish(tiny_recipe(model={"encoder": str(tmp_path / "e")}, training={"epochs": 1}), tmp_path / "run")
+    finish(
+        tiny_recipe(model={"encoder": str(tmp_path / "e")}, training={"epochs": 1}),
+        tmp_path / "run",
+    )
     assert load(tmp_path / "run" / "best").manifest.name == "tiny"
     longer = tiny_recipe(model={"encoder": str(tmp_path / "e")}, reading={"max_length": 35})
     with pytest.raises(RecipeError, match="is more than the 34 pieces"):
         finish(longer, tmp_path / "longer")
 
 
-def test_a_run_without_its_state_says_that_it_begins_again(tiny_recipe: Maker, tmp_path: Path) -> None:
+def test_a_run_without_its_state_says_that_it_begins_again(
+    tiny_recipe: Maker, tmp_path: Path
+) -> None:
     recipe = tiny_recipe(training={"epochs": 2})
     kill_in_epoch(recipe, tmp_path / "run", 2)
     shutil.rmtree(tmp_path / "run" / "state")
     events = finish(recipe, tmp_path / "run", resume=True)
-    assert [n.text for n in events if isinstance(n, Note)][-1].endswith("training begins again at the first epoch")
+    assert [n.text for n in events if isinstance(n, Note)][-1].endswith(
+        "training begins again at the first epoch"
+    )
     assert [line["epoch"] for line in metrics(tmp_path / "run")] == [1, 2]
 
 
-def refused(recipe: Recipe, folder: Path, error: type[Exception], match: str, *, resume: bool = False) -> None:
+def refused(
+    recipe: Recipe, folder: Path, error: type[Exception], match: str, *, resume: bool = False
+) -> None:
     before = folder.exists()
     with pytest.raises(error, match=match) as caught:
         finish(recipe, folder, resume=resume)
@@ -148,12 +171,22 @@ def refused(recipe: Recipe, folder: Path, error: type[Exception], match: str, *,
 
 def test_a_window_that_the_encoder_cannot_read(tiny_recipe: Maker, tmp_path: Path) -> None:
     recipe = tiny_recipe(reading={"max_length": 65})
-    refused(recipe, tmp_path / "run", RecipeError, r"reading\.max_length = 65 is more than the 64 pieces that .* reads")
+    refused(
+        recipe,
+        tmp_path / "run",
+        RecipeError,
+        r"reading\.max_length = 65 is more than the 64 pieces that .* reads",
+    )
 
 
 def test_names_that_this_release_does_not_have(tiny_recipe: Maker, tmp_path: Path) -> None:
     recipe = tiny_recipe(reading={"segmenter": "rules@9"})
-    refused(recipe, tmp_path / "run", RecipeError, r"^reading\.segmenter = 'rules@9' is not allowed: allowed are ")
+    refused(
+        recipe,
+        tmp_path / "run",
+        RecipeError,
+        r"^reading\.segmenter = 'rules@9' is not allowed: allowed are ",
+    )
 
 
 def test_only_the_end_is_made_again(tiny_recipe: Maker, tmp_path: Path) -> None:
@@ -181,11 +214,15 @@ def test_a_run_without_state_that_is_not_complete_begins_again(
 
 
 @pytest.mark.parametrize("documents", ["sentence", "file"])
-def test_context_without_neighbours_is_told(tiny_recipe: Maker, tmp_path: Path, documents: str) -> None:
+def test_context_without_neighbours_is_told(
+    tiny_recipe: Maker, tmp_path: Path, documents: str
+) -> None:
     reading = {"context_sentences": 1}
     recipe = tiny_recipe(reading=reading, corpus={"documents": documents}, training={"epochs": 1})
     notes = [e.text for e in finish(recipe, tmp_path / "run") if isinstance(e, Note)]
-    assert any("no sentence is read with context" in text for text in notes) == (documents == "sentence")
+    assert any("no sentence is read with context" in text for text in notes) == (
+        documents == "sentence"
+    )
 
 
 def test_an_encoder_that_is_none(tiny_recipe: Maker, tmp_path: Path) -> None:
@@ -193,29 +230,51 @@ def test_an_encoder_that_is_none(tiny_recipe: Maker, tmp_path: Path) -> None:
 
     (tmp_path / "empty").mkdir()
     recipe = tiny_recipe(model={"encoder": str(tmp_path / "empty")})
-    refused(recipe, tmp_path / "run", ModelError, "could not be loaded .*; give a Hugging Face name or a folder")
-    for folder in ("runs/none/encoder", "./none", str(tmp_path / "none")):  # no name on the hub looks like these
-        refused(tiny_recipe(model={"encoder": folder}), tmp_path / "run", ModelError, f"no folder {folder}")
+    refused(
+        recipe,
+        tmp_path / "run",
+        ModelError,
+        "could not be loaded .*; give a Hugging Face name or a folder",
+    )
+    # no name on the hub looks like these
+    for folder in ("runs/none/encoder", "./none", str(tmp_path / "none")):
+        refused(
+            tiny_recipe(model={"encoder": folder}),
+            tmp_path / "run",
+            ModelError,
+            f"no folder {folder}",
+        )
     recipe = tiny_recipe(model={"encoder": "package:no_such_package/model"})
     refused(recipe, tmp_path / "run", MissingExtraError, "no_such_package")
 
 
-def test_special_tokens_that_the_encoder_does_not_have(tiny_recipe: Maker, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_special_tokens_that_the_encoder_does_not_have(
+    tiny_recipe: Maker, tiny_encoder: Path, tmp_path: Path
+) -> None:
     bare = json.loads((tiny_encoder / "tokenizer.json").read_text(encoding="utf-8"))
     folder = tmp_path / "bare"
     folder.mkdir()
     for path in tiny_encoder.iterdir():
         (folder / path.name).write_bytes(path.read_bytes())
-    (folder / "tokenizer.json").write_text(json.dumps({**bare, "post_processor": None}), encoding="utf-8")
+    (folder / "tokenizer.json").write_text(
+        json.dumps({**bare, "post_processor": None}), encoding="utf-8"
+    )
     recipe = tiny_recipe(model={"encoder": str(folder), "level": "piece", "specials": "include"})
-    refused(recipe, tmp_path / "run", RecipeError, 'model.specials = "include" needs special tokens')
+    refused(
+        recipe, tmp_path / "run", RecipeError, 'model.specials = "include" needs special tokens'
+    )
 
 
 def test_a_corpus_without_mentions(tiny_recipe: Maker, tmp_path: Path) -> None:
     path = tmp_path / "none.tsv"
     path.write_text("the\tO\nrat\tO\n", encoding="utf-8")
     recipe = tiny_recipe(corpus={"train": str(path)})
-    refused(recipe, tmp_path / "run", InputError, r"none\.tsv holds no mentions; give a corpus with gold annotation")
+    refused(
+        recipe,
+        tmp_path / "run",
+        InputError,
+        r"none\.tsv holds no mentions; give a corpus with gold annotation",
+    )
 
 
 def test_with_nothing_to_resume_a_run_starts_from_the_beginning(
@@ -226,11 +285,15 @@ def test_with_nothing_to_resume_a_run_starts_from_the_beginning(
     assert (tmp_path / "run" / model).read_bytes() == (tiny_run / model).read_bytes()
 
 
-def test_folders_that_are_taken(tiny_recipe: Maker, tiny_run: Path, toy_corpus: Path, tmp_path: Path) -> None:
+def test_folders_that_are_taken(
+    tiny_recipe: Maker, tiny_run: Path, toy_corpus: Path, tmp_path: Path
+) -> None:
     same = tiny_recipe(corpus={"test": str(toy_corpus)})
     refused(same, tiny_run, OutputError, "exists already")
     refused(same, tiny_run, OutputError, "is complete", resume=True)
-    refused(tiny_recipe(seed=2), tiny_run, OutputError, "was started from another recipe", resume=True)
+    refused(
+        tiny_recipe(seed=2), tiny_run, OutputError, "was started from another recipe", resume=True
+    )
 
     (tmp_path / "notes.txt").touch()
     refused(same, tmp_path, OutputError, "holds no run to resume", resume=True)
@@ -238,7 +301,9 @@ def test_folders_that_are_taken(tiny_recipe: Maker, tiny_run: Path, toy_corpus: 
     refused(same, tmp_path / "notes.txt" / "run", OutputError, "cannot be made: Not a directory")
 
 
-def test_a_run_of_an_earlier_release_is_known(tiny_recipe: Maker, tiny_run: Path, tmp_path: Path) -> None:
+def test_a_run_of_an_earlier_release_is_known(
+    tiny_recipe: Maker, tiny_run: Path, tmp_path: Path
+) -> None:
     older = tmp_path / "older"
     shutil.copytree(tiny_run, older)
     told = json.loads((older / "recipe.json").read_text(encoding="utf-8"))
@@ -262,7 +327,12 @@ def test_a_corpus_in_a_folder(tiny_recipe: Maker, toy_corpus: Path, tmp_path: Pa
 
 def test_options_that_a_format_does_not_have(tiny_recipe: Maker, tmp_path: Path) -> None:
     recipe = tiny_recipe(corpus={"where": "split=train"})
-    refused(recipe, tmp_path / "run", RecipeError, r"\[corpus\].* where.* format records.*, but .* conll")
+    refused(
+        recipe,
+        tmp_path / "run",
+        RecipeError,
+        r"\[corpus\].* where.* format records.*, but .* conll",
+    )
     (tmp_path / "a.jsonl").write_text('{"text": "rat", "entities": []}\n', encoding="utf-8")
     recipe = tiny_recipe(corpus={"train": str(tmp_path / "a.jsonl")})
     refused(recipe, tmp_path / "run", RecipeError, r"\[corpus\].* documents.* format conll")
@@ -271,7 +341,8 @@ def test_options_that_a_format_does_not_have(tiny_recipe: Maker, tmp_path: Path)
 def test_what_reading_lost_and_unseen_types_are_told(tiny_recipe: Maker, tmp_path: Path) -> None:
     dev = tmp_path / "dev.pubtator"
     dev.write_text(
-        "1|t|the patient has lung cancer\n1|a|\n1\t16\t27\tlung cancer\tDisease\tD1\n1\t4\t11\tpatient\tPerson\tP1\n"
+        "1|t|the patient has lung cancer\n1|a|\n1\t16\t27\tlung "
+        "cancer\tDisease\tD1\n1\t4\t11\tpatient\tPerson\tP1\n"
         "1\t90\t99\tnone\tDisease\tD2\n\n",
         encoding="utf-8",
     )
@@ -281,7 +352,9 @@ def test_what_reading_lost_and_unseen_types_are_told(tiny_recipe: Maker, tmp_pat
     assert any(note.startswith("dev: 1 gold mention ") and "'Person'" in note for note in notes)
 
 
-def test_a_changed_corpus_is_not_resumed(tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path) -> None:
+def test_a_changed_corpus_is_not_resumed(
+    tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path
+) -> None:
     train = tmp_path / "train.tsv"
     train.write_bytes(toy_corpus.read_bytes())
     recipe = tiny_recipe(corpus={"train": str(train)}, training={"epochs": 3})
@@ -293,7 +366,9 @@ def test_a_changed_corpus_is_not_resumed(tiny_recipe: Maker, toy_corpus: Path, t
         list(run_recipe(recipe, tmp_path / "run", resume=True))
 
 
-@pytest.mark.parametrize(("settings", "message"), [({"fields": ["x"]}, "NAME=VALUE"), ({"columns": "a"}, "column")])
+@pytest.mark.parametrize(
+    ("settings", "message"), [({"fields": ["x"]}, "NAME=VALUE"), ({"columns": "a"}, "column")]
+)
 def test_reading_options_are_checked(
     tiny_recipe: Maker, tmp_path: Path, settings: dict[str, Any], message: str
 ) -> None:

@@ -1,4 +1,6 @@
-"""Several corpora in one run: what is read, what is drawn, what is taught, how dev is scored, and what is refused."""
+"""Several corpora in one run: what is read, what is drawn, what is taught, how dev is scored,
+and what is refused.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,9 @@ ILLS = {
 
 
 def corpus(path: Path, texts: dict[str, tuple[str, list[str]]]) -> str:
-    """Writes documents whose mentions are ``SURFACE/TYPE``, each the first place of its surface that is free."""
+    """Writes documents whose mentions are ``SURFACE/TYPE``, each the first place of its surface
+    that is free.
+    """
     documents = []
     for key, (text, marked) in texts.items():
         mentions: list[Mention] = []
@@ -66,21 +70,32 @@ def corpus(path: Path, texts: dict[str, tuple[str, list[str]]]) -> str:
             starts = [i for i in range(len(text)) if text.startswith(surface, i)]
             start = next(s for s in starts if all(m.type != kind or m.start != s for m in mentions))
             mentions.append(Mention(((start, start + len(surface)),), kind))
-        documents.append(Document(id=key, text=text, mentions=tuple(sorted(mentions, key=lambda m: (m.spans, m.type)))))
+        documents.append(
+            Document(
+                id=key, text=text, mentions=tuple(sorted(mentions, key=lambda m: (m.spans, m.type)))
+            )
+        )
     write(path, documents)
     return str(path)
 
 
 @pytest.fixture
 def make(tmp_path: Path, tiny_encoder: Path) -> Maker:
-    """Makes recipes with the parts ``drugs`` and ``ills``; changes are merged table by table, ``None`` takes out."""
+    """Makes recipes with the parts ``drugs`` and ``ills``; changes are merged table by table,
+    ``None`` takes out.
+    """
     drugs, ills = corpus(tmp_path / "drugs.jsonl", DRUGS), corpus(tmp_path / "ills.jsonl", ILLS)
     renamed = {"rename": {"Drug": "Chemical"}}
     values: dict[str, Any] = {
         "name": "several",
         "parts": {
             "drugs": {"train": drugs, "dev": drugs, "annotates": ["Chemical"], "types": renamed},
-            "ills": {"train": ills, "dev": ills, "annotates": ["Disease"], "types": {"drop": ["Organ"]}},
+            "ills": {
+                "train": ills,
+                "dev": ills,
+                "annotates": ["Disease"],
+                "types": {"drop": ["Organ"]},
+            },
         },
         "reading": {"max_length": 32, "overlap": 4},
         "model": {"encoder": str(tiny_encoder), "family": "multilabel"},
@@ -94,7 +109,9 @@ def make(tmp_path: Path, tiny_encoder: Path) -> Maker:
 
 
 def without_none(values: dict[str, Any]) -> dict[str, Any]:
-    return {k: without_none(v) if isinstance(v, dict) else v for k, v in values.items() if v is not None}
+    return {
+        k: without_none(v) if isinstance(v, dict) else v for k, v in values.items() if v is not None
+    }
 
 
 def prepared(recipe: Recipe) -> Prepared:
@@ -135,7 +152,9 @@ def naive_draws(
     parts=st.lists(st.tuples(st.integers(1, 7), st.integers(1, 20)), min_size=1, max_size=4),
     seed=st.integers(0, 3),
 )
-def test_draws_are_those_of_decks_that_are_dealt_to_their_end(parts: list[tuple[int, int]], seed: int) -> None:
+def test_draws_are_those_of_decks_that_are_dealt_to_their_end(
+    parts: list[tuple[int, int]], seed: int
+) -> None:
     sizes, counts = zip(*parts, strict=True)
     part_of = np.repeat(np.arange(len(sizes)), sizes)
     number_in_part = np.concatenate([np.arange(size) for size in sizes])
@@ -156,7 +175,9 @@ def test_draws_are_those_of_decks_that_are_dealt_to_their_end(parts: list[tuple[
 
 @given(
     parts=st.lists(
-        st.tuples(st.integers(1, 10_000), st.floats(0.01, 100), st.sampled_from(["a", "b"])), min_size=1, max_size=5
+        st.tuples(st.integers(1, 10_000), st.floats(0.01, 100), st.sampled_from(["a", "b"])),
+        min_size=1,
+        max_size=5,
     ),
     power=st.floats(0, 1),
     total=st.integers(1, 5000),
@@ -192,7 +213,9 @@ def test_one_part_drawn_by_size_gives_the_batches_of_one_corpus(make: Maker, fam
 
 
 def test_an_epoch_has_the_stated_number_of_windows(make: Maker) -> None:
-    data = prepared(make(mixture={"windows": 11, "power": 0.0}, parts={"ills": {"weight": 1.5}})).data
+    data = prepared(
+        make(mixture={"windows": 11, "power": 0.0}, parts={"ills": {"weight": 1.5}})
+    ).data
     assert data.mixture is not None
     assert data.mixture.quotas == (4, 7)
     batches = list(data.batches(size=4, seed=1, epoch=2))
@@ -209,7 +232,9 @@ def test_a_corpus_teaches_nothing_of_types_that_it_does_not_annotate(make: Maker
     parts = read_data(make())
     wide = prepared(make(mixture={"unannotated": "absent"})).data
     own = {"drugs": [1, 2], "ills": [3, 4]}
-    for document, masked, plain in zip(parts.train, data.gold["multilabel"], wide.gold["multilabel"], strict=True):
+    for document, masked, plain in zip(
+        parts.train, data.gold["multilabel"], wide.gold["multilabel"], strict=True
+    ):
         known = own[document.id.partition("/")[0]]
         for unit in range(len(plain)):
             for label in range(5):
@@ -224,7 +249,9 @@ def test_the_loss_leaves_cells_out_as_a_loop_does(make: Maker) -> None:
         emissions = ready.model(batch)["multilabel"]["emissions"].detach()
         cells = [
             -np.log(1 / (1 + np.exp(-e if t else e)))
-            for e, t in zip(emissions.flatten().tolist(), targets["multilabel"].flatten().tolist(), strict=True)
+            for e, t in zip(
+                emissions.flatten().tolist(), targets["multilabel"].flatten().tolist(), strict=True
+            )
             if t >= 0
         ]
         found = float(head.loss({"emissions": emissions}, targets["multilabel"]))
@@ -244,14 +271,20 @@ def test_every_family_learns_from_types_that_are_apart(make: Maker, family: str)
     losses = [event.loss for event in trainer.run() if isinstance(event, StepDone)]
     assert np.mean(losses[-8:]) < np.mean(losses[:8]) / 4
     pretrained = load_pretrained(recipe.model.encoder)
-    predictor = ModelPredictor(ready.manifest, pretrained.tokenizer, TorchScorer(model=ready.model.eval()))
+    predictor = ModelPredictor(
+        ready.manifest, pretrained.tokenizer, TorchScorer(model=ready.model.eval())
+    )
     (patch,) = predictor.predict([Document(id="d", text=ILLS["0"][0])])
     assert [(m.type, m.start) for m in patch.add] == [("Chemical", 0), ("Disease", 15)]
 
 
 def test_what_is_not_declared_cannot_poison(make: Maker, tmp_path: Path) -> None:
-    """Whatever a part says of a type that it drops, the run is the same, to the last bit of its weights."""
-    poisoned = {k: (text, [*marked, f"{text.split()[0]}/Organ"]) for k, (text, marked) in ILLS.items()}
+    """Whatever a part says of a type that it drops, the run is the same, to the last bit of its
+    weights.
+    """
+    poisoned = {
+        k: (text, [*marked, f"{text.split()[0]}/Organ"]) for k, (text, marked) in ILLS.items()
+    }
     path = corpus(tmp_path / "poisoned.jsonl", poisoned)
     runs = []
     for name, ills in (("clean", {}), ("poisoned", {"train": path, "dev": path})):
@@ -267,9 +300,13 @@ SPANS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from(TYPES)), unique=Tr
 
 @given(
     gold=st.lists(st.tuples(st.sampled_from("xyz"), SPANS, SPANS), min_size=1, max_size=6),
-    declared=st.fixed_dictionaries({p: st.lists(st.sampled_from(TYPES), unique=True, min_size=1) for p in "xyz"}),
+    declared=st.fixed_dictionaries(
+        {p: st.lists(st.sampled_from(TYPES), unique=True, min_size=1) for p in "xyz"}
+    ),
 )
-def test_the_dev_score_is_the_mean_over_cells(gold: list[tuple[str, Any, Any]], declared: dict[str, list[str]]) -> None:
+def test_the_dev_score_is_the_mean_over_cells(
+    gold: list[tuple[str, Any, Any]], declared: dict[str, list[str]]
+) -> None:
     documents, found = [], {}
     cells: dict[tuple[str, str], list[int]] = {}
     for number, (part, right, said) in enumerate(gold):
@@ -290,7 +327,9 @@ def test_the_dev_score_is_the_mean_over_cells(gold: list[tuple[str, Any, Any]], 
     assert scores.macro.f1 == pytest.approx(sum(f1.values()) / len(f1) if f1 else 0.0)
     for kind in TYPES:
         of_type = [value for (_, name), value in f1.items() if name == kind]
-        assert judge.f1_of_type(scores, kind) == pytest.approx(sum(of_type) / len(of_type) if of_type else 0.0)
+        assert judge.f1_of_type(scores, kind) == pytest.approx(
+            sum(of_type) / len(of_type) if of_type else 0.0
+        )
     told = scores.as_dict()
     assert told["average"] == "macro"
     assert {name: row["f1"] for name, row in told["types"].items() if row["support"]} == {
@@ -301,7 +340,9 @@ def test_the_dev_score_is_the_mean_over_cells(gold: list[tuple[str, Any, Any]], 
 def test_a_run_is_chosen_by_its_cells(make: Maker, tmp_path: Path) -> None:
     recipe = make(training={"epochs": 8}, decision={"tune": "nothing"})
     events = list(run_recipe(recipe, tmp_path / "run"))
-    lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    lines = [
+        json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
+    ]
     for line in lines:
         assert set(line["dev"]["types"]) == {"drugs/Chemical", "ills/Disease"}
         cells = [row["f1"] for row in line["dev"]["types"].values()]
@@ -320,16 +361,24 @@ def test_a_run_is_chosen_by_its_cells(make: Maker, tmp_path: Path) -> None:
 
 
 def test_a_threshold_is_fitted_where_its_type_is_annotated(make: Maker, tmp_path: Path) -> None:
-    """The same texts with a type that nobody annotated there do not move the threshold of that type."""
+    """The same texts with a type that nobody annotated there do not move the threshold of that
+    type.
+    """
     recipe = make(training={"epochs": 4}, decision={"tune": "nothing"})
     list(run_recipe(recipe, tmp_path / "run"))
-    more = {f"more{k}": (text, ["pain/Disease"] if "pain" in text else []) for k, (text, _) in DRUGS.items()}
+    more = {
+        f"more{k}": (text, ["pain/Disease"] if "pain" in text else [])
+        for k, (text, _) in DRUGS.items()
+    }
     widened = corpus(tmp_path / "wide.jsonl", ILLS | more)
     other = msgspec.structs.replace(
         recipe, parts={**recipe.parts, "ills": make(parts={"ills": {"dev": widened}}).parts["ills"]}
     )
     list(run_recipe(other, tmp_path / "other"))
-    own, others = (read_manifest(tmp_path / name / "best").decision.nothing_by_type for name in ("run", "other"))
+    own, others = (
+        read_manifest(tmp_path / name / "best").decision.nothing_by_type
+        for name in ("run", "other")
+    )
     assert own
     assert others
     assert own[0] == others[0]
@@ -355,10 +404,13 @@ def test_no_guideline_is_the_plain_network(make: Maker) -> None:
     batch, _ = next(ready.data.batches(size=8, seed=1, epoch=0))
     plain = {name: table for name, table in batch.items() if name != "guideline"}
     expected = model(plain)["multilabel"]["emissions"]
-    assert torch.equal(model(batch)["multilabel"]["emissions"], expected)  # all vectors are zero at first
+    # all vectors are zero at first
+    assert torch.equal(model(batch)["multilabel"]["emissions"], expected)
     with torch.no_grad():
         model.guidelines.weight[1:] = 1.0
-    mixed = model(batch | {"guideline": torch.tensor([0, 1, 2, 0, 1, 2, 0, 1])})["multilabel"]["emissions"]
+    mixed = model(batch | {"guideline": torch.tensor([0, 1, 2, 0, 1, 2, 0, 1])})["multilabel"][
+        "emissions"
+    ]
     for row in range(8):
         assert torch.equal(mixed[row], expected[row]) == (row % 3 == 0)
     assert torch.equal(model.answers(batch)["emissions"], expected)
@@ -375,7 +427,10 @@ def test_guidelines_are_learnt_and_left_behind(make: Maker, tmp_path: Path) -> N
     assert learnt[2].any()
     list(run_recipe(recipe, tmp_path / "run"))
     list(run_recipe(make(training={"epochs": 1}), tmp_path / "plain"))
-    kept, plain = (load_file(tmp_path / name / "best" / "model.safetensors").keys() for name in ("run", "plain"))
+    kept, plain = (
+        load_file(tmp_path / name / "best" / "model.safetensors").keys()
+        for name in ("run", "plain")
+    )
     assert kept == plain
     export_model(tmp_path / "run", tmp_path / "onnx", int8=False)
     documents = [msgspec.structs.replace(d, mentions=()) for d in read_data(recipe).dev]
@@ -397,15 +452,27 @@ REFUSED: list[tuple[dict[str, Any], type[FascicleError], str]] = [
         RecipeError,
         r"gold of parts\.drugs has 'Drug', which parts\.drugs\.annotates does not",
     ),
-    ({"ills": {"types": {"drop": ["Organs"]}}}, RecipeError, r"parts\.ills\.types\.drop names 'Organs'"),
-    ({"ills": {"types": {"drop": ["Organ", "Disease"]}}}, InputError, r"train of parts\.ills .* holds no mentions"),
+    (
+        {"ills": {"types": {"drop": ["Organs"]}}},
+        RecipeError,
+        r"parts\.ills\.types\.drop names 'Organs'",
+    ),
+    (
+        {"ills": {"types": {"drop": ["Organ", "Disease"]}}},
+        InputError,
+        r"train of parts\.ills .* holds no mentions",
+    ),
     (
         {"ills": {"types": {"drop": None, "rename": {"Organ": "Disease"}}}},
         RecipeError,
         r"rename gives 'Disease' and 'Organ' the name 'Disease', but mentions of the two overlap .*'2', 8\.\.21",
     ),
     ({"ills": {"format": "conll", "where": "a=b"}}, FascicleError, r"parts\.ills"),
-    ({"drugs": {"weight": 1e-3}}, RecipeError, r"nothing is learnt from parts\.drugs: an epoch of 8 windows has none"),
+    (
+        {"drugs": {"weight": 1e-3}},
+        RecipeError,
+        r"nothing is learnt from parts\.drugs: an epoch of 8 windows has none",
+    ),
 ]
 
 
@@ -420,8 +487,14 @@ def test_parts_that_do_not_fit_their_gold(
 
 
 def test_labels_of_one_range_become_one_mention(make: Maker, tmp_path: Path) -> None:
-    twice = corpus(tmp_path / "twice.jsonl", {"0": ("no fever", ["fever/Disease", "fever/Symptom"])})
-    table = {"train": twice, "dev": twice, "types": {"drop": None, "rename": {"Symptom": "Disease"}}}
+    twice = corpus(
+        tmp_path / "twice.jsonl", {"0": ("no fever", ["fever/Disease", "fever/Symptom"])}
+    )
+    table = {
+        "train": twice,
+        "dev": twice,
+        "types": {"drop": None, "rename": {"Symptom": "Disease"}},
+    }
     parts = read_data(make(parts={"ills": table}))
     assert sum(len(d.layer(GOLD)) for d in parts.train if d.id == "ills/0") == 1
     assert any("became one" in note for note in parts.notes)
@@ -454,11 +527,17 @@ def excluded(path: Path, *texts: str, first: int = 0) -> str:
 
 
 def test_what_is_left_out_need_not_fit_the_names_of_types(make: Maker, tmp_path: Path) -> None:
-    """Mentions that a new name lets overlap stop a run only where they would be learned from or scored."""
+    """Mentions that a new name lets overlap stop a run only where they would be learned from or
+    scored.
+    """
     dev = corpus(tmp_path / "dev.jsonl", {"0": ILLS["0"]})
     renamed = {"types": {"drop": None, "rename": {"Organ": "Disease"}}, "dev": dev}
     listed = renamed | {"exclude": excluded(tmp_path / "list.tsv", ILLS["2"][0], first=2)}
-    parts = {"train": corpus(tmp_path / "more.jsonl", ILLS | {"3": ("pain , liver", ["pain/Disease", "liver/Organ"])})}
+    parts = {
+        "train": corpus(
+            tmp_path / "more.jsonl", ILLS | {"3": ("pain , liver", ["pain/Disease", "liver/Organ"])}
+        )
+    }
     with pytest.raises(RecipeError, match=r"mentions of the two overlap"):
         read_data(make(parts={"ills": parts | renamed}))
     read = read_data(make(parts={"ills": parts | listed}))
@@ -469,7 +548,9 @@ def test_what_is_left_out_need_not_fit_the_names_of_types(make: Maker, tmp_path:
 
 def test_copies_are_left_out_counted_and_recorded(make: Maker, tmp_path: Path) -> None:
     given = excluded(tmp_path / "list.tsv", ILLS["0"][0])
-    recipe = make(parts={"ills": {"exclude": given}, "drugs": {"exclude": given}}, training={"epochs": 1})
+    recipe = make(
+        parts={"ills": {"exclude": given}, "drugs": {"exclude": given}}, training={"epochs": 1}
+    )
     parts = read_data(recipe)
     assert [one.excluded for one in parts.several] == [1, 1]  # the same text stands in both
     assert not {"drugs/0", "ills/0"} & {d.id for d in parts.train}
@@ -479,7 +560,10 @@ def test_copies_are_left_out_counted_and_recorded(make: Maker, tmp_path: Path) -
     facts = json.loads((tmp_path / "run" / "run.json").read_text())
     assert facts["parts"]["ills"]["train"] == {"documents": 2, "mentions": 3, "excluded": 1}
     assert facts["parts"]["ills"]["annotates"] == ["Disease"]
-    assert facts["data"]["parts.ills.exclude"]["sha256"] == facts["data"]["parts.drugs.exclude"]["sha256"]
+    assert (
+        facts["data"]["parts.ills.exclude"]["sha256"]
+        == facts["data"]["parts.drugs.exclude"]["sha256"]
+    )
     export(tmp_path / "run", tmp_path / "onnx", int8=True)  # on the texts of both parts
     card = (tmp_path / "onnx" / "README.md").read_text()
     assert "learnt from ills: Disease in 2 documents (1 more was left out" in card
@@ -491,12 +575,20 @@ def test_a_list_that_is_about_no_part(make: Maker, tmp_path: Path) -> None:
         read_data(make(parts={"drugs": {"exclude": given}}))
     of_ills = excluded(tmp_path / "ills.tsv", ILLS["0"][0], ILLS["1"][0])
     table = {"train": corpus(tmp_path / "x.jsonl", {"9": DRUGS["4"]}), "exclude": of_ills}
-    read_data(make(parts={"ills": {"exclude": of_ills}, "drugs": table}))  # a list of several may say nothing of one
+    # a list of several may say nothing of one
+    read_data(make(parts={"ills": {"exclude": of_ills}, "drugs": table}))
 
 
 def test_several_files_of_one_part(make: Maker, tmp_path: Path) -> None:
     more = corpus(tmp_path / "more.jsonl", {"0": ("hepatitis", ["hepatitis/Disease"])})
     ills = make().corpora()["ills"].dev
-    recipe = make(parts={"ills": {"train": [ills, more], "exclude": excluded(tmp_path / "list.tsv", ILLS["0"][0])}})
+    recipe = make(
+        parts={
+            "ills": {
+                "train": [ills, more],
+                "exclude": excluded(tmp_path / "list.tsv", ILLS["0"][0]),
+            }
+        }
+    )
     texts = [d.text for d in read_data(recipe).several[1].train]
     assert texts == [ILLS["1"][0], ILLS["2"][0], "hepatitis"]

@@ -68,11 +68,18 @@ def test_an_export_can_be_trained_further(
 ) -> None:
     finish(tiny_recipe(training={"epochs": 3}, model={"family": family}), tmp_path / "first")
     export_model(
-        tmp_path / "first", tmp_path / "export", int8=int8, sample=[Document(id="1", text="aspirin and lung cancer")]
+        tmp_path / "first",
+        tmp_path / "export",
+        int8=int8,
+        sample=[Document(id="1", text="aspirin and lung cancer")],
     )
-    said = notes(going_on(tiny_recipe, tmp_path / "export", model={"family": family}), tmp_path / "second")
+    said = notes(
+        going_on(tiny_recipe, tmp_path / "export", model={"family": family}), tmp_path / "second"
+    )
     assert "is new" not in said
-    first, second = (load_file(tmp_path / name / "best" / "model.safetensors") for name in ("first", "second"))
+    first, second = (
+        load_file(tmp_path / name / "best" / "model.safetensors") for name in ("first", "second")
+    )
     assert first.keys() == second.keys()
     for name, weights in first.items():
         step = weights.abs().max() / 63 if int8 else 1e-6  # of a number in 7 bits
@@ -81,23 +88,41 @@ def test_an_export_can_be_trained_further(
 
 
 def test_a_shipped_model_can_be_trained_further(tiny_recipe: Maker, tmp_path: Path) -> None:
-    recipe = going_on(tiny_recipe, find_model("biomed-fast"), model={"family": "multilabel"}, inputs={"shape": True})
-    assert "the head 'multilabel' is new, for that of biomed-fast@2 has other types" in notes(recipe, tmp_path / "run")
+    recipe = going_on(
+        tiny_recipe,
+        find_model("biomed-fast"),
+        model={"family": "multilabel"},
+        inputs={"shape": True},
+    )
+    assert "the head 'multilabel' is new, for that of biomed-fast@2 has other types" in notes(
+        recipe, tmp_path / "run"
+    )
 
 
-def test_an_export_that_lacks_weights_names_its_run_folder(tiny_recipe: Maker, tmp_path: Path) -> None:
+def test_an_export_that_lacks_weights_names_its_run_folder(
+    tiny_recipe: Maker, tmp_path: Path
+) -> None:
     finish(tiny_recipe(model={"family": "span"}), tmp_path / "first")
     export_model(tmp_path / "first", tmp_path / "export", int8=False)
     with pytest.raises(ModelError, match="give the run folder of its training"):
-        finish(going_on(tiny_recipe, tmp_path / "export", model={"family": "span"}), tmp_path / "run")
+        finish(
+            going_on(tiny_recipe, tmp_path / "export", model={"family": "span"}), tmp_path / "run"
+        )
     assert not (tmp_path / "run" / "best").exists()
 
 
-def test_training_goes_on_from_what_was_learnt(tiny_recipe: Maker, tiny_run: Path, tmp_path: Path) -> None:
-    finish(going_on(tiny_recipe, tiny_run, training={"epochs": 1, "learning_rate": 1e-4}), tmp_path / "run")
+def test_training_goes_on_from_what_was_learnt(
+    tiny_recipe: Maker, tiny_run: Path, tmp_path: Path
+) -> None:
+    finish(
+        going_on(tiny_recipe, tiny_run, training={"epochs": 1, "learning_rate": 1e-4}),
+        tmp_path / "run",
+    )
     finish(tiny_recipe(training={"epochs": 1, "learning_rate": 1e-4}), tmp_path / "fresh")
     assert (
-        metrics(tmp_path / "run")[0]["dev"]["micro"]["f1"] > 0.9 > metrics(tmp_path / "fresh")[0]["dev"]["micro"]["f1"]
+        metrics(tmp_path / "run")[0]["dev"]["micro"]["f1"]
+        > 0.9
+        > metrics(tmp_path / "fresh")[0]["dev"]["micro"]["f1"]
     )
 
 
@@ -108,16 +133,26 @@ def test_a_head_of_other_types_is_new_and_the_encoder_is_not(
     said = notes(recipe, tmp_path / "run")
     assert "'softmax' is new" in said
     assert "Chemical" in said
-    before, after = (load_file(folder / "best" / "model.safetensors") for folder in (tiny_run, tmp_path / "run"))
+    before, after = (
+        load_file(folder / "best" / "model.safetensors") for folder in (tiny_run, tmp_path / "run")
+    )
     encoder = [name for name in before if name.startswith("encoder.")]
     assert encoder
     assert all((before[name] == after[name]).all() for name in encoder)
-    assert {mention.type for found in answers(tmp_path / "run", toy_corpus) for mention in found} <= {"Disease"}
+    assert {
+        mention.type for found in answers(tmp_path / "run", toy_corpus) for mention in found
+    } <= {"Disease"}
 
 
-def test_a_head_with_other_settings_is_new(tiny_recipe: Maker, tiny_run: Path, tmp_path: Path) -> None:
-    assert "is new" in notes(going_on(tiny_recipe, tiny_run, model={"family": "crf"}), tmp_path / "crf")
-    assert "is new" in notes(going_on(tiny_recipe, tiny_run, model={"scheme": "IO"}), tmp_path / "io")
+def test_a_head_with_other_settings_is_new(
+    tiny_recipe: Maker, tiny_run: Path, tmp_path: Path
+) -> None:
+    assert "is new" in notes(
+        going_on(tiny_recipe, tiny_run, model={"family": "crf"}), tmp_path / "crf"
+    )
+    assert "is new" in notes(
+        going_on(tiny_recipe, tiny_run, model={"scheme": "IO"}), tmp_path / "io"
+    )
 
 
 def test_the_model_names_the_encoder_that_it_began_with(
@@ -128,14 +163,18 @@ def test_the_model_names_the_encoder_that_it_began_with(
     assert manifest["encoder"] == str(tiny_encoder)
 
 
-def test_a_run_knows_what_it_started_from(tiny_recipe: Maker, tiny_run: Path, tmp_path: Path) -> None:
+def test_a_run_knows_what_it_started_from(
+    tiny_recipe: Maker, tiny_run: Path, tmp_path: Path
+) -> None:
     shutil.copytree(tiny_run, tmp_path / "copy")
     recipe = going_on(tiny_recipe, tmp_path / "copy", training={"learning_rate": 1e-3})
     before = data_hashes(recipe)
     finish(recipe, tmp_path / "run")
     facts = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
     assert facts["data"]["model.start"]["sha256"] == before["model.start"]
-    assert data_hashes(going_on(tiny_recipe, tmp_path / "run"))["model.start"] != before["model.start"]
+    assert (
+        data_hashes(going_on(tiny_recipe, tmp_path / "run"))["model.start"] != before["model.start"]
+    )
     (tmp_path / "run" / "scores.json").unlink()  # as if the run had not come to its end
     shutil.rmtree(tmp_path / "copy" / "best")
     shutil.copytree(tmp_path / "run" / "best", tmp_path / "copy" / "best")
@@ -164,20 +203,26 @@ def test_what_training_cannot_go_on_from_is_refused(
 
 
 @pytest.mark.parametrize(
-    "model", [{"start": "runs/a"}, {"encoder": ""}, {"encoder": "", "start": "runs/a", "revision": "main"}]
+    "model",
+    [{"start": "runs/a"}, {"encoder": ""}, {"encoder": "", "start": "runs/a", "revision": "main"}],
 )
 def test_an_encoder_is_named_once(tiny_recipe: Maker, model: dict[str, str]) -> None:
     with pytest.raises(RecipeError, match=r"encoder|revision"):
         tiny_recipe(model=model)
 
 
-NAMES = {"one": "Chemical\taspirin\nDisease\tlung cancer\n", "two": "Disease\tlung cancer\nOrgan\tliver\n"}
+NAMES = {
+    "one": "Chemical\taspirin\nDisease\tlung cancer\n",
+    "two": "Disease\tlung cancer\nOrgan\tliver\n",
+}
 
 
 def test_vectors_of_inputs_go_on_by_their_names(
     tiny_recipe: Maker, tiny_run: Path, toy_corpus: Path, tmp_path: Path
 ) -> None:
-    """A model gets dictionaries later and answers as before; then others, of which it knows the shared types."""
+    """A model gets dictionaries later and answers as before; then others, of which it knows the
+    shared types.
+    """
     for name, text in NAMES.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     first = {"dictionaries": [str(tmp_path / "one")], "shape": True}
@@ -194,7 +239,9 @@ def test_vectors_of_inputs_go_on_by_their_names(
     assert "of 8 vectors of inputs 4 go on" in said
     assert "16 vectors of inputs of tiny are not used" in said
     before, after = (
-        load_file(tmp_path / name / "best" / "model.safetensors")["heads.softmax.units.vectors.table"]
+        load_file(tmp_path / name / "best" / "model.safetensors")[
+            "heads.softmax.units.vectors.table"
+        ]
         for name in ("learnt", "other")
     )
     assert before[4:8].any()

@@ -1,4 +1,6 @@
-"""The span typer from corpus to scores: what is taught, what is drawn, runs, folders, and everything refused."""
+"""The span typer from corpus to scores: what is taught, what is drawn, runs, folders, and
+everything refused.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +28,19 @@ from fascicle.training.typer.run import TyperFinished, TyperLoop, UpdateDone
 from fascicle.training.typer.scores import GivenMention, given_mentions, to_distributions
 from fascicle.verbs.train import typing_text
 
-_TEXT = "lung cancer aspirin pain the patient fever caffeine heart failure liver hepatitis ibuprofen"
+_TEXT = (
+    "lung cancer aspirin pain the patient fever caffeine heart failure liver hepatitis ibuprofen"
+)
 WORDS = tuple(_TEXT.split())
 
 
 def vectors_file(folder: Path) -> Path:
     chance = np.random.default_rng(1)
     path = folder / "toy.vec"
-    rows = (f"{word} {' '.join(f'{v:.3f}' for v in chance.normal(size=6))}\n" for word in (*WORDS, "<unk>"))
+    rows = (
+        f"{word} {' '.join(f'{v:.3f}' for v in chance.normal(size=6))}\n"
+        for word in (*WORDS, "<unk>")
+    )
     path.write_text("".join(rows), encoding="utf-8")
     return path
 
@@ -59,7 +66,9 @@ def model_of(*, nothing: bool = False, seed: int = 1) -> TyperModel:
     torch.manual_seed(seed)
     settings = SpanTyperSettings(hidden=4, nothing=nothing, **({"width": 3} if nothing else {}))
     network = SpanTyper(torch.randn(len(WORDS) + 1, 6), hidden=4, classes=2 + nothing)
-    manifest = TyperManifest(name="toy", fascicle="0", types=("Chemical", "Disease"), settings=settings, dimension=6)
+    manifest = TyperManifest(
+        name="toy", fascicle="0", types=("Chemical", "Disease"), settings=settings, dimension=6
+    )
     return TyperModel(network, Vocabulary(WORDS, lowercase=False), manifest)
 
 
@@ -75,7 +84,9 @@ def test_a_run_learns_its_corpus_and_is_repeatable(tmp_path: Path, toy_corpus: P
     assert scores.lookup.accuracy == 1.0
     assert scores.found is None
     assert scores.published is not None
-    assert scores.published.f1 == pytest.approx(2 * scores.typing.accuracy / (1 + scores.typing.accuracy))
+    assert scores.published.f1 == pytest.approx(
+        2 * scores.typing.accuracy / (1 + scores.typing.accuracy)
+    )
     written = json.loads((tmp_path / "run" / "scores.json").read_text())
     assert written["test"]["typing"]["accuracy"] == scores.typing.accuracy
     loaded = load_typer(tmp_path / "run" / "model")
@@ -101,7 +112,9 @@ def native(path: Path, text: str, *mentions: Mention) -> str:
     return str(path)
 
 
-def test_a_mention_without_a_word_is_refused_before_training(tmp_path: Path, toy_corpus: Path) -> None:
+def test_a_mention_without_a_word_is_refused_before_training(
+    tmp_path: Path, toy_corpus: Path
+) -> None:
     recipe = recipe_of(tmp_path, toy_corpus, updates=3)
     bad = native(tmp_path / "bad.jsonl", "lung cancer", Mention(((4, 5),), "Disease"))
     for part in ("dev", "test"):
@@ -111,8 +124,12 @@ def test_a_mention_without_a_word_is_refused_before_training(tmp_path: Path, toy
         assert not (tmp_path / "run").exists()
 
 
-def test_with_discontinuous_mentions_alone_there_is_no_published_figure(tmp_path: Path, toy_corpus: Path) -> None:
-    torn = native(tmp_path / "torn.jsonl", "lung and liver cancer", Mention(((0, 4), (15, 21)), "Disease"))
+def test_with_discontinuous_mentions_alone_there_is_no_published_figure(
+    tmp_path: Path, toy_corpus: Path
+) -> None:
+    torn = native(
+        tmp_path / "torn.jsonl", "lung and liver cancer", Mention(((0, 4), (15, 21)), "Disease")
+    )
     recipe = recipe_of(tmp_path, toy_corpus, updates=3)
     corpus = msgspec.structs.replace(recipe.corpus, test=torn, documents="auto")
     _, end = finished(msgspec.structs.replace(recipe, corpus=corpus), tmp_path / "run")
@@ -122,7 +139,9 @@ def test_with_discontinuous_mentions_alone_there_is_no_published_figure(tmp_path
     assert "published protocol" not in typing_text(scores)
 
 
-def test_words_without_a_vector_are_those_of_the_scored_mentions(tmp_path: Path, toy_corpus: Path) -> None:
+def test_words_without_a_vector_are_those_of_the_scored_mentions(
+    tmp_path: Path, toy_corpus: Path
+) -> None:
     text = "quux cancer of the blarg"
     given_ = (Mention(((0, 11),), "Disease"), Mention(((19, 24),), "Disease"))
     new = native(tmp_path / "new.jsonl", text, *given_)
@@ -134,17 +153,30 @@ def test_words_without_a_vector_are_those_of_the_scored_mentions(tmp_path: Path,
     assert "words without a vector   66.67 %  of 3 words in these mentions" in typing_text(scores)
 
 
-def test_a_place_for_the_mapped_copy_that_cannot_be_is_named_with_its_key(tmp_path: Path, toy_corpus: Path) -> None:
+def test_a_place_for_the_mapped_copy_that_cannot_be_is_named_with_its_key(
+    tmp_path: Path, toy_corpus: Path
+) -> None:
     recipe = recipe_of(tmp_path, toy_corpus)
     vectors = msgspec.structs.replace(recipe.vectors, cache=str(tmp_path / "no" / "where"))
-    with pytest.raises(OutputError, match=r'give another place with vectors\.cache \("none" keeps no mapped copy\)$'):
+    with pytest.raises(
+        OutputError,
+        match=r'give another place with vectors\.cache \("none" keeps no mapped copy\)$',
+    ):
         list(run_recipe(msgspec.structs.replace(recipe, vectors=vectors), tmp_path / "run"))
 
 
 def test_mentions_that_can_never_be_found_are_counted(tmp_path: Path) -> None:
-    documents = [Document(id="d", text=TEXT, sentences=SENTENCES, mentions=(*GOLD, Mention(((12, 25),), "Disease")))]
+    documents = [
+        Document(
+            id="d",
+            text=TEXT,
+            sentences=SENTENCES,
+            mentions=(*GOLD, Mention(((12, 25),), "Disease")),
+        )
+    ]
     vocabulary = Vocabulary(WORDS, lowercase=False)
-    for width, expected in ((3, 2), (1, 3)):  # one discontinuous, one across sentences, and "lung cancer"
+    # one discontinuous, one across sentences, and "lung cancer"
+    for width, expected in ((3, 2), (1, 3)):
         data = typer_data(documents, vocabulary, SpanTyperSettings(nothing=True, width=width))
         assert data.facts["never_found"] == expected
     assert "never_found" not in typer_data(documents, vocabulary, SpanTyperSettings()).facts
@@ -161,7 +193,9 @@ def test_excluded_documents_and_unknown_types_are_heeded(tmp_path: Path, toy_cor
 
 
 def test_with_a_class_for_nothing_mentions_are_found(tmp_path: Path, toy_corpus: Path) -> None:
-    recipe = recipe_of(tmp_path, toy_corpus, nothing=True, negatives=0, width=4, updates=150, hidden=16)
+    recipe = recipe_of(
+        tmp_path, toy_corpus, nothing=True, negatives=0, width=4, updates=150, hidden=16
+    )
     _, end = finished(recipe, tmp_path / "run")
     found = end.parts["test"].found
     assert found is not None
@@ -191,7 +225,9 @@ def test_one_batch_or_many_give_the_same(monkeypatch: pytest.MonkeyPatch) -> Non
     whole = model.probabilities(surfaces)
     monkeypatch.setattr("fascicle.models.span_typer._AT_ONCE", 3)
     assert np.allclose(whole, model.probabilities(surfaces), atol=1e-6)
-    assert np.allclose(whole, np.concatenate([model.probabilities([s]) for s in surfaces]), atol=1e-6)
+    assert np.allclose(
+        whole, np.concatenate([model.probabilities([s]) for s in surfaces]), atol=1e-6
+    )
 
 
 TEXT = "lung cancer pain . the pain lung cancer in liver . heart pain"
@@ -203,7 +239,9 @@ GOLD = (
 )
 
 
-def brute_nothing(document: Document, vocabulary: Vocabulary, width: int) -> tuple[Counter, Counter]:
+def brute_nothing(
+    document: Document, vocabulary: Vocabulary, width: int
+) -> tuple[Counter, Counter]:
     """Places of spans that are no mention, of strings that are one somewhere, and of the others."""
     words = [(m.start, m.end) for m in _words(document.text)]
     gold = {f for m in document.mentions for f in m.spans}
@@ -270,7 +308,9 @@ def test_what_is_taught_is_what_a_loop_finds() -> None:
 
 def test_drawn_places_stand_for_all_of_them() -> None:
     document = Document(id="d", text=TEXT, sentences=SENTENCES, mentions=GOLD)
-    data = typer_data([document], Vocabulary(WORDS, lowercase=False), SpanTyperSettings(nothing=True, width=3))
+    data = typer_data(
+        [document], Vocabulary(WORDS, lowercase=False), SpanTyperSettings(nothing=True, width=3)
+    )
     assert data.pool is not None
     chance = np.random.default_rng(2)
     every = data.pool.drawn(0, chance)
@@ -291,7 +331,13 @@ def test_balanced_or_not_the_probabilities_are_the_frequencies(balance: bool) ->
     mentions = (Mention(((0, 4),), "Symptom"), Mention(((37, 42),), "Symptom"))
     document = Document(id="d", text=text, mentions=mentions)
     settings = SpanTyperSettings(
-        nothing=True, width=1, negatives=0, balance=balance, updates=300, hidden=16, learning_rate=0.02
+        nothing=True,
+        width=1,
+        negatives=0,
+        balance=balance,
+        updates=300,
+        hidden=16,
+        learning_rate=0.02,
     )
     vocabulary = Vocabulary(WORDS, lowercase=False)
     data = typer_data([document], vocabulary, settings)
@@ -315,7 +361,13 @@ def test_logits_of_words_without_a_vector_are_those_of_the_unknown_row() -> None
 def test_retyping_keeps_spans_and_says_what_it_merged() -> None:
     model = model_of()
     document = Document(id="d", text="lung cancer pain fever")
-    given = {"d": [Mention(((0, 11),), "X"), Mention(((0, 11),), "Y"), Mention(((12, 16), (17, 22)), "X")]}
+    given = {
+        "d": [
+            Mention(((0, 11),), "X"),
+            Mention(((0, 11),), "Y"),
+            Mention(((12, 16), (17, 22)), "X"),
+        ]
+    }
     (patch,) = model.retype([document], given)
     assert [m.spans for m in patch.add] == [((0, 11),), ((12, 16), (17, 22))]
     assert {m.source for m in patch.add} == {"toy"}
@@ -344,7 +396,9 @@ def test_a_damaged_model_is_refused(tmp_path: Path) -> None:
     model = model_of(nothing=True)
     save_typer(tmp_path, model)
     surfaces = [("lung", "cancer"), ("unseen",)]
-    assert np.array_equal(load_typer(tmp_path).probabilities(surfaces), model.probabilities(surfaces))
+    assert np.array_equal(
+        load_typer(tmp_path).probabilities(surfaces), model.probabilities(surfaces)
+    )
     manifest = json.loads((tmp_path / "typer.json").read_text())
     for change, said in (
         ({"format": 9}, "has format 9"),
@@ -386,9 +440,15 @@ def test_the_sum_of_a_draw_of_everything_is_the_loss_of_everything() -> None:
 
 def test_distributions_of_given_mentions() -> None:
     tables = np.array([[0.5, 0.25, 0.25], [0.125, 0.75, 0.125]])
-    whole = GivenMention(document="1", spans=((0, 2),), gold="A", probabilities=tables[:1], predicted=("A",))
-    torn = GivenMention(document="1", spans=((0, 2), (4, 6)), gold="B", probabilities=tables, predicted=("A", "B"))
-    new = GivenMention(document="2", spans=((0, 2),), gold="X", probabilities=tables[:1], predicted=("A",))
+    whole = GivenMention(
+        document="1", spans=((0, 2),), gold="A", probabilities=tables[:1], predicted=("A",)
+    )
+    torn = GivenMention(
+        document="1", spans=((0, 2), (4, 6)), gold="B", probabilities=tables, predicted=("A", "B")
+    )
+    new = GivenMention(
+        document="2", spans=((0, 2),), gold="X", probabilities=tables[:1], predicted=("A",)
+    )
     first, second, third = to_distributions([whole, torn, new], ("A", "B", "C"))
     assert first.found
     assert first.probabilities == pytest.approx((0.0, 0.5, 0.25, 0.25))

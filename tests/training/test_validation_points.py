@@ -1,4 +1,6 @@
-"""Runs that score dev every few steps: where they do, what they keep, and that a kill changes nothing."""
+"""Runs that score dev every few steps: where they do, what they keep, and that a kill changes
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ def kill_after(recipe: Recipe, folder: Path, step: int) -> None:
     events.close()  # type: ignore[attr-defined]
 
 
-# Three steps an epoch: scored in the middle of an epoch, at its end, and at the end of all although nothing says so.
+# Three steps an epoch: scored in the middle of an epoch, at its end, and at the end of all although
+# nothing says so.
 @pytest.mark.parametrize(
     ("every", "epochs", "places"),
     [
@@ -88,7 +91,9 @@ def test_what_is_kept_is_the_best_step(tiny_recipe: Maker, tmp_path: Path) -> No
 def test_scoring_in_between_changes_no_weight(tiny_recipe: Maker, tmp_path: Path) -> None:
     found = []
     for every in (0, 1, 2):
-        recipe = tiny_recipe(training={"epochs": 3, "validate_every_steps": every, "select": "last"})
+        recipe = tiny_recipe(
+            training={"epochs": 3, "validate_every_steps": every, "select": "last"}
+        )
         events = finish(recipe, tmp_path / str(every))
         weights = load_file(tmp_path / str(every) / "best" / "model.safetensors")
         found.append(([e.loss for e in events if isinstance(e, StepDone)], weights))
@@ -113,7 +118,9 @@ def test_patience_counts_validations(tiny_recipe: Maker, tmp_path: Path, select:
     assert events[-1].answer.step == (2 if select == "best-dev" else 8)
 
 
-def test_patience_of_validations_without_steps_is_that_of_epochs(tiny_recipe: Maker, tmp_path: Path) -> None:
+def test_patience_of_validations_without_steps_is_that_of_epochs(
+    tiny_recipe: Maker, tmp_path: Path
+) -> None:
     training = {"epochs": 9, "learning_rate": 1e-9, "patience_validations": 2}
     events = finish(tiny_recipe(training=training), tmp_path / "run")
     assert [e.epoch for e in events if isinstance(e, Validated)] == [1, 2, 3]
@@ -150,13 +157,21 @@ def test_a_run_of_a_release_without_steps_goes_on(tiny_recipe: Maker, tmp_path: 
 @pytest.mark.parametrize(
     ("training", "match"),
     [
-        ({"patience_epochs": 2, "patience_validations": 2}, "exclude each other: set one of them to 0$"),
+        (
+            {"patience_epochs": 2, "patience_validations": 2},
+            "exclude each other: set one of them to 0$",
+        ),
         ({"patience_epochs": 2, "validate_every_steps": 5}, "give patience_validations instead$"),
-        ({"average": "last", "validate_every_steps": 5}, 'choose "ema" or "none", or validate_every_steps = 0$'),
+        (
+            {"average": "last", "validate_every_steps": 5},
+            'choose "ema" or "none", or validate_every_steps = 0$',
+        ),
         ({"validate_every_steps": -1}, r"training\.validate_every_steps = -1 is not allowed"),
     ],
 )
-def test_settings_that_do_not_go_together(tiny_recipe: Maker, training: dict[str, Any], match: str) -> None:
+def test_settings_that_do_not_go_together(
+    tiny_recipe: Maker, training: dict[str, Any], match: str
+) -> None:
     with pytest.raises(RecipeError, match=match) as caught:
         tiny_recipe(training=training)
     assert "\n" not in str(caught.value)

@@ -33,7 +33,9 @@ def cli(capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
 
 @pytest.fixture
 def refused(cli: Callable[..., Result]) -> Callable[..., str]:
-    """Runs what must end with exit code 2 and one sentence, which it gives; nothing else is printed."""
+    """Runs what must end with exit code 2 and one sentence, which it gives; nothing else is
+    printed.
+    """
 
     def run(*argv: object) -> str:
         result = cli(*argv)

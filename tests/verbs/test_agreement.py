@@ -58,13 +58,20 @@ def test_as_json(cli: Cli, sides: tuple[Path, Path]) -> None:
     }
 
 
-def test_several_sides_have_pairs_and_one_alpha(cli: Cli, sides: tuple[Path, Path], tmp_path: Path) -> None:
+def test_several_sides_have_pairs_and_one_alpha(
+    cli: Cli, sides: tuple[Path, Path], tmp_path: Path
+) -> None:
     third = columns(tmp_path / "carl" / "x.tsv", FIRST)
     value = json.loads(cli("evaluate", *sides, third, "--agreement", "--json").out)
     first, second, last = ("anna/x.tsv", "ben/x.tsv", "carl/x.tsv")
-    assert [one["names"] for one in value["pairs"]] == [[first, second], [first, last], [second, last]]
+    assert [one["names"] for one in value["pairs"]] == [
+        [first, second],
+        [first, last],
+        [second, last],
+    ]
     assert value["pairs"][1]["all_mentions"]["f1"]["value"] == 1
-    # Of 21 values 3 + 4 + 4 mark a word (cancer, lung, aspirin, pain); only on lung do they differ, two against one.
+    # Of 21 values 3 + 4 + 4 mark a word (cancer, lung, aspirin, pain); only on lung do they differ,
+    # two against one.
     assert value["alpha_any"]["value"] == pytest.approx(1 - 20 * 2 / (2 * 11 * 10))
     told = cli("evaluate", *sides, third, "--agreement").out
     assert "alpha of all" in told
@@ -82,7 +89,9 @@ def test_nothing_annotated_is_undefined_and_says_why(cli: Cli, tmp_path: Path) -
 def test_what_is_refused(refused: Refused, sides: tuple[Path, Path], tmp_path: Path) -> None:
     assert "one file was given; give two" in refused("evaluate", sides[0], "--agreement")
     for option in (["--report", tmp_path / "r.md"], ["--interval"], ["--allow-missing"]):
-        assert f"{option[0]} has no meaning with --agreement" in refused("evaluate", *sides, "--agreement", *option)
+        assert f"{option[0]} has no meaning with --agreement" in refused(
+            "evaluate", *sides, "--agreement", *option
+        )
     assert "given twice" in refused("evaluate", "-", "-", "--agreement")
     other = columns(tmp_path / "carl" / "x.tsv", FIRST.replace("here", "there"))
     assert "'there" in refused("evaluate", sides[0], other, "--agreement")

@@ -54,15 +54,21 @@ def test_a_text_gives_json_lines(cli: Cli, model: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [(), ("--threads", "2")])
-def test_a_short_text_gives_what_a_long_one_gives(cli: Cli, model: Path, options: tuple[str, ...]) -> None:
+def test_a_short_text_gives_what_a_long_one_gives(
+    cli: Cli, model: Path, options: tuple[str, ...]
+) -> None:
     (short,) = documents(cli("annotate", "--model", model, "--text", SENTENCE, *options).out)
     assert gc.isenabled()  # again
     more = " ".join(["and nothing else"] * 100)
-    long, _ = documents(cli("annotate", "--model", model, "--text", SENTENCE, "--text", more, *options).out)
+    long, _ = documents(
+        cli("annotate", "--model", model, "--text", SENTENCE, "--text", more, *options).out
+    )
     assert found(short) == found(long) == FOUND
 
 
-def test_an_id_that_is_changed_is_said_without_being_asked(cli: Cli, model: Path, tmp_path: Path) -> None:
+def test_an_id_that_is_changed_is_said_without_being_asked(
+    cli: Cli, model: Path, tmp_path: Path
+) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "one.txt").write_text(SENTENCE, encoding="utf-8")
@@ -79,7 +85,9 @@ def test_json_is_json_lines(cli: Cli, model: Path, refused: Refused) -> None:
 
 
 def test_standard_input(cli: Cli, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(SENTENCE.encode()))))
+    monkeypatch.setattr(
+        "sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(SENTENCE.encode())))
+    )
     (document,) = documents(cli("annotate", "-", "--model", model).out)
     assert (document.id, found(document)) == ("stdin", FOUND)
 
@@ -89,7 +97,9 @@ def test_options_may_stand_between_files(cli: Cli, model: Path, texts: Path) -> 
     assert [d.id for d in documents(result.out)] == ["one", "two"]
 
 
-def test_a_folder_gives_a_file_for_each_text(cli: Cli, model: Path, texts: Path, tmp_path: Path) -> None:
+def test_a_folder_gives_a_file_for_each_text(
+    cli: Cli, model: Path, texts: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "new" / "out"
     assert cli("annotate", texts, "--model", model, "-o", f"{out}/").code == 0
     assert visible(out) == ["one.jsonl", "two.jsonl"]
@@ -109,8 +119,14 @@ def test_what_is_left_out_of_a_folder_is_said(cli: Cli, model: Path, texts: Path
     assert f"note: 2 other entries of {texts} left out" in result.err
 
 
-def test_json_lines_in_standard_input(cli: Cli, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = json.dumps({"id": "x", "text": SENTENCE}).encode() + b"\n" + json.dumps({"text": "pain"}).encode()
+def test_json_lines_in_standard_input(
+    cli: Cli, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = (
+        json.dumps({"id": "x", "text": SENTENCE}).encode()
+        + b"\n"
+        + json.dumps({"text": "pain"}).encode()
+    )
     for options in ((), ("--input-format", "jsonl")):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(data))))
         read = documents(cli("annotate", "-", "--model", model, *options).out)
@@ -137,7 +153,16 @@ def test_several_inputs_to_one_file(cli: Cli, model: Path, texts: Path, tmp_path
     out = tmp_path / "all.tsv"
     assert cli("annotate", texts, "--model", model, "-o", out).code == 0
     lines = out.read_text(encoding="utf-8").splitlines()
-    assert lines[0].split("\t") == ["document", "type", "start", "end", "score", "text", "links", "names"]
+    assert lines[0].split("\t") == [
+        "document",
+        "type",
+        "start",
+        "end",
+        "score",
+        "text",
+        "links",
+        "names",
+    ]
     rows = [line.split("\t") for line in lines[1:3]]
     assert [(*row[:4], row[5]) for row in rows] == [
         ("one", "Chemical", "0", "7", "aspirin"),
@@ -156,27 +181,41 @@ def test_inputs_of_one_name_are_kept_apart(cli: Cli, model: Path, tmp_path: Path
     assert visible(out) == ["x-2.jsonl", "x.jsonl"]
 
 
-@pytest.mark.parametrize("name", ["jsonl", "records", "pubtator", "conll", "tsv", "csv", "predictions", "text"])
-def test_every_format_can_be_written(cli: Cli, model: Path, texts: Path, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["jsonl", "records", "pubtator", "conll", "tsv", "csv", "predictions", "text"]
+)
+def test_every_format_can_be_written(
+    cli: Cli, model: Path, texts: Path, tmp_path: Path, name: str
+) -> None:
     result = cli("annotate", texts, "--model", model, "--format", name)
     assert result.code == 0
     losses = [line for line in result.err.splitlines() if line.startswith("fascicle: loss ")]
     assert bool(losses) == (name in ("records", "pubtator", "conll"))
     assert "Disease" in result.out
-    assert cli("annotate", texts, "--model", model, "--format", name, "-o", tmp_path / "out.file").code == 0
-    assert (tmp_path / "out.file").read_bytes().decode().replace("\r", "") == result.out.replace("\r", "")
+    assert (
+        cli("annotate", texts, "--model", model, "--format", name, "-o", tmp_path / "out.file").code
+        == 0
+    )
+    assert (tmp_path / "out.file").read_bytes().decode().replace("\r", "") == result.out.replace(
+        "\r", ""
+    )
 
 
 def test_the_text_view(cli: Cli, model: Path, texts: Path) -> None:
     result = cli("annotate", texts / "one.txt", "--model", model, "--format", "text", "--no-link")
     assert result.out == (
-        "one\n[aspirin]Chemical caused [pain]Disease in the patient\n\nChemical 1  Disease 1  in 1 document\n"
+        "one\n[aspirin]Chemical caused [pain]Disease in the patient\n\nChemical 1  Disease 1  in "
+        "1 document\n"
     )
-    shown = cli("annotate", texts / "one.txt", "--model", model, "--format", "text", "--color", "always").out
+    shown = cli(
+        "annotate", texts / "one.txt", "--model", model, "--format", "text", "--color", "always"
+    ).out
     assert "\x1b[4;36maspirin\x1b[0m" in shown
 
 
-def test_gold_is_kept_in_json_lines_and_left_out_elsewhere(cli: Cli, model: Path, toy_corpus: Path) -> None:
+def test_gold_is_kept_in_json_lines_and_left_out_elsewhere(
+    cli: Cli, model: Path, toy_corpus: Path
+) -> None:
     result = cli("annotate", toy_corpus, "--model", model)
     read = documents(result.out)
     assert len(read) == 10
@@ -195,7 +234,9 @@ def test_earlier_mentions_of_the_model_are_replaced(cli: Cli, model: Path, tmp_p
     assert "replaced: 1" in result.err
 
 
-@pytest.mark.parametrize("content", [b"", b" \n\n", b"\xef\xbb\xbf", "\u200b\u00ad \u2060".encode()])
+@pytest.mark.parametrize(
+    "content", [b"", b" \n\n", b"\xef\xbb\xbf", "\u200b\u00ad \u2060".encode()]
+)
 def test_empty_files(cli: Cli, model: Path, tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "empty.txt"
     path.write_bytes(content)
@@ -212,7 +253,9 @@ def test_empty_text_and_empty_file_without_suffix(cli: Cli, model: Path, tmp_pat
     assert cli("annotate", tmp_path / "empty", "--model", model, "--format", "text").code == 0
 
 
-def test_a_damaged_file_does_not_stop_the_others(cli: Cli, model: Path, texts: Path, tmp_path: Path) -> None:
+def test_a_damaged_file_does_not_stop_the_others(
+    cli: Cli, model: Path, texts: Path, tmp_path: Path
+) -> None:
     (texts / "more.txt").write_bytes(b"caf\xe9 \xff")
     result = cli("annotate", texts, "--model", model)
     assert result.code == 3
@@ -231,7 +274,9 @@ def test_nothing_but_damaged_files(cli: Cli, model: Path, tmp_path: Path) -> Non
     assert not (tmp_path / "out.jsonl").exists()
 
 
-def test_what_exists_is_kept_unless_told_otherwise(cli: Cli, refused: Refused, model: Path, texts: Path) -> None:
+def test_what_exists_is_kept_unless_told_otherwise(
+    cli: Cli, refused: Refused, model: Path, texts: Path
+) -> None:
     out = texts.parent / "out.jsonl"
     folder = texts.parent / "out"
     arguments = ("annotate", texts, "--model", model, "-o")
@@ -287,7 +332,10 @@ def test_an_encoding_that_was_guessed_is_told(
 def test_the_encoding_can_be_given(cli: Cli, refused: Refused, model: Path, tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     path.write_bytes("café aspirin".encode("latin-1"))
-    assert documents(cli("annotate", path, "--model", model, "--encoding", "latin-1").out)[0].text == "café aspirin"
+    assert (
+        documents(cli("annotate", path, "--model", model, "--encoding", "latin-1").out)[0].text
+        == "café aspirin"
+    )
     for wrong in ("latin-99", "base64"):
         assert "latin-1" in refused("annotate", path, "--model", model, "--encoding", wrong)
 
@@ -303,9 +351,18 @@ def test_wrong_calls(refused: Refused, model: Path, tmp_path: Path) -> None:
     (tmp_path / "x.dat").write_text("some words", encoding="utf-8")
     assert "--input-format" in refused("annotate", tmp_path / "x.dat", "--model", model)
     assert "format conll" in refused(
-        "annotate", "--documents", "file", "--input-format", "plain", tmp_path / "x.dat", "--model", model
+        "annotate",
+        "--documents",
+        "file",
+        "--input-format",
+        "plain",
+        tmp_path / "x.dat",
+        "--model",
+        model,
     )
-    assert "does not exist" in refused("annotate", "--text", "x", "-o", tmp_path / "no" / "out.jsonl", "--model", model)
+    assert "does not exist" in refused(
+        "annotate", "--text", "x", "-o", tmp_path / "no" / "out.jsonl", "--model", model
+    )
 
 
 def test_text_that_is_no_unicode(refused: Refused, model: Path) -> None:
@@ -318,7 +375,9 @@ def test_models_that_cannot_be_used(
     monkeypatch.setattr("fascicle.runtime.places.shipped_models", lambda: ("biomed@2",))
     assert "did you mean 'biomed'" in refused("annotate", "--text", "x", "--model", "biomde")
     (tmp_path / "foreign").mkdir()
-    assert "holds no model.json" in refused("annotate", "--text", "x", "--model", tmp_path / "foreign")
+    assert "holds no model.json" in refused(
+        "annotate", "--text", "x", "--model", tmp_path / "foreign"
+    )
     (tmp_path / "foreign" / "model.json").write_text('{"model_type": "bert"}', encoding="utf-8")
     assert "model.json" in refused("annotate", "--text", "x", "--model", tmp_path / "foreign")
     damaged = tmp_path / "damaged"
@@ -334,14 +393,18 @@ def test_the_command_and_the_library_agree(cli: Cli, model: Path, texts: Path) -
 
 
 def test_records_are_valid_json(cli: Cli, model: Path) -> None:
-    record = json.loads(cli("annotate", "--model", model, "--text", SENTENCE, "--format", "records").out)
+    record = json.loads(
+        cli("annotate", "--model", model, "--text", SENTENCE, "--format", "records").out
+    )
     assert [e["type"] for e in record["entities"]] == ["Chemical", "Disease"]
 
 
 def test_an_input_is_never_written_over(refused: Refused, model: Path, tmp_path: Path) -> None:
     text = tmp_path / "paper.txt"
     text.write_text("aspirin caused pain", encoding="utf-8")
-    said = refused("annotate", text, "--model", model, "-o", text, "--overwrite", "--format", "text")
+    said = refused(
+        "annotate", text, "--model", model, "-o", text, "--overwrite", "--format", "text"
+    )
     assert "one of the inputs" in said
     assert text.read_text(encoding="utf-8") == "aspirin caused pain"
 
@@ -377,10 +440,20 @@ def test_strict_writing_of_scores(cli: Cli, refused: Refused, model: Path, tmp_p
     assert "scores" in refused(*arguments, "--allow-loss", "scors")
 
 
-def test_types_and_thresholds_hold_for_names_beside_a_pack(cli: Cli, refused: Refused, tmp_path: Path) -> None:
+def test_types_and_thresholds_hold_for_names_beside_a_pack(
+    cli: Cli, refused: Refused, tmp_path: Path
+) -> None:
     own = tmp_path / "own.tsv"
     own.write_text("Drug\taspirin\nGene\tREST\n", encoding="utf-8")
-    asked = ("annotate", "--model", "basic", "--also", own, "--text", "Aspirin and REST at melanoma and lung cancer.")
+    asked = (
+        "annotate",
+        "--model",
+        "basic",
+        "--also",
+        own,
+        "--text",
+        "Aspirin and REST at melanoma and lung cancer.",
+    )
 
     def said(*options: str) -> list[tuple[str, str]]:
         (document,) = documents(cli(*asked, *options).out)
@@ -397,7 +470,15 @@ def test_types_and_thresholds_hold_for_names_beside_a_pack(cli: Cli, refused: Re
 def test_own_names_and_thresholds_of_types(cli: Cli, refused: Refused, tmp_path: Path) -> None:
     own = tmp_path / "own.tsv"
     own.write_text("Drug\taspirin\nGene\tREST\n", encoding="utf-8")
-    asked = ("annotate", "--model", "biomed-fast", "--also", own, "--text", "Aspirin at rest; lithium causes tremor.")
+    asked = (
+        "annotate",
+        "--model",
+        "biomed-fast",
+        "--also",
+        own,
+        "--text",
+        "Aspirin at rest; lithium causes tremor.",
+    )
 
     def said(*options: str) -> list[tuple[str, str]]:
         (document,) = documents(cli(*asked, *options).out)
@@ -407,7 +488,10 @@ def test_own_names_and_thresholds_of_types(cli: Cli, refused: Refused, tmp_path:
     assert "--case any" in cli(*asked).err
     assert ("Gene", "rest") in said("--case", "any")
     assert ("Drug", "Aspirin") not in said("--case", "exact")
-    assert said("--threshold", "Disease=1,Chemical=0.1") == [("Drug", "Aspirin"), ("Chemical", "lithium")]
+    assert said("--threshold", "Disease=1,Chemical=0.1") == [
+        ("Drug", "Aspirin"),
+        ("Chemical", "lithium"),
+    ]
     assert said("--threshold", "1") == said("--min-score", "1") == [("Drug", "Aspirin")]
     assert said("--only", "Drug,Disease") == [("Drug", "Aspirin"), ("Disease", "tremor")]
     for wrong in ("Nothing=0.5", "Disease=2", "Disease=", "high", "Disease=0.5,Disease=0.6"):
@@ -420,18 +504,28 @@ def test_own_names_and_thresholds_of_types(cli: Cli, refused: Refused, tmp_path:
     assert "would be lost" in refused(*asked, "-o", own, "--overwrite")
 
 
-def test_variants_beside_what_the_model_finds(cli: Cli, model: Path, texts: Path, tmp_path: Path) -> None:
+def test_variants_beside_what_the_model_finds(
+    cli: Cli, model: Path, texts: Path, tmp_path: Path
+) -> None:
     (texts / "two.txt").write_text("V600E caused pain", encoding="utf-8")
     result = cli("annotate", "--model", model, "--variants", texts, "-o", tmp_path / "new.jsonl")
     assert result.code == 0
     one, two = documents((tmp_path / "new.jsonl").read_text(encoding="utf-8"))
     assert (found(one), one.layer("variants")) == (FOUND, ())
     assert ("Disease", "pain") in found(two)
-    assert [link.curie for mention in two.layer("variants") for link in mention.links] == ["HGVS:p.Val600Glu"]
-    assert cli("annotate", "--model", model, "--variants", texts, "-o", tmp_path / "new.jsonl").code == 2  # it is there
+    assert [link.curie for mention in two.layer("variants") for link in mention.links] == [
+        "HGVS:p.Val600Glu"
+    ]
+    # it is there
+    assert (
+        cli("annotate", "--model", model, "--variants", texts, "-o", tmp_path / "new.jsonl").code
+        == 2
+    )
 
 
-def test_variants_among_the_types_that_are_asked_for(cli: Cli, refused: Refused, model: Path, tmp_path: Path) -> None:
+def test_variants_among_the_types_that_are_asked_for(
+    cli: Cli, refused: Refused, model: Path, tmp_path: Path
+) -> None:
     names = tmp_path / "names.tsv"
     names.write_text("Disease\tpain\nDrug\tV600E\n")
     both = {("Disease", "pain"), ("SequenceVariant", "V600E")}
@@ -447,10 +541,15 @@ def test_variants_among_the_types_that_are_asked_for(cli: Cli, refused: Refused,
         assert "'SequenceVariant'" in refused(*asked, "--only", "SequenceVariant")
         assert "'Variant'" in refused(*asked, "--variants", "--only", "Variant")
     found = fascicle.load(names, only=["SequenceVariant"], variants=True)
-    assert (found.types, [one.text for one in found("V600E caused pain")]) == (("SequenceVariant",), ["V600E"])
+    assert (found.types, [one.text for one in found("V600E caused pain")]) == (
+        ("SequenceVariant",),
+        ["V600E"],
+    )
 
 
-@pytest.mark.parametrize(("options", "links"), [((), True), (("--no-link",), False), (("--format", "conll"), False)])
+@pytest.mark.parametrize(
+    ("options", "links"), [((), True), (("--no-link",), False), (("--format", "conll"), False)]
+)
 def test_links_of_variants_are_those_that_were_asked_for(
     cli: Cli, model: Path, options: tuple[str, ...], links: bool
 ) -> None:

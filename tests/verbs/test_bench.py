@@ -1,4 +1,6 @@
-"""``fascicle bench``: a grid of the tier smoke, from nothing to results, and everything that may come between."""
+"""``fascicle bench``: a grid of the tier smoke, from nothing to results, and everything that may
+come between.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ Refused = Callable[..., str]
 
 
 @pytest.fixture
-def grid(tiny_encoder: Path, toy_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def grid(
+    tiny_encoder: Path, toy_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """A grid whose first system cannot be trained."""
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "project" / "grids"
@@ -38,7 +42,10 @@ def grid(tiny_encoder: Path, toy_corpus: Path, tmp_path: Path, monkeypatch: pyte
         f'model.encoder = "{tiny_encoder}"\nreading = {{ max_length = 32, overlap = 4 }}\n'
         'training = { epochs = 3, learning_rate = 1e-2, batch_size = 4, precision = "fp32" }'
     )
-    part = f'train = "{toy_corpus}", dev = "{toy_corpus}", test = "{toy_corpus}", documents = "sentence"'
+    part = (
+        f'train = "{toy_corpus}", dev = "{toy_corpus}", test = "{toy_corpus}", documents = '
+        '"sentence"'
+    )
     broken, crf = f'model.encoder = "{tmp_path / "none"}"', 'model.family = "crf"'
     text = grid_text(
         "toy",
@@ -69,26 +76,44 @@ def results_of(grid: Path) -> Path:
 def test_a_grid_from_nothing_to_results(cli: Cli, grid: Path, tmp_path: Path) -> None:
     result = cli("bench", grid, "--tier", "smoke", "--threads", 1, "--jobs", 3, "--json")
     assert result.code == 3
-    assert states(result) == {"toy-broken-s1": "failed", "toy-softmax-s1": "trained", "toy-crf-dev-s2": "trained"}
+    assert states(result) == {
+        "toy-broken-s1": "failed",
+        "toy-softmax-s1": "trained",
+        "toy-crf-dev-s2": "trained",
+    }
     told = json.loads(result.out)
     assert (told["grid"], told["done"], told["failed"], told["left"]) == ("toy", 2, 1, 0)
     assert Path(told["results"]) == results_of(grid)
     assert "fascicle: grid toy: 3 runs, 0 done before, 3 to do\n" in result.err
-    (line,) = (x for x in result.err.splitlines() if x.startswith("fascicle: failed: toy-broken-s1: "))
+    (line,) = (
+        x for x in result.err.splitlines() if x.startswith("fascicle: failed: toy-broken-s1: ")
+    )
     assert "there is no folder" in line
     assert re.search(
-        r"^fascicle: toy-softmax-s1: epoch 3/3: loss \d\.\d{4}, dev .*F1 \d+\.\d\d, ", result.err, re.MULTILINE
+        r"^fascicle: toy-softmax-s1: epoch 3/3: loss \d\.\d{4}, dev .*F1 \d+\.\d\d, ",
+        result.err,
+        re.MULTILINE,
     )
     assert "1 run failed; the others are done" in result.err
     assert "Traceback" not in result.err
     value = read_result(results_of(grid), "toy-softmax-s1")
-    assert (value["grid"], value["corpus"], value["system"], value["tier"]) == ("toy", "toy", "softmax", "smoke")
+    assert (value["grid"], value["corpus"], value["system"], value["tier"]) == (
+        "toy",
+        "toy",
+        "softmax",
+        "smoke",
+    )
     assert len(value["test_counts"]) == 10
     assert value["peak_rss_bytes"] > 50e6
     assert value["facts"]["environment"]["threads"] == 1
     assert read_result(results_of(grid), "toy-crf-dev-s2")["test"] is None
-    assert [p.name for p in (results_of(grid) / "predictions").iterdir()] == ["toy-softmax-s1.test.tsv.gz"]
-    assert {p.name for p in (tmp_path / "runs" / "toy").iterdir()} == {"toy-softmax-s1", "toy-crf-dev-s2"}
+    assert [p.name for p in (results_of(grid) / "predictions").iterdir()] == [
+        "toy-softmax-s1.test.tsv.gz"
+    ]
+    assert {p.name for p in (tmp_path / "runs" / "toy").iterdir()} == {
+        "toy-softmax-s1",
+        "toy-crf-dev-s2",
+    }
 
     before = (results_of(grid) / "toy-softmax-s1.json").read_bytes()
     again = cli("bench", grid, "--only", "toy-softmax", "toy-crf-*")
@@ -121,12 +146,31 @@ def test_the_list(cli: Cli, trained: Path, tmp_path: Path) -> None:
     result = cli("bench", trained, "--list")
     assert (result.code, result.err) == (0, "")
     rows = [re.split(r"  +", line) for line in result.out.splitlines()]
-    assert [row[0] for row in rows[1:]] == ["toy-broken-s1", "toy-softmax-s1", "toy-crf-dev-s2", "toy-large-s1"]
-    assert [row[3] for row in rows] == ["state", "not run", "trained, results not written", "not run", "not run"]
+    assert [row[0] for row in rows[1:]] == [
+        "toy-broken-s1",
+        "toy-softmax-s1",
+        "toy-crf-dev-s2",
+        "toy-large-s1",
+    ]
+    assert [row[3] for row in rows] == [
+        "state",
+        "not run",
+        "trained, results not written",
+        "not run",
+        "not run",
+    ]
     assert rows[4][1] == "gpu"
     assert not results_of(trained).exists()
     told = json.loads(cli("bench", trained, "--list", "--json", "--tier", "gpu").out)
-    assert told == [{"run": "toy-large-s1", "tier": "gpu", "hash": told[0]["hash"], "state": "new", "stale": False}]
+    assert told == [
+        {
+            "run": "toy-large-s1",
+            "tier": "gpu",
+            "hash": told[0]["hash"],
+            "state": "new",
+            "stale": False,
+        }
+    ]
     assert told[0]["hash"].startswith(rows[4][2])
     shutil.rmtree(tmp_path / "runs")
     assert "not run" in cli("bench", trained, "--list", "--only", "toy-softmax").out
@@ -138,7 +182,8 @@ def test_an_interrupted_run_is_listed_and_left_for_want_of_time(
     (tmp_path / "runs" / "toy" / "toy-softmax-s1" / "scores.json").unlink()
     shown = cli("bench", trained, "--list", "--only", "toy-softmax")
     assert "interrupted after epoch 12 of 12" in shown.out
-    monkeypatch.setattr(bench, "time", SimpleNamespace(time=lambda: 0.0))  # ten minutes after that are long over
+    # ten minutes after that are long over
+    monkeypatch.setattr(bench, "time", SimpleNamespace(time=lambda: 0.0))
     result = cli("bench", trained, "--tier", "smoke", "--minutes", 10, "--json")
     assert result.code == 0
     assert set(states(result).values()) == {"left"}
@@ -149,7 +194,9 @@ def test_an_interrupted_run_is_listed_and_left_for_want_of_time(
 
 
 @pytest.mark.slow
-def test_stale_results_are_told_and_made_again(cli: Cli, refused: Refused, trained: Path, tmp_path: Path) -> None:
+def test_stale_results_are_told_and_made_again(
+    cli: Cli, refused: Refused, trained: Path, tmp_path: Path
+) -> None:
     only = ("--only", "toy-softmax")
     assert cli("bench", trained, *only).code == 0
     change(trained, "epochs = 12", "epochs = 1")
@@ -163,7 +210,10 @@ def test_stale_results_are_told_and_made_again(cli: Cli, refused: Refused, train
     assert "not run; its results are stale" in cli("bench", trained, "--list", *only).out
     result = cli("bench", trained, *only, "--threads", 1)
     assert result.code == 0
-    assert "toy-softmax-s1: its results are of another recipe or other data, so it is run again" in result.err
+    assert (
+        "toy-softmax-s1: its results are of another recipe or other data, so it is run again"
+        in result.err
+    )
     after = read_result(results_of(trained), "toy-softmax-s1")
     assert len(after["epochs"]) == 1
     assert after["hash"] != before["hash"]
@@ -171,22 +221,36 @@ def test_stale_results_are_told_and_made_again(cli: Cli, refused: Refused, train
 
 def test_other_places(cli: Cli, trained: Path, tmp_path: Path) -> None:
     (tmp_path / "runs" / "toy").rename(tmp_path / "elsewhere")
-    result = cli("bench", trained, "--only", "toy-softmax", "--runs", tmp_path / "elsewhere", "-o", tmp_path / "out")
+    result = cli(
+        "bench",
+        trained,
+        "--only",
+        "toy-softmax",
+        "--runs",
+        tmp_path / "elsewhere",
+        "-o",
+        tmp_path / "out",
+    )
     assert result.code == 0
     assert "collected" in result.out
     assert (tmp_path / "out" / "toy-softmax-s1.json").is_file()
     assert not results_of(trained).exists()
 
 
-def test_runs_for_an_accelerator_that_is_not_there(cli: Cli, trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_for_an_accelerator_that_is_not_there(
+    cli: Cli, trained: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(grid_queue, "has_accelerator", lambda: False)
     result = cli("bench", trained, "--tier", "gpu", "--json")
     assert (result.code, states(result)) == (0, {"toy-large-s1": "left"})
-    assert "no accelerator here: 1 run of the tier gpu left out; name them with --only" in result.err
+    assert (
+        "no accelerator here: 1 run of the tier gpu left out; name them with --only" in result.err
+    )
     assert json.loads(result.out)["runs"][0]["reason"] == "no accelerator"
     monkeypatch.setattr(bench, "time", SimpleNamespace(time=lambda: 0.0))
     named = cli("bench", trained, "--tier", "gpu", "--only", "toy-large", "--minutes", 1, "--json")
-    assert json.loads(named.out)["runs"][0]["reason"] == "after epoch 0 of 12"  # it was to be run, had there been time
+    # it was to be run, had there been time
+    assert json.loads(named.out)["runs"][0]["reason"] == "after epoch 0 of 12"
     monkeypatch.setattr(grid_queue, "has_accelerator", lambda: True)
     there = cli("bench", trained, "--tier", "gpu", "--minutes", 1, "--json")
     assert json.loads(there.out)["runs"][0]["reason"] == "after epoch 0 of 12"
@@ -219,7 +283,9 @@ def test_wrong_options(refused: Refused, grid: Path, argv: list[str], expected: 
     assert expected in refused("bench", grid, *argv)
 
 
-def test_nothing_runs_before_the_whole_grid_is_checked(refused: Refused, grid: Path, tmp_path: Path) -> None:
+def test_nothing_runs_before_the_whole_grid_is_checked(
+    refused: Refused, grid: Path, tmp_path: Path
+) -> None:
     change(grid, 'model.family = "crf"', 'model.family = "cfr"')
     assert "toy.toml: toy-crf-dev: model.family = 'cfr' is not allowed" in refused("bench", grid)
     change(grid, 'model.family = "cfr"', 'model.family = "crf"')
@@ -237,7 +303,8 @@ def test_a_run_that_cannot_be_begun_stops_no_other(cli: Cli, trained: Path) -> N
     result = cli("bench", trained, "--only", "toy-softmax", "toy-crf-dev", "--json")
     assert result.code == 3
     assert states(result) == {"toy-softmax-s1": "collected", "toy-crf-dev-s2": "failed"}
-    assert result.err.index("failed: toy-crf-dev-s2: ") < result.err.index("grid toy: ")  # told before the work
+    # told before the work
+    assert result.err.index("failed: toy-crf-dev-s2: ") < result.err.index("grid toy: ")
     assert "FASCICLE_NOT_SET, which is not set" in json.loads(result.out)["runs"][1]["reason"]
 
 
@@ -254,14 +321,17 @@ def test_where_nothing_can_be_begun(refused: Refused, grid: Path, tmp_path: Path
     assert not results_of(grid).exists()
 
 
-def test_without_torch_the_extra_is_named(refused: Refused, grid: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_torch_the_extra_is_named(
+    refused: Refused, grid: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(grid_queue, "find_spec", lambda _: None)
     assert "fascicle[train]" in refused("bench", grid)
 
 
 def test_the_list_needs_no_torch(grid: Path) -> None:
     code = (
-        "import sys\nfor name in ('torch', 'transformers', 'accelerate'): sys.modules[name] = None\n"
+        "import sys\nfor name in ('torch', 'transformers', 'accelerate'): sys.modules[name] = "
+        "None\n"
         f"from fascicle.cli import main; sys.exit(main(['bench', {str(grid)!r}, '--list']))"
     )
     done = subprocess.run(
@@ -281,7 +351,16 @@ def test_killed_at_any_moment_the_next_call_goes_on(cli: Cli, grid: Path, tmp_pa
     change(grid, "epochs = 3", "epochs = 40")
     argv = ["bench", str(grid), "--only", "toy-softmax", "--threads", "1"]
     killed = subprocess.Popen(
-        [sys.executable, "-m", "fascicle", *argv, "--runs", str(tmp_path / "killed"), "-o", str(tmp_path / "a")],
+        [
+            sys.executable,
+            "-m",
+            "fascicle",
+            *argv,
+            "--runs",
+            str(tmp_path / "killed"),
+            "-o",
+            str(tmp_path / "a"),
+        ],
         env={**os.environ, "PYTHONPATH": str(SOURCES)},
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,

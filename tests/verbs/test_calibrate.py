@@ -1,4 +1,6 @@
-"""``fascicle calibrate``: what is fitted is stored, applied by everything that predicts, and copied by an export."""
+"""``fascicle calibrate``: what is fitted is stored, applied by everything that predicts, and
+copied by an export.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ Refused = Callable[..., str]
 
 @pytest.fixture(scope="module")
 def dev(tiny_run: Path, toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Gold by which the model is mostly right above 0.5 and wrong below, but wrong where it is surest."""
+    """Gold by which the model is mostly right above 0.5 and wrong below, but wrong where it is
+    surest.
+    """
     given = documents(toy_corpus)
     said = [
         (m.score or 0.0, d.id, m)
@@ -49,7 +53,11 @@ def dev(tiny_run: Path, toy_corpus: Path, tmp_path_factory: pytest.TempPathFacto
         if (score >= 0.5) != (score in (scores[0], scores[-1])):
             kept[identifier].append(Mention(mention.spans, mention.type))
     path = tmp_path_factory.mktemp("calibrate") / "dev.tsv"
-    write(path, (msgspec.structs.replace(d, mentions=tuple(kept[d.id])) for d in given), format="conll")
+    write(
+        path,
+        (msgspec.structs.replace(d, mentions=tuple(kept[d.id])) for d in given),
+        format="conll",
+    )
     return path
 
 
@@ -79,7 +87,13 @@ def calibrate(cli: Cli, model: Path, dev: Path, target: Path, *options: str) -> 
 )
 @pytest.mark.parametrize("runtime", ["torch", "onnx"])
 def test_a_calibrated_model_says_what_calibrating_its_predictions_says(
-    cli: Cli, model: Path, onnx_model: Path, dev: Path, tmp_path: Path, runtime: str, options: list[str]
+    cli: Cli,
+    model: Path,
+    onnx_model: Path,
+    dev: Path,
+    tmp_path: Path,
+    runtime: str,
+    options: list[str],
 ) -> None:
     source = model if runtime == "torch" else onnx_model
     result = calibrate(cli, source, dev, tmp_path / "new", *options)
@@ -105,7 +119,9 @@ def test_a_calibrated_model_says_what_calibrating_its_predictions_says(
     assert said["stages"][0]["mentions"] - said["stages"][-1]["mentions"] == dropped
 
 
-def test_torch_and_onnx_say_the_same_after_an_export(cli: Cli, model: Path, dev: Path, tmp_path: Path) -> None:
+def test_torch_and_onnx_say_the_same_after_an_export(
+    cli: Cli, model: Path, dev: Path, tmp_path: Path
+) -> None:
     assert calibrate(cli, model, dev, tmp_path / "new", "--method", "isotonic", "--f1").code == 0
     export_model(tmp_path / "new", tmp_path / "onnx", int8=False)
     assert read_manifest(tmp_path / "onnx").decision == read_manifest(tmp_path / "new").decision
@@ -116,11 +132,15 @@ def test_torch_and_onnx_say_the_same_after_an_export(cli: Cli, model: Path, dev:
         assert [m.score for m in a.add] == pytest.approx([m.score for m in b.add], abs=1e-3)
 
 
-def test_an_export_in_8_bits_says_that_the_scores_change(cli: Cli, model: Path, dev: Path, tmp_path: Path) -> None:
+def test_an_export_in_8_bits_says_that_the_scores_change(
+    cli: Cli, model: Path, dev: Path, tmp_path: Path
+) -> None:
     told = "was calibrated with its weights in full; fit the scores of"
     calibrate(cli, model, dev, tmp_path / "new", "--f1")
     for source, expected in ((tmp_path / "new", True), (model, False)):
-        result = cli("export", source, "-o", tmp_path / f"int8-{expected}", "--int8", "--calibrate", dev)
+        result = cli(
+            "export", source, "-o", tmp_path / f"int8-{expected}", "--int8", "--calibrate", dev
+        )
         assert result.code == 0
         assert (told in result.err) == expected
 
@@ -162,18 +182,32 @@ def test_what_is_fitted_on_either_runtime_is_the_same(
 
 
 def test_an_exported_model_needs_no_torch(onnx_model: Path, dev: Path, tmp_path: Path) -> None:
-    argv = ["calibrate", str(onnx_model), str(dev), "-o", str(tmp_path / "new"), "--f1", "--method", "none"]
+    argv = [
+        "calibrate",
+        str(onnx_model),
+        str(dev),
+        "-o",
+        str(tmp_path / "new"),
+        "--f1",
+        "--method",
+        "none",
+    ]
     code = (
         "import sys\n"
-        "for name in ('torch', 'transformers', 'accelerate', 'safetensors', 'onnx'): sys.modules[name] = None\n"
+        "for name in ('torch', 'transformers', 'accelerate', 'safetensors', 'onnx'): "
+        "sys.modules[name] = None\n"
         f"from fascicle.cli import main; raise SystemExit(main({argv!r}))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300
+    )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "new" / "model.onnx").is_file()
 
 
-def test_a_second_calibration_starts_from_the_first_scores(cli: Cli, model: Path, dev: Path, tmp_path: Path) -> None:
+def test_a_second_calibration_starts_from_the_first_scores(
+    cli: Cli, model: Path, dev: Path, tmp_path: Path
+) -> None:
     calibrate(cli, model, dev, tmp_path / "one", "--f1")
     result = calibrate(cli, tmp_path / "one", dev, tmp_path / "two", "--f1", "--name", "other")
     assert "is calibrated already; the new calibration starts from its first scores" in result.err
@@ -182,14 +216,18 @@ def test_a_second_calibration_starts_from_the_first_scores(cli: Cli, model: Path
     assert two.name == "other"
 
 
-def test_the_card_says_that_it_is_of_the_model_before(cli: Cli, onnx_model: Path, dev: Path, tmp_path: Path) -> None:
+def test_the_card_says_that_it_is_of_the_model_before(
+    cli: Cli, onnx_model: Path, dev: Path, tmp_path: Path
+) -> None:
     calibrate(cli, onnx_model, dev, tmp_path / "new", "--recall", "0.8", "--method", "isotonic")
     card = (tmp_path / "new" / "README.md").read_text(encoding="utf-8")
     assert card.startswith((onnx_model / "README.md").read_text(encoding="utf-8"))
     assert "was measured before" in card
     assert "- isotonic curve with" in card
     assert "- threshold for recall 0.8: " in card
-    calibrate(cli, tmp_path / "new", dev, tmp_path / "again", "--recall", "0.9", "--method", "isotonic")
+    calibrate(
+        cli, tmp_path / "new", dev, tmp_path / "again", "--recall", "0.9", "--method", "isotonic"
+    )
     again = (tmp_path / "again" / "README.md").read_text(encoding="utf-8")
     assert again.count("## Calibration") == 1
     assert "- threshold for recall 0.9: " in again
@@ -198,26 +236,49 @@ def test_the_card_says_that_it_is_of_the_model_before(cli: Cli, onnx_model: Path
 def test_annotate_counts_what_it_left_out(cli: Cli, model: Path, dev: Path, tmp_path: Path) -> None:
     calibrate(cli, model, dev, tmp_path / "new", "--precision", "0.75", "--method", "none")
     result = cli(
-        "annotate", dev, "--documents", "sentence", "--model", tmp_path / "new", "--verbose", "--format", "tsv"
+        "annotate",
+        dev,
+        "--documents",
+        "sentence",
+        "--model",
+        tmp_path / "new",
+        "--verbose",
+        "--format",
+        "tsv",
     )
     assert result.code == 0
     assert "below the threshold of the model" in result.err
 
 
-def test_types_that_only_the_gold_has_are_missed_and_said(cli: Cli, model: Path, dev: Path, tmp_path: Path) -> None:
+def test_types_that_only_the_gold_has_are_missed_and_said(
+    cli: Cli, model: Path, dev: Path, tmp_path: Path
+) -> None:
     changed = tmp_path / "dev.tsv"
-    changed.write_text(dev.read_text(encoding="utf-8").replace("doctor\tO", "doctor\tB-Person"), encoding="utf-8")
-    plain, result = (calibrate(cli, model, path, tmp_path / path.parent.name, "--json") for path in (dev, changed))
-    assert "the model lacks types of the gold, 'Person' (2); their mentions count as missed" in result.err
+    changed.write_text(
+        dev.read_text(encoding="utf-8").replace("doctor\tO", "doctor\tB-Person"), encoding="utf-8"
+    )
+    plain, result = (
+        calibrate(cli, model, path, tmp_path / path.parent.name, "--json")
+        for path in (dev, changed)
+    )
+    assert (
+        "the model lacks types of the gold, 'Person' (2); their mentions count as missed"
+        in result.err
+    )
     first, second = (json.loads(one.out)["stages"][0] for one in (plain, result))
     assert second["recall"] < first["recall"]
     assert second["precision"] == first["precision"]
 
 
-def test_mentions_of_other_types_are_not_fitted_on(cli: Cli, model: Path, dev: Path, tmp_path: Path) -> None:
+def test_mentions_of_other_types_are_not_fitted_on(
+    cli: Cli, model: Path, dev: Path, tmp_path: Path
+) -> None:
     types = sorted({mention.type for document in documents(dev) for mention in document.mentions})
     options = ("--json", "--method", "none", "--f1")
-    results = [calibrate(cli, model, dev, tmp_path / str(len(g)), *options, *g) for g in ((), ("--type", types[0]))]
+    results = [
+        calibrate(cli, model, dev, tmp_path / str(len(g)), *options, *g)
+        for g in ((), ("--type", types[0]))
+    ]
     assert [(result.code, result.err) for result in results if result.code] == []
     every, one = (json.loads(result.out)["stages"][0] for result in results)
     assert len(types) > 1
@@ -227,7 +288,9 @@ def test_mentions_of_other_types_are_not_fitted_on(cli: Cli, model: Path, dev: P
     assert one["recall"] == pytest.approx(1.0)  # all gold here is what the model says
 
 
-def test_a_type_that_the_model_lacks_is_refused(refused: Refused, model: Path, dev: Path, tmp_path: Path) -> None:
+def test_a_type_that_the_model_lacks_is_refused(
+    refused: Refused, model: Path, dev: Path, tmp_path: Path
+) -> None:
     types = sorted({mention.type for document in documents(dev) for mention in document.mentions})
     place = ("-o", tmp_path / "new", "--documents", "sentence")
     assert "'Thing'" in refused("calibrate", model, dev, *place, "--type", f"{types[0]}=Thing")
@@ -240,8 +303,12 @@ def test_what_cannot_be_done_is_refused_before_long_work(
     new = tmp_path / "new"
     assert "name a folder with -o" in refused("calibrate", model, dev)
     assert "--per-type needs a target" in refused("calibrate", model, dev, "-o", new, "--per-type")
-    assert "--method none needs a target" in refused("calibrate", model, dev, "-o", new, "--method", "none")
-    assert "not allowed with argument" in refused("calibrate", model, dev, "-o", new, "--f1", "--recall", "0.9")
+    assert "--method none needs a target" in refused(
+        "calibrate", model, dev, "-o", new, "--method", "none"
+    )
+    assert "not allowed with argument" in refused(
+        "calibrate", model, dev, "-o", new, "--f1", "--recall", "0.9"
+    )
     for wrong in ("90", "0", "-1", "nan", "much"):
         told = refused("calibrate", model, dev, "-o", new, f"--precision={wrong}")
         assert "give a number above 0 and up to 1" in told
@@ -251,8 +318,12 @@ def test_what_cannot_be_done_is_refused_before_long_work(
     assert "would be lost" in refused("calibrate", model, dev, "-o", model.parent, "--overwrite")
     assert "there is no model" in refused("calibrate", tmp_path / "none", dev, "-o", new)
     assert "cannot be read" in refused("calibrate", model, tmp_path / "none.tsv", "-o", new)
-    assert 'cannot be named "gold"' in refused("calibrate", model, dev, "-o", new, "--f1", "--name", "gold")
-    assert "control characters" in refused("calibrate", model, dev, "-o", new, "--f1", "--name", "a\x1b[2J")
+    assert 'cannot be named "gold"' in refused(
+        "calibrate", model, dev, "-o", new, "--f1", "--name", "gold"
+    )
+    assert "control characters" in refused(
+        "calibrate", model, dev, "-o", new, "--f1", "--name", "a\x1b[2J"
+    )
     assert not new.exists()
 
 
@@ -262,12 +333,18 @@ def test_what_cannot_be_fitted_is_one_sentence_and_writes_nothing(
     new, options = tmp_path / "new", ("--documents", "sentence", "--method", "none")
     bare = tmp_path / "bare.tsv"
     bare.write_text("lung\tO\ncancer\tO\n", encoding="utf-8")
-    assert "the gold holds no mention" in refused("calibrate", model, bare, "-o", new, *options, "--f1")
+    assert "the gold holds no mention" in refused(
+        "calibrate", model, bare, "-o", new, *options, "--f1"
+    )
     silent = tmp_path / "silent.tsv"
     silent.write_text("the\tO\ndoctor\tB-Disease\nwas\tO\n", encoding="utf-8")
-    assert "nothing was predicted" in refused("calibrate", model, silent, "-o", new, *options, "--f1")
+    assert "nothing was predicted" in refused(
+        "calibrate", model, silent, "-o", new, *options, "--f1"
+    )
     other = tmp_path / "other.tsv"
-    other.write_text(toy_corpus.read_text(encoding="utf-8").replace("B-Disease", "B-Other"), encoding="utf-8")
+    other.write_text(
+        toy_corpus.read_text(encoding="utf-8").replace("B-Disease", "B-Other"), encoding="utf-8"
+    )
     result = cli("calibrate", model, other, "-o", new, *options, "--recall", "0.99")
     assert result.code == 2
     assert "no threshold gives a recall of 0.99; the best is" in result.err

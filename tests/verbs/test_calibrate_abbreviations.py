@@ -1,4 +1,6 @@
-"""``fascicle calibrate --abbreviations``: rules are chosen, kept in the folder, and applied by everything."""
+"""``fascicle calibrate --abbreviations``: rules are chosen, kept in the folder, and applied by
+everything.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def dev(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_rules_are_chosen_and_applied(cli: Cli, model: Path, dev: Path, tmp_path: Path) -> None:
     new = tmp_path / "new"
-    result = cli("calibrate", model, dev, "-o", new, "--method", "none", "--abbreviations", "--json")
+    result = cli(
+        "calibrate", model, dev, "-o", new, "--method", "none", "--abbreviations", "--json"
+    )
     assert result.code == 0, result
     printed = json.loads(result.out)
     decision = read_manifest(new).decision
@@ -52,7 +56,9 @@ def test_rules_are_chosen_and_applied(cli: Cli, model: Path, dev: Path, tmp_path
         assert said(folder) == [*said(model), LC]
         scored = json.loads(cli("evaluate", dev, "--model", folder, "--json").out)
         assert json.dumps(scored).count('"f1": 1.0')
-    again = cli("calibrate", new, dev, "-o", tmp_path / "again", "--method", "none", "--abbreviations")
+    again = cli(
+        "calibrate", new, dev, "-o", tmp_path / "again", "--method", "none", "--abbreviations"
+    )
     assert "+" in again.out
     assert read_manifest(tmp_path / "again").decision.abbreviations == decision.abbreviations
 
@@ -71,9 +77,13 @@ def test_an_ensemble_gets_rules_and_nothing_else(
     cli: Cli, refused: Refused, model: Path, dev: Path, tmp_path: Path
 ) -> None:
     new, vote = tmp_path / "new", tmp_path / "vote"
-    assert cli("calibrate", model, dev, "-o", tmp_path / "other", "--f1", "--method", "none").code == 0
+    assert (
+        cli("calibrate", model, dev, "-o", tmp_path / "other", "--f1", "--method", "none").code == 0
+    )
     assert cli("ensemble", "union", model, tmp_path / "other", "-o", vote).code == 0
-    result = cli("calibrate", vote, dev, "-o", new, "--method", "none", "--abbreviations", "--name", "ruled")
+    result = cli(
+        "calibrate", vote, dev, "-o", new, "--method", "none", "--abbreviations", "--name", "ruled"
+    )
     assert result.code == 0, result
     manifest = read_ensemble(new)
     assert manifest.name == "ruled"
@@ -89,14 +99,19 @@ def test_rules_are_not_chosen_where_nothing_is_known_to_be_right(
 ) -> None:
     text = tmp_path / "text.txt"
     text.write_text(TEXT, encoding="utf-8")
-    said = refused("calibrate", model, text, "-o", tmp_path / "new", "--method", "none", "--abbreviations")
+    said = refused(
+        "calibrate", model, text, "-o", tmp_path / "new", "--method", "none", "--abbreviations"
+    )
     assert "the gold holds no mention" in said
     assert not (tmp_path / "new").exists()
 
 
 def test_scores_and_rules_together(cli: Cli, model: Path, dev: Path, tmp_path: Path) -> None:
     new = tmp_path / "new"
-    assert cli("calibrate", model, dev, "-o", new, "--method", "none", "--f1", "--abbreviations").code == 0
+    assert (
+        cli("calibrate", model, dev, "-o", new, "--method", "none", "--f1", "--abbreviations").code
+        == 0
+    )
     decision = read_manifest(new).decision
     assert decision.calibration
     assert decision.abbreviations
@@ -121,7 +136,12 @@ def test_annotate_gives_abbreviations(cli: Cli, model: Path, tmp_path: Path) -> 
     assert "abbreviations" not in json.loads(bare.out)
     assert json.loads(found.out)["abbreviations"] == [[[30, 32], [16, 27]]]
     shown = cli(*arguments, "--abbreviations", "--format", "text").out
-    assert any("LC" in line and "lung cancer" in line and "[" not in line for line in shown.splitlines())
+    assert any(
+        "LC" in line and "lung cancer" in line and "[" not in line for line in shown.splitlines()
+    )
     lost = cli(*arguments, "--abbreviations", "--format", "pubtator")
     assert "loss abbreviations: 1" in lost.err
-    assert cli(*arguments, "--abbreviations", "--format", "tsv").out == cli(*arguments, "--format", "tsv").out
+    assert (
+        cli(*arguments, "--abbreviations", "--format", "tsv").out
+        == cli(*arguments, "--format", "tsv").out
+    )

@@ -1,4 +1,6 @@
-"""``fascicle calibrate --document``: fitted on texts that did not teach the model, stored, and applied."""
+"""``fascicle calibrate --document``: fitted on texts that did not teach the model, stored, and
+applied.
+"""
 
 from __future__ import annotations
 
@@ -27,15 +29,20 @@ Cli = Callable[..., Any]
 Refused = Callable[..., str]
 MODEL = "biomed-fast@2"
 SENTENCES = (
-    "Mutations of BRCA1 and of TP53 were found in {n} patients with breast cancer and were confirmed by sequencing.",
-    "The expression of EGFR was raised in the samples of group {n}, and that of KRAS was not changed at all in them.",
-    "Treatment {n} with cisplatin lowered BRCA1 in mice, but neither EGFR nor TP53 was changed by the treatment.",
+    "Mutations of BRCA1 and of TP53 were found in {n} patients with breast cancer and were "
+    "confirmed by sequencing.",
+    "The expression of EGFR was raised in the samples of group {n}, and that of KRAS was not "
+    "changed at all in them.",
+    "Treatment {n} with cisplatin lowered BRCA1 in mice, but neither EGFR nor TP53 was changed "
+    "by the treatment.",
 )
 
 
 @pytest.fixture(scope="module")
 def texts() -> list[Document]:
-    return [Document(id=str(n), text=" ".join(one.format(n=n) for one in SENTENCES)) for n in range(30)]
+    return [
+        Document(id=str(n), text=" ".join(one.format(n=n) for one in SENTENCES)) for n in range(30)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +60,9 @@ def with_gold(document: Document) -> Document:
         for start in range(len(document.text))
         if document.text.startswith(name, start)
     ]
-    return msgspec.structs.replace(document, mentions=tuple(Mention((span,), "Gene") for span in sorted(spans)))
+    return msgspec.structs.replace(
+        document, mentions=tuple(Mention((span,), "Gene") for span in sorted(spans))
+    )
 
 
 @pytest.fixture
@@ -61,7 +70,9 @@ def listing_model(texts: list[Document], tmp_path: Path) -> Path:
     """A model that lists the first text as one that taught it."""
     folder = tmp_path / "listing"
     shutil.copytree(find_model(MODEL), folder)
-    (folder / TAUGHT).write_bytes(pack_hashes(all_sentence_hashes(texts[:1], segmenter("rules@1").sentences)))
+    (folder / TAUGHT).write_bytes(
+        pack_hashes(all_sentence_hashes(texts[:1], segmenter("rules@1").sentences))
+    )
     write_manifest(folder, read_manifest(folder))
     return folder
 
@@ -91,10 +102,15 @@ def test_what_is_fitted_is_stored_said_and_applied(
     assert manifest.decision.document.untaught is msgspec.UNSET
     (row,) = value["rows"]
     assert row["after"] >= row["before"]
-    assert "the statement of whoever fitted it" in (target / "README.md").read_text(encoding="utf-8")
+    assert "the statement of whoever fitted it" in (target / "README.md").read_text(
+        encoding="utf-8"
+    )
     found = load(target).predict(texts)
     expected = [{(m.type, m.spans) for m in with_gold(one).mentions} for one in texts]
-    tp = sum(len({(m.type, m.spans) for m in patch.add} & gold) for patch, gold in zip(found, expected, strict=True))
+    tp = sum(
+        len({(m.type, m.spans) for m in patch.add} & gold)
+        for patch, gold in zip(found, expected, strict=True)
+    )
     count = sum(m.type == "Gene" for patch in found for m in patch.add)
     f1 = 2 * tp / (count + sum(map(len, expected)))
     assert f1 == pytest.approx(row["after"])
@@ -112,11 +128,15 @@ def test_answers_of_a_decided_model_depend_on_nothing_but_the_document(
 def test_a_model_that_lists_nothing_needs_a_statement(
     refused: Refused, silent_model: Path, dev: Path, tmp_path: Path
 ) -> None:
-    assert "--untaught" in refused("calibrate", silent_model, dev, "-o", tmp_path / "model", "--document")
+    assert "--untaught" in refused(
+        "calibrate", silent_model, dev, "-o", tmp_path / "model", "--document"
+    )
     assert not (tmp_path / "model").exists()
 
 
-@pytest.mark.parametrize("options", [["--document"], ["--f1"], ["--abbreviations", "--method", "none"]])
+@pytest.mark.parametrize(
+    "options", [["--document"], ["--f1"], ["--abbreviations", "--method", "none"]]
+)
 def test_texts_that_taught_are_refused(
     refused: Refused, listing_model: Path, dev: Path, tmp_path: Path, options: list[str]
 ) -> None:
@@ -135,14 +155,26 @@ def test_texts_that_did_not_teach_are_counted(
     assert document.untaught == len(texts) - 1
 
 
-def test_few_mentions_decide_nothing(refused: Refused, texts: list[Document], tmp_path: Path) -> None:
+def test_few_mentions_decide_nothing(
+    refused: Refused, texts: list[Document], tmp_path: Path
+) -> None:
     write(tmp_path / "dev.jsonl", map(with_gold, texts[:5]), format="native")
-    said = refused("calibrate", MODEL, tmp_path / "dev.jsonl", "-o", tmp_path / "model", "--document", "--untaught")
+    said = refused(
+        "calibrate",
+        MODEL,
+        tmp_path / "dev.jsonl",
+        "-o",
+        tmp_path / "model",
+        "--document",
+        "--untaught",
+    )
     assert "100 gold mentions" in said
 
 
 @pytest.mark.parametrize("options", [["--document", "--f1"], ["--untaught"]])
-def test_options_that_say_nothing_together(refused: Refused, dev: Path, tmp_path: Path, options: list[str]) -> None:
+def test_options_that_say_nothing_together(
+    refused: Refused, dev: Path, tmp_path: Path, options: list[str]
+) -> None:
     refused("calibrate", MODEL, dev, "-o", tmp_path / "model", *options)
 
 
@@ -152,7 +184,17 @@ def test_several_files_need_the_option(refused: Refused, dev: Path, tmp_path: Pa
 
 def test_another_calibration_leaves_the_decision_out(cli: Cli, dev: Path, tmp_path: Path) -> None:
     cli("calibrate", MODEL, dev, "-o", tmp_path / "one", "--document", "--untaught")
-    said = cli("calibrate", tmp_path / "one", dev, "-o", tmp_path / "two", "--type", "Gene", "--method", "isotonic")
+    said = cli(
+        "calibrate",
+        tmp_path / "one",
+        dev,
+        "-o",
+        tmp_path / "two",
+        "--type",
+        "Gene",
+        "--method",
+        "isotonic",
+    )
     assert said.code == 0, said
     assert read_manifest(tmp_path / "two").decision.document is msgspec.UNSET
 
@@ -161,7 +203,9 @@ def test_an_ensemble_has_a_decision_of_its_own(
     cli: Cli, refused: Refused, dev: Path, texts: list[Document], tmp_path: Path
 ) -> None:
     cli("ensemble", "union", MODEL, "biomed@2", "-o", tmp_path / "both")
-    said = cli("calibrate", tmp_path / "both", dev, "-o", tmp_path / "decided", "--document", "--json")
+    said = cli(
+        "calibrate", tmp_path / "both", dev, "-o", tmp_path / "decided", "--document", "--json"
+    )
     value = json.loads(said.out)
     made = load(tmp_path / "decided")
     assert isinstance(made, EnsemblePredictor)
@@ -172,7 +216,9 @@ def test_an_ensemble_has_a_decision_of_its_own(
     before = load(tmp_path / "both").predict(texts)
     after = made.predict(texts)
     expected = [
-        decide_mentions(one, patch, made.manifest.document, sentences=segmenter("rules@1").sentences)
+        decide_mentions(
+            one, patch, made.manifest.document, sentences=segmenter("rules@1").sentences
+        )
         for one, patch in zip(texts, before, strict=True)
     ]
     assert [one.add for one in after] == [one.add for one in expected]

@@ -25,7 +25,9 @@ WORDS = 30
 
 
 def corpus(source: str, *, share: float, seed: int, false: float = 0.1) -> list[Document]:
-    """Every second word is a mention of one of two types; a system finds a share of them, and others too."""
+    """Every second word is a mention of one of two types; a system finds a share of them, and
+    others too.
+    """
     chance = np.random.default_rng(seed)
     found = []
     for number in range(12):
@@ -33,7 +35,11 @@ def corpus(source: str, *, share: float, seed: int, false: float = 0.1) -> list[
         for word in range(WORDS):
             is_gold = word % 2 == 0
             if chance.random() < (share if is_gold else false):
-                mentions.append(Mention(((2 * word, 2 * word + 1),), "Gene" if word % 3 else "Cell", source=source))
+                mentions.append(
+                    Mention(
+                        ((2 * word, 2 * word + 1),), "Gene" if word % 3 else "Cell", source=source
+                    )
+                )
         found.append(Document(id=f"d{number}", text="w " * WORDS, mentions=tuple(mentions)))
     return found
 
@@ -47,8 +53,14 @@ def gold(tmp_path: Path) -> Path:
 @pytest.fixture
 def systems(tmp_path: Path) -> list[Path]:
     """Three systems in three kinds of file."""
-    paths = [tmp_path / "first.tsv", tmp_path / "second.jsonl", tmp_path / "third one.fascicle.jsonl"]
-    said = [corpus("m", share=share, seed=seed) for seed, share in enumerate((0.8, 0.7, 0.75), start=1)]
+    paths = [
+        tmp_path / "first.tsv",
+        tmp_path / "second.jsonl",
+        tmp_path / "third one.fascicle.jsonl",
+    ]
+    said = [
+        corpus("m", share=share, seed=seed) for seed, share in enumerate((0.8, 0.7, 0.75), start=1)
+    ]
     write_predictions(paths[0], map(make_prediction, said[0]))
     write_predictions(paths[1], map(make_prediction, said[1]))
     write(paths[2], said[2])
@@ -74,7 +86,12 @@ def test_the_report(cli: Cli, gold: Path, systems: list[Path], tmp_path: Path) -
 
 @pytest.mark.parametrize("floors", [[], ["--recall-floor", "0.95", "--precision-floor", "0.97"]])
 def test_the_proposed_commands_make_what_they_promise(
-    cli: Cli, gold: Path, systems: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, floors: list[str]
+    cli: Cli,
+    gold: Path,
+    systems: list[Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    floors: list[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     value = json.loads(cli("compare", gold, *systems, "--json", "--resamples", 50, *floors).out)
@@ -85,7 +102,9 @@ def test_the_proposed_commands_make_what_they_promise(
         assert cli(*words[1:-1], f"{number}.tsv").code == 0
         scores = json.loads(cli("evaluate", gold, f"{number}.tsv", "--json").out)["micro"]
         promised = one["combination"]
-        assert {k: scores[k] for k in ("tp", "fp", "fn", "f1")} == {k: promised[k] for k in ("tp", "fp", "fn", "f1")}
+        assert {k: scores[k] for k in ("tp", "fp", "fn", "f1")} == {
+            k: promised[k] for k in ("tp", "fp", "fn", "f1")
+        }
     best = value["best"][0]["combination"]["f1"]
     assert best == max(one["f1"] for one in value["combinations"])
     assert best > max(one["f1"]["estimate"] for one in value["systems"])
@@ -94,21 +113,38 @@ def test_the_proposed_commands_make_what_they_promise(
         assert value["best"][2]["combination"]["precision"] >= 0.97
 
 
-@pytest.mark.parametrize("table", ["", '["all of them"]', '["all of them:s1"]\nGenes = "Gene"\n[s2]'])
-def test_the_proposed_commands_carry_what_they_need(cli: Cli, gold: Path, tmp_path: Path, table: str) -> None:
-    """Several sources of one file, a map for all or some of them, and a document that is missing."""
+@pytest.mark.parametrize(
+    "table", ["", '["all of them"]', '["all of them:s1"]\nGenes = "Gene"\n[s2]']
+)
+def test_the_proposed_commands_carry_what_they_need(
+    cli: Cli, gold: Path, tmp_path: Path, table: str
+) -> None:
+    """Several sources of one file, a map for all or some of them, and a document that is
+    missing.
+    """
     said = {f"s{seed}": corpus(f"s{seed}", share=0.6, seed=seed, false=0.4) for seed in range(1, 5)}
 
     def joined(parts: tuple[Document, ...]) -> Document:
         mentions = (m for part in parts for m in part.mentions)
-        other = (msgspec.structs.replace(m, type="Genes" if m.type == "Gene" else m.type) for m in mentions)
+        other = (
+            msgspec.structs.replace(m, type="Genes" if m.type == "Gene" else m.type)
+            for m in mentions
+        )
         return msgspec.structs.replace(parts[0], mentions=tuple(other))
 
     whole = [joined(parts) for parts in zip(*said.values(), strict=True)]
     path = tmp_path / "all of them.jsonl"
     write_predictions(path, map(make_prediction, whole[:-1]))
     (tmp_path / "m.toml").write_text(f'{table}\nGenes = "Gene"\n', encoding="utf-8")
-    call = ["compare", gold, path, *(f"--source={name}" for name in said), "--map", tmp_path / "m.toml", "--json"]
+    call = [
+        "compare",
+        gold,
+        path,
+        *(f"--source={name}" for name in said),
+        "--map",
+        tmp_path / "m.toml",
+        "--json",
+    ]
     assert "lacks 1 document: 'd11' of the 12" in cli(*call).err
     value = json.loads(cli(*call, "--allow-missing", "--resamples", 50).out)
     for number, one in enumerate(value["best"]):
@@ -127,7 +163,9 @@ def test_the_command_says_what_only_the_gold_could_tell(cli: Cli, tmp_path: Path
     (tmp_path / "gold.tsv").write_text(lines((0, "DNA"), (1, "dna"), (2, "DNA")), encoding="utf-8")
     (tmp_path / "x.tsv").write_text(lines((0, "DNA"), (2, "DNA")), encoding="utf-8")
     (tmp_path / "y.tsv").write_text(lines((1, "dna")), encoding="utf-8")
-    value = json.loads(cli("compare", *(tmp_path / f"{n}.tsv" for n in ("gold", "x", "y")), "--json").out)
+    value = json.loads(
+        cli("compare", *(tmp_path / f"{n}.tsv" for n in ("gold", "x", "y")), "--json").out
+    )
     words = shlex.split(value["best"][0]["command"])
     assert (words[2], "--distinct-types" in words) == ("union", True)
     assert cli(*words[1:-1], tmp_path / "out.tsv").code == 0
@@ -140,24 +178,40 @@ def test_weights_of_a_proposed_command(cli: Cli, tmp_path: Path) -> None:
     def rows(*starts: int) -> str:
         return HEADER + "".join(f"a\tX\t{n}\t{n + 1}\t\n" for n in starts)
 
-    texts = {"gold": range(10), "p": [*range(8), 20], "q": [*range(8), 21], "r": [8, 30, 31], "s": [8, 30, 32]}
+    texts = {
+        "gold": range(10),
+        "p": [*range(8), 20],
+        "q": [*range(8), 21],
+        "r": [8, 30, 31],
+        "s": [8, 30, 32],
+    }
     for name, starts in texts.items():
         (tmp_path / f"{name}.tsv").write_text(rows(*starts), encoding="utf-8")
     value = json.loads(cli("compare", *(tmp_path / f"{name}.tsv" for name in texts), "--json").out)
-    four = [one for one in value["combinations"] if one["rule"] == "weighted" and len(one["systems"]) == 4]
+    four = [
+        one
+        for one in value["combinations"]
+        if one["rule"] == "weighted" and len(one["systems"]) == 4
+    ]
     (one,) = four
     assert (one["tp"], one["fp"]) == (8, 0)
     weights = ",".join(map(str, one["weights"]))
     files = [tmp_path / f"{name}.tsv" for name in "pqrs"]
-    assert cli("combine", "weighted", *files, "--weights", weights, "-o", tmp_path / "out.tsv").code == 0
+    assert (
+        cli("combine", "weighted", *files, "--weights", weights, "-o", tmp_path / "out.tsv").code
+        == 0
+    )
     assert (tmp_path / "out.tsv").read_text(encoding="utf-8").count("\n") == 9
 
 
-def test_gold_in_a_prediction_file(cli: Cli, refused: Refused, gold: Path, systems: list[Path], tmp_path: Path) -> None:
+def test_gold_in_a_prediction_file(
+    cli: Cli, refused: Refused, gold: Path, systems: list[Path], tmp_path: Path
+) -> None:
     bare = tmp_path / "gold.tsv"
     write_predictions(bare, map(make_prediction, corpus("gold", share=1.0, seed=0, false=0.0)))
     with_text, without = (
-        json.loads(cli("compare", path, *systems, "--json", "--resamples", 20).out) for path in (gold, bare)
+        json.loads(cli("compare", path, *systems, "--json", "--resamples", 20).out)
+        for path in (gold, bare)
     )
     assert with_text == without
     empty = tmp_path / "none.fascicle.jsonl"
@@ -165,13 +219,19 @@ def test_gold_in_a_prediction_file(cli: Cli, refused: Refused, gold: Path, syste
     assert "holds no gold mention" in refused("compare", empty, *systems)
 
 
-def test_types_that_the_gold_does_not_have_are_said(cli: Cli, gold: Path, systems: list[Path], tmp_path: Path) -> None:
-    (tmp_path / "drugs.tsv").write_text(HEADER + "d1\tGene\t0\t1\t\nd1\tDrug\t2\t3\t\n", encoding="utf-8")
+def test_types_that_the_gold_does_not_have_are_said(
+    cli: Cli, gold: Path, systems: list[Path], tmp_path: Path
+) -> None:
+    (tmp_path / "drugs.tsv").write_text(
+        HEADER + "d1\tGene\t0\t1\t\nd1\tDrug\t2\t3\t\n", encoding="utf-8"
+    )
     said = cli("compare", gold, tmp_path / "drugs.tsv", *systems, "--resamples", 20).err
     assert all(part in said for part in ("drugs has the type 'Drug'", "the gold has not", "--map"))
 
 
-def test_bad_input(cli: Cli, refused: Refused, gold: Path, systems: list[Path], tmp_path: Path) -> None:
+def test_bad_input(
+    cli: Cli, refused: Refused, gold: Path, systems: list[Path], tmp_path: Path
+) -> None:
     assert "GOLD" in refused("compare")
     assert "no file was given" in refused("compare", gold)
     assert "one system (first) was given" in refused("compare", gold, systems[0])
@@ -184,7 +244,10 @@ def test_bad_input(cli: Cli, refused: Refused, gold: Path, systems: list[Path], 
     for content, message in (
         ("", "is empty"),
         (HEADER + "x\tGene\t0\t1\t\n", "no document in common"),
-        (HEADER + "d1\tGene\t0\t1\t\nx\tGene\t0\t1\t\n", "bad names 1 document: 'x' that the gold does not have"),
+        (
+            HEADER + "d1\tGene\t0\t1\t\nx\tGene\t0\t1\t\n",
+            "bad names 1 document: 'x' that the gold does not have",
+        ),
         (HEADER + f"d1\tGene\t0\t{2 * WORDS + 1}\t\n", "which has 60 characters"),
         (HEADER + "d1\tGenes\t0\t1\t\n", '"Genes" = "Gene"'),
         (HEADER + "d1\tGENE\t0\t1\t\n", '"GENE" = "Gene"'),
@@ -192,13 +255,21 @@ def test_bad_input(cli: Cli, refused: Refused, gold: Path, systems: list[Path], 
     ):
         bad.write_text(content, encoding="utf-8")
         assert message in refused("compare", gold, bad, *systems)
-    changed = [msgspec.structs.replace(make_prediction(d), sha256="0" * 64) for d in corpus("m", share=0.5, seed=3)]
+    changed = [
+        msgspec.structs.replace(make_prediction(d), sha256="0" * 64)
+        for d in corpus("m", share=0.5, seed=3)
+    ]
     write_predictions(tmp_path / "changed.jsonl", changed)
     said = refused("compare", gold, systems[0], tmp_path / "changed.jsonl")
-    assert all(part in said for part in ("the gold and changed", "different texts", "'d0'", "12 such documents"))
+    assert all(
+        part in said
+        for part in ("the gold and changed", "different texts", "'d0'", "12 such documents")
+    )
 
 
-def test_too_many_systems_to_try_all_subsets(cli: Cli, refused: Refused, gold: Path, tmp_path: Path) -> None:
+def test_too_many_systems_to_try_all_subsets(
+    cli: Cli, refused: Refused, gold: Path, tmp_path: Path
+) -> None:
     paths = [tmp_path / f"p{n:02}.tsv" for n in range(13)]
     for number, path in enumerate(paths):
         write_predictions(path, map(make_prediction, corpus("m", share=0.5, seed=number)))
@@ -208,12 +279,19 @@ def test_too_many_systems_to_try_all_subsets(cli: Cli, refused: Refused, gold: P
     assert "With 78 pairs and 20 draws no corrected p-value" in result.out
 
 
-def test_the_report_has_the_notes(cli: Cli, refused: Refused, gold: Path, systems: list[Path], tmp_path: Path) -> None:
+def test_the_report_has_the_notes(
+    cli: Cli, refused: Refused, gold: Path, systems: list[Path], tmp_path: Path
+) -> None:
     shifted, report = tmp_path / "shifted.tsv", tmp_path / "report.md"
     shifted.write_text(HEADER + "d0\tGene\t1\t2\t\n", encoding="utf-8")
-    result = cli("compare", gold, systems[0], shifted, "-o", report, "--resamples", 100, "--no-search")
+    result = cli(
+        "compare", gold, systems[0], shifted, "-o", report, "--resamples", 100, "--no-search"
+    )
     markdown = report.read_text(encoding="utf-8")
-    for note in ("shifted does not list 11 documents", "shifted has no mention of the gold; see that its offsets"):
+    for note in (
+        "shifted does not list 11 documents",
+        "shifted has no mention of the gold; see that its offsets",
+    ):
         assert note in result.err
         assert note in markdown
     said = refused("compare", gold, *systems, "-o", systems[0], "--overwrite", "--no-search")
@@ -223,7 +301,9 @@ def test_the_report_has_the_notes(cli: Cli, refused: Refused, gold: Path, system
 def test_sentences_are_called_so_as_by_evaluate(cli: Cli, tmp_path: Path) -> None:
     lines = "Lithium\tB-Chemical\ncauses\tO\ntremor\tB-Disease\n\n"
     paths = [tmp_path / f"{name}.conll" for name in ("gold", "one", "two")]
-    for path, text in zip(paths, (lines * 4, lines * 4, lines * 3 + lines.replace("B-Disease", "O")), strict=True):
+    for path, text in zip(
+        paths, (lines * 4, lines * 4, lines * 3 + lines.replace("B-Disease", "O")), strict=True
+    ):
         path.write_text(text, encoding="utf-8")
     compared = cli("compare", *paths, "--no-search", "--resamples", 100)
     evaluated = cli("evaluate", *paths[:2], "--interval")

@@ -58,8 +58,17 @@ def test_bash_completes_commands_options_and_values(complete: Callable[..., list
 @pytest.mark.skipif(BASH is None, reason="bash is not installed")
 def test_every_option_of_every_command_is_there(complete: Callable[..., list[str]]) -> None:
     for name in ("annotate", "train", "serve", "evaluate"):
-        told = build_parser(name).parse_args([name, *(["x"] if name in ("train", "evaluate") else [])]).parser
-        flags = {flag for action in told._actions for flag in action.option_strings if flag.startswith("--")}
+        told = (
+            build_parser(name)
+            .parse_args([name, *(["x"] if name in ("train", "evaluate") else [])])
+            .parser
+        )
+        flags = {
+            flag
+            for action in told._actions
+            for flag in action.option_strings
+            if flag.startswith("--")
+        }
         assert set(complete(name, "--")) == flags
 
 

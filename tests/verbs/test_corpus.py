@@ -27,24 +27,39 @@ def test_stats(cli: Cli, toy_corpus: Path) -> None:
 def test_conditions_on_records(cli: Cli, refused: Refused, tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     path.write_text('{"text": "a", "split": "x"}\n{"text": "b", "split": "y"}\n', encoding="utf-8")
-    assert json.loads(cli("corpus", "stats", path, "--where", "split=x", "--json").out)["documents"] == 1
+    assert (
+        json.loads(cli("corpus", "stats", path, "--where", "split=x", "--json").out)["documents"]
+        == 1
+    )
     assert "FIELD=VALUE" in refused("corpus", "stats", path, "--where", "split")
     assert "format conll" in refused("corpus", "stats", path, "--columns", "0,1")
     assert "did you mean text?" in refused("corpus", "stats", path, "--shape", "texd")
 
 
-@pytest.mark.parametrize("name", ["jsonl", "records", "pubtator", "conll", "predictions", "csv", "tsv"])
-def test_conversions_keep_the_mentions(cli: Cli, toy_corpus: Path, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["jsonl", "records", "pubtator", "conll", "predictions", "csv", "tsv"]
+)
+def test_conversions_keep_the_mentions(
+    cli: Cli, toy_corpus: Path, tmp_path: Path, name: str
+) -> None:
     out = tmp_path / "out.data"
     assert cli("corpus", "convert", toy_corpus, "--format", name, "-o", out).code == 0
-    result = cli("evaluate", toy_corpus, out, "--json", *(["--source", "gold"] if name == "predictions" else []))
+    result = cli(
+        "evaluate",
+        toy_corpus,
+        out,
+        "--json",
+        *(["--source", "gold"] if name == "predictions" else []),
+    )
     if name != "conll":  # whose documents have other names
         assert json.loads(result.out)["micro"]["f1"] == 1.0
     if name not in ("predictions", "tsv", "csv"):
         assert sum(len(d.mentions) for d in read(out)) == 18
 
 
-def test_the_suffix_tells_the_format(cli: Cli, refused: Refused, toy_corpus: Path, tmp_path: Path) -> None:
+def test_the_suffix_tells_the_format(
+    cli: Cli, refused: Refused, toy_corpus: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "out.tsv"
     assert cli("corpus", "convert", toy_corpus, "-o", out).code == 0
     assert out.read_text(encoding="utf-8").startswith("document\ttype")
@@ -56,7 +71,10 @@ def test_strict_refuses_what_would_be_lost(cli: Cli, refused: Refused, tmp_path:
     path.write_text("two\nlines", encoding="utf-8")
     arguments = ("corpus", "convert", path, "-o", out)
     said = refused(*arguments, "--strict")
-    assert all(part in said for part in ("'a'", "line-breaks", "PubTator", "jsonl", "--allow-loss line-breaks"))
+    assert all(
+        part in said
+        for part in ("'a'", "line-breaks", "PubTator", "jsonl", "--allow-loss line-breaks")
+    )
     assert not out.exists()
     allowed = cli(*arguments, "--strict", "--allow-loss", "scores,line-breaks")
     assert (allowed.code, "loss line-breaks: 1" in allowed.err) == (0, True)
@@ -69,17 +87,24 @@ def test_strict_refuses_what_would_be_lost(cli: Cli, refused: Refused, tmp_path:
 def test_only_one_source(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     mentions = [{"spans": [[0, 3]], "type": "X", "source": source} for source in ("gold", "model")]
-    path.write_text(json.dumps({"fascicle": 1, "id": "1", "text": "two words", "mentions": mentions}))
+    path.write_text(
+        json.dumps({"fascicle": 1, "id": "1", "text": "two words", "mentions": mentions})
+    )
     for name in ("jsonl", "predictions", "records", "tsv"):
         out = tmp_path / f"{name}.out"
         result = cli("corpus", "convert", path, "-o", out, "--format", name, "--source", "gold")
         assert result.code == 0
         assert "loss" not in result.err
-        assert out.read_text().count("two") == {"jsonl": 2, "predictions": 0, "records": 2, "tsv": 1}[name]
+        assert (
+            out.read_text().count("two")
+            == {"jsonl": 2, "predictions": 0, "records": 2, "tsv": 1}[name]
+        )
 
 
 @pytest.mark.parametrize("name", ["o.pdf", "o.docx", "o.jsonl.zst", "o.ann"])
-def test_a_suffix_that_is_no_format(cli: Cli, refused: Refused, toy_corpus: Path, tmp_path: Path, name: str) -> None:
+def test_a_suffix_that_is_no_format(
+    cli: Cli, refused: Refused, toy_corpus: Path, tmp_path: Path, name: str
+) -> None:
     out = tmp_path / name
     assert out.suffix in refused("corpus", "convert", toy_corpus, "-o", out)
     assert not out.exists()
@@ -102,14 +127,18 @@ def test_another_encoding_is_said(cli: Cli, refused: Refused, tmp_path: Path) ->
     assert result.code == 0
     assert json.loads(result.out)["text"] == "\u201cQuoted\u201d text\n"
     assert "windows-1252" in result.err
-    assert "--encoding" in refused("corpus", "convert", path, "--format", "jsonl", "--encoding", "utf-8")
+    assert "--encoding" in refused(
+        "corpus", "convert", path, "--format", "jsonl", "--encoding", "utf-8"
+    )
     given = cli("corpus", "convert", path, "--format", "jsonl", "--encoding", "cp1252")
     assert "windows-1252" not in given.err
     assert json.loads(given.out)["text"] == json.loads(result.out)["text"]
 
 
 @pytest.mark.parametrize("command", ["stats", "convert"])
-def test_what_nobody_reads_in_a_folder_is_said(cli: Callable[..., Any], tmp_path: Path, command: str) -> None:
+def test_what_nobody_reads_in_a_folder_is_said(
+    cli: Callable[..., Any], tmp_path: Path, command: str
+) -> None:
     texts, brat = tmp_path / "texts", tmp_path / "brat"
     for folder in (texts, brat):
         folder.mkdir()

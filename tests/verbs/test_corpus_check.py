@@ -33,7 +33,11 @@ def parts(tmp_path: Path) -> tuple[Path, Path]:
 
 def native(path: Path, texts: list[str]) -> Path:
     documents = [
-        Document(id=f"{path.stem}{n}", text=text, mentions=(Mention(((0, 6),), "Word"),) if text == TRAIN[1] else ())
+        Document(
+            id=f"{path.stem}{n}",
+            text=text,
+            mentions=(Mention(((0, 6),), "Word"),) if text == TRAIN[1] else (),
+        )
         for n, text in enumerate(texts)
     ]
     path.write_bytes(b"".join(codec.encode(document) + b"\n" for document in documents))
@@ -48,7 +52,9 @@ def test_the_report_is_markdown(cli: Cli, parts: tuple[Path, Path], tmp_path: Pa
     arguments = ("corpus", "check", "--train", parts[0], "--test", parts[1])
     result = cli(*arguments)
     assert result.code == 3
-    assert result.out.startswith("# Corpus check\n\n4 documents checked; kinds of findings: 1 error, ")
+    assert result.out.startswith(
+        "# Corpus check\n\n4 documents checked; kinds of findings: 1 error, "
+    )
     assert "| error    | `duplicate-across-parts` | 1     | test in train 1 |" in result.out
     assert "## duplicate-across-parts: 1 (error)" in result.out
     assert f"{parts[1]}, document test1".replace("_", "\\_") in result.out
@@ -61,16 +67,30 @@ def test_the_report_is_markdown(cli: Cli, parts: tuple[Path, Path], tmp_path: Pa
 def test_json_and_the_exclusion_list(cli: Cli, parts: tuple[Path, Path], tmp_path: Path) -> None:
     listed = tmp_path / "out.tsv"
     other = native(
-        tmp_path / "other.jsonl", ["Quite another text.", f"Here is what he said to us when he was asked. {LONG}"]
+        tmp_path / "other.jsonl",
+        ["Quite another text.", f"Here is what he said to us when he was asked. {LONG}"],
     )
-    arguments = ("--train", parts[0], "--test", parts[1], "--against", other, "--json", "--exclude-list", listed)
+    arguments = (
+        "--train",
+        parts[0],
+        "--test",
+        parts[1],
+        "--against",
+        other,
+        "--json",
+        "--exclude-list",
+        listed,
+    )
     result = cli("corpus", "check", *arguments)
     report = json.loads(result.out)
     assert (report["fascicle_corpus_check"], report["compared"], report["excluded"]) == (1, 2, 2)
     assert [part["name"] for part in report["parts"]] == ["train", "test"]
     found = findings(result.out)
     assert found["duplicate-across-parts"]["severity"] == "error"
-    assert found["shared-sentence-across-corpora"]["by_part"] == {f"test in {other}": 1, f"train in {other}": 1}
+    assert found["shared-sentence-across-corpora"]["by_part"] == {
+        f"test in {other}": 1,
+        f"train in {other}": 1,
+    }
     assert found.keys() | set(report["without"]) == checks().keys()
     rows = list(read_exclusions(Source(path=str(listed))))
     assert [(row.corpus, row.document, row.reason, row.of_document) for row in rows] == [
@@ -79,7 +99,8 @@ def test_json_and_the_exclusion_list(cli: Cli, parts: tuple[Path, Path], tmp_pat
     ]
     assert "2 documents written to the exclusion list" in result.err
     assert cli("corpus", "check", *arguments).code == 2  # the list is there already
-    assert cli("corpus", "check", *arguments, "--overwrite").code == 3  # written, and there is an error
+    # written, and there is an error
+    assert cli("corpus", "check", *arguments, "--overwrite").code == 3
 
 
 @pytest.mark.parametrize(
@@ -93,8 +114,13 @@ def test_json_and_the_exclusion_list(cli: Cli, parts: tuple[Path, Path], tmp_pat
         ("note", ["duplicate-across-parts"], 3),
     ],
 )
-def test_exit_codes(cli: Cli, parts: tuple[Path, Path], level: str | None, skip: list[str], code: int) -> None:
-    arguments = [*(["--fail-on", level] if level else []), *(part for name in skip for part in ("--skip", name))]
+def test_exit_codes(
+    cli: Cli, parts: tuple[Path, Path], level: str | None, skip: list[str], code: int
+) -> None:
+    arguments = [
+        *(["--fail-on", level] if level else []),
+        *(part for name in skip for part in ("--skip", name)),
+    ]
     result = cli("corpus", "check", "--train", parts[0], "--test", parts[1], *arguments)
     assert result.code == code
     if skip:
@@ -137,9 +163,14 @@ def test_corpora_without_parts(cli: Cli, parts: tuple[Path, Path], tmp_path: Pat
 
 def test_records_by_part(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "all.jsonl"
-    records = [{"text": LONG, "part": "train", "id": "1"}, {"text": TRAIN[1], "part": "test", "id": "2"}]
+    records = [
+        {"text": LONG, "part": "train", "id": "1"},
+        {"text": TRAIN[1], "part": "test", "id": "2"},
+    ]
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    result = cli("corpus", "check", "--train", path, "--test", path, "--where", "part={part}", "--json")
+    result = cli(
+        "corpus", "check", "--train", path, "--test", path, "--where", "part={part}", "--json"
+    )
     assert [part["documents"] for part in json.loads(result.out)["parts"]] == [1, 1]
     assert findings(result.out) == {}
 
@@ -148,7 +179,18 @@ def test_options_of_reading_are_for_what_is_checked(cli: Cli, tmp_path: Path) ->
     columns = tmp_path / "a.conll"
     columns.write_text("".join(f"{word} x O\n" for word in LONG[:-1].split()), encoding="utf-8")
     other = native(tmp_path / "other.jsonl", [LONG])
-    arguments = ("corpus", "check", columns, "--columns", "0,2", "--documents", "file", "--against", other, "--json")
+    arguments = (
+        "corpus",
+        "check",
+        columns,
+        "--columns",
+        "0,2",
+        "--documents",
+        "file",
+        "--against",
+        other,
+        "--json",
+    )
     assert findings(cli(*arguments).out)["duplicate-across-corpora"]["count"] == 1
 
 
@@ -156,9 +198,13 @@ def test_fields_of_other_records(cli: Cli, parts: tuple[Path, Path], tmp_path: P
     other = tmp_path / "other.jsonl"
     other.write_text(json.dumps({"abstract": LONG, "pmid": "train0"}) + "\n", encoding="utf-8")
     fields = ("--against-field", "text=abstract", "--against-field", "id=pmid")
-    found = findings(cli("corpus", "check", "--train", parts[0], "--against", other, *fields, "--json").out)
+    found = findings(
+        cli("corpus", "check", "--train", parts[0], "--against", other, *fields, "--json").out
+    )
     assert found["duplicate-across-corpora"]["count"] == found["shared-id"]["count"] == 1
-    assert "unread-file" in findings(cli("corpus", "check", parts[0], "--against", other, "--json").out)
+    assert "unread-file" in findings(
+        cli("corpus", "check", parts[0], "--against", other, "--json").out
+    )
 
 
 def test_what_a_tokenizer_cannot_reach(cli: Cli, refused: Refused, tmp_path: Path) -> None:
@@ -167,7 +213,9 @@ def test_what_a_tokenizer_cannot_reach(cli: Cli, refused: Refused, tmp_path: Pat
     tokenizer.save(str(tmp_path / "tokenizer.json"))
     mention = Mention(((0, 12),), "Word")
     path = tmp_path / "a.jsonl"
-    path.write_bytes(codec.encode(Document(id="a", text="The patients were fine.", mentions=(mention,))) + b"\n")
+    path.write_bytes(
+        codec.encode(Document(id="a", text="The patients were fine.", mentions=(mention,))) + b"\n"
+    )
     arguments = ("corpus", "check", path, "--tokenizer", tmp_path, "--json")
     assert "unreachable-mention" not in findings(cli(*arguments, "--width", 2).out)
     assert findings(cli(*arguments, "--width", 1).out)["unreachable-mention"]["count"] == 1
@@ -187,11 +235,15 @@ def test_wrong_calls(refused: Refused, parts: tuple[Path, Path]) -> None:
     assert "8 or more" in refused("corpus", "check", train, "--max-length", 7)
     assert "name a file with -o" in refused("corpus", "check", train, "--exclude-list", "-")
     assert "did you mean check?" in refused("corpus", "chek", train)
-    assert "did you mean --exclude-list?" in refused("corpus", "check", train, "--exclude-lists", "x")
+    assert "did you mean --exclude-list?" in refused(
+        "corpus", "check", train, "--exclude-lists", "x"
+    )
     assert "format conll" in refused("corpus", "check", train, "--columns", "0,1")
 
 
-def test_checks_that_found_nothing_are_counted_and_named_on_request(cli: Cli, parts: tuple[Path, Path]) -> None:
+def test_checks_that_found_nothing_are_counted_and_named_on_request(
+    cli: Cli, parts: tuple[Path, Path]
+) -> None:
     asked = ("corpus", "check", "--train", parts[0])
     assert "text-mismatch" not in cli(*asked).out
     assert "text-mismatch" in cli(*asked, "--verbose").out
@@ -199,5 +251,7 @@ def test_checks_that_found_nothing_are_counted_and_named_on_request(cli: Cli, pa
 
 def test_the_example_of_the_project_is_clean(cli: Cli) -> None:
     folder = Path(__file__).resolve().parents[2] / "examples" / "first-model"
-    parts = [word for name in ("train", "dev", "test") for word in (f"--{name}", folder / f"{name}.tsv")]
+    parts = [
+        word for name in ("train", "dev", "test") for word in (f"--{name}", folder / f"{name}.tsv")
+    ]
     assert cli("corpus", "check", *parts, "--fail-on", "warning").code == 0

@@ -37,10 +37,14 @@ def decide(who: str, *types: str, version: str | None = None) -> None:
     """Says what the first word of the document one is, and that it is finished."""
     with closing(Store.open("decisions.sqlite")) as store:
         for step in ({"edits": tuple(edit(one) for one in types)}, {"finished": True}):
-            shown = Versions(store.document("one"), PROJECT).shown(who if version is None else version)
+            shown = Versions(store.document("one"), PROJECT).shown(
+                who if version is None else version
+            )
             after = shown.steps[-1].number if shown.steps else 0
             if step.get("edits") != ():
-                new = GivenStep(document="one", id=token_hex(16), who=who, after=after, version=version, **step)
+                new = GivenStep(
+                    document="one", id=token_hex(16), who=who, after=after, version=version, **step
+                )
                 store.save(new, lambda kept, new, shown=shown: shown)
 
 
@@ -55,14 +59,19 @@ def test_gold_that_trains_is_exported(cli: Callable[..., Any], decisions: Path) 
     export = ("curation", "export", decisions, "--json", "--overwrite", "-o", "gold.jsonl")
     shared = json.loads(cli(*export).out)
     assert (shared["documents"], shared["mentions"], shared["left"]) == (1, 2, 2)
-    assert [mention.links[0].curie for one in read("gold.jsonl") for mention in one.mentions] == ["MESH:D1"] * 2
+    assert [mention.links[0].curie for one in read("gold.jsonl") for mention in one.mentions] == [
+        "MESH:D1"
+    ] * 2
     decide("Ben", "Chemical")
     found = cli(*export, "--project", "project.toml")
     assert json.loads(found.out)["documents"] == 0
     assert "3 documents" in found.err
     found = cli(*export, "--project", "project.toml", "--unfinished")
     assert (json.loads(found.out)["mentions"], json.loads(found.out)["undecided"]) == (1, 1)
-    assert json.loads(cli(*export, "--project", "project.toml", "--version", "Ada").out)["mentions"] == 2
+    assert (
+        json.loads(cli(*export, "--project", "project.toml", "--version", "Ada").out)["mentions"]
+        == 2
+    )
     decide("Rita", version="")
     assert json.loads(cli(*export, "--project", "project.toml").out)["mentions"] == 1
     assert json.loads(cli("evaluate", "gold.jsonl", "gold.jsonl", "--json").out)["micro"]["f1"] == 1
@@ -70,7 +79,11 @@ def test_gold_that_trains_is_exported(cli: Callable[..., Any], decisions: Path) 
     found = cli(*export, "--project", "project.toml")
     assert json.loads(found.out)["uncounted"] == ["Ben"]
     assert "decisions of Ben" in found.err
-    for wrong in (("--version", "Eve"), ("--project", "none.toml"), ("--version", "Ada", "--project", "gold.jsonl")):
+    for wrong in (
+        ("--version", "Eve"),
+        ("--project", "none.toml"),
+        ("--version", "Ada", "--project", "gold.jsonl"),
+    ):
         assert cli(*export, *wrong).code == 2
 
 
@@ -115,7 +128,9 @@ def test_a_damaged_file_is_repaired(cli: Callable[..., Any], decisions: Path) ->
     store.close()
 
 
-@pytest.mark.parametrize("given", [(), ("--curation", "decisions.sqlite"), ("--tokens", "tokens.json")])
+@pytest.mark.parametrize(
+    "given", [(), ("--curation", "decisions.sqlite"), ("--tokens", "tokens.json")]
+)
 def test_a_project_without_tokens_or_decisions_is_refused(
     cli: Callable[..., Any], decisions: Path, given: tuple[str, ...]
 ) -> None:

@@ -1,4 +1,6 @@
-"""Outputs that name an open descriptor or a pipe: written as they were opened, and nothing is replaced."""
+"""Outputs that name an open descriptor or a pipe: written as they were opened, and nothing is
+replaced.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def commands(corpus: Path, names: Path) -> dict[str, list[str]]:
 @pytest.mark.parametrize("more", [[], ["--overwrite"]])
 @pytest.mark.parametrize("place", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"])
 @pytest.mark.parametrize("command", ["convert", "annotate"])
-def test_what_a_file_held_stays(command: str, place: str, more: list[str], corpus: Path, tmp_path: Path) -> None:
+def test_what_a_file_held_stays(
+    command: str, place: str, more: list[str], corpus: Path, tmp_path: Path
+) -> None:
     if place == "link":
         (tmp_path / "link").symlink_to("/dev/stdout")
         place = str(tmp_path / "link")
@@ -42,14 +46,19 @@ def test_what_a_file_held_stays(command: str, place: str, more: list[str], corpu
     asked = commands(corpus, tmp_path / "names.tsv")[command]
     with results.open("ab") as stream:
         done = subprocess.run(
-            [*PROGRAM, *asked, "-o", place, *more], stdout=stream, stderr=subprocess.PIPE, check=False
+            [*PROGRAM, *asked, "-o", place, *more],
+            stdout=stream,
+            stderr=subprocess.PIPE,
+            check=False,
         )
     assert (done.returncode, b"overwrite" in done.stderr) == (0, False), done.stderr
     content = results.read_bytes()
     assert content.startswith(BEFORE)
     assert content[len(BEFORE) :].count(b"\n") == 1
     assert b"Chemical" in content[len(BEFORE) :]
-    assert sorted(one.name for one in tmp_path.iterdir() if one.name.startswith((".", "results"))) == ["results.jsonl"]
+    assert sorted(
+        one.name for one in tmp_path.iterdir() if one.name.startswith((".", "results"))
+    ) == ["results.jsonl"]
 
 
 def test_a_descriptor_is_written_where_it_is(corpus: Path, tmp_path: Path) -> None:
@@ -58,7 +67,15 @@ def test_a_descriptor_is_written_where_it_is(corpus: Path, tmp_path: Path) -> No
     with results.open("r+b") as stream:
         stream.seek(0, os.SEEK_END)
         number = stream.fileno()
-        asked = [*PROGRAM, "corpus", "convert", str(corpus), "-o", f"/dev/fd/{number}", "--overwrite"]
+        asked = [
+            *PROGRAM,
+            "corpus",
+            "convert",
+            str(corpus),
+            "-o",
+            f"/dev/fd/{number}",
+            "--overwrite",
+        ]
         subprocess.run(asked, pass_fds=[number], check=True, capture_output=True)
     assert results.read_bytes().startswith(BEFORE)
     assert results.read_bytes().count(b"\n") == 2
@@ -96,7 +113,9 @@ def test_an_input_is_not_appended_to_itself(corpus: Path) -> None:
 
 def test_a_folder_is_not_written_as_a_file(corpus: Path, tmp_path: Path) -> None:
     done = subprocess.run(
-        [*PROGRAM, "corpus", "convert", str(corpus), "-o", f"{tmp_path}/new/"], capture_output=True, check=False
+        [*PROGRAM, "corpus", "convert", str(corpus), "-o", f"{tmp_path}/new/"],
+        capture_output=True,
+        check=False,
     )
     assert done.returncode == 2
     assert b"folder" in done.stderr

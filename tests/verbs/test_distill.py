@@ -1,4 +1,6 @@
-"""``fascicle distill``, and the page about it; ``tests/docs/test_code_blocks.py`` runs the commands of the page."""
+"""``fascicle distill``, and the page about it; ``tests/docs/test_code_blocks.py`` runs the
+commands of the page.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,13 @@ EXAMPLES = ROOT / "examples" / "distillation"
 
 
 def test_the_page_shows_the_recipes_of_its_example() -> None:
-    shown = [tomllib.loads(block) for block in blocks((ROOT / "docs" / "how-to-distil.md").read_text(), "toml")]
-    assert shown == [tomllib.loads((EXAMPLES / f"{name}.toml").read_text()) for name in ("layers", "answers")]
+    shown = [
+        tomllib.loads(block)
+        for block in blocks((ROOT / "docs" / "how-to-distil.md").read_text(), "toml")
+    ]
+    assert shown == [
+        tomllib.loads((EXAMPLES / f"{name}.toml").read_text()) for name in ("layers", "answers")
+    ]
 
 
 def test_layers_then_answers_give_a_model_that_runs_without_torch(
@@ -44,7 +51,9 @@ def test_layers_then_answers_give_a_model_that_runs_without_torch(
     layers, answers = tmp_path / "layers.toml", tmp_path / "answers.toml"
     layers.write_text(f'name = "encoder"\n{common}epochs = 2\n[student]\nlayers = [1]\n[layers]\n')
     encoder = tmp_path / "one" / "encoder"
-    answers.write_text(f'name = "small"\n{common}epochs = 12\n[student]\nencoder = "{encoder}"\n[prediction]\n')
+    answers.write_text(
+        f'name = "small"\n{common}epochs = 12\n[student]\nencoder = "{encoder}"\n[prediction]\n'
+    )
     assert main(["distill", str(layers), "-o", str(tmp_path / "one"), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert set(said["held_out"]) == {"total", "hidden", "attention"}
@@ -53,21 +62,31 @@ def test_layers_then_answers_give_a_model_that_runs_without_torch(
     assert main(["export", str(tmp_path / "two"), "-o", str(tmp_path / "small")]) == 0
     texts = ["lung cancer caused pain .", "aspirin ibuprofen caused hepatitis ."]
     found = [fascicle.load(tmp_path / name).annotate(texts) for name in ("two", "small")]
-    kept = [[[(m.type, m.spans) for m in document.mentions] for document in documents] for documents in found]
+    kept = [
+        [[(m.type, m.spans) for m in document.mentions] for document in documents]
+        for documents in found
+    ]
     assert kept[0] == kept[1]
     assert any(kept[0])
 
 
 def test_a_recipe_without_a_teacher_is_refused(toy_corpus: Path, tmp_path: Path) -> None:
     recipe = tmp_path / "a.toml"
-    recipe.write_text(f'name = "a"\n[corpus]\ntrain = "{toy_corpus}"\ndev = "{toy_corpus}"\n[model]\nencoder = "e"\n')
+    recipe.write_text(
+        f'name = "a"\n[corpus]\ntrain = "{toy_corpus}"\ndev = "{toy_corpus}"\n[model]\nencoder = '
+        '"e"\n'
+    )
     assert main(["distill", str(recipe), "-o", str(tmp_path / "run")]) == 2
     assert not (tmp_path / "run").exists()
 
 
-def test_a_distillation_on_text_is_no_pretraining(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_distillation_on_text_is_no_pretraining(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     recipe = tmp_path / "a.toml"
-    recipe.write_text('name = "a"\n[teacher]\nencoder = "e"\n[student]\n[text]\nfiles = ["t.txt"]\n[layers]\n')
+    recipe.write_text(
+        'name = "a"\n[teacher]\nencoder = "e"\n[student]\n[text]\nfiles = ["t.txt"]\n[layers]\n'
+    )
     assert main(["pretrain", str(recipe), "-o", str(tmp_path / "run")]) == 2
     said = capsys.readouterr().err
     assert "distill" in said

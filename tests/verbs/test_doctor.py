@@ -46,7 +46,9 @@ def test_packages_and_extras_are_those_of_the_installation(cli: Callable[..., An
             assert extras[extra] == f"no, without {package}"
 
 
-def test_names_of_variables_and_no_values(cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_of_variables_and_no_values(
+    cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FASCICLE_TOKEN", "very-secret")
     out = cli("doctor").out
     assert "FASCICLE_TOKEN" in out

@@ -20,7 +20,10 @@ TEXTS = ["aspirin caused pain", "lung cancer and fever .", "the doctor was in th
 
 def read_said(models: list[Any]) -> list[list[set[tuple[Any, ...]]]]:
     documents = [Document(id=str(i), text=text) for i, text in enumerate(TEXTS)]
-    return [[{(m.type, m.spans) for m in patch.add} for patch in model.predict(documents)] for model in models]
+    return [
+        [{(m.type, m.spans) for m in patch.add} for patch in model.predict(documents)]
+        for model in models
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +39,19 @@ def second(tiny_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_folder_that_moves(tiny_run: Path, second: Path, tmp_path: Path, capsys: Any) -> None:
     made = tmp_path / "made"
-    assert main(["ensemble", "union", str(tiny_run), str(second), "-o", str(made), "--name", "both"]) == 0
-    assert "both, union of 2 models, nested output, types Chemical, Disease" in capsys.readouterr().out
-    assert main(["ensemble", "majority", str(made), str(second), "-o", str(tmp_path / "vote"), "--flat"]) == 0
+    assert (
+        main(["ensemble", "union", str(tiny_run), str(second), "-o", str(made), "--name", "both"])
+        == 0
+    )
+    assert (
+        "both, union of 2 models, nested output, types Chemical, Disease" in capsys.readouterr().out
+    )
+    assert (
+        main(
+            ["ensemble", "majority", str(made), str(second), "-o", str(tmp_path / "vote"), "--flat"]
+        )
+        == 0
+    )
     moved = tmp_path / "elsewhere"
     made.rename(moved)
     first, other = (read_said([load(folder)])[0] for folder in (tiny_run / "best", second))
@@ -58,7 +71,15 @@ def test_a_folder_that_moves(tiny_run: Path, second: Path, tmp_path: Path, capsy
 
 
 def test_one_model_twice_has_no_second_vote(tiny_run: Path, second: Path, tmp_path: Path) -> None:
-    given = ["ensemble", "union", str(tiny_run), str(second), str(tiny_run / "best"), "-o", str(tmp_path / "made")]
+    given = [
+        "ensemble",
+        "union",
+        str(tiny_run),
+        str(second),
+        str(tiny_run / "best"),
+        "-o",
+        str(tmp_path / "made"),
+    ]
     assert main(given) == 2
     assert not (tmp_path / "made").exists()
 
@@ -94,15 +115,26 @@ def test_a_member_that_was_exchanged(tiny_run: Path, second: Path, tmp_path: Pat
         (["kofn", "MODEL", "MODEL", "-o", "OUT"], "kofn needs --k"),
         (["kofn", "MODEL", "MODEL", "--k", "3", "-o", "OUT"], "3 of 2 systems were to agree"),
         (["union", "MODEL", "MODEL", "--k", "1", "-o", "OUT"], "--k is for the rule kofn"),
-        (["weighted", "MODEL", "MODEL", "--weights", "1,x", "-o", "OUT"], "the weight 'x' is not allowed"),
+        (
+            ["weighted", "MODEL", "MODEL", "--weights", "1,x", "-o", "OUT"],
+            "the weight 'x' is not allowed",
+        ),
         (["meta", "MODEL", "-o", "OUT"], "meta needs --filter"),
         (["meta", "MODEL", "--filter", "OUT", "-o", "OUT"], "holds no filter.json"),
         (["union", "MODEL", "MODEL"], "name a folder with -o"),
-        (["union", "MODEL", "MODEL", "--name", "gold", "-o", "OUT"], 'an ensemble cannot be named "gold"'),
-        (["union", "MODEL", "MODEL", "--name", "a\nb", "-o", "OUT"], "an ensemble cannot be named 'a\\nb'"),
+        (
+            ["union", "MODEL", "MODEL", "--name", "gold", "-o", "OUT"],
+            'an ensemble cannot be named "gold"',
+        ),
+        (
+            ["union", "MODEL", "MODEL", "--name", "a\nb", "-o", "OUT"],
+            "an ensemble cannot be named 'a\\nb'",
+        ),
     ],
 )
-def test_what_is_refused(tiny_run: Path, tmp_path: Path, arguments: list[str], said: str, capsys: Any) -> None:
+def test_what_is_refused(
+    tiny_run: Path, tmp_path: Path, arguments: list[str], said: str, capsys: Any
+) -> None:
     places = {"MODEL": str(tiny_run), "OUT": str(tmp_path / "out")}
     assert main(["ensemble", *(places.get(word, word) for word in arguments)]) == 2
     assert said in capsys.readouterr().err

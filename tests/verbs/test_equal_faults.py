@@ -23,16 +23,31 @@ def _each(text: str) -> str:
 
 
 def _task(number: int) -> object:
-    return {"id": number, "data": {"text": TEXT}, "annotations": [{"id": one, "result": []} for one in (1, 2)]}
+    return {
+        "id": number,
+        "data": {"text": TEXT},
+        "annotations": [{"id": one, "result": []} for one in (1, 2)],
+    }
 
 
 FILES: Final = {
-    "a.jsonl": _lines(lambda _: {"text": TEXT, "entities": [{"start": "x", "end": 7, "type": "C"}]}),
+    "a.jsonl": _lines(
+        lambda _: {"text": TEXT, "entities": [{"start": "x", "end": 7, "type": "C"}]}
+    ),
     "unknown.jsonl": _lines(lambda _: {"x": 1}),
-    "outside.jsonl": _lines(lambda _: {"text": TEXT, "entities": [{"start": 0, "end": 700, "type": "C"}]}),
-    "gate.jsonl": _lines(lambda _: {"text": TEXT, "annotation_sets": {"x": {"annotations": [{"start": "x"}]}}}),
+    "outside.jsonl": _lines(
+        lambda _: {"text": TEXT, "entities": [{"start": 0, "end": 700, "type": "C"}]}
+    ),
+    "gate.jsonl": _lines(
+        lambda _: {"text": TEXT, "annotation_sets": {"x": {"annotations": [{"start": "x"}]}}}
+    ),
     "native.jsonl": _lines(
-        lambda n: {"fascicle": 1, "id": str(n), "text": "", "mentions": [{"spans": [], "type": "X"}]}
+        lambda n: {
+            "fascicle": 1,
+            "id": str(n),
+            "text": "",
+            "mentions": [{"spans": [], "type": "X"}],
+        }
     ),
     "a.kazu.jsonl": _lines(lambda n: {"idx": str(n), "sections": [{"text": 1}]}),
     "tasks.json": json.dumps([_task(number) for number in range(MANY)]),
@@ -44,7 +59,9 @@ FILES: Final = {
     "outside.pubtator": _each("NUMBER|t|Gout\nNUMBER|a|x\nNUMBER\t0\t90\tGout\tD\tX\n\n"),
     "bioc.jsonl": _lines(lambda n: {"id": str(n), "passages": [{"offset": "x"}]}),
     "bioc.xml": "<collection><source/><date/><key/>"
-    + _each("<document><id>NUMBER</id><passage><offset>x</offset><text>a</text></passage></document>")
+    + _each(
+        "<document><id>NUMBER</id><passage><offset>x</offset><text>a</text></passage></document>"
+    )
     + "</collection>",
     "medline.xml": "<PubmedArticleSet>"
     + _each(
@@ -58,7 +75,8 @@ FOLDERS: Final = {
     "knowtator": (
         TEXT.encode(),
         "NUMBER.txt.knowtator.xml",
-        "<annotations textSource='NUMBER.txt'><annotation><span start='x' end='2'/></annotation></annotations>",
+        "<annotations textSource='NUMBER.txt'><annotation><span start='x' "
+        "end='2'/></annotation></annotations>",
     ),
 }
 

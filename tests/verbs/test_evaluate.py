@@ -25,7 +25,11 @@ SAID = {"a": [(0, 11, "Disease")], "b": [(0, 7, "Disease")], "c": []}
 
 def corpus(said: dict[str, list[tuple[int, int, str]]], source: str) -> list[Document]:
     return [
-        Document(id=i, text=TEXTS[i], mentions=tuple(Mention(((a, b),), t, source=source) for a, b, t in listed))
+        Document(
+            id=i,
+            text=TEXTS[i],
+            mentions=tuple(Mention(((a, b),), t, source=source) for a, b, t in listed),
+        )
         for i, listed in said.items()
     ]
 
@@ -49,7 +53,9 @@ def files(tmp_path: Path) -> dict[str, Path]:
 
 
 @pytest.mark.parametrize("name", ["p.jsonl", "p.tsv", "native.fascicle.jsonl", "p.pubtator"])
-def test_every_kind_of_prediction_scores_the_same(cli: Cli, gold: Path, files: dict[str, Path], name: str) -> None:
+def test_every_kind_of_prediction_scores_the_same(
+    cli: Cli, gold: Path, files: dict[str, Path], name: str
+) -> None:
     result = cli("evaluate", gold, files[name], "--json")
     scores = json.loads(result.out)
     assert (result.code, scores["documents"]) == (0, 3)
@@ -63,7 +69,9 @@ def test_the_table(cli: Cli, gold: Path, files: dict[str, Path]) -> None:
     short = cli("evaluate", gold, files["p.jsonl"], "--interval", "--no-by-type").out
     assert "Disease" not in short
     assert [line.split()[0] for line in short.splitlines()[2:4]] == ["micro", "macro"]
-    assert "micro_f1_interval" in json.loads(cli("evaluate", gold, files["p.jsonl"], "--interval", "--json").out)
+    assert "micro_f1_interval" in json.loads(
+        cli("evaluate", gold, files["p.jsonl"], "--interval", "--json").out
+    )
 
 
 def counts(result: Any) -> dict[str, int]:
@@ -71,28 +79,52 @@ def counts(result: Any) -> dict[str, int]:
     return {key: micro[key] for key in ("tp", "fp", "fn")}
 
 
-def test_types_that_are_not_asked_for_count_on_neither_side(cli: Cli, gold: Path, files: dict[str, Path]) -> None:
+def test_types_that_are_not_asked_for_count_on_neither_side(
+    cli: Cli, gold: Path, files: dict[str, Path]
+) -> None:
     said = files["p.jsonl"]
-    assert counts(cli("evaluate", gold, said, "--type", "Disease", "--json")) == {"tp": 1, "fp": 1, "fn": 1}
-    assert counts(cli("evaluate", gold, said, "--type", "Chemical", "--json")) == {"tp": 0, "fp": 0, "fn": 1}
+    assert counts(cli("evaluate", gold, said, "--type", "Disease", "--json")) == {
+        "tp": 1,
+        "fp": 1,
+        "fn": 1,
+    }
+    assert counts(cli("evaluate", gold, said, "--type", "Chemical", "--json")) == {
+        "tp": 0,
+        "fp": 0,
+        "fn": 1,
+    }
     both = cli("evaluate", gold, said, "--type", "Chemical", "--type", "Disease", "--json")
     assert counts(both) == counts(cli("evaluate", gold, said, "--json"))
 
 
-def test_a_type_of_the_gold_may_have_another_name(cli: Cli, gold: Path, files: dict[str, Path]) -> None:
+def test_a_type_of_the_gold_may_have_another_name(
+    cli: Cli, gold: Path, files: dict[str, Path]
+) -> None:
     said = files["p.jsonl"]
-    assert counts(cli("evaluate", gold, said, "--type", "Chemical=Disease", "--json")) == {"tp": 1, "fp": 1, "fn": 0}
-    merged = cli("evaluate", gold, said, "--type", "Chemical=Disease", "--type", "Disease", "--json")
+    assert counts(cli("evaluate", gold, said, "--type", "Chemical=Disease", "--json")) == {
+        "tp": 1,
+        "fp": 1,
+        "fn": 0,
+    }
+    merged = cli(
+        "evaluate", gold, said, "--type", "Chemical=Disease", "--type", "Disease", "--json"
+    )
     assert counts(merged) == {"tp": 2, "fp": 0, "fn": 1}
 
 
-def test_types_that_there_are_not_are_refused(refused: Refused, gold: Path, files: dict[str, Path]) -> None:
+def test_types_that_there_are_not_are_refused(
+    refused: Refused, gold: Path, files: dict[str, Path]
+) -> None:
     told = refused("evaluate", gold, files["p.jsonl"], "--type", "Diseases")
     assert "'Diseases'" in told
     assert "Chemical, Disease" in told
-    assert "'Chemical'" in refused("evaluate", gold, files["p.jsonl"], "--type", "Chemical", "--type", "Chemical=Drug")
+    assert "'Chemical'" in refused(
+        "evaluate", gold, files["p.jsonl"], "--type", "Chemical", "--type", "Chemical=Drug"
+    )
     refused("evaluate", gold, files["p.jsonl"], "--type", "Chemical=")
-    assert "--type " in refused("evaluate", gold, files["p.pubtator"], "--agreement", "--type", "Disease")
+    assert "--type " in refused(
+        "evaluate", gold, files["p.pubtator"], "--agreement", "--type", "Disease"
+    )
 
 
 def test_what_a_tsv_leaves_open_is_said(cli: Cli, gold: Path, files: dict[str, Path]) -> None:
@@ -127,7 +159,9 @@ def test_several_sources(cli: Cli, refused: Refused, gold: Path, tmp_path: Path)
     write_predictions(tmp_path / "both.jsonl", map(make_prediction, both))
     for name in ("both.fascicle.jsonl", "both.jsonl"):
         assert "seq, span" in refused("evaluate", gold, tmp_path / name)
-        scores = json.loads(cli("evaluate", gold, tmp_path / name, "--source", "span", "--json").out)
+        scores = json.loads(
+            cli("evaluate", gold, tmp_path / name, "--source", "span", "--json").out
+        )
         assert scores["micro"]["f1"] == 1.0
 
 
@@ -156,31 +190,47 @@ def test_a_document_with_many_mentions(cli: Cli, tmp_path: Path) -> None:
     mentions = tuple(Mention(((n, n + 7),), "Chemical") for n in range(0, len(text), 8))
     document = Document(id="a", text=text, mentions=mentions)
     write(tmp_path / "gold.pubtator", [document])
-    said = [msgspec.structs.replace(document, mentions=tuple(msgspec.structs.replace(m, source="s") for m in mentions))]
+    said = [
+        msgspec.structs.replace(
+            document, mentions=tuple(msgspec.structs.replace(m, source="s") for m in mentions)
+        )
+    ]
     write_predictions(tmp_path / "p.jsonl", map(make_prediction, said))
     result = cli("evaluate", tmp_path / "gold.pubtator", tmp_path / "p.jsonl", "--json")
     assert json.loads(result.out)["micro"]["f1"] == 1.0
 
 
 @pytest.mark.parametrize("name", ["p.tsv", "p.csv", "p.jsonl"])
-def test_an_empty_file_is_no_prediction(refused: Refused, gold: Path, tmp_path: Path, name: str) -> None:
+def test_an_empty_file_is_no_prediction(
+    refused: Refused, gold: Path, tmp_path: Path, name: str
+) -> None:
     (tmp_path / name).write_bytes(b"")
     said = refused("evaluate", gold, tmp_path / name)
     assert name in said
     assert "empty" in said
 
 
-def test_several_models_are_compared_in_one_command(cli: Cli, refused: Refused, tmp_path: Path) -> None:
+def test_several_models_are_compared_in_one_command(
+    cli: Cli, refused: Refused, tmp_path: Path
+) -> None:
     gold = tmp_path / "gold.pubtator"
-    gold.write_text("1|t|Aspirin for fever\n1|a|\n1\t0\t7\tAspirin\tDrug\n1\t12\t17\tfever\tSign\n\n")
-    for folder, rows in (("a", "Drug\tAspirin\n"), ("b", "Drug\tAspirin\nSign\tfever\n"), ("c", "Sign\tfor\n")):
+    gold.write_text(
+        "1|t|Aspirin for fever\n1|a|\n1\t0\t7\tAspirin\tDrug\n1\t12\t17\tfever\tSign\n\n"
+    )
+    for folder, rows in (
+        ("a", "Drug\tAspirin\n"),
+        ("b", "Drug\tAspirin\nSign\tfever\n"),
+        ("c", "Sign\tfor\n"),
+    ):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "names.tsv").write_text(rows)
     models = [word for folder in "abc" for word in ("--model", tmp_path / folder / "names.tsv")]
     systems = json.loads(cli("evaluate", gold, *models, "--json").out)["systems"]
     assert [one["name"] for one in systems] == ["names", "names (model)", "names (model) (model)"]
     assert [one["micro"]["recall"] for one in systems] == [0.5, 1.0, 0.0]
-    assert "one model" in refused("evaluate", gold, *models, "--distributions", tmp_path / "d.jsonl")
+    assert "one model" in refused(
+        "evaluate", gold, *models, "--distributions", tmp_path / "d.jsonl"
+    )
     for command in (("evaluate",), ("compare",), ("combine", "union")):
         assert "biomed-fast is a model" in refused(*command, gold, "biomed-fast")
 
@@ -201,5 +251,6 @@ def test_a_table_with_other_texts_at_its_offsets_is_said(
     result = cli(*asked, *more)
     assert result.code == 0
     assert (
-        "1 of 2 mentions have one text in the file and another at their offsets, the first 'pain' at 15" in result.err
+        "1 of 2 mentions have one text in the file and another at their offsets, the first "
+        "'pain' at 15" in result.err
     )

@@ -1,4 +1,6 @@
-"""``fascicle evaluate --links``: predictions with links, and a linker over the mentions of gold, against gold."""
+"""``fascicle evaluate --links``: predictions with links, and a linker over the mentions of gold,
+against gold.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +94,15 @@ def value(report: dict[str, Any], name: str, at: int = 0) -> tuple[int, int]:
 
 
 def test_predictions_are_scored(home: Path, cli: Cli) -> None:
-    done = cli("evaluate", home / "gold.jsonl", home / "found.jsonl", "--links", "--pack", home / "pack", "--json")
+    done = cli(
+        "evaluate",
+        home / "gold.jsonl",
+        home / "found.jsonl",
+        "--links",
+        "--pack",
+        home / "pack",
+        "--json",
+    )
     assert done.code == 0, done.err
     report = json.loads(done.out)
     assert value(report, "recall") == (2, 6)
@@ -129,27 +139,46 @@ def test_a_linker_links_the_mentions_of_gold(home: Path, cli: Cli) -> None:
 
 
 def test_a_link_counts_by_any_of_its_identifiers(home: Path) -> None:
-    """In the mention, in the concepts of the document, and of a linker; one that no identifier fits is wrong."""
+    """In the mention, in the concepts of the document, and of a linker; one that no identifier
+    fits is wrong.
+    """
     text = "breast cancer and mammary carcinoma"
-    named = document(text, ("breast cancer", "Disease", "DOID:1"), ("mammary carcinoma", "Disease", ""))
+    named = document(
+        text, ("breast cancer", "Disease", "DOID:1"), ("mammary carcinoma", "Disease", "")
+    )
     first, second = named.mentions
     bare = msgspec.structs.replace(second, links=())
     links = (Link(id="D1", ontology="MESH", curie="MESH:D1", same=("OMIM:1", "DOID:1")),)
     gold = [Document(id="a", text=text, mentions=(first,))]
-    said = [Document(id="a", text=text, mentions=tuple(msgspec.structs.replace(m, links=links) for m in (first, bare)))]
+    said = [
+        Document(
+            id="a",
+            text=text,
+            mentions=tuple(msgspec.structs.replace(m, links=links) for m in (first, bare)),
+        )
+    ]
     report = evaluate_links(gold, [said], linker=home / "fitted", pack=home / "pack").report()
     assert [value(report, "recall", at) for at in (0, 1)] == [(1, 1), (1, 1)]
     assert value(report, "recall@1", 1) == (1, 1)
     assert [value(report, "concept_f1", at) for at in (0, 1)] == [(2, 2), (2, 2)]
     assert value(report, "precision") == (1, 2)  # gold has no second mention
-    other = [msgspec.structs.replace(gold[0], mentions=(msgspec.structs.replace(first, links=(Link(id="DOID:2"),)),))]
+    other = [
+        msgspec.structs.replace(
+            gold[0], mentions=(msgspec.structs.replace(first, links=(Link(id="DOID:2"),)),)
+        )
+    ]
     assert value(evaluate_links(other, [said]).report(), "recall") == (0, 1)
 
 
 def test_a_linker_and_the_links_that_it_wrote_have_one_score(home: Path, tmp_path: Path) -> None:
     fascicle.write(tmp_path / "linked.jsonl", fascicle.link(GOLD, linker=home / "fitted"))
-    written, asked = evaluate_links(home / "gold.jsonl", tmp_path / "linked.jsonl", linker=home / "fitted").systems
-    told = [[(one.start, one.answer, one.score, one.tier) for one in each.cases] for each in (written, asked)]
+    written, asked = evaluate_links(
+        home / "gold.jsonl", tmp_path / "linked.jsonl", linker=home / "fitted"
+    ).systems
+    told = [
+        [(one.start, one.answer, one.score, one.tier) for one in each.cases]
+        for each in (written, asked)
+    ]
     assert told[0] == told[1]
     assert any(score for _, _, score, _ in told[0])
 
@@ -159,10 +188,14 @@ def test_two_names_of_one_concept_in_a_mention_have_the_score_of_its_link(tmp_pa
     gold = [document(f"Patients had {name}", (name, "Disease", "MESH:D011618"), identifier="a")]
     fascicle.write(tmp_path / "gold.jsonl", gold)
     bare = [msgspec.structs.replace(one, links=(), score=0.7) for one in gold[0].mentions]
-    (linked,) = fascicle.link([msgspec.structs.replace(gold[0], mentions=tuple(bare))], linker="basic")
+    (linked,) = fascicle.link(
+        [msgspec.structs.replace(gold[0], mentions=tuple(bare))], linker="basic"
+    )
     fascicle.write(tmp_path / "linked.jsonl", [linked])
     scored = [msgspec.structs.replace(one, score=0.7) for one in gold[0].mentions]
-    fascicle.write(tmp_path / "scored.jsonl", [msgspec.structs.replace(gold[0], mentions=tuple(scored))])
+    fascicle.write(
+        tmp_path / "scored.jsonl", [msgspec.structs.replace(gold[0], mentions=tuple(scored))]
+    )
     (written,) = evaluate_links(tmp_path / "gold.jsonl", tmp_path / "linked.jsonl").systems
     (asked,) = evaluate_links(tmp_path / "scored.jsonl", linker="basic").systems
     assert len(asked.cases[0].parts) == 2
@@ -179,16 +212,21 @@ def test_a_linker_finds_its_packs(home: Path, cli: Cli, refused: Refused) -> Non
     fit_folder([home / "pack", home / "other"], home / "both", documents=corpus())
     both = json.loads(cli(*files, home / "both").out)
     assert value(both, "recall@1") == value(alone, "recall@1")
-    assert "no use" in refused(*files, home / "fitted", "--pack", home / "pack", "--pack", home / "other")
+    assert "no use" in refused(
+        *files, home / "fitted", "--pack", home / "pack", "--pack", home / "other"
+    )
 
 
 def test_links_of_gold_do_not_help_the_linker(home: Path) -> None:
-    given = document("Telomerase in this worm", ("Telomerase", "Gene", "NCBIGene:2"), ("worm", "Species", ""))
+    given = document(
+        "Telomerase in this worm", ("Telomerase", "Gene", "NCBIGene:2"), ("worm", "Species", "")
+    )
     link = Link(id="10090", curie="NCBITaxon:10090")
     worm = msgspec.structs.replace(given.mentions[1], links=(link,))
     told = msgspec.structs.replace(given, mentions=(given.mentions[0], worm))
     (one, other) = (
-        evaluate_links([each], linker=home / "fitted", pack=home / "pack").systems[0].cases for each in (given, told)
+        evaluate_links([each], linker=home / "fitted", pack=home / "pack").systems[0].cases
+        for each in (given, told)
     )
     assert one[0].parts == other[0].parts
 
@@ -200,7 +238,9 @@ def test_abbreviations_of_texts_without_any_are_looked_for(home: Path) -> None:
     assert any("MESH:D3" in part for part in case.parts)
 
 
-def test_two_systems_are_compared_and_training_is_told_apart(home: Path, tmp_path: Path, cli: Cli) -> None:
+def test_two_systems_are_compared_and_training_is_told_apart(
+    home: Path, tmp_path: Path, cli: Cli
+) -> None:
     files = (home / "found.jsonl", "--links", "--linker", home / "fitted", "--pack", home / "pack")
     done = cli("evaluate", home / "gold.jsonl", *files, "--train", home / "train.jsonl", "--json")
     report = json.loads(done.out)
@@ -209,7 +249,10 @@ def test_two_systems_are_compared_and_training_is_told_apart(home: Path, tmp_pat
     assert rows["recall@1"]["estimate"] == pytest.approx(5 / 6 - 2 / 6)
     assert 0 < rows["recall@1"]["p_value"] <= 1
     subsets = report["systems"][1]["subsets"]
-    assert (subsets["seen_concepts"]["recall@1"]["part"], subsets["seen_concepts"]["recall@1"]["whole"]) == (4, 4)
+    assert (
+        subsets["seen_concepts"]["recall@1"]["part"],
+        subsets["seen_concepts"]["recall@1"]["whole"],
+    ) == (4, 4)
     assert subsets["unseen_surfaces"]["recall@1"]["whole"] == 3
 
 
@@ -217,18 +260,30 @@ def test_identifiers_without_a_prefix(home: Path, cli: Cli, refused: Refused) ->
     files = ("evaluate", home / "bare.jsonl", home / "found.jsonl", "--links", "--json")
     assert "Gene=NCBIGene" in refused(*files)
     prefixes = ("--prefix", "Gene=NCBIGene")
-    wanted = json.loads(cli("evaluate", home / "gold.jsonl", *files[2:]).out)["systems"][0]["figures"]
+    wanted = json.loads(cli("evaluate", home / "gold.jsonl", *files[2:]).out)["systems"][0][
+        "figures"
+    ]
     for more in (prefixes, ("--pack", home / "pack")):
         found = json.loads(cli(*files, *more).out)["systems"][0]["figures"]
-        assert {name: row["value"] for name, row in found.items() if "nil" not in name and name != "ceiling"} == {
-            name: row["value"] for name, row in wanted.items() if "nil" not in name and name != "ceiling"
+        assert {
+            name: row["value"]
+            for name, row in found.items()
+            if "nil" not in name and name != "ceiling"
+        } == {
+            name: row["value"]
+            for name, row in wanted.items()
+            if "nil" not in name and name != "ceiling"
         }
-    alike = json.loads(cli("evaluate", home / "bare.jsonl", home / "bare.jsonl", "--links", "--json").out)
+    alike = json.loads(
+        cli("evaluate", home / "bare.jsonl", home / "bare.jsonl", "--links", "--json").out
+    )
     assert value(alike, "f1") == (12, 12)
 
 
 def test_types_without_links_and_mentions_without_links_do_not_count() -> None:
-    gold = document("AT and cancer and mice", ("AT", "Disease", "MESH:D3"), ("cancer", "Disease", ""))
+    gold = document(
+        "AT and cancer and mice", ("AT", "Disease", "MESH:D3"), ("cancer", "Disease", "")
+    )
     said = document(
         "AT and cancer and mice",
         ("AT", "Disease", "MESH:D3"),
@@ -237,12 +292,23 @@ def test_types_without_links_and_mentions_without_links_do_not_count() -> None:
     )
     (system,) = evaluate_links([gold], [said]).systems
     assert [(one.where, one.surface) for one in system.cases] == [("matched", "AT")]
-    scored = evaluate_links([gold], [said], settings=LinkSettings(types={"Disease": "Disease"})).systems[0].cases
+    scored = (
+        evaluate_links([gold], [said], settings=LinkSettings(types={"Disease": "Disease"}))
+        .systems[0]
+        .cases
+    )
     assert scored == system.cases
 
 
 def test_reports_are_written(home: Path, tmp_path: Path, cli: Cli, refused: Refused) -> None:
-    files = ("evaluate", home / "gold.jsonl", home / "found.jsonl", "--links", "--pack", home / "pack")
+    files = (
+        "evaluate",
+        home / "gold.jsonl",
+        home / "found.jsonl",
+        "--links",
+        "--pack",
+        home / "pack",
+    )
     for suffix in (".html", ".md", ".json"):
         done = cli(*files, "--linker", home / "fitted", "--report", tmp_path / f"links{suffix}")
         assert done.code == 0, done.err
@@ -283,7 +349,11 @@ def test_a_merged_identifier_of_gold_is_that_of_today(tmp_path: Path) -> None:
             Document(
                 id=str(at),
                 text="ague",
-                mentions=(Mention(((0, 4),), "Disease", links=(Link(id=one[5:], ontology="MESH", curie=one),)),),
+                mentions=(
+                    Mention(
+                        ((0, 4),), "Disease", links=(Link(id=one[5:], ontology="MESH", curie=one),)
+                    ),
+                ),
             )
             for at, one in enumerate(several)
         ]
@@ -296,5 +366,6 @@ def test_a_merged_identifier_of_gold_is_that_of_today(tmp_path: Path) -> None:
         ["MESH:D000002"],
     ]
     assert (
-        "1 link of the gold to 1 identifier that one concept of the pack replaced counts as links to it" in found.notes
+        "1 link of the gold to 1 identifier that one concept of the pack replaced counts as "
+        "links to it" in found.notes
     )

@@ -56,7 +56,9 @@ def said(tmp_path: Path) -> Callable[..., Path]:
     def made(name: str, rows: Rows, *, score: float | None = 0.5) -> Path:
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
-        write_predictions(path, map(make_prediction, corpus(rows, source="seq", score=score)), overwrite=True)
+        write_predictions(
+            path, map(make_prediction, corpus(rows, source="seq", score=score)), overwrite=True
+        )
         return path
 
     return made
@@ -88,19 +90,29 @@ def test_several_systems_in_one_table(cli: Cli, gold: Path, said: Said) -> None:
 
 
 def test_options_between_the_files(cli: Cli, gold: Path, said: Said) -> None:
-    values = json.loads(cli("evaluate", gold, said("a.jsonl", GOOD), "--json", said("b.jsonl", BAD)).out)
+    values = json.loads(
+        cli("evaluate", gold, said("a.jsonl", GOOD), "--json", said("b.jsonl", BAD)).out
+    )
     assert [one["name"] for one in values["systems"]] == ["a", "b"]
 
 
 def test_names_are_told_apart(cli: Cli, gold: Path, said: Said) -> None:
     paths = said("one/p.jsonl", GOOD), said("two/p.jsonl", BAD)
     values = json.loads(cli("evaluate", gold, *paths, paths[1], "--json").out)
-    assert [one["name"] for one in values["systems"]] == ["one/p.jsonl", "two/p.jsonl", "two/p.jsonl#2"]
+    assert [one["name"] for one in values["systems"]] == [
+        "one/p.jsonl",
+        "two/p.jsonl",
+        "two/p.jsonl#2",
+    ]
 
 
-def test_the_report_as_json_and_as_markdown(cli: Cli, gold: Path, said: Said, tmp_path: Path) -> None:
+def test_the_report_as_json_and_as_markdown(
+    cli: Cli, gold: Path, said: Said, tmp_path: Path
+) -> None:
     paths = said("good.jsonl", GOOD), said("bad.jsonl", BAD)
-    value = report(cli, gold, *paths, "--train", gold, "--buckets", "quantiles", "--text-unit", "document")
+    value = report(
+        cli, gold, *paths, "--train", gold, "--buckets", "quantiles", "--text-unit", "document"
+    )
     assert value["fascicle_report"] == 1
     assert (value["gold"]["documents"], value["gold"]["mentions"]) == (3, 3)
     assert value["gold"]["training"] == {"documents": 3, "mentions": 3}
@@ -108,7 +120,13 @@ def test_the_report_as_json_and_as_markdown(cli: Cli, gold: Path, said: Said, tm
     good, bad = value["systems"]
     assert good["scores"]["rules"]["strict"]["micro"]["tp"] == 2
     assert good["errors"]["confusions"] == [
-        {"gold": "Chemical", "predicted": "Disease", "same_span": 1, "overlapping": 0, "beside_right": 0}
+        {
+            "gold": "Chemical",
+            "predicted": "Disease",
+            "same_span": 1,
+            "overlapping": 0,
+            "beside_right": 0,
+        }
     ]
     assert [row["words"] for row in bad["errors"]["boundary_words"]] == ["lung"]
     assert good["subsets"]["seen"] == {"gold": 3, "found": 2, "recall": 2 / 3}
@@ -161,26 +179,46 @@ def test_a_report_replaces_nothing_unless_asked(
     assert page.read_text(encoding="utf-8") != "mine"
 
 
-def test_options_that_do_not_go_together(refused: Refused, gold: Path, said: Said, tmp_path: Path) -> None:
+def test_options_that_do_not_go_together(
+    refused: Refused, gold: Path, said: Said, tmp_path: Path
+) -> None:
     path = said("p.jsonl", GOOD)
-    assert "must end with .html or .md or .json" in refused("evaluate", gold, path, "--report", tmp_path / "r.txt")
+    assert "must end with .html or .md or .json" in refused(
+        "evaluate", gold, path, "--report", tmp_path / "r.txt"
+    )
     assert "give --report FILE too" in refused("evaluate", gold, path, "--train", gold)
-    message = refused("evaluate", gold, path, "--report", tmp_path / "r.md", "--train-where", "part=train")
+    message = refused(
+        "evaluate", gold, path, "--report", tmp_path / "r.md", "--train-where", "part=train"
+    )
     assert "give --train PATH too" in message
     assert "standard input (-) was given twice" in refused("evaluate", "-", "-")
-    assert "'thirds'" in refused("evaluate", gold, path, "--report", tmp_path / "r.md", "--buckets", "thirds")
+    assert "'thirds'" in refused(
+        "evaluate", gold, path, "--report", tmp_path / "r.md", "--buckets", "thirds"
+    )
     assert not list(tmp_path.glob("r.*"))
 
 
 def test_the_training_part_of_the_same_file(cli: Cli, said: Said, tmp_path: Path) -> None:
     records = [
-        {"id": "a", "text": TEXTS["a"], "entities": [{"start": 0, "end": 11, "type": "Disease"}], "part": "test"},
-        {"id": "b", "text": TEXTS["b"], "entities": [{"start": 0, "end": 7, "type": "Chemical"}], "part": "train"},
+        {
+            "id": "a",
+            "text": TEXTS["a"],
+            "entities": [{"start": 0, "end": 11, "type": "Disease"}],
+            "part": "test",
+        },
+        {
+            "id": "b",
+            "text": TEXTS["b"],
+            "entities": [{"start": 0, "end": 7, "type": "Chemical"}],
+            "part": "train",
+        },
     ]
     path = tmp_path / "all.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     predicted = said("p.jsonl", {"a": [(0, 11, "Disease")]})
-    value = report(cli, path, predicted, "--where", "part=test", "--train", path, "--train-where", "part=train")
+    value = report(
+        cli, path, predicted, "--where", "part=test", "--train", path, "--train-where", "part=train"
+    )
     assert value["gold"]["training"] == {"documents": 1, "mentions": 1}
     assert value["systems"][0]["subsets"]["unseen"]["gold"] == 1
 
@@ -190,10 +228,18 @@ def write_as(tmp_path: Path, name: str, documents: Sequence[Document]) -> Path:
     return tmp_path / name
 
 
-def test_other_texts_say_how_many_which_and_where(refused: Refused, gold: Path, said: Said, tmp_path: Path) -> None:
-    changed = [Document(id=d.id, text=d.text.replace("cancer", "Cancer"), mentions=d.mentions) for d in corpus(GOOD)]
+def test_other_texts_say_how_many_which_and_where(
+    refused: Refused, gold: Path, said: Said, tmp_path: Path
+) -> None:
+    changed = [
+        Document(id=d.id, text=d.text.replace("cancer", "Cancer"), mentions=d.mentions)
+        for d in corpus(GOOD)
+    ]
     message = refused("evaluate", gold, write_as(tmp_path, "changed.fascicle.jsonl", changed))
-    assert "another text than the gold in 1 document ('a'), the first from character 5 on ('Cancer and pain'" in message
+    assert (
+        "another text than the gold in 1 document ('a'), the first from character 5 on ('Cancer "
+        "and pain'" in message
+    )
     assert "where the gold has 'cancer and pain'" in message
     shorter = [Document(id=d.id, text=d.text[:11], mentions=()) for d in corpus(GOOD)]
     message = refused("evaluate", gold, write_as(tmp_path, "shorter.fascicle.jsonl", shorter))
@@ -203,10 +249,15 @@ def test_other_texts_say_how_many_which_and_where(refused: Refused, gold: Path, 
     assert f"{tmp_path / 'changed.jsonl'}: the predictions were made on another text" in message
 
 
-def test_other_documents_name_the_file_that_is_wrong(refused: Refused, gold: Path, said: Said) -> None:
+def test_other_documents_name_the_file_that_is_wrong(
+    refused: Refused, gold: Path, said: Said
+) -> None:
     part = said("part.jsonl", {"a": GOOD["a"]})
     message = refused("evaluate", gold, said("p.jsonl", GOOD), part)
-    assert f"{part}: the predictions lack 2 documents: 'b', 'c' of the 3 documents in the gold" in message
+    assert (
+        f"{part}: the predictions lack 2 documents: 'b', 'c' of the 3 documents in the gold"
+        in message
+    )
 
 
 NOTHING: Rows = {key: [] for key in TEXTS}
@@ -215,28 +266,41 @@ NOTHING: Rows = {key: [] for key in TEXTS}
 def test_no_gold_mention(cli: Cli, said: Said, tmp_path: Path) -> None:
     empty = write_as(tmp_path, "empty.fascicle.jsonl", corpus(NOTHING))
     result = cli("evaluate", empty, said("p.jsonl", BAD))
-    assert (result.code, "the gold holds no mention, so recall is undefined" in result.err) == (0, True)
+    assert (result.code, "the gold holds no mention, so recall is undefined" in result.err) == (
+        0,
+        True,
+    )
     micro = next(line for line in result.out.splitlines() if line.startswith("micro"))
     assert micro.split() == ["micro", "0.00", "-", "0.00", "0", "2", "0", "2", "0"]
     assert "- is undefined" in result.out
     assert "take them as gold" not in result.err
     found = write_as(tmp_path, "found.fascicle.jsonl", corpus(GOOD, source="seq"))
     result = cli("evaluate", found, said("p.jsonl", BAD))
-    assert f"{found} has mentions of seq, and none that are gold; to take them as gold" in result.err
+    assert (
+        f"{found} has mentions of seq, and none that are gold; to take them as gold" in result.err
+    )
     value = report(cli, empty, said("p.jsonl", BAD))["systems"][0]
-    assert value["scores"]["rules"]["strict"]["micro"]["undefined"] == {"recall": "there is no gold mention"}
+    assert value["scores"]["rules"]["strict"]["micro"]["undefined"] == {
+        "recall": "there is no gold mention"
+    }
     assert value["calibration"]["undefined"] == {"average_precision": "there is no gold mention"}
 
 
 @pytest.mark.parametrize("name", ["p.jsonl", "p.tsv", "native.fascicle.jsonl"])
 def test_no_prediction(cli: Cli, gold: Path, said: Said, tmp_path: Path, name: str) -> None:
-    made = write_as(tmp_path, name, corpus(NOTHING)) if name.startswith("native") else said(name, NOTHING)
+    made = (
+        write_as(tmp_path, name, corpus(NOTHING))
+        if name.startswith("native")
+        else said(name, NOTHING)
+    )
     result = cli("evaluate", gold, made, "--interval")
     assert (result.code, "holds no mention, so precision is undefined" in result.err) == (0, True)
     micro = next(line for line in result.out.splitlines() if line.startswith("micro"))
     assert micro.split() == ["micro", "-", "0.00", "0.00", "3", "0", "0", "0", "3"]
     value = report(cli, gold, made)
-    assert value["systems"][0]["calibration"] == {"undefined": "nothing was predicted, so there are no scores to judge"}
+    assert value["systems"][0]["calibration"] == {
+        "undefined": "nothing was predicted, so there are no scores to judge"
+    }
     stated = json.loads(cli("evaluate", gold, made, "--json").out)["undefined"]
     assert stated["micro"] == {"precision": "nothing was predicted"}
 
@@ -248,14 +312,23 @@ def test_neither_gold_nor_predictions(cli: Cli, said: Said, tmp_path: Path) -> N
     assert micro["f1"] is None
     assert micro["undefined"]["f1"] == "there is no gold mention and nothing was predicted"
     assert value["systems"][0]["errors"]["rates"]["undefined"] == "there is no error"
-    assert value["attributes"]["length"]["undefined"] == "there is no gold mention to take quantiles of"
+    assert (
+        value["attributes"]["length"]["undefined"]
+        == "there is no gold mention to take quantiles of"
+    )
 
 
 def test_a_type_that_only_one_side_has(cli: Cli, gold: Path, said: Said) -> None:
     spelt = {key: [(a, b, t.lower()) for a, b, t in rows] for key, rows in GOLD.items()}
     result = cli("evaluate", gold, said("p.jsonl", spelt))
-    assert "in the gold only: mentions of 'Chemical' (1), 'Disease' (2); types must be spelt alike" in result.err
-    assert "p.jsonl only: mentions of 'chemical' (1), 'disease' (2); types must be spelt alike" in result.err
+    assert (
+        "in the gold only: mentions of 'Chemical' (1), 'Disease' (2); types must be spelt alike"
+        in result.err
+    )
+    assert (
+        "p.jsonl only: mentions of 'chemical' (1), 'disease' (2); types must be spelt alike"
+        in result.err
+    )
     other = cli("evaluate", gold, said("q.jsonl", GOOD)).err
     assert "in the gold only: mentions of 'Chemical' (1)\n" in other
 
@@ -284,8 +357,14 @@ def test_of_one_document_its_sentences_are_drawn(cli: Cli, tmp_path: Path) -> No
     options = ("evaluate", tmp_path / "gold.tsv", said, "--documents", "file", "--interval")
     result = cli(*options)
     assert result.code == 0
-    assert "note: there is only one document, so intervals come from drawing its sentences" in result.err
-    assert "95% intervals (bootstrap over sentences, 1,000 draws, seed 0): micro P 100.00 to 100.00" in result.out
+    assert (
+        "note: there is only one document, so intervals come from drawing its sentences"
+        in result.err
+    )
+    assert (
+        "95% intervals (bootstrap over sentences, 1,000 draws, seed 0): micro P 100.00 to 100.00"
+        in result.out
+    )
     by_sentence = json.loads(cli(*(*options, "--json")).out)
     options = (*options[:4], "sentence", "--interval", "--json")
     assert by_sentence["micro_f1_interval"] == json.loads(cli(*options).out)["micro_f1_interval"]
@@ -293,14 +372,18 @@ def test_of_one_document_its_sentences_are_drawn(cli: Cli, tmp_path: Path) -> No
 
 def test_missing_scores(cli: Cli, gold: Path, said: Said) -> None:
     value = report(cli, gold, said("p.jsonl", GOOD, score=None))["systems"][0]
-    assert value["calibration"]["undefined"].startswith("3 of the 3 predicted mentions have no score, the first is")
+    assert value["calibration"]["undefined"].startswith(
+        "3 of the 3 predicted mentions have no score, the first is"
+    )
     assert value["errors"]["classes"]["type"] == {
         "fp": 1, "fn": 1, "beside_right": 0, "types": {"Chemical": [0, 1], "Disease": [1, 0]},
     }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["p.jsonl", "p.tsv"])
-def test_a_score_above_one(refused: Refused, gold: Path, said: Said, tmp_path: Path, name: str) -> None:
+def test_a_score_above_one(
+    refused: Refused, gold: Path, said: Said, tmp_path: Path, name: str
+) -> None:
     path = said(name, GOOD)
     path.write_text(path.read_text(encoding="utf-8").replace("0.5", "1.5"), encoding="utf-8")
     message = refused("evaluate", gold, path, "--report", tmp_path / "report.md")
@@ -317,13 +400,26 @@ def test_gold_that_is_taken_for_predictions_is_said(cli: Cli, gold: Path, tmp_pa
 
 def test_gold_that_no_model_of_a_kind_can_find(cli: Cli, refused: Refused, tmp_path: Path) -> None:
     text = "acute renal failure after aspirin"
-    gold = (Mention(((0, 19),), "Disease"), Mention(((6, 11),), "Disease"), Mention(((26, 33),), "Drug"))
+    gold = (
+        Mention(((0, 19),), "Disease"),
+        Mention(((6, 11),), "Disease"),
+        Mention(((26, 33),), "Drug"),
+    )
     write(tmp_path / "gold.jsonl", [Document(id="1", text=text, mentions=gold)])
-    options = ("evaluate", tmp_path / "gold.jsonl", tmp_path / "gold.jsonl", "--unreachable-for", "biomed")
+    options = (
+        "evaluate",
+        tmp_path / "gold.jsonl",
+        tmp_path / "gold.jsonl",
+        "--unreachable-for",
+        "biomed",
+    )
     assert cli(*options, "--report", tmp_path / "r.json").code == 0
     (found,) = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["unreachable"]
     assert (found["gold"], found["unreachable"]) == (3, 2)
-    assert {name: row["count"] for name, row in found["reasons"].items()} == {"other-type": 1, "overlapped": 1}
+    assert {name: row["count"] for name, row in found["reasons"].items()} == {
+        "other-type": 1,
+        "overlapped": 1,
+    }
     assert cli(*options, "--report", tmp_path / "r.md").code == 0
     page = (tmp_path / "r.md").read_text(encoding="utf-8")
     assert "## Gold out of reach" in page
@@ -334,11 +430,16 @@ def test_gold_that_no_model_of_a_kind_can_find(cli: Cli, refused: Refused, tmp_p
     assert ">33.33<" in page
     assert "other-type" in page
     assert "--unreachable-for says more in a report only" in refused(*options)
-    assert "there is no model" in refused(*options, "--unreachable-for", tmp_path / "no", "--report", tmp_path / "s.md")
+    assert "there is no model" in refused(
+        *options, "--unreachable-for", tmp_path / "no", "--report", tmp_path / "s.md"
+    )
 
 
 def test_a_dictionary_is_of_no_kind(cli: Cli, tmp_path: Path) -> None:
-    write(tmp_path / "gold.jsonl", [Document(id="1", text="aspirin", mentions=(Mention(((0, 7),), "Drug"),))])
+    write(
+        tmp_path / "gold.jsonl",
+        [Document(id="1", text="aspirin", mentions=(Mention(((0, 7),), "Drug"),))],
+    )
     (tmp_path / "names.tsv").write_text("Drug\taspirin\n", encoding="utf-8")
     options = ("evaluate", tmp_path / "gold.jsonl", "--model", tmp_path / "names.tsv")
     assert cli(*options, "--report", tmp_path / "r.json").code == 0
@@ -348,48 +449,88 @@ def test_a_dictionary_is_of_no_kind(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_no_model_no_section(cli: Cli, tmp_path: Path) -> None:
-    write(tmp_path / "gold.jsonl", [Document(id="1", text="a", mentions=(Mention(((0, 1),), "A"),))])
-    assert cli("evaluate", tmp_path / "gold.jsonl", tmp_path / "gold.jsonl", "--report", tmp_path / "r.md").code == 0
+    write(
+        tmp_path / "gold.jsonl", [Document(id="1", text="a", mentions=(Mention(((0, 1),), "A"),))]
+    )
+    assert (
+        cli(
+            "evaluate",
+            tmp_path / "gold.jsonl",
+            tmp_path / "gold.jsonl",
+            "--report",
+            tmp_path / "r.md",
+        ).code
+        == 0
+    )
     assert "out of reach" not in (tmp_path / "r.md").read_text(encoding="utf-8")
 
 
 def test_an_undefined_f1_has_no_interval(cli: Cli, tmp_path: Path) -> None:
-    write(tmp_path / "gold.jsonl", [Document(id=name, text="nothing here", mentions=()) for name in "ab"])
+    write(
+        tmp_path / "gold.jsonl",
+        [Document(id=name, text="nothing here", mentions=()) for name in "ab"],
+    )
     (tmp_path / "said.tsv").write_text("document\ttype\tstart\tend\tscore\n", encoding="utf-8")
     done = cli(
-        "evaluate", tmp_path / "gold.jsonl", tmp_path / "said.tsv", "--interval", "--report", tmp_path / "r.json"
+        "evaluate",
+        tmp_path / "gold.jsonl",
+        tmp_path / "said.tsv",
+        "--interval",
+        "--report",
+        tmp_path / "r.json",
     )
     assert done.code == 0
     assert "note: no interval, for there is no gold mention and nothing was predicted" in done.err
     assert "95% interval" not in done.out
     scores = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["systems"][0]["scores"]
     assert scores["micro_f1_interval"] is None
-    assert scores["undefined"]["micro_f1_interval"] == scores["rules"]["strict"]["micro"]["undefined"]["f1"]
+    assert (
+        scores["undefined"]["micro_f1_interval"]
+        == scores["rules"]["strict"]["micro"]["undefined"]["f1"]
+    )
 
 
 def test_training_texts_are_named_in_scores_reports_and_comparisons(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sentence = "Mutations of BRCA1 and TP53 were seen in group {} of patients, and sequencing confirmed it."
+    sentence = (
+        "Mutations of BRCA1 and TP53 were seen in group {} of patients, and sequencing "
+        "confirmed it."
+    )
     texts = {name: sentence.format(name) for name in "abc"}
     genes = [Mention(((13, 18),), "Gene"), Mention(((23, 27),), "Gene")]
-    write(tmp_path / "gold.jsonl", [Document(id=name, text=one, mentions=(genes[0],)) for name, one in texts.items()])
+    write(
+        tmp_path / "gold.jsonl",
+        [Document(id=name, text=one, mentions=(genes[0],)) for name, one in texts.items()],
+    )
     folder = tmp_path / "model"
     shutil.copytree(find_model("biomed-fast"), folder)
-    trained = all_sentence_hashes([Document(id="", text=texts[name]) for name in "ab"], segmenter("rules@1").sentences)
+    trained = all_sentence_hashes(
+        [Document(id="", text=texts[name]) for name in "ab"], segmenter("rules@1").sentences
+    )
     (folder / TAUGHT).write_bytes(pack_hashes(trained))
     write_manifest(folder, read_manifest(folder))
     note = "was trained on 2 of the 3 texts of"
     for name in ("report.md", "report.html"):
-        assert note in cli("evaluate", tmp_path / "gold.jsonl", "--model", folder, "--report", tmp_path / name).err
+        assert (
+            note
+            in cli(
+                "evaluate", tmp_path / "gold.jsonl", "--model", folder, "--report", tmp_path / name
+            ).err
+        )
         assert note in (tmp_path / name).read_text(encoding="utf-8")
     assert "trained on" not in cli("evaluate", tmp_path / "gold.jsonl", "--model", "biomed").err
 
-    monkeypatch.setattr(taught, "training_hashes", lambda source: trained if source.name == "biomed@2" else None)
+    monkeypatch.setattr(
+        taught, "training_hashes", lambda source: trained if source.name == "biomed@2" else None
+    )
     files = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
     for path in files:  # a shipped model is known by the source of its mentions
         said = tuple(msgspec.structs.replace(one, source="biomed@2") for one in genes)
-        rows = [make_prediction(Document(id=name, text=one, mentions=said)) for name, one in texts.items()]
+        rows = [
+            make_prediction(Document(id=name, text=one, mentions=said))
+            for name, one in texts.items()
+        ]
         write_predictions(path, rows)
     assert f"biomed@2 {note}" in cli("compare", tmp_path / "gold.jsonl", *files, "--no-search").err
     assert f"biomed@2 {note}" in cli("evaluate", tmp_path / "gold.jsonl", files[0]).err

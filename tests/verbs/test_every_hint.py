@@ -1,4 +1,6 @@
-"""Each option that the message of a reader names for a file: it works on this file, or leads to another message."""
+"""Each option that the message of a reader names for a file: it works on this file, or leads to
+another message.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,10 @@ def lines(*records: object) -> str:
 def _task(*annotators: int, **more: Any) -> str:
     region = {"id": "r", "from_name": "l", "to_name": "t", "type": "labels"}
     value = {"start": 0, "end": 7, "labels": ["Chemical"]}
-    made = [{"id": one, "completed_by": one, "result": [{**region, "value": value}]} for one in annotators]
+    made = [
+        {"id": one, "completed_by": one, "result": [{**region, "value": value}]}
+        for one in annotators
+    ]
     return json.dumps([{"id": 1, "data": {"text": TEXT, **more}, "annotations": made}])
 
 
@@ -43,19 +48,41 @@ FILES: Final[dict[str, str]] = {
     "bare-tags.jsonl": _tags("Chemical", "O", "O"),
     "prefix-behind.jsonl": _tags("Chemical-B", "O", "O"),
     "too-few-tags.jsonl": _tags("B-Chemical", "O"),
-    "no-type.jsonl": lines({"text": TEXT, "spans": [SPAN], "id": 1}, {"text": TEXT, "spans": [{"start": 0, "end": 7}]}),
-    "other-type.jsonl": lines({"text": TEXT, "entities": [{"start": 0, "end": 7, "kind": "Chemical"}]}),
-    "texts-for-numbers.jsonl": lines({"text": TEXT, "entities": [{"start": "0", "end": "7", "type": "Chemical"}]}),
-    "links.jsonl": lines({"text": TEXT, "entities": [{"start": 0, "end": 7, "type": "C", "links": [{"x": 1}]}]}),
-    "concepts.jsonl": lines({"text": TEXT, "entities": [{"start": 0, "end": 7, "type": "C", "links": {"mesh": "D1"}}]}),
-    "length.jsonl": lines({"text": TEXT, "entities": [{"offset": 0, "length": 7, "category": "Chemical"}]}),
-    "body.jsonl": lines({"body": TEXT, "annotations": [{"begin": 0, "stop": 7, "category": "Chemical"}]}),
+    "no-type.jsonl": lines(
+        {"text": TEXT, "spans": [SPAN], "id": 1}, {"text": TEXT, "spans": [{"start": 0, "end": 7}]}
+    ),
+    "other-type.jsonl": lines(
+        {"text": TEXT, "entities": [{"start": 0, "end": 7, "kind": "Chemical"}]}
+    ),
+    "texts-for-numbers.jsonl": lines(
+        {"text": TEXT, "entities": [{"start": "0", "end": "7", "type": "Chemical"}]}
+    ),
+    "links.jsonl": lines(
+        {"text": TEXT, "entities": [{"start": 0, "end": 7, "type": "C", "links": [{"x": 1}]}]}
+    ),
+    "concepts.jsonl": lines(
+        {"text": TEXT, "entities": [{"start": 0, "end": 7, "type": "C", "links": {"mesh": "D1"}}]}
+    ),
+    "length.jsonl": lines(
+        {"text": TEXT, "entities": [{"offset": 0, "length": 7, "category": "Chemical"}]}
+    ),
+    "body.jsonl": lines(
+        {"body": TEXT, "annotations": [{"begin": 0, "stop": 7, "category": "Chemical"}]}
+    ),
     "two.jsonl": lines({"text": TEXT, "annotations": [SPAN], "predictions": [SPAN]}),
-    "rejected.jsonl": lines({"text": TEXT, "spans": [SPAN], "answer": "reject"}, {"text": TEXT, "spans": []}),
-    "native.jsonl": lines({"text": TEXT, "spans": [SPAN]}, {"fascicle": 1, "id": "1", "text": TEXT}),
-    "no-version.jsonl": lines({"id": "1", "text": TEXT, "mentions": [{"spans": [[0, 7]], "type": "Chemical"}]}),
+    "rejected.jsonl": lines(
+        {"text": TEXT, "spans": [SPAN], "answer": "reject"}, {"text": TEXT, "spans": []}
+    ),
+    "native.jsonl": lines(
+        {"text": TEXT, "spans": [SPAN]}, {"fascicle": 1, "id": "1", "text": TEXT}
+    ),
+    "no-version.jsonl": lines(
+        {"id": "1", "text": TEXT, "mentions": [{"spans": [[0, 7]], "type": "Chemical"}]}
+    ),
     "markup.jsonl": lines({"text": "TGF-&beta; and H<sub>2</sub>O"}),
-    "emoji.jsonl": lines({"text": "\U0001f600 a b", "entities": [{"start": 2, "end": 3, "type": "X"}]}),
+    "emoji.jsonl": lines(
+        {"text": "\U0001f600 a b", "entities": [{"start": 2, "end": 3, "type": "X"}]}
+    ),
     "numbered.conll": "1\tLithium\tB-Chemical\tO\n2\thelps\tO\tB-X\n\n1\tSo\tO\tO\n2\tit\tO\tO\n",
     "documents.conll": "d1 Lithium NN B-Chemical\nd1 helps VB O\n\nd2 So RB O\nd2 it PP O\n",
     "bare.conll": "Lithium\tChemical\nhelps\tO\n",
@@ -114,11 +141,22 @@ def test_what_a_message_advises_works(name: str, cli: Cli, tmp_path: Path) -> No
     _check(cli, path)
 
 
-ODD: Final = (*marked_odd.ALL, *json_odd.ALL, *marked_texts.ALL, *records.ALL, *structured.ALL, *papers.CITATIONS)
+ODD: Final = (
+    *marked_odd.ALL,
+    *json_odd.ALL,
+    *marked_texts.ALL,
+    *records.ALL,
+    *structured.ALL,
+    *papers.CITATIONS,
+)
 
 
-@pytest.mark.parametrize("given", [pytest.param(one, id=f"{one.format}: {one.name}") for one in ODD])
-def test_what_a_message_about_an_odd_input_advises_works(given: Given, cli: Cli, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "given", [pytest.param(one, id=f"{one.format}: {one.name}") for one in ODD]
+)
+def test_what_a_message_about_an_odd_input_advises_works(
+    given: Given, cli: Cli, tmp_path: Path
+) -> None:
     _check(cli, given.laid(tmp_path), "--input-format", given.format)
 
 
@@ -129,5 +167,14 @@ def test_there_are_hints_of_each_kind(cli: Cli, tmp_path: Path) -> None:
         path.write_bytes(content.encode("latin-1" if name == "western.txt" else "utf-8"))
         for one in hints(cli("corpus", "convert", path, "--format", "jsonl").err):
             kinds.add(one[0] if one[0] != "--field" else one[1].partition("=")[0])
-    wanted = {"--columns", "--labels", "--input-format", "--bare-tags", "--where", "text", "entities", "ignored"}
+    wanted = {
+        "--columns",
+        "--labels",
+        "--input-format",
+        "--bare-tags",
+        "--where",
+        "text",
+        "entities",
+        "ignored",
+    }
     assert {*wanted, "annotator", "markup", "quotes"} <= kinds

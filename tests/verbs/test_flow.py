@@ -47,7 +47,9 @@ def account(err: str) -> tuple[int, int, int]:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_bad_record_does_not_cost_the_others(cli: Cli, names: Path, tmp_path: Path, name: str) -> None:
+def test_a_bad_record_does_not_cost_the_others(
+    cli: Cli, names: Path, tmp_path: Path, name: str
+) -> None:
     path = corpus(tmp_path / "in.jsonl", documents=62, bad=61)
     out = tmp_path / "out"
     result = cli("annotate", path, "--model", names, "-o", out, "--format", name)
@@ -67,9 +69,13 @@ def test_a_bad_record_of_the_second_input(cli: Cli, names: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize("command", ["annotate", "convert"])
-def test_an_id_that_the_format_cannot_hold(cli: Cli, names: Path, tmp_path: Path, command: str) -> None:
+def test_an_id_that_the_format_cannot_hold(
+    cli: Cli, names: Path, tmp_path: Path, command: str
+) -> None:
     path = tmp_path / "in.jsonl"
-    path.write_bytes(good(1) + codec.encode(Document(id="two\tcolumns", text=TEXT)) + b"\n" + good(3))
+    path.write_bytes(
+        good(1) + codec.encode(Document(id="two\tcolumns", text=TEXT)) + b"\n" + good(3)
+    )
     start = ("annotate", "--model", names) if command == "annotate" else ("corpus", "convert")
     result = cli(*start, path, "-o", tmp_path / "out.pubtator")
     assert (result.code, account(result.err)) == (3, (3, 2, 1))
@@ -94,16 +100,26 @@ def test_a_file_of_a_folder_that_is_no_text(cli: Cli, names: Path, tmp_path: Pat
     (tmp_path / "texts" / "b.txt").write_bytes(b"\x00\x01")
     for place in ("brat/", "brat.zip", "files/", "one.tsv", "one.conll.gz"):
         form = ("--format", "brat") if place == "brat/" else ()
-        result = cli("annotate", tmp_path / "texts", "--model", names, "-o", f"{tmp_path}/{place}", *form)
+        result = cli(
+            "annotate", tmp_path / "texts", "--model", names, "-o", f"{tmp_path}/{place}", *form
+        )
         assert (result.code, account(result.err)) == (3, (3, 2, 1)), place
         assert "b.txt" in result.err
-    assert sorted(file.name for file in (tmp_path / "files").glob("[!.]*")) == ["a.jsonl", "c.jsonl"]
+    assert sorted(file.name for file in (tmp_path / "files").glob("[!.]*")) == [
+        "a.jsonl",
+        "c.jsonl",
+    ]
     assert [d.id for d in fascicle.read(tmp_path / "brat.zip")] == ["a", "c"]
     assert [d.id for d in fascicle.read(tmp_path / "brat")] == ["a", "c"]
 
 
-def test_the_good_documents_of_a_damaged_input_have_their_file(cli: Cli, names: Path, tmp_path: Path) -> None:
-    inputs = [corpus(tmp_path / "a.jsonl", documents=5, bad=2), corpus(tmp_path / "b.jsonl", documents=2)]
+def test_the_good_documents_of_a_damaged_input_have_their_file(
+    cli: Cli, names: Path, tmp_path: Path
+) -> None:
+    inputs = [
+        corpus(tmp_path / "a.jsonl", documents=5, bad=2),
+        corpus(tmp_path / "b.jsonl", documents=2),
+    ]
     result = cli("annotate", *inputs, "--model", names, "-o", f"{tmp_path}/out/")
     assert (result.code, account(result.err)) == (3, (7, 6, 1))
     assert ids(tmp_path / "out" / "a.jsonl") == ["d1", "d3", "d4", "d5"]
@@ -125,7 +141,9 @@ def test_where_every_document_is_bad_nothing_is_written(
     assert left <= {"in.jsonl", "more.jsonl", "names.tsv", "out"}
 
 
-def test_where_the_format_can_hold_no_document_nothing_is_written(refused: Refused, tmp_path: Path) -> None:
+def test_where_the_format_can_hold_no_document_nothing_is_written(
+    refused: Refused, tmp_path: Path
+) -> None:
     path = tmp_path / "in.jsonl"
     path.write_bytes(codec.encode(Document(id="a\tb", text=TEXT)))
     assert "a\\tb" in refused("corpus", "convert", path, "-o", tmp_path / "out.pubtator")
@@ -133,7 +151,14 @@ def test_where_the_format_can_hold_no_document_nothing_is_written(refused: Refus
 
 
 def test_the_closing_line(cli: Cli, names: Path, tmp_path: Path) -> None:
-    result = cli("annotate", corpus(tmp_path / "in.jsonl", documents=4), "--model", names, "-o", tmp_path / "out.tsv")
+    result = cli(
+        "annotate",
+        corpus(tmp_path / "in.jsonl", documents=4),
+        "--model",
+        names,
+        "-o",
+        tmp_path / "out.tsv",
+    )
     assert (result.code, account(result.err)) == (0, (4, 4, 0))
     assert "12 mentions" in result.err
     assert str(tmp_path / "out.tsv") in result.err
@@ -142,32 +167,52 @@ def test_the_closing_line(cli: Cli, names: Path, tmp_path: Path) -> None:
 
 def test_only_some_types(cli: Cli, refused: Refused, names: Path) -> None:
     def types(*options: str) -> set[str]:
-        (document,) = map(codec.decode, cli("annotate", "--text", TEXT, "--model", names, *options).out.splitlines())
+        (document,) = map(
+            codec.decode,
+            cli("annotate", "--text", TEXT, "--model", names, *options).out.splitlines(),
+        )
         return {mention.type for mention in document.mentions}
 
     assert types() == {"Chemical", "Disease"}
     assert types("--only", "Disease") == {"Disease"}
-    assert types("--only", "Disease,Chemical") == types("--only", "Disease", "--only", "Chemical") == types()
+    assert (
+        types("--only", "Disease,Chemical")
+        == types("--only", "Disease", "--only", "Chemical")
+        == types()
+    )
     assert "'Disease'" in refused("annotate", "--text", TEXT, "--model", names, "--only", "disease")
 
 
-def test_only_high_scores(cli: Cli, refused: Refused, model: Path, toy_corpus: Path, tmp_path: Path) -> None:
+def test_only_high_scores(
+    cli: Cli, refused: Refused, model: Path, toy_corpus: Path, tmp_path: Path
+) -> None:
     every = tmp_path / "all.jsonl"
     assert cli("annotate", toy_corpus, "--model", model, "-o", every).code == 0
     scores = sorted(
-        {m.score or 0.0 for line in every.read_bytes().splitlines() for m in codec.decode(line).layer("tiny")}
+        {
+            m.score or 0.0
+            for line in every.read_bytes().splitlines()
+            for m in codec.decode(line).layer("tiny")
+        }
     )
     middle = scores[len(scores) // 2]
     result = cli("annotate", toy_corpus, "--model", model, "--min-score", middle, "--verbose")
-    kept = [m.score or 0.0 for line in result.out.splitlines() for m in codec.decode(line).layer("tiny")]
+    kept = [
+        m.score or 0.0 for line in result.out.splitlines() for m in codec.decode(line).layer("tiny")
+    ]
     assert sorted(set(kept)) == [score for score in scores if score >= middle]
     assert "low-score" in result.err
     for wrong in ("1.5", "-0.1", "nan", "high"):
         assert wrong in refused("annotate", "--text", "x", "--model", model, f"--min-score={wrong}")
 
 
-def test_a_dictionary_is_a_predictor(cli: Cli, refused: Refused, names: Path, tmp_path: Path) -> None:
-    (document,) = map(codec.decode, cli("annotate", "--text", TEXT, "--model", names, "--no-link").out.splitlines())
+def test_a_dictionary_is_a_predictor(
+    cli: Cli, refused: Refused, names: Path, tmp_path: Path
+) -> None:
+    (document,) = map(
+        codec.decode,
+        cli("annotate", "--text", TEXT, "--model", names, "--no-link").out.splitlines(),
+    )
     assert document.layer("names") == (
         Mention(((0, 11),), "Disease", source="names"),
         Mention(((16, 21),), "Disease", source="names"),
@@ -178,14 +223,20 @@ def test_a_dictionary_is_a_predictor(cli: Cli, refused: Refused, names: Path, tm
     assert fascicle.load(tmp_path / "headed.tsv").types == ("Drug",)
     (tmp_path / "bad.tsv").write_text("Drug\taspirin\nfever\n", encoding="utf-8")
     assert "bad.tsv:2: " in refused("annotate", "--text", TEXT, "--model", tmp_path / "bad.tsv")
-    assert "types" in refused("annotate", "--text", TEXT, "--model", names, "--types", tmp_path / "types.toml")
+    assert "types" in refused(
+        "annotate", "--text", TEXT, "--model", names, "--types", tmp_path / "types.toml"
+    )
 
 
 def test_standard_input_cannot_be_gone_on_with(
     refused: Refused, names: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(TEXT.encode()))))
-    assert "standard input" in refused("annotate", "-", "--model", names, "--resume", "-o", tmp_path / "o.jsonl")
+    assert "standard input" in refused(
+        "annotate", "-", "--model", names, "--resume", "-o", tmp_path / "o.jsonl"
+    )
     assert "-o" in refused("annotate", "--text", TEXT, "--model", names, "--resume")
     for place in ("o.jsonl.gz", "o.zip", "o.txt"):
-        assert place in refused("annotate", "--text", TEXT, "--model", names, "--resume", "-o", tmp_path / place)
+        assert place in refused(
+            "annotate", "--text", TEXT, "--model", names, "--resume", "-o", tmp_path / place
+        )

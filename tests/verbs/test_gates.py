@@ -20,7 +20,8 @@ from fascicle.verbs.tasks.report import Gate, check_gates
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
-# Disease: 2 gold, 1 found. Of MESH: 3 gold links, 1 right, 1 wrong. Of OMIM: 1 gold link, none found.
+# Disease: 2 gold, 1 found. Of MESH: 3 gold links, 1 right, 1 wrong. Of OMIM: 1 gold link, none
+# found.
 GOLD = [
     document(
         "asthma and gout after aspirin",
@@ -51,12 +52,24 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def found(gates: list[str], **more: Any) -> dict[str, float | None]:
-    return {f"{one.gate.name}.{one.gate.figure}": one.found for one in check_gates(evaluate(GOLD, SAID), gates, **more)}
+    return {
+        f"{one.gate.name}.{one.gate.figure}": one.found
+        for one in check_gates(evaluate(GOLD, SAID), gates, **more)
+    }
 
 
 def test_the_figures_of_types_averages_and_vocabularies() -> None:
-    names = ["Disease.precision", "Disease.recall", "micro.recall", "macro.precision", "MESH.recall", "MESH.precision"]
-    assert found([f"{name}=50" for name in [*names, "OMIM.recall", "OMIM.precision", "MESH.concept_f1"]]) == {
+    names = [
+        "Disease.precision",
+        "Disease.recall",
+        "micro.recall",
+        "macro.precision",
+        "MESH.recall",
+        "MESH.precision",
+    ]
+    assert found(
+        [f"{name}=50" for name in [*names, "OMIM.recall", "OMIM.precision", "MESH.concept_f1"]]
+    ) == {
         "Disease.precision": 1.0,
         "Disease.recall": 0.5,
         "micro.recall": 0.5,
@@ -75,9 +88,13 @@ def test_an_undefined_score_meets_no_gate() -> None:
 
 
 def test_the_exit_code_and_the_table(cli: Cli, files: tuple[Path, Path]) -> None:
-    met = cli("evaluate", *files, "--at-least", "Disease.recall=50", "--at-least", "MESH.precision=50")
+    met = cli(
+        "evaluate", *files, "--at-least", "Disease.recall=50", "--at-least", "MESH.precision=50"
+    )
     assert met.code == 0
-    short = cli("evaluate", *files, "--at-least", "Disease.recall=50", "--at-least", "MESH.recall=70")
+    short = cli(
+        "evaluate", *files, "--at-least", "Disease.recall=50", "--at-least", "MESH.recall=70"
+    )
     assert short.code == 4
     row = next(line for line in short.out.splitlines() if line.startswith("MESH.recall"))
     assert row.split() == ["MESH.recall", "33.33", "70.00", "36.67"]
@@ -98,31 +115,54 @@ def test_scores_of_links_alone_have_no_gates(refused: Refused, files: tuple[Path
     assert "--at-least" in refused("evaluate", *files, "--links", "--at-least", "MESH.recall=33")
 
 
-def test_bare_identifiers_get_the_prefix_that_is_said(cli: Cli, tmp_path: Path, files: tuple[Path, Path]) -> None:
+def test_bare_identifiers_get_the_prefix_that_is_said(
+    cli: Cli, tmp_path: Path, files: tuple[Path, Path]
+) -> None:
     bare = tmp_path / "bare.pubtator"
     bare.write_text("a|t|asthma\na\t0\t6\tasthma\tDisease\tD001249\n", encoding="utf-8")
     refused = cli("evaluate", bare, bare, "--at-least", "MESH.recall=100")
     assert refused.code == 2
     assert "links of no vocabulary" in refused.err
-    assert cli("evaluate", bare, bare, "--at-least", "MESH.recall=100", "--prefix", "Disease=MESH").code == 0
+    assert (
+        cli(
+            "evaluate", bare, bare, "--at-least", "MESH.recall=100", "--prefix", "Disease=MESH"
+        ).code
+        == 0
+    )
 
 
-def test_a_pipeline_is_scored_in_one_command(cli: Cli, files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_pipeline_is_scored_in_one_command(
+    cli: Cli, files: tuple[Path, Path], tmp_path: Path
+) -> None:
     (tmp_path / "one.tsv").write_text("Disease\tasthma\nChemical\taspirin\n", encoding="utf-8")
     (tmp_path / "two.tsv").write_text("Disease\tasthma\nDisease\tgout\n", encoding="utf-8")
-    steps = [f'[[steps]]\nkind = "recogniser"\nname = "{name}"\nmodel = "{name}.tsv"\n' for name in ("one", "two")]
+    steps = [
+        f'[[steps]]\nkind = "recogniser"\nname = "{name}"\nmodel = "{name}.tsv"\n'
+        for name in ("one", "two")
+    ]
     (tmp_path / "pipeline.toml").write_text('name = "both"\n' + "".join(steps), encoding="utf-8")
     gold = files[0]
-    everything = cli("evaluate", gold, "--pipeline", tmp_path, "--at-least", "Disease.recall=100", "--json")
+    everything = cli(
+        "evaluate", gold, "--pipeline", tmp_path, "--at-least", "Disease.recall=100", "--json"
+    )
     assert everything.code == 0
-    assert json.loads(everything.out)["micro"] | {"f1": 0} == json.loads(everything.out)["micro"] | {
+    assert json.loads(everything.out)["micro"] | {"f1": 0} == json.loads(everything.out)[
+        "micro"
+    ] | {
         "tp": 3,
         "fp": 0,
         "fn": 1,
         "f1": 0,
     }
     one = cli(
-        "evaluate", gold, "--pipeline", tmp_path / "pipeline.toml", "--source", "one", "--at-least", "micro.f1=80"
+        "evaluate",
+        gold,
+        "--pipeline",
+        tmp_path / "pipeline.toml",
+        "--source",
+        "one",
+        "--at-least",
+        "micro.f1=80",
     )
     assert one.code == 4
 
@@ -144,7 +184,9 @@ def test_a_pipeline_is_scored_in_one_command(cli: Cli, files: tuple[Path, Path],
         ("Disease.concept_f1=80", "links of a type"),
     ],
 )
-def test_gates_that_say_nothing_are_refused(refused: Refused, files: tuple[Path, Path], gate: str, says: str) -> None:
+def test_gates_that_say_nothing_are_refused(
+    refused: Refused, files: tuple[Path, Path], gate: str, says: str
+) -> None:
     assert says in refused("evaluate", *files, "--at-least", gate)
 
 

@@ -28,20 +28,32 @@ FILES = {
     "quoted.csv": f'"writers ""1""",Tag\n"{TEXT}",x\n',
     "offsets.csv": f'text,start,end\n"{TEXT}",0,7\n',
     "prodigy.jsonl": jsonl({"text": TEXT, "tokens": [], "my_spans": [SPAN]}),
-    "begins.jsonl": jsonl({"text": TEXT, "annotations": [{"begin": 0, "stop": 7, "category": "Chemical"}]}),
-    "chars.jsonl": jsonl({"text": TEXT, "ner": [{"char_start": 0, "char_end": 7, "type": "Chemical"}]}),
+    "begins.jsonl": jsonl(
+        {"text": TEXT, "annotations": [{"begin": 0, "stop": 7, "category": "Chemical"}]}
+    ),
+    "chars.jsonl": jsonl(
+        {"text": TEXT, "ner": [{"char_start": 0, "char_end": 7, "type": "Chemical"}]}
+    ),
     "body.jsonl": jsonl({"body": TEXT, "spans": [SPAN | {"type": "Chemical"}]}),
-    "tags.jsonl": jsonl({"text": TEXT, "words": TEXT.split(), "bio_tags": ["B-Chemical", "O", "O"]}),
+    "tags.jsonl": jsonl(
+        {"text": TEXT, "words": TEXT.split(), "bio_tags": ["B-Chemical", "O", "O"]}
+    ),
 }
-_FIELDS = re.compile(r"--field [\w-]+=(?:'[^']*'|[^\s;,)]+)(?: --field [\w-]+=(?:'[^']*'|[^\s;,)]+))*")
+_FIELDS = re.compile(
+    r"--field [\w-]+=(?:'[^']*'|[^\s;,)]+)(?: --field [\w-]+=(?:'[^']*'|[^\s;,)]+))*"
+)
 _FORMAT = re.compile(r"its format is (\w+)|--input-format (\w+)\b(?!,)")
 
 
 def hints(message: str) -> list[list[str]]:
-    """The options that a message names, as arguments of a command; one list for each alternative."""
+    """The options that a message names, as arguments of a command; one list for each
+    alternative.
+    """
     formats = [name for found in _FORMAT.findall(message) for name in found if name]
     chosen = ["--input-format", formats[0]] if formats else []
-    return [[*chosen, *shlex.split(one)] for one in _FIELDS.findall(message)] or ([chosen] if chosen else [])
+    return [[*chosen, *shlex.split(one)] for one in _FIELDS.findall(message)] or (
+        [chosen] if chosen else []
+    )
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -64,7 +76,9 @@ def test_a_folder_names_files_that_can_be_read(cli: Cli, tmp_path: Path) -> None
         (tmp_path / f"{number}.log").write_text("x", encoding="utf-8")
     for name in ("TypeSystem.xml", "a.log", "b.log"):
         (tmp_path / name).write_text("<x/>", encoding="utf-8")
-    assert re.search(r"such as \S+/\*\.xmi", cli("corpus", "convert", tmp_path, "--format", "jsonl").err)
+    assert re.search(
+        r"such as \S+/\*\.xmi", cli("corpus", "convert", tmp_path, "--format", "jsonl").err
+    )
 
 
 @pytest.mark.parametrize("name", ["a.tar", "a.tgz", "a.tar.gz"])
@@ -76,7 +90,9 @@ def test_an_archive_of_tar_is_named(name: str, cli: Cli, tmp_path: Path) -> None
     assert (result.code, "is a tar archive; unpack it" in result.err) == (2, True)
 
 
-@pytest.mark.parametrize("row", ["7\tTitle\t0.5", "3.5,Title", f"Title,{'A long text of a cell. ' * 6}"])
+@pytest.mark.parametrize(
+    "row", ["7\tTitle\t0.5", "3.5,Title", f"Title,{'A long text of a cell. ' * 6}"]
+)
 def test_a_row_of_contents_is_no_header(row: str, cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / ("a.tsv" if "\t" in row else "a.csv")
     path.write_text(f"{row}\n{row}\n", encoding="utf-8")
@@ -90,7 +106,9 @@ def test_a_year_may_name_a_column(cli: Cli, tmp_path: Path) -> None:
 
 def test_three_hundred_equal_faults_are_two_lines(cli: Cli, tmp_path: Path) -> None:
     rejected = [{"text": TEXT, "spans": [{"start": 0, "end": 7}]} for _ in range(300)]
-    (tmp_path / "a.jsonl").write_text(jsonl({"text": TEXT, "spans": [SPAN]}, *rejected), encoding="utf-8")
+    (tmp_path / "a.jsonl").write_text(
+        jsonl({"text": TEXT, "spans": [SPAN]}, *rejected), encoding="utf-8"
+    )
     result = cli("corpus", "convert", tmp_path / "a.jsonl", "--format", "jsonl")
     assert result.code == 3
     assert result.err.count("set aside: ") == 2

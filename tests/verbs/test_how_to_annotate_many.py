@@ -31,12 +31,20 @@ def test_the_walk(cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.M
         path.with_suffix(".jsonl").name for path in Path("examples/abstracts").glob("*.txt")
     )
     assert Path("long.jsonl").read_bytes() == Path("annotated.jsonl").read_bytes()
-    rows = [line.split("\t") for line in Path("diseases.tsv").read_text(encoding="utf-8").splitlines()[1:]]
+    rows = [
+        line.split("\t")
+        for line in Path("diseases.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    ]
     assert {row[1] for row in rows} == {"Disease"}
     assert min(float(row[4]) for row in rows) >= 0.9
-    own, both = (Path(name).read_text(encoding="utf-8").splitlines() for name in ("only-mine.tsv", "with-mine.tsv"))
+    own, both = (
+        Path(name).read_text(encoding="utf-8").splitlines()
+        for name in ("only-mine.tsv", "with-mine.tsv")
+    )
     assert len(both) > len(own) > 1
-    assert {tuple(row.split("\t")[:4]) for row in own} <= {tuple(row.split("\t")[:4]) for row in both}
+    assert {tuple(row.split("\t")[:4]) for row in own} <= {
+        tuple(row.split("\t")[:4]) for row in both
+    }
 
 
 def test_the_python() -> None:

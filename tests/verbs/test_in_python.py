@@ -1,4 +1,6 @@
-"""The Python at the end of the help of a command: it names functions that exist, with arguments that they take."""
+"""The Python at the end of the help of a command: it names functions that exist, with arguments
+that they take.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +93,10 @@ def calls() -> dict[str, str]:
     found: dict[str, str] = {}
     for name, parser in PARSERS.items():
         *others, call = map(str.strip, parser.in_python.splitlines()[3:])
-        found |= {name: call, **{other: one for one, _, other in (line.partition("  # ") for line in others)}}
+        found |= {
+            name: call,
+            **{other: one for one, _, other in (line.partition("  # ") for line in others)},
+        }
     return found
 
 
@@ -124,7 +129,8 @@ def typer_run(toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     settings = VectorsSettings(glove=GloveSettings(dimension=8, passes=5), window=3)
     train_vectors(toy_corpus, folder / "toy.vec", settings)
     (folder / "typer.toml").write_text(
-        f'name = "toy"\n[corpus]\ntrain = "{toy_corpus}"\ntest = "{toy_corpus}"\n[vectors]\npath = "toy.vec"\n'
+        f'name = "toy"\n[corpus]\ntrain = "{toy_corpus}"\ntest = "{toy_corpus}"\n[vectors]\npath '
+        '= "toy.vec"\n'
         "[typer]\nnothing = true\nupdates = 40\nhidden = 8\nlearning_rate = 0.02\n",
         encoding="utf-8",
     )
@@ -137,7 +143,8 @@ def make_packs(*folders: str) -> None:
     Path("diseases.tsv").write_text("id\tname\nDOID:162\tcancer\n", encoding="utf-8")
     Path("own.tsv").write_text("id\tname\nOWN:1\tswelling\n", encoding="utf-8")
     Path("sources.toml").write_text(
-        'name = "toy"\n[sources.diseases]\npath = "diseases.tsv"\nreader = "table"\ntype = "Disease"\n'
+        'name = "toy"\n[sources.diseases]\npath = "diseases.tsv"\nreader = "table"\ntype = '
+        '"Disease"\n'
         'columns = { id = "id", name = "name" }\n',
         encoding="utf-8",
     )
@@ -162,7 +169,10 @@ def make_pipeline(*folders: str) -> None:
     Path("pipeline.toml").write_text(f'name = "mine"\n{steps}', encoding="utf-8")
     for folder in folders:
         hello = json.dumps({"fascicle_step": 1, "name": "no", "fingerprint": "1"})
-        program = f'print({hello!r}, flush=True)\nwhile input():\n print(\'{{"error": "no"}}\', flush=True)\n'
+        program = (
+            f'print({hello!r}, flush=True)\nwhile input():\n print(\'{{"error": "no"}}\', '
+            "flush=True)\n"
+        )
         Path("no.py").write_text(program, encoding="utf-8")
         refuses = f'[[steps]]\nkind = "process"\ncommand = ["{sys.executable}", "no.py"]\n'
         Path("refuses.toml").write_text(f'name = "refuses"\n{steps}{refuses}', encoding="utf-8")
@@ -192,10 +202,14 @@ def place(
         'training = { epochs = 1, learning_rate = 1e-2, batch_size = 4, precision = "fp32" }\n'
     )
     corpus = 'train = "train.tsv", dev = "dev.tsv", documents = "sentence"'
-    Path("recipe.toml").write_text(f'name = "tiny"\ncorpus = {{ {corpus} }}\n{recipe}', encoding="utf-8")
+    Path("recipe.toml").write_text(
+        f'name = "tiny"\ncorpus = {{ {corpus} }}\n{recipe}', encoding="utf-8"
+    )
     Path("grid.toml").write_text(
-        f'name = "grid"\n[recipe]\n{recipe}[corpora.toy]\ncorpus = {{ {corpus}, test = "test.tsv" }}\n'
-        '[systems.softmax]\n[[run]]\ncorpora = ["toy"]\nsystems = ["softmax"]\nseeds = [1]\ntier = "smoke"\n',
+        f'name = "grid"\n[recipe]\n{recipe}[corpora.toy]\ncorpus = {{ {corpus}, test = '
+        '"test.tsv" }\n'
+        '[systems.softmax]\n[[run]]\ncorpora = ["toy"]\nsystems = ["softmax"]\nseeds = [1]\ntier '
+        '= "smoke"\n',
         encoding="utf-8",
     )
     if request.node.callspec.params["command"] == "pretrain":
@@ -234,7 +248,11 @@ def place(
 
 @pytest.mark.parametrize(
     "command",
-    [pytest.param(one, marks=[pytest.mark.slow] if one in SLOW else []) for one in calls() if one not in ASKING],
+    [
+        pytest.param(one, marks=[pytest.mark.slow] if one in SLOW else [])
+        for one in calls()
+        if one not in ASKING
+    ],
 )
 def test_the_call_does_the_work(command: str, place: Path) -> None:
     if command in NEEDS:

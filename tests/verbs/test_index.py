@@ -79,8 +79,12 @@ def test_build_says_what_it_wrote_and_never_replaces_unasked(
     assert done.code == 0
     assert done.out.strip() == Pack.open(home / "pack").full_name
     assert "doid" in done.err
-    assert "--overwrite" in refused("index", "build", home / "sources.toml", "-o", tmp_path / "pack")
-    done = cli("index", "build", home / "sources.toml", "-o", tmp_path / "pack", "--overwrite", "--json")
+    assert "--overwrite" in refused(
+        "index", "build", home / "sources.toml", "-o", tmp_path / "pack"
+    )
+    done = cli(
+        "index", "build", home / "sources.toml", "-o", tmp_path / "pack", "--overwrite", "--json"
+    )
     manifest = json.loads(done.out)
     facts = {source["name"]: source for source in manifest["sources"]}
     assert (facts["doid"]["date"], facts["doid"]["licence"]) == ("2016-09-01", "CC0-1.0")
@@ -119,7 +123,12 @@ def test_build_says_what_it_left_out(home: Path, tmp_path: Path, cli: Cli) -> No
 def test_build_says_what_is_wrong_with_rules(home: Path, tmp_path: Path, cli: Cli) -> None:
     for name in ("doid.obo", "genes.tsv"):
         shutil.copyfile(home / name, tmp_path / name)
-    rules = ["drop\tcancer", "add\tcancer\t\tDOID:162", "ner_off\tcancer", "drop\tnothing of the sort"]
+    rules = [
+        "drop\tcancer",
+        "add\tcancer\t\tDOID:162",
+        "ner_off\tcancer",
+        "drop\tnothing of the sort",
+    ]
     rules += ["drop\tCAT\tgens", "prefer\tcancer\t\tDOID:999"]
     (tmp_path / "rules.tsv").write_text(
         "action\tsurface\tsource\tconcept\n" + "\n".join(rules) + "\n", encoding="utf-8"
@@ -133,7 +142,9 @@ def test_build_says_what_is_wrong_with_rules(home: Path, tmp_path: Path, cli: Cl
     assert "nothing of the sort" not in done.err
     done = cli("index", "build", tmp_path / "sources.toml", "-o", tmp_path / "again", "--verbose")
     assert "nothing of the sort" in done.err
-    assert (tmp_path / "pack" / "manifest.json").read_bytes() == (tmp_path / "again" / "manifest.json").read_bytes()
+    assert (tmp_path / "pack" / "manifest.json").read_bytes() == (
+        tmp_path / "again" / "manifest.json"
+    ).read_bytes()
 
 
 def test_stats(home: Path, cli: Cli) -> None:
@@ -174,14 +185,21 @@ def test_diff(home: Path, cli: Cli) -> None:
         ("added", "term", "DOID:162", "neoplasm"),
     }
     assert "1" in told.err
-    rows = [json.loads(line) for line in cli("index", "diff", home / "pack", home / "later", "--json").out.splitlines()]
+    rows = [
+        json.loads(line)
+        for line in cli("index", "diff", home / "pack", home / "later", "--json").out.splitlines()
+    ]
     assert {row["change"] for row in rows} == {"added", "removed"}
     assert cli("index", "diff", home / "pack", home / "pack").out == ""
 
 
 def test_diff_in_texts(home: Path, tmp_path: Path, cli: Cli) -> None:
-    (tmp_path / "a.txt").write_text("A neoplasm, or malignant tumour, is cancer. CAT was low.", encoding="utf-8")
-    told = cli("index", "diff", home / "pack", home / "later", "--corpus", tmp_path / "a.txt", "--json")
+    (tmp_path / "a.txt").write_text(
+        "A neoplasm, or malignant tumour, is cancer. CAT was low.", encoding="utf-8"
+    )
+    told = cli(
+        "index", "diff", home / "pack", home / "later", "--corpus", tmp_path / "a.txt", "--json"
+    )
     rows = [row for row in map(json.loads, told.out.splitlines()) if row["what"] == "mention"]
     assert [(row["change"], row["surface"], row["concept"], row["place"]) for row in rows] == [
         ("added", "neoplasm", "DOID:162", "2-10"),
@@ -193,11 +211,16 @@ def test_diff_in_texts(home: Path, tmp_path: Path, cli: Cli) -> None:
 
 def test_an_exported_table_is_a_source(home: Path, tmp_path: Path, cli: Cli) -> None:
     assert cli("index", "export", home / "pack", "-o", tmp_path / "names.tsv").code == 0
-    assert cli("index", "export", home / "pack").out == (tmp_path / "names.tsv").read_text(encoding="utf-8")
-    assert (tmp_path / "names.tsv").read_text(encoding="utf-8").splitlines()[0].split("\t") == [*COLUMNS]
+    assert cli("index", "export", home / "pack").out == (tmp_path / "names.tsv").read_text(
+        encoding="utf-8"
+    )
+    assert (tmp_path / "names.tsv").read_text(encoding="utf-8").splitlines()[0].split("\t") == [
+        *COLUMNS
+    ]
     (tmp_path / "sources.toml").write_text(
         'name = "again"\n[sources.names]\npath = "names.tsv"\nreader = "table"\n'
-        'columns = { id = "concept", name = "surface", kind = "kind", language = "language", type = "type" }\n'
+        'columns = { id = "concept", name = "surface", kind = "kind", language = "language", '
+        'type = "type" }\n'
         'types = { Disease = "Disease", Gene = "Gene" }\n',
         encoding="utf-8",
     )
@@ -218,7 +241,9 @@ def test_rules_of_curation(home: Path, tmp_path: Path, cli: Cli) -> None:
         encoding="utf-8",
     )
     sources = tmp_path / "home" / "sources.toml"
-    sources.write_text(SOURCES.replace("\n\n", '\ncuration = ["rules.tsv"]\n\n', 1), encoding="utf-8")
+    sources.write_text(
+        SOURCES.replace("\n\n", '\ncuration = ["rules.tsv"]\n\n', 1), encoding="utf-8"
+    )
     assert cli("index", "build", sources, "-o", tmp_path / "pack").code == 0
     told = cli("index", "why", tmp_path / "pack", "neoplasia").out
     assert "DOID:162" in told
@@ -229,11 +254,18 @@ def test_rules_of_curation(home: Path, tmp_path: Path, cli: Cli) -> None:
     assert counts["rules of curation that decide nothing"] == 1
 
 
-def test_a_source_that_adds_names_only_what_others_have(home: Path, tmp_path: Path, cli: Cli) -> None:
+def test_a_source_that_adds_names_only_what_others_have(
+    home: Path, tmp_path: Path, cli: Cli
+) -> None:
     shutil.copytree(home, tmp_path / "home", dirs_exist_ok=True)
-    (tmp_path / "home" / "more.tsv").write_text("id\tname\nDOID:162\tneoplasia\nDOID:999\tnothing\n", encoding="utf-8")
+    (tmp_path / "home" / "more.tsv").write_text(
+        "id\tname\nDOID:162\tneoplasia\nDOID:999\tnothing\n", encoding="utf-8"
+    )
     sources = tmp_path / "home" / "sources.toml"
-    more = '[sources.more]\npath = "more.tsv"\nreader = "table"\ncolumns = { id = "id", label = ["name"] }\n'
+    more = (
+        '[sources.more]\npath = "more.tsv"\nreader = "table"\ncolumns = { id = "id", label = '
+        '["name"] }\n'
+    )
     head, _, tail = SOURCES.partition("\n\n")
     sources.write_text(f"{head}\n\n{more}adds = true\n\n{tail}", encoding="utf-8")
     assert cli("index", "build", sources, "-o", tmp_path / "pack").code == 0
@@ -248,27 +280,41 @@ def test_index_alone_names_its_commands(refused: Refused) -> None:
     assert "build" in refused("index")
 
 
-def test_curate_finds_what_was_planted(home: Path, tmp_path: Path, cli: Cli, refused: Refused) -> None:
-    """A pack with false names, rebuilt with what was proposed: they are gone, and the true ones are still found."""
+def test_curate_finds_what_was_planted(
+    home: Path, tmp_path: Path, cli: Cli, refused: Refused
+) -> None:
+    """A pack with false names, rebuilt with what was proposed: they are gone, and the true ones
+    are still found.
+    """
     shutil.copytree(home, tmp_path / "home", dirs_exist_ok=True)
     planted = {"aloft": "NCBIGene:1", "rhubarbs": "NCBIGene:2", "Impact5": "NCBIGene:3"}
     genes = (
-        GENES + "".join(f"{curie}\t{name}\tlabel\n" for name, curie in planted.items()) + "NCBIGene:4\tFADS12\tlabel\n"
+        GENES
+        + "".join(f"{curie}\t{name}\tlabel\n" for name, curie in planted.items())
+        + "NCBIGene:4\tFADS12\tlabel\n"
     )
     (tmp_path / "home" / "genes.tsv").write_text(genes, encoding="utf-8")
     sources = tmp_path / "home" / "sources.toml"
-    sources.write_text(SOURCES.replace("\n\n", '\ncuration = ["../proposals.tsv"]\n\n', 1), encoding="utf-8")
+    sources.write_text(
+        SOURCES.replace("\n\n", '\ncuration = ["../proposals.tsv"]\n\n', 1), encoding="utf-8"
+    )
     (tmp_path / "proposals.tsv").write_text("action\tsurface\n", encoding="utf-8")
     build_pack(sources, tmp_path / "before")
     true = ("FADS12", "catalase")
     texts = [
-        f"{name} stood aloft of catalase and rhubarb, impact5 or IMPACT5; fads12." for name in true for _ in range(3)
+        f"{name} stood aloft of catalase and rhubarb, impact5 or IMPACT5; fads12."
+        for name in true
+        for _ in range(3)
     ]
     gold = [
         Document(
             id=str(at),
             text=text,
-            mentions=tuple(Mention((found.span(),), "Gene") for name in true for found in re.finditer(name, text)),
+            mentions=tuple(
+                Mention((found.span(),), "Gene")
+                for name in true
+                for found in re.finditer(name, text)
+            ),
         )
         for at, text in enumerate(texts)
     ]
@@ -286,14 +332,19 @@ def test_curate_finds_what_was_planted(home: Path, tmp_path: Path, cli: Cli, ref
     assert "overwrite" in refused(*asked, "-o", tmp_path / "proposals.tsv")
     done = cli(*asked, "-o", tmp_path / "proposals.tsv", "--overwrite")
     assert done.code == 0, done.err
-    rows = [line.split("\t") for line in (tmp_path / "proposals.tsv").read_text(encoding="utf-8").splitlines()]
+    rows = [
+        line.split("\t")
+        for line in (tmp_path / "proposals.tsv").read_text(encoding="utf-8").splitlines()
+    ]
     assert rows[0] == ["action", "surface", "source", "concept", "case", "note"]
     assert {row[1] for row in rows[1:]} == {*planted, "FADS12"}
-    assert [row[4] for row in rows[1:] if row[0] == "case"] == ["initial"]  # which fads12 does not fit
+    # which fads12 does not fit
+    assert [row[4] for row in rows[1:] if row[0] == "case"] == ["initial"]
     assert cli(*asked).out.splitlines() == ["\t".join(row) for row in rows]
     build_pack(sources, tmp_path / "after")
     before, after = (
-        {m.text_in(text) for text in texts for m in load(tmp_path / name)(text)} for name in ("before", "after")
+        {m.text_in(text) for text in texts for m in load(tmp_path / name)(text)}
+        for name in ("before", "after")
     )
     assert before == {*true, "aloft", "rhubarb", "impact5", "IMPACT5", "fads12"}
     assert after == {*true}
@@ -308,7 +359,9 @@ def test_curate_refuses(home: Path, tmp_path: Path, refused: Refused, cli: Cli) 
     assert (done.code, len(done.out.splitlines())) == (0, 1)
 
 
-def test_the_labels_that_are_left_out_are_listed(home: Path, tmp_path: Path, cli: Cli, refused: Refused) -> None:
+def test_the_labels_that_are_left_out_are_listed(
+    home: Path, tmp_path: Path, cli: Cli, refused: Refused
+) -> None:
     shutil.copy(home / "doid.obo", tmp_path)
     shutil.copy(home / "genes.tsv", tmp_path)
     sources, listed = tmp_path / "sources.toml", tmp_path / "list.tsv"
@@ -332,18 +385,32 @@ def test_one_vocabulary_needs_no_list(cli: Cli, tmp_path: Path) -> None:
     with gzip.open(tmp_path / "hp.obo.gz", "wt", encoding="utf-8") as stream:
         stream.write(OBO)
     (tmp_path / "genes.tsv").write_text(GENES, encoding="utf-8")
-    assert cli("index", "build", tmp_path / "hp.obo.gz", "--type", "Phenotype", "-o", tmp_path / "hpo").code == 0
+    assert (
+        cli(
+            "index", "build", tmp_path / "hp.obo.gz", "--type", "Phenotype", "-o", tmp_path / "hpo"
+        ).code
+        == 0
+    )
     pack = Pack.open(tmp_path / "hpo")
     assert (pack.manifest.name, pack.types) == ("hpo", ("Phenotype",))
     assert [term.surface for term in pack.names("DOID:162")] == ["cancer", "malignant tumour"]
-    assert cli("index", "build", tmp_path / "genes.tsv", "--type", "Gene", "-o", tmp_path / "genes").code == 0
+    assert (
+        cli(
+            "index", "build", tmp_path / "genes.tsv", "--type", "Gene", "-o", tmp_path / "genes"
+        ).code
+        == 0
+    )
     assert Pack.open(tmp_path / "genes").types == ("Gene",)
 
 
 def test_one_vocabulary_needs_a_type_and_a_known_name(refused: Refused, tmp_path: Path) -> None:
     (tmp_path / "own.obo").write_text(OBO, encoding="utf-8")
     (tmp_path / "own.unknown").write_text(OBO, encoding="utf-8")
-    assert "give one with --type" in refused("index", "build", tmp_path / "own.obo", "-o", tmp_path / "x")
-    said = refused("index", "build", tmp_path / "own.unknown", "--type", "Disease", "-o", tmp_path / "x")
+    assert "give one with --type" in refused(
+        "index", "build", tmp_path / "own.obo", "-o", tmp_path / "x"
+    )
+    said = refused(
+        "index", "build", tmp_path / "own.unknown", "--type", "Disease", "-o", tmp_path / "x"
+    )
     assert "write a TOML file with its path, reader and type" in said
     assert not (tmp_path / "x").exists()

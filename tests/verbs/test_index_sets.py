@@ -18,10 +18,16 @@ def test_pairs_are_listed_with_what_says_them(tmp_path: Path, cli: Cli) -> None:
     names = (Name("asthma", "label"),)
     records = [
         ConceptRecord(
-            curie="DOID:1", type="Disease", names=names, references=(CrossReference("MESH:1", "skos:exactMatch"),)
+            curie="DOID:1",
+            type="Disease",
+            names=names,
+            references=(CrossReference("MESH:1", "skos:exactMatch"),),
         ),
         ConceptRecord(
-            curie="DOID:2", type="Disease", names=(Name("rash", "label"),), references=(CrossReference("MESH:1"),)
+            curie="DOID:2",
+            type="Disease",
+            names=(Name("rash", "label"),),
+            references=(CrossReference("MESH:1"),),
         ),
         ConceptRecord(curie="MESH:1", type="Disease", names=names),
     ]

@@ -35,7 +35,9 @@ Cli = Callable[..., Any]
 @pytest.fixture(scope="module")
 def dictionary(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("dictionary") / "names.tsv"
-    path.write_text("type\tname\nChemical\taspirin\nDisease\tlung cancer\nDisease\tfever\n", encoding="utf-8")
+    path.write_text(
+        "type\tname\nChemical\taspirin\nDisease\tlung cancer\nDisease\tfever\n", encoding="utf-8"
+    )
     return path
 
 
@@ -73,19 +75,28 @@ def test_models_made_of_it(cli: Cli, run: Path, toy_corpus: Path, tmp_path: Path
     dev = ("--documents", "sentence", "--method", "isotonic")
     assert cli("calibrate", run, toy_corpus, "-o", tmp_path / "calibrated", *dev).code == 0
     assert cli("export", run, "-o", tmp_path / "onnx").code == 0
-    assert cli("ensemble", "union", tmp_path / "calibrated", tmp_path / "onnx", "-o", tmp_path / "both").code == 0
+    assert (
+        cli(
+            "ensemble", "union", tmp_path / "calibrated", tmp_path / "onnx", "-o", tmp_path / "both"
+        ).code
+        == 0
+    )
     for name in ("calibrated", "onnx", "both"):
         assert said((tmp_path / name).rename(tmp_path / f"{name}-moved")) == best, name
 
 
 def test_what_is_said_of_words_and_in_files(cli: Cli, run: Path, tmp_path: Path) -> None:
     (tmp_path / "raw.jsonl").write_text(
-        "".join(json.dumps({"id": d.id, "text": d.text}) + "\n" for d in DOCUMENTS), encoding="utf-8"
+        "".join(json.dumps({"id": d.id, "text": d.text}) + "\n" for d in DOCUMENTS),
+        encoding="utf-8",
     )
     assert cli("label", run, tmp_path / "raw.jsonl", "-o", tmp_path / "x.labels").code == 0
     result = cli("annotate", "--model", run, tmp_path / "raw.jsonl", "-o", tmp_path / "out.jsonl")
     assert result.code == 0
-    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows = [
+        json.loads(line)
+        for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     assert [len(row.get("mentions", ())) for row in rows] == [len(keys) for keys in said(run)]
 
 
@@ -106,7 +117,9 @@ def test_a_run_does_not_go_on_with_another_dictionary(
     list(run_recipe(recipe, tmp_path / "run", resume=True))
     names = [f"best/{path.name}" for path in (run / "best").iterdir()]
     assert "best/dictionary-1.tsv.gz" in names
-    assert all((tmp_path / "run" / name).read_bytes() == (run / name).read_bytes() for name in names)
+    assert all(
+        (tmp_path / "run" / name).read_bytes() == (run / name).read_bytes() for name in names
+    )
 
 
 def test_labels_and_inputs_of_one_dictionary_are_noted(
@@ -119,7 +132,9 @@ def test_labels_and_inputs_of_one_dictionary_are_noted(
     assert any("made the labels and is an input too" in note for note in notes)
 
 
-def test_teachers_and_students(run: Path, dictionary: Path, toy_corpus: Path, tmp_path: Path) -> None:
+def test_teachers_and_students(
+    run: Path, dictionary: Path, toy_corpus: Path, tmp_path: Path
+) -> None:
     recipe = parse_any(
         {
             "name": "small",
@@ -147,7 +162,10 @@ def pack(dictionary: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A term pack of the same names."""
     place = tmp_path_factory.mktemp("packs")
     rows = [line.split("\t") for line in dictionary.read_text(encoding="utf-8").splitlines()[1:]]
-    names = [*(f"toy:{at}\t{kind}\t{name}\n" for at, (kind, name) in enumerate(rows)), "toy:9\tDisease\theadaches\n"]
+    names = [
+        *(f"toy:{at}\t{kind}\t{name}\n" for at, (kind, name) in enumerate(rows)),
+        "toy:9\tDisease\theadaches\n",
+    ]
     (place / "names.tsv").write_text("id\ttype\tname\n" + "".join(names), encoding="utf-8")
     (place / "sources.toml").write_text(
         'name = "toy@1"\n[sources.own]\npath = "names.tsv"\nreader = "table"\n'
@@ -160,15 +178,25 @@ def pack(dictionary: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_pack_as_an_input(
-    cli: Cli, tiny_recipe: Callable[..., Recipe], pack: Path, dictionary: Path, toy_corpus: Path, tmp_path: Path
+    cli: Cli,
+    tiny_recipe: Callable[..., Recipe],
+    pack: Path,
+    dictionary: Path,
+    toy_corpus: Path,
+    tmp_path: Path,
 ) -> None:
-    recipe = tiny_recipe(inputs={"dictionaries": [str(dictionary), str(pack)]}, training={"epochs": 3})
+    recipe = tiny_recipe(
+        inputs={"dictionaries": [str(dictionary), str(pack)]}, training={"epochs": 3}
+    )
     for _ in run_recipe(recipe, tmp_path / "run"):
         pass
     best = tmp_path / "run" / "best"
     inputs = read_manifest(best).inputs
     assert inputs
-    assert [(one.rule, one.names) for one in inputs.dictionaries] == [("three-casings", 3), ("pack", 4)]
+    assert [(one.rule, one.names) for one in inputs.dictionaries] == [
+        ("three-casings", 3),
+        ("pack", 4),
+    ]
     assert inputs.dictionaries[1].name == Pack.open(pack).full_name
     facts = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
     assert inputs.dictionaries[1].sha256 == facts["data"]["inputs.dictionaries.1"]["sha256"]
@@ -176,7 +204,9 @@ def test_a_pack_as_an_input(
     manifest = read_manifest(best)
     tokenizer = PieceTokenizer.from_file(best / "tokenizer.json", pad=manifest.tokenizer.pad)
     document = Document(id="d", text="Headache and fevers")  # in no form of the table
-    read = make_reader(best, manifest)([document], tokenizer, reading=manifest.reading, level="word")
+    read = make_reader(best, manifest)(
+        [document], tokenizer, reading=manifest.reading, level="word"
+    )
     looked_up = read.pieces[0].inputs
     assert looked_up
     assert looked_up.matches.tolist() == [[0, 8, 1], [13, 19, 1]]
@@ -203,18 +233,31 @@ def test_a_recipe_with_a_pack_has_a_hash_of_its_content(
     copy = shutil.copytree(pack, tmp_path / "elsewhere")
     hashes = []
     for place in (pack, copy):
-        for table in ({"inputs": {"dictionaries": [str(place)]}}, {"distant": {"core": str(place)}}):
+        for table in (
+            {"inputs": {"dictionaries": [str(place)]}},
+            {"distant": {"core": str(place)}},
+        ):
             recipe = tiny_recipe(**table)
             hashes.append(recipe_hash(recipe, data_hashes(recipe)))
     assert hashes[:2] == hashes[2:]
     assert hashes[0] != hashes[1]
 
 
-def test_a_run_on_the_labels_of_a_pack(tiny_recipe: Callable[..., Recipe], pack: Path, tmp_path: Path) -> None:
-    recipe = tiny_recipe(distant={"core": str(pack)}, inputs={"dictionaries": [str(pack)]}, training={"epochs": 1})
-    notes = [event.text for event in run_recipe(recipe, tmp_path / "run") if isinstance(event, Note)]
+def test_a_run_on_the_labels_of_a_pack(
+    tiny_recipe: Callable[..., Recipe], pack: Path, tmp_path: Path
+) -> None:
+    recipe = tiny_recipe(
+        distant={"core": str(pack)}, inputs={"dictionaries": [str(pack)]}, training={"epochs": 1}
+    )
+    notes = [
+        event.text for event in run_recipe(recipe, tmp_path / "run") if isinstance(event, Note)
+    ]
     assert any("made the labels and is an input too" in note for note in notes)
     assert any(Pack.open(pack).full_name in note for note in notes)
     assert read_manifest(tmp_path / "run" / "best").types == ("Chemical", "Disease")
     data = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))["data"]
-    assert data["distant.core"] == data["inputs.dictionaries.0"] == {"sha256": source_sha256(str(pack))}
+    assert (
+        data["distant.core"]
+        == data["inputs.dictionaries.0"]
+        == {"sha256": source_sha256(str(pack))}
+    )

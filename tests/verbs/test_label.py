@@ -1,4 +1,6 @@
-"""``fascicle label``: raw text to weak labels, without what must not be learned, and on after a kill."""
+"""``fascicle label``: raw text to weak labels, without what must not be learned, and on after a
+kill.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,19 @@ from fascicle.verbs.label import read_label_facts
 from fascicle.verbs.tasks.annotate import ProgressCallbacks
 from fascicle.verbs.tasks.label import LabelRequest, label_files
 
-WORDS = ("patient", "with", "lung cancer", "had", "fever", "and", "pain", "after", "aspirin", "for", "heart failure")
+WORDS = (
+    "patient",
+    "with",
+    "lung cancer",
+    "had",
+    "fever",
+    "and",
+    "pain",
+    "after",
+    "aspirin",
+    "for",
+    "heart failure",
+)
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
 
@@ -67,7 +81,9 @@ def test_words_with_characters_that_print_nothing_are_whole(tmp_path: Path) -> N
     assert len(labels.words) == 4
 
 
-def test_a_model_is_asked_and_its_words_are_kept(cli: Cli, model: Path, corpus: Path, tmp_path: Path) -> None:
+def test_a_model_is_asked_and_its_words_are_kept(
+    cli: Cli, model: Path, corpus: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "x.labels"
     result = cli("label", model, corpus, "-o", out, "--note", "texts: CC0", "--floor", "0.05")
     assert (result.code, result.out) == (0, "")
@@ -89,7 +105,9 @@ def test_a_model_is_asked_and_its_words_are_kept(cli: Cli, model: Path, corpus: 
         np.testing.assert_array_equal(one.tags, own.tags(SCHEMES[header.scheme], **shape))
         kept = (tagged.probabilities >= 0.05) | one.tags
         # batches differ between the two, and with them the last bits of a probability
-        np.testing.assert_allclose(one.probabilities, np.where(kept, tagged.probabilities, 0), atol=ERROR + 1e-4)
+        np.testing.assert_allclose(
+            one.probabilities, np.where(kept, tagged.probabilities, 0), atol=ERROR + 1e-4
+        )
     assert mentions > 100
     facts = read_label_facts(out)
     assert (facts.end.documents, sum(facts.end.mentions.values())) == (60, mentions)
@@ -97,12 +115,16 @@ def test_a_model_is_asked_and_its_words_are_kept(cli: Cli, model: Path, corpus: 
     assert "cancer" not in content
 
 
-def test_the_same_texts_give_the_same_bytes(cli: Cli, names: Path, corpus: Path, tmp_path: Path) -> None:
+def test_the_same_texts_give_the_same_bytes(
+    cli: Cli, names: Path, corpus: Path, tmp_path: Path
+) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     for out in (one, two):
         assert cli("label", names, corpus, "-o", out).code == 0
     assert one.read_bytes() == two.read_bytes()
-    account = label_files(LabelRequest(model=str(names), files=(str(corpus),), output=str(two), overwrite=True))
+    account = label_files(
+        LabelRequest(model=str(names), files=(str(corpus),), output=str(two), overwrite=True)
+    )
     assert (account.written, account.documents) == (60, 60)
     assert one.read_bytes() == two.read_bytes()
 
@@ -116,7 +138,9 @@ def test_what_is_in_a_file_is_shown(cli: Cli, names: Path, corpus: Path, tmp_pat
     text = " ".join(document.text for document in read(corpus))
     assert told["documents"] == 60
     assert told["types"]["Chemical"]["mentions"] == text.split().count("aspirin")
-    assert told["types"]["Disease"]["tagged"] == text.split().count("fever") + 2 * text.count("lung cancer")
+    assert told["types"]["Disease"]["tagged"] == text.split().count("fever") + 2 * text.count(
+        "lung cancer"
+    )
     assert told["types"]["Disease"]["expected"] == told["types"]["Disease"]["tagged"]
     for word in ("Chemical", "Disease", "names", "none", "rules@1", "60"):
         assert word in shown.out
@@ -128,7 +152,8 @@ def tens(documents: Iterable[Document]) -> Iterator[list[Document]]:
         yield chunk
 
 
-# A run whose predictor takes its time, in blocks of ten documents, with an entry of the journal for each.
+# A run whose predictor takes its time, in blocks of ten documents, with an entry of the journal for
+# each.
 SLOW = f"""
 from __future__ import annotations
 import sys, time
@@ -154,12 +179,18 @@ sys.exit(main(sys.argv[1:]))
 
 
 def slow(*argv: object) -> subprocess.Popen[str]:
-    return subprocess.Popen([sys.executable, "-c", SLOW, *map(str, argv)], stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", SLOW, *map(str, argv)], stderr=subprocess.PIPE, text=True
+    )
 
 
 @pytest.mark.parametrize("teacher", ["names", pytest.param("model", marks=pytest.mark.slow)])
 def test_a_run_that_is_killed_goes_on_to_the_same_bytes(
-    teacher: str, cli: Cli, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    teacher: str,
+    cli: Cli,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(task, "chunks", tens)
     of = request.getfixturevalue(teacher)
@@ -189,7 +220,9 @@ def test_a_run_that_is_killed_goes_on_to_the_same_bytes(
     assert not journal.exists()
 
 
-def test_other_options_do_not_go_on(cli: Cli, refused: Refused, names: Path, tmp_path: Path) -> None:
+def test_other_options_do_not_go_on(
+    cli: Cli, refused: Refused, names: Path, tmp_path: Path
+) -> None:
     raw = written(tmp_path / "many.jsonl", texts(400))
     out = tmp_path / "out"
     process = slow("label", names, raw, "-o", out)
@@ -198,9 +231,13 @@ def test_other_options_do_not_go_on(cli: Cli, refused: Refused, names: Path, tmp
         time.sleep(0.002)
     process.kill()
     process.communicate()
-    assert "another set of options" in refused("label", names, raw, "-o", out, "--resume", "--floor", "0.2")
+    assert "another set of options" in refused(
+        "label", names, raw, "-o", out, "--resume", "--floor", "0.2"
+    )
     test = written(tmp_path / "test.jsonl", texts(1))
-    assert "texts to leave out" in refused("label", names, raw, "-o", out, "--resume", "--against", test)
+    assert "texts to leave out" in refused(
+        "label", names, raw, "-o", out, "--resume", "--against", test
+    )
     raw.write_bytes(raw.read_bytes().replace(b"fever", b"rashy"))
     assert "not those" in cli("label", names, raw, "-o", out, "--resume").err
     result = cli("label", names, raw, "-o", out)
@@ -208,12 +245,20 @@ def test_other_options_do_not_go_on(cli: Cli, refused: Refused, names: Path, tmp
     assert "made anew" in result.err
 
 
-OTHER = "Quite different words stand in this text about the weather of the northern hemisphere in a long winter."
+OTHER = (
+    "Quite different words stand in this text about the weather of the northern hemisphere "
+    "in a long winter."
+)
 
 
-def test_copies_of_a_test_part_are_left_out_and_counted(cli: Cli, names: Path, tmp_path: Path) -> None:
+def test_copies_of_a_test_part_are_left_out_and_counted(
+    cli: Cli, names: Path, tmp_path: Path
+) -> None:
     sentence = "A quite long title of a paper about lung cancer and fever in patients."
-    test = written(tmp_path / "test.jsonl", [Document(id="t1", text=f"{sentence} It goes on."), *texts(5, words=9)[4:]])
+    test = written(
+        tmp_path / "test.jsonl",
+        [Document(id="t1", text=f"{sentence} It goes on."), *texts(5, words=9)[4:]],
+    )
     raw = [
         Document(id="clean", text="the patient had fever"),
         Document(id="t1", text="something else of the same id"),
@@ -244,7 +289,10 @@ def test_an_exclusion_list_is_honoured(cli: Cli, names: Path, tmp_path: Path) ->
     assert [one.document.id for one in read_labels(out, raw)] == ["d0", "d1", "d2", "d4"]
     assert read_label_facts(out).end.left_out == {"excluded": 1}
     other = written(tmp_path / "other.jsonl", texts(9)[5:])
-    assert "names none" in cli("label", names, other, "--exclude", tmp_path / "list.tsv", "-o", tmp_path / "y").err
+    assert (
+        "names none"
+        in cli("label", names, other, "--exclude", tmp_path / "list.tsv", "-o", tmp_path / "y").err
+    )
 
 
 def test_one_bad_document_does_not_cost_the_others(names: Path, tmp_path: Path) -> None:
@@ -262,7 +310,9 @@ def test_one_bad_document_does_not_cost_the_others(names: Path, tmp_path: Path) 
     request = LabelRequest(model="", files=(str(corpus),), output=str(out))
     account = label_files(request, open_predictor=lambda: predictor)
     assert (account.written, account.aside) == (8, 1)
-    assert [one.document.id for one in read_labels(out, raw)] == [one.id for one in raw if one.id != "d5"]
+    assert [one.document.id for one in read_labels(out, raw)] == [
+        one.id for one in raw if one.id != "d5"
+    ]
 
 
 @pytest.mark.parametrize(("meaning", "is_told"), [("mention-score", True), ("marginal", False)])
@@ -273,11 +323,15 @@ def test_scores_of_mentions_alone_are_told(
     corpus, predictor, said = written(tmp_path / "raw.jsonl", texts(2)), load(model), list[str]()
     monkeypatch.setattr(type(predictor), "tag_space", TagSpace(scheme="BIO", meaning=meaning))
     request = LabelRequest(model="", files=(str(corpus),), output=str(tmp_path / "x.labels"))
-    label_files(request, open_predictor=lambda: predictor, listener=ProgressCallbacks(tell=said.append))
+    label_files(
+        request, open_predictor=lambda: predictor, listener=ProgressCallbacks(tell=said.append)
+    )
     assert any("below its threshold" in one for one in said) == is_told
 
 
-def test_mentions_of_another_tool_are_labels_with_their_probabilities(cli: Cli, tmp_path: Path) -> None:
+def test_mentions_of_another_tool_are_labels_with_their_probabilities(
+    cli: Cli, tmp_path: Path
+) -> None:
     text = "Aspirin against lung cancer and fever"
     said = [
         ("Aspirin", "Drug", 0.75, ()),
@@ -285,7 +339,13 @@ def test_mentions_of_another_tool_are_labels_with_their_probabilities(cli: Cli, 
         ("fever", "Disease", None, (("score", "high"),)),
     ]
     mentions = [
-        Mention(((text.index(name), text.index(name) + len(name)),), kind, score=score, source="gold", attributes=more)
+        Mention(
+            ((text.index(name), text.index(name) + len(name)),),
+            kind,
+            score=score,
+            source="gold",
+            attributes=more,
+        )
         for name, kind, score, more in said
     ]
     corpus = written(tmp_path / "a.jsonl", [Document(id="a", text=text, mentions=tuple(mentions))])
@@ -312,12 +372,20 @@ def test_mentions_of_another_tool_are_labels_with_their_probabilities(cli: Cli, 
 
 def test_a_number_that_is_no_probability_is_refused(refused: Refused, tmp_path: Path) -> None:
     text, out = "Aspirin against fever", tmp_path / "x.labels"
-    for name, value in (("confidence", "98"), ("Probability", "-0.1"), ("score", "1.01"), ("score", "nan")):
+    for name, value in (
+        ("confidence", "98"),
+        ("Probability", "-0.1"),
+        ("score", "1.01"),
+        ("score", "nan"),
+    ):
         wrong = Mention(((0, 7),), "Drug", attributes=((name, value),))
         right = Mention(((16, 21),), "Disease", attributes=((name, "0.5"),))
         corpus = written(
             tmp_path / "a.jsonl",
-            [Document(id=str(n), text=text, mentions=(right,) if n < 600 else (wrong,)) for n in range(601)],
+            [
+                Document(id=str(n), text=text, mentions=(right,) if n < 600 else (wrong,))
+                for n in range(601)
+            ],
         )
         before = sorted(tmp_path.iterdir())
         said = refused("label", "--from", corpus, "-o", out)
@@ -326,10 +394,13 @@ def test_a_number_that_is_no_probability_is_refused(refused: Refused, tmp_path: 
         assert sorted(tmp_path.iterdir()) == before
 
 
-def test_a_score_of_another_tool_that_is_no_probability_is_kept_and_refused(refused: Refused, tmp_path: Path) -> None:
+def test_a_score_of_another_tool_that_is_no_probability_is_kept_and_refused(
+    refused: Refused, tmp_path: Path
+) -> None:
     corpus = tmp_path / "other.jsonl"
     corpus.write_text(
-        '{"id": "a", "text": "Aspirin helps", "entities": [{"start": 0, "end": 7, "label": "Drug", "score": 98}]}\n',
+        '{"id": "a", "text": "Aspirin helps", "entities": [{"start": 0, "end": 7, "label": '
+        '"Drug", "score": 98}]}\n',
         encoding="utf-8",
     )
     ((mention,),) = (document.mentions for document in read(corpus))
@@ -340,7 +411,9 @@ def test_a_score_of_another_tool_that_is_no_probability_is_kept_and_refused(refu
     assert "'98'" in said
 
 
-def test_what_cannot_be_labelled_is_refused_and_leaves_nothing(refused: Refused, names: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_labelled_is_refused_and_leaves_nothing(
+    refused: Refused, names: Path, tmp_path: Path
+) -> None:
     corpus = written(tmp_path / "raw.jsonl", texts(3))
     empty, out = tmp_path / "empty.txt", tmp_path / "x.labels"
     empty.write_bytes(b"")

@@ -1,4 +1,6 @@
-"""``fascicle label-studio``: what is sent, and what comes back; the real program is in ``tests/interop``."""
+"""``fascicle label-studio``: what is sent, and what comes back; the real program is in
+``tests/interop``.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ class Program:
     @property
     def projects(self) -> Any:
         return SimpleNamespace(
-            list=lambda: [SimpleNamespace(id=number, title=one[0]) for number, one in self.made.items()],
+            list=lambda: [
+                SimpleNamespace(id=number, title=one[0]) for number, one in self.made.items()
+            ],
             create=self._create,
             delete=self.made.pop,
             import_tasks=self._import,
@@ -61,7 +65,9 @@ class Program:
             del kept[-len(request) :]
             raise self.refusal
         numbers = range(len(kept) - len(request) + 1, len(kept) + 1)
-        return SimpleNamespace(**({"task_ids": list(numbers)} if return_task_ids and self.tells else {}))
+        return SimpleNamespace(
+            **({"task_ids": list(numbers)} if return_task_ids and self.tells else {})
+        )
 
     def _delete(self, number: str) -> None:
         if self.keeps:
@@ -73,14 +79,23 @@ class Program:
         for number, one in enumerate(self.made[project][2], start=1):
             if one is None:
                 continue
-            annotations = [{**each, "completed_by": 1, "was_cancelled": False} for each in one["annotations"]]
+            annotations = [
+                {**each, "completed_by": 1, "was_cancelled": False} for each in one["annotations"]
+            ]
             task = {**one, "id": number, "drafts": [], "annotations": annotations}
             yield SimpleNamespace(id=number, dict=lambda task=task: task)
 
 
 def document(name: str = "a", text: str = "a\U0001f600 flu and cold") -> Document:
-    gold = Mention(((3, 6),), "Disease", source="gold", links=(Link(id="D1", curie="MESH:D1", name="Flu", score=0.5),))
-    found = Mention(((11, 15),), "Disease", source="model", score=0.25, links=(Link(id="", nil=True),))
+    gold = Mention(
+        ((3, 6),),
+        "Disease",
+        source="gold",
+        links=(Link(id="D1", curie="MESH:D1", name="Flu", score=0.5),),
+    )
+    found = Mention(
+        ((11, 15),), "Disease", source="model", score=0.25, links=(Link(id="", nil=True),)
+    )
     return Document(id=name, text=text, mentions=(gold, found), meta={"year": "2024"})
 
 
@@ -97,7 +112,9 @@ WORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=2
 def test_offsets_and_identifiers_are_equal(data: st.DataObject, text: str) -> None:
     places = st.lists(st.integers(0, len(text)), min_size=2, max_size=6, unique=True).map(sorted)
     ends = places.map(lambda at: tuple(zip(at[::2], at[1::2], strict=False)))
-    links = st.builds(lambda one: (Link(id=one, curie=f"MESH:{one}"),), st.sampled_from(["D1", "D2"])) | st.just(())
+    links = st.builds(
+        lambda one: (Link(id=one, curie=f"MESH:{one}"),), st.sampled_from(["D1", "D2"])
+    ) | st.just(())
     mention = st.builds(
         lambda spans, kind, source, linked: Mention(spans, kind, source=source, links=linked),
         ends, st.sampled_from(["A", "B"]), st.sampled_from(["gold", "m"]), links,
@@ -181,7 +198,9 @@ def test_what_may_have_been_made_by_a_request_without_an_answer_is_said(half_ful
     assert [one.id for one in pull("mine", client=half_full)] == ["old"]
     at = sum(half_full.sent[1:-1])
     first, last = MANY[at].id, MANY[at + half_full.sent[-1] - 1].id
-    assert told.value.__notes__ == [f"tasks of the documents {first!r} to {last!r} may be in the project"]
+    assert told.value.__notes__ == [
+        f"tasks of the documents {first!r} to {last!r} may be in the project"
+    ]
 
 
 def test_tasks_whose_numbers_nobody_told_are_said(half_full: Program) -> None:
@@ -192,7 +211,9 @@ def test_tasks_whose_numbers_nobody_told_are_said(half_full: Program) -> None:
         push(MANY, "mine", client=half_full, add=True)
     left = sum(half_full.sent[1:-1])
     assert len(list(pull("mine", client=half_full))) == left + 1
-    assert told.value.__notes__ == [f"tasks of the documents '0' to '{left - 1}' may be in the project"]
+    assert told.value.__notes__ == [
+        f"tasks of the documents '0' to '{left - 1}' may be in the project"
+    ]
 
 
 def test_what_cannot_be_undone_is_said(half_full: Program) -> None:
@@ -238,25 +259,34 @@ def program(monkeypatch: pytest.MonkeyPatch) -> Program:
     return found
 
 
-def test_the_commands_bring_a_corpus_there_and_back(tmp_path: Any, cli: Callable[..., Any], program: Program) -> None:
+def test_the_commands_bring_a_corpus_there_and_back(
+    tmp_path: Any, cli: Callable[..., Any], program: Program
+) -> None:
     fascicle.write(tmp_path / "corpus.jsonl", [document("a"), document("b")])
     done = cli("label-studio", "push", "mine", tmp_path / "corpus.jsonl", "--types", "Gene,Drug")
     assert (done.code, done.out) == (0, "")
     assert "2 tasks" in done.err
     assert cli("label-studio", "pull", "mine", "-o", tmp_path / "back.jsonl").code == 0
     back = list(fascicle.read(tmp_path / "back.jsonl"))
-    assert [msgspec.structs.replace(one, events=()) for one in back] == [document("a"), document("b")]
+    assert [msgspec.structs.replace(one, events=()) for one in back] == [
+        document("a"),
+        document("b"),
+    ]
     refused = cli("label-studio", "pull", "mine", "-o", tmp_path / "back.jsonl")
     assert (refused.code, refused.err.count("\n")) == (2, 1)
 
 
-def test_the_choice_of_an_annotator_is_an_option(tmp_path: Any, cli: Callable[..., Any], program: Program) -> None:
+def test_the_choice_of_an_annotator_is_an_option(
+    tmp_path: Any, cli: Callable[..., Any], program: Program
+) -> None:
     push([document()], "mine", client=program)
     program.made[1][2][0]["annotations"] *= 2
     refused = cli("label-studio", "pull", "mine", "-o", tmp_path / "back.jsonl")
     assert refused.code == 2
     assert "--field annotator=all" in refused.err
-    done = cli("label-studio", "pull", "mine", "-o", tmp_path / "back.jsonl", "--field", "annotator=all")
+    done = cli(
+        "label-studio", "pull", "mine", "-o", tmp_path / "back.jsonl", "--field", "annotator=all"
+    )
     assert done.code == 0
 
 
@@ -272,6 +302,8 @@ def test_without_the_sdk_the_extra_is_named(refused: Callable[..., str], tmp_pat
         import label_studio_sdk  # noqa: F401
     except ImportError:
         fascicle.write(tmp_path / "corpus.jsonl", [document()])
-        assert "fascicle[label-studio]" in refused("label-studio", "push", "mine", tmp_path / "corpus.jsonl")
+        assert "fascicle[label-studio]" in refused(
+            "label-studio", "push", "mine", tmp_path / "corpus.jsonl"
+        )
     else:
         pytest.skip("label-studio-sdk is installed")

@@ -1,4 +1,6 @@
-"""What may have changed the meaning of the input is said by each command that reads it, and fails ``--strict``."""
+"""What may have changed the meaning of the input is said by each command that reads it, and
+fails ``--strict``.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from typing import Any
 import pytest
 
 PUBTATOR = (
-    "1|t|Lithium toxicity\n1|a|We saw tremor.\n1\t0\t7\tLithium\tChemical\tD1\n1\t7\t13\ttremor\tDisease\tD2\n\n"
+    "1|t|Lithium toxicity\n1|a|We saw "
+    "tremor.\n1\t0\t7\tLithium\tChemical\tD1\n1\t7\t13\ttremor\tDisease\tD2\n\n"
     "2|t|Lithium\n2|a|None.\n2\t0\t7\tLithium\tChemical\tD1\n"
 )
 SAID = "repair text-mismatch: 1 ("
@@ -23,7 +26,16 @@ STRICT = {
     "evaluate links": ("evaluate", "--links", "bad.txt", "good.jsonl"),
     "agreement": ("evaluate", "--agreement", "bad.txt", "good.jsonl"),
     "compare": ("compare", "good.jsonl", "bad.txt", "good.jsonl"),
-    "combine": ("combine", "union", "bad.txt", "good.jsonl", "-o", "out.tsv", "--allow-loss", "links"),
+    "combine": (
+        "combine",
+        "union",
+        "bad.txt",
+        "good.jsonl",
+        "-o",
+        "out.tsv",
+        "--allow-loss",
+        "links",
+    ),
     "run": ("run", "bad.txt", "--pipeline", "pipeline.toml", "-o", "out"),
 }
 
@@ -41,7 +53,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Callable[..., An
 
 
 @pytest.mark.parametrize("name", STRICT)
-def test_it_is_said_and_fails_what_is_strict(cli: Callable[..., Any], place: Path, name: str) -> None:
+def test_it_is_said_and_fails_what_is_strict(
+    cli: Callable[..., Any], place: Path, name: str
+) -> None:
     command = STRICT[name]
     result = cli(*command, "--strict")
     assert result.code == 3
@@ -61,9 +75,13 @@ def test_a_run_keeps_what_was_said_with_its_report(cli: Callable[..., Any], plac
     result = cli("run", "bad.txt", "--pipeline", "pipeline.toml", "-o", "out", "--json")
     assert result.code == 0
     assert SAID in result.err
-    assert [event[:3] for event in json.loads(result.out)["events"]] == [["repair", "text-mismatch", 1]]
+    assert [event[:3] for event in json.loads(result.out)["events"]] == [
+        ["repair", "text-mismatch", 1]
+    ]
     assert "text-mismatch" in Path("out/report.html").read_text(encoding="utf-8")
-    again = cli("run", "bad.txt", "--pipeline", "pipeline.toml", "-o", "out", "--resume", "--strict")
+    again = cli(
+        "run", "bad.txt", "--pipeline", "pipeline.toml", "-o", "out", "--resume", "--strict"
+    )
     assert (again.code, SAID in again.err) == (3, True)
 
 

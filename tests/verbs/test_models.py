@@ -14,7 +14,11 @@ from fascicle.runtime.places import shipped_models
 
 @pytest.mark.skipif(not shipped_models(), reason="no model is shipped")
 def test_types_that_a_model_keeps_apart_are_told_apart(cli: Callable[..., Any]) -> None:
-    rows = {row["name"]: row for row in json.loads(cli("models", "--json").out) if row["kind"] == "model"}
+    rows = {
+        row["name"]: row
+        for row in json.loads(cli("models", "--json").out)
+        if row["kind"] == "model"
+    }
     lines = {line.split()[0]: line for line in cli("models").out.splitlines() if "onnx" in line}
     assert sorted(rows) == sorted(lines) == sorted(shipped_models())
     for name, row in rows.items():

@@ -1,4 +1,6 @@
-"""Options that a class declares: the parser, its help, and the call of the library that are made of it."""
+"""Options that a class declares: the parser, its help, and the call of the library that are made
+of it.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,16 @@ from typing import Any
 
 import pytest
 
-from fascicle.verbs.options import ROLES, Overwrite, call, first_given, option, positive, reads, writes
+from fascicle.verbs.options import (
+    ROLES,
+    Overwrite,
+    call,
+    first_given,
+    option,
+    positive,
+    reads,
+    writes,
+)
 from fascicle.verbs.parsing import Parser, add_options, parse
 
 
@@ -62,7 +73,8 @@ def parser() -> Parser:
 def test_own_options_come_first_and_each_says_its_line(parser: Parser) -> None:
     text = " ".join(parser.format_help().split())
     places = [
-        text.index(word) for word in ("texts, and folders of texts", "where to", "the most", "replace an existing")
+        text.index(word)
+        for word in ("texts, and folders of texts", "where to", "the most", "replace an existing")
     ]
     assert places == sorted(places)
     assert "more: --share X at most 95% of it" in text
@@ -70,10 +82,27 @@ def test_own_options_come_first_and_each_says_its_line(parser: Parser) -> None:
 
 
 def test_values_are_those_of_the_command_line(parser: Parser) -> None:
-    argv = ["a", "b", "--most-of", "3", "--name", "x", "--name", "y", "--overwrite", "--level", "high"]
+    argv = [
+        "a",
+        "b",
+        "--most-of",
+        "3",
+        "--name",
+        "x",
+        "--name",
+        "y",
+        "--overwrite",
+        "--level",
+        "high",
+    ]
     found = vars(parse(parser, argv))
     assert found["files"] == ["a", "b"]
-    assert (found["most"], found["name"], found["overwrite"], found["level"]) == (3, ["x", "y"], True, "high")
+    assert (found["most"], found["name"], found["overwrite"], found["level"]) == (
+        3,
+        ["x", "y"],
+        True,
+        "high",
+    )
     assert (found["output"], found["share"]) == ("-", None)
 
 

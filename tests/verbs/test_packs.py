@@ -45,7 +45,8 @@ def build(place: Path, name: str, table: str, **columns: str) -> Path:
     kind = "" if columns else 'type = "Disease"\n'
     kinds = 'types = { Anatomy = "Anatomy", Chemical = "Chemical" }\n' if columns else ""
     (place / "sources.toml").write_text(
-        f'name = "{name}"\n[sources.own]\npath = "names.tsv"\nreader = "table"\n{kind}columns = {{ {told} }}\n{kinds}',
+        f'name = "{name}"\n[sources.own]\npath = "names.tsv"\nreader = "table"\n{kind}columns = '
+        f"{{ {told} }}\n{kinds}",
         encoding="utf-8",
     )
     build_pack(place / "sources.toml", place / "pack")
@@ -63,7 +64,10 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def found(document: Document) -> list[tuple[str, str, str]]:
-    return [(mention.text_in(document.text), mention.type, mention.source) for mention in document.mentions]
+    return [
+        (mention.text_in(document.text), mention.type, mention.source)
+        for mention in document.mentions
+    ]
 
 
 def annotated(cli: Cli, *options: object) -> list[dict[str, Any]]:
@@ -81,7 +85,9 @@ def test_a_pack_is_a_predictor(diseases: Path) -> None:
     pack = load(diseases)
     assert (pack.name, pack.types, pack.sources) == ("diseases@1", ("Disease",), ("diseases@1",))
     document = pack(TEXT)
-    assert found(document) == [(one, "Disease", "diseases@1") for one in ("larynx cancers", "HSAN", "neuralgia")]
+    assert found(document) == [
+        (one, "Disease", "diseases@1") for one in ("larynx cancers", "HSAN", "neuralgia")
+    ]
     links = [[link.curie for link in mention.links] for mention in document.mentions]
     assert links == [["MESH:D008175"], [], ["MESH:D010146"]]  # two concepts are called HSAN
 
@@ -104,7 +110,10 @@ def test_several_packs_are_one_predictor(diseases: Path, others: Path) -> None:
     ]
     again = pack(first)  # earlier mentions of both give way
     assert again.mentions == first.mentions
-    assert [event.code for event in again.events if event.code != LINKED] == ["replaced", "replaced"]
+    assert [event.code for event in again.events if event.code != LINKED] == [
+        "replaced",
+        "replaced",
+    ]
     assert again.origins == first.origins
     with pytest.raises(UsageError, match="others@2"):
         load([others, others])
@@ -135,8 +144,13 @@ def test_several_models_that_are_no_packs_are_refused(diseases: Path) -> None:
 def test_annotate_with_packs(cli: Cli, diseases: Path, others: Path) -> None:
     (_, first, *rest) = annotated(cli, "--model", diseases, "--model", others)
     assert {first["source"]} | {one["source"] for one in rest} == {"diseases@1", "others@2"}
-    assert surfaces(annotated(cli, "--model", others)) == [("Aspirin", "Chemical"), ("larynx cancers", "Chemical")]
-    assert surfaces(annotated(cli, "--model", others, "--only", "Anatomy")) == [("larynx", "Anatomy")]
+    assert surfaces(annotated(cli, "--model", others)) == [
+        ("Aspirin", "Chemical"),
+        ("larynx cancers", "Chemical"),
+    ]
+    assert surfaces(annotated(cli, "--model", others, "--only", "Anatomy")) == [
+        ("larynx", "Anatomy")
+    ]
     assert ("larynx", "Anatomy") in surfaces(annotated(cli, "--model", others, "--nested"))
     likely = annotated(cli, "--model", diseases, "--min-score", "0.9")
     assert all(one["score"] >= 0.9 for one in likely)
@@ -144,7 +158,9 @@ def test_annotate_with_packs(cli: Cli, diseases: Path, others: Path) -> None:
     assert len(annotated(cli, "--model", diseases, "--min-score", "0")) >= len(likely)
 
 
-def test_a_format_of_one_source_has_those_of_all_packs(cli: Cli, diseases: Path, others: Path, tmp_path: Path) -> None:
+def test_a_format_of_one_source_has_those_of_all_packs(
+    cli: Cli, diseases: Path, others: Path, tmp_path: Path
+) -> None:
     gold = Document(id="d", text=TEXT, mentions=(Mention(((0, 7),), "Chemical"),))
     fascicle.write(tmp_path / "in.jsonl", [gold])
     models = ("--model", diseases, "--model", others)
@@ -158,11 +174,17 @@ def test_a_format_of_one_source_has_those_of_all_packs(cli: Cli, diseases: Path,
     assert list(fascicle.read(tmp_path / "again.jsonl")) == [whole]
 
 
-def test_what_is_for_packs_alone_and_what_is_not(cli: Cli, refused: Refused, diseases: Path, tmp_path: Path) -> None:
+def test_what_is_for_packs_alone_and_what_is_not(
+    cli: Cli, refused: Refused, diseases: Path, tmp_path: Path
+) -> None:
     assert "--nested" in refused("annotate", "--text", "a", "--nested")
     assert "biomed" in refused("annotate", "--text", "a", "--model", "biomed", "--model", diseases)
-    assert "term pack" in refused("annotate", "--text", "a", "--model", diseases, "--types", "types.toml")
-    assert "Disease" in refused("annotate", "--text", "a", "--model", diseases, "--only", "Diseases")
+    assert "term pack" in refused(
+        "annotate", "--text", "a", "--model", diseases, "--types", "types.toml"
+    )
+    assert "Disease" in refused(
+        "annotate", "--text", "a", "--model", diseases, "--only", "Diseases"
+    )
     gold = tmp_path / "gold.jsonl"
     fascicle.write(gold, [Document(id="d", text="pain", mentions=(Mention(((0, 4),), "Disease"),))])
     asked = ("--model", diseases, "--distributions", tmp_path / "d.jsonl")
@@ -176,7 +198,11 @@ def test_evaluate_a_pack(cli: Cli, diseases: Path, tmp_path: Path) -> None:
     fascicle.write(tmp_path / "gold.jsonl", [Document(id="d", text=TEXT, mentions=mentions)])
     done = cli("evaluate", tmp_path / "gold.jsonl", "--model", diseases, "--json")
     assert done.code == 0, done.err
-    (scores,) = json.loads(done.out).values() if "micro" not in json.loads(done.out) else (json.loads(done.out),)
+    (scores,) = (
+        json.loads(done.out).values()
+        if "micro" not in json.loads(done.out)
+        else (json.loads(done.out),)
+    )
     assert (scores["micro"]["precision"], scores["micro"]["recall"]) == (pytest.approx(2 / 3), 1.0)
 
 
@@ -221,14 +247,21 @@ def test_a_damaged_manifest_is_refused(refused: Refused, tmp_path: Path, content
     own = tmp_path / "own.tsv"
     own.write_text("Drug\taspirin\n", encoding="utf-8")
     for more in ((), ("--also", own)):
-        assert "is not the manifest of a term pack" in refused("annotate", "--text", "x", "--model", pack, *more)
+        assert "is not the manifest of a term pack" in refused(
+            "annotate", "--text", "x", "--model", pack, *more
+        )
 
 
 @pytest.mark.skipif(not shipped_packs(), reason="no pack ships with the package")
-def test_a_pack_of_an_earlier_release_is_named_wherever_a_pack_is(refused: Refused, tmp_path: Path) -> None:
+def test_a_pack_of_an_earlier_release_is_named_wherever_a_pack_is(
+    refused: Refused, tmp_path: Path
+) -> None:
     place = tmp_path / "in.txt"
     place.write_text("fever", encoding="utf-8")
-    said = f"this release ships {shipped_packs()[-1]} in place of basic@1: give basic, or a copy of the earlier folder"
+    said = (
+        f"this release ships {shipped_packs()[-1]} in place of basic@1: give basic, or a copy "
+        "of the earlier folder"
+    )
     assert said in refused("annotate", place, "--model", "basic@1")
     assert said in refused("annotate", place, "--model", "basic", "--link", "basic@1")
     assert said in refused("link", place, "--linker", "basic@1")

@@ -93,26 +93,40 @@ WRITING = [command for command in COMMANDS if options(command, writes, fills)]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_every_option_that_may_name_a_place_says_what_becomes_of_it(command: tuple[str, ...]) -> None:
+def test_every_option_that_may_name_a_place_says_what_becomes_of_it(
+    command: tuple[str, ...],
+) -> None:
     for action in COMMANDS[command]._actions:
         takes_any_text = action.type in (None, str) and action.choices is None and action.nargs != 0
         if takes_any_text:
-            assert action.dest in NO_PLACES, f"{action.option_strings or action.dest}: give it a type of places.py"
-    outputs = [action for action in COMMANDS[command]._actions if action.dest in ("output", "results", "report")]
+            assert action.dest in NO_PLACES, (
+                f"{action.option_strings or action.dest}: give it a type of places.py"
+            )
+    outputs = [
+        action
+        for action in COMMANDS[command]._actions
+        if action.dest in ("output", "results", "report")
+    ]
     assert all(action.type in (writes, fills) for action in outputs)
     assert all(
-        action.type in ROLES for action in COMMANDS[command]._actions if action.dest in ("files", "gold", "model")
+        action.type in ROLES
+        for action in COMMANDS[command]._actions
+        if action.dest in ("files", "gold", "model")
     )
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_an_empty_name_is_no_place(command: tuple[str, ...]) -> None:
-    """It comes from an unset variable of a script, and standard output is not what the user meant."""
+    """It comes from an unset variable of a script, and standard output is not what the user
+    meant.
+    """
     for action in options(command, *ROLES):
         if action.option_strings:
             alone = Parser(prog="fascicle")
             alone._add_action(copy(action))
-            with pytest.raises(UsageError, match=f"{action.option_strings[-1]} was given an empty name"):
+            with pytest.raises(
+                UsageError, match=f"{action.option_strings[-1]} was given an empty name"
+            ):
                 parse(alone, [action.option_strings[-1], ""])
 
 
@@ -124,7 +138,9 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("thesis.docx", "notes.md", ".hidden", "sub/deep.txt", "other.tsv", "model.json"):
         (folder / name).write_text(f"years of work: {name}\n", encoding="utf-8")
     for number, name in enumerate(("gold.tsv", "sub/gold.jsonl", "a.txt")):
-        (folder / name).write_text("aspirin\tB-Chemical\ncaused\tO\npain\tB-Disease\n", encoding="utf-8")
+        (folder / name).write_text(
+            "aspirin\tB-Chemical\ncaused\tO\npain\tB-Disease\n", encoding="utf-8"
+        )
         (folder / name).chmod((0o640, 0o600, 0o644)[number])
     monkeypatch.chdir(folder)
     return folder
@@ -172,7 +188,9 @@ ALIASES: dict[str, Callable[[Path], str]] = {
 
 
 def argv(command: tuple[str, ...], given: dict[str, str], *, overwrite: bool) -> list[str]:
-    """A call with what is given by the names of options, and something for all else that is required."""
+    """A call with what is given by the names of options, and something for all else that is
+    required.
+    """
     positional, named = [], []
     for action in COMMANDS[command]._actions:
         if action.dest in given:
@@ -189,8 +207,15 @@ def argv(command: tuple[str, ...], given: dict[str, str], *, overwrite: bool) ->
             named += [action.option_strings[-1], value]
         else:
             positional.append(value)
-    has_overwrite = any("--overwrite" in action.option_strings for action in COMMANDS[command]._actions)
-    return [*command, *positional, *named, *(["--overwrite"] if overwrite and has_overwrite else [])]
+    has_overwrite = any(
+        "--overwrite" in action.option_strings for action in COMMANDS[command]._actions
+    )
+    return [
+        *command,
+        *positional,
+        *named,
+        *(["--overwrite"] if overwrite and has_overwrite else []),
+    ]
 
 
 GRID = [
@@ -222,10 +247,18 @@ def test_an_output_is_never_an_input(
             Path(made).unlink(missing_ok=True)
 
 
-@pytest.mark.parametrize("command", [c for c in WRITING if len(options(c, writes, fills)) > 1], ids=" ".join)
-def test_two_outputs_are_two_places(desk: Path, command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "command", [c for c in WRITING if len(options(c, writes, fills)) > 1], ids=" ".join
+)
+def test_two_outputs_are_two_places(
+    desk: Path, command: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
     before = snapshot(desk)
-    for one, two in (("new.html", "new.html"), ("new.html", "./sub/../new.html"), ("notes.md", "notes.md")):
+    for one, two in (
+        ("new.html", "new.html"),
+        ("new.html", "./sub/../new.html"),
+        ("notes.md", "notes.md"),
+    ):
         first, second = options(command, writes, fills)[:2]
         call = argv(command, {first.dest: one, second.dest: two}, overwrite=True)
         assert main(call) == 2
@@ -234,11 +267,22 @@ def test_two_outputs_are_two_places(desk: Path, command: tuple[str, ...], capsys
 
 
 @pytest.mark.parametrize("command", WRITING, ids=" ".join)
-def test_nothing_is_written_into_the_folder_of_a_model(desk: Path, command: tuple[str, ...]) -> None:
+def test_nothing_is_written_into_the_folder_of_a_model(
+    desk: Path, command: tuple[str, ...]
+) -> None:
     before = snapshot(desk)
     for read in options(command, reads):
         for written in options(command, writes, fills):
-            assert main(argv(command, {read.dest: str(desk), written.dest: "sub/new.html"}, overwrite=True)) == 2
+            assert (
+                main(
+                    argv(
+                        command,
+                        {read.dest: str(desk), written.dest: "sub/new.html"},
+                        overwrite=True,
+                    )
+                )
+                == 2
+            )
             assert snapshot(desk) == before
 
 
@@ -249,14 +293,18 @@ def test_what_lies_in_a_folder_that_is_read_is_not_replaced(desk: Path) -> None:
     (desk / "sub" / "linked.txt").symlink_to(desk / "notes.md")
     before = snapshot(desk)
     for place in ("sub/deep.txt", "elsewhere/deep.txt", "hard.txt", "notes.md"):
-        assert main(["corpus", "convert", "sub", "-o", place, "--format", "jsonl", "--overwrite"]) == 2
+        assert (
+            main(["corpus", "convert", "sub", "-o", place, "--format", "jsonl", "--overwrite"]) == 2
+        )
         assert snapshot(desk) == before
     assert main(["corpus", "convert", "sub", "-o", "sub/new.jsonl", "--input-format", "plain"]) == 0
     assert unchanged(before, desk)
 
 
 def test_a_folder_is_filled_without_its_other_files(desk: Path) -> None:
-    """The names of these files come from the inputs: an existing one is replaced only if this command wrote it."""
+    """The names of these files come from the inputs: an existing one is replaced only if this
+    command wrote it.
+    """
     (desk / "model.json").unlink()
     (desk / "sub" / "a.jsonl").write_text("mine", encoding="utf-8")
     before = snapshot(desk)
@@ -282,17 +330,46 @@ def test_standard_streams_are_inputs_and_outputs_too(desk: Path) -> None:
 
     def run(*call: str, **streams: object) -> int:
         command = [sys.executable, "-m", "fascicle", *call]
-        return subprocess.run(command, env=environment, stderr=subprocess.DEVNULL, check=False, **streams).returncode  # type: ignore[call-overload, no-any-return]
+        return subprocess.run(
+            command, env=environment, stderr=subprocess.DEVNULL, check=False, **streams
+        ).returncode  # type: ignore[call-overload, no-any-return]
 
     with Path("a.txt").open("rb") as stream:
-        assert run("corpus", "convert", "-", "-o", "a.txt", "--format", "records", "--overwrite", stdin=stream) == 2
+        assert (
+            run(
+                "corpus",
+                "convert",
+                "-",
+                "-o",
+                "a.txt",
+                "--format",
+                "records",
+                "--overwrite",
+                stdin=stream,
+            )
+            == 2
+        )
     with Path("gold.tsv").open("ab") as stream:
         assert run("corpus", "stats", "gold.tsv", stdout=stream) == 2
     assert snapshot(desk) == before
 
 
 def test_devices_are_no_places(desk: Path) -> None:
-    assert main(["corpus", "check", "gold.tsv", "-o", "/dev/null", "--exclude-list", "/dev/null", "--overwrite"]) == 0
+    assert (
+        main(
+            [
+                "corpus",
+                "check",
+                "gold.tsv",
+                "-o",
+                "/dev/null",
+                "--exclude-list",
+                "/dev/null",
+                "--overwrite",
+            ]
+        )
+        == 0
+    )
 
 
 def test_the_calls_for_inputs_and_outputs_grow_with_their_number(tmp_path: Path) -> None:
@@ -305,7 +382,8 @@ def test_the_calls_for_inputs_and_outputs_grow_with_their_number(tmp_path: Path)
         inputs = Inputs.of(names)
         for place in outputs:
             inputs.refuse(place)
-    assert sum(entry.callcount for entry in profile.getstats()) < 1_000 * len(names)  # and not with its square
+    # and not with its square
+    assert sum(entry.callcount for entry in profile.getstats()) < 1_000 * len(names)
     with pytest.raises(OutputError):
         inputs.refuse(names[-1])
     with pytest.raises(OutputError):
@@ -327,9 +405,16 @@ def vocabulary(corpus: Path) -> Path:
     """The sources of a small term pack, in a folder of their own."""
     place = corpus.parent / "vocabulary"
     place.mkdir(exist_ok=True)
-    (place / "names.tsv").write_text("id\tname\nMESH:D001241\taspirin\nMESH:D002110\tcaffeine\n", encoding="utf-8")
-    table = 'path = "names.tsv"\nreader = "table"\ntype = "Chemical"\ncolumns = { id = "id", name = "name" }\n'
-    (place / "sources.toml").write_text(f'name = "toy"\n\n[sources.names]\n{table}', encoding="utf-8")
+    (place / "names.tsv").write_text(
+        "id\tname\nMESH:D001241\taspirin\nMESH:D002110\tcaffeine\n", encoding="utf-8"
+    )
+    table = (
+        'path = "names.tsv"\nreader = "table"\ntype = "Chemical"\ncolumns = { id = "id", '
+        'name = "name" }\n'
+    )
+    (place / "sources.toml").write_text(
+        f'name = "toy"\n\n[sources.names]\n{table}', encoding="utf-8"
+    )
     return place / "sources.toml"
 
 
@@ -357,7 +442,14 @@ FOLDERS: dict[tuple[str, ...], Callable[[Path, Path], list[object]]] = {
     ("ensemble",): lambda run, corpus: ["union", run / "best", "biomed"],
     ("index", "build"): lambda run, corpus: [vocabulary(corpus)],
     ("index", "extend"): lambda run, corpus: [
-        *(pack(corpus), vocabulary(corpus).parent / "names.tsv", "--type", "Chemical", "--linker", linker(corpus))
+        *(
+            pack(corpus),
+            vocabulary(corpus).parent / "names.tsv",
+            "--type",
+            "Chemical",
+            "--linker",
+            linker(corpus),
+        )
     ],
     ("linker", "fit"): lambda run, corpus: [pack(corpus)],
 }
@@ -365,7 +457,11 @@ FOLDERS: dict[tuple[str, ...], Callable[[Path, Path], list[object]]] = {
 
 @pytest.mark.parametrize("command", FOLDERS, ids=" ".join)
 def test_a_folder_of_the_user_is_refused_with_three_names(
-    desk: Path, command: tuple[str, ...], trained: Path, toy_corpus: Path, capsys: pytest.CaptureFixture[str]
+    desk: Path,
+    command: tuple[str, ...],
+    trained: Path,
+    toy_corpus: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     shutil.copytree(desk / "sub", desk / "mine")
     for name in ("one.txt", "two.md", "three.png"):
@@ -374,7 +470,13 @@ def test_a_folder_of_the_user_is_refused_with_three_names(
         (folder / "x").write_text("of another command", encoding="utf-8")
     before = snapshot(desk)
     for place in ("mine", ".", "written", str(desk), ".."):
-        call = [*command, *map(str, FOLDERS[command](trained, toy_corpus)), "-o", place, "--overwrite"]
+        call = [
+            *command,
+            *map(str, FOLDERS[command](trained, toy_corpus)),
+            "-o",
+            place,
+            "--overwrite",
+        ]
         capsys.readouterr()
         assert main(call) == 2, call
         said = capsys.readouterr().err
@@ -407,17 +509,52 @@ FILES: dict[tuple[str, ...], Callable[[Path, Path], list[object]]] = {
     ("corpus", "convert"): lambda run, corpus: [corpus, "-o", "new.jsonl"],
     ("corpus", "check"): lambda run, corpus: [corpus, "-o", "new.md", "--exclude-list", "new.tsv"],
     ("evaluate",): lambda run, corpus: [
-        *(corpus, corpus, "--report", "new.json", "--model", run / "best", "--distributions", "new.jsonl")
+        *(
+            corpus,
+            corpus,
+            "--report",
+            "new.json",
+            "--model",
+            run / "best",
+            "--distributions",
+            "new.jsonl",
+        )
     ],
-    ("compare",): lambda run, corpus: [corpus, "one.tsv", "two.tsv", "-o", "new.md", "--gold-format", "conll"],
+    ("compare",): lambda run, corpus: [
+        corpus,
+        "one.tsv",
+        "two.tsv",
+        "-o",
+        "new.md",
+        "--gold-format",
+        "conll",
+    ],
     ("combine",): lambda run, corpus: ["union", "one.tsv", "two.tsv", "-o", "new.tsv"],
-    ("vectors",): lambda run, corpus: [corpus, "-o", "new.vec", "--dimension", "2", "--passes", "1"],
+    ("vectors",): lambda run, corpus: [
+        corpus,
+        "-o",
+        "new.vec",
+        "--dimension",
+        "2",
+        "--passes",
+        "1",
+    ],
     ("plot",): lambda run, corpus: ["learning", run, "-o", "new.svg"],
     ("init",): lambda run, corpus: [corpus, "--dev", corpus, "-o", "new.toml"],
     ("index", "export"): lambda run, corpus: [pack(corpus), "-o", "new.tsv"],
     ("index", "curate"): lambda run, corpus: [pack(corpus), "--corpus", corpus, "-o", "new.tsv"],
     ("link",): lambda run, corpus: [
-        *(corpus, "--pack", pack(corpus), "--linker", linker(corpus), "-o", "new.jsonl", "--input-format", "conll")
+        *(
+            corpus,
+            "--pack",
+            pack(corpus),
+            "--linker",
+            linker(corpus),
+            "-o",
+            "new.jsonl",
+            "--input-format",
+            "conll",
+        )
     ],
 }
 # Commands whose output is no file that --overwrite replaces, and what tests them.
@@ -430,7 +567,10 @@ ELSEWHERE = {
     ("curation", "backup"): "test_curation.py",
     ("curation", "export"): "test_curation.py",
     ("index", "fetch"): "it needs a publisher: tasks/test_index_fetch.py",
-    ("label-studio", "pull"): "it needs Label Studio: test_label_studio.py, interop/test_label_studio_commands.py",
+    (
+        "label-studio",
+        "pull",
+    ): "it needs Label Studio: test_label_studio.py, interop/test_label_studio_commands.py",
     ("serve",): "folders are filled, never replaced: serving/test_jobs.py, serving/curation/",
     ("train",): "a run folder must be new: test_a_folder_of_a_run_is_new_or_its_own",
     ("pretrain",): "a run folder must be new: training/test_pretraining.py",
@@ -453,7 +593,10 @@ def test_a_command_writes_what_it_is_asked_for_and_nothing_else(
     if command == ("plot",):
         pytest.importorskip("matplotlib")
     header = "document\ttype\tstart\tend\tscore\n"
-    for name, line in (("one.tsv", "toy:1\tDisease\t16\t27\t\n"), ("two.tsv", "toy:1\tDisease\t16\t20\t\n")):
+    for name, line in (
+        ("one.tsv", "toy:1\tDisease\t16\t27\t\n"),
+        ("two.tsv", "toy:1\tDisease\t16\t20\t\n"),
+    ):
         (desk / name).write_text(header + line, encoding="utf-8")
     before, run = snapshot(desk), snapshot(trained)
     call = [*command, *map(str, FILES[command](trained, toy_corpus))]
@@ -480,7 +623,11 @@ def test_a_folder_of_a_run_is_new_or_its_own(
     desk: Path, command: tuple[str, ...], tiny_encoder: Path, toy_corpus: Path
 ) -> None:
     tables = f'[corpus]\ntrain = "{toy_corpus}"\ndev = "{toy_corpus}"\n'
-    model = f'[model]\nencoder = "{tiny_encoder}"\n' if command == ("train",) else '[vectors]\npath = "toy.vec"\n'
+    model = (
+        f'[model]\nencoder = "{tiny_encoder}"\n'
+        if command == ("train",)
+        else '[vectors]\npath = "toy.vec"\n'
+    )
     (desk / "recipe.toml").write_text(f'name = "x"\n{tables}{model}', encoding="utf-8")
     before = snapshot(desk)
     for place in ("sub", ".", "..", "a.txt", "recipe.toml", str(desk)):
@@ -503,7 +650,9 @@ def test_nothing_is_written_into_a_model_that_is_no_input(tmp_path: Path, what: 
     ):
         (model / what).write_text(content, encoding="utf-8")
         for place in places:
-            with pytest.raises(OutputError, match="a model or a pack") if is_model else nullcontext():
+            with (
+                pytest.raises(OutputError, match="a model or a pack") if is_model else nullcontext()
+            ):
                 Inputs.of([]).refuse(place)
     for place in (model, tmp_path / "run" / "x.tsv", tmp_path / "link.tsv"):
         Inputs.of([]).refuse(place)

@@ -1,4 +1,6 @@
-"""``fascicle plot`` and ``fascicle evaluate --model``: from a model to a picture, and every misuse in one sentence."""
+"""``fascicle plot`` and ``fascicle evaluate --model``: from a model to a picture, and every
+misuse in one sentence.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,9 @@ def test_a_picture_twice_has_the_same_bytes(
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_a_training_and_its_model_are_drawn(cli: Cli, tiny_run: Path, toy_corpus: Path, tmp_path: Path) -> None:
+def test_a_training_and_its_model_are_drawn(
+    cli: Cli, tiny_run: Path, toy_corpus: Path, tmp_path: Path
+) -> None:
     assert cli("plot", "learning", tiny_run, "-o", tmp_path / "l.svg").code == 0
     assert (tmp_path / "l.svg").read_text(encoding="utf-8").startswith("<svg")
     gold, options = toy_corpus, ("--documents", "sentence", "--model", tiny_run / "best")
@@ -65,7 +69,8 @@ def test_a_training_and_its_model_are_drawn(cli: Cli, tiny_run: Path, toy_corpus
     assert (header.family, header.definition, len(found)) == ("softmax", "tag-path", 18)
     for entry in found:
         assert entry.found
-        mine = entry.probabilities[1 + header.types.index(entry.type)]  # may be below none: of all paths, one is best
+        # may be below none: of all paths, one is best
+        mine = entry.probabilities[1 + header.types.index(entry.type)]
         assert mine == max(entry.probabilities[1:])
         assert sum(entry.probabilities) == pytest.approx(1.0, abs=1e-5)
     assert cli("plot", "violin", tmp_path / "d.jsonl", "-o", tmp_path / "v.svg").code == 0
@@ -73,9 +78,14 @@ def test_a_training_and_its_model_are_drawn(cli: Cli, tiny_run: Path, toy_corpus
     assert json.loads(plain.out)["micro"] == scores
 
 
-def test_a_model_beside_the_file_of_its_predictions(cli: Cli, tiny_run: Path, toy_corpus: Path, tmp_path: Path) -> None:
+def test_a_model_beside_the_file_of_its_predictions(
+    cli: Cli, tiny_run: Path, toy_corpus: Path, tmp_path: Path
+) -> None:
     model, documents = tiny_run / "best", ("--documents", "sentence")
-    assert cli("annotate", toy_corpus, *documents, "--model", model, "-o", tmp_path / "p.tsv").code == 0
+    assert (
+        cli("annotate", toy_corpus, *documents, "--model", model, "-o", tmp_path / "p.tsv").code
+        == 0
+    )
     result = cli("evaluate", toy_corpus, tmp_path / "p.tsv", *documents, "--model", model, "--json")
     one, two = json.loads(result.out)["systems"]
     assert (one["name"], two["name"]) == ("p", "tiny")
@@ -85,14 +95,28 @@ def test_a_model_beside_the_file_of_its_predictions(cli: Cli, tiny_run: Path, to
 @needs_shipped
 def test_an_exported_model_and_mentions_that_it_cannot_return(cli: Cli, tmp_path: Path) -> None:
     text = "Lithium caused acute renal failure in BRCA1 carriers."
-    spans = {((0, 7),): "Chemical", ((15, 34),): "Disease", ((38, 43),): "Variant", ((0, 3),): "Chemical"}
-    mentions = (*(Mention(s, t) for s, t in spans.items()), Mention(((15, 20), (27, 34)), "Disease"))
-    write_documents(tmp_path / "gold.fascicle.jsonl", [Document(id="1", text=text, mentions=mentions)])
+    spans = {
+        ((0, 7),): "Chemical",
+        ((15, 34),): "Disease",
+        ((38, 43),): "Variant",
+        ((0, 3),): "Chemical",
+    }
+    mentions = (
+        *(Mention(s, t) for s, t in spans.items()),
+        Mention(((15, 20), (27, 34)), "Disease"),
+    )
+    write_documents(
+        tmp_path / "gold.fascicle.jsonl", [Document(id="1", text=text, mentions=mentions)]
+    )
     path = tmp_path / "d.jsonl.gz"
-    result = cli("evaluate", tmp_path / "gold.fascicle.jsonl", "--model", "biomed", "--distributions", path)
+    result = cli(
+        "evaluate", tmp_path / "gold.fascicle.jsonl", "--model", "biomed", "--distributions", path
+    )
     assert result.code == 0
     assert "3 of 5 gold mentions have no probability" in result.err
-    reasons = {(entry.type, entry.spans): entry.unreachable for entry in read_distributions(path)[1]}
+    reasons = {
+        (entry.type, entry.spans): entry.unreachable for entry in read_distributions(path)[1]
+    }
     assert reasons == {
         ("Chemical", ((0, 7),)): "",
         ("Disease", ((15, 34),)): "",
@@ -105,22 +129,32 @@ def test_an_exported_model_and_mentions_that_it_cannot_return(cli: Cli, tmp_path
 
 def test_misuse_of_evaluate(refused: Refused, toy_corpus: Path, tmp_path: Path) -> None:
     assert "name prediction files, or a model" in refused("evaluate", toy_corpus)
-    assert "--model MODEL too" in refused("evaluate", toy_corpus, toy_corpus, "--distributions", tmp_path / "d.jsonl")
+    assert "--model MODEL too" in refused(
+        "evaluate", toy_corpus, toy_corpus, "--distributions", tmp_path / "d.jsonl"
+    )
     assert "--model MODEL too" in refused("evaluate", toy_corpus, toy_corpus, "--threads", 1)
-    wrong = refused("evaluate", toy_corpus, "--model", "biomed", "--distributions", tmp_path / "d.json")
+    wrong = refused(
+        "evaluate", toy_corpus, "--model", "biomed", "--distributions", tmp_path / "d.json"
+    )
     assert "must end with .jsonl or .jsonl.gz" in wrong
     (tmp_path / "d.jsonl").touch()
-    there = refused("evaluate", toy_corpus, "--model", "biomed", "--distributions", tmp_path / "d.jsonl")
+    there = refused(
+        "evaluate", toy_corpus, "--model", "biomed", "--distributions", tmp_path / "d.jsonl"
+    )
     assert "exists already" in there
     assert "there is no model" in refused("evaluate", toy_corpus, "--model", "nothing")
 
 
-def test_misuse_of_plot(refused: Refused, distributions: Path, toy_corpus: Path, tmp_path: Path) -> None:
+def test_misuse_of_plot(
+    refused: Refused, distributions: Path, toy_corpus: Path, tmp_path: Path
+) -> None:
     out = ("-o", tmp_path / "a.svg")
     assert "did you mean violin?" in refused("plot", "violins", distributions, *out)
     assert "nothing to draw" in refused("plot", "pca", *out)
     assert "2 inputs" in refused("plot", "pca", distributions, distributions, *out)
-    assert "must end with .svg, .png, .pdf" in refused("plot", "pca", distributions, "-o", tmp_path / "a.gif")
+    assert "must end with .svg, .png, .pdf" in refused(
+        "plot", "pca", distributions, "-o", tmp_path / "a.gif"
+    )
     assert "-o" in refused("plot", "pca", distributions)
     (tmp_path / "there.svg").touch()
     assert "exists already" in refused("plot", "pca", distributions, "-o", tmp_path / "there.svg")
@@ -131,7 +165,10 @@ def test_misuse_of_plot(refused: Refused, distributions: Path, toy_corpus: Path,
     assert "not a run folder" in refused("plot", "learning", distributions, *out)
     assert "incomplete" in refused("plot", "learning", tmp_path, *out)
     one = Header(model="m", family="span", definition="softmax", types=("A",))
-    entries = [Entry(document="1", spans=((0, 1),), type="A", found=True, probabilities=(1 - p, p)) for p in (0.2, 0.9)]
+    entries = [
+        Entry(document="1", spans=((0, 1),), type="A", found=True, probabilities=(1 - p, p))
+        for p in (0.2, 0.9)
+    ]
     write(tmp_path / "one.jsonl", one, entries)
     assert "two directions" in refused("plot", "pca", tmp_path / "one.jsonl", *out)
     assert not (tmp_path / "a.svg").exists()
@@ -140,7 +177,8 @@ def test_misuse_of_plot(refused: Refused, distributions: Path, toy_corpus: Path,
 def test_one_type_can_be_drawn_as_a_violin(cli: Cli, tmp_path: Path) -> None:
     header = Header(model="m", family="span", definition="softmax", types=("A",))
     entries = [
-        Entry(document="1", spans=((0, 1),), type="A", found=p > 0.5, probabilities=(1 - p, p)) for p in (0.2, 0.9)
+        Entry(document="1", spans=((0, 1),), type="A", found=p > 0.5, probabilities=(1 - p, p))
+        for p in (0.2, 0.9)
     ]
     write(tmp_path / "one.jsonl", header, entries)
     for kind in ("violin", "volcano"):
@@ -153,9 +191,13 @@ Evaluated = Callable[..., Path]
 @pytest.fixture
 def evaluated(cli: Cli, tmp_path: Path) -> Evaluated:
     """Writes the report of some systems as JSON; each is given by the scores of its mentions."""
-    text, places = "aspirin for pain or fever", ((0, 7, "Chemical"), (12, 16, "Disease"), (20, 25, "Disease"))
+    text, places = (
+        "aspirin for pain or fever",
+        ((0, 7, "Chemical"), (12, 16, "Disease"), (20, 25, "Disease")),
+    )
     gold = [
-        Document(id=str(i), text=text, mentions=tuple(Mention(((a, b),), t) for a, b, t in places)) for i in range(3)
+        Document(id=str(i), text=text, mentions=tuple(Mention(((a, b),), t) for a, b, t in places))
+        for i in range(3)
     ]
     write_documents(tmp_path / "gold.fascicle.jsonl", gold)
 
@@ -170,7 +212,9 @@ def evaluated(cli: Cli, tmp_path: Path) -> Evaluated:
             found = [Document(id=one.id, text=text, mentions=tuple(said)) for one in gold]
             write_predictions(paths[-1], map(make_prediction, found), overwrite=True)
         report = tmp_path / "report.json"
-        result = cli("evaluate", tmp_path / "gold.fascicle.jsonl", *paths, "--report", report, "--overwrite")
+        result = cli(
+            "evaluate", tmp_path / "gold.fascicle.jsonl", *paths, "--report", report, "--overwrite"
+        )
         assert result.code == 0, result.err
         return report
 
@@ -190,7 +234,9 @@ def test_a_report_is_drawn_twice_with_the_same_bytes(
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_systems_of_a_report_are_chosen_in_order(cli: Cli, tmp_path: Path, evaluated: Evaluated) -> None:
+def test_systems_of_a_report_are_chosen_in_order(
+    cli: Cli, tmp_path: Path, evaluated: Evaluated
+) -> None:
     report = evaluated(one=[0.9, 0.8, 0.4], two=[0.7], three=[0.6, 0.6])
     pictures = {
         names: cli("plot", "heat", report, "-o", tmp_path / f"{names}.svg", *options).code
@@ -206,7 +252,9 @@ def test_systems_of_a_report_are_chosen_in_order(cli: Cli, tmp_path: Path, evalu
     assert len(set(pictures.values())) == 3
 
 
-def test_what_a_report_cannot_show_is_said(cli: Cli, refused: Refused, tmp_path: Path, evaluated: Evaluated) -> None:
+def test_what_a_report_cannot_show_is_said(
+    cli: Cli, refused: Refused, tmp_path: Path, evaluated: Evaluated
+) -> None:
     out = ("-o", tmp_path / "a.svg")
     bare = evaluated(scored=[0.5, 0.4], bare=[None, None])
     result = cli("plot", "reliability", bare, "-o", tmp_path / "half.svg")
@@ -222,12 +270,16 @@ def test_what_a_report_cannot_show_is_said(cli: Cli, refused: Refused, tmp_path:
     assert all(part in message for part in ("two systems", "only bare", "prediction files"))
     assert "'nobody' was asked for" in refused("plot", "scores", bare, *out, "--system", "nobody")
     scores = tmp_path / "scores.json"
-    scores.write_text(cli("evaluate", tmp_path / "gold.fascicle.jsonl", tmp_path / "bare.jsonl", "--json").out)
+    scores.write_text(
+        cli("evaluate", tmp_path / "gold.fascicle.jsonl", tmp_path / "bare.jsonl", "--json").out
+    )
     assert "it has no key fascicle_report" in refused("plot", "scores", scores, *out)
     assert not (tmp_path / "a.svg").exists()
 
 
-def test_many_systems_of_a_report(cli: Cli, refused: Refused, tmp_path: Path, evaluated: Evaluated) -> None:
+def test_many_systems_of_a_report(
+    cli: Cli, refused: Refused, tmp_path: Path, evaluated: Evaluated
+) -> None:
     report = evaluated(**{f"s{i}": [0.5, 0.4] for i in range(15)})
     for kind in ("confusion", "scores"):
         message = refused("plot", kind, report, "-o", tmp_path / "a.svg")
@@ -237,7 +289,9 @@ def test_many_systems_of_a_report(cli: Cli, refused: Refused, tmp_path: Path, ev
     assert cli("plot", "confusion", report, "-o", tmp_path / "b.svg", *few).code == 0
 
 
-def test_a_system_is_chosen_of_a_report_only(refused: Refused, distributions: Path, tmp_path: Path) -> None:
+def test_a_system_is_chosen_of_a_report_only(
+    refused: Refused, distributions: Path, tmp_path: Path
+) -> None:
     message = refused("plot", "pca", distributions, "-o", tmp_path / "a.svg", "--system", "m")
     assert "choose no system" in message
 
@@ -245,7 +299,9 @@ def test_a_system_is_chosen_of_a_report_only(refused: Refused, distributions: Pa
 def test_notes_do_nothing_to_a_terminal(cli: Cli, tmp_path: Path) -> None:
     name = "\x1b[31mred\nfascicle: error"
     mentions = (Mention(((0, 4),), name), Mention(((5, 9),), "A"))
-    write_documents(tmp_path / "g.fascicle.jsonl", [Document(id="1", text="some text", mentions=mentions)])
+    write_documents(
+        tmp_path / "g.fascicle.jsonl", [Document(id="1", text="some text", mentions=mentions)]
+    )
     report = tmp_path / "r.json"
     gold = tmp_path / "g.fascicle.jsonl"
     assert cli("evaluate", gold, gold, "--report", report).code == 0
@@ -262,11 +318,15 @@ def test_without_matplotlib_the_extra_is_named(
 
 
 def test_the_page_has_every_kind() -> None:
-    page = (Path(__file__).resolve().parents[2] / "docs" / "pictures.md").read_text(encoding="utf-8")
+    page = (Path(__file__).resolve().parents[2] / "docs" / "pictures.md").read_text(
+        encoding="utf-8"
+    )
     assert all(f"fascicle plot {kind} " in page for kind in KINDS)
 
 
-def test_a_title_with_control_characters_is_refused(cli: Cli, tmp_path: Path, distributions: Path) -> None:
+def test_a_title_with_control_characters_is_refused(
+    cli: Cli, tmp_path: Path, distributions: Path
+) -> None:
     picture = tmp_path / "p.svg"
     assert cli("plot", "pca", distributions, "-o", picture, "--title", "two\nlines").code == 0
     result = cli("plot", "pca", distributions, "-o", picture, "--overwrite", "--title", "a\x1b[2J")

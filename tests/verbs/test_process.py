@@ -1,4 +1,6 @@
-"""What ends a command, what it was started with, and what would make it wait for ever: with real processes."""
+"""What ends a command, what it was started with, and what would make it wait for ever: with real
+processes.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +45,13 @@ def fascicle(*argv: object, **settings: Any) -> subprocess.CompletedProcess[str]
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)], ids=lambda x: str(x)
+    ("number", "code"),
+    [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)],
+    ids=lambda x: str(x),
 )
-def test_a_signal_leaves_no_temporary_file(tmp_path: Path, number: signal.Signals, code: int) -> None:
+def test_a_signal_leaves_no_temporary_file(
+    tmp_path: Path, number: signal.Signals, code: int
+) -> None:
     command = [sys.executable, "-c", WAITING, str(tmp_path / "out")]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, env=environment(), preexec_fn=_usual, **pipes) as process:
@@ -71,7 +77,9 @@ def test_an_ignored_hangup_stays_ignored(tmp_path: Path) -> None:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
     command = [sys.executable, "-c", WAITING, str(tmp_path / "out")]
-    with subprocess.Popen(command, env=environment(), preexec_fn=ignore, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        command, env=environment(), preexec_fn=ignore, stdout=subprocess.PIPE
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"writing\n"
         process.send_signal(signal.SIGHUP)
@@ -104,18 +112,29 @@ def test_a_closed_standard_input_is_one_sentence(command: tuple[str, ...]) -> No
     assert "standard input" in done.stderr
 
 
-@pytest.mark.parametrize("command", [("corpus", "stats"), ("corpus", "convert"), ("models", "--json")])
-def test_a_closed_standard_output_is_one_sentence(command: tuple[str, ...], toy_corpus: Path) -> None:
-    done = fascicle(*command, *([toy_corpus] if command[0] == "corpus" else []), preexec_fn=closed(1))
+@pytest.mark.parametrize(
+    "command", [("corpus", "stats"), ("corpus", "convert"), ("models", "--json")]
+)
+def test_a_closed_standard_output_is_one_sentence(
+    command: tuple[str, ...], toy_corpus: Path
+) -> None:
+    done = fascicle(
+        *command, *([toy_corpus] if command[0] == "corpus" else []), preexec_fn=closed(1)
+    )
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "standard output" in done.stderr
 
 
 def test_with_no_stream_at_all_a_file_is_written_whole(toy_corpus: Path, tmp_path: Path) -> None:
-    """The number of a closed stream must not become that of the file, with all that libraries print."""
+    """The number of a closed stream must not become that of the file, with all that libraries
+    print.
+    """
     for name, settings in (("a", {}), ("b", {"preexec_fn": closed(0, 1, 2)})):
-        assert fascicle("corpus", "convert", toy_corpus, "-o", tmp_path / name, **settings).returncode == 0
+        assert (
+            fascicle("corpus", "convert", toy_corpus, "-o", tmp_path / name, **settings).returncode
+            == 0
+        )
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes() != b""
 
 
@@ -133,8 +152,18 @@ def test_a_pipe_without_a_writer_is_not_waited_for_for_ever(tmp_path: Path) -> N
     assert PATIENCE < 60
     os.mkfifo(tmp_path / "pipe")
     for options in ([], ["--input-format", "plain"]):
-        command = [sys.executable, "-c", IMPATIENT, "corpus", "stats", str(tmp_path / "pipe"), *options]
-        done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False, timeout=60)
+        command = [
+            sys.executable,
+            "-c",
+            IMPATIENT,
+            "corpus",
+            "stats",
+            str(tmp_path / "pipe"),
+            *options,
+        ]
+        done = subprocess.run(
+            command, env=environment(), capture_output=True, text=True, check=False, timeout=60
+        )
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
         assert str(tmp_path / "pipe") in done.stderr
 
@@ -142,8 +171,13 @@ def test_a_pipe_without_a_writer_is_not_waited_for_for_ever(tmp_path: Path) -> N
 def test_a_pipe_whose_writer_comes_late_and_pauses_is_read_whole(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     line, many = "Aspirin caused pain.\n", 10_000
-    write = f"import sys, time; time.sleep(1); f = open({str(tmp_path / 'pipe')!r}, 'w'); time.sleep(0.5); "
-    with subprocess.Popen([sys.executable, "-c", f"{write} f.write({line!r} * {many}); f.close()"]) as writer:
+    write = (
+        f"import sys, time; time.sleep(1); f = open({str(tmp_path / 'pipe')!r}, 'w'); "
+        "time.sleep(0.5); "
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", f"{write} f.write({line!r} * {many}); f.close()"]
+    ) as writer:
         done = fascicle("corpus", "convert", tmp_path / "pipe", "--input-format", "plain")
         assert writer.wait(timeout=20) == 0
     assert done.returncode == 0
@@ -152,9 +186,13 @@ def test_a_pipe_whose_writer_comes_late_and_pauses_is_read_whole(tmp_path: Path)
 
 @pytest.mark.parametrize("form", ["records", "jsonl"])
 def test_records_come_through_a_pipe(tmp_path: Path, form: str) -> None:
-    """What Fascicle writes and what others write are both JSON Lines, and a pipe cannot be looked at twice."""
+    """What Fascicle writes and what others write are both JSON Lines, and a pipe cannot be
+    looked at twice.
+    """
     os.mkfifo(tmp_path / "pipe")
-    line = '{"id": "a", "text": "Aspirin.", "entities": [{"start": 0, "end": 7, "type": "Chemical"}]}'
+    line = (
+        '{"id": "a", "text": "Aspirin.", "entities": [{"start": 0, "end": 7, "type": "Chemical"}]}'
+    )
     write = f"open({str(tmp_path / 'pipe')!r}, 'w').write({line!r})"
     with subprocess.Popen([sys.executable, "-c", write]) as writer:
         done = fascicle("corpus", "convert", tmp_path / "pipe", "--input-format", form)
@@ -182,7 +220,9 @@ def test_quiet_says_nothing_if_all_goes_well(cli: Callable[..., Any], tmp_path: 
     assert (quiet.code, quiet.err, quiet.out) == (0, "", cli(*asked).out)
 
 
-def test_quiet_says_what_it_has_to_if_something_went_wrong(cli: Callable[..., Any], tmp_path: Path) -> None:
+def test_quiet_says_what_it_has_to_if_something_went_wrong(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
     (tmp_path / "names.tsv").write_text("Gene\tREST\n", encoding="utf-8")
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"id": "1", "text": "REST", "fascicle": 2}\n{"id": 1}\n', encoding="utf-8")

@@ -15,7 +15,9 @@ class Clock:
         return self.now
 
 
-def shown(*, terminal: bool, total: int | None, seconds: int, rate: int, start: int = 0) -> list[str]:
+def shown(
+    *, terminal: bool, total: int | None, seconds: int, rate: int, start: int = 0
+) -> list[str]:
     """What is written of a run that does so many documents of 10 bytes a second."""
     clock, lines = Clock(), list[str]()
     progress = Progress(terminal=terminal, write=lines.append, clock=clock)
@@ -43,8 +45,11 @@ def test_a_terminal_has_one_line() -> None:
 
 def test_time_left_is_told_where_it_is_known() -> None:
     for total in (None, 0):
-        assert not any("left" in line for line in shown(terminal=True, total=total, seconds=10, rate=10))
-    assert not any("left" in line for line in shown(terminal=True, total=10, seconds=10, rate=10))  # all is read
+        assert not any(
+            "left" in line for line in shown(terminal=True, total=total, seconds=10, rate=10)
+        )
+    # all is read
+    assert not any("left" in line for line in shown(terminal=True, total=10, seconds=10, rate=10))
 
 
 def test_the_rate_of_a_run_that_goes_on_is_its_own() -> None:

@@ -1,4 +1,6 @@
-"""Runs that are killed go on with ``--resume``, and their output is that of a run that was never interrupted."""
+"""Runs that are killed go on with ``--resume``, and their output is that of a run that was never
+interrupted.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,27 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.files.folder_run import JOURNAL
 from fascicle.core.files.part import part_paths
 
-WORDS = ("patient", "with", "lung cancer", "had", "fever", "and", "pain", "after", "aspirin", "for", "heart failure")
+WORDS = (
+    "patient",
+    "with",
+    "lung cancer",
+    "had",
+    "fever",
+    "and",
+    "pain",
+    "after",
+    "aspirin",
+    "for",
+    "heart failure",
+)
 FORMATS = ("jsonl", "records", "pubtator", "bioc", "conll", "tsv", "csv", "predictions")
 LINES = 400
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
 
-# A real run in a process of its own, whose predictor takes its time and whose journal has an entry for each document.
+# A real run in a process of its own, whose predictor takes its time and whose journal has an entry
+# for each document.
 SLOW = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # what a background job inherits is to ignore it
@@ -75,7 +90,9 @@ def corpus(tmp_path: Path) -> Path:
 
 
 def start(*argv: object, wait_at: str = "") -> subprocess.Popen[str]:
-    """Begins a slow run, which waits to be ended before the document ``wait_at``, if it is given."""
+    """Begins a slow run, which waits to be ended before the document ``wait_at``, if it is
+    given.
+    """
     return subprocess.Popen(
         [sys.executable, "-c", SLOW, wait_at, *map(str, argv)],
         stderr=subprocess.PIPE,
@@ -101,17 +118,26 @@ def size(path: Path) -> int:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_one_file_after_kills(cli: Cli, names: Path, corpus: Path, tmp_path: Path, name: str) -> None:
+def test_one_file_after_kills(
+    cli: Cli, names: Path, corpus: Path, tmp_path: Path, name: str
+) -> None:
     whole, out = tmp_path / "whole", tmp_path / "out"
     arguments = ("annotate", corpus, "--model", names, "--format", name, "-o")
     expected = cli(*arguments, whole)
     part, journal = part_paths(out)
     for share in (0.2, 0.6):
         enough = share * size(whole)
-        killed_when(lambda: size(part) > enough and size(journal) > 1000, *arguments, out, "--resume")  # noqa: B023
+        killed_when(
+            lambda: size(part) > enough and size(journal) > 1000,  # noqa: B023
+            *arguments,
+            out,
+            "--resume",
+        )
         assert not out.exists()
     result = cli(*arguments, out, "--resume")
-    assert result.code == expected.code == (3 if name in ("pubtator", "bioc", "tsv", "csv") else 0), result.err
+    assert (
+        result.code == expected.code == (3 if name in ("pubtator", "bioc", "tsv", "csv") else 0)
+    ), result.err
     assert "going on after" in result.err
     assert out.read_bytes() == whole.read_bytes()
     closing, line = (said.err.strip().splitlines()[-1] for said in (result, expected))
@@ -119,7 +145,9 @@ def test_one_file_after_kills(cli: Cli, names: Path, corpus: Path, tmp_path: Pat
     assert {entry.name for entry in tmp_path.iterdir()} == {"in.jsonl", "names.tsv", "out", "whole"}
 
 
-def test_a_run_that_is_killed_at_any_moment(cli: Cli, names: Path, corpus: Path, tmp_path: Path) -> None:
+def test_a_run_that_is_killed_at_any_moment(
+    cli: Cli, names: Path, corpus: Path, tmp_path: Path
+) -> None:
     whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
     cli("annotate", corpus, "--model", names, "-o", whole)
     draw = random.Random(7)
@@ -169,7 +197,9 @@ def test_what_has_changed_is_not_gone_on_with(
     assert not journal.exists()
 
 
-def test_a_file_that_only_has_the_name_of_a_part_stays(refused: Refused, names: Path, tmp_path: Path) -> None:
+def test_a_file_that_only_has_the_name_of_a_part_stays(
+    refused: Refused, names: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "out.jsonl"
     for own in part_paths(out):
         own.write_text("mine", encoding="utf-8")
@@ -180,12 +210,24 @@ def test_a_file_that_only_has_the_name_of_a_part_stays(refused: Refused, names: 
     (part,) = part_paths(out)[:1]
     part.write_text("fever", encoding="utf-8")
     assert part.name in refused(
-        "annotate", part, "--input-format", "plain", "--model", names, "-o", out, "--overwrite", "--format", "jsonl"
+        "annotate",
+        part,
+        "--input-format",
+        "plain",
+        "--model",
+        names,
+        "-o",
+        out,
+        "--overwrite",
+        "--format",
+        "jsonl",
     )
     assert part.read_text(encoding="utf-8") == "fever"
 
 
-def test_two_runs_at_once_to_one_file(refused: Refused, names: Path, corpus: Path, tmp_path: Path) -> None:
+def test_two_runs_at_once_to_one_file(
+    refused: Refused, names: Path, corpus: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "out.jsonl"
     arguments = ("annotate", corpus, "--model", names, "-o", out)
     process = start(*arguments)
@@ -204,26 +246,43 @@ def texts(tmp_path: Path) -> Path:
     folder.mkdir()
     draw = random.Random(2)
     for number in range(400):
-        (folder / f"t{number:03}.txt").write_text(" ".join(draw.choices(WORDS, k=20)), encoding="utf-8")
+        (folder / f"t{number:03}.txt").write_text(
+            " ".join(draw.choices(WORDS, k=20)), encoding="utf-8"
+        )
     (folder / "t050.txt").write_bytes(b"\x00")
     return folder
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {file.name: file.read_bytes() for file in folder.iterdir() if not file.name.startswith(".")}
+    return {
+        file.name: file.read_bytes() for file in folder.iterdir() if not file.name.startswith(".")
+    }
 
 
-def test_a_folder_after_kills(cli: Cli, refused: Refused, names: Path, texts: Path, tmp_path: Path) -> None:
+def test_a_folder_after_kills(
+    cli: Cli, refused: Refused, names: Path, texts: Path, tmp_path: Path
+) -> None:
     whole, out = tmp_path / "whole", tmp_path / "out"
-    shutil.copytree(texts, texts / ".." / "more")  # the same names of documents once more: they become t000#2
+    shutil.copytree(
+        texts, texts / ".." / "more"
+    )  # the same names of documents once more: they become t000#2
     arguments = ("annotate", texts, tmp_path / "more", "--model", names, "-o")
     expected = cli(*arguments, f"{whole}/")
     assert expected.code == 3
     for many in (40, 300):
-        killed_when(lambda: out.is_dir() and len(contents(out)) > many, *arguments, f"{out}/", "--resume")  # noqa: B023
+        killed_when(
+            lambda: out.is_dir() and len(contents(out)) > many,  # noqa: B023
+            *arguments,
+            f"{out}/",
+            "--resume",
+        )
     assert all(content == contents(whole)[name] for name, content in contents(out).items())
     assert "--resume" in refused(*arguments, f"{out}/")
-    times = {file.name: file.stat().st_mtime_ns for file in out.iterdir() if not file.name.startswith(".")}
+    times = {
+        file.name: file.stat().st_mtime_ns
+        for file in out.iterdir()
+        if not file.name.startswith(".")
+    }
     result = cli(*arguments, f"{out}/", "--resume")
     assert result.code == 3
     assert contents(out) == contents(whole)
@@ -234,7 +293,9 @@ def test_a_folder_after_kills(cli: Cli, refused: Refused, names: Path, texts: Pa
     assert closing.replace(str(out), "") == line.replace(str(whole), "")
 
 
-def test_an_input_that_changed_is_done_again(cli: Cli, names: Path, texts: Path, tmp_path: Path) -> None:
+def test_an_input_that_changed_is_done_again(
+    cli: Cli, names: Path, texts: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     arguments = ("annotate", texts, "--model", names, "--no-link", "-o", f"{out}/")
     killed_when(lambda: out.is_dir() and len(contents(out)) > 60, *arguments)
@@ -255,15 +316,21 @@ def test_an_input_that_changed_is_done_again(cli: Cli, names: Path, texts: Path,
     assert codec.decode((out / "t001.jsonl").read_bytes()).id == "t001"
 
 
-def test_a_foreign_file_of_the_name_of_the_journal_stays(refused: Refused, names: Path, tmp_path: Path) -> None:
+def test_a_foreign_file_of_the_name_of_the_journal_stays(
+    refused: Refused, names: Path, tmp_path: Path
+) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / JOURNAL).write_text("mine", encoding="utf-8")
     (tmp_path / "a.txt").write_text("fever", encoding="utf-8")
-    assert JOURNAL in refused("annotate", tmp_path / "a.txt", "--model", names, "-o", tmp_path / "out")
+    assert JOURNAL in refused(
+        "annotate", tmp_path / "a.txt", "--model", names, "-o", tmp_path / "out"
+    )
     assert [file.read_text(encoding="utf-8") for file in (tmp_path / "out").iterdir()] == ["mine"]
 
 
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(
+    ("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
 def test_an_end_in_the_middle_keeps_what_is_done(
     cli: Cli, names: Path, corpus: Path, tmp_path: Path, sent: signal.Signals, code: int
 ) -> None:

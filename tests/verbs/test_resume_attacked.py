@@ -39,7 +39,9 @@ def names(tmp_path: Path) -> Path:
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
     path = tmp_path / "in.jsonl"
-    path.write_bytes(b"".join(codec.encode(Document(id=text[:9], text=text)) + b"\n" for text in TEXTS))
+    path.write_bytes(
+        b"".join(codec.encode(Document(id=text[:9], text=text)) + b"\n" for text in TEXTS)
+    )
     return path
 
 
@@ -127,12 +129,16 @@ def test_a_damaged_journal_of_a_folder_is_named(tmp_path: Path, inputs: list[Pat
     (out / JOURNAL).write_bytes((out / JOURNAL).read_bytes().replace(b"t1.jsonl", b"t9.jsonl"))
     before = {file.name: file.read_bytes() for file in out.iterdir()}
     with pytest.raises(OutputError, match=JOURNAL):
-        FolderRun(OutputFiles(folder=out, of=files, resume=True), made_by=MADE_BY, state_of=input_state)
+        FolderRun(
+            OutputFiles(folder=out, of=files, resume=True), made_by=MADE_BY, state_of=input_state
+        )
     assert {file.name: file.read_bytes() for file in out.iterdir()} == before
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
-def test_a_file_that_the_user_edited_is_not_made_again(tmp_path: Path, inputs: list[Path], overwrite: bool) -> None:
+def test_a_file_that_the_user_edited_is_not_made_again(
+    tmp_path: Path, inputs: list[Path], overwrite: bool
+) -> None:
     out = tmp_path / "out"
     interrupted_folder(out, inputs)
     edited = out / "t0.jsonl"
@@ -140,22 +146,30 @@ def test_a_file_that_the_user_edited_is_not_made_again(tmp_path: Path, inputs: l
     files = {str(file): out / f"{file.stem}.jsonl" for file in inputs}
     with pytest.raises(OutputError, match=edited.name):
         FolderRun(
-            OutputFiles(folder=out, of=files, resume=True, overwrite=overwrite), made_by=MADE_BY, state_of=input_state
+            OutputFiles(folder=out, of=files, resume=True, overwrite=overwrite),
+            made_by=MADE_BY,
+            state_of=input_state,
         )
     assert edited.read_bytes().endswith(b"by hand\n")
     edited.unlink()
     with FolderRun(
-        OutputFiles(folder=out, of=files, resume=True, overwrite=overwrite), made_by=MADE_BY, state_of=input_state
+        OutputFiles(folder=out, of=files, resume=True, overwrite=overwrite),
+        made_by=MADE_BY,
+        state_of=input_state,
     ) as run:
         assert list(run.done) == [str(inputs[1])]
 
 
-def test_an_unchanged_file_of_a_changed_input_is_made_again(tmp_path: Path, inputs: list[Path]) -> None:
+def test_an_unchanged_file_of_a_changed_input_is_made_again(
+    tmp_path: Path, inputs: list[Path]
+) -> None:
     out = tmp_path / "out"
     interrupted_folder(out, inputs)
     inputs[0].write_text("more aspirin", encoding="utf-8")
     files = {str(file): out / f"{file.stem}.jsonl" for file in inputs}
-    with FolderRun(OutputFiles(folder=out, of=files, resume=True), made_by=MADE_BY, state_of=input_state) as run:
+    with FolderRun(
+        OutputFiles(folder=out, of=files, resume=True), made_by=MADE_BY, state_of=input_state
+    ) as run:
         assert list(run.done) == [str(inputs[1])]
         for file in (inputs[0], *inputs[2:]):
             with run.opened(str(file), lambda: {"account": {}}) as stream:
@@ -164,14 +178,18 @@ def test_an_unchanged_file_of_a_changed_input_is_made_again(tmp_path: Path, inpu
 
 
 def test_a_kill_between_the_record_and_the_name(tmp_path: Path, inputs: list[Path]) -> None:
-    """The record of a folder may know of a new file while the earlier one, also ours, still has the name."""
+    """The record of a folder may know of a new file while the earlier one, also ours, still has
+    the name.
+    """
     out = tmp_path / "out"
     files = {str(file): out / f"{file.stem}.jsonl" for file in inputs}
     with FolderRun(OutputFiles(folder=out, of=files), made_by=MADE_BY, state_of=input_state) as run:
         for name in files:
             with run.opened(name, lambda: {"account": {}}) as stream:
                 stream.write(b"first\n")
-    run = FolderRun(OutputFiles(folder=out, of=files, overwrite=True), made_by=MADE_BY, state_of=input_state)
+    run = FolderRun(
+        OutputFiles(folder=out, of=files, overwrite=True), made_by=MADE_BY, state_of=input_state
+    )
     with contextlib.suppress(StoppedError), run:
         with run.opened(str(inputs[0]), lambda: {"account": {}}) as stream:
             stream.write(b"second run\n")
@@ -179,7 +197,9 @@ def test_a_kill_between_the_record_and_the_name(tmp_path: Path, inputs: list[Pat
         raise StoppedError
     (out / "t0.jsonl").write_bytes(b"first\n")  # as it was before the name was taken
     with FolderRun(
-        OutputFiles(folder=out, of=files, overwrite=True, resume=True), made_by=MADE_BY, state_of=input_state
+        OutputFiles(folder=out, of=files, overwrite=True, resume=True),
+        made_by=MADE_BY,
+        state_of=input_state,
     ) as run:
         assert not run.done
 
@@ -248,13 +268,17 @@ def test_inputs_with_very_long_names_cost_no_others(cli: Cli, names: Path, tmp_p
         for end in ("0.txt", "1.txt"):
             (given / f"{start}{end}").write_text("aspirin", encoding="utf-8")
     (given / "short.txt").write_text("aspirin", encoding="utf-8")
-    result = cli("annotate", given, "--model", names, "-o", f"{tmp_path / 'out'}/", "--format", "predictions")
+    result = cli(
+        "annotate", given, "--model", names, "-o", f"{tmp_path / 'out'}/", "--format", "predictions"
+    )
     assert result.code == 0, result.err
     assert sum(not file.name.startswith(".") for file in (tmp_path / "out").iterdir()) == 5
 
 
 @pytest.mark.parametrize("name", ["records", "conll", "brat"])
-def test_messages_stay_short_whatever_the_ids(cli: Cli, names: Path, tmp_path: Path, name: str) -> None:
+def test_messages_stay_short_whatever_the_ids(
+    cli: Cli, names: Path, tmp_path: Path, name: str
+) -> None:
     path = tmp_path / "in.jsonl"
     given = [Document(id="x" * 50_000, text="Aspirin. "), Document(id="ok", text="Aspirin. ")]
     path.write_bytes(b"".join(codec.encode(document) + b"\n" for document in given))

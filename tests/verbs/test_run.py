@@ -1,4 +1,6 @@
-"""``fascicle run``, ``pipeline`` and ``quarantine``: from a folder of a pipeline to a document that was tried again."""
+"""``fascicle run``, ``pipeline`` and ``quarantine``: from a folder of a pipeline to a document
+that was tried again.
+"""
 
 from __future__ import annotations
 
@@ -51,9 +53,13 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "p").mkdir()
     (tmp_path / "p" / "names.tsv").write_text("Chemical\tAspirin\n", encoding="utf-8")
     (tmp_path / "p" / "step.py").write_text(STEP, encoding="utf-8")
-    (tmp_path / "p" / "pipeline.toml").write_text(TOML.replace("{python}", sys.executable), encoding="utf-8")
+    (tmp_path / "p" / "pipeline.toml").write_text(
+        TOML.replace("{python}", sys.executable), encoding="utf-8"
+    )
     texts = ["aspirin here", "a bad aspirin", *["more aspirin"] * 10]
-    lines = [codec.encode(Document(id=f"d{at}", text=text)) + b"\n" for at, text in enumerate(texts)]
+    lines = [
+        codec.encode(Document(id=f"d{at}", text=text)) + b"\n" for at, text in enumerate(texts)
+    ]
     (tmp_path / "in.jsonl").write_bytes(b"".join(lines))
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -75,7 +81,11 @@ def test_a_run_with_its_quarantine_and_another_try(cli: Callable[..., Any], plac
     assert listed.out.split("\t")[:3] == ["d1", "picky", "ProcessError"]
     assert "\x1b" not in listed.out  # which would be a command to the terminal
     shown = json.loads(cli("quarantine", "show", "out", "d1").out)
-    assert (shown["document"]["text"], shown["step"], shown["place"]) == ("a bad aspirin", "picky", 1)
+    assert (shown["document"]["text"], shown["step"], shown["place"]) == (
+        "a bad aspirin",
+        "picky",
+        1,
+    )
     assert "cannot stand d1" in shown["message"]
     assert cli("quarantine", "show", "out", "d2").code == 2
 
@@ -84,9 +94,17 @@ def test_a_run_with_its_quarantine_and_another_try(cli: Callable[..., Any], plac
     assert cli("quarantine", "retry", "out", "--name", "d2").code == 2
     assert cli("quarantine", "retry", "out", "--name", "d1").code == 0
     assert cli("quarantine", "ls", "out").out == ""
-    done = [codec.decode(line).id for part in Path("out").glob("part-*") for line in part.read_bytes().splitlines()]
+    done = [
+        codec.decode(line).id
+        for part in Path("out").glob("part-*")
+        for line in part.read_bytes().splitlines()
+    ]
     assert sorted(done) == sorted(f"d{at}" for at in range(12))
-    assert json.loads(Path("out/_SUCCESS").read_bytes()) == {"documents": 12, "done": 12, "quarantined": 0}
+    assert json.loads(Path("out/_SUCCESS").read_bytes()) == {
+        "documents": 12,
+        "done": 12,
+        "quarantined": 0,
+    }
 
 
 def test_the_report_has_the_time_of_each_step(cli: Callable[..., Any], place: Path) -> None:
@@ -95,26 +113,38 @@ def test_the_report_has_the_time_of_each_step(cli: Callable[..., Any], place: Pa
     assert cli("run", "in.jsonl", "--pipeline", "p", "-o", "out").code == 0
     report = json.loads(Path("out/report.json").read_bytes())
     assert report["steps"].keys() == {"cut", "names", "picky"}
-    assert report["steps"]["picky"] >= 0.29 * report["shards"]  # it waits 0.3 seconds for each batch
+    # it waits 0.3 seconds for each batch
+    assert report["steps"]["picky"] >= 0.29 * report["shards"]
     assert sum(report["steps"].values()) <= report["seconds"] + 0.01
 
 
-def test_documents_that_are_too_long_wait_in_quarantine(cli: Callable[..., Any], place: Path) -> None:
+def test_documents_that_are_too_long_wait_in_quarantine(
+    cli: Callable[..., Any], place: Path
+) -> None:
     toml, limited = Path("p/pipeline.toml").read_text(encoding="utf-8"), Path("p/limited.toml")
     limited.write_text(toml + "[limits]\nlongest = 12\nfailures = 1\n", encoding="utf-8")
     Path("p/step.py.mended").touch()
     assert cli("run", "in.jsonl", "--pipeline", "p/limited.toml", "-o", "out").code == 3
     listed = [line.split("\t")[:3] for line in cli("quarantine", "ls", "out").out.splitlines()]
     assert listed == [["d1", "length", "TooLong"]]
-    assert json.loads(cli("quarantine", "show", "out", "d1").out)["document"]["text"] == "a bad aspirin"
+    assert (
+        json.loads(cli("quarantine", "show", "out", "d1").out)["document"]["text"]
+        == "a bad aspirin"
+    )
     assert cli("quarantine", "retry", "out", "--pipeline", "p").code == 0
-    assert json.loads(Path("out/_SUCCESS").read_bytes()) == {"documents": 12, "done": 12, "quarantined": 0}
+    assert json.loads(Path("out/_SUCCESS").read_bytes()) == {
+        "documents": 12,
+        "done": 12,
+        "quarantined": 0,
+    }
 
 
 def test_a_run_is_brought_up_to_date(cli: Callable[..., Any], place: Path) -> None:
     Path("p/step.py.mended").touch()
     assert cli("run", "in.jsonl", "--pipeline", "p", "-o", "out").code == 0
-    Path("new.jsonl").write_bytes(codec.encode(Document(id="d1", text="aspirin and aspirin")) + b"\n")
+    Path("new.jsonl").write_bytes(
+        codec.encode(Document(id="d1", text="aspirin and aspirin")) + b"\n"
+    )
     call = ["run", "in.jsonl", "new.jsonl", "--pipeline", "p", "-o", "out"]
     assert cli(*call, "--resume").code == 2
     totals = json.loads(cli(*call, "--update", "--json").out)
@@ -130,12 +160,21 @@ def test_a_pipeline_is_shown_and_checked(cli: Callable[..., Any], place: Path) -
     checked = json.loads(cli("pipeline", "check", "p/other.toml", "--json").out)
     assert [name for name, _, _ in checked["steps"]] == ["cut", "names", "picky"]
     assert checked["answers"] == 1
-    for call in (("pipeline",), ("quarantine",), ("pipeline", "check", "nowhere"), ("quarantine", "ls", "p")):
+    for call in (
+        ("pipeline",),
+        ("quarantine",),
+        ("pipeline", "check", "nowhere"),
+        ("quarantine", "ls", "p"),
+    ):
         assert cli(*call).code == 2
 
 
-def test_a_pipeline_is_shown_without_starting_its_programs(cli: Callable[..., Any], place: Path) -> None:
-    Path("p/step.py").write_text(f"from pathlib import Path\nPath('started').touch()\n{STEP}", encoding="utf-8")
+def test_a_pipeline_is_shown_without_starting_its_programs(
+    cli: Callable[..., Any], place: Path
+) -> None:
+    Path("p/step.py").write_text(
+        f"from pathlib import Path\nPath('started').touch()\n{STEP}", encoding="utf-8"
+    )
     assert cli("pipeline", "show", "p").code == 0
     assert not Path("started").exists()
     assert cli("pipeline", "check", "p").code == 0
@@ -144,11 +183,15 @@ def test_a_pipeline_is_shown_without_starting_its_programs(cli: Callable[..., An
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_an_interrupt_ends_cleanly_and_the_run_goes_on(cli: Callable[..., Any], place: Path) -> None:
+def test_an_interrupt_ends_cleanly_and_the_run_goes_on(
+    cli: Callable[..., Any], place: Path
+) -> None:
     Path("p/slow").touch()
     call = ["run", "in.jsonl", "--pipeline", "p", "-o", "out", "--workers", "2"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    program = subprocess.Popen([sys.executable, "-m", "fascicle", *call], env=environment, stderr=subprocess.PIPE)
+    program = subprocess.Popen(
+        [sys.executable, "-m", "fascicle", *call], env=environment, stderr=subprocess.PIPE
+    )
     deadline = time.monotonic() + 60
     while not list(Path("out").glob("done-*")) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -158,11 +201,18 @@ def test_an_interrupt_ends_cleanly_and_the_run_goes_on(cli: Callable[..., Any], 
     assert not list(Path("out").glob(".*.tmp"))
     Path("p/slow").unlink()
     assert cli(*call, "--resume").code == 3
-    assert json.loads(Path("out/_SUCCESS").read_bytes()) == {"documents": 12, "done": 11, "quarantined": 1}
+    assert json.loads(Path("out/_SUCCESS").read_bytes()) == {
+        "documents": 12,
+        "done": 11,
+        "quarantined": 1,
+    }
 
 
 def test_links_are_in_the_documents_and_in_the_report(cli: Callable[..., Any], place: Path) -> None:
-    step = '[[steps]]\nkind = "recogniser"\nname = "names"\nmodel = "names.tsv"\n[[steps]]\nkind = "link"\n'
+    step = (
+        '[[steps]]\nkind = "recogniser"\nname = "names"\nmodel = "names.tsv"\n[[steps]]\nkind '
+        '= "link"\n'
+    )
     Path("p/pipeline.toml").write_text(f"{step}[shards]\ndocuments = 5\n", encoding="utf-8")
     Path("p/names.tsv").write_text("Chemical\tAspirin\nDisease\ttumor\n", encoding="utf-8")
     with Path("in.jsonl").open("ab") as stream:
@@ -171,9 +221,22 @@ def test_links_are_in_the_documents_and_in_the_report(cli: Callable[..., Any], p
     assert result.code == 0, result.err
     totals = json.loads(result.out)
     assert totals["links"] == {"MESH:D001241 Aspirin": 13, "MESH:D009369 Neoplasms": 1}
-    done = [codec.decode(line) for part in Path("out").glob("part-*") for line in part.read_bytes().splitlines()]
-    linked = [(mention.type, one.curie) for document in done for mention in document.mentions for one in mention.links]
-    assert totals["concepts"] == Counter(kind for kind, _ in set(linked)) == {"Chemical": 1, "Disease": 1}
+    done = [
+        codec.decode(line)
+        for part in Path("out").glob("part-*")
+        for line in part.read_bytes().splitlines()
+    ]
+    linked = [
+        (mention.type, one.curie)
+        for document in done
+        for mention in document.mentions
+        for one in mention.links
+    ]
+    assert (
+        totals["concepts"]
+        == Counter(kind for kind, _ in set(linked))
+        == {"Chemical": 1, "Disease": 1}
+    )
     (origin,) = totals["origins"]
     assert "MESH" in origin
     assert "MESH (2026)" in origin
@@ -197,15 +260,28 @@ def test_a_model_with_own_names_runs_and_is_tried_again_from_elsewhere(
     assert [len(one.layer("names")) for one in found] == [1] * 12
     assert found[0].layer("names")[0].links[0].curie == "MESH:D001241"  # linked as by annotate
     assert cli(*asked, "--resume").code == 0
-    assert cli(*asked[:4], "-o", "out", "--resume").code == 2  # another run: nothing beside the model
+    # another run: nothing beside the model
+    assert cli(*asked[:4], "-o", "out", "--resume").code == 2
     monkeypatch.chdir(place.parent)
     assert cli("quarantine", "retry", place / "out").code == 0
-    refused = cli("run", place / "in.jsonl", "--pipeline", place / "p", "--also", place / "p" / "names.tsv", "-o", "x")
+    refused = cli(
+        "run",
+        place / "in.jsonl",
+        "--pipeline",
+        place / "p",
+        "--also",
+        place / "p" / "names.tsv",
+        "-o",
+        "x",
+    )
     assert (refused.code, "recogniser" in refused.err) == (2, True)
 
 
 def test_a_step_takes_own_names(cli: Callable[..., Any], place: Path) -> None:
-    toml = '[[steps]]\nkind = "recogniser"\nmodel = "biomed-fast"\nalso = ["names.tsv"]\ncase = "exact"\n'
+    toml = (
+        '[[steps]]\nkind = "recogniser"\nmodel = "biomed-fast"\nalso = ["names.tsv"]\ncase = '
+        '"exact"\n'
+    )
     (place / "p" / "pipeline.toml").write_text(toml, encoding="utf-8")
     (place / "p" / "names.tsv").write_text("Drug\tAspirin\n", encoding="utf-8")
     Path("two.jsonl").write_bytes(
@@ -213,10 +289,14 @@ def test_a_step_takes_own_names(cli: Callable[..., Any], place: Path) -> None:
     )
     assert cli("run", "two.jsonl", "--pipeline", "p", "-o", "out").code == 0
     found = documents_of("out")
-    assert [[(one.type, one.source) for one in document.mentions if one.type == "Drug"] for document in found] == [
+    assert [
+        [(one.type, one.source) for one in document.mentions if one.type == "Drug"]
+        for document in found
+    ] == [
         [("Drug", "names")],
         [],
     ]
-    assert cli("run", "out/part-00000.jsonl", "--pipeline", "p", "-o", "again").code == 0  # its own names give way
+    # its own names give way
+    assert cli("run", "out/part-00000.jsonl", "--pipeline", "p", "-o", "again").code == 0
     again = documents_of("again")
     assert [one.mentions for one in again] == [one.mentions for one in found]

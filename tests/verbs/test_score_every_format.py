@@ -1,4 +1,6 @@
-"""What the toolkit writes, it can score: every format as a system of ``evaluate``, ``compare`` and ``combine``."""
+"""What the toolkit writes, it can score: every format as a system of ``evaluate``, ``compare``
+and ``combine``.
+"""
 
 from __future__ import annotations
 
@@ -24,23 +26,40 @@ FORMATS = [
     if name not in (*UNSCORED, *ONE) and (name != "parquet" or importlib.util.find_spec("pyarrow"))
 ]
 TEXTS = {
-    "first": "Lung cancer (NSCLC) was seen.\nAspirin caused pain, \U0001f600 and fever in caf\u00e9s.",
+    "first": "Lung cancer (NSCLC) was seen.\nAspirin caused pain, \U0001f600 and fever in "
+    "caf\u00e9s.",
     "second": "Nothing was found here. Nothing at all.",
     "third": "Aspirin.",
 }
-GOLD = {"first": ["Lung cancer", "NSCLC", "Aspirin", "pain", "fever"], "second": ["Nothing"], "third": ["Aspirin"]}
-SAID = {"first": ["Lung cancer", "NSCLC", "Aspirin caused", "pain"], "second": ["found"], "third": ["Aspirin"]}
+GOLD = {
+    "first": ["Lung cancer", "NSCLC", "Aspirin", "pain", "fever"],
+    "second": ["Nothing"],
+    "third": ["Aspirin"],
+}
+SAID = {
+    "first": ["Lung cancer", "NSCLC", "Aspirin caused", "pain"],
+    "second": ["found"],
+    "third": ["Aspirin"],
+}
 
 
 def corpus(words: Mapping[str, list[str]], source: str) -> list[Document]:
     def mentions(identifier: str) -> tuple[Mention, ...]:
         text = TEXTS[identifier]
         return tuple(
-            Mention(((text.index(word), text.index(word) + len(word)),), "Disease", source=source, score=0.5)
+            Mention(
+                ((text.index(word), text.index(word) + len(word)),),
+                "Disease",
+                source=source,
+                score=0.5,
+            )
             for word in words[identifier]
         )
 
-    return [Document(id=identifier, text=text, mentions=mentions(identifier)) for identifier, text in TEXTS.items()]
+    return [
+        Document(id=identifier, text=text, mentions=mentions(identifier))
+        for identifier, text in TEXTS.items()
+    ]
 
 
 @pytest.fixture
@@ -77,9 +96,13 @@ def test_evaluate(cli: Cli, gold: Path, system: Callable[..., Path], format_name
     assert counts(cli("evaluate", gold, system(format_name), "--json")) == (4, 2, 3)
 
 
-def test_evaluate_brat_zip(cli: Cli, gold: Path, system: Callable[..., Path], tmp_path: Path) -> None:
+def test_evaluate_brat_zip(
+    cli: Cli, gold: Path, system: Callable[..., Path], tmp_path: Path
+) -> None:
     given = system("brat").with_name("said.source.fascicle.jsonl")
-    assert cli("corpus", "convert", given, "-o", tmp_path / "said.zip", "--format", "brat").code == 0
+    assert (
+        cli("corpus", "convert", given, "-o", tmp_path / "said.zip", "--format", "brat").code == 0
+    )
     assert counts(cli("evaluate", gold, tmp_path / "said.zip", "--json")) == (4, 2, 3)
 
 
@@ -87,15 +110,21 @@ def test_evaluate_brat_zip(cli: Cli, gold: Path, system: Callable[..., Path], tm
 def test_every_corpus_format_is_gold_too(cli: Cli, system: Callable[..., Path], form: str) -> None:
     gold = system(form, "gold", GOLD)
     sources = {name: system(name) for name in FORMATS}
-    # Files without texts fit to nothing but the same ids and, where they hold hashes, the very same texts.
-    unfit = {"conll": {name for name in FORMATS if not catalogue.FORMATS[name].reads}, "pubtator": {"predictions"}}
+    # Files without texts fit to nothing but the same ids and, where they hold hashes, the very same
+    # texts.
+    unfit = {
+        "conll": {name for name in FORMATS if not catalogue.FORMATS[name].reads},
+        "pubtator": {"predictions"},
+    }
     known = {name: path for name, path in sources.items() if name not in unfit.get(form, ())}
-    assert {name: counts(cli("evaluate", gold, path, "--json")) for name, path in known.items()} == dict.fromkeys(
-        known, (4, 2, 3)
-    )
+    assert {
+        name: counts(cli("evaluate", gold, path, "--json")) for name, path in known.items()
+    } == dict.fromkeys(known, (4, 2, 3))
 
 
-@pytest.mark.parametrize("format_name", [name for name in FORMATS if not catalogue.FORMATS[name].reads])
+@pytest.mark.parametrize(
+    "format_name", [name for name in FORMATS if not catalogue.FORMATS[name].reads]
+)
 def test_gold_without_ids_and_predictions_without_texts(
     refused: Refused, system: Callable[..., Path], format_name: str
 ) -> None:
@@ -104,7 +133,9 @@ def test_gold_without_ids_and_predictions_without_texts(
 
 
 def test_another_text_is_told_by_its_hash(refused: Refused, system: Callable[..., Path]) -> None:
-    """PubTator has a blank in the place of each line break, and only the text itself could show it."""
+    """PubTator has a blank in the place of each line break, and only the text itself could show
+    it.
+    """
     assert "'first'" in refused("evaluate", system("pubtator", "gold", GOLD), system("predictions"))
 
 
@@ -122,7 +153,9 @@ def test_compare_all_formats(cli: Cli, gold: Path, system: Callable[..., Path]) 
 
 
 @pytest.mark.parametrize("format_name", FORMATS)
-def test_combine_with_each_format(cli: Cli, gold: Path, system: Callable[..., Path], format_name: str) -> None:
+def test_combine_with_each_format(
+    cli: Cli, gold: Path, system: Callable[..., Path], format_name: str
+) -> None:
     other = system("jsonl", "other", GOLD)
     out = gold.with_name("union.predictions.jsonl")
     result = cli("combine", "union", other, system(format_name), "-o", out)
@@ -135,14 +168,21 @@ def test_a_text_for_reading_is_refused(
     refused: Refused, gold: Path, system: Callable[..., Path], command: list[str]
 ) -> None:
     path = system("text")
-    assert path.name in refused(*command, gold, path, *([system("jsonl")] if command[0] == "compare" else []))
+    assert path.name in refused(
+        *command, gold, path, *([system("jsonl")] if command[0] == "compare" else [])
+    )
 
 
 def test_a_first_document_of_many_mentions(cli: Cli, tmp_path: Path) -> None:
     """The key that tells a prediction file stands behind the mentions."""
     text = "pain " * 200
-    mentions = tuple(Mention(((at, at + 4),), "Disease", score=0.123456789) for at in range(0, len(text), 5))
-    documents = [Document(id="long", text=text, mentions=mentions), Document(id="none", text="none")]
+    mentions = tuple(
+        Mention(((at, at + 4),), "Disease", score=0.123456789) for at in range(0, len(text), 5)
+    )
+    documents = [
+        Document(id="long", text=text, mentions=mentions),
+        Document(id="none", text="none"),
+    ]
     gold = tmp_path / "gold.jsonl"
     write(gold, documents, format="jsonl")
     paths = [tmp_path / f"{name}.jsonl" for name in ("one", "two")]

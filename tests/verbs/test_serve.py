@@ -38,7 +38,9 @@ def serving(
     *arguments: str, env: dict[str, str] | None = None
 ) -> Iterator[tuple[subprocess.Popen[str], str, list[str]]]:
     command = [sys.executable, "-m", "fascicle", "serve", "--port", "0", *arguments]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **(env or {})}) as process:
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env={**os.environ, **(env or {})}
+    ) as process:
         assert process.stderr is not None
         told = first_lines(process.stderr)
         found = re.search(r"http://\S+/", told)
@@ -89,7 +91,10 @@ def ask(url: str, content: Any = None, **headers: str) -> Any:
     ],
 )
 def test_what_cannot_be_served_is_refused_in_one_sentence(
-    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    arguments: list[str],
+    told: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("FASCICLE_TOKEN", raising=False)
     assert main(["serve", *arguments]) == 2
@@ -120,7 +125,10 @@ def test_what_was_accepted_is_answered_before_the_end(pipeline: Path) -> None:
 
         thread = threading.Thread(target=send)
         thread.start()
-        while 'waiting_characters{pipeline="mine"} 0' in read(f"{url}metrics", **bearer) and thread.is_alive():
+        while (
+            'waiting_characters{pipeline="mine"} 0' in read(f"{url}metrics", **bearer)
+            and thread.is_alive()
+        ):
             time.sleep(0.01)
         process.send_signal(signal.SIGTERM)
         thread.join()
@@ -143,7 +151,9 @@ def test_the_demonstration_has_a_page_and_examples() -> None:
         (found,) = ask(f"{url}v1/pipelines")["pipelines"]
         assert (found["name"], found["links"], len(found["examples"])) == ("demo", True, 3)
         assert found["packs"][0]["vocabularies"][0]["date"]
-        document = ask(f"{url}v1/annotate", {"documents": [{"text": found["examples"][0]}]})["documents"][0]["document"]
+        document = ask(f"{url}v1/annotate", {"documents": [{"text": found["examples"][0]}]})[
+            "documents"
+        ][0]["document"]
         assert any(one.get("links") for one in document["mentions"])
         with urllib.request.urlopen(url, timeout=10) as page:
             assert page.headers["Content-Type"].startswith("text/html")

@@ -23,7 +23,9 @@ def listed(capsys: pytest.CaptureFixture[str], *names: str) -> list[dict[str, An
 def test_every_key_of_every_recipe_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["settings"]) == 0
     shown = capsys.readouterr().out
-    of_tables = {name.partition(".")[0] for kind in (RECOGNISER, FILTER, TYPER, PRETRAINING) for name in kind}
+    of_tables = {
+        name.partition(".")[0] for kind in (RECOGNISER, FILTER, TYPER, PRETRAINING) for name in kind
+    }
     count = 0
     for kind in (
         *RECOGNISER.values(),
@@ -40,20 +42,28 @@ def test_every_key_of_every_recipe_is_listed(capsys: pytest.CaptureFixture[str])
     assert all(key.meaning for table in tables() for key in table.keys)
 
 
-def test_a_name_chooses_tables_keys_families_and_recipes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_name_chooses_tables_keys_families_and_recipes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     (table,) = listed(capsys, "training.batch_size", "recogniser")
     assert (table["name"], [key["name"] for key in table["keys"]]) == ("training", ["batch_size"])
-    default = next(f.default for f in msgspec.structs.fields(TrainingSettings) if f.name == "batch_size")
+    default = next(
+        f.default for f in msgspec.structs.fields(TrainingSettings) if f.name == "batch_size"
+    )
     assert str(default) in table["keys"][0]["default"]
     assert {table["name"] for table in listed(capsys, "[training]")} == {"training"}
     (family,) = listed(capsys, "crf")
     assert (family["name"], family["family"]) == ("model", "crf")
     assert "loss" in [key["name"] for key in family["keys"]]
-    assert [key["name"] for table in listed(capsys, "crf", "loss") for key in table["keys"]] == ["loss"]
+    assert [key["name"] for table in listed(capsys, "crf", "loss") for key in table["keys"]] == [
+        "loss"
+    ]
     assert {table["recipe"] for table in listed(capsys, "span typer")} == {"span typer"}
     assert {table["recipe"] for table in listed(capsys, "pretraining")} == {"pretraining"}
 
 
-def test_a_name_that_no_key_has_is_answered_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_name_that_no_key_has_is_answered_with_the_nearest(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["settings", "bach_size"]) == 2
     assert "did you mean batch_size" in capsys.readouterr().err

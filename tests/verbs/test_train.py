@@ -60,11 +60,17 @@ def test_scores_as_json(cli: Cli, recipe: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_fitted_on_dev_is_told(cli: Cli, recipe: Path, tmp_path: Path) -> None:
-    recipe.write_text(recipe.read_text(encoding="utf-8") + '[decision]\ntune = "nothing"\n', encoding="utf-8")
+    recipe.write_text(
+        recipe.read_text(encoding="utf-8") + '[decision]\ntune = "nothing"\n', encoding="utf-8"
+    )
     result = cli("train", recipe, "-o", tmp_path / "run", "--json")
     told = json.loads(result.out)
-    assert f"decision.nothing = {told['nothing']:g} for the head softmax, fitted on dev" in result.err
-    at_the_end = told["nothing"] in {f([float(x) for x in told["dev_f1_by_nothing"]]) for f in (min, max)}
+    assert (
+        f"decision.nothing = {told['nothing']:g} for the head softmax, fitted on dev" in result.err
+    )
+    at_the_end = told["nothing"] in {
+        f([float(x) for x in told["dev_f1_by_nothing"]]) for f in (min, max)
+    }
     assert ("the end of what was tried" in result.err) is at_the_end
 
 
@@ -79,17 +85,24 @@ def test_what_is_fitted_on_dev_is_told(cli: Cli, recipe: Path, tmp_path: Path) -
         ("[model]", "[model", "TOML"),
     ],
 )
-def test_wrong_recipes(refused: Refused, recipe: Path, tmp_path: Path, old: str, new: str, expected: str) -> None:
+def test_wrong_recipes(
+    refused: Refused, recipe: Path, tmp_path: Path, old: str, new: str, expected: str
+) -> None:
     recipe.write_text(recipe.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     assert expected in refused("train", recipe, "-o", tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
-def test_a_run_that_never_trained_leaves_no_folder(refused: Refused, recipe: Path, tmp_path: Path) -> None:
+def test_a_run_that_never_trained_leaves_no_folder(
+    refused: Refused, recipe: Path, tmp_path: Path
+) -> None:
     bare = tmp_path / "bare.conll"
     bare.write_text("the O\npatient O\n", encoding="utf-8")
     lines = recipe.read_text(encoding="utf-8").splitlines()
-    recipe.write_text("\n".join(f'train = "{bare}"' if x.startswith("train") else x for x in lines), encoding="utf-8")
+    recipe.write_text(
+        "\n".join(f'train = "{bare}"' if x.startswith("train") else x for x in lines),
+        encoding="utf-8",
+    )
     assert "holds no mentions" in refused("train", recipe, "-o", tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
@@ -134,24 +147,32 @@ def test_an_exported_model_annotates_without_torch(cli: Cli, model: Path, tmp_pa
         "loaded = [n for n in ('torch', 'transformers', 'accelerate') if n in sys.modules]\n"
         "sys.exit(code or len(loaded))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=600)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=600
+    )
     assert done.returncode == 0, done.stderr
     assert [m["type"] for m in json.loads(done.stdout)["mentions"]] == ["Chemical", "Disease"]
 
 
 @pytest.mark.parametrize("content", ["{", "{}", "[" * 20_000, "\xff"])
-def test_a_damaged_recipe_is_refused(refused: Refused, model: Path, tmp_path: Path, content: str) -> None:
+def test_a_damaged_recipe_is_refused(
+    refused: Refused, model: Path, tmp_path: Path, content: str
+) -> None:
     alone = tmp_path / "alone"
     shutil.copytree(model, alone)
     (alone / "recipe.json").write_text(content, encoding="latin-1")
     assert "recipe.json is damaged" in refused("export", alone, "-o", tmp_path / "b", "--int8")
 
 
-def test_a_run_of_an_earlier_release_names_its_corpus(model: Path, toy_corpus: Path, tmp_path: Path) -> None:
+def test_a_run_of_an_earlier_release_names_its_corpus(
+    model: Path, toy_corpus: Path, tmp_path: Path
+) -> None:
     from fascicle.verbs.export import _sample
 
     corpus = {"train": str(toy_corpus), "dev": str(toy_corpus), "documents": "sentence"}
-    (tmp_path / "recipe.json").write_text(json.dumps({"model": {"family": "crf"}, "corpus": corpus}), encoding="utf-8")
+    (tmp_path / "recipe.json").write_text(
+        json.dumps({"model": {"family": "crf"}, "corpus": corpus}), encoding="utf-8"
+    )
     assert len(_sample(tmp_path / "best", None)) == 10
 
 
@@ -165,7 +186,10 @@ def test_int8_measures_on_the_corpus_of_the_run_or_on_given_texts(
     assert "--calibrate" in refused("export", alone, "-o", tmp_path / "b", "--int8")
     assert not (tmp_path / "b").exists()
     assert cli("export", alone, "-o", tmp_path / "b", "--int8", "--calibrate", toy_corpus).code == 0
-    said = [cli("annotate", "--model", tmp_path / n, "--text", "aspirin caused pain").out for n in ("a", "b")]
+    said = [
+        cli("annotate", "--model", tmp_path / n, "--text", "aspirin caused pain").out
+        for n in ("a", "b")
+    ]
     assert said[0] == said[1]
 
 
@@ -183,7 +207,14 @@ def test_a_setting_is_changed_on_the_command_line_and_kept(
     cli: Cli, refused: Refused, recipe: Path, tmp_path: Path
 ) -> None:
     result = cli(
-        "train", recipe, "-o", tmp_path / "run", "--set", "training.batch_size=3", "--set", "training.epochs=1"
+        "train",
+        recipe,
+        "-o",
+        tmp_path / "run",
+        "--set",
+        "training.batch_size=3",
+        "--set",
+        "training.epochs=1",
     )
     assert result.code == 0, result.err
     told = json.loads((tmp_path / "run" / "recipe.json").read_text(encoding="utf-8"))
@@ -191,7 +222,9 @@ def test_a_setting_is_changed_on_the_command_line_and_kept(
     assert "did you mean training.epochs?" in refused(
         "train", recipe, "-o", tmp_path / "no", "--set", "training.epoch=1"
     )
-    assert "training.epochs = 'x'" in refused("train", recipe, "-o", tmp_path / "no", "--set", "training.epochs=x")
+    assert "training.epochs = 'x'" in refused(
+        "train", recipe, "-o", tmp_path / "no", "--set", "training.epochs=x"
+    )
     assert not (tmp_path / "no").exists()
 
 
@@ -202,21 +235,33 @@ def test_a_run_folder_stands_for_its_model(cli: Cli, model: Path, tmp_path: Path
 
     run = model.parent
     assert find_model(run) == model
-    by_run, by_model = (cli("annotate", "--model", folder, "--text", "aspirin caused pain") for folder in (run, model))
+    by_run, by_model = (
+        cli("annotate", "--model", folder, "--text", "aspirin caused pain")
+        for folder in (run, model)
+    )
     assert (by_run.code, by_run.out) == (0, by_model.out), by_run.err
     assert load(run).manifest == load(model).manifest
     assert cli("export", run, "-o", tmp_path / "out").code == 0
 
 
-def test_python_trains_with_one_call(recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_trains_with_one_call(
+    recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from fascicle.settings.recipes.any import read_recipe
     from fascicle.training.engine.events import Finished, Note
     from fascicle.training.run import train_recipe
 
     monkeypatch.chdir(tmp_path)
     heard: list[Any] = []
-    ended = train_recipe(read_recipe(recipe, changes=["training.epochs=1"]), threads=1, listen=heard.append)
+    ended = train_recipe(
+        read_recipe(recipe, changes=["training.epochs=1"]), threads=1, listen=heard.append
+    )
     assert isinstance(ended, Finished)
     assert heard[-1] is ended
     assert any(isinstance(event, Note) for event in heard)
-    assert json.loads((tmp_path / "runs" / "toy-s1" / "scores.json").read_text(encoding="utf-8"))["epoch"] == 1
+    assert (
+        json.loads((tmp_path / "runs" / "toy-s1" / "scores.json").read_text(encoding="utf-8"))[
+            "epoch"
+        ]
+        == 1
+    )

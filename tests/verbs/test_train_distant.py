@@ -21,8 +21,12 @@ FAMILIES = {
 
 
 @pytest.fixture
-def recipe(tiny_encoder: Path, toy_corpus: Path, toy_dictionary: dict[str, str], tmp_path: Path) -> Callable[..., Path]:
-    """Writes a recipe of a family, its dictionary named through a variable and relative to the recipe."""
+def recipe(
+    tiny_encoder: Path, toy_corpus: Path, toy_dictionary: dict[str, str], tmp_path: Path
+) -> Callable[..., Path]:
+    """Writes a recipe of a family, its dictionary named through a variable and relative to the
+    recipe.
+    """
 
     def write(family: str, core: str = "$FASCICLE_TEST_DICTIONARIES/core.tsv") -> Path:
         (tmp_path / "full.txt").write_bytes(Path(toy_dictionary["full"]).read_bytes())
@@ -62,16 +66,26 @@ def dictionaries(monkeypatch: pytest.MonkeyPatch, toy_dictionary: dict[str, str]
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_dictionary_becomes_a_model(
-    cli: Cli, recipe: Callable[..., Path], toy_dictionary: dict[str, str], tmp_path: Path, family: str
+    cli: Cli,
+    recipe: Callable[..., Path],
+    toy_dictionary: dict[str, str],
+    tmp_path: Path,
+    family: str,
 ) -> None:
     run = tmp_path / "run"
     result = cli("train", recipe(family), "-o", run, "--threads", "1")
     assert result.code == 0, result.err
     for part in ("train", "dev"):
-        labels = "labels by dictionary three-casings rules@1: 12 mentions (5 Chemical, 7 Disease), 3 unknown"
+        labels = (
+            "labels by dictionary three-casings rules@1: 12 mentions (5 Chemical, 7 "
+            "Disease), 3 unknown"
+        )
         assert f"fascicle: {part}: {labels}\n" in result.err
     written = json.loads((run / "recipe.json").read_text(encoding="utf-8"))["distant"]
-    assert (written["core"], written["full"]) == (toy_dictionary["core"], str(tmp_path / "full.txt"))
+    assert (written["core"], written["full"]) == (
+        toy_dictionary["core"],
+        str(tmp_path / "full.txt"),
+    )
     assert written["rule"] == "three-casings"
     annotated = cli("annotate", "--model", run, "--text", "aspirin caused pain")
     assert annotated.code == 0, annotated.err
@@ -83,8 +97,15 @@ def test_a_dictionary_becomes_a_model(
         ("absent.tsv", "distant.core of the recipe is "),
         ("empty.tsv", "empty.tsv holds no name; give a table with one name in a row"),
         ("names.txt", "names.txt:1: 1 TAB-separated column(s), but 2 are needed"),
-        ("full.txt", "full.txt; set distant.full to another file, with phrases without types, or leave it out"),
-        ("$FASCICLE_NOT_SET/core.tsv", "names the environment variable FASCICLE_NOT_SET, which is not set"),
+        (
+            "full.txt",
+            "full.txt; set distant.full to another file, with phrases without types, or leave it "
+            "out",
+        ),
+        (
+            "$FASCICLE_NOT_SET/core.tsv",
+            "names the environment variable FASCICLE_NOT_SET, which is not set",
+        ),
     ],
 )
 def test_wrong_dictionaries(

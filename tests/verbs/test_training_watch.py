@@ -1,4 +1,6 @@
-"""What a training says while it goes on: in a log a line now and then, on a terminal the bar alone."""
+"""What a training says while it goes on: in a log a line now and then, on a terminal the bar
+alone.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,12 @@ def test_a_log_has_a_line_now_and_then_inside_an_epoch(
 
     now = 0.0
     bar = SimpleNamespace(
-        n=0, total=None, disable=in_a_log, update=lambda count: None, clear=lambda: None, refresh=lambda: None
+        n=0,
+        total=None,
+        disable=in_a_log,
+        update=lambda count: None,
+        clear=lambda: None,
+        refresh=lambda: None,
     )
     watch = Watch(bar, clock=lambda: now)
     for step in range(1, 101):
@@ -36,6 +43,9 @@ def test_a_log_has_a_line_now_and_then_inside_an_epoch(
 def test_the_place_in_a_run_is_that_of_its_epochs() -> None:
     from fascicle.training.engine.loop import StepDone
 
-    places = [StepDone(step=step, loss=0.0, steps=6, epochs=3).place.partition(",")[0] for step in range(1, 7)]
+    places = [
+        StepDone(step=step, loss=0.0, steps=6, epochs=3).place.partition(",")[0]
+        for step in range(1, 7)
+    ]
     assert places == ["epoch 1/3", "epoch 1/3", "epoch 2/3", "epoch 2/3", "epoch 3/3", "epoch 3/3"]
     assert StepDone(step=7, loss=0.0).place == "step 7"

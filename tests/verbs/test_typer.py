@@ -26,11 +26,15 @@ def typer_run(toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     options = ["--dimension", "8", "--passes", "5", "--window", "3"]
     assert main(["vectors", str(toy_corpus), "-o", str(vectors), *options]) == 0
     (folder / "recipe.toml").write_text(
-        f'name = "toy"\n[corpus]\ntrain = "{toy_corpus}"\ntest = "{toy_corpus}"\n[vectors]\npath = "toy.vec"\n'
+        f'name = "toy"\n[corpus]\ntrain = "{toy_corpus}"\ntest = "{toy_corpus}"\n[vectors]\npath '
+        '= "toy.vec"\n'
         "[typer]\nupdates = 40\nhidden = 8\nlearning_rate = 0.02\n",
         encoding="utf-8",
     )
-    assert main(["train", str(folder / "recipe.toml"), "-o", str(folder / "run"), "--threads", "1"]) == 0
+    assert (
+        main(["train", str(folder / "recipe.toml"), "-o", str(folder / "run"), "--threads", "1"])
+        == 0
+    )
     return folder
 
 
@@ -40,7 +44,9 @@ def test_vectors_of_a_corpus_hold_its_words(typer_run: Path) -> None:
     assert {"aspirin", "lung", "<unk>"} <= set(found.words)
 
 
-def test_vectors_see_no_test_part_unless_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_vectors_see_no_test_part_unless_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for part, word in (("train", "fever"), ("test", "gout")):
         folder = tmp_path / "corpus" / part
         folder.mkdir(parents=True)
@@ -54,12 +60,30 @@ def test_vectors_see_no_test_part_unless_asked(tmp_path: Path, capsys: pytest.Ca
         assert main(["vectors", str(tmp_path / given), "-o", str(out), *options]) == 2
         assert "holds the part 'test' beside the training part" in capsys.readouterr().err
         assert not out.exists()
-    for given, words in ((("corpus/train",), {"fever", "of"}), (("corpus", "--all-parts"), {"fever", "of", "gout"})):
-        assert main(["vectors", str(tmp_path / given[0]), *given[1:], "-o", str(out), "--overwrite", *options]) == 0
+    for given, words in (
+        (("corpus/train",), {"fever", "of"}),
+        (("corpus", "--all-parts"), {"fever", "of", "gout"}),
+    ):
+        assert (
+            main(
+                [
+                    "vectors",
+                    str(tmp_path / given[0]),
+                    *given[1:],
+                    "-o",
+                    str(out),
+                    "--overwrite",
+                    *options,
+                ]
+            )
+            == 0
+        )
         assert set(read_vectors(out).words) - {"<unk>"} == words
 
 
-def test_vectors_are_not_overwritten(typer_run: Path, toy_corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_vectors_are_not_overwritten(
+    typer_run: Path, toy_corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["vectors", str(toy_corpus), "-o", str(typer_run / "toy.vec")]) == 2
     assert "exists already" in capsys.readouterr().err
 
@@ -67,7 +91,14 @@ def test_vectors_are_not_overwritten(typer_run: Path, toy_corpus: Path, capsys: 
 def test_training_says_what_its_figures_are(
     typer_run: Path, capsys: pytest.CaptureFixture[str], toy_corpus: Path
 ) -> None:
-    score = ["typer", "score", str(typer_run / "run" / "model"), str(toy_corpus), "--train", str(toy_corpus)]
+    score = [
+        "typer",
+        "score",
+        str(typer_run / "run" / "model"),
+        str(toy_corpus),
+        "--train",
+        str(toy_corpus),
+    ]
     assert main(score) == 0
     shown = capsys.readouterr().out
     assert "typing accuracy" in shown
@@ -80,16 +111,29 @@ def test_training_says_what_its_figures_are(
     assert value["lookup_accuracy"] == 1.0
 
 
-def test_distributions_are_written_and_drawn(typer_run: Path, toy_corpus: Path, tmp_path: Path) -> None:
+def test_distributions_are_written_and_drawn(
+    typer_run: Path, toy_corpus: Path, tmp_path: Path
+) -> None:
     target = tmp_path / "said.jsonl"
-    score = ["typer", "score", str(typer_run / "run" / "model"), str(toy_corpus), "--train", str(toy_corpus)]
+    score = [
+        "typer",
+        "score",
+        str(typer_run / "run" / "model"),
+        str(toy_corpus),
+        "--train",
+        str(toy_corpus),
+    ]
     assert main([*score, "--distributions", str(target), "--threads", "1"]) == 0
     header, stream = read_distributions(target)
     entries = list(stream)
-    accuracy = json.loads((typer_run / "run" / "scores.json").read_text())["test"]["typing"]["accuracy"]
+    accuracy = json.loads((typer_run / "run" / "scores.json").read_text())["test"]["typing"][
+        "accuracy"
+    ]
     assert sum(entry.found for entry in entries) / len(entries) == pytest.approx(accuracy)
     for entry in entries:
-        best = max(range(len(header.types)), key=lambda at, entry=entry: entry.probabilities[1 + at])
+        best = max(
+            range(len(header.types)), key=lambda at, entry=entry: entry.probabilities[1 + at]
+        )
         assert entry.found is (header.types[best] == entry.type)
         assert entry.probabilities[0] == 0.0
         assert sum(entry.probabilities) == pytest.approx(1.0, abs=1e-5)
@@ -100,15 +144,26 @@ def test_distributions_are_written_and_drawn(typer_run: Path, toy_corpus: Path, 
         assert main(["plot", kind, str(given), "-o", str(tmp_path / f"{kind}.svg")]) == 0
 
 
-def test_the_spans_of_another_system_are_typed(typer_run: Path, toy_corpus: Path, tmp_path: Path) -> None:
+def test_the_spans_of_another_system_are_typed(
+    typer_run: Path, toy_corpus: Path, tmp_path: Path
+) -> None:
     proposals = tmp_path / "spans.tsv"
-    proposals.write_text("document\ttype\tstart\tend\tscore\ntoy/1\tX\t4\t8\t0.5\n", encoding="utf-8")
+    proposals.write_text(
+        "document\ttype\tstart\tend\tscore\ntoy/1\tX\t4\t8\t0.5\n", encoding="utf-8"
+    )
     from fascicle.formats.files import read
 
     document = next(iter(read(toy_corpus)))
     proposals.write_text(proposals.read_text().replace("toy/1", document.id), encoding="utf-8")
     out = tmp_path / "typed.tsv"
-    command = ["typer", "predict", str(typer_run / "run" / "model"), str(toy_corpus), "-o", str(out)]
+    command = [
+        "typer",
+        "predict",
+        str(typer_run / "run" / "model"),
+        str(toy_corpus),
+        "-o",
+        str(out),
+    ]
     assert main([*command, "--spans", str(proposals)]) == 0
     (prediction,) = [p for p in read_predictions(Source(path=str(out))) if p.mentions]
     assert prediction.id == document.id
@@ -125,7 +180,12 @@ def test_the_spans_of_another_system_are_typed(typer_run: Path, toy_corpus: Path
     ],
 )
 def test_spans_that_are_none_are_refused_in_one_sentence(
-    typer_run: Path, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], row: str, said: str
+    typer_run: Path,
+    toy_corpus: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    row: str,
+    said: str,
 ) -> None:
     from fascicle.formats.files import read
 
@@ -134,7 +194,14 @@ def test_spans_that_are_none_are_refused_in_one_sentence(
     proposals = tmp_path / "spans.tsv"
     content = "document\ttype\tstart\tend\tscore\n" + row.replace("ID", document.id) + "\n"
     proposals.write_text(content, encoding="utf-8")
-    command = ["typer", "predict", str(typer_run / "run" / "model"), str(toy_corpus), "-o", str(tmp_path / "o.tsv")]
+    command = [
+        "typer",
+        "predict",
+        str(typer_run / "run" / "model"),
+        str(toy_corpus),
+        "-o",
+        str(tmp_path / "o.tsv"),
+    ]
     assert main([*command, "--spans", str(proposals)]) == 2
     shown = capsys.readouterr().err
     assert said in shown
@@ -146,11 +213,22 @@ def test_a_document_that_a_table_cannot_hold_is_set_aside(
 ) -> None:
     texts, spans = tmp_path / "texts.jsonl", tmp_path / "spans.jsonl"
     mention = Mention(((0, 7),), "X", source="seen")
-    documents = [Document(id=name, text="aspirin helps", mentions=(mention,)) for name in ("a", "b\tc", "d")]
+    documents = [
+        Document(id=name, text="aspirin helps", mentions=(mention,)) for name in ("a", "b\tc", "d")
+    ]
     write(texts, documents, format="native")
     write(spans, documents, format="native")
     out = tmp_path / "typed.tsv"
-    command = ["typer", "predict", str(typer_run / "run"), str(texts), "--spans", str(spans), "--threads", "1"]
+    command = [
+        "typer",
+        "predict",
+        str(typer_run / "run"),
+        str(texts),
+        "--spans",
+        str(spans),
+        "--threads",
+        "1",
+    ]
     assert main([*command, "-o", str(out)]) == 3
     said = capsys.readouterr().err
     assert "set aside: " in said
@@ -166,7 +244,14 @@ def test_a_document_that_a_table_cannot_hold_is_set_aside(
 def test_finding_needs_a_model_that_can(
     typer_run: Path, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ["typer", "predict", str(typer_run / "run" / "model"), str(toy_corpus), "-o", str(tmp_path / "o.tsv")]
+    command = [
+        "typer",
+        "predict",
+        str(typer_run / "run" / "model"),
+        str(toy_corpus),
+        "-o",
+        str(tmp_path / "o.tsv"),
+    ]
     assert main(command) == 2
     assert "cannot find any" in capsys.readouterr().err
 
@@ -175,7 +260,14 @@ def test_predictions_have_the_name_of_a_prediction_file(
     typer_run: Path, toy_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("o.html", "o.txt", "o.conll"):
-        command = ["typer", "predict", str(typer_run / "run" / "model"), str(toy_corpus), "-o", str(tmp_path / name)]
+        command = [
+            "typer",
+            "predict",
+            str(typer_run / "run" / "model"),
+            str(toy_corpus),
+            "-o",
+            str(tmp_path / name),
+        ]
         assert main(command) == 2
         assert name in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
@@ -188,7 +280,10 @@ def test_typer_alone_names_its_commands(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_typer_train_is_another_name(typer_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     again = typer_run / "again"
-    assert main(["typer", "train", str(typer_run / "recipe.toml"), "-o", str(again), "--threads", "1"]) == 0
+    assert (
+        main(["typer", "train", str(typer_run / "recipe.toml"), "-o", str(again), "--threads", "1"])
+        == 0
+    )
     assert "fascicle train" in capsys.readouterr().err
     one, other = (folder / "model" / "model.safetensors" for folder in (typer_run / "run", again))
     assert one.read_bytes() == other.read_bytes()

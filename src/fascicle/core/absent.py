@@ -1,7 +1,7 @@
 """Keys that are absent in JSON, and ``null`` in what data frames wrote of it.
 
-A table has every column in each row: pandas, polars, DuckDB and ``datasets`` write ``null`` for a key that some other
-row has.
+A table has every column in each row: pandas, polars, DuckDB and ``datasets`` write ``null`` for a
+key that some other row has.
 """
 
 from __future__ import annotations

@@ -15,7 +15,18 @@ from contextlib import contextmanager
 from dataclasses import fields
 from functools import cache, wraps
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import msgspec
 
@@ -27,7 +38,14 @@ _LISTS: Final = (Iterable, Collection, Sequence, list)
 _PATHS: Final = (os.PathLike, Path)
 _NOT_LISTS: Final = (str, bytes, bytearray, Mapping, Document)
 _WORDS: Final[Mapping[Any, str]] = types.MappingProxyType(
-    {bool: "True or False", int: "an int", float: "a number", str: "a str", os.PathLike: "a path", type(None): "None"}
+    {
+        bool: "True or False",
+        int: "an int",
+        float: "a number",
+        str: "a str",
+        os.PathLike: "a path",
+        type(None): "None",
+    }
 )
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 _P = ParamSpec("_P")
@@ -37,16 +55,17 @@ _R = TypeVar("_R")
 def validate_arguments(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Decorates a function: arguments that do not fit its annotations are refused before it runs.
 
-    Items of lists are checked, and fields of frozen dataclasses, which are the requests and settings of this package. A
-    stream is passed on unchecked. No text may hold a NUL character, which no file name can have; where a text or a path
-    is allowed, it must not be empty.
+    Items of lists are checked, and fields of frozen dataclasses, which are the requests and
+    settings of this package. A stream is passed on unchecked. No text may hold a NUL character,
+    which no file name can have; where a text or a path is allowed, it must not be empty.
 
     Args:
-        function: function whose annotations consist of classes, unions, literals, lists, tuples, mappings, functions
-            and numbers with a range (``msgspec.Meta``).
+        function: function whose annotations consist of classes, unions, literals, lists, tuples,
+            mappings, functions and numbers with a range (``msgspec.Meta``).
 
     Returns:
-        The function with the check before it; the check raises a `UsageError` that names the argument.
+        The function with the check before it; the check raises a `UsageError` that names the
+        argument.
     """
     signature = inspect.signature(function)
 
@@ -76,11 +95,19 @@ def collect_paths(given: Iterable[str | os.PathLike[str]], *, name: str) -> tupl
 
 
 def to_path_list(given: Paths, *, name: str = "files") -> tuple[str, ...]:
-    """Returns the paths of an argument that may be one path or several; ``name`` is that of the argument."""
-    return (os.fspath(given),) if isinstance(given, str | os.PathLike) else collect_paths(given, name=name)
+    """Returns the paths of an argument that may be one path or several; ``name`` is that of the
+    argument.
+    """
+    return (
+        (os.fspath(given),)
+        if isinstance(given, str | os.PathLike)
+        else collect_paths(given, name=name)
+    )
 
 
-def check_argument(value: object, allowed: type | tuple[type, ...], *, name: str, means: str) -> None:
+def check_argument(
+    value: object, allowed: type | tuple[type, ...], *, name: str, means: str
+) -> None:
     """Raises an error if an argument has another type.
 
     Args:
@@ -96,14 +123,17 @@ def check_argument(value: object, allowed: type | tuple[type, ...], *, name: str
         raise UsageError(f"{name} must be {means}; {_shown(value)} was given")
 
 
-def check_optional(value: object, allowed: type | tuple[type, ...], *, name: str, means: str) -> None:
+def check_optional(
+    value: object, allowed: type | tuple[type, ...], *, name: str, means: str
+) -> None:
     """Checks an argument as `check_argument` does; ``None`` is allowed too."""
     if value is not None:
         check_argument(value, allowed, name=name, means=f"{means}, or None")
 
 
 def validate_documents(documents: Iterable[Any], *, name: str = "documents") -> Iterator[Document]:
-    """Yields documents; refuses an argument that is no collection at once, and other items as they are read.
+    """Yields documents; refuses an argument that is no collection at once, and other items as they
+    are read.
 
     Args:
         documents: a list or a stream.
@@ -113,8 +143,12 @@ def validate_documents(documents: Iterable[Any], *, name: str = "documents") -> 
         UsageError: ``documents`` is one document, a text, a mapping or no collection.
         InputError: an item is no document (raised during iteration).
     """
-    if isinstance(documents, Document | str | bytes | Mapping) or not isinstance(documents, Iterable):
-        raise UsageError(f"{name} must be a list or stream of Document; {_shown(documents)} was given")
+    if isinstance(documents, Document | str | bytes | Mapping) or not isinstance(
+        documents, Iterable
+    ):
+        raise UsageError(
+            f"{name} must be a list or stream of Document; {_shown(documents)} was given"
+        )
     return _checked(documents, name)
 
 
@@ -122,7 +156,8 @@ def _checked(documents: Iterable[Any], name: str) -> Iterator[Document]:
     for number, document in enumerate(documents, start=1):
         if not isinstance(document, Document):
             raise InputError(
-                f"{name} must hold Document objects; number {number:,} is {_shown(document)}: make one with "
+                f"{name} must hold Document objects; number {number:,} is {_shown(document)}: "
+                "make one with "
                 "Document(id=..., text=...)"
             )
         yield document
@@ -142,7 +177,11 @@ def _check(value: Any, hint: Any, name: str) -> None:
     """Raises an error if a value does not fit an annotation; then checks the fields of settings."""
     if not _fits(value, hint):
         wrong = _first_wrong(value, hint)
-        given = f"{_shown(value)} was given" if wrong is None else f"{name}[{wrong}] is {_shown(value[wrong])}"
+        given = (
+            f"{_shown(value)} was given"
+            if wrong is None
+            else f"{name}[{wrong}] is {_shown(value[wrong])}"
+        )
         raise UsageError(f"{name} must be {_in_words(hint)}; {given}")
     for part, one in ((name, value), *((f"{name}[{at}]", one) for at, one in _items(value))):
         kind: Any = type(one)
@@ -154,10 +193,15 @@ def _check(value: Any, hint: Any, name: str) -> None:
 
 
 def _first_wrong(value: object, hint: Any) -> int | None:
-    """Returns the index of the item that makes a list invalid; of several list types, for the best-fitting one."""
+    """Returns the index of the item that makes a list invalid; of several list types, for the
+    best-fitting one.
+    """
     several = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     lists = [one for one in several if get_origin(one) in _LISTS]
-    wrong = [next((at for at, one in _items(value) if not _fits(one, get_args(kind)[0])), None) for kind in lists]
+    wrong = [
+        next((at for at, one in _items(value) if not _fits(one, get_args(kind)[0])), None)
+        for kind in lists
+    ]
     return max((at for at in wrong if at is not None), default=None)
 
 
@@ -171,18 +215,26 @@ def _fits(value: object, hint: Any) -> bool:
     if hint is Any:
         return True
     if origin in (Union, types.UnionType):
-        return not (value == "" and _names_a_file(hint)) and any(_fits(value, one) for one in get_args(hint))
+        return not (value == "" and _names_a_file(hint)) and any(
+            _fits(value, one) for one in get_args(hint)
+        )
     if origin is Annotated:
         kind, *limits = get_args(hint)
-        return _fits(value, kind) and all(_within(value, one) for one in limits if isinstance(one, msgspec.Meta))
+        return _fits(value, kind) and all(
+            _within(value, one) for one in limits if isinstance(one, msgspec.Meta)
+        )
     if origin is Literal:
         return any(type(value) is type(one) and value == one for one in get_args(hint))
     if origin in _LISTS:
         if isinstance(value, _NOT_LISTS) or not isinstance(value, origin):
             return False
-        return not isinstance(value, Collection) or all(_fits(one, get_args(hint)[0]) for one in value)
+        return not isinstance(value, Collection) or all(
+            _fits(one, get_args(hint)[0]) for one in value
+        )
     if origin is Mapping:
-        return isinstance(value, Mapping) and all(all(map(_fits, one, get_args(hint))) for one in value.items())
+        return isinstance(value, Mapping) and all(
+            all(map(_fits, one, get_args(hint))) for one in value.items()
+        )
     if origin is tuple:
         return isinstance(value, tuple) and _fits_tuple(value, get_args(hint))
     if isinstance(value, bool):
@@ -218,19 +270,30 @@ def _in_words(hint: Any) -> str:
 
 
 def _words(hint: Any) -> Iterator[str]:
-    """Yields the types that an annotation allows, in words; a list of types that may also stand alone appears once."""
+    """Yields the types that an annotation allows, in words; a list of types that may also stand
+    alone appears once.
+    """
     origin, inner = get_origin(hint) or hint, get_args(hint)
     if origin in (Union, types.UnionType):
         found = [word for one in inner if get_origin(one) not in _LISTS for word in _words(one)]
         if _names_a_file(hint):
-            found = ["a name or path", *(word for word in found if word not in ("a str", "a path", "a Path"))]
+            found = [
+                "a name or path",
+                *(word for word in found if word not in ("a str", "a path", "a Path")),
+            ]
         yield from found
         for one in inner:
             if get_origin(one) in _LISTS:
                 of = list(_words(get_args(one)[0]))
-                yield "a list of these" if len(of) > 1 and set(found) <= set(of) else f"a list of {_plain(of)}"
+                yield (
+                    "a list of these"
+                    if len(of) > 1 and set(found) <= set(of)
+                    else f"a list of {_plain(of)}"
+                )
     elif origin is Annotated:
-        yield _in_words(inner[0]) + "".join(_range(one) for one in inner[1:] if isinstance(one, msgspec.Meta))
+        yield _in_words(inner[0]) + "".join(
+            _range(one) for one in inner[1:] if isinstance(one, msgspec.Meta)
+        )
     elif origin is Literal:
         yield from map(repr, inner)
     elif origin in _LISTS or origin is tuple:
@@ -240,11 +303,19 @@ def _words(hint: Any) -> Iterator[str]:
     elif origin is Callable:
         yield "a function"
     else:
-        yield _WORDS.get(origin, f"{'an' if origin.__name__[0] in 'AEIOU' else 'a'} {origin.__name__}")
+        yield _WORDS.get(
+            origin, f"{'an' if origin.__name__[0] in 'AEIOU' else 'a'} {origin.__name__}"
+        )
 
 
 def _range(limits: msgspec.Meta) -> str:
-    least = f" from {limits.ge}" if limits.ge is not None else f" above {limits.gt}" if limits.gt is not None else ""
+    least = (
+        f" from {limits.ge}"
+        if limits.ge is not None
+        else f" above {limits.gt}"
+        if limits.gt is not None
+        else ""
+    )
     most = f" to {limits.le}" if limits.le is not None else ""
     return f"{least}{most}{' that is not empty' if limits.min_length else ''}"
 
@@ -265,12 +336,13 @@ def _shown(value: object) -> str:
 def time_limit(seconds: float, error: Exception) -> Iterator[None]:
     """Raises an error inside the block when it has used some seconds of processor time.
 
-    The limit works only in the main thread of a process, and on systems with signals; elsewhere there is none. There is
-    none either if another timer of this kind is already running. The matching of regular expressions checks for
-    signals.
+    The limit works only in the main thread of a process, and on systems with signals; elsewhere
+    there is none. There is none either if another timer of this kind is already running. The
+    matching of regular expressions checks for signals.
 
     Args:
-        seconds: limit of processor time of this process, so that the result does not depend on the load of the machine.
+        seconds: limit of processor time of this process, so that the result does not depend on the
+            load of the machine.
         error: the error to raise.
     """
     if (

@@ -17,7 +17,8 @@ Bools = NDArray[np.bool_]
 
 
 def unique_values(values: NDArray[_Number]) -> NDArray[_Number]:
-    """Returns the distinct values in rising order, as ``np.unique`` does, without its slow import of ``numpy.ma``.
+    """Returns the distinct values in rising order, as ``np.unique`` does, without its slow import
+    of ``numpy.ma``.
 
     Args:
         values: numbers in any shape, without NaN.

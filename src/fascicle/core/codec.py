@@ -1,6 +1,7 @@
 """JSON Lines codec for documents, the native format: ``decode(encode(d)) == d``.
 
-Each mention is written with its text beside its offsets, for people and other programs; only the offsets are binding.
+Each mention is written with its text beside its offsets, for people and other programs; only the
+offsets are binding.
 """
 
 from __future__ import annotations
@@ -11,13 +12,24 @@ from collections.abc import Sequence
 import msgspec
 
 from fascicle.core.absent import decode_present
-from fascicle.core.document import GOLD, Abbreviation, Change, Document, Event, Link, Mention, Relation, Section
+from fascicle.core.document import (
+    GOLD,
+    Abbreviation,
+    Change,
+    Document,
+    Event,
+    Link,
+    Mention,
+    Relation,
+    Section,
+)
 from fascicle.core.effects import make_event
 from fascicle.core.mention import Fragments, Span
 from fascicle.errors import BROKEN, FormatError
 
 _SCHEMA = 2
-_EXTENDED = 3  # with relations or attributes of sections; other documents stay readable for earlier releases
+# with relations or attributes of sections; other documents stay readable for earlier releases
+_EXTENDED = 3
 _READ = (1, 2, 3)  # the fields added later have defaults, so one decoder reads all
 
 
@@ -38,7 +50,9 @@ class _Version(msgspec.Struct):
 
 
 class DocumentRecord(msgspec.Struct, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Fields of a `Document`, and the version of the schema; unknown fields are an error, lest content be lost."""
+    """Fields of a `Document`, and the version of the schema; unknown fields are an error, lest
+    content be lost.
+    """
 
     id: str
     text: str
@@ -75,18 +89,21 @@ def encode(document: Document) -> bytes:
         for m in document.mentions
     ]
     parts = {**msgspec.structs.asdict(document), "mentions": tuple(mentions)}
-    is_extended = document.relations or any(section.attributes for section in document.sections or ())
+    is_extended = document.relations or any(
+        section.attributes for section in document.sections or ()
+    )
     return _ENCODER.encode(DocumentRecord(**parts, fascicle=_EXTENDED if is_extended else _SCHEMA))
 
 
 def decode(line: bytes | str) -> Document:
     """Decodes a line that `encode` wrote.
 
-    A mention without its text is read too. If the given text of a mention differs from the text at its offsets, the
-    offsets are kept, and an event (``text-mismatch``) reports it.
+    A mention without its text is read too. If the given text of a mention differs from the text at
+    its offsets, the offsets are kept, and an event (``text-mismatch``) reports it.
 
     Raises:
-        FormatError: not JSON, not a document, of another schema version, or with offsets outside the text.
+        FormatError: not JSON, not a document, of another schema version, or with offsets outside
+            the text.
     """
     try:
         record = decode_present(_DECODER, line)
@@ -95,7 +112,9 @@ def decode(line: bytes | str) -> Document:
     except (msgspec.MsgspecError, ValueError) as error:
         with contextlib.suppress(msgspec.MsgspecError, ValueError):
             _check_version(_VERSION.decode(line).fascicle)  # another version may have other fields
-        raise FormatError(f"not a Fascicle document of the schemas {_READ[0]} to {_READ[-1]}: {error}") from None
+        raise FormatError(
+            f"not a Fascicle document of the schemas {_READ[0]} to {_READ[-1]}: {error}"
+        ) from None
 
 
 def decode_given(data: bytes | str | msgspec.Raw, *, name: str) -> Document:
@@ -123,7 +142,9 @@ class _Named(msgspec.Struct):
 
 
 def id_in(data: bytes | str | msgspec.Raw) -> str:
-    """Returns the id in the JSON of a document that may be none; the empty string if there is no id to be read."""
+    """Returns the id in the JSON of a document that may be none; the empty string if there is no
+    id to be read.
+    """
     try:
         return msgspec.json.decode(data, type=_Named).id
     except BROKEN:
@@ -133,25 +154,34 @@ def id_in(data: bytes | str | msgspec.Raw) -> str:
 def _check_version(found: int) -> None:
     if found not in _READ:
         raise FormatError(
-            f"a document of schema {found} was given; this release reads the schemas {_READ[0]} to {_READ[-1]}",
+            f"a document of schema {found} was given; this release reads the schemas {_READ[0]} "
+            f"to {_READ[-1]}",
             code="version",
         )
 
 
 def _document(record: DocumentRecord) -> Document:
-    mentions = [Mention(m.spans, m.type, m.score, m.source, m.links, m.attributes) for m in record.mentions]
+    mentions = [
+        Mention(m.spans, m.type, m.score, m.source, m.links, m.attributes) for m in record.mentions
+    ]
     parts = {**msgspec.structs.asdict(record), "mentions": tuple(mentions)}
     del parts["fascicle"]
     document = Document(**parts)
-    return note_text_differences(document, mentions, texts=[mention.text for mention in record.mentions])
+    return note_text_differences(
+        document, mentions, texts=[mention.text for mention in record.mentions]
+    )
 
 
-def note_text_differences(document: Document, mentions: Sequence[Mention], *, texts: Sequence[str | None]) -> Document:
-    """Returns the document with an event for each mention whose text in the source differs from that at its offsets.
+def note_text_differences(
+    document: Document, mentions: Sequence[Mention], *, texts: Sequence[str | None]
+) -> Document:
+    """Returns the document with an event for each mention whose text in the source differs from
+    that at its offsets.
 
     Args:
         document: the document with the mentions.
-        mentions: the mentions in the order of the source, which may differ from that of the document.
+        mentions: the mentions in the order of the source, which may differ from that of the
+            document.
         texts: their texts in the source; ``None`` where it has none.
     """
     wrong = [
@@ -163,11 +193,17 @@ def note_text_differences(document: Document, mentions: Sequence[Mention], *, te
 
 
 def _agrees(mention: Mention, expected: str, text: str) -> bool:
-    # Lengths are compared first: a line may contain the whole text a thousand times, and then no copy is made.
+    # Lengths are compared first: a line may contain the whole text a thousand times, and then no
+    # copy is made.
     length = sum(end - start for start, end in mention.spans) + len(mention.spans) - 1
     return length == len(expected) and mention.text_in(text) == expected
 
 
 def _mismatch(mention: Mention) -> Event:
-    message = f"a mention of type {mention.type!r} has other text at its offsets than its source says; offsets kept"
-    return make_event("text-mismatch", step="native", message=message, span=(mention.start, mention.end))
+    message = (
+        f"a mention of type {mention.type!r} has other text at its offsets than its source "
+        "says; offsets kept"
+    )
+    return make_event(
+        "text-mismatch", step="native", message=message, span=(mention.start, mention.end)
+    )

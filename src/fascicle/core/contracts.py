@@ -1,6 +1,8 @@
-"""Protocols of predictors, steps, readers, writers and vocabularies, for Fascicle and for other packages.
+"""Protocols of predictors, steps, readers, writers and vocabularies, for Fascicle and for other
+packages.
 
-Any object with these attributes is accepted: an instance of a class, or a module. Inheritance is not needed.
+Any object with these attributes is accepted: an instance of a class, or a module. Inheritance is
+not needed.
 """
 
 from __future__ import annotations
@@ -41,8 +43,9 @@ class Predictor(Protocol):
             documents: any number; their own sentences and words are used where they have them.
 
         Returns:
-            One patch per document, in order; the documents are not changed. The patch of a document does not depend on
-            the other documents. Mentions have the name of the predictor as their source.
+            One patch per document, in order; the documents are not changed. The patch of a document
+            does not depend on the other documents. Mentions have the name of the predictor as their
+            source.
         """
 
 
@@ -50,7 +53,8 @@ class Predictor(Protocol):
 class Step(Protocol):
     """One step of a pipeline: returns patches for documents, and changes no document itself.
 
-    `fascicle.core.patches.apply` applies the patches; it accepts only drops of the sources in ``drops``.
+    `fascicle.core.patches.apply` applies the patches; it accepts only drops of the sources in
+    ``drops``.
     """
 
     @property
@@ -71,10 +75,14 @@ class Step(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Identifier of its behaviour in a release: steps with equal ones return equal patches for equal documents."""
+        """Identifier of its behaviour in a release: steps with equal ones return equal patches
+        for equal documents.
+        """
 
     def run(self, documents: Sequence[Document]) -> Iterable[Patch]:
-        """Returns one patch for each document, in order, as a list or lazily; the documents are not changed."""
+        """Returns one patch for each document, in order, as a list or lazily; the documents are
+        not changed.
+        """
 
 
 class Source(Protocol):
@@ -113,14 +121,16 @@ class Reader(Protocol):
             source: the file.
 
         Yields:
-            Each document; or, for one that cannot be read, its error, so that reading can continue. An error after
-            which reading cannot continue is raised.
+            Each document; or, for one that cannot be read, its error, so that reading can continue.
+            An error after which reading cannot continue is raised.
         """
 
 
 @runtime_checkable
 class VocabularyReader(Protocol):
-    """Reader of vocabularies of one form; a `fascicle.terms.sources.tables.Layout` of a table is one."""
+    """Reader of vocabularies of one form; a `fascicle.terms.sources.tables.Layout` of a table is
+    one.
+    """
 
     def read(self, settings: SourceSettings, report: Any) -> Iterator[Any]:
         """Streams the concepts of a vocabulary.
@@ -136,7 +146,9 @@ class VocabularyReader(Protocol):
 
 @runtime_checkable
 class Writer(Protocol):
-    """Writer of documents in one file format; a file is ``start``, then each encoded document, then ``end``."""
+    """Writer of documents in one file format; a file is ``start``, then each encoded document,
+    then ``end``.
+    """
 
     @property
     def suffixes(self) -> tuple[str, ...]:
@@ -144,7 +156,9 @@ class Writer(Protocol):
 
     @property
     def holds(self) -> frozenset[str]:
-        """Fields of `fascicle.formats.losses.FIELDS` that its files can hold; the others are counted as lost."""
+        """Fields of `fascicle.formats.losses.FIELDS` that its files can hold; the others are
+        counted as lost.
+        """
 
     @property
     def start(self) -> bytes:

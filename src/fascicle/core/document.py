@@ -1,6 +1,7 @@
 """The data model of the whole package: documents, mentions, links, events, patches.
 
-All its classes are frozen. Offsets are half-open Unicode code points into ``Document.text``, which never changes.
+All its classes are frozen. Offsets are half-open Unicode code points into ``Document.text``, which
+never changes.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ Abbreviation = tuple[Span, Span]
 class TextMention:
     """A mention together with its text, as iteration over a document yields it.
 
-    It has the attributes of a `Mention` (``type``, ``spans``, ``start``, ``end``, ``score``, ``source``, ``links``,
-    ``attributes``).
+    It has the attributes of a `Mention` (``type``, ``spans``, ``start``, ``end``, ``score``,
+    ``source``, ``links``, ``attributes``).
 
     Attributes:
         mention: the mention itself.
@@ -59,7 +60,8 @@ class TextMention:
 
     def __getattr__(self, name: str) -> Any:
         """Returns an attribute of the mention."""
-        # Not `self.mention`: an unfinished copy has none yet, and the attribute access would recurse.
+        # Not `self.mention`: an unfinished copy has none yet, and the attribute access would
+        # recurse.
         return getattr(object.__getattribute__(self, "mention"), name)
 
     def __repr__(self) -> str:
@@ -69,7 +71,9 @@ class TextMention:
 
 
 class Section(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A named part of a document, such as its title; ``attributes`` are further facts as ``(name, value)`` pairs."""
+    """A named part of a document, such as its title; ``attributes`` are further facts as
+    ``(name, value)`` pairs.
+    """
 
     start: int
     end: int
@@ -78,12 +82,13 @@ class Section(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Report of something that was *not* done, or not done as requested: nothing is left out silently.
+    """Report of something that was *not* done, or not done as requested: nothing is left out
+    silently.
 
     Attributes:
         step: name of the step that reports, e.g. ``"pubtator"``.
-        kind: ``"loss"`` (something of the input is not in the result), ``"repair"`` (input changed by a stated rule)
-            or ``"note"``.
+        kind: ``"loss"`` (something of the input is not in the result), ``"repair"`` (input changed
+            by a stated rule) or ``"note"``.
         code: short stable name for counting, e.g. ``"duplicate-id"``.
         message: one sentence.
         span: the place in the text, or ``None``.
@@ -103,10 +108,12 @@ class Patch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         add: mentions to add.
         links: links to attach to the mention of a ``(source, type, spans)``.
         events: reports of what was not done, or not done as requested.
-        sentences: ranges of sentences, set only if the document has none; the same holds for words and sections.
+        sentences: ranges of sentences, set only if the document has none; the same holds for words
+            and sections.
         words: see above.
         sections: see above.
-        abbreviations: pairs of ranges, short form and long form, beside those that the document has.
+        abbreviations: pairs of ranges, short form and long form, beside those that the document
+            has.
         drop: keys of mentions to drop.
         replace: keys of mentions, and for each the mention of the same source that replaces it.
     """
@@ -148,10 +155,12 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         abbreviations: pairs of ranges, short form and long form.
         meta: further facts of the source.
         events: reports of what was not done.
-        changes: mentions that steps dropped or replaced, in the order of the steps; `layer` can undo them.
+        changes: mentions that steps dropped or replaced, in the order of the steps; `layer` can
+            undo them.
 
     Raises:
-        ValueError: ranges or mentions outside the text, a duplicate mention, a lone surrogate in the text.
+        ValueError: ranges or mentions outside the text, a duplicate mention, a lone surrogate in
+            the text.
     """
 
     id: str
@@ -171,7 +180,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         self._check(self.__struct_fields__)
 
     def having(self, **parts: Any) -> Document:
-        """Returns a copy with other parts; only these are checked, since the others were checked before.
+        """Returns a copy with other parts; only these are checked, since the others were checked
+        before.
 
         Args:
             parts: new values of the attributes above, except the text.
@@ -190,7 +200,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             self._check_parts(parts)
         except (TypeError, AttributeError) as error:
             raise ValueError(
-                f"document {self.id!r} has a part of the wrong type ({error}); its text is a str, its mentions are "
+                f"document {self.id!r} has a part of the wrong type ({error}); its text is a "
+                "str, its mentions are "
                 "Mention objects"
             ) from None
 
@@ -199,7 +210,9 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return (TextMention(mention, self) for mention in self.mentions)
 
     def to_dict(self) -> dict[str, Any]:
-        """The document as plain data, with the words and offsets of each mention; parts that it lacks are left out."""
+        """The document as plain data, with the words and offsets of each mention; parts that it
+        lacks are left out.
+        """
         return {**msgspec.to_builtins(self), "mentions": [mention.to_dict() for mention in self]}
 
     def _repr_html_(self) -> str:
@@ -220,17 +233,22 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             check_relations(self.relations)
         for name, span in self._other_ranges(parts):
             if not 0 <= span[0] <= span[1] <= length:
-                raise ValueError(f"{name} {span} is not allowed in a text of {plural(length, 'character')}")
+                raise ValueError(
+                    f"{name} {span} is not allowed in a text of {plural(length, 'character')}"
+                )
         if "mentions" in parts or "changes" in parts:
             self._check_mentions(parts, length)
 
     def _check_mentions(self, parts: Container[str], length: int) -> None:
         changes = self.changes if "changes" in parts else ()
         mentions = self.mentions if "mentions" in parts else ()
-        for mention in chain(mentions, (mention for change in changes for mention, _ in change.taken)):
+        for mention in chain(
+            mentions, (mention for change in changes for mention, _ in change.taken)
+        ):
             if mention.spans[-1][1] > length:
                 raise ValueError(
-                    f"document {self.id!r} has {plural(length, 'character')}, but a mention of type {mention.type!r} "
+                    f"document {self.id!r} has {plural(length, 'character')}, but a mention of "
+                    f"type {mention.type!r} "
                     f"ends at {mention.end}; offsets are code points into the text"
                 )
         ordered = in_order(mentions)
@@ -241,7 +259,9 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         if "sections" in parts:
             yield from (("section", (s.start, s.end)) for s in self.sections or ())
         if "abbreviations" in parts:
-            yield from (("abbreviation", span) for pair in self.abbreviations or () for span in pair)
+            yield from (
+                ("abbreviation", span) for pair in self.abbreviations or () for span in pair
+            )
         if "events" in parts:
             yield from (("event", e.span) for e in self.events if e.span is not None)
 
@@ -250,7 +270,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
         Args:
             source: name of the source.
-            original: return them as the source gave them, before any step dropped or replaced some of them.
+            original: return them as the source gave them, before any step dropped or replaced some
+                of them.
         """
         found = self.mentions
         if original and self.changes:
@@ -268,7 +289,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
         Args:
             mention: of this document.
-            sections: names, of which ``abstract`` also means ``abstract-methods``; or attributes, as ``name=value``.
+            sections: names, of which ``abstract`` also means ``abstract-methods``; or attributes,
+                as ``name=value``.
         """
         return any(
             f"{one.name}-".startswith(f"{name}-") or name in map("=".join, one.attributes)
@@ -300,16 +322,20 @@ def in_order(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
     for before, after in pairwise(ordered):
         if before.key == after.key:
             raise ValueError(
-                f"the mention {after.type!r} at {after.spans} from source {after.source!r} occurs twice; keep one"
+                f"the mention {after.type!r} at {after.spans} from source {after.source!r} "
+                "occurs twice; keep one"
             )
     return ordered
 
 
 def unique(mentions: Iterable[Mention]) -> tuple[tuple[Mention, ...], int]:
-    """Keeps the first mention of each ``(source, type, spans)``; also returns the number of those left out."""
+    """Keeps the first mention of each ``(source, type, spans)``; also returns the number of
+    those left out.
+    """
     given = tuple(mentions)
     if _is_canonical(given):
-        hash(tuple([mention.spans for mention in given]))  # raises an error for lists, which cannot be hashed
+        # raises an error for lists, which cannot be hashed
+        hash(tuple([mention.spans for mention in given]))
         return given, 0
     kept: dict[MentionKey, Mention] = {}
     for mention in given:
@@ -338,7 +364,8 @@ def _refuse_surrogates(identifier: str, text: str) -> None:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise ValueError(
-            f"the text of document {identifier!r} has a lone surrogate (U+{ord(text[error.start]):04X}) at character "
+            f"the text of document {identifier!r} has a lone surrogate "
+            f"(U+{ord(text[error.start]):04X}) at character "
             f"{error.start}, which Unicode text cannot carry; repair the source"
         ) from None
 
@@ -351,20 +378,30 @@ def link_event(pack: str, vocabularies: Iterable[tuple[str, str]], *, step: str)
 
     Args:
         pack: name of the pack.
-        vocabularies: prefix and date of each vocabulary of the pack; the date is empty if its source gave none.
+        vocabularies: prefix and date of each vocabulary of the pack; the date is empty if its
+            source gave none.
         step: name of the step that added the links.
     """
-    return Event(step=step, kind="note", code=LINKED, message=f"links are of {name_with_dates(pack, vocabularies)}")
+    return Event(
+        step=step,
+        kind="note",
+        code=LINKED,
+        message=f"links are of {name_with_dates(pack, vocabularies)}",
+    )
 
 
 def name_with_dates(pack: str, vocabularies: Iterable[tuple[str, str]]) -> str:
     """Returns the name of a pack with the date of each vocabulary; see `link_event`."""
-    told = ", ".join(f"{prefix} ({date or 'no date'})" for prefix, date in sorted(set(vocabularies)))
+    told = ", ".join(
+        f"{prefix} ({date or 'no date'})" for prefix, date in sorted(set(vocabularies))
+    )
     return f"{pack}: {told}"
 
 
 def merge_origins(origins: Iterable[str]) -> tuple[str, ...]:
-    """Merges the origins of links of several documents (`Document.origins`): one sentence for each pack."""
+    """Merges the origins of links of several documents (`Document.origins`): one sentence for
+    each pack.
+    """
     found: dict[str, set[str]] = {}
     for origin in origins:
         pack, _, told = origin.partition(": ")
@@ -376,7 +413,8 @@ TextInput = str | tuple[str | int, str] | Document  # a number as id: the index 
 
 
 def to_document(given: TextInput, number: int) -> Document:
-    """Returns a document made from a text, from a pair of an id and a text, or from an object of another tool.
+    """Returns a document made from a text, from a pair of an id and a text, or from an object of
+    another tool.
 
     Raises:
         InputError: anything else, or a text with a lone surrogate.
@@ -387,7 +425,10 @@ def to_document(given: TextInput, number: int) -> Document:
     pair: Any = (f"text-{number}", text) if isinstance(text, str) else given
     is_pair = isinstance(pair, tuple) and len(pair) == 2
     if not (is_pair and isinstance(pair[0], str | Integral) and isinstance(pair[1], str)):
-        message = f"number {number} is of the type {type(given).__name__}; give texts, pairs (id, text) or Documents"
+        message = (
+            f"number {number} is of the type {type(given).__name__}; give texts, pairs "
+            "(id, text) or Documents"
+        )
         raise InputError(message)
     try:
         return Document(id=str(pair[0]), text=pair[1])

@@ -1,8 +1,9 @@
 """Table of the codes of losses and repairs, with the effect of each on the documents.
 
-Code that leaves something out of a document, or changes it by a rule, reports it in an event made by `make_event`. That
-function accepts only the codes of this table, so every loss and repair has a known effect. An event with another code
-(from a file or a plug-in) counts as one that may change the meaning: it is never silent.
+Code that leaves something out of a document, or changes it by a rule, reports it in an event made
+by `make_event`. That function accepts only the codes of this table, so every loss and repair has a
+known effect. An event with another code (from a file or a plug-in) counts as one that may change
+the meaning: it is never silent.
 """
 
 from __future__ import annotations
@@ -26,34 +27,54 @@ class _Code(NamedTuple):
 
     Attributes:
         kind: kind of the events with this code.
-        effect: ``"harmless"`` if the document has the content of its source; ``"incomplete"`` if its content is right,
-            but the source has more; ``"meaning"`` if its content may differ from the source: offsets that do not fit
-            the text, words that moved, mentions or records that were left out.
+        effect: ``"harmless"`` if the document has the content of its source; ``"incomplete"`` if
+            its content is right, but the source has more; ``"meaning"`` if its content may differ
+            from the source: offsets that do not fit the text, words that moved, mentions or records
+            that were left out.
     """
 
     kind: _Kind
     effect: _Effect
 
 
-# Of the codes of repairs that change nothing, those about offsets are confirmed by the texts of all mentions.
+# Of the codes of repairs that change nothing, those about offsets are confirmed by the texts of all
+# mentions.
 CODES: Final[Mapping[str, _Code]] = MappingProxyType(
     {
-        **dict.fromkeys(("duplicate-mention", "mended-tags", "missing-token"), _Code("repair", HARMLESS)),
+        **dict.fromkeys(
+            ("duplicate-mention", "mended-tags", "missing-token"), _Code("repair", HARMLESS)
+        ),
         **dict.fromkeys(("offsets-moved", "overlapping-fragments"), _Code("repair", HARMLESS)),
         **dict.fromkeys(("fragments-joined", "fragments-sorted"), _Code("repair", HARMLESS)),
         "duplicate-id": _Code("repair", _INCOMPLETE),
         **{
             f"{what}-left-out": _Code("loss", _INCOMPLETE)
             for what in (
-                *("attributes", "categories", "coreferences", "equivalences", "events", "infons", "links", "notes"),
+                *(
+                    "attributes",
+                    "categories",
+                    "coreferences",
+                    "equivalences",
+                    "events",
+                    "infons",
+                    "links",
+                    "notes",
+                ),
                 *("other-text", "parts", "regions", "relations", "suffix", "triggers", "user-data"),
             )
         },
-        **dict.fromkeys(("no-vote", "long-mention", "long-word", "unknown-word"), _Code("loss", _INCOMPLETE)),
+        **dict.fromkeys(
+            ("no-vote", "long-mention", "long-word", "unknown-word"), _Code("loss", _INCOMPLETE)
+        ),
         "unread-text": _Code("loss", _INCOMPLETE),
         "markup-kept": _Code("repair", _INCOMPLETE),
-        **dict.fromkeys(("dangling-reference", "malformed-line", "mention-without-type"), _Code("loss", MEANING)),
-        **dict.fromkeys(("offset-outside", "duplicate-mention-differs", "uneven-columns"), _Code("loss", MEANING)),
+        **dict.fromkeys(
+            ("dangling-reference", "malformed-line", "mention-without-type"), _Code("loss", MEANING)
+        ),
+        **dict.fromkeys(
+            ("offset-outside", "duplicate-mention-differs", "uneven-columns"),
+            _Code("loss", MEANING),
+        ),
         **dict.fromkeys(
             ("duplicate-annotation-id", "quotes-kept", "offsets-by-words", "offsets-of-passages"),
             _Code("repair", MEANING),

@@ -12,8 +12,8 @@ else:
     class cached_property:  # noqa: N801
         """`functools.cached_property` of Python 3.12, without the lock of Python 3.11.
 
-        All objects of a class share that lock. A process that is forked while another thread holds it would wait for
-        ever.
+        All objects of a class share that lock. A process that is forked while another thread holds
+        it would wait for ever.
         """
 
         def __init__(self, compute: Callable[[Any], Any]) -> None:

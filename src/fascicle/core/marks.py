@@ -1,4 +1,6 @@
-"""HTML of a text with its mentions underlined: nested lines below the words, and the type after each mention."""
+"""HTML of a text with its mentions underlined: nested lines below the words, and the type after
+each mention.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,11 @@ from zlib import crc32
 from fascicle.core.mention import AMBIGUOUS, Fragments, Mention, Span, display_identifier
 from fascicle.core.wording import plural
 
-# Characters that HTML cannot hold (controls, lone surrogates), and those that change the direction of the text around.
-FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+# Characters that HTML cannot hold (controls, lone surrogates), and those that change the direction
+# of the text around.
+FORBIDDEN: Final = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
+)
 _TURNING: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _LONGEST: Final = 160  # characters of a name
 _VOID: Final = frozenset({"br", "meta", "input"})
@@ -44,14 +49,16 @@ def escape(value: str) -> Html:
 def escape_exactly(value: str, *, forbidden: re.Pattern[str] = FORBIDDEN) -> Html:
     """Escapes text for HTML so that a browser returns each of its characters at its position.
 
-    A character that HTML cannot hold is shown as another single character: the picture of a control character (``␀``),
-    or U+FFFD where Unicode has none.
+    A character that HTML cannot hold is shown as another single character: the picture of a control
+    character (``␀``), or U+FFFD where Unicode has none.
 
     Args:
         value: the text.
         forbidden: characters that the page, or other markup, cannot hold.
     """
-    return Html(html.escape(forbidden.sub(lambda found: picture_of(found[0]), value)).replace("\r", "&#13;"))
+    return Html(
+        html.escape(forbidden.sub(lambda found: picture_of(found[0]), value)).replace("\r", "&#13;")
+    )
 
 
 def picture_of(sign: str) -> str:
@@ -70,8 +77,8 @@ def tag(name: str, /, *children: str, **attributes: str | bool | int) -> Html:
     Args:
         name: name of the element.
         children: text, which is escaped, or `Html`.
-        attributes: attributes by name; ``class_`` and ``data_x`` are written as ``class`` and ``data-x``; ``True`` is
-            an attribute without a value, ``False`` leaves it out.
+        attributes: attributes by name; ``class_`` and ``data_x`` are written as ``class`` and
+            ``data-x``; ``True`` is an attribute without a value, ``False`` leaves it out.
     """
     parts = [name]
     for key, value in attributes.items():
@@ -95,7 +102,9 @@ def shorten_name(value: str) -> str:
 
 
 def isolated_name(value: str) -> Html:
-    """Returns a word or name as an element of isolated text direction; a shortened one has its full form as title."""
+    """Returns a word or name as an element of isolated text direction; a shortened one has its
+    full form as title.
+    """
     shown = shorten_name(value)
     return tag("bdi", shown) if shown == value else tag("bdi", shown, title=value)
 
@@ -112,8 +121,8 @@ class Mark:
         spans: ranges of characters in the text; parts outside the text are cut off.
         type: entity type of the mention.
         right: true if the other side of a comparison has the same mention; ``None`` if unknown.
-        focus: ``"mention"`` for the mention that the text is shown for, ``"partner"`` for its counterpart on the other
-            side; else empty.
+        focus: ``"mention"`` for the mention that the text is shown for, ``"partner"`` for its
+            counterpart on the other side; else empty.
         colour: class of its colour in the style sheet; empty for none.
         identifier: identifier of the linked concept; empty without a link.
         name: name of the linked concept, which is shown when the pointer is over the type.
@@ -130,7 +139,9 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class _Placed:
-    """A mark with its fragments inside the text, and the number of lines between its own line and the text."""
+    """A mark with its fragments inside the text, and the number of lines between its own line
+    and the text.
+    """
 
     mark: Mark
     spans: tuple[Span, ...]
@@ -142,11 +153,14 @@ class _Placed:
         return self.spans[0][0], self.spans[-1][1]
 
 
-def mark_mentions(shown: str, marks: Sequence[Mark], *, written: Callable[[str], Html] = escape) -> Html:
+def mark_mentions(
+    shown: str, marks: Sequence[Mark], *, written: Callable[[str], Html] = escape
+) -> Html:
     """Returns HTML of a text with its mentions marked.
 
-    A mention has a line below its words; the line of a nested mention is nearer to the text. The fragments of a
-    discontinuous mention have a dotted line between them, and tags that number the mention and its parts.
+    A mention has a line below its words; the line of a nested mention is nearer to the text. The
+    fragments of a discontinuous mention have a dotted line between them, and tags that number the
+    mention and its parts.
 
     Args:
         shown: the text.
@@ -173,7 +187,9 @@ def _inside(shown: str, marks: Sequence[Mark]) -> list[_Placed]:
     found: list[_Placed] = []
     discontinuous = 0
     for mark in sorted(marks, key=lambda m: (m.spans[-1][1] - m.spans[0][0], m.spans, m.type)):
-        spans = tuple((max(a, 0), min(b, len(shown))) for a, b in mark.spans if b > 0 and a < len(shown))
+        spans = tuple(
+            (max(a, 0), min(b, len(shown))) for a, b in mark.spans if b > 0 and a < len(shown)
+        )
         if spans:
             discontinuous += len(mark.spans) > 1
             number = discontinuous if len(mark.spans) > 1 else 0
@@ -193,7 +209,9 @@ def _lanes(found: Sequence[_Placed], length: int) -> list[_Placed]:
 
 
 def _over(placed: Sequence[_Placed], cuts: Sequence[int]) -> Iterator[list[_Placed]]:
-    """Yields, for each stretch between two cuts, the mentions that cover it, in the order of the list."""
+    """Yields, for each stretch between two cuts, the mentions that cover it, in the order of the
+    list.
+    """
     begin: defaultdict[int, list[int]] = defaultdict(list)
     finish: defaultdict[int, list[int]] = defaultdict(list)
     for at, one in enumerate(placed):
@@ -217,21 +235,28 @@ def _lined(inner: Html, over: Sequence[_Placed], at: int) -> Html:
 
 
 def _tag(one: _Placed, end: int) -> Html:
-    """Returns the label after a fragment: type, right or wrong, and the number of the mention and of its part."""
+    """Returns the label after a fragment: type, right or wrong, and the number of the mention
+    and of its part.
+    """
     mark = one.mark
     sign = "" if mark.right is None else f"\u00a0{_RIGHT if mark.right else _WRONG}"
     part = ""
     if one.number:
         at = next(i for i, span in enumerate(mark.spans, start=1) if span[1] >= end)
         part = f" #{one.number}, part {at} of {len(mark.spans)}"
-    linked = join(" ", tag("span", isolated_name(mark.identifier), class_="id")) if mark.identifier else ""
+    linked = (
+        join(" ", tag("span", isolated_name(mark.identifier), class_="id"))
+        if mark.identifier
+        else ""
+    )
     told = join(isolated_name(mark.type), linked, part, sign)
     classes = " ".join(filter(None, ("tag", mark.focus, mark.colour)))
     return tag("span", told, class_=classes, title=mark.name or False)
 
 
 _SHADES: Final = 12  # classes t0, t1, ... of the style sheet
-_SEED: Final = b"929"  # the first seed with which common combinations of types have different colours
+# the first seed with which common combinations of types have different colours
+_SEED: Final = b"929"
 
 
 def colour_class(kind: str) -> str:
@@ -240,27 +265,41 @@ def colour_class(kind: str) -> str:
 
 
 def html_fragment(text: str, mentions: Sequence[Mention], origins: Iterable[str] = ()) -> str:
-    """Returns a text with its mentions as a fragment of HTML that includes its style and needs no script.
+    """Returns a text with its mentions as a fragment of HTML that includes its style and needs no
+    script.
 
-    The text in it is the given one, character by character, except characters that HTML cannot hold (see
-    `escape_exactly`), with the type of each mention after its words. A table that opens on request lists the mentions
-    with their offsets, scores, sources, links and attributes; the origins of the links are listed below it.
+    The text in it is the given one, character by character, except characters that HTML cannot hold
+    (see `escape_exactly`), with the type of each mention after its words. A table that opens on
+    request lists the mentions with their offsets, scores, sources, links and attributes; the
+    origins of the links are listed below it.
     """
-    return tag("style", read_style_sheet()) + tag("div", view_html(text, mentions, origins), class_="fascicle")
+    return tag("style", read_style_sheet()) + tag(
+        "div", view_html(text, mentions, origins), class_="fascicle"
+    )
 
 
 @cache
 def read_style_sheet() -> Html:
     """Reads the style sheet of `shown`, for content of an element of the class ``fascicle``."""
-    return Html(resources.files("fascicle.core").joinpath("annotated.css").read_text(encoding="utf-8"))
+    return Html(
+        resources.files("fascicle.core").joinpath("annotated.css").read_text(encoding="utf-8")
+    )
 
 
 def view_html(text: str, mentions: Sequence[Mention], origins: Iterable[str] = ()) -> Html:
-    """Returns HTML of a marked text, the table of its mentions, and the origins of their links, without a style."""
+    """Returns HTML of a marked text, the table of its mentions, and the origins of their links,
+    without a style.
+    """
     if not text:
         return tag("p", "The text is empty.", class_="none")
     marks = [
-        Mark(spans=m.spans, type=m.type, colour=colour_class(m.type), identifier=_identifier(m), name=_name(m))
+        Mark(
+            spans=m.spans,
+            type=m.type,
+            colour=colour_class(m.type),
+            identifier=_identifier(m),
+            name=_name(m),
+        )
         for m in mentions
     ]
     # The language is unknown; the direction is determined for each paragraph.
@@ -274,7 +313,10 @@ def _table(text: str, mentions: Sequence[Mention]) -> Html:
     cells |= {title: [made(mention) for mention in mentions] for title, made in _COLUMNS}
     kept = {title: column for title, column in cells.items() if any(column)}
     head = tag("tr", *(tag("th", title, scope="col") for title in kept))
-    rows = [tag("tr", *(tag("td", _isolated(cell)) for cell in row)) for row in zip(*kept.values(), strict=True)]
+    rows = [
+        tag("tr", *(tag("td", _isolated(cell)) for cell in row))
+        for row in zip(*kept.values(), strict=True)
+    ]
     table = tag("table", tag("thead", head), tag("tbody", *rows))
     # So that a table wider than the screen can be scrolled by keyboard.
     place = tag("div", table, class_="wide", tabindex="0", role="group", aria_label="mentions")
@@ -291,7 +333,9 @@ def _isolated(cell: str) -> Html:
 
 
 def _identifier(mention: Mention) -> str:
-    return _between(mention).join(display_identifier(link) for link in mention.links if not link.nil)
+    return _between(mention).join(
+        display_identifier(link) for link in mention.links if not link.nil
+    )
 
 
 def _name(mention: Mention) -> str:
@@ -307,6 +351,14 @@ _COLUMNS: Final[tuple[tuple[str, Callable[[Mention], str]], ...]] = (
     ("Characters", lambda mention: ", ".join(f"{start}–{end}" for start, end in mention.spans)),
     ("Score", lambda mention: "" if mention.score is None else repr(mention.score)),
     ("Source", lambda mention: mention.source),
-    ("Links", lambda mention: ", ".join(f"{display_identifier(link)} {link.name}".rstrip() for link in mention.links)),
-    ("Attributes", lambda mention: ", ".join(f"{name} = {value}" for name, value in mention.attributes)),
+    (
+        "Links",
+        lambda mention: ", ".join(
+            f"{display_identifier(link)} {link.name}".rstrip() for link in mention.links
+        ),
+    ),
+    (
+        "Attributes",
+        lambda mention: ", ".join(f"{name} = {value}" for name, value in mention.attributes),
+    ),
 )

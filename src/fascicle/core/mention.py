@@ -1,8 +1,9 @@
-"""Spans, mentions of entities, links to the ontology entries that they refer to, and relations between them.
+"""Spans, mentions of entities, links to the ontology entries that they refer to, and relations
+between them.
 
-A *span* is a half-open range of Unicode code points, ``(start, end)`` with ``0 <= start < end``; adjacent spans
-(``(0, 5)`` and ``(5, 8)``) do not overlap. The spans of one mention are a sorted tuple of disjoint spans, its
-*fragments*; most mentions have one.
+A *span* is a half-open range of Unicode code points, ``(start, end)`` with ``0 <= start < end``;
+adjacent spans (``(0, 5)`` and ``(5, 8)``) do not overlap. The spans of one mention are a sorted
+tuple of disjoint spans, its *fragments*; most mentions have one.
 """
 
 from __future__ import annotations
@@ -43,13 +44,18 @@ def fragments_contain(outer: Fragments, inner: Fragments) -> bool:
 
 
 def check_fragments(fragments: Fragments) -> None:
-    """Raises ``ValueError`` unless the fragments are sorted, disjoint, not empty and not negative."""
+    """Raises ``ValueError`` unless the fragments are sorted, disjoint, not empty and not
+    negative.
+    """
     if not fragments:
         raise ValueError("a mention needs at least one span")
     previous = 0
     for start, end in fragments:
         if start < previous or end <= start:
-            raise ValueError(f"spans {fragments} are not allowed: each must be 0 <= start < end, sorted and disjoint")
+            raise ValueError(
+                f"spans {fragments} are not allowed: each must be 0 <= start < end, sorted and "
+                "disjoint"
+            )
         previous = end
 
 
@@ -65,7 +71,9 @@ def without_overlaps(spans: Iterable[Span]) -> Fragments:
 
 
 def join_over_blanks(spans: Fragments, text: str) -> Fragments:
-    """Joins disjoint spans with nothing but white space between them: they are one name over a line end."""
+    """Joins disjoint spans with nothing but white space between them: they are one name over a
+    line end.
+    """
     joined: list[Span] = []
     for start, end in spans:
         if joined and text[joined[-1][1] : start].isspace():
@@ -80,7 +88,8 @@ class PlacedSpans:
 
     def __init__(self, spans: Iterable[Span]) -> None:
         """Takes the spans, which may overlap."""
-        self._orders: dict[int, list[Span]] = defaultdict(list)  # by size, so that one long span makes no other slower
+        # by size, so that one long span makes no other slower
+        self._orders: dict[int, list[Span]] = defaultdict(list)
         for span in sorted(set(spans)):
             self._orders[(span[1] - span[0]).bit_length()].append(span)
 
@@ -94,23 +103,30 @@ class PlacedSpans:
         return sorted(
             one
             for size, order in self._orders.items()
-            for one in order[bisect_left(order, (start - (1 << size), 0)) : bisect_left(order, (end, 0))]
+            for one in order[
+                bisect_left(order, (start - (1 << size), 0)) : bisect_left(order, (end, 0))
+            ]
             if one[1] > start
         )
 
 
 def are_tuples(fragments: object) -> bool:
-    """True if fragments are tuples, which sets of mentions need; lists (as from JSON) cannot be hashed."""
+    """True if fragments are tuples, which sets of mentions need; lists (as from JSON) cannot be
+    hashed.
+    """
     return isinstance(fragments, tuple) and all(isinstance(span, tuple) for span in fragments)
 
 
 def check_ranges(ranges: Iterable[Span], *, length: int, name: str) -> None:
-    """Raises ``ValueError`` unless ranges are sorted, disjoint, not empty and inside ``length`` characters."""
+    """Raises ``ValueError`` unless ranges are sorted, disjoint, not empty and inside ``length``
+    characters.
+    """
     previous = 0
     for start, end in ranges:
         if not previous <= start < end <= length:
             raise ValueError(
-                f"{name} ({start}, {end}) is not allowed in a text of {plural(length, 'character')}: "
+                f"{name} ({start}, {end}) is not allowed in a text of "
+                f"{plural(length, 'character')}: "
                 "ranges must be sorted, disjoint, not empty and inside the text"
             )
         previous = end
@@ -118,30 +134,35 @@ def check_ranges(ranges: Iterable[Span], *, length: int, name: str) -> None:
 
 GOLD = "gold"
 AMBIGUOUS: Final = "ambiguous"  # tier of links of which one is right, but it is unknown which
-ABSENT: Final = "absent"  # tier of a NIL link where no name is like the mention, so that nothing was compared
+# tier of a NIL link where no name is like the mention, so that nothing was compared
+ABSENT: Final = "absent"
 
 MentionKey = tuple[str, str, Fragments]
 _CURIE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*:[^\s:]\S*")
 _TIER: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
-# ``gc=False``: links and mentions cannot be part of a reference cycle, and garbage collection that visits millions of
-# them takes a fifth of the time for reading predictions.
+# ``gc=False``: links and mentions cannot be part of a reference cycle, and garbage collection that
+# visits millions of them takes a fifth of the time for reading predictions.
 class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """An entry of a dictionary or ontology that a mention refers to, or the statement that no entry fits (NIL).
+    """An entry of a dictionary or ontology that a mention refers to, or the statement that no entry
+    fits (NIL).
 
     Attributes:
         id: identifier as the source writes it, e.g. ``"D003920"``; empty for NIL.
         ontology: its ontology, e.g. ``"MESH"``; empty if the source gives none.
         name: preferred name, if known.
-        score: probability in [0, 1], or ``None``; for a NIL link, the probability that no entry fits, and ``None`` if
-            there was none to compare.
-        nil: no entry of the ontology (of any, if it is empty) fits the mention. A mention without links was not linked.
-        tier: how the entry was found, e.g. ``"exact"``: letters in lower case, digits and hyphens; empty if unknown.
-            Of a NIL link `ABSENT`, or empty if entries were compared and none fits.
-        curie: normalised identifier, ``prefix:local`` with a prefix of the Bioregistry, e.g. ``"MESH:D003920"``; empty
-            if unknown.
-        same: CURIEs of the same entry in other vocabularies, e.g. ``("DOID:9351", "MONDO:0005015")``.
+        score: probability in [0, 1], or ``None``; for a NIL link, the probability that no entry
+            fits, and ``None`` if there was none to compare.
+        nil: no entry of the ontology (of any, if it is empty) fits the mention. A mention without
+            links was not linked.
+        tier: how the entry was found, e.g. ``"exact"``: letters in lower case, digits and hyphens;
+            empty if unknown. Of a NIL link `ABSENT`, or empty if entries were compared and none
+            fits.
+        curie: normalised identifier, ``prefix:local`` with a prefix of the Bioregistry, e.g.
+            ``"MESH:D003920"``; empty if unknown.
+        same: CURIEs of the same entry in other vocabularies, e.g. ``("DOID:9351",
+            "MONDO:0005015")``.
     """
 
     id: str
@@ -162,24 +183,29 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
         try:
             if self.nil and (self.id or self.name or self.curie):
                 raise ValueError(
-                    f"a NIL link names no entry, but id={self.id!r}, name={self.name!r} and curie={self.curie!r} were "
+                    f"a NIL link names no entry, but id={self.id!r}, name={self.name!r} and "
+                    f"curie={self.curie!r} were "
                     "given; leave them empty, or leave out nil"
                 )
             if self.curie and not is_curie(self.curie):
                 raise ValueError(
-                    f"{self.curie!r} is not a CURIE; write prefix:local without blanks, as in MESH:D003920"
+                    f"{self.curie!r} is not a CURIE; write prefix:local without blanks, as in "
+                    "MESH:D003920"
                 )
             if odd := [one for one in self.same if not is_curie(one)]:
                 raise ValueError(
-                    f"{odd[0]!r} in same is not a CURIE; write prefix:local without blanks, as in DOID:9351"
+                    f"{odd[0]!r} in same is not a CURIE; write prefix:local without blanks, as "
+                    "in DOID:9351"
                 )
             if self.tier and not _TIER.fullmatch(self.tier):
                 raise ValueError(
-                    f"the tier {self.tier!r} is not allowed; give lower-case letters, digits and hyphens, as in exact"
+                    f"the tier {self.tier!r} is not allowed; give lower-case letters, digits and "
+                    "hyphens, as in exact"
                 )
         except TypeError:
             raise ValueError(
-                f"id, curie and tier of a link are of the type str, and same is a tuple of them; given was {self!r}"
+                "id, curie and tier of a link are of the type str, and same is a tuple of them; "
+                f"given was {self!r}"
             ) from None
 
 
@@ -189,12 +215,16 @@ def is_curie(text: str) -> bool:
 
 
 def display_identifier(link: Link) -> str:
-    """Returns the name of the entry of a link for display: its CURIE, or its ontology and identifier."""
+    """Returns the name of the entry of a link for display: its CURIE, or its ontology and
+    identifier.
+    """
     return link.curie or f"{link.ontology}{':' * bool(link.ontology)}{link.id}"
 
 
 def link_text(link: Link) -> str:
-    """Returns the identifier of a link for files with a single field for it: a CURIE if possible, else its id."""
+    """Returns the identifier of a link for files with a single field for it: a CURIE if
+    possible, else its id.
+    """
     full = display_identifier(link)
     return full if is_curie(full) else link.id
 
@@ -241,14 +271,18 @@ class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
             check_fragments(self.spans)
             if not self.type:
                 raise ValueError(f"the mention at {self.spans} has an empty type; give it a name")
-            if self.score is not None and not (math.isfinite(self.score) and 0.0 <= self.score <= 1.0):
+            if self.score is not None and not (
+                math.isfinite(self.score) and 0.0 <= self.score <= 1.0
+            ):
                 raise ValueError(
-                    f"the score {self.score} of the mention at {self.spans} must be a probability from 0 to 1; divide "
+                    f"the score {self.score} of the mention at {self.spans} must be a "
+                    "probability from 0 to 1; divide "
                     "percentages by 100"
                 )
         except (TypeError, AttributeError):
             raise ValueError(
-                f"a mention has spans, a tuple of (start, end), a type, and a score or None; given were "
+                "a mention has spans, a tuple of (start, end), a type, and a score or None; "
+                "given were "
                 f"{self.spans!r}, {self.type!r} and {self.score!r}"
             ) from None
 
@@ -269,7 +303,9 @@ class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
     @property
     def rank(self) -> tuple[float, int, int]:
-        """Sort key for choosing between mentions: higher score first (none counts as 1), then longer, then earlier."""
+        """Sort key for choosing between mentions: higher score first (none counts as 1), then
+        longer, then earlier.
+        """
         score = 1.0 if self.score is None else self.score
         return -score, sum(start - end for start, end in self.spans), self.start
 
@@ -301,19 +337,30 @@ class PlacedMentions:
         self._numbers[span].add(number)
 
     def beside(self, mention: Mention) -> list[int]:
-        """Returns the numbers of the mentions whose first to last character overlaps that of another one."""
+        """Returns the numbers of the mentions whose first to last character overlaps that of
+        another one.
+        """
         near = self._places.overlapping((mention.start, mention.end))
         return [number for span in near for number in self._numbers[span]]
 
 
-class Relation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, forbid_unknown_fields=True):
-    """A statement of the source about mentions, such as how they are related, or that they are the same thing.
+class Relation(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    gc=False,
+    forbid_unknown_fields=True,
+):
+    """A statement of the source about mentions, such as how they are related, or that they are the
+    same thing.
 
     Attributes:
         type: e.g. ``"CID"``; empty if the source does not give it.
-        arguments: role and ``key`` of each mention, in the order of the source; a role may be empty. Later steps may
-            have dropped such a mention.
-        attributes: further facts as ``(name, value)`` pairs; without arguments, they say what is related.
+        arguments: role and ``key`` of each mention, in the order of the source; a role may be
+            empty. Later steps may have dropped such a mention.
+        attributes: further facts as ``(name, value)`` pairs; without arguments, they say what is
+            related.
     """
 
     type: str = ""
@@ -322,13 +369,19 @@ class Relation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc
 
 
 def check_relations(relations: Iterable[Relation]) -> None:
-    """Raises ``TypeError`` or ``AttributeError`` for what is no relation, or has an argument of another form."""
+    """Raises ``TypeError`` or ``AttributeError`` for what is no relation, or has an argument of
+    another form.
+    """
     for argument in (argument for one in relations for argument in one.arguments):
         if len(argument) != 2 or len(argument[1]) != 3:
-            raise TypeError(f"an argument of a relation is a role and the key of a mention, not {argument!r}")
+            raise TypeError(
+                f"an argument of a relation is a role and the key of a mention, not {argument!r}"
+            )
 
 
-def overlapping_mentions(mentions: Iterable[Mention]) -> Iterator[tuple[tuple[int, Mention], tuple[int, Mention]]]:
+def overlapping_mentions(
+    mentions: Iterable[Mention],
+) -> Iterator[tuple[tuple[int, Mention], tuple[int, Mention]]]:
     """Yields the pairs of mentions that share a character, each mention with its index.
 
     Args:

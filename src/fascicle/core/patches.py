@@ -1,4 +1,6 @@
-"""Application of patches to documents: the only way in which steps and predictors change documents."""
+"""Application of patches to documents: the only way in which steps and predictors change
+documents.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +11,37 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.arguments import check_argument
-from fascicle.core.document import Change, Document, Event, Link, Mention, MentionKey, Patch, Relation, unique
+from fascicle.core.document import (
+    Change,
+    Document,
+    Event,
+    Link,
+    Mention,
+    MentionKey,
+    Patch,
+    Relation,
+    unique,
+)
 from fascicle.core.wording import plural
 from fascicle.errors import UsageError
 
-_ONCE: Final = ("sentences", "words", "sections")  # parts that a patch sets only if the document lacks them
+# parts that a patch sets only if the document lacks them
+_ONCE: Final = ("sentences", "words", "sections")
 
 
-def apply(document: Document, patch: Patch, *, step: str = "patch", drops: Collection[str] = ()) -> Document:
+def apply(
+    document: Document, patch: Patch, *, step: str = "patch", drops: Collection[str] = ()
+) -> Document:
     """Applies a patch to a document and returns the changed copy.
 
-    Mentions are dropped and replaced first, then added, then linked. A mention whose key is there already is not added
-    again. One event counts the dropped mentions and one the replaced ones (``dropped``, ``replaced``);
-    `Document.layer` still returns them on request. Sentences, words and sections that the document has are kept.
+    Mentions are dropped and replaced first, then added, then linked. A mention whose key is there
+    already is not added again. One event counts the dropped mentions and one the replaced ones
+    (``dropped``, ``replaced``); `Document.layer` still returns them on request. Sentences, words
+    and sections that the document has are kept.
 
-    Patches made for the same document may be applied in any order if they change mentions of different sources, and
-    no two set sentences, words or sections: the results then differ only in the order of ``events`` and ``changes``.
+    Patches made for the same document may be applied in any order if they change mentions of
+    different sources, and no two set sentences, words or sections: the results then differ only in
+    the order of ``events`` and ``changes``.
 
     Args:
         document: the document; it is not changed.
@@ -36,9 +53,11 @@ def apply(document: Document, patch: Patch, *, step: str = "patch", drops: Colle
         The changed document.
 
     Raises:
-        UsageError: ``document`` is no document, ``patch`` is no patch, or ``drops`` is one name and no collection.
-        ValueError: a range outside the text, the key of a mention that is not there, a mention of another source than
-            ``drops`` that would be dropped or replaced, or a patch with a part of the wrong type.
+        UsageError: ``document`` is no document, ``patch`` is no patch, or ``drops`` is one name and
+            no collection.
+        ValueError: a range outside the text, the key of a mention that is not there, a mention of
+            another source than ``drops`` that would be dropped or replaced, or a patch with a part
+            of the wrong type.
     """
     check_argument(document, Document, name="document", means="a Document")
     check_argument(patch, Patch, name="patch", means="a Patch")
@@ -47,7 +66,10 @@ def apply(document: Document, patch: Patch, *, step: str = "patch", drops: Colle
     try:
         return _applied(document, patch, step, drops)
     except (TypeError, AttributeError) as error:
-        message = f"the patch has a part of the wrong type ({error}); it adds Mention objects, and drops their keys"
+        message = (
+            f"the patch has a part of the wrong type ({error}); it adds Mention objects, "
+            "and drops their keys"
+        )
         raise ValueError(message) from None
 
 
@@ -58,7 +80,9 @@ def _applied(document: Document, patch: Patch, step: str, drops: Collection[str]
         mentions, change = _without(document, patch, step, drops)
         events = events + _counts(change)
         parts["changes"] = (*document.changes, change)
-        parts["relations"] = follow(document.relations, {key: new.key for key, new in patch.replace})
+        parts["relations"] = follow(
+            document.relations, {key: new.key for key, new in patch.replace}
+        )
     if added or patch.drop or patch.replace:
         mentions, _ = unique((*mentions, *added))
     if patch.links:
@@ -68,15 +92,21 @@ def _applied(document: Document, patch: Patch, step: str, drops: Collection[str]
     if events:
         parts["events"] = document.events + events
     if patch.abbreviations:
-        parts["abbreviations"] = tuple(sorted({*(document.abbreviations or ()), *patch.abbreviations}))
+        parts["abbreviations"] = tuple(
+            sorted({*(document.abbreviations or ()), *patch.abbreviations})
+        )
     for name in _ONCE:
         if getattr(document, name) is None and (given := getattr(patch, name)) is not None:
             parts[name] = given
     return document.having(**parts) if parts else document
 
 
-def _without(document: Document, patch: Patch, step: str, drops: Collection[str]) -> tuple[tuple[Mention, ...], Change]:
-    """Returns the mentions after dropping and replacing, and the change that records the removed ones."""
+def _without(
+    document: Document, patch: Patch, step: str, drops: Collection[str]
+) -> tuple[tuple[Mention, ...], Change]:
+    """Returns the mentions after dropping and replacing, and the change that records the removed
+    ones.
+    """
     keys = (*patch.drop, *(key for key, _ in patch.replace))
     left = {mention.key: mention for mention in document.mentions}
     _check_keys(keys, left, step, drops)
@@ -85,7 +115,8 @@ def _without(document: Document, patch: Patch, step: str, drops: Collection[str]
     for key, new in patch.replace:
         if new.source != key[0]:
             raise ValueError(
-                f"{step} replaces a mention of the source {key[0]!r} by one of {new.source!r}; keep the source, or "
+                f"{step} replaces a mention of the source {key[0]!r} by one of {new.source!r}; "
+                "keep the source, or "
                 "drop the one and add the other"
             )
         is_there = new.key in left  # then the old mention is only dropped
@@ -94,20 +125,29 @@ def _without(document: Document, patch: Patch, step: str, drops: Collection[str]
     return tuple(left.values()), Change(step=step, taken=tuple(taken))
 
 
-def follow(relations: Iterable[Relation], now: Mapping[MentionKey, MentionKey]) -> tuple[Relation, ...]:
-    """Returns relations that name each replaced mention by the key of the one in its place, which ``now`` has."""
+def follow(
+    relations: Iterable[Relation], now: Mapping[MentionKey, MentionKey]
+) -> tuple[Relation, ...]:
+    """Returns relations that name each replaced mention by the key of the one in its place,
+    which ``now`` has.
+    """
     return tuple(
-        msgspec.structs.replace(one, arguments=tuple((role, now.get(key, key)) for role, key in one.arguments))
+        msgspec.structs.replace(
+            one, arguments=tuple((role, now.get(key, key)) for role, key in one.arguments)
+        )
         for one in relations
     )
 
 
-def _check_keys(keys: tuple[MentionKey, ...], known: Collection[MentionKey], step: str, drops: Collection[str]) -> None:
+def _check_keys(
+    keys: tuple[MentionKey, ...], known: Collection[MentionKey], step: str, drops: Collection[str]
+) -> None:
     for key, count in Counter(keys).items():
         if key[0] not in drops:
             allowed = ", ".join(map(repr, sorted(drops))) or "none"
             raise ValueError(
-                f"{step} drops or replaces a mention of the source {key[0]!r}; the sources that it declares for that "
+                f"{step} drops or replaces a mention of the source {key[0]!r}; the sources that "
+                "it declares for that "
                 f"are {allowed}"
             )
         if key not in known or count > 1:
@@ -119,14 +159,23 @@ def _counts(change: Change) -> tuple[Event, ...]:
     replaced = sum(instead is not None for _, instead in change.taken)
     counts = {"dropped": len(change.taken) - replaced, "replaced": replaced}
     return tuple(
-        Event(step=change.step, kind="note", code=code, message=f"{code}: {plural(count, 'mention')}")
+        Event(
+            step=change.step, kind="note", code=code, message=f"{code}: {plural(count, 'mention')}"
+        )
         for code, count in counts.items()
         if count
     )
 
 
-def _with_links(mentions: tuple[Mention, ...], links: dict[MentionKey, tuple[Link, ...]]) -> tuple[Mention, ...]:
+def _with_links(
+    mentions: tuple[Mention, ...], links: dict[MentionKey, tuple[Link, ...]]
+) -> tuple[Mention, ...]:
     missing = links.keys() - {m.key for m in mentions}
     if missing:
-        raise ValueError(f"links were given for {sorted(missing)[0]}, but the document has no such mention")
-    return tuple(msgspec.structs.replace(m, links=m.links + links[m.key]) if m.key in links else m for m in mentions)
+        raise ValueError(
+            f"links were given for {sorted(missing)[0]}, but the document has no such mention"
+        )
+    return tuple(
+        msgspec.structs.replace(m, links=m.links + links[m.key]) if m.key in links else m
+        for m in mentions
+    )

@@ -1,7 +1,9 @@
-"""Characters that print nothing inside a line: steps read texts without them, and ranges of both texts correspond.
+"""Characters that print nothing inside a line: steps read texts without them, and ranges of both
+texts correspond.
 
-A soft hyphen shows only where a word is divided at a line end (Unicode 16.0, 6.2 and 23.2); zero-width blanks, marks of
-direction and variation selectors never show. The joiners of scripts and emoji (U+200C, U+200D) stay.
+A soft hyphen shows only where a word is divided at a line end (Unicode 16.0, 6.2 and 23.2);
+zero-width blanks, marks of direction and variation selectors never show. The joiners of scripts and
+emoji (U+200C, U+200D) stay.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ class Printed(NamedTuple):
 
     Attributes:
         document: without characters that print nothing.
-        places: place in the source of each of its characters, and the length of the source, ``[n + 1]``.
+        places: place in the source of each of its characters, and the length of the source, ``[n +
+            1]``.
         keys: key of each mention that moved -> its key in the source.
     """
 
@@ -47,14 +50,17 @@ def as_printed(document: Document) -> Document:
 
 
 def run_on_printed(run: _Run, documents: Sequence[Document]) -> Iterator[Patch]:
-    """Yields the patches of a step that reads documents as they are printed; their ranges are those of the documents.
+    """Yields the patches of a step that reads documents as they are printed; their ranges are those
+    of the documents.
 
     Args:
         run: method ``run`` of a step, or ``predict`` of a predictor.
         documents: any number; most have no hidden character, and go to the step as they are.
     """
     views = [_view(document) for document in documents]
-    patches = run([view.document if view else one for view, one in zip(views, documents, strict=True)])
+    patches = run(
+        [view.document if view else one for view, one in zip(views, documents, strict=True)]
+    )
     for view, patch in zip_longest(views, patches):  # the caller counts the patches
         if patch is not None:
             yield _moved_back(patch, view) if view else patch
@@ -70,10 +76,14 @@ def _view(document: Document) -> Printed | None:
     places = [at for start, end in islice(edges, 0, None, 2) for at in range(start, end)]
 
     def moved(spans: Iterable[Span] | None) -> Fragments:
-        pairs = ((bisect_left(places, start), bisect_left(places, end)) for start, end in spans or ())
+        pairs = (
+            (bisect_left(places, start), bisect_left(places, end)) for start, end in spans or ()
+        )
         return tuple((start, end) for start, end in pairs if start < end)
 
-    mentions = [replace(one, spans=moved(one.spans)) for one in document.mentions if moved(one.spans)]
+    mentions = [
+        replace(one, spans=moved(one.spans)) for one in document.mentions if moved(one.spans)
+    ]
     sources = [one.key for one in document.mentions if moved(one.spans)]
     keys = {one.key: key for one, key in reversed(list(zip(mentions, sources, strict=True)))}
     pairs = (moved(pair) for pair in document.abbreviations or ())
@@ -83,8 +93,10 @@ def _view(document: Document) -> Printed | None:
         mentions=unique(mentions)[0],
         words=None if document.words is None else moved(document.words),
         sentences=None if document.sentences is None else moved(document.sentences),
-        sections=document.sections and tuple(_section(one, partial(bisect_left, places)) for one in document.sections),
-        abbreviations=document.abbreviations and tuple((pair[0], pair[1]) for pair in pairs if len(pair) > 1),
+        sections=document.sections
+        and tuple(_section(one, partial(bisect_left, places)) for one in document.sections),
+        abbreviations=document.abbreviations
+        and tuple((pair[0], pair[1]) for pair in pairs if len(pair) > 1),
         relations=(),
         changes=(),
         events=(),

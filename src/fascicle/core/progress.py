@@ -1,4 +1,6 @@
-"""Progress of long work: a line on a terminal, a bar in a notebook, a line now and then in a log."""
+"""Progress of long work: a line on a terminal, a bar in a notebook, a line now and then in a
+log.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ _T = TypeVar("_T")
 class Progress:
     """Progress of long work: number of documents, their rate, and the time left where it is known.
 
-    On a terminal it is one line that changes; in a log a line now and then, and none in a short run.
+    On a terminal it is one line that changes; in a log a line now and then, and none in a short
+    run.
     """
 
     def __init__(
@@ -39,7 +42,9 @@ class Progress:
         self._begun = self._shown = clock()
         self._first: tuple[int, int] | None = None
 
-    def see(self, documents: int, reached: int, total: int | None = None, *, note: str = "") -> None:
+    def see(
+        self, documents: int, reached: int, total: int | None = None, *, note: str = ""
+    ) -> None:
         """Records a finished document.
 
         Args:
@@ -54,7 +59,9 @@ class Progress:
         if now - self._shown < self._every:
             return
         self._shown = now
-        line = self._line(documents, reached, total, now - self._begun) + (f", {note}" if note else "")
+        line = self._line(documents, reached, total, now - self._begun) + (
+            f", {note}" if note else ""
+        )
         self._write(f"\r{line}\x1b[K" if self._terminal else f"fascicle: {line}\n")
 
     def end(self) -> None:
@@ -119,7 +126,9 @@ class _Bar(Progress):
         self._handle: Any = None
         self._share = ""
 
-    def see(self, documents: int, reached: int, total: int | None = None, *, note: str = "") -> None:
+    def see(
+        self, documents: int, reached: int, total: int | None = None, *, note: str = ""
+    ) -> None:
         """Records a finished document."""
         self._share = f' value="{reached / total:.3f}"' if total else ""
         super().see(documents, reached, total, note=note)
@@ -135,7 +144,8 @@ class _Bar(Progress):
         text = line.strip("\r").removesuffix("\x1b[K")
         made = {
             "text/plain": text,
-            "text/html": f"<progress aria-label='progress'{self._share}></progress> {html.escape(text)}",
+            "text/html": f"<progress aria-label='progress'{self._share}></progress> "
+            f"{html.escape(text)}",
         }
         if self._handle is None:
             self._handle = self._display(made, raw=True, display_id=True)
@@ -144,7 +154,9 @@ class _Bar(Progress):
 
 
 def _in_notebook() -> Progress | None:
-    """Returns the progress of a notebook, if this is one: a program without IPython loads nothing of it."""
+    """Returns the progress of a notebook, if this is one: a program without IPython loads
+    nothing of it.
+    """
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if not hasattr(shell, "kernel"):
         return None

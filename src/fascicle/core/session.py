@@ -1,7 +1,8 @@
 """Sessions of ONNX Runtime, and batches for networks.
 
-A session runs one ONNX graph on few cores, in bounded memory, and without telemetry. Batches hold windows of similar
-length, and are bounded in the two quantities that cost memory and time; several run at once if the network allows it.
+A session runs one ONNX graph on few cores, in bounded memory, and without telemetry. Batches hold
+windows of similar length, and are bounded in the two quantities that cost memory and time; several
+run at once if the network allows it.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from numpy.typing import NDArray
 from fascicle.core.arrays import Ints
 from fascicle.errors import ModelError, UsageError
 
-# For a network without a preferred batch size, such as one of torch, where each call has a fixed cost.
+# For a network without a preferred batch size, such as one of torch, where each call has a fixed
+# cost.
 _MAX_TOKENS = 1024
-# For each thread of ONNX Runtime. A piece costs the same in batches of 256 as of 1,024 (a 6-layer, 384-wide encoder in
-# int8), and small batches have less padding: 2 % in place of 7 % on sentences (benchmarks/speed/levers.py).
+# For each thread of ONNX Runtime. A piece costs the same in batches of 256 as of 1,024 (a 6-layer,
+# 384-wide encoder in int8), and small batches have less padding: 2 % in place of 7 % on sentences
+# (benchmarks/speed/levers.py).
 TOKENS_A_THREAD = 256
 # One float32 attention table of 12 heads over this area is 24 MB.
 _MAX_AREA = 512 * 1024
@@ -40,10 +43,10 @@ def length_sorted_batches(
 ) -> Iterator[NDArray[np.intp]]:
     """Groups items of similar length, so that padding is rare and every batch is bounded.
 
-    Items are taken from the shortest to the longest, ties in their given order, so the batches depend on nothing but
-    the arguments. A batch of ``n`` items whose longest has ``t`` pieces keeps ``n * t <= max_tokens`` (what the dense
-    layers cost) and ``n * t * t <= max_area`` (what attention costs). An item that exceeds a bound on its own is a
-    batch of one: nothing is dropped.
+    Items are taken from the shortest to the longest, ties in their given order, so the batches
+    depend on nothing but the arguments. A batch of ``n`` items whose longest has ``t`` pieces keeps
+    ``n * t <= max_tokens`` (what the dense layers cost) and ``n * t * t <= max_area`` (what
+    attention costs). An item that exceeds a bound on its own is a batch of one: nothing is dropped.
 
     Args:
         lengths: Number of pieces of each item, specials included. Shape: ``[N]``.
@@ -61,7 +64,9 @@ def length_sorted_batches(
     order = np.argsort(sizes, kind="stable")
     start = 0
     for stop in range(1, len(order) + 1):
-        if stop == len(order) or not _fits(stop + 1 - start, int(sizes[order[stop]]), max_tokens, max_area):
+        if stop == len(order) or not _fits(
+            stop + 1 - start, int(sizes[order[stop]]), max_tokens, max_area
+        ):
             yield order[start:stop]
             start = stop
 
@@ -76,23 +81,26 @@ def _check(sizes: Ints, max_tokens: int, max_area: int) -> None:
     if sizes.size and sizes.min() < 0:
         raise ValueError(f"lengths must not be negative, got {sizes.min()}")
     if max_tokens < 1 or max_area < 1:
-        raise ValueError(f"max_tokens and max_area must be at least 1, got {max_tokens} and {max_area}")
+        raise ValueError(
+            f"max_tokens and max_area must be at least 1, got {max_tokens} and {max_area}"
+        )
 
 
 _CPU: Final = "cpu"
 _ON_CPU: Final = "CPUExecutionProvider"
 _ON_GPU: Final = "CUDAExecutionProvider"
 
-# The fused "add, then layer norm" runs in scalar loops; the two operators apart are vectorised. Measured on sentences
-# of BC5CDR with MiniLM in int8: about a seventh more throughput.
+# The fused "add, then layer norm" runs in scalar loops; the two operators apart are vectorised.
+# Measured on sentences of BC5CDR with MiniLM in int8: about a seventh more throughput.
 _SLOWER = ["SkipLayerNormFusion"]
 
 
 def load_onnxruntime() -> Any:
     """Imports ONNX Runtime without its telemetry.
 
-    Official builds from 1.29 on send usage events from every platform unless this variable is set before the import,
-    which fixes the choice for the life of the process. Every import of ONNX Runtime in this package uses this function.
+    Official builds from 1.29 on send usage events from every platform unless this variable is set
+    before the import, which fixes the choice for the life of the process. Every import of ONNX
+    Runtime in this package uses this function.
     """
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
@@ -130,23 +138,30 @@ class OnnxSession:
         self.path = path
         self.threads = threads
         self.device = device
-        self.batch_tokens = min(_MAX_TOKENS, threads * TOKENS_A_THREAD) if device == _CPU else _GPU_TOKENS
+        self.batch_tokens = (
+            min(_MAX_TOKENS, threads * TOKENS_A_THREAD) if device == _CPU else _GPU_TOKENS
+        )
         self.batch_area = _MAX_AREA if device == _CPU else _GPU_AREA
         self.inputs: tuple[str, ...] = tuple(item.name for item in session.get_inputs())
         self.outputs: tuple[str, ...] = tuple(item.name for item in session.get_outputs())
 
     @classmethod
-    def open(cls, path: str | Path, *, threads: int | None = None, device: str | None = None) -> OnnxSession:
+    def open(
+        cls, path: str | Path, *, threads: int | None = None, device: str | None = None
+    ) -> OnnxSession:
         """Opens a graph.
 
         Args:
             path: An ONNX file.
-            threads: Threads that one run may use; without it, as many as this process may use cores.
-            device: ``"cpu"``, or ``"cuda"`` or ``"cuda:1"`` with the package ``onnxruntime-gpu``. By default, and for
-                ``"auto"``, the processor: most graphs have 8-bit weights, which it multiplies best.
+            threads: Threads that one run may use; without it, as many as this process may use
+                cores.
+            device: ``"cpu"``, or ``"cuda"`` or ``"cuda:1"`` with the package ``onnxruntime-gpu``.
+                By default, and for ``"auto"``, the processor: most graphs have 8-bit weights, which
+                it multiplies best.
 
         Raises:
-            ModelError: The file is missing, damaged, or needs something that this ONNX Runtime lacks.
+            ModelError: The file is missing, damaged, or needs something that this ONNX Runtime
+                lacks.
             UsageError: The device cannot be used.
             ValueError: ``threads`` is below 1.
         """
@@ -155,7 +170,9 @@ class OnnxSession:
             raise ValueError(f"threads must be at least 1, got {count}")
         path = Path(path)
         if not path.is_file():
-            raise ModelError(f"There is no model file at {path}: check the path, or export the model again.")
+            raise ModelError(
+                f"There is no model file at {path}: check the path, or export the model again."
+            )
         if device in (None, "auto", _CPU):
             return cls(_opened(path, count), path=path, threads=count)
         return cls(_opened(path, 1, device=device), path=path, threads=1, device=device)
@@ -163,7 +180,8 @@ class OnnxSession:
     def run_side_by_side(self) -> bool:
         """Makes every later run stay on the thread of its caller, so that several can run at once.
 
-        The graph is opened again and replaces the session that shares its threads: both would take twice the memory.
+        The graph is opened again and replaces the session that shares its threads: both would take
+        twice the memory.
 
         Returns:
             True on success; false if the file is no longer the one that was opened.
@@ -187,20 +205,26 @@ class OnnxSession:
         """
         missing = [name for name in self.inputs if name not in inputs]
         if missing:
-            raise ValueError(f"{self.path.name} needs {', '.join(missing)}, got {', '.join(inputs) or 'nothing'}")
+            raise ValueError(
+                f"{self.path.name} needs {', '.join(missing)}, got {', '.join(inputs) or 'nothing'}"
+            )
         self._leave_parent()
         feed = {name: np.ascontiguousarray(inputs[name]) for name in self.inputs}
         return dict(zip(self.outputs, self._session.run(None, feed), strict=True))
 
     def _leave_parent(self) -> None:
-        """In a forked child, replaces what needs threads of its parent: a lock that one held, and a pool of them."""
+        """In a forked child, replaces what needs threads of its parent: a lock that one held,
+        and a pool of them.
+        """
         if self._process == os.getpid():
             return
         self._lock, self._process = Lock(), os.getpid()
         self._open_alone()
 
     def _open_alone(self) -> None:
-        """Opens the graph without a pool of threads, unless it has none or the file is no longer the same."""
+        """Opens the graph without a pool of threads, unless it has none or the file is no longer
+        the same.
+        """
         if not self._alone and _identity(self.path) == self._file:
             self._session, self._alone = _opened(self.path, 1), True
 
@@ -212,7 +236,9 @@ class OnnxSession:
 
 
 def usable_cores() -> int:
-    """Returns the number of cores that this process may use, which in a container can be fewer than the machine has."""
+    """Returns the number of cores that this process may use, which in a container can be fewer
+    than the machine has.
+    """
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -220,7 +246,11 @@ def usable_cores() -> int:
 
 def _opened(path: Path, threads: int, *, device: str = _CPU) -> Any:
     runtime = load_onnxruntime()
-    providers = [_ON_CPU] if device == _CPU else [(_ON_GPU, {"device_id": _gpu(runtime, path, device)}), _ON_CPU]
+    providers = (
+        [_ON_CPU]
+        if device == _CPU
+        else [(_ON_GPU, {"device_id": _gpu(runtime, path, device)}), _ON_CPU]
+    )
     options, disabled = session_options(runtime, threads=threads)
     try:
         # Without its own fallback, which prints, and then computes elsewhere than it was told to.
@@ -231,9 +261,15 @@ def _opened(path: Path, threads: int, *, device: str = _CPU) -> Any:
         reason = str(error).strip().split("\n", 1)[0]
         if device != _CPU:
             raise _unusable(path, device, reason) from error
-        raise ModelError(f"{path} is not a usable ONNX model ({reason}): export it again.", file=str(path)) from error
+        raise ModelError(
+            f"{path} is not a usable ONNX model ({reason}): export it again.", file=str(path)
+        ) from error
     if device != _CPU and _ON_GPU not in session.get_providers():
-        raise _unusable(path, device, "ONNX Runtime finds no GPU, or no CUDA and cuDNN of the versions that it needs")
+        raise _unusable(
+            path,
+            device,
+            "ONNX Runtime finds no GPU, or no CUDA and cuDNN of the versions that it needs",
+        )
     return session
 
 
@@ -251,10 +287,13 @@ def _gpu(runtime: Any, path: str | Path, device: str) -> str:
     """Returns the number of the GPU that a device names."""
     kind, _, number = device.partition(":")
     if kind != "cuda" or not (number.isdecimal() or device == kind):
-        raise UsageError(f"{path} is an export, and takes the device cpu or cuda; {device!r} was given")
+        raise UsageError(
+            f"{path} is an export, and takes the device cpu or cuda; {device!r} was given"
+        )
     if _ON_GPU not in runtime.get_available_providers():
         raise UsageError(
-            f"{path} is an export, and takes the device {device!r} only with the package onnxruntime-gpu; install it "
+            f"{path} is an export, and takes the device {device!r} only with the package "
+            "onnxruntime-gpu; install it "
             "in place of onnxruntime, or leave out the device"
         )
     if hasattr(runtime, "preload_dlls"):  # of the packages of NVIDIA, or of torch
@@ -264,7 +303,10 @@ def _gpu(runtime: Any, path: str | Path, device: str) -> str:
 
 
 def _unusable(path: Path, device: str, reason: str) -> UsageError:
-    return UsageError(f"{path} cannot be opened on the device {device!r} ({reason}); correct that, or leave it out")
+    return UsageError(
+        f"{path} cannot be opened on the device {device!r} ({reason}); correct that, or leave it "
+        "out"
+    )
 
 
 def _identity(path: Path) -> tuple[int, ...]:
@@ -294,7 +336,8 @@ def session_options(runtime: Any, *, threads: int) -> tuple[Any, list[str]]:
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors only: warnings would go to stderr past every logger
-    # One pattern per pair of batch and length would be kept: with sorted batches that is thousands, never reused.
+    # One pattern per pair of batch and length would be kept: with sorted batches that is thousands,
+    # never reused.
     options.enable_mem_pattern = False
     return options, list(_SLOWER)
 
@@ -308,14 +351,15 @@ def score_batches(
 ) -> Iterator[tuple[NDArray[np.intp], _T]]:
     """Scores items in batches.
 
-    A session of ONNX Runtime with several threads runs as many batches at once, each on one thread, if there are
-    enough batches: threads that share the operators of one batch wait for each other. Otherwise it runs batch after
-    batch, each on all threads, as any other network does.
+    A session of ONNX Runtime with several threads runs as many batches at once, each on one thread,
+    if there are enough batches: threads that share the operators of one batch wait for each other.
+    Otherwise it runs batch after batch, each on all threads, as any other network does.
 
     Args:
         scorer: the network.
         lengths: number of pieces of each item.
-        score: function that scores the items at the given indices by the network; called from several threads.
+        score: function that scores the items at the given indices by the network; called from
+            several threads.
 
     Yields:
         Indices of items, by rising length, and the result of ``score`` for them.
@@ -329,6 +373,9 @@ def score_batches(
             with ThreadPoolExecutor(scorer.threads) as pool:
                 yield from zip(small, pool.map(score, small), strict=True)
             return
-    tokens, area = getattr(scorer, "batch_tokens", _MAX_TOKENS), getattr(scorer, "batch_area", _MAX_AREA)
+    tokens, area = (
+        getattr(scorer, "batch_tokens", _MAX_TOKENS),
+        getattr(scorer, "batch_area", _MAX_AREA),
+    )
     for chosen in length_sorted_batches(lengths, max_tokens=tokens, max_area=area):
         yield chosen, score(chosen)

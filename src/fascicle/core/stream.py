@@ -1,6 +1,8 @@
-"""Lazy annotation of streams of documents, in order; an error in one document does not affect the others.
+"""Lazy annotation of streams of documents, in order; an error in one document does not affect the
+others.
 
-`stream` and `annotate` take the method ``predict`` of any object that has one, or ``run`` of a step.
+`stream` and `annotate` take the method ``predict`` of any object that has one, or ``run`` of a
+step.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from fascicle.errors import FascicleError, InputError, UsageError
 
 _STEP: Final = "annotate"
 EMPTY_TEXT: Final = ("note", "empty-text")
-_CHUNK_CHARACTERS = 1 << 17  # enough text to sort windows by length, and little enough for bounded memory
+# enough text to sort windows by length, and little enough for bounded memory
+_CHUNK_CHARACTERS = 1 << 17
 _CHUNK_DOCUMENTS = 512
 _FIRST_DOCUMENTS = 8  # so that the first results come soon: chunks double from here
 
@@ -41,8 +44,11 @@ class Outcome(NamedTuple):
     error: Exception | None = None
 
 
-def chunks(documents: Iterable[Document], *, first: int = _CHUNK_DOCUMENTS) -> Iterator[list[Document]]:
-    """Yields consecutive documents in lists, bounded in number and characters (a long document is a list of its own).
+def chunks(
+    documents: Iterable[Document], *, first: int = _CHUNK_DOCUMENTS
+) -> Iterator[list[Document]]:
+    """Yields consecutive documents in lists, bounded in number and characters (a long document is a
+    list of its own).
 
     Args:
         documents: read only as far as the next chunk needs.
@@ -64,12 +70,18 @@ def chunks(documents: Iterable[Document], *, first: int = _CHUNK_DOCUMENTS) -> I
 
 
 def portions(documents: Iterable[Document], *, characters: int) -> Iterator[list[Document]]:
-    """Yields consecutive documents; each portion ends with the document by which it has at least so many characters."""
+    """Yields consecutive documents; each portion ends with the document by which it has at least
+    so many characters.
+    """
     return group_by_size(documents, lambda document: len(document.text) + 1, least=characters)
 
 
-def group_by_size(items: Iterable[_T], size_of: Callable[[_T], int], *, least: int) -> Iterator[list[_T]]:
-    """Yields consecutive items; each group ends with the item by which it has at least a given size."""
+def group_by_size(
+    items: Iterable[_T], size_of: Callable[[_T], int], *, least: int
+) -> Iterator[list[_T]]:
+    """Yields consecutive items; each group ends with the item by which it has at least a given
+    size.
+    """
     group: list[_T] = []
     size = 0
     for item in items:
@@ -93,13 +105,15 @@ def stream(
 ) -> Iterator[Document]:
     """Annotates any number of documents in bounded memory, in order.
 
-    Input is read only as needed: a few documents ahead at first, later at most 512 documents or 131,072 characters.
+    Input is read only as needed: a few documents ahead at first, later at most 512 documents or
+    131,072 characters.
 
     Args:
         predict: method ``predict`` of a predictor, or ``run`` of a step.
-        documents: texts (with the ids ``text-1`` and so on, by their position), pairs ``(id, text)``, or documents.
-        aside: function that is called with the error of each document that cannot be annotated, before the others
-            continue; by default the error is raised.
+        documents: texts (with the ids ``text-1`` and so on, by their position), pairs ``(id,
+            text)``, or documents.
+        aside: function that is called with the error of each document that cannot be annotated,
+            before the others continue; by default the error is raised.
         source: see `outcomes`.
         step: see `apply`.
         drops: see `apply`.
@@ -108,7 +122,9 @@ def stream(
         UsageError: one text or document in place of several.
         InputError: something else was given, or a document cannot be annotated.
     """
-    for outcome in outcomes(predict, to_documents(documents, aside=aside), source=source, step=step, drops=drops):
+    for outcome in outcomes(
+        predict, to_documents(documents, aside=aside), source=source, step=step, drops=drops
+    ):
         if outcome.document is not None:
             yield outcome.document
         elif aside is not None:
@@ -118,11 +134,15 @@ def stream(
 
 
 @overload
-def annotate(predict: _Predict, texts: Collection[str], *, source: str | tuple[str, ...] = "") -> list[Document]: ...
+def annotate(
+    predict: _Predict, texts: Collection[str], *, source: str | tuple[str, ...] = ""
+) -> list[Document]: ...
 
 
 @overload
-def annotate(predict: _Predict, texts: Iterator[str], *, source: str | tuple[str, ...] = "") -> Iterator[Document]: ...
+def annotate(
+    predict: _Predict, texts: Iterator[str], *, source: str | tuple[str, ...] = ""
+) -> Iterator[Document]: ...
 
 
 def annotate(
@@ -136,8 +156,8 @@ def annotate(
         source: see `outcomes`.
 
     Returns:
-        One document per text, with the ids ``text-1`` and so on: as a list, or, for a generator or another iterator, as
-        an iterator that reads the texts lazily.
+        One document per text, with the ids ``text-1`` and so on: as a list, or, for a generator or
+        another iterator, as an iterator that reads the texts lazily.
 
     Raises:
         InputError: an item is no text.
@@ -158,15 +178,16 @@ def outcomes(
 ) -> Iterator[Outcome]:
     """Annotates documents, in order, and yields the result for each.
 
-    Earlier mentions of the same source are replaced, since they may come from an older model; an event counts them.
-    Another event reports an empty text. If a chunk raises an error, it is halved until the document that causes it is
-    alone. Errors that no document can cause (a model that cannot be opened, a file that cannot be read) are raised.
+    Earlier mentions of the same source are replaced, since they may come from an older model; an
+    event counts them. Another event reports an empty text. If a chunk raises an error, it is halved
+    until the document that causes it is alone. Errors that no document can cause (a model that
+    cannot be opened, a file that cannot be read) are raised.
 
     Args:
         predict: of a predictor.
         documents: any number; at most one chunk is read ahead.
-        source: source of the predictor's mentions, or several; if empty, as for a step, earlier mentions are kept, and
-            empty texts are not reported.
+        source: source of the predictor's mentions, or several; if empty, as for a step, earlier
+            mentions are kept, and empty texts are not reported.
         step: see `apply`.
         drops: see `apply`.
     """
@@ -194,7 +215,9 @@ def failure_error(outcome: Outcome) -> InputError:
     error = outcome.error
     why = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
     name = outcome.given.id
-    return InputError(f"document {name!r} could not be annotated ({why})", key=name, code="prediction")
+    return InputError(
+        f"document {name!r} could not be annotated ({why})", key=name, code="prediction"
+    )
 
 
 def to_documents(
@@ -203,8 +226,10 @@ def to_documents(
     """Yields documents made from any input that `stream` takes.
 
     Args:
-        given: texts (with the ids ``text-1`` and so on, by their position), pairs of an id and a text, documents.
-        aside: function that is called with the error of any other item; by default the error is raised.
+        given: texts (with the ids ``text-1`` and so on, by their position), pairs of an id and a
+            text, documents.
+        aside: function that is called with the error of any other item; by default the error is
+            raised.
 
     Raises:
         UsageError: one text or document, or an object that is no collection.
@@ -212,7 +237,8 @@ def to_documents(
     """
     if isinstance(given, str | bytes | Document | Mapping) or not isinstance(given, Iterable):
         raise UsageError(
-            f"documents must be a list or stream of texts, pairs (id, text) or Documents; one {type(given).__name__} "
+            "documents must be a list or stream of texts, pairs (id, text) or Documents; one "
+            f"{type(given).__name__} "
             "was given: put a text into a list, and give items() of a mapping"
         )
     for number, one in enumerate(given, start=1):
@@ -254,7 +280,9 @@ def answer_each(
     try:
         answers: Sequence[_T | Exception] = predict(chunk)
     except Exception as error:
-        if isinstance(error, OSError) or (isinstance(error, FascicleError) and not isinstance(error, InputError)):
+        if isinstance(error, OSError) or (
+            isinstance(error, FascicleError) and not isinstance(error, InputError)
+        ):
             raise
         if len(chunk) > 1:
             middle = len(chunk) // 2
@@ -267,5 +295,7 @@ def answer_each(
 
 def _text(given: object) -> str:
     if not isinstance(given, str):
-        raise InputError(f"annotate takes texts, got {type(given).__name__}; stream and predict take documents")
+        raise InputError(
+            f"annotate takes texts, got {type(given).__name__}; stream and predict take documents"
+        )
     return given

@@ -1,8 +1,9 @@
-"""Tag schemes: conversion of BIO-like tags of any file into ranges, and the two schemes for training taggers.
+"""Tag schemes: conversion of BIO-like tags of any file into ranges, and the two schemes for
+training taggers.
 
-One rule reads every scheme in use (IO, IOB1, IOB2 also called BIO, BIOES, BILOU), so a reader need not know the scheme
-of its file; `TagCensus` reports afterwards which scheme it was and how often the file violated it. Training uses
-`TagScheme`, a table with two rows.
+One rule reads every scheme in use (IO, IOB1, IOB2 also called BIO, BIOES, BILOU), so a reader need
+not know the scheme of its file; `TagCensus` reports afterwards which scheme it was and how often
+the file violated it. Training uses `TagScheme`, a table with two rows.
 """
 
 from __future__ import annotations
@@ -35,14 +36,16 @@ _OUTSIDE: Final = "O"
 _OPENERS: Final = frozenset("BSU")
 _CLOSERS: Final = frozenset("ELSU")
 _PREFIXES: Final = frozenset("BIELSU")
-_BETWEEN: Final = re.compile(r" ?[;|,] ?(?=[BIELSU]-.|O(?:$| ?[;|,]))")  # between two tags of a cell
+# between two tags of a cell
+_BETWEEN: Final = re.compile(r" ?[;|,] ?(?=[BIELSU]-.|O(?:$| ?[;|,]))")
 
 
 def split_tag(tag: str) -> tuple[str, str]:
     """Splits a tag into its prefix and its type.
 
     Args:
-        tag: `"O"`, or one of the prefixes B, I, E, L, S, U, a hyphen and a type. The type may hold further hyphens.
+        tag: `"O"`, or one of the prefixes B, I, E, L, S, U, a hyphen and a type. The type may hold
+            further hyphens.
 
     Returns:
         `(prefix, type)`; the type of `"O"` is the empty string.
@@ -55,17 +58,20 @@ def split_tag(tag: str) -> tuple[str, str]:
     if len(tag) < 3 or tag[1] != "-" or tag[0] not in _PREFIXES:
         advice = tag_advice(tag)
         raise ValueError(
-            f"tag {tag!r} is not 'O' or one of the prefixes B, I, E, L, S, U, a hyphen and a type{'; ' * bool(advice)}"
+            f"tag {tag!r} is not 'O' or one of the prefixes B, I, E, L, S, U, a hyphen and a "
+            f"type{'; ' * bool(advice)}"
             f"{advice}"
         )
     return tag[0], tag[2:]
 
 
 def tag_layers(cells: Sequence[str]) -> list[Sequence[str]]:
-    """Returns the layers of tags in the cells of one sentence: the cells themselves, or one layer for each type.
+    """Returns the layers of tags in the cells of one sentence: the cells themselves, or one layer
+    for each type.
 
     Args:
-        cells: One cell per token; several tags have ``;``, ``|`` or ``,`` between them, as in ``B-Chemical;B-Drug``.
+        cells: One cell per token; several tags have ``;``, ``|`` or ``,`` between them, as in
+            ``B-Chemical;B-Drug``.
 
     Raises:
         ValueError: If a tag is malformed, or a cell has two tags of one type.
@@ -77,13 +83,16 @@ def tag_layers(cells: Sequence[str]) -> list[Sequence[str]]:
         for tag in filter(_OUTSIDE.__ne__, _BETWEEN.split(cell)):
             layer = layers.setdefault(split_tag(tag)[1], [_OUTSIDE] * len(cells))
             if layer[at] not in (_OUTSIDE, tag):
-                raise ValueError(f"the cell {cell!r} has two tags of one type; write them in two columns")
+                raise ValueError(
+                    f"the cell {cell!r} has two tags of one type; write them in two columns"
+                )
             layer[at] = tag
     return list(layers.values())
 
 
 def tag_advice(tag: str) -> str:
-    """Say how to write a tag that has a prefix in another notation; the empty string if it is not known to have one.
+    """Say how to write a tag that has a prefix in another notation; the empty string if it is not
+    known to have one.
 
     Args:
         tag: A tag that `split_tag` refuses.
@@ -109,9 +118,9 @@ def is_tag(text: str) -> bool:
 def decode_tags(tags: Sequence[str]) -> list[tuple[int, int, str]]:
     """Reads the mentions of one sentence in any scheme (by the rule of the `conlleval` scorer).
 
-    A mention starts at B, S or U, and at I, E or L when the previous token is O, has another type, or ended its
-    mention (E, L, S, U). It ends before the next start, before O, and after E, L, S or U. Invalid sequences are
-    therefore repaired, never dropped; `TagCensus` counts them.
+    A mention starts at B, S or U, and at I, E or L when the previous token is O, has another type,
+    or ended its mention (E, L, S, U). It ends before the next start, before O, and after E, L, S or
+    U. Invalid sequences are therefore repaired, never dropped; `TagCensus` counts them.
 
     Args:
         tags: One tag per token, see `split_tag`.
@@ -142,11 +151,13 @@ def decode_tags(tags: Sequence[str]) -> list[tuple[int, int, str]]:
 class TagCensus:
     """Counter of the tags of a corpus that finds their scheme and counts its violations.
 
-    Every rule of every scheme concerns two neighbouring tags (a sentence border counts as O), so the census only
-    counts pairs. One *repair* is one neighbouring pair that the scheme forbids and that `decode_tags` repaired:
+    Every rule of every scheme concerns two neighbouring tags (a sentence border counts as O), so
+    the census only counts pairs. One *repair* is one neighbouring pair that the scheme forbids and
+    that `decode_tags` repaired:
 
     - IOB2: an I without a B or I of its type before it.
-    - IOB1: a B that does not follow a token of its type (B belongs only between touching mentions of one type).
+    - IOB1: a B that does not follow a token of its type (B belongs only between touching mentions
+      of one type).
     - BIOES and BILOU: a B or I that is not continued, an I or E (L) that continues nothing.
     - IO: nothing is forbidden.
 
@@ -177,8 +188,8 @@ class TagCensus:
     def scheme(self) -> str:
         """`"IO"`, `"IOB1"`, `"IOB2"`, `"BIOES"`, `"BILOU"`, or `"O"` if there was no mention.
 
-        E or S make a corpus BIOES, L or U make it BILOU (the commoner pair wins). Between IOB1 and IOB2, the scheme
-        that needs fewer repairs is reported, IOB2 when they are equal.
+        E or S make a corpus BIOES, L or U make it BILOU (the commoner pair wins). Between IOB1 and
+        IOB2, the scheme that needs fewer repairs is reported, IOB2 when they are equal.
         """
         seen: Counter[str] = Counter()
         for (_, tag), count in self._pairs.items():
@@ -217,10 +228,12 @@ class TagCensus:
 
 
 class TagScheme(msgspec.Struct, frozen=True, kw_only=True):
-    """A scheme for training: O is tag 0, then one tag per type and prefix, types in the given order.
+    """A scheme for training: O is tag 0, then one tag per type and prefix, types in the given
+    order.
 
-    With `K` types and `p` prefixes there are `C = 1 + pK` tags, and tag `1 + pk + i` is prefix `i` of type `k`.
-    The first prefix opens a mention, the last one continues it; in IO they are the same tag.
+    With `K` types and `p` prefixes there are `C = 1 + pK` tags, and tag `1 + pk + i` is prefix `i`
+    of type `k`. The first prefix opens a mention, the last one continues it; in IO they are the
+    same tag.
 
     Attributes:
         name: `"BIO"` or `"IO"`.
@@ -258,21 +271,27 @@ class TagScheme(msgspec.Struct, frozen=True, kw_only=True):
         IO cannot keep touching mentions of one type apart: they read back as one.
 
         Args:
-            spans: `(start, end, type index)`, half-open ranges of units, none empty, no two overlapping.
+            spans: `(start, end, type index)`, half-open ranges of units, none empty, no two
+                overlapping.
             length: The number of units `n`.
 
         Returns:
             Tag ids, shape `[n]`.
 
         Raises:
-            ValueError: If a range is empty, leaves `[0, n)`, or overlaps another (flatten nested mentions first).
+            ValueError: If a range is empty, leaves `[0, n)`, or overlaps another (flatten nested
+                mentions first).
         """
         tags = np.zeros(length, dtype=np.int64)
         for start, end, kind in spans:
             if not 0 <= start < end <= length:
-                raise ValueError(f"span ({start}, {end}) is empty or outside the {length} units of the text")
+                raise ValueError(
+                    f"span ({start}, {end}) is empty or outside the {length} units of the text"
+                )
             if tags[start:end].any():
-                raise ValueError(f"span ({start}, {end}) overlaps another; tags can only hold flat mentions")
+                raise ValueError(
+                    f"span ({start}, {end}) overlaps another; tags can only hold flat mentions"
+                )
             first = 1 + self.width * kind
             tags[start:end] = first + self.width - 1
             tags[start] = first
@@ -313,4 +332,6 @@ def tag_scheme(name: str) -> TagScheme:
     try:
         return SCHEMES[name]
     except KeyError:
-        raise ValueError(f"unknown tag scheme {name!r}; choose one of {', '.join(SCHEMES)}") from None
+        raise ValueError(
+            f"unknown tag scheme {name!r}; choose one of {', '.join(SCHEMES)}"
+        ) from None

@@ -1,7 +1,9 @@
-"""Vocabulary of entity types for models, dictionaries and linking: canonical names and their synonyms.
+"""Vocabulary of entity types for models, dictionaries and linking: canonical names and their
+synonyms.
 
-A model keeps the names that it was trained with; `Vocabulary.candidates` maps them to canonical names. The table is
-``type_names.tsv`` beside this file; a user adds to it by a TOML file or by `Vocabulary.extended`.
+A model keeps the names that it was trained with; `Vocabulary.candidates` maps them to canonical
+names. The table is ``type_names.tsv`` beside this file; a user adds to it by a TOML file or by
+`Vocabulary.extended`.
 """
 
 from __future__ import annotations
@@ -37,23 +39,30 @@ class Vocabulary(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         types: canonical names.
-        names: folded name (see `fascicle.core.wording.fold_name`) -> the canonical names that it may mean.
+        names: folded name (see `fascicle.core.wording.fold_name`) -> the canonical names that it
+            may mean.
     """
 
     types: tuple[str, ...]
     names: Mapping[str, tuple[str, ...]]
 
     def candidates(self, name: str) -> tuple[str, ...]:
-        """Returns the canonical names for a name: one, several if it is ambiguous, none if it is unknown."""
+        """Returns the canonical names for a name: one, several if it is ambiguous, none if it is
+        unknown.
+        """
         return self.names.get(fold_name(name), ())
 
     def among(self, name: str, types: Collection[str]) -> str:
-        """Returns the one of some types that a name is or means; the name itself if there is no single such type."""
+        """Returns the one of some types that a name is or means; the name itself if there is no
+        single such type.
+        """
         meant = [one for one in self.candidates(name) if one in types]
         return name if name in types or len(meant) != 1 else meant[0]
 
     def meanings(self, names: Iterable[str]) -> Meanings:
-        """Returns the canonical names of several names, without errors for unknown or ambiguous ones."""
+        """Returns the canonical names of several names, without errors for unknown or ambiguous
+        ones.
+        """
         found = {name: self.candidates(name) for name in names}
         return Meanings(
             known={name: several[0] for name, several in found.items() if len(several) == 1},
@@ -61,28 +70,36 @@ class Vocabulary(msgspec.Struct, frozen=True, kw_only=True):
             unknown=tuple(name for name, several in found.items() if not several),
         )
 
-    def extended(self, added: Mapping[str, Iterable[str]], *, origin: str = "the type names") -> Self:
-        """Returns a vocabulary with further types and names, which take precedence over the existing ones.
+    def extended(
+        self, added: Mapping[str, Iterable[str]], *, origin: str = "the type names"
+    ) -> Self:
+        """Returns a vocabulary with further types and names, which take precedence over the
+        existing ones.
 
         Args:
-            added: canonical name -> other names for it. A name with another meaning loses that meaning.
+            added: canonical name -> other names for it. A name with another meaning loses that
+                meaning.
             origin: origin of the additions, for messages.
 
         Raises:
-            RecipeError: a canonical name that differs from another only in case or punctuation, or a name for two
-                types.
+            RecipeError: a canonical name that differs from another only in case or punctuation, or
+                a name for two types.
         """
         own = {fold_name(kind): kind for kind in self.types}
         for kind in added:
             if own.setdefault(fold_name(kind), kind) != kind:
                 there = own[fold_name(kind)]
-                raise RecipeError(f"the type {kind!r} is there as {there!r}; write it so", at=origin, key=kind)
+                raise RecipeError(
+                    f"the type {kind!r} is there as {there!r}; write it so", at=origin, key=kind
+                )
         new: dict[str, str] = {}
         for kind, others in added.items():
             for name in (kind, *others):
                 meant = new.setdefault(fold_name(name), own.get(fold_name(name), kind))
                 if meant != kind:
-                    message = f"the name {name!r} stands for {meant} and {kind}; give it to one type"
+                    message = (
+                        f"the name {name!r} stands for {meant} and {kind}; give it to one type"
+                    )
                     raise RecipeError(message, at=origin, key=name)
         names = {**self.names, **{name: (kind,) for name, kind in new.items()}}
         return type(self)(types=tuple(own.values()), names=names)
@@ -92,7 +109,8 @@ def read_vocabulary(path: str | Path | None = None) -> Vocabulary:
     """Reads the vocabulary of this release, with the additions of a user.
 
     Args:
-        path: a TOML file with lines such as ``Gene = ["GGP", "my genes"]``; an unknown type becomes a new one.
+        path: a TOML file with lines such as ``Gene = ["GGP", "my genes"]``; an unknown type becomes
+            a new one.
 
     Raises:
         RecipeError: the file cannot be read, or has other content; see also `Vocabulary.extended`.
@@ -103,7 +121,9 @@ def read_vocabulary(path: str | Path | None = None) -> Vocabulary:
     from fascicle.settings.recipes.strict import toml_values
 
     values = toml_values(Path(path), missing=f"there is no file of type names at {path}")
-    return known.extended({kind: _listed(names, kind, path) for kind, names in values.items()}, origin=str(path))
+    return known.extended(
+        {kind: _listed(names, kind, path) for kind, names in values.items()}, origin=str(path)
+    )
 
 
 @cache
@@ -115,7 +135,9 @@ def _shipped() -> Vocabulary:
     for kind, *others in rows:
         for name in (kind, *(other for cell in others for other in cell.split(", "))):
             names[fold_name(name)].append(kind)
-    return Vocabulary(types=tuple(kind for kind, *_ in rows), names={name: tuple(k) for name, k in names.items()})
+    return Vocabulary(
+        types=tuple(kind for kind, *_ in rows), names={name: tuple(k) for name, k in names.items()}
+    )
 
 
 def _listed(names: Any, kind: str, path: str | Path) -> list[str]:

@@ -12,17 +12,23 @@ _ENDLESS: Final = re.compile(r"&#\d{4300,}")  # more digits than `int` takes
 
 
 def plural(count: int, one: str, several: str = "") -> str:
-    """Returns a number with its noun, in the plural if needed; ``several`` is the plural if it is not ``one`` + s."""
+    """Returns a number with its noun, in the plural if needed; ``several`` is the plural if it
+    is not ``one`` + s.
+    """
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
 def shorten(text: str, *, most: int = 60) -> str:
-    """Returns a text of at most ``most`` characters; a longer one is cut and ends with an ellipsis."""
+    """Returns a text of at most ``most`` characters; a longer one is cut and ends with an
+    ellipsis.
+    """
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def unescape_html(text: str) -> str:
-    """Returns a text with the characters that references of HTML stand for, also where a number is too long to read."""
+    """Returns a text with the characters that references of HTML stand for, also where a number
+    is too long to read.
+    """
     import html  # late: few texts have such references
 
     return html.unescape(_ENDLESS.sub("&#1114112", text))  # behind the last character
@@ -38,7 +44,9 @@ _ROOT: Final = 3  # least length of a name that may be the beginning of another
 
 
 def fold_name(name: str) -> str:
-    """Returns the letters and digits of a name, case-folded; or the case-folded name if it has neither."""
+    """Returns the letters and digits of a name, case-folded; or the case-folded name if it has
+    neither.
+    """
     plain = unicodedata.normalize("NFKC", name).casefold()
     return "".join(sign for sign in plain if sign.isalnum()) or plain
 
@@ -53,20 +61,28 @@ def near_names(name: str, others: Iterable[str]) -> list[str]:
     by_name = {other: fold_name(other) for other in sorted(others)}
     wanted = fold_name(name)
     close = set(
-        difflib.get_close_matches(wanted, list(by_name.values()), n=len(by_name), cutoff=_NEAR) if by_name else ()
+        difflib.get_close_matches(wanted, list(by_name.values()), n=len(by_name), cutoff=_NEAR)
+        if by_name
+        else ()
     )
-    near = [o for o, f in by_name.items() if f in close or _goes_on(wanted, f) or _goes_on(f, wanted)]
+    near = [
+        o for o, f in by_name.items() if f in close or _goes_on(wanted, f) or _goes_on(f, wanted)
+    ]
     return sorted(near, key=lambda other: (-name_similarity(name, other), other))
 
 
 def near_hint(name: str, known: Iterable[str]) -> str:
-    """Returns ``" (did you mean ...?)"`` with the nearest known name, or an empty text if none is near."""
+    """Returns ``" (did you mean ...?)"`` with the nearest known name, or an empty text if none
+    is near.
+    """
     near = near_names(name, known)
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def typo_hint(name: str, known: Iterable[str]) -> str:
-    """Returns ``" (did you mean ...?)"`` with the known name of the most similar spelling, or an empty text."""
+    """Returns ``" (did you mean ...?)"`` with the known name of the most similar spelling, or an
+    empty text.
+    """
     near = difflib.get_close_matches(name, list(known), n=1)
     return f" (did you mean {near[0]!r}?)" if near else ""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from fascicle.evaluation.calibration.reliability import curve_of_bins
@@ -69,8 +70,8 @@ def links_report(
         resamples: draws of the bootstrap, and shuffles.
 
     Returns:
-        A value of dictionaries, lists, strings and numbers, without NaN: a figure that is undefined is ``None``, and
-        the key ``"undefined"`` beside it says why.
+        A value of dictionaries, lists, strings and numbers, without NaN: a figure that is undefined
+        is ``None``, and the key ``"undefined"`` beside it says why.
     """
     found = [score_links(one.cases, documents, concepts) for one in systems]
     gold = [case for case in systems[0].cases if case.where != "spurious"]
@@ -89,7 +90,7 @@ def links_report(
                 "name": one.name,
                 "figures": _figures(one, scores, resamples),
                 "types": {
-                    kind: _brief(one, documents, concepts, lambda case, kind=kind: case.type == kind)  # type: ignore[misc]
+                    kind: _brief(one, documents, concepts, partial(_has_type, kind))
                     for kind in kinds
                 },
                 "subsets": {
@@ -110,9 +111,15 @@ def links_report(
 def _figures(system: LinkSystem, scores: LinkScores, resamples: int) -> dict[str, Any]:
     """Returns the figures of a system with their intervals."""
     sure = link_intervals(scores, resamples=resamples) if scores.documents else {}
-    found = {name: _figure(scores, name) for name in FIGURES if system.has_candidates or name not in _OF_CANDIDATES}
+    found = {
+        name: _figure(scores, name)
+        for name in FIGURES
+        if system.has_candidates or name not in _OF_CANDIDATES
+    }
     error = scores.calibration_error
-    found[CALIBRATION] = {"value": error} | ({} if error is not None else {"undefined": "no answer has a probability"})
+    found[CALIBRATION] = {"value": error} | (
+        {} if error is not None else {"undefined": "no answer has a probability"}
+    )
     for name, row in found.items():
         row["interval"] = sure[name].as_dict() if name in sure else None
     return found
@@ -122,6 +129,10 @@ def _figure(scores: LinkScores, name: str) -> dict[str, Any]:
     part, whole = scores.counts(name)
     value: dict[str, Any] = {"part": part, "whole": whole, "value": scores.value(name)}
     return value if whole else value | {"undefined": _NOTHING}
+
+
+def _has_type(type_name: str, case: LinkCase) -> bool:
+    return case.type == type_name
 
 
 def _brief(
@@ -134,7 +145,11 @@ def _brief(
 ) -> dict[str, Any]:
     """Returns the figures of some cases alone, without intervals."""
     scores = score_links(filter(kept, system.cases), documents, concepts)
-    return {name: _figure(scores, name) for name in only if system.has_candidates or name not in _OF_CANDIDATES}
+    return {
+        name: _figure(scores, name)
+        for name in only
+        if system.has_candidates or name not in _OF_CANDIDATES
+    }
 
 
 def _tiers(scores: LinkScores) -> dict[str, dict[str, Any]]:
@@ -143,16 +158,27 @@ def _tiers(scores: LinkScores) -> dict[str, dict[str, Any]]:
     for tier, table in scores.tiers.items():
         right, answered, mentions = table.sum(axis=0).tolist()
         coverage = answered / mentions if mentions else None
-        found[tier] = {"right": right, "answered": answered, "precision": right / answered, "coverage": coverage}
+        found[tier] = {
+            "right": right,
+            "answered": answered,
+            "precision": right / answered,
+            "coverage": coverage,
+        }
     return found
 
 
-def _examples(cases: Sequence[LinkCase], concepts: KnowsConcepts, most: int) -> dict[str, list[dict[str, Any]]]:
+def _examples(
+    cases: Sequence[LinkCase], concepts: KnowsConcepts, most: int
+) -> dict[str, list[dict[str, Any]]]:
     """Selects the first examples of each class of errors, each surface once."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for case in cases:
         error = link_error(case, concepts)
-        if error is None or len(found.setdefault(error, {})) >= most or case.surface in found[error]:
+        if (
+            error is None
+            or len(found.setdefault(error, {})) >= most
+            or case.surface in found[error]
+        ):
             continue
         found[error][case.surface] = {
             "document": case.document,
@@ -171,20 +197,36 @@ def _named(curie: str, concepts: KnowsConcepts) -> dict[str, str]:
     return {"curie": curie, "label": concepts.label(curie), "taxon": concepts.taxon(curie)}
 
 
-def _differences(systems: Sequence[LinkSystem], found: Sequence[LinkScores], resamples: int) -> list[dict[str, Any]]:
-    """Compares each further system with the first, by measure, with tests corrected for their number (Holm)."""
+def _differences(
+    systems: Sequence[LinkSystem], found: Sequence[LinkScores], resamples: int
+) -> list[dict[str, Any]]:
+    """Compares each further system with the first, by measure, with tests corrected for their
+    number (Holm).
+    """
     rows = list(_rows(systems, found, resamples))
     tested = [row for row in rows if row["difference"] is not None]
-    for row, p_value in zip(tested, holm_correction([row["difference"]["p_value"] for row in tested]), strict=True):
+    for row, p_value in zip(
+        tested, holm_correction([row["difference"]["p_value"] for row in tested]), strict=True
+    ):
         row["difference"]["p_holm"] = p_value
     return rows
 
 
-def _rows(systems: Sequence[LinkSystem], found: Sequence[LinkScores], resamples: int) -> Iterator[dict[str, Any]]:
+def _rows(
+    systems: Sequence[LinkSystem], found: Sequence[LinkScores], resamples: int
+) -> Iterator[dict[str, Any]]:
     for system, scores in zip(systems[1:], found[1:], strict=True):
         for name in COMPARED:
-            row: dict[str, Any] = {"system": system.name, "baseline": systems[0].name, "figure": name}
+            row: dict[str, Any] = {
+                "system": system.name,
+                "baseline": systems[0].name,
+                "figure": name,
+            }
             if scores.value(name) is None or found[0].value(name) is None:
                 yield row | {"difference": None, "undefined": _NOTHING}
             else:
-                yield row | {"difference": link_difference(scores, found[0], name, resamples=resamples).as_dict()}
+                yield row | {
+                    "difference": link_difference(
+                        scores, found[0], name, resamples=resamples
+                    ).as_dict()
+                }

@@ -1,8 +1,8 @@
 """Scores of links: measures with their uncertainty, and counts of wrong links by reason.
 
-The identifiers of gold and answers are CURIEs in one spelling. A mention is right if its set of concepts is that of
-gold, and half right if only some are. Every figure is a share, counted document by document, so that documents can be
-drawn for intervals and tests.
+The identifiers of gold and answers are CURIEs in one spelling. A mention is right if its set of
+concepts is that of gold, and half right if only some are. Every figure is a share, counted document
+by document, so that documents can be drawn for intervals and tests.
 """
 
 from __future__ import annotations
@@ -66,22 +66,26 @@ class LinkScores:
 
     The figures, each a share of mentions if it is not said otherwise:
 
-    - ``recall@1``, ``@5``, ``@20``: of those with gold concepts, those whose concepts are among the first candidates.
+    - ``recall@1``, ``@5``, ``@20``: of those with gold concepts, those whose concepts are among the
+      first candidates.
     - ``half``: of these, those that are half right at the first rank.
     - ``ceiling``: of these, those whose concepts are all in the vocabulary.
-    - ``recall``, ``precision``: those that got exactly the concepts of gold, of those with gold concepts, and of those
-      that got concepts; ``f1`` is their harmonic mean. A mention that only one side has is wrong there.
-    - ``concept_precision``, ``concept_recall``, ``concept_f1``: of the sets of concepts of documents.
-    - ``nil_precision``: of the mentions of gold that got no concept, those that have none in the vocabulary.
+    - ``recall``, ``precision``: those that got exactly the concepts of gold, of those with gold
+      concepts, and of those that got concepts; ``f1`` is their harmonic mean. A mention that only
+      one side has is wrong there.
+    - ``concept_precision``, ``concept_recall``, ``concept_f1``: of the sets of concepts of
+      documents.
+    - ``nil_precision``: of the mentions of gold that got no concept, those that have none in the
+      vocabulary.
     - ``nil_recall``: of those that have none in the vocabulary, those that got none.
 
     Attributes:
         documents: ids, also of documents without mentions.
         figures: part and whole of each figure by document, ``[documents, 2]``.
-        tiers: by tier, and by tier and `ALONE` for answers without another candidate of their tier: right answers,
-            answers, and mentions of gold by document, ``[documents, 3]``.
-        bins: answers with a probability in each of `BINS` ranges, the sum of the probabilities, and how many of them
-            are right, ``[documents, BINS, 3]``.
+        tiers: by tier, and by tier and `ALONE` for answers without another candidate of their tier:
+            right answers, answers, and mentions of gold by document, ``[documents, 3]``.
+        bins: answers with a probability in each of `BINS` ranges, the sum of the probabilities, and
+            how many of them are right, ``[documents, BINS, 3]``.
         errors: how often an answer is wrong, by why.
     """
 
@@ -103,7 +107,8 @@ class LinkScores:
 
     @property
     def calibration_error(self) -> float | None:
-        """The expected distance of probabilities from the share that is right (Naeini et al., 2015).
+        """The expected distance of probabilities from the share that is right (Naeini et al.,
+        2015).
 
         ``None`` without probabilities.
         """
@@ -111,7 +116,9 @@ class LinkScores:
         return None if np.isnan(found) else found
 
 
-def score_links(cases: Iterable[LinkCase], documents: Sequence[str], concepts: KnowsConcepts) -> LinkScores:
+def score_links(
+    cases: Iterable[LinkCase], documents: Sequence[str], concepts: KnowsConcepts
+) -> LinkScores:
     """Scores links.
 
     Args:
@@ -131,19 +138,31 @@ def score_links(cases: Iterable[LinkCase], documents: Sequence[str], concepts: K
                 tiers[tier].append((rows[case.document], case.answered_right, 1))
     for document, name, part, whole in _of_documents(found):
         counted[name].append((rows[document], part, whole))
-    mentions = _table([(rows[one.document], 1, 0) for one in found if one.where != "spurious"], len(rows))[:, :1]
+    mentions = _table(
+        [(rows[one.document], 1, 0) for one in found if one.where != "spurious"], len(rows)
+    )[:, :1]
     wrong = [
         (error, bool(case.gold) and case.gold <= {one for part in case.parts for one in part})
         for case in found
         if (error := link_error(case, concepts))
     ]
-    errors, among = Counter(error for error, _ in wrong), Counter(error for error, is_among in wrong if is_among)
+    errors, among = (
+        Counter(error for error, _ in wrong),
+        Counter(error for error, is_among in wrong if is_among),
+    )
     return LinkScores(
         documents=tuple(documents),
         figures={name: _table(counted[name], len(rows)) for name in FIGURES},
-        tiers={tier: np.hstack([_table(own, len(rows)), mentions]) for tier, own in sorted(tiers.items())},
+        tiers={
+            tier: np.hstack([_table(own, len(rows)), mentions])
+            for tier, own in sorted(tiers.items())
+        },
         bins=_bins(found, rows),
-        errors={error: _ErrorCount(errors[error], among[error]) for error in _LINK_ERRORS if errors[error]},
+        errors={
+            error: _ErrorCount(errors[error], among[error])
+            for error in _LINK_ERRORS
+            if errors[error]
+        },
     )
 
 
@@ -201,14 +220,19 @@ def _bins(cases: Iterable[LinkCase], rows: Mapping[str, int]) -> Floats:
     table = np.zeros((len(rows), BINS, 3))
     for case in cases:
         if case.answer and case.score is not None:
-            table[rows[case.document], assign_bins(np.array(case.score))] += (1, case.score, case.answered_right)
+            table[rows[case.document], assign_bins(np.array(case.score))] += (
+                1,
+                case.score,
+                case.answered_right,
+            )
     return table
 
 
 def link_intervals(
     scores: LinkScores, *, resamples: int = 1000, level: float = 0.95, seed: int = 0
 ) -> dict[str, Interval]:
-    """The intervals of all figures that are defined, and of the calibration error, over the same draws of documents.
+    """The intervals of all figures that are defined, and of the calibration error, over the same
+    draws of documents.
 
     Args:
         scores: of one system.
@@ -219,24 +243,36 @@ def link_intervals(
     Raises:
         InputError: there is no document.
     """
-    known = {name: float(value) for name in scores.figures if (value := scores.value(name)) is not None}
+    known = {
+        name: float(value) for name in scores.figures if (value := scores.value(name)) is not None
+    }
     drawn: dict[str, list[Floats]] = defaultdict(list)
     flat = scores.bins.reshape(len(scores.bins), -1)
     for weights in _weights(scores, resamples=resamples, seed=seed):
         for name in known:
             drawn[name].append(_rates(weights @ scores.figures[name]))
-        drawn[CALIBRATION].append(_calibration_errors((weights @ flat).reshape(-1, *scores.bins.shape[1:])))
+        drawn[CALIBRATION].append(
+            _calibration_errors((weights @ flat).reshape(-1, *scores.bins.shape[1:]))
+        )
     if scores.calibration_error is not None:
         known[CALIBRATION] = scores.calibration_error
     return {
-        name: make_interval(value, np.concatenate(drawn[name]), level=level, seed=seed) for name, value in known.items()
+        name: make_interval(value, np.concatenate(drawn[name]), level=level, seed=seed)
+        for name, value in known.items()
     }
 
 
 def link_difference(
-    first: LinkScores, second: LinkScores, name: str, *, resamples: int = 1000, level: float = 0.95, seed: int = 0
+    first: LinkScores,
+    second: LinkScores,
+    name: str,
+    *,
+    resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
 ) -> Difference:
-    """Computes the difference of a measure of two systems, with its paired interval and the p-value of randomisation.
+    """Computes the difference of a measure of two systems, with its paired interval and the p-value
+    of randomisation.
 
     Args:
         first: of one system.
@@ -252,14 +288,18 @@ def link_difference(
     values = (first.value(name), second.value(name))
     if first.documents != second.documents or values[0] is None or values[1] is None:
         raise InputError(
-            f"the figure {name} of two systems was to be compared; both need the same documents, and something to count"
+            f"the figure {name} of two systems was to be compared; both need the same documents, "
+            "and something to count"
         )
     ours, theirs = first.figures[name], second.figures[name]
     parts = [
-        _rates(weights @ ours) - _rates(weights @ theirs) for weights in _weights(first, resamples=resamples, seed=seed)
+        _rates(weights @ ours) - _rates(weights @ theirs)
+        for weights in _weights(first, resamples=resamples, seed=seed)
     ]
     found = make_difference(values[0] - values[1], np.concatenate(parts), level=level, seed=seed)
-    p_value = swap_p_value(ours, theirs, figure=lambda sums: np.nan_to_num(_rates(sums)), shuffles=resamples, seed=seed)
+    p_value = swap_p_value(
+        ours, theirs, figure=lambda sums: np.nan_to_num(_rates(sums)), shuffles=resamples, seed=seed
+    )
     return Difference(**{**found.as_dict(), "p_value": p_value})  # type: ignore[arg-type]
 
 
@@ -300,7 +340,8 @@ class LinkCase(msgspec.Struct, frozen=True, kw_only=True):
         start: first character.
         type: of the mention.
         surface: its words.
-        gold: CURIEs; empty where gold says that no concept fits, and for a mention that gold does not have.
+        gold: CURIEs; empty where gold says that no concept fits, and for a mention that gold does
+            not have.
         parts: for each thing that the mention names, the candidates, the best first.
         answer: CURIEs that the system gives; empty for NIL.
         score: probability of the answer, or ``None``.
@@ -309,8 +350,8 @@ class LinkCase(msgspec.Struct, frozen=True, kw_only=True):
         known: whether all gold concepts are in the vocabulary.
         seen_surface: whether the surface is that of a mention of the training corpus.
         seen_concepts: whether all gold concepts are.
-        where: ``"matched"`` if gold and the system have the mention, ``"missed"`` if only gold has it, ``"spurious"``
-            if only the system has it.
+        where: ``"matched"`` if gold and the system have the mention, ``"missed"`` if only gold has
+            it, ``"spurious"`` if only the system has it.
     """
 
     document: str
@@ -329,7 +370,9 @@ class LinkCase(msgspec.Struct, frozen=True, kw_only=True):
     where: _Where = "matched"
 
     def right(self, rank: int = 1) -> bool:
-        """True if the gold concepts are those ranked first, or are all among the first candidates of the parts."""
+        """True if the gold concepts are those ranked first, or are all among the first
+        candidates of the parts.
+        """
         found = {one for part in self.parts for one in part[:rank]}
         return bool(self.gold) and (found == self.gold if rank == 1 else self.gold <= found)
 
@@ -340,7 +383,9 @@ class LinkCase(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def half(self) -> bool:
-        """True if the candidates ranked first include some of the gold concepts, but `right` is false."""
+        """True if the candidates ranked first include some of the gold concepts, but `right` is
+        false.
+        """
         return not self.right() and any(part[0] in self.gold for part in self.parts if part)
 
     @property

@@ -1,4 +1,6 @@
-"""Everything about some systems on one gold, as one value that JSON can hold: what reports are written from."""
+"""Everything about some systems on one gold, as one value that JSON can hold: what reports are
+written from.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,16 @@ from fascicle.evaluation.calibration.reliability import (
     reliability_curve,
     threshold_for,
 )
-from fascicle.evaluation.report_parts import SCHEMA, Attribute, Bin, Calibration, Errors, Gold, Report, System
+from fascicle.evaluation.report_parts import (
+    SCHEMA,
+    Attribute,
+    Bin,
+    Calibration,
+    Errors,
+    Gold,
+    Report,
+    System,
+)
 from fascicle.evaluation.report_parts import Scores as ScoresPart
 from fascicle.evaluation.scoring.inputs import ScoredSystem, layers, resampling_unit, text_unit
 from fascicle.evaluation.scoring.rules import SUBSETS, subset_recall
@@ -57,7 +68,8 @@ TITLES: Final[Mapping[str, str]] = {
     "difference": "the difference",
 }
 BUCKETS_UNCORRECTED: Final = (
-    "Differences in single buckets are not corrected for many comparisons: among so many, some are large by chance."
+    "Differences in single buckets are not corrected for many "
+    "comparisons: among so many, some are large by chance."
 )
 _NEVER: Final = "it is undefined in every draw of documents"
 
@@ -75,9 +87,13 @@ class Headline:
     undefined: Mapping[str, str]
 
     def as_dict(self) -> dict[str, Any]:
-        """``"NAME_interval"`` for each number, ``None`` where ``"undefined"`` says why; ready for JSON."""
+        """``"NAME_interval"`` for each number, ``None`` where ``"undefined"`` says why; ready
+        for JSON.
+        """
         found = {name: self.intervals.get(name) for name in HEADLINE}
-        value: dict[str, Any] = {f"{name}_interval": one and one.as_dict() for name, one in found.items()}
+        value: dict[str, Any] = {
+            f"{name}_interval": one and one.as_dict() for name, one in found.items()
+        }
         reasons = {f"{name}_interval": why for name, why in self.undefined.items()}
         return value | ({"undefined": reasons} if reasons else {})
 
@@ -107,7 +123,8 @@ def undefined_notes(intervals: Mapping[str, Mapping[str, Any] | None], unit: str
         unit: what is drawn.
     """
     return [
-        f"{TITLES[name]} is undefined in {one['undefined']:,} of the {plural(one['resamples'], 'draw')} of "
+        f"{TITLES[name]} is undefined in {one['undefined']:,} of the "
+        f"{plural(one['resamples'], 'draw')} of "
         f"{unit}s, which are left out of its interval."
         for name, one in intervals.items()
         if one is not None and one["undefined"]
@@ -161,13 +178,15 @@ def build_report(
     Args:
         documents: with gold mentions.
         systems: scored on these documents, at least one; differences are to the first.
-        training: what the training documents say; without it, what needs them is undefined, with that reason.
+        training: what the training documents say; without it, what needs them is undefined, with
+            that reason.
         settings: the usual ones by default.
-        unreachable: of kinds of models, what gold none of the kind can find, see `count_unreachable`.
+        unreachable: of kinds of models, what gold none of the kind can find, see
+            `count_unreachable`.
 
     Returns:
-        A value of dictionaries, lists, strings and numbers, without NaN: a number that is undefined is ``None``, and
-        the key ``"undefined"`` beside it says why.
+        A value of dictionaries, lists, strings and numbers, without NaN: a number that is undefined
+        is ``None``, and the key ``"undefined"`` beside it says why.
     """
     chosen = settings or ReportSettings()
     gold = layers(documents)
@@ -182,7 +201,9 @@ def build_report(
             "name": one.name,
             "scores": scores_part(one, resamples=chosen.resamples),
             "subsets": _subsets(documents, one, training),
-            "buckets": {name: [bucket.as_dict() for bucket in row] for name, row in buckets.items()},
+            "buckets": {
+                name: [bucket.as_dict() for bucket in row] for name, row in buckets.items()
+            },
             "errors": _errors(wrong, by_id, at_most=chosen.examples, predicted=one.predicted),
             "calibration": _calibration_part(gold, one.predicted),
         }
@@ -205,7 +226,9 @@ def build_report(
                 "buckets": f1_differences(buckets, counted[0]),
                 "error_rates": _rate_differences(wrong, found[0]),
             }
-            for one, buckets, wrong, test in zip(systems[1:], counted[1:], found[1:], tests, strict=True)
+            for one, buckets, wrong, test in zip(
+                systems[1:], counted[1:], found[1:], tests, strict=True
+            )
         ],
     }
 
@@ -230,16 +253,24 @@ def scores_part(one: ScoredSystem, *, resamples: int = 1000) -> ScoresPart:
     found: dict[str, Any] = {
         "rules": rules,
         **headline_intervals(one.drawn, resamples=resamples).as_dict(),
-        "gold_only_types": [name for name, counts in strict.by_type.items() if not counts.predicted],
-        "predicted_only_types": [name for name, counts in strict.by_type.items() if not counts.support],
+        "gold_only_types": [
+            name for name, counts in strict.by_type.items() if not counts.predicted
+        ],
+        "predicted_only_types": [
+            name for name, counts in strict.by_type.items() if not counts.support
+        ],
         "missing_documents": len(strict.missing),
         "duplicates": {"gold": strict.duplicates_gold, "predicted": strict.duplicates_predicted},
     }
     return cast(ScoresPart, found)
 
 
-def _calibration_part(gold: Mapping[str, Sequence[Mention]], predicted: Mapping[str, Sequence[Mention]]) -> Calibration:
-    """Returns the calibration of a system, over all and per type, or the reason for none under ``"undefined"``."""
+def _calibration_part(
+    gold: Mapping[str, Sequence[Mention]], predicted: Mapping[str, Sequence[Mention]]
+) -> Calibration:
+    """Returns the calibration of a system, over all and per type, or the reason for none under
+    ``"undefined"``.
+    """
     try:
         data = judged(gold, predicted)
     except InputError as error:
@@ -271,13 +302,17 @@ def _calibration(data: JudgedMentions) -> Calibration:
 
 
 def _thresholds(data: JudgedMentions) -> list[dict[str, Any]]:
-    """Returns the thresholds for the best F1 and for some precisions, or the reason why there is none."""
+    """Returns the thresholds for the best F1 and for some precisions, or the reason why there is
+    none.
+    """
     curve = precision_recall(data.scores, data.right, gold=sum(data.gold.values()))
     rows: list[dict[str, Any]] = []
     for wanted in (None, *_WANTED):
         name = "best F1" if wanted is None else f"precision {wanted:g}"
         try:
-            found = best_threshold(curve) if wanted is None else threshold_for(curve, precision=wanted)
+            found = (
+                best_threshold(curve) if wanted is None else threshold_for(curve, precision=wanted)
+            )
             rows.append({"for": name} | asdict(found))
         except InputError as error:
             rows.append({"for": name, "threshold": None, "undefined": str(error)})
@@ -291,14 +326,26 @@ def _gold(documents: Sequence[Document], strict: Scores, training: Lexicon | Non
         "drawn": resampling_unit(documents),
         "characters": sum(len(document.text) for document in documents),
         "mentions": strict.counts.support,
-        "types": {name: counts.support for name, counts in strict.by_type.items() if counts.support},
-        "discontinuous": sum(len(m.spans) > 1 for document in documents for m in document.layer(GOLD)),
-        "training": None if training is None else {"documents": training.documents, "mentions": training.mentions},
+        "types": {
+            name: counts.support for name, counts in strict.by_type.items() if counts.support
+        },
+        "discontinuous": sum(
+            len(m.spans) > 1 for document in documents for m in document.layer(GOLD)
+        ),
+        "training": None
+        if training is None
+        else {"documents": training.documents, "mentions": training.mentions},
     }
-    return value if training is not None else value | {"undefined": {"training": "no training corpus was given"}}
+    return (
+        value
+        if training is not None
+        else value | {"undefined": {"training": "no training corpus was given"}}
+    )
 
 
-def _attributes(bucketing: Bucketing, counted: Sequence[Mapping[str, tuple[Bucket, ...]]]) -> dict[str, Attribute]:
+def _attributes(
+    bucketing: Bucketing, counted: Sequence[Mapping[str, tuple[Bucket, ...]]]
+) -> dict[str, Attribute]:
     """Returns each attribute with its intervals, and which of these are empty for all systems."""
     value: dict[str, Attribute] = {}
     for name, attribute in ATTRIBUTES.items():
@@ -310,18 +357,27 @@ def _attributes(bucketing: Bucketing, counted: Sequence[Mapping[str, tuple[Bucke
         value[name]["intervals"] = [one.label for one in ranges]
         value[name]["of_the_paper"] = attribute.paper and ranges == attribute.ranges
         value[name]["empty"] = [
-            one.label for at, one in enumerate(ranges) if all(row[name][at].is_empty for row in counted)
+            one.label
+            for at, one in enumerate(ranges)
+            if all(row[name][at].is_empty for row in counted)
         ]
     return value
 
 
-def _subsets(documents: Sequence[Document], one: ScoredSystem, training: Lexicon | None) -> dict[str, Any]:
+def _subsets(
+    documents: Sequence[Document], one: ScoredSystem, training: Lexicon | None
+) -> dict[str, Any]:
     known = None if training is None else training.surfaces
     found = subset_recall(documents, one.predicted, known=known)
     value: dict[str, Any] = {}
     for name in SUBSETS:
         if name not in found:
-            value[name] = {"gold": None, "found": None, "recall": None, "undefined": "no training corpus was given"}
+            value[name] = {
+                "gold": None,
+                "found": None,
+                "recall": None,
+                "undefined": "no training corpus was given",
+            }
             continue
         value[name] = found[name].as_dict()
         if found[name].recall is None:
@@ -351,19 +407,28 @@ def _errors(
 
 def _differences(of: ScoredSystem, baseline: ScoredSystem) -> dict[str, Any]:
     """Computes micro F1 of one system minus micro F1 of another under each rule."""
-    pair = ({rule: figures(scores.counts).f1 for rule, scores in one.scores.items()} for one in (of, baseline))
+    pair = (
+        {rule: figures(scores.counts).f1 for rule, scores in one.scores.items()}
+        for one in (of, baseline)
+    )
     return _less(*pair, why="the F1 of one of the two is undefined")
 
 
 def _rate_differences(of: Sequence[Mistake], baseline: Sequence[Mistake]) -> dict[str, Any]:
-    """Computes TE-Rate and BE-Rate of one system minus those of another: a row of *bundling-learning*, Table 7."""
+    """Computes TE-Rate and BE-Rate of one system minus those of another: a row of
+    *bundling-learning*, Table 7.
+    """
     rates = [error_rates(found) for found in (of, baseline)]
     pair = ({name: one[name] for name in ("type_rate", "boundary_rate")} for one in rates)
     return _less(*pair, why="one of the two has no error")
 
 
-def _less(of: Mapping[Any, float | None], baseline: Mapping[Any, float | None], *, why: str) -> dict[str, Any]:
+def _less(
+    of: Mapping[Any, float | None], baseline: Mapping[Any, float | None], *, why: str
+) -> dict[str, Any]:
     pairs = {name: (first, baseline[name]) for name, first in of.items()}
-    value: dict[str, Any] = {name: None if a is None or b is None else a - b for name, (a, b) in pairs.items()}
+    value: dict[str, Any] = {
+        name: None if a is None or b is None else a - b for name, (a, b) in pairs.items()
+    }
     missing = [name for name, number in value.items() if number is None]
     return value | ({"undefined": dict.fromkeys(missing, why)} if missing else {})

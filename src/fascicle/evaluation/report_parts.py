@@ -1,7 +1,9 @@
-"""The form of a report: what `evaluation.report` makes, files of JSON hold, and pages and pictures are drawn from.
+"""The form of a report: what `evaluation.report` makes, files of JSON hold, and pages and pictures
+are drawn from.
 
-A number that is undefined is ``None``, and the key ``undefined`` beside it says why. Keys that are not required are
-those that pictures do without, so that reports of earlier releases can still be drawn.
+A number that is undefined is ``None``, and the key ``undefined`` beside it says why. Keys that are
+not required are those that pictures do without, so that reports of earlier releases can still be
+drawn.
 """
 
 from __future__ import annotations
@@ -173,7 +175,9 @@ class Gold(TypedDict):
 
 
 class Report(TypedDict):
-    """Everything about some systems on one gold; the first system is what the others are compared with."""
+    """Everything about some systems on one gold; the first system is what the others are
+    compared with.
+    """
 
     fascicle_report: int
     gold: Gold

@@ -1,7 +1,8 @@
-"""Readers and writers of file formats: one module per format; readers stream documents, writers consume them.
+"""Readers and writers of file formats: one module per format; readers stream documents, writers
+consume them.
 
-`read` and `write` handle any format of the table `FORMATS`; the options of a format are in its module. A format
-module is imported at its first use.
+`read` and `write` handle any format of the table `FORMATS`; the options of a format are in its
+module. A format module is imported at its first use.
 """
 
 from __future__ import annotations
@@ -28,7 +29,12 @@ if TYPE_CHECKING:
 # The module of each public name.
 _MODULES: Final = MappingProxyType(
     {
-        **{"FORMATS": "catalogue", "Format": "catalogue", "BratOptions": "brat", "JsonlOptions": "records"},
+        **{
+            "FORMATS": "catalogue",
+            "Format": "catalogue",
+            "BratOptions": "brat",
+            "JsonlOptions": "records",
+        },
         **{"ConllOptions": "conll", "parse_columns": "conll", "ConllWriteOptions": "conll_write"},
         **{"detect": "detection", "read": "files", "unique_ids": "files", "write": "outputs"},
         **{"ReadReport": "report", "WriteReport": "report"},

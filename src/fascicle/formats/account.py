@@ -1,4 +1,6 @@
-"""Account of one run: each document read was written, set aside after an error, or left out for a stated reason."""
+"""Account of one run: each document read was written, set aside after an error, or left out for
+a stated reason.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,17 @@ from fascicle.formats.report import FailedDocuments, ReadReport, WriteReport
 
 _T = TypeVar("_T")
 _COUNTS: Final = ("written", "mentions")
-_VARIABLE: Final = re.compile(r"'[^']*'|\"[^\"]*\"|\S*[./\d]\S*")  # what differs in messages of one reason
+# what differs in messages of one reason
+_VARIABLE: Final = re.compile(r"'[^']*'|\"[^\"]*\"|\S*[./\d]\S*")
 _REASONS: Final = 20  # that are reported one by one
 _OTHERS: Final = "other reasons"
 _PLACES: Final = 4  # that are named for a reason
 
 
 class AccountError(RuntimeError):
-    """Error raised if documents are missing from the account or counted twice: a bug in the program, not bad input."""
+    """Error raised if documents are missing from the account or counted twice: a bug in the
+    program, not bad input.
+    """
 
 
 class EventCounts:
@@ -59,7 +64,10 @@ class EventCounts:
 
     def state(self) -> list[tuple[str, str, int, str]]:
         """Returns all counts in the form that `restore` takes."""
-        return [(kind, code, count, self.first[kind, code]) for (kind, code), count in self.counts.items()]
+        return [
+            (kind, code, count, self.first[kind, code])
+            for (kind, code), count in self.counts.items()
+        ]
 
     def restore(self, state: Iterable[tuple[str, str, int, str]]) -> None:
         """Adds counts that `state` returned."""
@@ -85,8 +93,15 @@ class _Reason:
     def sentence(self) -> str:
         """Returns the number of documents, and the places of the first ones."""
         first, *more = self._places
-        others = f" and {self.count - len(self._places):,} others" if self.count > len(self._places) else ""
-        return f"{plural(self.count, 'document')} in all for the reason of {first}, also {', '.join(more)}{others}"
+        others = (
+            f" and {self.count - len(self._places):,} others"
+            if self.count > len(self._places)
+            else ""
+        )
+        return (
+            f"{plural(self.count, 'document')} in all for the reason of {first}, also "
+            f"{', '.join(more)}{others}"
+        )
 
 
 class Account:
@@ -110,9 +125,10 @@ class Account:
         """Creates an account with all counts at zero.
 
         Args:
-            tell: function that is called with the message of the first document that is set aside for a reason, and at
-                the end with the number of all. The first message is held back until another document is written or set
-                aside; if there is no other, `refuse_nothing` raises it.
+            tell: function that is called with the message of the first document that is set aside
+                for a reason, and at the end with the number of all. The first message is held back
+                until another document is written or set aside; if there is no other,
+                `refuse_nothing` raises it.
         """
         self._tell = tell
         self._reasons: dict[str, _Reason] = {}
@@ -132,7 +148,9 @@ class Account:
 
     @property
     def aside(self) -> int:
-        """Number of documents set aside after an error (or files that could not be read to the end)."""
+        """Number of documents set aside after an error (or files that could not be read to the
+        end).
+        """
         return self.reading.aside.count + self.predicting.count + self.writing.count
 
     @property
@@ -160,7 +178,8 @@ class Account:
         self.folders |= report.folders
 
     def passed(self, report: WriteReport) -> None:
-        """Notes a document that the writer has handled; the first written document releases the message held back.
+        """Notes a document that the writer has handled; the first written document releases the
+        message held back.
 
         Args:
             report: of the writer.
@@ -191,20 +210,24 @@ class Account:
             self._say(sentence)
 
     def end(self) -> None:
-        """Reports what is held back, and how many documents were set aside for each reason; call it at the end."""
+        """Reports what is held back, and how many documents were set aside for each reason; call
+        it at the end.
+        """
         self.release()
         reasons, self._reasons = self._reasons, {}
         for reason in filter(lambda one: one.count > 1, reasons.values()):
             self._say(reason.sentence())
 
     def refuse_nothing(self, report: WriteReport | None = None) -> None:
-        """Raises an error if every document was set aside; call it after the last one, before the output is renamed.
+        """Raises an error if every document was set aside; call it after the last one, before the
+        output is renamed.
 
         Args:
             report: of the file that is being written.
 
         Raises:
-            InputError: there were documents, but all were set aside; if it was one, its own message is raised.
+            InputError: there were documents, but all were set aside; if it was one, its own message
+                is raised.
         """
         if self.written or (report is not None and report.documents) or not self.aside:
             return
@@ -212,19 +235,24 @@ class Account:
             sentence, self._held = self._held, None
             raise InputError(sentence)
         self.end()
-        message = f"none of the {plural(self.documents, 'document')} could be used; see the messages above"
+        message = (
+            f"none of the {plural(self.documents, 'document')} could be used; see the "
+            "messages above"
+        )
         raise InputError(message)
 
     def check(self) -> None:
         """Checks that the counts add up; call it at the end of a run.
 
         Raises:
-            AccountError: the number of documents read differs from those written, set aside and left out.
+            AccountError: the number of documents read differs from those written, set aside and
+                left out.
         """
         self.end()
         if self.documents != self.written + self.aside + self.left_out.total():
             raise AccountError(
-                f"{self.documents:,} documents came in, but {self.written:,} were written, {self.aside:,} set aside "
+                f"{self.documents:,} documents came in, but {self.written:,} were written, "
+                f"{self.aside:,} set aside "
                 f"and {self.left_out.total():,} left out"
             )
 
@@ -237,15 +265,22 @@ class Account:
         """
         place = f" to {where}" if where else ""
         said = f"{plural(self.documents, 'document')} in: {self.written:,} {done}{place}"
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(self.left_out.items()))
+        reasons = ", ".join(
+            f"{count:,} {reason}" for reason, count in sorted(self.left_out.items())
+        )
         left_out = f", {self.left_out.total():,} left out ({reasons})" if reasons else ""
         first, *others = sorted(self.folders) or [""]
         beside = f"; the texts to which the offsets refer are in {first}" if first else ""
         more = f" and {plural(len(others), 'other folder')}" if others else ""
-        return f"{said} with {plural(self.mentions, 'mention')}, {self.aside:,} set aside{left_out}{beside}{more}"
+        return (
+            f"{said} with {plural(self.mentions, 'mention')}, {self.aside:,} set "
+            f"aside{left_out}{beside}{more}"
+        )
 
     def state(self) -> dict[str, Any]:
-        """Returns what a resumed run needs from the finished part; the counts of reading are not included."""
+        """Returns what a resumed run needs from the finished part; the counts of reading are not
+        included.
+        """
         return {
             **{name: getattr(self, name) for name in _COUNTS},
             "left_out": dict(self.left_out),

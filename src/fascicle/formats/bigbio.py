@@ -1,4 +1,6 @@
-"""Records of the BigBIO ``kb`` schema: passages with offsets, and entities with fragments and normalised ids."""
+"""Records of the BigBIO ``kb`` schema: passages with offsets, and entities with fragments and
+normalised ids.
+"""
 
 from __future__ import annotations
 
@@ -52,17 +54,24 @@ def from_record(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
         meta: further facts.
 
     Raises:
-        ValueError: a part has another form, or passages do not fit to their offsets or to each other.
+        ValueError: a part has another form, or passages do not fit to their offsets or to each
+            other.
     """
     given = msgspec.convert(record, _BigBio)
     text = _text_of_passages(given.passages)
     collector = MentionCollector(text, step=STEP, unit=AUTO)
     for entity in given.entities:
-        links = tuple(Link(id=str(one.db_id), ontology=one.db_name or "") for one in entity.normalized if one.db_id)
+        links = tuple(
+            Link(id=str(one.db_id), ontology=one.db_name or "")
+            for one in entity.normalized
+            if one.db_id
+        )
         expected = " ".join(entity.text) if entity.text else None
         collector.add(entity.offsets, entity.type, expected=expected, is_standoff=True, links=links)
     sections = tuple(_section(passage) for passage in given.passages if passage.offsets)
-    return collector.document(identifier, before=structures_left_out(record, step=STEP), sections=sections, meta=meta)
+    return collector.document(
+        identifier, before=structures_left_out(record, step=STEP), sections=sections, meta=meta
+    )
 
 
 def _section(passage: _Passage) -> Section:
@@ -75,7 +84,8 @@ def _text_of_passages(passages: Sequence[_Passage]) -> str:
     for passage in passages:
         if len(passage.text) != len(passage.offsets):
             raise ValueError(
-                f"a passage has {plural(len(passage.text), 'text')} and {plural(len(passage.offsets), 'pair')} of "
+                f"a passage has {plural(len(passage.text), 'text')} and "
+                f"{plural(len(passage.offsets), 'pair')} of "
                 "offsets; allowed is one pair for each text"
             )
         parts += zip(passage.offsets, passage.text, strict=True)
@@ -83,8 +93,10 @@ def _text_of_passages(passages: Sequence[_Passage]) -> str:
     for (start, end), part in sorted(parts, key=lambda one: one[0]):
         if start < length or end - start != len(part) or start - length > _GAP:
             raise ValueError(
-                f"the passage at {start} to {end} has {plural(len(part), 'character')}, and the one before it ends at "
-                f"{length}; allowed are passages of the length of their offsets, one after the other, at most "
+                f"the passage at {start} to {end} has {plural(len(part), 'character')}, and the "
+                "one before it ends at "
+                f"{length}; allowed are passages of the length of their offsets, one after the "
+                "other, at most "
                 f"{_GAP:,} characters apart"
             )
         made += [" " * (start - length), part]

@@ -1,6 +1,7 @@
 """BioC in XML and in JSON, read and written as a stream of documents.
 
-A file of JSON is a collection, several in an array, or one document per line as PubTator provides them.
+A file of JSON is a collection, several in an array, or one document per line as PubTator provides
+them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,14 @@ from fascicle.core.absent import decode_present
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import make_event
 from fascicle.core.files.elements import elements
-from fascicle.core.files.source import MAX_FILE, Line, Source, is_integer, line_text, read_lines_or_errors
+from fascicle.core.files.source import (
+    MAX_FILE,
+    Line,
+    Source,
+    is_integer,
+    line_text,
+    read_lines_or_errors,
+)
 from fascicle.core.marks import escape_exactly
 from fascicle.core.wording import shorten
 from fascicle.errors import BROKEN, FormatError, Place, explain_errors
@@ -45,7 +53,8 @@ _HEAD: Final = (
     f"<collection><source>{bioc.SOURCE}</source><date></date><key></key>\n"
 ).encode()
 _IN_ATTRIBUTES: Final = re.compile("[\t\n]")
-_NOT_IN_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML 1.0, 2.2
+# XML 1.0, 2.2
+_NOT_IN_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
@@ -88,7 +97,9 @@ def _entry(element: Element, place: Place) -> Entry:
 
 def _passage(element: Element, place: Place) -> Passage:
     own = _part(element, place)
-    return Passage(**own, sentences=[Sentence(**_part(one, place)) for one in element.iterfind("sentence")])
+    return Passage(
+        **own, sentences=[Sentence(**_part(one, place)) for one in element.iterfind("sentence")]
+    )
 
 
 def _part(element: Element, place: Place) -> dict[str, Any]:
@@ -144,14 +155,17 @@ def _text(element: Element) -> str:
 
 def _number(text: str, place: Place) -> int:
     if not is_integer(text.strip()):
-        raise FormatError(f"an offset or a length is {shorten(text)!r}; it must be an integer", at=place)
+        raise FormatError(
+            f"an offset or a length is {shorten(text)!r}; it must be an integer", at=place
+        )
     return int(text)
 
 
 def _encode(document: Document, report: WriteReport) -> bytes:
     """Encodes one document as an XML element.
 
-    A symbol replaces each control character of the text, and the infon ``control-characters`` says where and which.
+    A symbol replaces each control character of the text, and the infon ``control-characters`` says
+    where and which.
 
     Raises:
         InputError: an id or a type that cannot be written.
@@ -161,7 +175,9 @@ def _encode(document: Document, report: WriteReport) -> bytes:
         if controls := controls_in(one.text or "", _NOT_IN_XML):
             one.infons[CONTROLS] = controls
     made = f"<document><id>{_escaped(str(entry.id))}</id>{_facts(entry.infons)}"
-    return "".join([made, *map(_written, entry.passages), *map(_related, entry.relations), "</document>\n"]).encode()
+    return "".join(
+        [made, *map(_written, entry.passages), *map(_related, entry.relations), "</document>\n"]
+    ).encode()
 
 
 def _written(passage: Passage) -> str:
@@ -176,12 +192,16 @@ def _written(passage: Passage) -> str:
 
 
 def _related(one: Related) -> str:
-    nodes = "".join(f'<node refid="{node.refid}" role="{_quoted(node.role or "")}"/>' for node in one.nodes)
+    nodes = "".join(
+        f'<node refid="{node.refid}" role="{_quoted(node.role or "")}"/>' for node in one.nodes
+    )
     return f'<relation id="{one.id}">{_facts(one.infons)}{nodes}</relation>'
 
 
 def _facts(infons: dict[str, str]) -> str:
-    return "".join(f'<infon key="{_quoted(key)}">{_escaped(value)}</infon>' for key, value in infons.items())
+    return "".join(
+        f'<infon key="{_quoted(key)}">{_escaped(value)}</infon>' for key, value in infons.items()
+    )
 
 
 def _escaped(text: str) -> str:
@@ -198,7 +218,9 @@ def _code(found: re.Match[str]) -> str:
 
 _INTO_XML: Final = partial(open_frame, head=_HEAD, tail=b"</collection>\n")
 READER: Final = Reader(read=read)
-WRITER: Final = Writer(holds=bioc_fields("BioC XML", "relations"), encoder=lambda _: _encode, into=_INTO_XML)
+WRITER: Final = Writer(
+    holds=bioc_fields("BioC XML", "relations"), encoder=lambda _: _encode, into=_INTO_XML
+)
 
 
 _DOCUMENTS: Final = ("documents", "PubTator3")
@@ -211,7 +233,8 @@ _OBJECT_HEAD: Final = _ENCODER.encode({"source": bioc.SOURCE, "date": "", "key":
 
 
 def _read_json(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
-    """Streams the documents of a collection; the whole file is read first unless it has one document per line.
+    """Streams the documents of a collection; the whole file is read first unless it has one
+    document per line.
 
     Args:
         source: the file.
@@ -222,7 +245,9 @@ def _read_json(source: Source, options: None, report: ReadReport) -> Iterator[Do
         FormatError: no JSON, or no document of BioC.
     """
     found = read_lines_or_errors(source)
-    numbered = ((number, line) for number, line in found if not isinstance(line, str) or line.strip())
+    numbered = (
+        (number, line) for number, line in found if not isinstance(line, str) or line.strip()
+    )
     first = next(numbered, None)
     if first is None:
         return
@@ -251,7 +276,10 @@ def _whole(first: Line, numbered: Iterator[tuple[int, Line]], place: Place) -> s
         parts.append(line_text(line))
         size += len(parts[-1]) + 1
         if size > MAX_FILE:
-            message = f"the collection has more than {MAX_FILE:,} characters; write one document on each line"
+            message = (
+                f"the collection has more than {MAX_FILE:,} characters; write one document "
+                "on each line"
+            )
             raise FormatError(message, at=place, code="too-large")
     return "\n".join(parts)
 
@@ -260,7 +288,9 @@ def _documents_in(text: str, place: Place) -> Iterator[msgspec.Raw]:
     """Yields the documents of a collection, or of an array of collections or documents."""
     advice = "; it is an object with documents, and each has passages"
     with explain_errors("no collection of BioC", at=place, advice=advice):
-        given = _LIST.decode(text) if text.lstrip().startswith("[") else [msgspec.Raw(text.encode())]
+        given = (
+            _LIST.decode(text) if text.lstrip().startswith("[") else [msgspec.Raw(text.encode())]
+        )
         for one in given:
             yield from _of_one(one)
 
@@ -295,7 +325,8 @@ def _encode_json(document: Document, report: WriteReport) -> bytes:
     return _ENCODER.encode(to_entry(document, report))
 
 
-# -- as the service of PubTator 3 answers ------------------------------------------------------------------------------
+# -- as the service of PubTator 3 answers
+# ------------------------------------------------------------------------------
 
 
 def _encode_answer(document: Document, report: WriteReport) -> bytes:
@@ -305,8 +336,13 @@ def _encode_answer(document: Document, report: WriteReport) -> bytes:
         InputError: an id or a type that cannot be written.
     """
     entry = to_entry(document, report)
-    ids = {"pmid": int(document.id) if is_integer(document.id) else None, "pmcid": document.meta.get("pmc")}
-    return _ENCODER.encode({"_id": f"{document.id}|{ids['pmcid']}", **msgspec.to_builtins(entry), **ids})
+    ids = {
+        "pmid": int(document.id) if is_integer(document.id) else None,
+        "pmcid": document.meta.get("pmc"),
+    }
+    return _ENCODER.encode(
+        {"_id": f"{document.id}|{ids['pmcid']}", **msgspec.to_builtins(entry), **ids}
+    )
 
 
 _INTO_ARRAY: Final = partial(open_frame, first=b"\n", between=b",\n", tail=b"\n]}\n")
@@ -314,9 +350,15 @@ _INTO_COLLECTION: Final = partial(_INTO_ARRAY, head=_OBJECT_HEAD[:-1] + b',"docu
 _INTO_ANSWER: Final = partial(_INTO_ARRAY, head=b'{"PubTator3":[')
 BIOC_JSON_READER: Final = Reader(read=_read_json)
 BIOC_JSON_WRITER: Final = Writer(
-    holds=bioc_fields("BioC JSON"), encoder=lambda _: _encode_json, into=_INTO_COLLECTION, grows=False
+    holds=bioc_fields("BioC JSON"),
+    encoder=lambda _: _encode_json,
+    into=_INTO_COLLECTION,
+    grows=False,
 )
 PUBTATOR3_READER: Final = BIOC_JSON_READER
 PUBTATOR3_WRITER: Final = Writer(
-    holds=bioc_fields("PubTator 3 JSON"), encoder=lambda _: _encode_answer, into=_INTO_ANSWER, grows=False
+    holds=bioc_fields("PubTator 3 JSON"),
+    encoder=lambda _: _encode_answer,
+    into=_INTO_ANSWER,
+    grows=False,
 )

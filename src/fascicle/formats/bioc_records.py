@@ -79,7 +79,9 @@ class Related(msgspec.Struct, kw_only=True):
 
 
 def from_start(annotation: Annotation, offsets: Mapping[str, int], holder: str) -> Annotation:
-    """Returns an annotation with offsets from the document start, converted from those of its passage or sentence."""
+    """Returns an annotation with offsets from the document start, converted from those of its
+    passage or sentence.
+    """
     offset = offsets.get(holder, 0)
     if not offset:
         return annotation
@@ -88,12 +90,16 @@ def from_start(annotation: Annotation, offsets: Mapping[str, int], holder: str) 
 
 
 def controls_in(text: str, forbidden: re.Pattern[str]) -> str:
-    """Returns the value of the infon ``control-characters``: places and codes, as ``5:0C 17:1C``."""
+    """Returns the value of the infon ``control-characters``: places and codes, as ``5:0C
+    17:1C``.
+    """
     return " ".join(f"{one.start()}:{ord(one[0]):02X}" for one in forbidden.finditer(text))
 
 
 def with_controls(text: str, infons: Mapping[str, Any]) -> str:
-    """Returns a text with the control characters of an infon, if their symbols stand at their places."""
+    """Returns a text with the control characters of an infon, if their symbols stand at their
+    places.
+    """
     if CONTROLS not in infons:
         return text
     signs = list(text)
@@ -128,7 +134,8 @@ def read_relations(
 
     Args:
         stated: relations of a document and its parts, as the file has them.
-        keys: ids of annotations and the keys of their mentions; an id of several mentions names none.
+        keys: ids of annotations and the keys of their mentions; an id of several mentions names
+            none.
         events: receives the count.
     """
     named: defaultdict[str, set[MentionKey]] = defaultdict(set)
@@ -138,12 +145,19 @@ def read_relations(
     for raw in stated:
         try:
             given = msgspec.convert(raw, Related)
-            arguments = tuple((node.role or "", key) for node in given.nodes for (key,) in (named[str(node.refid)],))
-        except (msgspec.ValidationError, ValueError):  # another form, or it refers to something else than one mention
+            arguments = tuple(
+                (node.role or "", key)
+                for node in given.nodes
+                for (key,) in (named[str(node.refid)],)
+            )
+        # another form, or it refers to something else than one mention
+        except (msgspec.ValidationError, ValueError):
             lost += 1
             continue
         infons = facts_of(given.infons)
-        yield Relation(type=infons.pop(TYPE, ""), arguments=arguments, attributes=tuple(infons.items()))
+        yield Relation(
+            type=infons.pop(TYPE, ""), arguments=arguments, attributes=tuple(infons.items())
+        )
     if lost:
         message = f"relations are not read if they refer to anything but mentions ({lost:,})"
         events.append(make_event("relations-left-out", step=STEP, message=message))
@@ -156,7 +170,9 @@ def related(
     report: WriteReport,
     can_hold: Callable[[str], bool],
 ) -> Related | None:
-    """Returns a relation as BioC represents it, or ``None`` if its type or a role cannot be written."""
+    """Returns a relation as BioC represents it, or ``None`` if its type or a role cannot be
+    written.
+    """
     if not all(map(can_hold, (relation.type, *(role for role, _ in relation.arguments)))):
         report.lose("relations", document)
         return None
@@ -168,4 +184,6 @@ def related(
             infons[key] = value
     if not relation.type:
         del infons[TYPE]
-    return Related(infons=infons, nodes=[Node(numbers[key], role) for role, key in relation.arguments])
+    return Related(
+        infons=infons, nodes=[Node(numbers[key], role) for role, key in relation.arguments]
+    )

@@ -1,7 +1,8 @@
-"""brat standoff: each document is a text ``x.txt`` and annotation beside it, ``x.ann`` (or ``x.a1`` and ``x.a2``).
+"""brat standoff: each document is a text ``x.txt`` and annotation beside it, ``x.ann`` (or ``x.a1``
+and ``x.a2``).
 
-A corpus is a folder of such pairs, a zip of them, or a folder inside a zip. Offsets are half-open and count the code
-points of the text file, line ends included.
+A corpus is a folder of such pairs, a zip of them, or a folder inside a zip. Offsets are half-open
+and count the code points of the text file, line ends included.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ class BratOptions:
     """Options for reading brat files.
 
     Attributes:
-        suffixes: of the files whose text-bound lines are mentions. The others are read too, for what they say about
-            these; ``.a2`` of the BioNLP shared tasks holds events, their triggers and their further arguments.
+        suffixes: of the files whose text-bound lines are mentions. The others are read too, for
+            what they say about these; ``.a2`` of the BioNLP shared tasks holds events, their
+            triggers and their further arguments.
         triggers: whether text-bound lines that are triggers of events are mentions too.
         leave_out: entity types that are not read.
     """
@@ -43,16 +45,19 @@ class BratOptions:
     def __post_init__(self) -> None:
         """Checks the values of the options."""
         if not self.suffixes or not set(self.suffixes) <= set(ANNOTATIONS):
-            raise UsageError(f"suffixes = {self.suffixes} is not allowed; give some of {', '.join(ANNOTATIONS)}")
+            raise UsageError(
+                f"suffixes = {self.suffixes} is not allowed; give some of {', '.join(ANNOTATIONS)}"
+            )
 
 
 def read(source: Source, options: BratOptions, report: ReadReport) -> Iterator[Document]:
     """Streams the documents of a folder or zip, sorted by name, those of folders below included.
 
-    The id of a document is the name of its text file without the suffix; the folders are added if several files have
-    the same name. Links come from N lines, attributes from A and M lines and from notes (named ``AnnotatorNotes``).
-    R lines and equivalences become relations. Events and triggers are counted in events and left out. Offsets that
-    count a byte order mark, or CRLF as one character, are corrected if the texts of the mentions show it.
+    The id of a document is the name of its text file without the suffix; the folders are added if
+    several files have the same name. Links come from N lines, attributes from A and M lines and
+    from notes (named ``AnnotatorNotes``). R lines and equivalences become relations. Events and
+    triggers are counted in events and left out. Offsets that count a byte order mark, or CRLF as
+    one character, are corrected if the texts of the mentions show it.
 
     Args:
         source: the place.
@@ -61,8 +66,8 @@ def read(source: Source, options: BratOptions, report: ReadReport) -> Iterator[D
 
     Raises:
         InputError: a place that cannot be read.
-        FormatError: annotation without a text, a file of which no line is of this format, a file that is no text, or a
-            zip that is not safe to read.
+        FormatError: annotation without a text, a file of which no line is of this format, a file
+            that is no text, or a zip that is not safe to read.
     """
     with open_tree(source.path, suffixes=SUFFIXES) as tree:
         for name in tree.unnamed:
@@ -85,11 +90,15 @@ class _Pair:
     def check(self, tree: Tree) -> None:
         """Raises a `FormatError` if there are two text files of the same name, or none."""
         if self.second:
-            message = f"{tree.place(self.second)} and {self.text} are two texts of one name; rename one of them"
+            message = (
+                f"{tree.place(self.second)} and {self.text} are two texts of one name; "
+                "rename one of them"
+            )
             raise FormatError(message)
         if not self.text:
             raise FormatError(
-                f"{tree.place(self.annotations[0])} has no text {PurePosixPath(self.stem).name}{TEXT} beside it; "
+                f"{tree.place(self.annotations[0])} has no text "
+                f"{PurePosixPath(self.stem).name}{TEXT} beside it; "
                 "add the text, or take the annotation away"
             )
 
@@ -126,13 +135,17 @@ def _ids(pairs: Sequence[_Pair]) -> list[str]:
     return [name if count[name] == 1 else pair.stem for name, pair in zip(ids, pairs, strict=True)]
 
 
-def _document(tree: Tree, pair: _Pair, identifier: str, source: Source, options: BratOptions) -> Document:
+def _document(
+    tree: Tree, pair: _Pair, identifier: str, source: Source, options: BratOptions
+) -> Document:
     pair.check(tree)
     text, marked = tree.text(pair.text, source)
     standoff = Standoff()
     for name in pair.annotations:
         content, _ = tree.text(name, source)
-        standoff.take(content, name=name, path=tree.place(name), listed=lower_suffix(name) in options.suffixes)
+        standoff.take(
+            content, name=name, path=tree.place(name), listed=lower_suffix(name) in options.suffixes
+        )
     if not pair.annotations:
         standoff.note("no-annotation", f"{pair.text} has no annotation file beside it")
     standoff.move_to_triggers()
@@ -143,10 +156,14 @@ def _document(tree: Tree, pair: _Pair, identifier: str, source: Source, options:
         links, attributes = tuple(found.links), tuple(found.attributes)
         collector.add(found.row.spans, found.row.type, links=links, attributes=attributes)
     # Codecs that let lone surrogates pass make texts that no document may have.
-    return collector.document(identifier, at=tree.place(pair.text), before=standoff.events, relations=relations)
+    return collector.document(
+        identifier, at=tree.place(pair.text), before=standoff.events, relations=relations
+    )
 
 
-def _found(text: str, standoff: Standoff, collector: MentionCollector, options: BratOptions) -> _Kept:
+def _found(
+    text: str, standoff: Standoff, collector: MentionCollector, options: BratOptions
+) -> _Kept:
     """Returns what is kept; if an id of T lines occurs twice, it refers to the first one."""
     found: dict[tuple[str, Fragments], _Found] = {}
     kept: dict[str, MentionKey] = {}
@@ -163,9 +180,13 @@ def _found(text: str, standoff: Standoff, collector: MentionCollector, options: 
         links = standoff.links[own] if first else []
         attributes = standoff.attributes[own] if first else []
         kept |= {own: (GOLD, row.type, spans)} if first else {}
-        same = found.setdefault((row.type, spans), _Found(row=replace(row, spans=spans), links=[], attributes=[]))
+        same = found.setdefault(
+            (row.type, spans), _Found(row=replace(row, spans=spans), links=[], attributes=[])
+        )
         if same.row.place != row.place:
-            message = f"{row.place}: {own} is {same.row.id} once more; what refers to either was joined"
+            message = (
+                f"{row.place}: {own} is {same.row.id} once more; what refers to either was joined"
+            )
             standoff.say("duplicate-mention", message, span=(spans[0][0], spans[-1][1]))
             links = [link for link in links if link not in same.links]
             attributes = [pair for pair in attributes if pair not in same.attributes]
@@ -185,21 +206,32 @@ def _code_left_out(row: TextBound, standoff: Standoff, options: BratOptions) -> 
     return "types-left-out" if row.type in options.leave_out else ""
 
 
-def _checked(row: TextBound, text: str, standoff: Standoff, collector: MentionCollector) -> Fragments:
+def _checked(
+    row: TextBound, text: str, standoff: Standoff, collector: MentionCollector
+) -> Fragments:
     """Returns the fragments of a T line, sorted and disjoint; empty if they are not in the text."""
     spans = sorted(row.spans)
     if any(start >= end for start, end in spans):
-        collector.drop(f"{row.place}: the offsets of {row.id} are reversed or empty; it was left out")
+        collector.drop(
+            f"{row.place}: the offsets of {row.id} are reversed or empty; it was left out"
+        )
         return ()
     if spans[0][0] < 0 or max(end for _, end in spans) > len(text):
-        collector.drop(f"{row.place}: the offsets of {row.id} are not in a text of {plural(len(text), 'character')}")
+        collector.drop(
+            f"{row.place}: the offsets of {row.id} are not in a text of "
+            f"{plural(len(text), 'character')}"
+        )
         return ()
     merged = without_overlaps(spans)
     joined = join_over_blanks(merged, text)
     hull = (merged[0][0], merged[-1][1])
     for code, what, is_so in (
         ("overlapping-fragments", "overlap; they were joined", len(merged) < len(spans)),
-        ("fragments-joined", "have only white space between them; they were joined", len(joined) < len(merged)),
+        (
+            "fragments-joined",
+            "have only white space between them; they were joined",
+            len(joined) < len(merged),
+        ),
         ("fragments-sorted", "were in another order", tuple(spans) != row.spans),
     ):
         if is_so:
@@ -214,7 +246,9 @@ def _moved(text: str, standoff: Standoff, *, marked: bool) -> list[TextBound]:
     """Returns the T lines with offsets into this text, in code points of the text as it is."""
     rows = standoff.rows
     mentions = [StatedMention(row.spans, row.text) for row in rows if row.text is not None]
-    fit = fit_offsets(text, mentions, agrees=lambda beside, spans: agrees(beside, text, spans), marked=marked)
+    fit = fit_offsets(
+        text, mentions, agrees=lambda beside, spans: agrees(beside, text, spans), marked=marked
+    )
     if not fit.how:
         return rows
     standoff.say("offsets-moved", f"the offsets of this document count {fit.how}; they were moved")

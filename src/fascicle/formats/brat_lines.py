@@ -1,8 +1,9 @@
 """Lines of brat standoff files, and file names of documents: rules shared by reader and writer.
 
-A line is ``T1<TAB>Type 0 5;10 15<TAB>text`` (text-bound), ``N1<TAB>Reference T1 Ontology:id<TAB>name`` (normalisation),
-``A1<TAB>Name T1 value`` (attribute), ``#1<TAB>AnnotatorNotes T1<TAB>note``, ``R1<TAB>Type Role:T1 Role:T2``
-(relation) or ``*<TAB>Equiv T1 T2`` (equivalence).
+A line is ``T1<TAB>Type 0 5;10 15<TAB>text`` (text-bound), ``N1<TAB>Reference T1
+Ontology:id<TAB>name`` (normalisation), ``A1<TAB>Name T1 value`` (attribute),
+``#1<TAB>AnnotatorNotes T1<TAB>note``, ``R1<TAB>Type Role:T1 Role:T2`` (relation) or ``*<TAB>Equiv
+T1 T2`` (equivalence).
 """
 
 from __future__ import annotations
@@ -26,8 +27,11 @@ _NO_ENTRY: Final = frozenset({"", "NULL", "NIL"})
 _PAIR: Final = "-?[0-9]{1,18} -?[0-9]{1,18}"
 # Words of a type after the first may not begin with a digit: they would be offsets.
 _TYPE: Final = "[^\\t ]+(?: (?!-?[0-9])[^\\t ]+)*"
-_TEXT_BOUND: Final = re.compile(rf"(T\S*)\t({_TYPE}) +({_PAIR}(?:;{_PAIR})*) *(?:\t(.*))?", re.DOTALL)
-# All characters that programs treat as line ends, and TAB: in the text column of a mention each becomes a blank.
+_TEXT_BOUND: Final = re.compile(
+    rf"(T\S*)\t({_TYPE}) +({_PAIR}(?:;{_PAIR})*) *(?:\t(.*))?", re.DOTALL
+)
+# All characters that programs treat as line ends, and TAB: in the text column of a mention each
+# becomes a blank.
 _BREAKS: Final = re.compile("[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029\0]")
 _BLANKS: Final = re.compile(r"\s+")
 _NOT_IN_NAMES: Final = re.compile('[\x00-\x1f\x7f-\x9f\u2028\u2029/\\\\:*?"<>|%]|^\\.')
@@ -62,16 +66,22 @@ def _parse_text_bound(line: str, *, place: str, listed: bool = True) -> TextBoun
         return None
     pairs = (pair.split(" ") for pair in match[3].split(";"))
     spans = tuple((int(start), int(end)) for start, end in pairs)
-    return TextBound(id=match[1], type=match[2], spans=spans, text=match[4], place=place, listed=listed)
+    return TextBound(
+        id=match[1], type=match[2], spans=spans, text=match[4], place=place, listed=listed
+    )
 
 
 def join_fragments(text: str, spans: Sequence[Span]) -> str:
-    """Returns the text column of a mention: fragments joined by one blank, with blanks for line breaks and TABs."""
+    """Returns the text column of a mention: fragments joined by one blank, with blanks for line
+    breaks and TABs.
+    """
     return _BREAKS.sub(" ", " ".join(text[start:end] for start, end in spans))
 
 
 def parts_on_lines(text: str, spans: Sequence[Span]) -> list[Span]:
-    """Returns the fragments of a mention, divided at line ends and TABs, since brat refuses a fragment with one."""
+    """Returns the fragments of a mention, divided at line ends and TABs, since brat refuses a
+    fragment with one.
+    """
     parts = []
     for start, end in spans:
         for gap in _BLANKS.finditer(text, start, end):
@@ -85,9 +95,11 @@ def parts_on_lines(text: str, spans: Sequence[Span]) -> list[Span]:
 def agrees(expected: str, text: str, spans: Sequence[Span]) -> bool:
     """True if the text column of a line matches the text at these offsets.
 
-    Fragments may be joined by a blank or, as before brat 1.3, by nothing; a line break may be one blank.
+    Fragments may be joined by a blank or, as before brat 1.3, by nothing; a line break may be one
+    blank.
     """
-    # Longer spans cannot match, so their text is not copied: a short file may refer to the whole text many times.
+    # Longer spans cannot match, so their text is not copied: a short file may refer to the whole
+    # text many times.
     if sum(max(0, end - start) for start, end in spans) > 4 * len(expected) + 100:
         return False
     fragments = [text[start:end] for start, end in spans]
@@ -95,22 +107,26 @@ def agrees(expected: str, text: str, spans: Sequence[Span]) -> bool:
         return True
     wanted = _BREAKS.sub(" ", expected)
     forms = (" ".join(fragments), "".join(fragments))
-    return any(wanted == _BREAKS.sub(" ", form) for found in forms for form in (found, found.replace("\r\n", "\n")))
+    return any(
+        wanted == _BREAKS.sub(" ", form)
+        for found in forms
+        for form in (found, found.replace("\r\n", "\n"))
+    )
 
 
 def parse_reference(middle: str, name: str) -> tuple[str, Link | None, str] | None:
     """Parses the middle column of an N line.
 
-    Three forms are known: ``Reference T1 Ontology:id``, where ``-`` means no ontology; the form of the BioNLP shared
-    tasks, ``Ontology Annotation:T1 Referent:id``; and ``Ontology:id T1``.
+    Three forms are known: ``Reference T1 Ontology:id``, where ``-`` means no ontology; the form of
+    the BioNLP shared tasks, ``Ontology Annotation:T1 Referent:id``; and ``Ontology:id T1``.
 
     Args:
         middle: the column.
         name: of the entry, from the last column.
 
     Returns:
-        The id of the mention, the link (``None`` for ids such as ``NULL``, which name no entry), and the reference
-        ``Ontology:id``; or ``None`` if the column is none of these.
+        The id of the mention, the link (``None`` for ids such as ``NULL``, which name no entry),
+        and the reference ``Ontology:id``; or ``None`` if the column is none of these.
     """
     fields = middle.split(" ")
     parts = dict(field.partition(":")[::2] for field in fields[1:])
@@ -140,23 +156,31 @@ def names_an_entry(identifier: str) -> bool:
 
 
 def format_reference(link: Link) -> str:
-    """Returns the reference of a link as `parse_reference` reads it, without the leading ``Reference T1``."""
+    """Returns the reference of a link as `parse_reference` reads it, without the leading
+    ``Reference T1``.
+    """
     return f"{link.ontology or NO_ONTOLOGY}:{link.id}"
 
 
 def file_name(identifier: str) -> str:
     r"""Returns the file name for a document id, without a suffix.
 
-    Characters that some system does not allow (control characters and ``/ \ : * ? " < > | %``, a dot in front) become
-    ``%`` and two hexadecimal digits for each byte of their UTF-8.
+    Characters that some system does not allow (control characters and ``/ \ : * ? " < > | %``, a
+    dot in front) become ``%`` and two hexadecimal digits for each byte of their UTF-8.
     """
-    return _NOT_IN_NAMES.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), identifier)
+    return _NOT_IN_NAMES.sub(
+        lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), identifier
+    )
 
 
 def document_id(name: str) -> str:
-    """Returns the document id for a file name (without its suffix); reverses `file_name` where that made the name."""
+    """Returns the document id for a file name (without its suffix); reverses `file_name` where
+    that made the name.
+    """
     try:
-        original = _ESCAPED.sub(lambda found: bytes.fromhex(found[0].replace("%", "")).decode(), name)
+        original = _ESCAPED.sub(
+            lambda found: bytes.fromhex(found[0].replace("%", "")).decode(), name
+        )
     except UnicodeDecodeError:
         return name
     return original if file_name(original) == name else name
@@ -236,7 +260,8 @@ class Standoff:
 
         Args:
             content: of the file.
-            name: of the file in its corpus, for events, which must not depend on the place of the corpus.
+            name: of the file in its corpus, for events, which must not depend on the place of the
+                corpus.
             path: of the file, for errors.
             listed: whether its T lines are mentions.
 
@@ -252,13 +277,20 @@ class Standoff:
             if self._take_line(line, place, listed):
                 readable += 1
             else:
-                self.say("malformed-line", f"{place}: this is no line of a brat file; it was left out")
+                self.say(
+                    "malformed-line", f"{place}: this is no line of a brat file; it was left out"
+                )
         if first and not readable:
-            message = "no line of this file is one of brat; a mention is written as T1<TAB>Type start end<TAB>text"
+            message = (
+                "no line of this file is one of brat; a mention is written as T1<TAB>Type "
+                "start end<TAB>text"
+            )
             raise FormatError(message, at=Place(path, first))
 
     def say(self, code: str, message: str, *, span: tuple[int, int] | None = None) -> None:
-        """Adds a loss or a repair event; its message may name places, but contains nothing of the text."""
+        """Adds a loss or a repair event; its message may name places, but contains nothing of
+        the text.
+        """
         self.events.append(make_event(code, step=STEP, message=message, span=span))
 
     def note(self, code: str, message: str) -> None:
@@ -266,11 +298,16 @@ class Standoff:
         self.events.append(Event(step=STEP, kind="note", code=code, message=message))
 
     def move_to_triggers(self) -> None:
-        """Makes the attributes of events, such as ``M1<TAB>Negation E1``, those of their triggers, each once."""
+        """Makes the attributes of events, such as ``M1<TAB>Negation E1``, those of their
+        triggers, each once.
+        """
         for event, trigger in self._events.items():
             own = self.attributes[trigger]
             own += [pair for pair in self.attributes.pop(event, []) if pair not in own]
-        moved = (replace(one, target=self._events.get(one.target, one.target)) for one in self._references)
+        moved = (
+            replace(one, target=self._events.get(one.target, one.target))
+            for one in self._references
+        )
         self._references = list(moved)
 
     def settle(self, kept: Mapping[str, MentionKey]) -> tuple[Relation, ...]:
@@ -289,24 +326,32 @@ class Standoff:
             if reference.target in found:
                 continue
             if reference.target.startswith("T") and reference.target not in self._ids:
-                message = f"{reference.place}: {reference.target} is not in the files of this document"
+                message = (
+                    f"{reference.place}: {reference.target} is not in the files of this document"
+                )
                 self.say("dangling-reference", message)
             else:
                 self.left_out[reference.code] += 1
         for code, count in sorted(self.left_out.items()):
-            (self.note if code == _ASKED else self.say)(code, f"not read: {count:,} {_LEFT_OUT[code]}")
+            (self.note if code == _ASKED else self.say)(
+                code, f"not read: {count:,} {_LEFT_OUT[code]}"
+            )
         return relations
 
     def _is_whole(self, one: _Related, kept: Container[str]) -> bool:
         missing = [target for _, target in one.arguments if target not in kept]
-        self._references += [_Reference(target=target, code=one.code, place=one.place) for target in missing[:1]]
+        self._references += [
+            _Reference(target=target, code=one.code, place=one.place) for target in missing[:1]
+        ]
         return not missing
 
     def _relation(self, one: _Related, kept: Mapping[str, MentionKey]) -> Relation:
         if links := self.links.pop(one.id, []):
             self.left_out["links-left-out"] += len(links)
         arguments = tuple((role, kept[target]) for role, target in one.arguments)
-        return Relation(type=one.type, arguments=arguments, attributes=tuple(self.attributes.pop(one.id, [])))
+        return Relation(
+            type=one.type, arguments=arguments, attributes=tuple(self.attributes.pop(one.id, []))
+        )
 
     def _take_line(self, line: str, place: str, listed: bool) -> bool:
         """Reads one line; returns true if the line could be parsed."""
@@ -328,7 +373,9 @@ class Standoff:
         if row is None:
             return False
         if row.id in self._ids:
-            message = f"{place}: the id {row.id} occurs twice; what refers to it was given to the first"
+            message = (
+                f"{place}: the id {row.id} occurs twice; what refers to it was given to the first"
+            )
             self.say("duplicate-annotation-id", message)
         self._ids.add(row.id)
         self.rows.append(row)
@@ -344,7 +391,9 @@ class Standoff:
         if link is not None:
             self.links[target].append(link)
         else:  # a reference without an entry is kept as an attribute, not as a link
-            self.attributes[target].append((REFERENCE, f"{reference}\t{name}" if name else reference))
+            self.attributes[target].append(
+                (REFERENCE, f"{reference}\t{name}" if name else reference)
+            )
         self._references.append(_Reference(target=target, code="links-left-out", place=place))
         if len(columns) > 3:
             message = f"{place}: a normalisation has three columns; those after them were left out"
@@ -374,7 +423,9 @@ class Standoff:
         match = _RELATION.fullmatch(line)
         if match is not None:
             arguments = tuple(field.partition(":")[::2] for field in match[3].split())
-            self._related.append(_Related(match[1], match[2], arguments, "relations-left-out", place))
+            self._related.append(
+                _Related(match[1], match[2], arguments, "relations-left-out", place)
+            )
         return match is not None
 
     def _take_equivalence(self, line: str, place: str) -> bool:

@@ -19,7 +19,13 @@ from fascicle.core.mention import join_over_blanks
 from fascicle.core.wording import plural, shorten
 from fascicle.errors import InputError, UsageError
 from fascicle.formats import brat_lines
-from fascicle.formats.brat_lines import file_name, format_reference, join_fragments, parse_reference, parts_on_lines
+from fascicle.formats.brat_lines import (
+    file_name,
+    format_reference,
+    join_fragments,
+    parse_reference,
+    parts_on_lines,
+)
 from fascicle.formats.handlers import SUFFIXES, TEXT, Writer, file_text
 from fascicle.formats.losses import held_fields
 from fascicle.formats.report import WriteReport
@@ -51,7 +57,10 @@ def _check_place(path: str, *, overwrite: bool) -> None:
         check_target(path, overwrite=overwrite)
         return
     if lower_suffix(path) in (*SUFFIXES, ".gz"):
-        raise UsageError(f"brat is written to a folder or a .zip, but {path} is the name of a file; give another name")
+        raise UsageError(
+            f"brat is written to a folder or a .zip, but {path} is the name of a file; give "
+            "another name"
+        )
     check_folder(Path(path), kind="brat", overwrite=overwrite)
 
 
@@ -63,7 +72,11 @@ def _into_zip(stream: BinaryIO, _: object = None) -> Iterator[Callable[[_Files],
         def put(files: _Files) -> None:
             for name, content in files:
                 info = zipfile.ZipInfo(name, date_time=ZIP_DATE)
-                info.compress_type, info.external_attr, info.create_system = zipfile.ZIP_DEFLATED, _MODE, _UNIX
+                info.compress_type, info.external_attr, info.create_system = (
+                    zipfile.ZIP_DEFLATED,
+                    _MODE,
+                    _UNIX,
+                )
                 archive.writestr(info, content)
 
         yield put
@@ -73,7 +86,8 @@ def _into_zip(stream: BinaryIO, _: object = None) -> Iterator[Callable[[_Files],
 def _into_folder(folder: Path) -> Iterator[Callable[[_Files], None]]:
     """Yields the function that writes the files of one document into an empty folder.
 
-    It raises an `InputError` if two ids give the same file name on the file system; the second is not written.
+    It raises an `InputError` if two ids give the same file name on the file system; the second is
+    not written.
     """
 
     def put(files: _Files) -> None:
@@ -83,7 +97,8 @@ def _into_folder(folder: Path) -> Iterator[Callable[[_Files], None]]:
                     stream.write(content)
             except FileExistsError:
                 raise InputError(
-                    f"two documents would both be in the file {name!r}, since this file system does not tell their ids "
+                    f"two documents would both be in the file {name!r}, since this file system "
+                    "does not tell their ids "
                     "apart; write a .zip"
                 ) from None
 
@@ -93,20 +108,24 @@ def _into_folder(folder: Path) -> Iterator[Callable[[_Files], None]]:
 def _encoder() -> Callable[[Document, WriteReport], _Files]:
     """Returns the function that encodes a document as its two files.
 
-    Links become N lines, and attributes become A lines, or notes if they are named ``AnnotatorNotes``. Relations become
-    R lines or equivalences. Counted as lost are other relations without exactly two arguments with roles, links and
-    attributes that a line cannot hold, and NUL in the text (written as a blank). A text that begins with U+FEFF gets a
-    second one in front, because readers treat the first as a byte order mark.
+    Links become N lines, and attributes become A lines, or notes if they are named
+    ``AnnotatorNotes``. Relations become R lines or equivalences. Counted as lost are other
+    relations without exactly two arguments with roles, links and attributes that a line cannot
+    hold, and NUL in the text (written as a blank). A text that begins with U+FEFF gets a second one
+    in front, because readers treat the first as a byte order mark.
 
-    It raises an `InputError` for two documents of one id, an id that cannot name a file, or a type that a line cannot
-    hold.
+    It raises an `InputError` for two documents of one id, an id that cannot name a file, or a type
+    that a line cannot hold.
     """
     names: set[str] = set()
 
     def encode(document: Document, report: WriteReport) -> _Files:
         name = _name(document)
         if name in names:
-            raise InputError(f"two documents have the id {document.id!r}, which names their files; rename one of them")
+            raise InputError(
+                f"two documents have the id {document.id!r}, which names their files; rename one "
+                "of them"
+            )
         text, content = file_text(document, report)
         lines = "".join(f"{line}\n" for line in _lines(document, text, report)).encode()
         names.add(name)
@@ -120,7 +139,9 @@ def _name(document: Document) -> str:
         name = file_name(document.id)
         length = len(f"{name}{TEXT}".encode())
     except UnicodeEncodeError:
-        raise InputError(f"the id {document.id!r} is not Unicode, so it cannot name a file; rename it") from None
+        raise InputError(
+            f"the id {document.id!r} is not Unicode, so it cannot name a file; rename it"
+        ) from None
     if not name or length > LONGEST_NAME:
         raise InputError(
             f"the id {shorten(document.id)!r} cannot name a file: it needs 1 to "
@@ -160,26 +181,33 @@ def _lines(document: Document, text: str, report: WriteReport) -> Iterator[str]:
 
 
 def _is_equivalence(relation: Relation) -> bool:
-    """True if a relation says what a ``*`` line says; other relations without roles may be something else."""
+    """True if a relation says what a ``*`` line says; other relations without roles may be
+    something else.
+    """
     roles = [role for role, _ in relation.arguments]
     return relation.type == brat_lines.EQUIVALENCE and len(roles) > 1 and not any(roles)
 
 
 def _is_binary(relation: Relation) -> bool:
     names = [relation.type, *(role for role, _ in relation.arguments)]
-    return len(names) == 3 and all(name and not _NOT_A_WORD.search(name) and ":" not in name for name in names)
+    return len(names) == 3 and all(
+        name and not _NOT_A_WORD.search(name) and ":" not in name for name in names
+    )
 
 
 def _type(mention: Mention, document: Document) -> str:
     if _NOT_A_WORD.search(mention.type):
         raise InputError(
-            f"the type {mention.type!r} of document {document.id!r} cannot be written to a brat file; it may not hold "
+            f"the type {mention.type!r} of document {document.id!r} cannot be written to a brat "
+            "file; it may not hold "
             "blanks or control characters, so rename it"
         )
     return mention.type
 
 
-def _links(mention: Mention, target: str, document: Document, report: WriteReport) -> Iterator[tuple[str, str]]:
+def _links(
+    mention: Mention, target: str, document: Document, report: WriteReport
+) -> Iterator[tuple[str, str]]:
     for link in mention.links:
         if not _fits(link):
             report.lose("links", document, mention)
@@ -187,7 +215,11 @@ def _links(mention: Mention, target: str, document: Document, report: WriteRepor
         named = not (_ENDS_LINE.search(link.name) or "\t" in link.name)
         if not named:
             report.lose("link-names", document, mention)
-        yield "N", f"{brat_lines.REFERENCE} {target} {format_reference(link)}\t{link.name if named else ''}"
+        yield (
+            "N",
+            f"{brat_lines.REFERENCE} {target} "
+            f"{format_reference(link)}\t{link.name if named else ''}",
+        )
 
 
 def _fits(link: Link) -> bool:
@@ -211,12 +243,18 @@ def _attributes(
 
 
 def _is_reference(target: str, value: str) -> bool:
-    """True if an attribute is a reference without an entry: it was read from an N line, and can be written as one."""
+    """True if an attribute is a reference without an entry: it was read from an N line, and can
+    be written as one.
+    """
     reference, _, name = value.partition("\t")
     found = parse_reference(f"{brat_lines.REFERENCE} {target} {reference}", name)
     return "\t" not in name and found == (target, None, reference)
 
 
 WRITER: Final = Writer(
-    holds=_HOLDS, encoder=lambda _: _encoder(), into=_into_zip, into_folder=_into_folder, check=_check_place
+    holds=_HOLDS,
+    encoder=lambda _: _encoder(),
+    into=_into_zip,
+    into_folder=_into_folder,
+    check=_check_place,
 )

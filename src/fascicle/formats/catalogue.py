@@ -1,7 +1,8 @@
-"""Table of the formats: one row per format, with the same names for the command line, recipes and Python.
+"""Table of the formats: one row per format, with the same names for the command line, recipes and
+Python.
 
-A row gives the modules and constants of the reader and the writer; they are imported at their first use. To add a
-format, write a module with such constants, and add a row.
+A row gives the modules and constants of the reader and the writer; they are imported at their first
+use. To add a format, write a module with such constants, and add a row.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from fascicle.core.lazy import cached_property
 from fascicle.errors import PluginError, UsageError
 from fascicle.formats.handlers import Reader, Writer, reader_of, writer_of
 
-_PLUGGED: Final = "plug-in"  # in place of a module, for the reader or writer that another package registers
+# in place of a module, for the reader or writer that another package registers
+_PLUGGED: Final = "plug-in"
 EARLIER: Final = MappingProxyType({"native": "jsonl"})  # earlier name -> the name of today
 
 
@@ -34,9 +36,11 @@ class Format(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         means: for the help.
         suffixes: of its files, the first one the usual one; none if no file alone shows the format.
         also: further suffixes of files that are read.
-        reads: module of its `Reader` in this package, or that another package has it; empty if its files hold no texts.
+        reads: module of its `Reader` in this package, or that another package has it; empty if its
+            files hold no texts.
         writes: module of its `Writer` in the same way; empty if such files are only read.
-        many: whether documents are written to several files, so that a folder, or a zip, is one corpus.
+        many: whether documents are written to several files, so that a folder, or a zip, is one
+            corpus.
         annotated: whether mentions can be written to its files.
     """
 
@@ -60,7 +64,8 @@ class Format(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             return reader_of(plugins.load_plugin("readers", self.name), name=self.name)
         if not self.reads:
             raise UsageError(
-                f"files of the format {self.name} hold no texts, so no documents can be read from them; give one of "
+                f"files of the format {self.name} hold no texts, so no documents can be read "
+                "from them; give one of "
                 f"{', '.join(READABLE)}"
             )
         return cast(Reader, _loaded(self.reads, self.name, "READER"))
@@ -75,7 +80,10 @@ class Format(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if _PLUGGED in (self.reads, self.writes):
             return writer_of(plugins.load_plugin("writers", self.name), name=self.name)
         if not self.writes:
-            message = f"files of the format {self.name} are read and not written; write one of {', '.join(ANNOTATED)}"
+            message = (
+                f"files of the format {self.name} are read and not written; write one of "
+                f"{', '.join(ANNOTATED)}"
+            )
             raise UsageError(message)
         return cast(Writer, _loaded(self.writes, self.name, "WRITER"))
 
@@ -92,7 +100,9 @@ def _row(  # noqa: PLR0913 - the columns of the table
     annotated: bool = True,
     also: str = "",
 ) -> Format:
-    """Makes one row of the table from suffixes separated by blanks, and the module that reads, writes, or does both."""
+    """Makes one row of the table from suffixes separated by blanks, and the module that reads,
+    writes, or does both.
+    """
     return Format(
         name=name,
         means=means,
@@ -110,8 +120,13 @@ _PREDICTIONS: Final = "mentions and a hash of the text, never the text"
 _TASKS: Final = "tasks for Label Studio in JSON"
 _BRAT: Final = "a folder, or a .zip, of .txt and .ann files"
 _OFFSETS: Final = "a folder, or a .zip, of .txt files with one table of offsets (.tsv) beside them"
-_ACE: Final = "a folder, or a .zip, of .sgm files with their entities (.apf.xml) beside them, as ACE has them"
-_KNOWTATOR: Final = "a folder, or a .zip, of .txt files and annotation of Knowtator (.knowtator.xml), as CRAFT has it"
+_ACE: Final = (
+    "a folder, or a .zip, of .sgm files with their entities (.apf.xml) beside them, as ACE has them"
+)
+_KNOWTATOR: Final = (
+    "a folder, or a .zip, of .txt files and annotation of Knowtator "
+    "(.knowtator.xml), as CRAFT has it"
+)
 _WEB: Final = "JSON-LD with annotations as the W3C describes them, beside their texts"
 _WEBANNO: Final = "one document in WebAnno TSV 3, as INCEpTION exports it"
 _CAS: Final = "one document in UIMA CAS (JSON; XMI can be read), as INCEpTION exports it"
@@ -119,7 +134,9 @@ _PARQUET: Final = "a folder with a table of mentions, for data frames, and one o
 _PUBTATOR3: Final = "BioC in JSON, as the service of PubTator 3 answers"
 _HTML: Final = "one page of marked texts (of any page, the shown text can be read)"
 _ROWS: Final = (
-    _row("jsonl", "everything, one document per line", ends=".jsonl .jsonlines .json", both="native"),
+    _row(
+        "jsonl", "everything, one document per line", ends=".jsonl .jsonlines .json", both="native"
+    ),
     _row("records", _RECORDS, ends=".records.jsonl", both="records"),
     _row("pubtator", "PubTator", ends=".pubtator", both="pubtator"),
     _row("bioc", "BioC in XML", ends=".bioc.xml .xml", both="bioc_files"),
@@ -141,31 +158,78 @@ _ROWS: Final = (
     _row("web-annotation", _WEB, reads="web_annotation", annotated=False),
     _row("ontonotes", "names of OntoNotes", ends=".name", reads="ldc", many=True, annotated=False),
     _row("parquet", _PARQUET, ends=".parquet", both="parquet", many=True),
-    _row("spacy", "binary files of spaCy (DocBin)", ends=".spacy", reads="spacy_read", writes="spacy_write"),
+    _row(
+        "spacy",
+        "binary files of spaCy (DocBin)",
+        ends=".spacy",
+        reads="spacy_read",
+        writes="spacy_write",
+    ),
     _row("kazu", "documents of Kazu in JSON", ends=".kazu.jsonl .kazu.json", both="kazu"),
-    _row("label-studio", _TASKS, ends=".label-studio.json", reads="records", writes="label_studio_write"),
+    _row(
+        "label-studio",
+        _TASKS,
+        ends=".label-studio.json",
+        reads="records",
+        writes="label_studio_write",
+    ),
     _row("pubtator3", _PUBTATOR3, ends=".pubtator3.json", both="bioc_files"),
-    _row("tsv", "mentions only: document, type, start, end, score, text, links, names", ends=".tsv", writes="tables"),
+    _row(
+        "tsv",
+        "mentions only: document, type, start, end, score, text, links, names",
+        ends=".tsv",
+        writes="tables",
+    ),
     _row("csv", "the same for spreadsheets", ends=".csv", writes="tables"),
-    _row("xlsx", "a sheet of mentions (a sheet with a column of texts can be read)", ends=".xlsx", both="office"),
+    _row(
+        "xlsx",
+        "a sheet of mentions (a sheet with a column of texts can be read)",
+        ends=".xlsx",
+        both="office",
+    ),
     _row("livingner", "the table that LivingNER takes", ends=".livingner.tsv", writes="tables"),
-    _row("socialdisner", "the table that SocialDisNER takes", ends=".socialdisner.tsv", writes="tables"),
+    _row(
+        "socialdisner",
+        "the table that SocialDisNER takes",
+        ends=".socialdisner.tsv",
+        writes="tables",
+    ),
     _row("predictions", _PREDICTIONS, ends=".predictions.jsonl", writes="predictions"),
     _row("text", "texts with marked mentions, for people", ends=".txt", writes="textview"),
     _row("html", _HTML, ends=".html .htm", both="web_page"),
     _row("medline", "citations of PubMed in XML", ends=".xml", reads="medline", annotated=False),
-    _row("citations", "exports of reference managers", ends=".nbib .ris", reads="citations", annotated=False),
-    _row("jats", "articles in XML, as PubMed Central has them", ends=".nxml", reads="jats", annotated=False),
+    _row(
+        "citations",
+        "exports of reference managers",
+        ends=".nbib .ris",
+        reads="citations",
+        annotated=False,
+    ),
+    _row(
+        "jats",
+        "articles in XML, as PubMed Central has them",
+        ends=".nxml",
+        reads="jats",
+        annotated=False,
+    ),
     _row("tei", "articles in TEI, as GROBID makes them of PDFs", reads="tei", annotated=False),
     _row("pdf", "the text of a PDF, column by column", ends=".pdf", reads="pdf", annotated=False),
     _row("docx", "the text of a Word document", ends=".docx", reads="docx", annotated=False),
     _row("table", "CSV or TSV with a column of texts", reads="text_tables", annotated=False),
-    _row("plain", "the text of one document alone", ends=".txt .text", also=".md", both="native", annotated=False),
+    _row(
+        "plain",
+        "the text of one document alone",
+        ends=".txt .text",
+        also=".md",
+        both="native",
+        annotated=False,
+    ),
 )
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType({row.name: row for row in _ROWS})
 READABLE: Final = tuple(row.name for row in _ROWS if row.reads)
 ANNOTATED: Final = tuple(row.name for row in _ROWS if row.annotated)
-PARTS: Final = tuple(row.name for row in _ROWS if row.annotated and not row.many)  # for a part of many documents
+# for a part of many documents
+PARTS: Final = tuple(row.name for row in _ROWS if row.annotated and not row.many)
 
 
 def canonical_name(name: str) -> str:
@@ -177,7 +241,8 @@ def format_named(name: str) -> Format:
     """Returns the format with a name.
 
     Args:
-        name: a name of `FORMATS`, or an earlier one, or that of a reader or writer of another package.
+        name: a name of `FORMATS`, or an earlier one, or that of a reader or writer of another
+            package.
 
     Raises:
         UsageError: there is none of this name; the message has the nearest.
@@ -186,10 +251,19 @@ def format_named(name: str) -> Format:
     found = FORMATS.get(canonical_name(name)) or _plugged(name)
     if found is None:
         near = difflib.get_close_matches(
-            name, [*FORMATS, *EARLIER, *plugins.plugin_names("readers"), *plugins.plugin_names("writers")], n=1
+            name,
+            [
+                *FORMATS,
+                *EARLIER,
+                *plugins.plugin_names("readers"),
+                *plugins.plugin_names("writers"),
+            ],
+            n=1,
         )
         hint = f" (did you mean {canonical_name(near[0])!r}?)" if near else ""
-        message = f"the format {name!r} is not known{hint}; choose auto or one of {', '.join(FORMATS)}"
+        message = (
+            f"the format {name!r} is not known{hint}; choose auto or one of {', '.join(FORMATS)}"
+        )
         raise UsageError(message, key=name, code="unknown-name")
     return found
 
@@ -205,9 +279,17 @@ def readable_by_suffix(end: str) -> str:
 
 
 def format_of_output(path: str) -> str:
-    """Returns the format for the file name of an output, or the empty string; a final ``.gz`` is ignored."""
+    """Returns the format for the file name of an output, or the empty string; a final ``.gz`` is
+    ignored.
+    """
     name = path.lower().removesuffix(".gz")
-    ends = {end: row.name for row in reversed(_ROWS) if row.writes for end in row.suffixes if name.endswith(end)}
+    ends = {
+        end: row.name
+        for row in reversed(_ROWS)
+        if row.writes
+        for end in row.suffixes
+        if name.endswith(end)
+    }
     return ends[max(ends, key=len)] if ends else plugged_by_suffix(PurePath(name).suffix, "writers")
 
 
@@ -228,9 +310,16 @@ def plugged_by_suffix(end: str, group: str) -> str:
     found = []
     for name in plugins.plugin_names(group):
         with suppress(PluginError):
-            found += [name] if end in plugins.load_plugin(group, name).suffixes and name not in FORMATS else []
+            found += (
+                [name]
+                if end in plugins.load_plugin(group, name).suffixes and name not in FORMATS
+                else []
+            )
     if len(found) > 1:
-        message = f"files that end with {end} are for the {group} {' and '.join(found)}; choose one with format=NAME"
+        message = (
+            f"files that end with {end} are for the {group} {' and '.join(found)}; choose "
+            "one with format=NAME"
+        )
         raise UsageError(message, key=end, code="ambiguous-name")
     return found[0] if found else ""
 
@@ -241,7 +330,9 @@ def _plugged(name: str) -> Format | None:
         return None
     suffixes = plugins.load_plugin("writers" if writes else "readers", name).suffixes
     read, written = (_PLUGGED if there else "" for there in (reads, writes))
-    return Format(name=name, means="a plug-in", suffixes=tuple(suffixes), reads=read, writes=written)
+    return Format(
+        name=name, means="a plug-in", suffixes=tuple(suffixes), reads=read, writes=written
+    )
 
 
 def format_to_write(path: str, asked: str = "auto") -> str:
@@ -249,7 +340,8 @@ def format_to_write(path: str, asked: str = "auto") -> str:
 
     Args:
         path: of the output; ``"-"`` for standard output.
-        asked: a name of a format, or ``"auto"``: what the name of the output tells; ``jsonl`` if that has no suffix.
+        asked: a name of a format, or ``"auto"``: what the name of the output tells; ``jsonl`` if
+            that has no suffix.
 
     Raises:
         UsageError: there is no such format, or the suffix belongs to no format.
@@ -260,7 +352,8 @@ def format_to_write(path: str, asked: str = "auto") -> str:
     if end and not found:
         known = sorted({one for row in _ROWS if row.writes for one in row.suffixes})
         raise UsageError(
-            f"{path} ends with {end}, which stands for no output format; name it {', '.join(known)}, or choose the "
+            f"{path} ends with {end}, which stands for no output format; name it "
+            f"{', '.join(known)}, or choose the "
             "format with format=NAME",
             file=path,
         )

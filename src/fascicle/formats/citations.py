@@ -1,8 +1,9 @@
-"""Citations as PubMed and reference managers export them: .nbib, .ris, and the "Abstract" text of PubMed.
+"""Citations as PubMed and reference managers export them: .nbib, .ris, and the "Abstract" text of
+PubMed.
 
 The tags of .nbib are in https://www.nlm.nih.gov/bsd/mms/medlineelements.html, those of RIS in
-https://en.wikipedia.org/wiki/RIS_(file_format). The text of a document is the title and the abstract, with a line end
-between two parts, as in `fascicle.formats.medline`.
+https://en.wikipedia.org/wiki/RIS_(file_format). The text of a document is the title and the
+abstract, with a line end between two parts, as in `fascicle.formats.medline`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ _Fields = dict[str, list[str]]
 
 _NBIB_LINE: Final = re.compile(r"(?=.{4}-)([A-Z][A-Z0-9]{1,3}) *- ?(.*)")  # a tag and its value
 _RIS_LINE: Final = re.compile(r"([A-Z][A-Z0-9])  - ?(.*)")
-_NARROW_LINE: Final = re.compile(r"([A-Z][A-Z0-9]) - ?(.*)")  # some programs write one blank where RIS has two
+# some programs write one blank where RIS has two
+_NARROW_LINE: Final = re.compile(r"([A-Z][A-Z0-9]) - ?(.*)")
 _FIRST: Final = re.compile(r"(?:PMID|PMC |TI  )- |TY {1,2}- ?")  # of a citation
 _TYPE: Final = re.compile(r"TY {1,2}- ?[A-Z]+ *")
 _LAST: Final = "ER"
@@ -70,8 +72,19 @@ _NBIB: Final = _Tags(
     id=("PMID", "PMC", "LID", "AID"),
     meta=MappingProxyType(
         {
-            **{"doi": ("LID", "AID"), "pmc": ("PMC",), "journal": ("JT", "TA"), "year": ("DP",), "language": ("LA",)},
-            **{"publication-types": ("PT",), "mesh-names": ("MH",), "chemical-names": ("RN",), "keywords": ("OT",)},
+            **{
+                "doi": ("LID", "AID"),
+                "pmc": ("PMC",),
+                "journal": ("JT", "TA"),
+                "year": ("DP",),
+                "language": ("LA",),
+            },
+            **{
+                "publication-types": ("PT",),
+                "mesh-names": ("MH",),
+                "chemical-names": ("RN",),
+                "keywords": ("OT",),
+            },
         }
     ),
 )
@@ -83,7 +96,12 @@ _RIS: Final = _Tags(
     id=("AN", "DO", "ID"),
     meta=MappingProxyType(
         {
-            **{"doi": ("DO",), "journal": ("JF", "JO", "T2", "JA"), "year": ("PY", "Y1", "DA"), "language": ("LA",)},
+            **{
+                "doi": ("DO",),
+                "journal": ("JF", "JO", "T2", "JA"),
+                "year": ("PY", "Y1", "DA"),
+                "language": ("LA",),
+            },
             **{"publication-types": ("TY",), "keywords": ("KW",)},
         }
     ),
@@ -93,11 +111,15 @@ _YEAR: Final = re.compile(r"\d{4}")
 _NUMBERED: Final = re.compile(r"(\d+)\. \S")
 _LABEL: Final = re.compile(r"([A-Z][A-Z ,/&()'-]{2,80}): ")
 _NAME: Final = r"[^\d.,;:]{1,60}? [A-Z-]{1,5}(?: (?:Jr|Sr|1st|2nd|3rd|\dth))?(?:\((?:\d+|#)\))*"
-_AUTHORS: Final = re.compile(rf"(?:\[No authors listed\]|{_NAME}(?:, {_NAME})*(?:, et al|; [^.]+)*)\.?")
+_AUTHORS: Final = re.compile(
+    rf"(?:\[No authors listed\]|{_NAME}(?:, {_NAME})*(?:, et al|; [^.]+)*)\.?"
+)
 # Parts of the text of PubMed that are neither title nor abstract.
 _OTHER: Final = re.compile(
-    r"\[Article in |Author information:|Collaborators?:|Comment (?:in|on)\b|(?:Erratum|Update|Republished|Retraction|"
-    r"Expression of concern|Corrected and republished|Summary for patients|Reprint) (?:in|of|from|for)\b|Copyright\b|"
+    r"\[Article in |Author information:|Collaborators?:|Comment (?:in|on)\b|(?:Erratum|Update"
+    r"|Republished|Retraction|"
+    r"Expression of concern|Corrected and republished|Summary for patients|Reprint) (?:in|of"
+    r"|from|for)\b|Copyright\b|"
     r"\(c\) |©|Published by |Conflict of interest statement:|DOI:|PMCID:|PMID:"
 )
 _IDS: Final = re.compile(r"^(DOI|PMCID|PMID): *(\S+)", re.M)
@@ -105,7 +127,8 @@ _DASHES: Final = re.compile(r"(?<=\w)-\n(?!(?:and|or|to)\b)")
 
 
 def looks_like_citations(lines: Sequence[str]) -> bool:
-    """True if the lines at the beginning of a file are those of a citation; of the text of PubMed, with its PMID.
+    """True if the lines at the beginning of a file are those of a citation; of the text of PubMed,
+    with its PMID.
 
     RIS may begin with other lines, as Ovid, JSTOR and Scopus write it.
     """
@@ -118,8 +141,8 @@ def looks_like_citations(lines: Sequence[str]) -> bool:
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
     """Streams the citations of a file.
 
-    The id is the PMID, else that of PMC, else the DOI; in RIS the accession number, else the DOI, else the number of
-    the reference.
+    The id is the PMID, else that of PMC, else the DOI; in RIS the accession number, else the DOI,
+    else the number of the reference.
 
     Args:
         source: the file.
@@ -130,7 +153,10 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         FormatError: a file without citations, or a citation of PubMed without an id.
     """
     numbered = read_lines_or_errors(source)
-    begun = next(((number, line) for number, line in numbered if not isinstance(line, str) or line.strip()), None)
+    begun = next(
+        ((number, line) for number, line in numbered if not isinstance(line, str) or line.strip()),
+        None,
+    )
     if begun is None:
         return
     head, tags = _head(chain((begun,), numbered))
@@ -142,11 +168,17 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         with report.aside.one():
             if isinstance(document, FormatError):
                 raise document
-            yield document if document.id else msgspec.structs.replace(document, id=f"{source.name}:{number}")
+            yield (
+                document
+                if document.id
+                else msgspec.structs.replace(document, id=f"{source.name}:{number}")
+            )
 
 
 def _head(lines: Iterable[tuple[int, Line]]) -> tuple[list[tuple[int, Line]], _Tags | None]:
-    """Returns the lines up to the first citation, and its tags; no tags if no line is one of them."""
+    """Returns the lines up to the first citation, and its tags; no tags if no line is one of
+    them.
+    """
     head = []
     for number, line in islice(lines, _HEAD):
         head.append((number, line))
@@ -176,8 +208,12 @@ class _Outside:
         return (event,) if self.count else ()
 
 
-def _of_tags(source: Source, lines: Iterable[tuple[int, Line]], tags: _Tags) -> Iterator[Document | FormatError]:
-    """Yields the citations of lines with tags; the last one has the event about lines that belong to none."""
+def _of_tags(
+    source: Source, lines: Iterable[tuple[int, Line]], tags: _Tags
+) -> Iterator[Document | FormatError]:
+    """Yields the citations of lines with tags; the last one has the event about lines that
+    belong to none.
+    """
     outside, last = _Outside(), None
     for citation in _split(source, lines, tags, outside):
         document = citation if isinstance(citation, FormatError) else _made(*citation, tags)
@@ -195,8 +231,9 @@ def _split(
 ) -> Iterator[tuple[Place, _Fields] | FormatError]:
     """Yields the fields of each citation, with its place.
 
-    RIS has its citations between TY and ER (https://en.wikipedia.org/wiki/RIS_(file_format)). In .nbib an empty line
-    ends a citation, and so does a second PMID or PMC; PMC writes its own id before the PMID.
+    RIS has its citations between TY and ER (https://en.wikipedia.org/wiki/RIS_(file_format)). In
+    .nbib an empty line ends a citation, and so does a second PMID or PMC; PMC writes its own id
+    before the PMID.
     """
     place, fields, tag = Place(source.path, 1), _Fields(), ""
     for number, line in lines:
@@ -207,7 +244,9 @@ def _split(
         if match and match[1] == _LAST and match[2].strip() and fields and tags is not _NBIB:
             match = None  # a line of a text, as of a receptor: an end has no value
         begins = match and _begins(match[1], fields, tags)
-        ends = match[1] == _LAST if match and tags is not _NBIB else tags is _NBIB and not line.strip()
+        ends = (
+            match[1] == _LAST if match and tags is not _NBIB else tags is _NBIB and not line.strip()
+        )
         if fields and (begins or ends):
             yield place, fields
             fields = {}
@@ -227,7 +266,9 @@ def _split(
 
 
 def _begins(tag: str, fields: _Fields, tags: _Tags) -> bool:
-    """True if a tag begins a citation; ``fields`` are those of the citation before, if that has not ended."""
+    """True if a tag begins a citation; ``fields`` are those of the citation before, if that has
+    not ended.
+    """
     return (not fields or (tag in _IDS_OF_NBIB and tag in fields)) if tags is _NBIB else tag == "TY"
 
 
@@ -245,26 +286,38 @@ def _made(place: Place, fields: _Fields, tags: _Tags) -> Document | FormatError:
 
     def of(names: Iterable[str], kind: str = "") -> str:
         for name in names:
-            if name in fields and (value := _fact("doi" if name in tags.meta["doi"] else kind, fields[name])):
+            if name in fields and (
+                value := _fact("doi" if name in tags.meta["doi"] else kind, fields[name])
+            ):
                 used.add(name)
                 return value
         return ""
 
     line = raised.Line()
-    title, abstract = (read_markup(of(names, "text"), line) for names in (tags.title, tags.abstract))
+    title, abstract = (
+        read_markup(of(names, "text"), line) for names in (tags.title, tags.abstract)
+    )
     identifier = of(tags.id, "text")
     if not identifier and tags is _NBIB:
-        return FormatError("a citation has no PMID, no id of PMC and no DOI; fetch the file again", at=place)
+        return FormatError(
+            "a citation has no PMID, no id of PMC and no DOI; fetch the file again", at=place
+        )
     facts = {name: of(names, name) for name, names in tags.meta.items()}
     values = {collapse(value) for name in used for value in fields[name]} | {""}
-    unused = [name for name in sorted(fields.keys() - used) if not values.issuperset(map(collapse, fields[name]))]
+    unused = [
+        name
+        for name in sorted(fields.keys() - used)
+        if not values.issuperset(map(collapse, fields[name]))
+    ]
     parts = [("title", title), ("abstract", abstract)]
     events = (*field_note(unused, step=_STEP), *line.events(_STEP))
     return _document(identifier, parts, facts, place, between=tags.between, events=events)
 
 
 def _fact(kind: str, values: Sequence[str]) -> str:
-    """Returns values as one text: a DOI, a year, running text, or several with ``|`` between them."""
+    """Returns values as one text: a DOI, a year, running text, or several with ``|`` between
+    them.
+    """
     joined = (" " if kind == "text" else "|").join(filter(None, map(collapse, values)))
     pattern = {"doi": _DOI, "year": _YEAR}.get(kind)
     if pattern is None:
@@ -291,7 +344,9 @@ def _document(
 
 
 def _of_text(source: Source, lines: Iterable[tuple[int, Line]]) -> Iterator[Document | FormatError]:
-    """Yields the citations of the text of PubMed; they are numbered, so a number in an abstract begins none."""
+    """Yields the citations of the text of PubMed; they are numbered, so a number in an abstract
+    begins none.
+    """
     place, held, wanted = Place(source.path, 1), list[str](), 1
     for number, line in lines:
         if isinstance(line, FormatError):
@@ -308,7 +363,9 @@ def _of_text(source: Source, lines: Iterable[tuple[int, Line]]) -> Iterator[Docu
 
 
 def _of_blocks(lines: Sequence[str], place: Place) -> Document | FormatError:
-    citation, *blocks = [one.strip("\n") for one in re.split(r"\n{2,}", "\n".join(lines).strip("\n"))]
+    citation, *blocks = [
+        one.strip("\n") for one in re.split(r"\n{2,}", "\n".join(lines).strip("\n"))
+    ]
     ids = {name: value for block in blocks for name, value in _IDS.findall(block)}
     if "PMID" not in ids:
         return FormatError("a citation has no PMID; fetch the file again", at=place)
@@ -316,13 +373,19 @@ def _of_blocks(lines: Sequence[str], place: Place) -> Document | FormatError:
     if others and _AUTHORS.fullmatch(_unwrapped(others[0])):
         del others[0]
     year = _YEAR.search(citation.partition(". ")[2])
-    facts = {"doi": ids.get("DOI", ""), "pmc": ids.get("PMCID", ""), "year": year[0] if year else ""}
+    facts = {
+        "doi": ids.get("DOI", ""),
+        "pmc": ids.get("PMCID", ""),
+        "year": year[0] if year else "",
+    }
     parts = [Part("title", _unwrapped(title)), *(part for one in others for part in _labelled(one))]
     return _document(ids["PMID"], parts, facts, place)
 
 
 def _labelled(block: str) -> Iterator[Part]:
-    """Yields the parts of an abstract: each begins with a line that has a label in capitals (``METHODS: ``)."""
+    """Yields the parts of an abstract: each begins with a line that has a label in capitals
+    (``METHODS: ``).
+    """
     starts = [0, *(found.start() + 1 for found in re.finditer(rf"\n(?={_LABEL.pattern})", block))]
     for start, end in zip(starts, [*starts[1:], len(block)], strict=True):
         found = _LABEL.match(block, start)

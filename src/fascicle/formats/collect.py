@@ -1,4 +1,5 @@
-"""Builds documents from what readers find: mentions are checked here, and rejected ones are reported as events.
+"""Builds documents from what readers find: mentions are checked here, and rejected ones are
+reported as events.
 
 Lines or records of one document are put together here, with those among them that cannot be read.
 """
@@ -30,11 +31,14 @@ from fascicle.formats.offset_units import (
 )
 
 META_LENGTH: Final = 200  # characters of a fact about a document
-_BETWEEN: Final = (" ", "", " ... ", "...", " … ", "…")  # strings that tools put between two fragments
+# strings that tools put between two fragments
+_BETWEEN: Final = (" ", "", " ... ", "...", " … ", "…")
 
 
 class TokenMention(NamedTuple):
-    """Mention as half-open ranges of token numbers in the document, with its type and the token range it must be in."""
+    """Mention as half-open ranges of token numbers in the document, with its type and the token
+    range it must be in.
+    """
 
     ranges: Sequence[Span]
     type: str
@@ -51,10 +55,11 @@ class _MentionFacts(TypedDict, total=False):
 
 
 class MentionCollector:
-    """Collector for the mentions of one text; ``events`` reports what was dropped, repaired or unusual.
+    """Collector for the mentions of one text; ``events`` reports what was dropped, repaired or
+    unusual.
 
-    If mentions do not fit the text, and all offsets in another unit fit it better, they are converted
-    (``offsets-moved``).
+    If mentions do not fit the text, and all offsets in another unit fit it better, they are
+    converted (``offsets-moved``).
     """
 
     def __init__(
@@ -72,11 +77,11 @@ class MentionCollector:
         Args:
             text: the text of the document.
             step: name of the reader, for the events.
-            unit: of the offsets, one of `UNIT_NAMES`; ``"auto"`` if it is what fits the texts beside the mentions, and
-                ``"words"`` if words decide where there are no such texts.
+            unit: of the offsets, one of `UNIT_NAMES`; ``"auto"`` if it is what fits the texts
+                beside the mentions, and ``"words"`` if words decide where there are no such texts.
             marked: whether the text has a byte order mark in its file.
-            agrees: true if a text beside a mention is the text at its spans; by default if they are equal, where
-                fragments may be joined by blanks or dots.
+            agrees: true if a text beside a mention is the text at its spans; by default if they are
+                equal, where fragments may be joined by blanks or dots.
             votes: see `fit_offsets`.
         """
         self._text, self._step, self._unit = text, step, unit
@@ -102,14 +107,18 @@ class MentionCollector:
         is_standoff: bool = False,
         **facts: Unpack[_MentionFacts],
     ) -> MentionKey | None:
-        """Adds one mention, if it lies in the text and was not added before; returns its key, or ``None``.
+        """Adds one mention, if it lies in the text and was not added before; returns its key, or
+        ``None``.
 
         Args:
             spans: its offsets, as the source gives them, in any order.
             kind: its type.
-            expected: the text of the mention, as the source gives it; another text at the offsets is reported.
-            is_standoff: the source has a fragment for each line of a name; such fragments are joined.
-            facts: further facts from the source; attributes whose name is a vocabulary become links.
+            expected: the text of the mention, as the source gives it; another text at the offsets
+                is reported.
+            is_standoff: the source has a fragment for each line of a name; such fragments are
+                joined.
+            facts: further facts from the source; attributes whose name is a vocabulary become
+                links.
         """
         if attributes := facts.get("attributes"):
             facts["links"], facts["attributes"] = take_concepts(facts.get("links", ()), attributes)
@@ -133,22 +142,40 @@ class MentionCollector:
         if not self._inside(fragments):
             where = tuple(sorted(stated))
             self.drop(
-                f"a mention of type {kind!r} at {where} is not in a text of {plural(len(self._text), 'character')}"
+                f"a mention of type {kind!r} at {where} is not in a text of "
+                f"{plural(len(self._text), 'character')}"
             )
             return None
         if fragments != spans:
-            self._say("fragments-sorted", f"the fragments of a mention of type {kind!r} are in another order")
-        mention = Mention(join_over_blanks(fragments, self._text) if is_standoff else fragments, kind, **facts)
+            self._say(
+                "fragments-sorted",
+                f"the fragments of a mention of type {kind!r} are in another order",
+            )
+        mention = Mention(
+            join_over_blanks(fragments, self._text) if is_standoff else fragments, kind, **facts
+        )
         if len(mention.spans) < len(fragments):
-            message = f"fragments of a mention of type {kind!r} with only white space between them were joined"
+            message = (
+                f"fragments of a mention of type {kind!r} with only white space between "
+                "them were joined"
+            )
             self._say("fragments-joined", message, span=(mention.start, mention.end))
-        if beside is not None and not (self._agrees(beside, mention.spans) or self._agrees(beside, fragments)):
-            message = f"a mention of type {kind!r} has other text at its offsets than its source says; offsets kept"
+        if beside is not None and not (
+            self._agrees(beside, mention.spans) or self._agrees(beside, fragments)
+        ):
+            message = (
+                f"a mention of type {kind!r} has other text at its offsets than its source "
+                "says; offsets kept"
+            )
             self._say("text-mismatch", message, span=(mention.start, mention.end))
         key = mention.key
         if (first := self._kept.setdefault(key, mention)) is not mention:
             same = first == mention
-            lost = "" if same else ", and what the second one says of links, scores or attributes was left out"
+            lost = (
+                ""
+                if same
+                else ", and what the second one says of links, scores or attributes was left out"
+            )
             message = f"a mention of type {kind!r} occurs twice; the first was kept{lost}"
             code = "duplicate-mention" if same else "duplicate-mention-differs"
             self._say(code, message, span=(mention.start, mention.end))
@@ -156,17 +183,21 @@ class MentionCollector:
         return key
 
     def settle(self) -> list[MentionKey | None]:
-        """Converts the offsets if they count another unit; returns the keys of the mentions in the order of `add`.
+        """Converts the offsets if they count another unit; returns the keys of the mentions in the
+        order of `add`.
 
         Without a unit that was named, this needs all mentions; more of them cannot be added later.
         """
         fit = self._fit()
         if not fit.is_sure:
             message = (
-                "offsets fit the mentions equally well as code points and as UTF-16 units, since no text stands beside "
+                "offsets fit the mentions equally well as code points and as UTF-16 units, since "
+                "no text stands beside "
                 "them; read as code points"
             )
-            self.events.append(Event(step=self._step, kind="note", code="offsets-unclear", message=message))
+            self.events.append(
+                Event(step=self._step, kind="note", code="offsets-unclear", message=message)
+            )
         if fit.how:
             message = f"the offsets of this document count {fit.how}; they were moved"
             self._kept, self._keys, self.events = (
@@ -179,7 +210,9 @@ class MentionCollector:
                 self._say("offsets-by-words", message)
             for stated, kind, facts, is_standoff in self._stated:
                 spans = convert_spans(stated.spans, fit.convert)
-                self._place(spans, kind, facts, is_standoff, stated=stated.spans, beside=stated.text)
+                self._place(
+                    spans, kind, facts, is_standoff, stated=stated.spans, beside=stated.text
+                )
         self._may_move = False
         return self._keys
 
@@ -190,9 +223,13 @@ class MentionCollector:
         if self._unit == AUTO and all(mention.text is None for mention in mentions):
             return AS_STATED
         if self._unit in (AUTO, BY_WORDS):
-            return fit_offsets(self._text, mentions, agrees=self._agrees, marked=self._marked, votes=self._votes)
+            return fit_offsets(
+                self._text, mentions, agrees=self._agrees, marked=self._marked, votes=self._votes
+            )
         convert = conversion(self._text, self._unit)
-        is_same = all(convert_spans(mention.spans, convert) == mention.spans for mention in mentions)
+        is_same = all(
+            convert_spans(mention.spans, convert) == mention.spans for mention in mentions
+        )
         return AS_STATED if is_same else OffsetFit(UNIT_NAMES[self._unit], convert)
 
     def document(
@@ -220,7 +257,9 @@ class MentionCollector:
         self.settle()
         events = (*before, *self.events, *events)
         try:
-            return Document(id=identifier, text=self._text, mentions=self.mentions, events=events, **parts)
+            return Document(
+                id=identifier, text=self._text, mentions=self.mentions, events=events, **parts
+            )
         except ValueError as error:
             if at:
                 raise FormatError(str(error), at=at) from None
@@ -245,7 +284,9 @@ class MentionCollector:
 
 
 def is_text_at(spans: Sequence[Span], text: str, expected: str) -> bool:
-    """True if a text is that at the spans of a mention; fragments may be joined in any of the usual ways."""
+    """True if a text is that at the spans of a mention; fragments may be joined in any of the
+    usual ways.
+    """
     if len(spans) == 1:
         ((start, end),) = spans
         return end - start == len(expected) and text.startswith(expected, start)
@@ -256,18 +297,25 @@ def is_text_at(spans: Sequence[Span], text: str, expected: str) -> bool:
 
 
 def short_facts(values: Mapping[str, Any], *, leave: Collection[str]) -> dict[str, str]:
-    """Returns numbers and short strings as facts about a document; a longer string is text, not a fact.
+    """Returns numbers and short strings as facts about a document; a longer string is text, not a
+    fact.
 
     Args:
         values: the fields of a record.
         leave: names of fields that are left out.
     """
-    kept = {key: value for key, value in values.items() if key not in leave and isinstance(value, str | int | float)}
+    kept = {
+        key: value
+        for key, value in values.items()
+        if key not in leave and isinstance(value, str | int | float)
+    }
     return {key: str(value) for key, value in kept.items() if len(str(value)) <= META_LENGTH}
 
 
 def read_tags(tags: Sequence[str], before: int, census: TagCensus) -> Iterator[TokenMention]:
-    """Yields the mentions of a sentence by its tags, which are counted; ``before`` tokens are before it."""
+    """Yields the mentions of a sentence by its tags, which are counted; ``before`` tokens are
+    before it.
+    """
     for layer in tag_layers(tags):
         census.add(layer)
         for start, end, kind in decode_tags(layer):
@@ -283,7 +331,8 @@ def join_tokens(
     meta: dict[str, str] | None = None,
     keep_sentences: bool = True,
 ) -> Document:
-    """Makes a document from tokens: its text is the tokens joined by one space, also across sentences.
+    """Makes a document from tokens: its text is the tokens joined by one space, also across
+    sentences.
 
     Args:
         identifier: id of the document.
@@ -306,7 +355,8 @@ def join_tokens(
             collector.add([(words[start][0], words[end - 1][1]) for start, end in ranges], kind)
         else:
             collector.drop(
-                f"a mention of type {kind!r} at tokens {tuple(ranges)} is not in its text, tokens {low:,} to {high:,}"
+                f"a mention of type {kind!r} at tokens {tuple(ranges)} is not in its text, "
+                f"tokens {low:,} to {high:,}"
             )
     found = _sentence_ranges(sentences, words) if keep_sentences else None
     facts = {**(meta or {}), "text": "joined"}
@@ -318,7 +368,9 @@ def _word_ranges(tokens: Sequence[str]) -> tuple[Span, ...]:
     position = 0
     for token in tokens:
         if not token:
-            raise ValueError(f"token {len(words)} is empty; every token needs at least one character")
+            raise ValueError(
+                f"token {len(words)} is empty; every token needs at least one character"
+            )
         words.append((position, position + len(token)))
         position += len(token) + 1
     return tuple(words)
@@ -337,10 +389,14 @@ def _sentence_ranges(sentences: Sequence[Sequence[str]], words: Sequence[Span]) 
 _T = TypeVar("_T")
 
 
-def group_by_key(items: Iterable[_T | InputError], key: Callable[[_T], object]) -> Iterator[list[_T | InputError]]:
-    """Groups consecutive items with the same key; an item with key ``None`` is yielded before the next one is read.
+def group_by_key(
+    items: Iterable[_T | InputError], key: Callable[[_T], object]
+) -> Iterator[list[_T | InputError]]:
+    """Groups consecutive items with the same key; an item with key ``None`` is yielded before the
+    next one is read.
 
-    An error has no key: it belongs to a group if the items before and after it do; else it is a group of its own.
+    An error has no key: it belongs to a group if the items before and after it do; else it is a
+    group of its own.
 
     Args:
         items: what was read, or the errors of reading.

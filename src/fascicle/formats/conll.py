@@ -1,7 +1,8 @@
 """CoNLL files: one token per line with its tags, sentences separated by blank lines.
 
-All common tag schemes (IO, IOB1, IOB2, BIOES, BILOU) are read by the one rule of `decode_tags`; the report names the
-scheme. The text of a document is its tokens joined by one space, also across sentences.
+All common tag schemes (IO, IOB1, IOB2, BIOES, BILOU) are read by the one rule of `decode_tags`; the
+report names the scheme. The text of a document is its tokens joined by one space, also across
+sentences.
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ from typing import Final
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import make_event
 from fascicle.core.files.encodings import bom_encoding
-from fascicle.core.files.source import MAX_LINE, STDIN, Line, Source, line_text, open_bytes, read_lines_or_errors
+from fascicle.core.files.source import (
+    MAX_LINE,
+    STDIN,
+    Line,
+    Source,
+    line_text,
+    open_bytes,
+    read_lines_or_errors,
+)
 from fascicle.core.tags import TagCensus, is_tag, split_tag, tag_advice, tag_layers
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, Place, UsageError
@@ -37,9 +46,11 @@ _STEP: Final = "conll"
 DOCUMENTS: Final = ("auto", "sentence", "file", "docstart")
 _LOST: Final = "\ufffd"
 _OTHERWISE: Final = (
-    "say which column holds the tags, if it is not this one, or, if tags are types without a prefix, bare=True"
+    "say which column holds the tags, if it is not this one, or, if tags are "
+    "types without a prefix, bare=True"
 )
-# A "sentence" beyond this, in a file without one blank line, is a stream whose source did not mark sentences.
+# A "sentence" beyond this, in a file without one blank line, is a stream whose source did not mark
+# sentences.
 _ONE_STREAM: Final = 1000
 _FIRST_LINES: Final = 100  # that show whether the first column numbers the rows
 
@@ -50,14 +61,15 @@ class ConllOptions:
 
     Attributes:
         token_column: column of the token, from 0; negative numbers count from the last.
-        tag_columns: columns of the tags. Several are layers of nested mentions; ``None`` means every column but that
-            of the token.
-        documents: what is one document: ``"sentence"``, ``"file"``, ``"docstart"`` (what stands between
-            ``-DOCSTART-`` lines), or ``"auto"``: docstart if the file has two such lines or more (a single one at the
-            top marks nothing), else sentence.
-        bare: tags are types without a prefix (``person``), and ``O``; neighbours of one type are one mention.
-        comment: lines that begin with this are skipped; by default facts about a sentence or a document, as CoNLL-U and
-            CoNLL-2012 have them.
+        tag_columns: columns of the tags. Several are layers of nested mentions; ``None`` means
+            every column but that of the token.
+        documents: what is one document: ``"sentence"``, ``"file"``, ``"docstart"`` (what stands
+            between ``-DOCSTART-`` lines), or ``"auto"``: docstart if the file has two such lines or
+            more (a single one at the top marks nothing), else sentence.
+        bare: tags are types without a prefix (``person``), and ``O``; neighbours of one type are
+            one mention.
+        comment: lines that begin with this are skipped; by default facts about a sentence or a
+            document, as CoNLL-U and CoNLL-2012 have them.
     """
 
     token_column: int = 0
@@ -69,17 +81,22 @@ class ConllOptions:
     def __post_init__(self) -> None:
         """Checks the values of the options."""
         if self.documents not in DOCUMENTS:
-            message = f"documents={self.documents!r} is not known; choose one of {', '.join(DOCUMENTS)}"
+            message = (
+                f"documents={self.documents!r} is not known; choose one of {', '.join(DOCUMENTS)}"
+            )
             raise UsageError(message, code="unknown-name")
         if self.tag_columns is not None and not self.tag_columns:
-            raise UsageError("tag_columns is empty; give at least one column, or None for all but that of the token")
+            raise UsageError(
+                "tag_columns is empty; give at least one column, or None for all but that of the "
+                "token"
+            )
 
 
 def parse_columns(text: str) -> tuple[int, tuple[int, ...] | None]:
     """Parses column numbers as a user writes them: the token column first, then the tag columns.
 
-    ``"0,3"`` is token column 0 and tag column 3; ``"0,1,2"`` has two layers of tags; ``"0,all"`` takes every column but
-    that of the token.
+    ``"0,3"`` is token column 0 and tag column 3; ``"0,1,2"`` has two layers of tags; ``"0,all"``
+    takes every column but that of the token.
 
     Returns:
         ``token_column`` and ``tag_columns`` of `ConllOptions`.
@@ -95,15 +112,19 @@ def parse_columns(text: str) -> tuple[int, tuple[int, ...] | None]:
             return int(first), tuple(int(part) for part in rest)
     except ValueError:
         pass
-    raise UsageError(f"columns {text!r} cannot be read; give numbers from 0, the token first: 0,1 or 0,1,2 or 0,all")
+    raise UsageError(
+        f"columns {text!r} cannot be read; give numbers from 0, the token first: 0,1 or 0,1,2 or "
+        "0,all"
+    )
 
 
 def read(source: Source, options: ConllOptions, report: ReadReport) -> Iterator[Document]:
     """Streams the documents of a CoNLL file.
 
-    Columns are separated by TAB if the first line of the file with a token has one, else by blanks. Ids are ``<name>``
-    for a file that is one document, else ``<name>:1`` and so on. A row with a tag but without a token gets the token
-    U+FFFD (the replacement character), so that the number of rows stays the same; an event reports it.
+    Columns are separated by TAB if the first line of the file with a token has one, else by blanks.
+    Ids are ``<name>`` for a file that is one document, else ``<name>:1`` and so on. A row with a
+    tag but without a token gets the token U+FFFD (the replacement character), so that the number of
+    rows stays the same; an event reports it.
 
     Args:
         source: the file.
@@ -119,7 +140,9 @@ def read(source: Source, options: ConllOptions, report: ReadReport) -> Iterator[
     for number, block in enumerate(_documents(parser.sentences(), mode), 1):
         identifier = source.name if mode == "file" else f"{source.name}:{number}"
         with report.aside.one():
-            document = _document(identifier, raise_first_error(block), census, unbroken=not parser.breaks)
+            document = _document(
+                identifier, raise_first_error(block), census, unbroken=not parser.breaks
+            )
             events = (*parser.repairs(), *(parser.notes() if number == 1 else ()))
             yield document.with_events(*events) if events else document
 
@@ -130,7 +153,9 @@ _Given = _Sentence | InputError | None
 
 
 class _Parser:
-    """Parser from lines to sentences: ``None`` for a ``-DOCSTART-`` line, an error for a sentence with a bad row."""
+    """Parser from lines to sentences: ``None`` for a ``-DOCSTART-`` line, an error for a
+    sentence with a bad row.
+    """
 
     def __init__(self, source: Source, options: ConllOptions) -> None:
         self._source = source
@@ -141,8 +166,10 @@ class _Parser:
         self._known: set[str] = set()
         self._missing = 0
         self._width: int | None = None  # columns of the rows, known after the first sentence
-        self._of_row: Callable[[Sequence[str]], _Row | None] | None = None  # of a kind with rules of its own
-        self._begun: list[tuple[int, int]] = []  # line and number of columns of each row before that
+        # of a kind with rules of its own
+        self._of_row: Callable[[Sequence[str]], _Row | None] | None = None
+        # line and number of columns of each row before that
+        self._begun: list[tuple[int, int]] = []
         self._uneven: list[int] = []
         self.breaks = 0
 
@@ -184,7 +211,8 @@ class _Parser:
             columns := columns_beside_numbers([line for _, line in first if isinstance(line, str)])
         ):
             message = (
-                "the first column numbers the rows, and the words are in the second; choose the columns of words and "
+                "the first column numbers the rows, and the words are in the second; choose the "
+                "columns of words and "
                 f"tags with columns=VALUE, such as {','.join(map(str, columns))}"
             )
             raise FormatError(message, at=self._source.path)
@@ -249,7 +277,9 @@ class _Parser:
         except ValueError as error:
             raise self._error(number, str(error)) from None
         except IndexError:
-            raise self._error(number, f"found {len(columns)} columns, and the rows before have more") from None
+            raise self._error(
+                number, f"found {len(columns)} columns, and the rows before have more"
+            ) from None
         if row is None or row[0]:
             return row
         self._missing += 1
@@ -273,7 +303,8 @@ class _Parser:
         places = "any other column" if wanted is None else ", ".join(map(str, wanted))
         separator = "TAB" if by_tab else "blank"
         return (
-            f"found {len(columns)} {separator}-separated column(s), but the token is expected in column "
+            f"found {len(columns)} {separator}-separated column(s), but the token is expected in "
+            "column "
             f"{self._options.token_column} and a tag in {places} (from 0; -1 is the last)"
         )
 
@@ -297,7 +328,8 @@ class _Parser:
             events.append(make_event("missing-token", step=_STEP, message=message))
         if uneven:
             message = (
-                f"{plural(len(uneven), 'row')} with another number of columns than the {self._width} of the file, "
+                f"{plural(len(uneven), 'row')} with another number of columns than the "
+                f"{self._width} of the file, "
                 f"the first in line {uneven[0]:,}; a part of a word may be lost"
             )
             events.append(make_event("uneven-columns", step=_STEP, message=message))
@@ -305,7 +337,8 @@ class _Parser:
 
     def notes(self) -> tuple[Event, ...]:
         """Returns notes about the columns for the events of the first document."""
-        spare = sorted((self._spare or set()) & self._tagged)  # a column of nothing but O holds no mention
+        # a column of nothing but O holds no mention
+        spare = sorted((self._spare or set()) & self._tagged)
         if not spare:
             return ()
         message = (
@@ -328,7 +361,10 @@ def _mode(source: Source, options: ConllOptions) -> str:
     if options.documents != "auto":
         return options.documents
     if source.path == STDIN:
-        message = "standard input is read once; say what a document is with documents=VALUE: sentence, file or docstart"
+        message = (
+            "standard input is read once; say what a document is with documents=VALUE: "
+            "sentence, file or docstart"
+        )
         raise UsageError(message)
     marks = 0
     try:
@@ -343,7 +379,8 @@ def _mode(source: Source, options: ConllOptions) -> str:
 
 def _marks(source: Source) -> Iterator[bool]:
     mark = DOCSTART.encode()
-    with open_bytes(source.path) as stream:  # bytes are faster; the main reading decodes and checks them
+    # bytes are faster; the main reading decodes and checks them
+    with open_bytes(source.path) as stream:
         line = stream.readline(MAX_LINE)
         if source.is_utf8 and not bom_encoding(line):
             while line:
@@ -354,7 +391,10 @@ def _marks(source: Source) -> Iterator[bool]:
                 line = stream.readline(MAX_LINE)
             return
     quiet = replace(source, told=None)
-    yield from (isinstance(line, str) and line.startswith(DOCSTART) for _, line in read_lines_or_errors(quiet))
+    yield from (
+        isinstance(line, str) and line.startswith(DOCSTART)
+        for _, line in read_lines_or_errors(quiet)
+    )
 
 
 def _documents(sentences: Iterator[_Given], mode: str) -> Iterator[list[_Sentence | InputError]]:
@@ -372,7 +412,9 @@ def _documents(sentences: Iterator[_Given], mode: str) -> Iterator[list[_Sentenc
         yield block
 
 
-def _document(identifier: str, block: Sequence[_Sentence], census: TagCensus, *, unbroken: bool) -> Document:
+def _document(
+    identifier: str, block: Sequence[_Sentence], census: TagCensus, *, unbroken: bool
+) -> Document:
     mentions: list[TokenMention] = []
     first = 0
     for tokens, layers in block:
@@ -380,11 +422,15 @@ def _document(identifier: str, block: Sequence[_Sentence], census: TagCensus, *,
             mentions += read_tags(tags, first, census)
         first += len(tokens)
     stream = unbroken and len(block) == 1 and first > _ONE_STREAM
-    document = join_tokens(identifier, [tokens for tokens, _ in block], mentions, step=_STEP, keep_sentences=not stream)
+    document = join_tokens(
+        identifier, [tokens for tokens, _ in block], mentions, step=_STEP, keep_sentences=not stream
+    )
     if not stream:
         return document
     message = f"{plural(first, 'token')} without one blank line: the source did not mark sentences"
-    return document.with_events(Event(step=_STEP, kind="note", code="no-sentence-breaks", message=message))
+    return document.with_events(
+        Event(step=_STEP, kind="note", code="no-sentence-breaks", message=message)
+    )
 
 
 READER: Final = Reader(read=read, options=ConllOptions)

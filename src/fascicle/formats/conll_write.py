@@ -29,9 +29,11 @@ class ConllWriteOptions:
     """Options for writing a CoNLL file.
 
     Attributes:
-        layers: number of tag columns; a mention that overlaps others goes to the first column where it fits. Where
-            more overlap than there are columns, those with better scores stay, then the longer ones.
-        docstart: a ``-DOCSTART-`` line before each document, without which the borders of documents are lost.
+        layers: number of tag columns; a mention that overlaps others goes to the first column where
+            it fits. Where more overlap than there are columns, those with better scores stay, then
+            the longer ones.
+        docstart: a ``-DOCSTART-`` line before each document, without which the borders of documents
+            are lost.
     """
 
     layers: int = 1
@@ -46,8 +48,9 @@ class ConllWriteOptions:
 def _encoder(options: ConllWriteOptions) -> Callable[[Document, WriteReport], bytes]:
     """Returns the function that encodes one document as lines.
 
-    It counts mentions that do not begin and end with a word, that reach across sentences, or that fit in no layer. It
-    raises an `InputError` for a document with a word or a type that a line cannot hold.
+    It counts mentions that do not begin and end with a word, that reach across sentences, or that
+    fit in no layer. It raises an `InputError` for a document with a word or a type that a line
+    cannot hold.
     """
     return partial(_encoded, options=options)
 
@@ -63,14 +66,19 @@ def _encoded(document: Document, report: WriteReport, *, options: ConllWriteOpti
     if document.sentences and _ranges(document, sentences) != document.sentences:
         report.lose("sentences", document)
     for sentence in sentences:
-        parts += ["\t".join([_token(document, at, report), *(layer[at] for layer in rows)]) + "\n" for at in sentence]
+        parts += [
+            "\t".join([_token(document, at, report), *(layer[at] for layer in rows)]) + "\n"
+            for at in sentence
+        ]
         parts.append("\n")
     return "".join(parts).encode()
 
 
 def _tags(document: Document, options: ConllWriteOptions, report: WriteReport) -> list[list[str]]:
     words = document.words or ()
-    sentence_of = {at: number for number, sentence in enumerate(_sentences(document)) for at in sentence}
+    sentence_of = {
+        at: number for number, sentence in enumerate(_sentences(document)) for at in sentence
+    }
     found: list[_Placed] = []
     for mention in document.mentions:
         check_name(mention.type, what=f"the type of a mention of document {document.id!r},")
@@ -80,17 +88,24 @@ def _tags(document: Document, options: ConllWriteOptions, report: WriteReport) -
         else:
             found.append(_Placed(mention, start, end))
     layers = [["O"] * len(words) for _ in range(options.layers)]
-    chosen = _chosen(found, len(words), options.layers, lose=partial(report.lose, "nested", document))
+    chosen = _chosen(
+        found, len(words), options.layers, lose=partial(report.lose, "nested", document)
+    )
     report.mentions = len(chosen)
     for kind, start, end in chosen:
-        # In text order a free column always exists: at most ``layers`` mentions overlap at the first word of each.
+        # In text order a free column always exists: at most ``layers`` mentions overlap at the
+        # first word of each.
         layer = next(one for one in layers if all(tag == "O" for tag in one[start:end]))
         layer[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
     return layers
 
 
-def on_words(document: Document, words: Sequence[Span], report: WriteReport) -> Iterator[tuple[Mention, int, int]]:
-    """Yields the mentions that begin and end with a word, with the first word and the one after the last."""
+def on_words(
+    document: Document, words: Sequence[Span], report: WriteReport
+) -> Iterator[tuple[Mention, int, int]]:
+    """Yields the mentions that begin and end with a word, with the first word and the one after
+    the last.
+    """
     starts = {start: at for at, (start, _) in enumerate(words)}
     ends = {end: at + 1 for at, (_, end) in enumerate(words)}
     for mention in document.mentions:
@@ -112,7 +127,9 @@ class _Placed(NamedTuple):
 def _chosen(
     found: Sequence[_Placed], words: int, layers: int, *, lose: Callable[..., None]
 ) -> list[tuple[str, int, int]]:
-    """Returns type and words of the mentions that fit, in text order; of overlapping ones the best are chosen."""
+    """Returns type and words of the mentions that fit, in text order; of overlapping ones the
+    best are chosen.
+    """
     over: list[list[_Placed]] = [[] for _ in range(words)]
     kept: list[_Placed] = []
     for one in sorted(found, key=lambda one: one.mention.rank):
@@ -133,9 +150,14 @@ def _token(document: Document, at: int, report: WriteReport) -> str:
     if token.startswith("\ufeff"):  # which a reader takes for a byte order mark
         report.lose("control-characters", document)
         token = f"\ufffd{token[1:]}"
-    if any(sign in token for sign in "\t\n\r\0") or not token.strip(" ") or token.startswith("-DOCSTART-"):
+    if (
+        any(sign in token for sign in "\t\n\r\0")
+        or not token.strip(" ")
+        or token.startswith("-DOCSTART-")
+    ):
         raise InputError(
-            f"the word {token!r} at {start} of document {document.id!r} cannot be written to a CoNLL file; "
+            f"the word {token!r} at {start} of document {document.id!r} cannot be written to a "
+            "CoNLL file; "
             "words may not hold TAB, line breaks or nothing but blanks, nor be -DOCSTART-"
         )
     return token
@@ -148,7 +170,9 @@ def _ranges(document: Document, sentences: list[range]) -> tuple[Span, ...]:
 
 
 def _sentences(document: Document) -> Iterator[range]:
-    """Yields the word numbers of each sentence as a range; words between two sentences form a sentence of their own."""
+    """Yields the word numbers of each sentence as a range; words between two sentences form a
+    sentence of their own.
+    """
     words: tuple[Span, ...] = document.words or ()
     starts = [start for start, _ in words]
     borders = {0, len(words)}
@@ -163,8 +187,12 @@ def with_words(document: Document) -> Document:
     if document.words is not None:
         return document
     rules = segmenter(ReadingSettings().segmenter)
-    sentences = document.sentences if document.sentences is not None else all_sentences(document, rules)
+    sentences = (
+        document.sentences if document.sentences is not None else all_sentences(document, rules)
+    )
     return msgspec.structs.replace(document, words=rules.words(document.text), sentences=sentences)
 
 
-WRITER: Final = Writer(holds=_HOLDS, encoder=_encoder, options=ConllWriteOptions, prepare=with_words)
+WRITER: Final = Writer(
+    holds=_HOLDS, encoder=_encoder, options=ConllWriteOptions, prepare=with_words
+)

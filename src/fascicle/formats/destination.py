@@ -24,7 +24,8 @@ class Destination(msgspec.Struct, frozen=True, kw_only=True):
         path: of the file or folder, or ``"-"``.
         format: of the files.
         files: one for each input; ``None`` where all go to one place.
-        grows: whether one file is written beside its final name, so that a later run can go on with it.
+        grows: whether one file is written beside its final name, so that a later run can go on with
+            it.
     """
 
     path: str
@@ -36,7 +37,8 @@ class Destination(msgspec.Struct, frozen=True, kw_only=True):
         """Raises an error if an output file would overwrite an input.
 
         Raises:
-            OutputError: a file that would be written is among the inputs, contains one, or is inside one.
+            OutputError: a file that would be written is among the inputs, contains one, or is
+                inside one.
         """
         one = (self.path, *part_paths(self.path)) if self.grows else (self.path,)
         for place in self.files.of.values() if self.files else one:
@@ -44,10 +46,11 @@ class Destination(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def destination(inputs: Sequence[Input], request: WriteRequest, *, several: bool) -> Destination:
-    """Chooses the place and the format of the output; raises early the errors that would occur after hours of work.
+    """Chooses the place and the format of the output; raises early the errors that would occur
+    after hours of work.
 
-    The output is a folder with a file for each input if its name ends with ``/``, if it is a folder, or if there are
-    several inputs and the name has no suffix and does not exist yet.
+    The output is a folder with a file for each input if its name ends with ``/``, if it is a
+    folder, or if there are several inputs and the name has no suffix and does not exist yet.
 
     Args:
         inputs: in order.
@@ -69,7 +72,9 @@ def destination(inputs: Sequence[Input], request: WriteRequest, *, several: bool
         chosen, folder = format_named(asked or "jsonl"), Path(path)
         suffix = next(iter(chosen.suffixes), f".{chosen.name}")  # a plug-in may have none
         names = name_files([given.name for given in inputs], folder, suffix=suffix)
-        files = OutputFiles(folder=folder, of=names, overwrite=request.overwrite, resume=request.resume)
+        files = OutputFiles(
+            folder=folder, of=names, overwrite=request.overwrite, resume=request.resume
+        )
         files.check()
         found = Destination(path=path, format=chosen, files=files)
     if request.resume:
@@ -79,15 +84,25 @@ def destination(inputs: Sequence[Input], request: WriteRequest, *, several: bool
 
 def _check_resume(found: Destination, inputs: Sequence[Input]) -> None:
     if any(given.name == STDIN and given.text is None for given in inputs):
-        raise UsageError("resume=True was given with standard input, which cannot be read again; name files to read")
+        raise UsageError(
+            "resume=True was given with standard input, which cannot be read again; name files "
+            "to read"
+        )
     if found.path == STDOUT:
-        raise UsageError("resume=True was given without an output; give a file or a folder with path=PATH")
+        raise UsageError(
+            "resume=True was given without an output; give a file or a folder with path=PATH"
+        )
     if not found.files and not found.grows:
         raise UsageError(
-            f"{found.path} cannot be gone on with: resume=True is for a folder with one file for each input, and for "
+            f"{found.path} cannot be gone on with: resume=True is for a folder with one file for "
+            "each input, and for "
             "one file of records that is not packed and has no very long name; write to such a one"
         )
 
 
 def _is_folder(path: str, *, several: bool) -> bool:
-    return path.endswith("/") or Path(path).is_dir() or (several and not Path(path).suffix and not Path(path).exists())
+    return (
+        path.endswith("/")
+        or Path(path).is_dir()
+        or (several and not Path(path).suffix and not Path(path).exists())
+    )

@@ -22,7 +22,13 @@ from fascicle.core.files.tree import lower_suffix, open_tree, split_archive
 from fascicle.core.tags import is_tag
 from fascicle.core.wording import shorten
 from fascicle.errors import FormatError, InputError
-from fascicle.formats.catalogue import READABLE, canonical_name, plugged_by_suffix, readable_by_suffix, readable_names
+from fascicle.formats.catalogue import (
+    READABLE,
+    canonical_name,
+    plugged_by_suffix,
+    readable_by_suffix,
+    readable_names,
+)
 from fascicle.formats.citations import looks_like_citations
 from fascicle.formats.handlers import ANNOTATIONS, SUFFIXES
 from fascicle.formats.inception import MARK as WEBANNO
@@ -36,7 +42,8 @@ from fascicle.formats.web_annotation import MARK as WEB_ANNOTATION
 
 _PEEK: Final = 64 * 1024
 _ROWS: Final = 200
-_ENOUGH_ROWS: Final = 10  # of a file that calls itself text: one line of text may well end in "blood group O"
+# of a file that calls itself text: one line of text may well end in "blood group O"
+_ENOUGH_ROWS: Final = 10
 _PUBTATOR: Final = re.compile(r"[^|\t\n]+\|t\|")
 _OBJECT: Final = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:')
 _ENDS: Final = re.compile(r"\r+\n|\n|\r")
@@ -44,7 +51,9 @@ _BIOC: Final = re.compile(
     r'\s*(?:\[\s*)?\{[^{}\[\]]*(?:"infons"\s*:\s*\{[^{}]*\}[^{}\[\]]*)?"(?:documents|PubTator3)"\s*:\s*\['
 )
 _PASSAGES: Final = re.compile(r'"passages"\s*:|"(?:documents|PubTator3)"\s*:\s*\[\s*(?:\]|$)')
-_KAZU: Final = re.compile(r'\s*(?:\[\s*)?\{\s*"idx"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*"sections"\s*:\s*\[')
+_KAZU: Final = re.compile(
+    r'\s*(?:\[\s*)?\{\s*"idx"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*"sections"\s*:\s*\['
+)
 _CUT_OFF: Final = re.compile(r'\{"fascicle_predictions":')
 _PREDICTIONS: Final = "fascicle_predictions"
 _NATIVE: Final = "fascicle"
@@ -59,7 +68,9 @@ _TABLES: Final = (".tsv", ".csv")
 # Names of the outermost elements of XML.
 _ROOTS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        **dict.fromkeys(("MedlineCitationSet", "PubmedArticleSet", "PubmedBookArticleSet"), "medline"),
+        **dict.fromkeys(
+            ("MedlineCitationSet", "PubmedArticleSet", "PubmedBookArticleSet"), "medline"
+        ),
         **dict.fromkeys(("PubmedArticle", "PubmedBookArticle", "MedlineCitation"), "medline"),
         "collection": "bioc",
         "XMI": "cas",
@@ -72,15 +83,17 @@ _ROOTS: Final[Mapping[str, str]] = MappingProxyType(
 def detect(path: str) -> str:
     """Detects the format of a file and returns its name.
 
-    The first 64 kB decide if possible: JSON with a ``fascicle`` version is jsonl, other JSON records, a first line
-    ``id|t|title`` pubtator, and rows that all end with a tag (``O``, ``B-Disease``) conll; if the file is called
-    ``.txt``, at least ten of them with the same number of columns. Else the suffix decides.
+    The first 64 kB decide if possible: JSON with a ``fascicle`` version is jsonl, other JSON
+    records, a first line ``id|t|title`` pubtator, and rows that all end with a tag (``O``,
+    ``B-Disease``) conll; if the file is called ``.txt``, at least ten of them with the same number
+    of columns. Else the suffix decides.
 
-    A folder with brat annotation (``.ann``, ``.a1``, ``.a2``) is brat; one with texts only is plain, and so is one with
-    texts whose annotation is only in folders below it. A zip, or a folder inside a zip, must hold such annotation.
+    A folder with brat annotation (``.ann``, ``.a1``, ``.a2``) is brat; one with texts only is
+    plain, and so is one with texts whose annotation is only in folders below it. A zip, or a folder
+    inside a zip, must hold such annotation.
 
-    Standard input is JSON Lines (jsonl or records) if its first line is a JSON object, XML, HTML, PubTator or citations
-    if it begins like them, else plain text.
+    Standard input is JSON Lines (jsonl or records) if its first line is a JSON object, XML, HTML,
+    PubTator or citations if it begins like them, else plain text.
 
     Args:
         path: a file, gzip or not, a folder, a zip, or a folder inside a zip.
@@ -91,30 +104,42 @@ def detect(path: str) -> str:
     """
     found = _told(path)
     if found is None:
-        raise InputError(f"{path} is empty; give a file that holds documents or predictions", file=path, code="empty")
+        raise InputError(
+            f"{path} is empty; give a file that holds documents or predictions",
+            file=path,
+            code="empty",
+        )
     if not found:
         raise FormatError(
             f"the format of {path} cannot be recognised; "
-            f"{_advice_for_table(path) if suffix(path) in _TABLES else ''}name it with format=NAME, one of "
-            f"{', '.join(readable_names())}; a TSV of predictions begins with the header {' '.join(HEADER)} "
+            f"{_advice_for_table(path) if suffix(path) in _TABLES else ''}name it with "
+            "format=NAME, one of "
+            f"{', '.join(readable_names())}; a TSV of predictions begins with the header "
+            f"{' '.join(HEADER)} "
             "(TAB-separated, in any order; the score may be left out)"
         )
     return found
 
 
 def _advice_for_table(path: str) -> str:
-    """Returns advice for a table of texts whose columns have no usual name, to be read before the names of formats."""
+    """Returns advice for a table of texts whose columns have no usual name, to be read before
+    the names of formats.
+    """
     with open_bytes(path) as stream:
         head = filter(str.strip, _lines(_head(stream)[0], is_whole=True))
         names, cells = ([*column_names(line)] for line in (next(head, ""), next(head, "")))
     return (
-        f"its first line is {shorten(', '.join(names))}, and no column is called text, title or abstract; if it is a "
-        f"table of texts, read it with format=table and {fields_argument(('text', longest_cell(names, cells)))}; else "
+        f"its first line is {shorten(', '.join(names))}, and no column is called text, title or "
+        "abstract; if it is a "
+        "table of texts, read it with format=table and "
+        f"{fields_argument(('text', longest_cell(names, cells)))}; else "
     )
 
 
 def _told(path: str) -> str | None:
-    """Returns the name of the format; empty if it cannot be detected, ``None`` for an empty file."""
+    """Returns the name of the format; empty if it cannot be detected, ``None`` for an empty
+    file.
+    """
     if path == STDIN:
         return _of_stdin()
     if Path(path).is_dir():
@@ -136,11 +161,15 @@ def _told(path: str) -> str | None:
         return "spacy"
     if is_html(decode_head(head[:_MARKUP]), suffix(path)):
         return "html"
-    if kind := encodings.binary_kind(head) or markup_kind(decode_head(head[:_MARKUP]), suffix(path)):
+    if kind := encodings.binary_kind(head) or markup_kind(
+        decode_head(head[:_MARKUP]), suffix(path)
+    ):
         raise FormatError(f"{path} is {kind}", file=path)
     told = format_by_suffix(path)
     # JSON that Fascicle did not write holds records, whatever the suffix; the first line decides.
-    found = _by_content(_lines(head, is_whole=is_whole), path) or ("records" if told == "jsonl" else told)
+    found = _by_content(_lines(head, is_whole=is_whole), path) or (
+        "records" if told == "jsonl" else told
+    )
     return found if found or head else None
 
 
@@ -152,8 +181,8 @@ def prediction_kind(path: str, encoding: str = encodings.AUTO) -> str:
         encoding: of the file.
 
     Returns:
-        ``"tsv"`` for the header of a TSV of predictions, ``"predictions"`` for JSON Lines of them, wherever the key
-        is in the object; else, and for an unreadable file, the empty string.
+        ``"tsv"`` for the header of a TSV of predictions, ``"predictions"`` for JSON Lines of them,
+        wherever the key is in the object; else, and for an unreadable file, the empty string.
     """
     if not Path(path).is_file():
         return ""
@@ -176,8 +205,9 @@ def format_by_suffix(path: str) -> str:
 def format_to_read(path: str, asked: str) -> str:
     """Returns the name of the format in which to read a file.
 
-    The content of the file decides between the two JSON formats, whichever was requested: files of Fascicle would lose
-    their mentions if they were read as records of other tools, and those records were called ``jsonl`` before.
+    The content of the file decides between the two JSON formats, whichever was requested: files of
+    Fascicle would lose their mentions if they were read as records of other tools, and those
+    records were called ``jsonl`` before.
 
     Args:
         path: as `detect` takes it.
@@ -202,7 +232,10 @@ def _of_archive(path: str) -> str:
                 return name
         if kind := encodings.package_kind(tree.others):
             raise FormatError(f"{path} is {kind}", file=path)
-    message = f"{path} holds no brat annotation ({', '.join(ANNOTATIONS)}); unpack it, and name what is in it"
+    message = (
+        f"{path} holds no brat annotation ({', '.join(ANNOTATIONS)}); unpack it, and name "
+        "what is in it"
+    )
     raise FormatError(message, file=path)
 
 
@@ -230,12 +263,15 @@ def _of_stdin() -> str:
 
 
 def _head(stream: BinaryIO) -> tuple[bytes, bool]:
-    """Returns the beginning of a file (of JSON, the whole first record), and whether it is the whole file."""
+    """Returns the beginning of a file (of JSON, the whole first record), and whether it is the
+    whole file.
+    """
     head = stream.read(_PEEK)
     if len(head) < _PEEK:
         return head, True
     if _is_json(decode_head(head)):
-        head += stream.readline(MAX_LINE)  # native records and predictions have their version at the end
+        # native records and predictions have their version at the end
+        head += stream.readline(MAX_LINE)
     return head, False
 
 
@@ -244,7 +280,9 @@ def _is_json(text: str) -> bool:
 
 
 def _lines(head: bytes, *, is_whole: bool, codec: str = "utf-8") -> list[str]:
-    """Returns the lines of the beginning of a file; a last line that is cut off is dropped unless it is the only."""
+    """Returns the lines of the beginning of a file; a last line that is cut off is dropped
+    unless it is the only.
+    """
     lines = _ENDS.split(decode_head(head, codec=codec))
     return lines[:-1] if len(lines) > 1 and not is_whole and not head.endswith(b"\n") else lines
 
@@ -254,7 +292,9 @@ def _first(lines: Sequence[str]) -> str:
 
 
 def _keys(lines: Sequence[str]) -> Collection[str]:
-    """Returns the keys of the first record that can be parsed; damaged records before it are skipped."""
+    """Returns the keys of the first record that can be parsed; damaged records before it are
+    skipped.
+    """
     for line in islice(filter(str.strip, lines), _RECORDS):
         try:
             return _OBJECTS.decode(line)
@@ -266,12 +306,16 @@ def _keys(lines: Sequence[str]) -> Collection[str]:
 def _by_content(lines: Sequence[str], path: str) -> str:
     first, keys = _first(lines), _keys(lines)
     if find_columns(first) or _PREDICTIONS in keys or _CUT_OFF.match(first):
-        raise FormatError(f"{path} is a prediction file, which holds no text; give a file of documents", file=path)
+        raise FormatError(
+            f"{path} is a prediction file, which holds no text; give a file of documents", file=path
+        )
     if first.startswith(WEBANNO):
         return "webanno"
     is_text = format_by_suffix(path) == "plain"
     text = "\n".join(lines)
-    if (_BIOC.match(text) and _PASSAGES.search(text)) or ("passages" in keys and not {"entities", _NATIVE} & set(keys)):
+    if (_BIOC.match(text) and _PASSAGES.search(text)) or (
+        "passages" in keys and not {"entities", _NATIVE} & set(keys)
+    ):
         return "bioc-json"
     if "%FEATURE_STRUCTURES" in text and "%TYPES" in text:
         return "cas"
@@ -279,7 +323,11 @@ def _by_content(lines: Sequence[str], path: str) -> str:
         return "web-annotation"
     if {"idx", "sections"} <= set(keys) or _KAZU.match(text):
         return "kazu"
-    if _is_json(first) or keys or (first.lstrip()[:1] == "[" and suffix(path) in (".json", ".jsonl")):
+    if (
+        _is_json(first)
+        or keys
+        or (first.lstrip()[:1] == "[" and suffix(path) in (".json", ".jsonl"))
+    ):
         return "jsonl" if _NATIVE in keys else "records" if keys or not is_text else ""
     if _PUBTATOR.match(first):
         return "pubtator"

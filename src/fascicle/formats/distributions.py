@@ -1,7 +1,9 @@
-"""Distributions files: the probabilities that a model gives to each gold mention, type by type, without the text.
+"""Distributions files: the probabilities that a model gives to each gold mention, type by type,
+without the text.
 
-JSON Lines. The first line names the model, its types and the meaning of its numbers. Each line after it is a mention,
-with the probabilities of none and of each type in the order of the first line, or with the reason why it has none.
+JSON Lines. The first line names the model, its types and the meaning of its numbers. Each line
+after it is a mention, with the probabilities of none and of each type in the order of the first
+line, or with the reason why it has none.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ def open_headed(
     Args:
         path: of the file.
         header: class of the first line without the version of its schema.
-        decoder: of the first line; the last field of its class is that version, by the name of such files.
+        decoder: of the first line; the last field of its class is that version, by the name of such
+            files.
         check: raises a ``ValueError`` for a header that is not allowed.
         what: name of such a file in messages, with its article.
         make: how to make such a file, for messages.
@@ -66,7 +69,8 @@ def open_headed(
 
 SCHEMA: Final = 1
 SUFFIXES: Final = (".jsonl", ".jsonl.gz")
-_DIGITS: Final = 6  # significant ones: small probabilities keep their size, for their logarithms are drawn
+# significant ones: small probabilities keep their size, for their logarithms are drawn
+_DIGITS: Final = 6
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,7 +90,9 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     types: tuple[str, ...]
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+class Entry(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
     """Gold mention with its probabilities.
 
     Attributes:
@@ -94,7 +100,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
         spans: of the mention, in characters.
         type: of the gold.
         found: whether the model predicted exactly this mention.
-        probabilities: of none, then of each type; nothing where the model has no number for the span.
+        probabilities: of none, then of each type; nothing where the model has no number for the
+            span.
         unreachable: why it has none.
     """
 
@@ -117,7 +124,9 @@ _FIRST: Final = msgspec.json.Decoder(_First)
 _ENTRY: Final = msgspec.json.Decoder(Entry)
 
 
-def write(path: str | Path, header: Header, entries: Iterable[Entry], *, overwrite: bool = False) -> None:
+def write(
+    path: str | Path, header: Header, entries: Iterable[Entry], *, overwrite: bool = False
+) -> None:
     """Writes a file; probabilities have six significant digits.
 
     Args:
@@ -134,7 +143,9 @@ def write(path: str | Path, header: Header, entries: Iterable[Entry], *, overwri
         stream.write(_ENCODER.encode(first) + b"\n")
         for entry in entries:
             short = tuple(float(f"{value:.{_DIGITS}g}") for value in entry.probabilities)
-            stream.write(_ENCODER.encode(msgspec.structs.replace(entry, probabilities=short)) + b"\n")
+            stream.write(
+                _ENCODER.encode(msgspec.structs.replace(entry, probabilities=short)) + b"\n"
+            )
 
 
 def read(path: str | Path) -> tuple[Header, Iterator[Entry]]:
@@ -147,7 +158,9 @@ def read(path: str | Path) -> tuple[Header, Iterator[Entry]]:
         InputError: it cannot be read, or is empty.
         FormatError: another kind of file, or (while streaming) a line that breaks the rules.
     """
-    header, numbered = open_headed(path, Header, _FIRST, check=_check_header, what="a distributions file", make=_MAKE)
+    header, numbered = open_headed(
+        path, Header, _FIRST, check=_check_header, what="a distributions file", make=_MAKE
+    )
     return header, _entries(numbered, path, header)
 
 
@@ -159,7 +172,9 @@ def _check_header(header: Header) -> None:
 _MAKE: Final = "make one with fascicle evaluate GOLD --model MODEL --distributions FILE"
 
 
-def _entries(numbered: Iterator[tuple[int, str]], path: str | Path, header: Header) -> Iterator[Entry]:
+def _entries(
+    numbered: Iterator[tuple[int, str]], path: str | Path, header: Header
+) -> Iterator[Entry]:
     for number, line in numbered:
         if not line.strip():
             continue
@@ -172,11 +187,16 @@ def _entries(numbered: Iterator[tuple[int, str]], path: str | Path, header: Head
 def _check(entry: Entry, header: Header) -> None:
     """Raises an error for an entry that cannot be drawn."""
     if bool(entry.probabilities) == bool(entry.unreachable):
-        raise ValueError("a mention has probabilities, or a reason why it is unreachable, and not both")
+        raise ValueError(
+            "a mention has probabilities, or a reason why it is unreachable, and not both"
+        )
     if not entry.probabilities:
         return
     if len(entry.probabilities) != 1 + len(header.types):
-        raise ValueError(f"{len(entry.probabilities)} probabilities; none and {len(header.types)} types need one each")
+        raise ValueError(
+            f"{len(entry.probabilities)} probabilities; none and {len(header.types)} types need "
+            "one each"
+        )
     if not all(math.isfinite(value) and 0.0 <= value <= 1.0 for value in entry.probabilities):
         raise ValueError("a probability is below 0 or above 1")
     if entry.type not in header.types:

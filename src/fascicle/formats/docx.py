@@ -1,7 +1,9 @@
-"""Documents of Word: what is printed, once, in its order. Needs the package python-docx (extra ``office``).
+"""Documents of Word: what is printed, once, in its order. Needs the package python-docx (extra
+``office``).
 
-The text has what was inserted and not what was deleted. A paragraph, a text box, a footnote or a row of a table is a
-section, and an empty line stands between two. Offsets are those of this text. ECMA-376, part 1, has the elements.
+The text has what was inserted and not what was deleted. A paragraph, a text box, a footnote or a
+row of a table is a section, and an empty line stands between two. Offsets are those of this text.
+ECMA-376, part 1, has the elements.
 """
 
 from __future__ import annotations
@@ -27,14 +29,17 @@ _BETWEEN: Final = "\n\n"
 _SIGNS: Final = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 # Not of the text; those that a reader may miss have a name under which they are counted.
 _SKIPPED: Final = {
-    **dict.fromkeys(("del", "moveFrom", "pPr", "rPr", "sectPr", "tblPr", "trPr", "tcPr", "rubyPr", "sdtPr"), ""),
+    **dict.fromkeys(
+        ("del", "moveFrom", "pPr", "rPr", "sectPr", "tblPr", "trPr", "tcPr", "rubyPr", "sdtPr"), ""
+    ),
     "rt": "ruby",
     "altChunk": "chunks of other files",
     "subDoc": "chunks of other files",
     "object": "objects",
     "textpath": "texts in drawings",
     **dict.fromkeys(
-        ("dayShort", "dayLong", "monthShort", "monthLong", "yearShort", "yearLong", "pgNum"), "dates and page numbers"
+        ("dayShort", "dayLong", "monthShort", "monthLong", "yearShort", "yearLong", "pgNum"),
+        "dates and page numbers",
     ),
 }
 _KNOWN: Final = re.compile(
@@ -48,12 +53,22 @@ _PARTS: Final = {
     "/diagrams/data": "diagrams",
 }
 _NOTES: Final = {"footnoteReference": "footnote", "endnoteReference": "endnote"}
-_UNSEEN: Final = re.compile(r"\s*(?:XE|TC|TA|RD|SET|ASK|ADDIN|PRIVATE|MACROBUTTON|NEXT|SKIPIF)\b")  # codes of fields
+# codes of fields
+_UNSEEN: Final = re.compile(r"\s*(?:XE|TC|TA|RD|SET|ASK|ADDIN|PRIVATE|MACROBUTTON|NEXT|SKIPIF)\b")
 _CITING: Final = re.compile(r"\s*(?:ADDIN|CITATION|NOTEREF)\b")
-_REFERENCE: Final = re.compile("ref|bib|cit|note", re.I)  # in the name of a place that a link leads to
+# in the name of a place that a link leads to
+_REFERENCE: Final = re.compile("ref|bib|cit|note", re.I)
 _SPACE: Final = "{http://www.w3.org/XML/1998/namespace}space"
 _BLANK: Final = re.compile("[\r\n]+")
-_BETWEEN_ARGUMENTS: Final = {"f": "/", "func": " ", "nary": " ", "mr": " ", "m": "; ", "eqArr": "; "}  # of a formula
+# of a formula
+_BETWEEN_ARGUMENTS: Final = {
+    "f": "/",
+    "func": " ",
+    "nary": " ",
+    "mr": " ",
+    "m": "; ",
+    "eqArr": "; ",
+}
 _BEFORE: Final = {"nary": "∫", "rad": "√"}
 
 
@@ -71,17 +86,22 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     """
     package = read_zip_package(source)
     with package_errors(source):
-        opened = import_extra("docx.package", extra="office", package="python-docx").Package.open(package)
+        opened = import_extra("docx.package", extra="office", package="python-docx").Package.open(
+            package
+        )
         part = opened.main_document_part
         root = _root(part, source)
-        if local_tag(root) != "document":  # one with macros and a template have other kinds of parts, and this root
+        # one with macros and a template have other kinds of parts, and this root
+        if local_tag(root) != "document":
             raise FormatError("the file holds no document of Word", at=source.path)
         text = _Text(part, source)
         word, sections = join_sections(text.all_blocks(root.body), between=_BETWEEN)
         for other in opened.iter_parts():
             kind = next((kind for name, kind in _PARTS.items() if name in str(other.partname)), "")
             text.left_out[kind] += _size(kind, other, source)
-    yield Document(id=source.name, text=word, sections=sections, meta=dict(EXTRACTED), events=text.events())
+    yield Document(
+        id=source.name, text=word, sections=sections, meta=dict(EXTRACTED), events=text.events()
+    )
 
 
 def _joined(pieces: Iterable[Piece]) -> str:
@@ -89,7 +109,9 @@ def _joined(pieces: Iterable[Piece]) -> str:
 
 
 def _first(element: Any, name: str) -> Any:
-    """Returns the properties of a run or a paragraph, which are its first child; None if it has none."""
+    """Returns the properties of a run or a paragraph, which are its first child; None if it has
+    none.
+    """
     first = next(iter(element), None)
     return first if first is not None and local_tag(first) == name else None
 
@@ -115,7 +137,10 @@ def _size(kind: str, part: Any, source: Source) -> int:
     if kind in ("charts", "diagrams"):
         return 1
     root = _root(part, source)
-    texts = [any(one.text for one in each.iter("{*}t")) for each in (root if kind == "comments" else [root])]
+    texts = [
+        any(one.text for one in each.iter("{*}t"))
+        for each in (root if kind == "comments" else [root])
+    ]
     return sum(texts)
 
 
@@ -126,14 +151,18 @@ class _Text:
         roots = {
             link.reltype.rpartition("/")[2]: _root(link.target_part, source)
             for link in part.rels.values()
-            if not link.is_external and link.reltype.endswith(("/footnotes", "/endnotes", "/styles"))
+            if not link.is_external
+            and link.reltype.endswith(("/footnotes", "/endnotes", "/styles"))
         }
         self.left_out = Counter[str]()
         self._styles = Styles(roots.get("styles"))
         self._notes = {
-            (kind, attribute(one, "id")): one for kind in _NOTES.values() for one in roots.get(f"{kind}s", ())
+            (kind, attribute(one, "id")): one
+            for kind in _NOTES.values()
+            for one in roots.get(f"{kind}s", ())
         }
-        self._fields: list[list[Any]] = []  # of the fields around the current place: code, and whether its result began
+        # of the fields around the current place: code, and whether its result began
+        self._fields: list[list[Any]] = []
         self._line = Line()
         self._beside: list[Any] = []  # boxes and notes of the current paragraph
         self._at_end: list[Any] = []
@@ -143,7 +172,9 @@ class _Text:
     def events(self) -> tuple[Event, ...]:
         """Returns the events about what was left out."""
         self.left_out["fields without an end"] += len(self._fields)
-        listed = ", ".join(f"{what} {count:,}" for what, count in sorted(self.left_out.items()) if what and count)
+        listed = ", ".join(
+            f"{what} {count:,}" for what, count in sorted(self.left_out.items()) if what and count
+        )
         message = f"these parts are not read: {listed}"
         events = [make_event("parts-left-out", step=_STEP, message=message)] if listed else []
         if self._listed:  # a note, for no text is lost
@@ -162,12 +193,15 @@ class _Text:
             for kind, text in self._blocks(container):
                 yield "footnote" if is_note and kind == "body" else kind, text
 
-    def _blocks(self, parent: Any, behind: list[tuple[str, str]] | None = None) -> Iterator[tuple[str, str]]:
+    def _blocks(
+        self, parent: Any, behind: list[tuple[str, str]] | None = None
+    ) -> Iterator[tuple[str, str]]:
         """Yields paragraphs, text boxes, notes and rows.
 
         Args:
             parent: what has them.
-            behind: if it is a cell, receives the tables, boxes and notes in it, which follow its row.
+            behind: if it is a cell, receives the tables, boxes and notes in it, which follow its
+                row.
         """
         for child in parent:
             name = local_tag(child)
@@ -194,21 +228,28 @@ class _Text:
     def _row(self, row: Any) -> Iterator[tuple[str, str]]:
         if row.find("{*}trPr/{*}del") is None:
             behind: list[tuple[str, str]] = []
-            cells = (filter(None, (text for _, text in self._blocks(cell, behind))) for cell in _cells(row))
+            cells = (
+                filter(None, (text for _, text in self._blocks(cell, behind)))
+                for cell in _cells(row)
+            )
             yield "table", "\t".join(map(" ".join, cells)).strip("\t")
             yield from behind
 
     def _paragraph(self, paragraph: Any) -> None:
         has = properties(_first(paragraph, "pPr"))
         self._style = attribute(has.get("pStyle"), "val")
-        number = has["numPr"].find("{*}numId") if "numPr" in has else self._styles.number(self._style)
+        number = (
+            has["numPr"].find("{*}numId") if "numPr" in has else self._styles.number(self._style)
+        )
         self._listed += attribute(number, "val") not in ("", "0")
         for piece in self._characters(paragraph):
             self._line.add(*piece)
 
     def _kind(self) -> str:
         name = self._styles.name(self._style).lower()
-        return next((kind for kind in ("title", "heading", "caption") if name.startswith(kind)), "body")
+        return next(
+            (kind for kind in ("title", "heading", "caption") if name.startswith(kind)), "body"
+        )
 
     def _skips(self, element: Any) -> bool:
         what = _SKIPPED.get(local_tag(element))
@@ -229,7 +270,10 @@ class _Text:
             elif name in _SIGNS:
                 yield Piece(_SIGNS[name] * self._is_printed())
             elif name == "sym":
-                yield Piece(self._symbol(attribute(child, "font"), attribute(child, "char")) * self._is_printed())
+                yield Piece(
+                    self._symbol(attribute(child, "font"), attribute(child, "char"))
+                    * self._is_printed()
+                )
             elif name == "hyperlink" and _REFERENCE.search(attribute(child, "anchor")):
                 for text, level in self._characters(child):
                     yield Piece(text, level_of(is_raised=False, is_link=True, around=level))
@@ -272,7 +316,9 @@ class _Text:
         shown = shown_text(font, text)
         self.left_out["signs of other fonts"] += shown.count(UNKNOWN) - text.count(UNKNOWN)
         position = attribute(has.get("position"), "val")
-        is_raised = attribute(has.get("vertAlign"), "val") == "superscript" or position.strip("0").isdigit()
+        is_raised = (
+            attribute(has.get("vertAlign"), "val") == "superscript" or position.strip("0").isdigit()
+        )
         is_link = any(_CITING.match(code) for code, _ in self._fields)
         return Piece(shown, level_of(is_raised=is_raised, is_link=is_link, around=Level.PLAIN))
 
@@ -285,7 +331,9 @@ class _Text:
         """Returns a formula in one line, as Word writes it when it is typed."""
         has = properties(element.find(f"{{*}}{name}Pr"))
         arguments = [
-            _joined(self._characters([one] if name == "m" else one)) for one in element if local_tag(one) != f"{name}Pr"
+            _joined(self._characters([one] if name == "m" else one))
+            for one in element
+            if local_tag(one) != f"{name}Pr"
         ]
         if name == "d":
             begin, between, end = (
@@ -333,7 +381,9 @@ _MATHEMATICAL: Final = frozenset({*_BETWEEN_ARGUMENTS, *_BEFORE, "d"})
 
 
 def _goes_on(paragraph: Any) -> bool:
-    """True if no end is printed after a paragraph: it is a drop cap, or its end was deleted, moved or hidden."""
+    """True if no end is printed after a paragraph: it is a drop cap, or its end was deleted,
+    moved or hidden.
+    """
     has = properties(_first(paragraph, "pPr"))
     is_cap = attribute(has.get("framePr"), "dropCap") in ("drop", "margin")
     mark = properties(has.get("rPr"))
@@ -358,7 +408,9 @@ def _alternative(content: Any) -> Any:
         one
         for one in parts
         if local_tag(one) == "Fallback"
-        or all("/office/" in str(one.nsmap.get(name)) for name in attribute(one, "Requires").split())
+        or all(
+            "/office/" in str(one.nsmap.get(name)) for name in attribute(one, "Requires").split()
+        )
     )
     return next(fits, parts[0] if parts else ())
 

@@ -1,4 +1,6 @@
-"""Elements of documents of Word, and the properties that their styles have, as ECMA-376, part 1, describes them."""
+"""Elements of documents of Word, and the properties that their styles have, as ECMA-376, part 1,
+describes them.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ def local_tag(element: Any) -> str:
 
 
 def attribute(element: Any, name: str) -> str:
-    """Returns an attribute, whatever its namespace; empty if an element is not there or has none."""
+    """Returns an attribute, whatever its namespace; empty if an element is not there or has
+    none.
+    """
     if element is not None:
         for key, value in element.attrib.items():
             if key.rpartition("}")[2] == name:
@@ -21,7 +25,9 @@ def attribute(element: Any, name: str) -> str:
 
 
 def properties(element: Any) -> dict[str, Any]:
-    """Returns the elements that describe a run, a paragraph or a part of a formula, by their names."""
+    """Returns the elements that describe a run, a paragraph or a part of a formula, by their
+    names.
+    """
     return {} if element is None else {local_tag(one): one for one in element}
 
 
@@ -35,7 +41,10 @@ class Styles:
 
     def __init__(self, root: Any) -> None:
         """Keeps the styles of a part; None stands for none."""
-        self._styles = {attribute(one, "styleId"): one for one in ([] if root is None else root.iter("{*}style"))}
+        self._styles = {
+            attribute(one, "styleId"): one
+            for one in ([] if root is None else root.iter("{*}style"))
+        }
         self._runs: dict[str, Mapping[str, Any]] = {"": {}}
 
     def name(self, style: str) -> str:
@@ -44,7 +53,9 @@ class Styles:
         return (attribute(element.find("{*}name"), "val") if element is not None else "") or style
 
     def number(self, style: str) -> Any:
-        """Returns the number of the list to which paragraphs of a style belong; None if they belong to none."""
+        """Returns the number of the list to which paragraphs of a style belong; None if they
+        belong to none.
+        """
         element = self._styles.get(style)
         return None if element is None else element.find("{*}pPr/{*}numPr/{*}numId")
 

@@ -1,7 +1,8 @@
 """Annotations of Europe PMC, which quote an article, laid over its text in a file beside them.
 
-The service is described at https://europepmc.org/AnnotationsApi. An annotation has no offsets: it has the quoted words
-(``exact``), and some characters before (``prefix``) and after them (``postfix``).
+The service is described at https://europepmc.org/AnnotationsApi. An annotation has no offsets: it
+has the quoted words (``exact``), and some characters before (``prefix``) and after them
+(``postfix``).
 """
 
 from __future__ import annotations
@@ -53,8 +54,11 @@ class _Article(msgspec.Struct):
     pmcid: str = ""
 
 
-def from_record(record: Mapping[str, Any], identifier: str, *, meta: dict[str, str], source: Source) -> Document:
-    """Makes a document from an article of an answer; its text is ``PMCID.txt`` or ``ID.txt`` beside the file.
+def from_record(
+    record: Mapping[str, Any], identifier: str, *, meta: dict[str, str], source: Source
+) -> Document:
+    """Makes a document from an article of an answer; its text is ``PMCID.txt`` or ``ID.txt`` beside
+    the file.
 
     Tags are links. A quote that is nowhere in the text is left out (``offset-outside``).
 
@@ -79,9 +83,13 @@ def from_record(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
     collector = MentionCollector(text, step=STEP)
     placed: set[tuple[str, Span]] = set()
     for quote in stated.annotations:
-        span = next((one for one in quoted_places(quote, text) if (quote.type, one) not in placed), None)
+        span = next(
+            (one for one in quoted_places(quote, text) if (quote.type, one) not in placed), None
+        )
         if span is None:
-            collector.drop(f"the text has no place for the quote {quote.exact[:80]!r} of type {quote.type!r}")
+            collector.drop(
+                f"the text has no place for the quote {quote.exact[:80]!r} of type {quote.type!r}"
+            )
             continue
         placed.add((quote.type, span))
         links = tuple(parse_link(tag.uri, tag.name) for tag in quote.tags)
@@ -91,7 +99,9 @@ def from_record(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
 
 
 def quoted_places(quote: Quote, text: str) -> Iterator[Span]:
-    """Yields the places of the quoted words whose surroundings agree best with those of the quote, in order."""
+    """Yields the places of the quoted words whose surroundings agree best with those of the
+    quote, in order.
+    """
     words = quote.exact.split()
     if not words:
         return

@@ -1,10 +1,12 @@
-r"""Exclusion lists: documents that training must leave out, because they are copies of others. They hold no text.
+r"""Exclusion lists: documents that training must leave out, because they are copies of others. They
+hold no text.
 
 TSV with a header, one row for each document. Training applies a list in this way:
 
 * A document is left out if a row has its id and the SHA-256 of its text.
-* If the row says that it is a copy of a document of test or dev (``of_part``), the hash is enough, whatever the id:
-  no document with this text may be used for training. (Of two copies inside the training data, one may remain.)
+* If the row says that it is a copy of a document of test or dev (``of_part``), the hash is enough,
+  whatever the id: no document with this text may be used for training. (Of two copies inside the
+  training data, one may remain.)
 
 TABs, line breaks and backslashes in names are written ``\t``, ``\n``, ``\r`` and ``\\``.
 """
@@ -34,8 +36,8 @@ class Exclusion(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         corpus: file of the document.
-        part: ``"train"``, ``"dev"`` or ``"test"``; ``"corpus"`` for a corpus without parts; ``"against"`` for another
-            one that was compared.
+        part: ``"train"``, ``"dev"`` or ``"test"``; ``"corpus"`` for a corpus without parts;
+            ``"against"`` for another one that was compared.
         document: its id.
         sha256: of its text in UTF-8, in hexadecimal.
         reason: one of `REASONS`.
@@ -60,7 +62,9 @@ HEADER: Final = Exclusion.__struct_fields__
 PROTECTED: Final = ("test", "dev")  # parts that may not be used for training
 
 
-def write_exclusions(path: str | Path, rows: Iterable[Exclusion], *, overwrite: bool = False) -> int:
+def write_exclusions(
+    path: str | Path, rows: Iterable[Exclusion], *, overwrite: bool = False
+) -> int:
     """Writes an exclusion list.
 
     Args:
@@ -98,14 +102,18 @@ def read_exclusions(source: Source) -> Iterator[Exclusion]:
         place = Place(source.path, number)
         if number == 1:
             if tuple(columns) != HEADER:
-                message = f"not an exclusion list; its first line must be {' '.join(HEADER)} (TAB-separated)"
+                message = (
+                    f"not an exclusion list; its first line must be {' '.join(HEADER)} "
+                    "(TAB-separated)"
+                )
                 raise FormatError(message, at=place)
         elif line:
             yield _exclusion(columns, place)
 
 
 def exclusions_by_key(rows: Iterable[Exclusion]) -> dict[tuple[str, str], Exclusion]:
-    """Returns id and hash of each document to leave out, with its row; the id is empty where the hash is sufficient.
+    """Returns id and hash of each document to leave out, with its row; the id is empty where the
+    hash is sufficient.
 
     Args:
         rows: of a list.
@@ -129,14 +137,19 @@ def _columns(row: Exclusion) -> Iterator[str]:
 
 def _exclusion(columns: list[str], place: str) -> Exclusion:
     if len(columns) != len(HEADER):
-        raise FormatError(f"{plural(len(columns), 'column')}; allowed are the {len(HEADER)} of the header", at=place)
+        raise FormatError(
+            f"{plural(len(columns), 'column')}; allowed are the {len(HEADER)} of the header",
+            at=place,
+        )
     values = {
         name: re.sub(r"\\.", lambda found: _MEANT.get(found[0], found[0]), value)
         for name, value in zip(HEADER, columns, strict=True)
     }
     similarity = values.pop("similarity")
     if not _SHA256.fullmatch(values["sha256"]):
-        message = f"{values['sha256']!r} is no SHA-256, which has 64 hexadecimal digits in lower case"
+        message = (
+            f"{values['sha256']!r} is no SHA-256, which has 64 hexadecimal digits in lower case"
+        )
         raise FormatError(message, at=place)
     if values["reason"] not in REASONS:
         message = f"the reason {values['reason']!r} is not known; it is one of {', '.join(REASONS)}"

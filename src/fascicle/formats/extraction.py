@@ -1,6 +1,8 @@
-"""Texts extracted from mark-up and from packages: the characters of elements, documents made of sections, zips of XML.
+"""Texts extracted from mark-up and from packages: the characters of elements, documents made of
+sections, zips of XML.
 
-Files of Word and Excel are such zips, opened with care and read by a package of the extra ``office``.
+Files of Word and Excel are such zips, opened with care and read by a package of the extra
+``office``.
 """
 
 from __future__ import annotations
@@ -31,24 +33,37 @@ _FAULTS: Final = MappingProxyType(
         ),
     }
 )
-RAISING: Final = frozenset({"sup", "xref", "ref"})  # elements that change the level of their text, or may do so
-_REFERENCES: Final = ("bibr", "fn", "table-fn", "foot", "note")  # types of links to references and notes
+# elements that change the level of their text, or may do so
+RAISING: Final = frozenset({"sup", "xref", "ref"})
+# types of links to references and notes
+_REFERENCES: Final = ("bibr", "fn", "table-fn", "foot", "note")
 _KINDS: Final = (
     ("introduction", re.compile(r"introduc|background")),
     ("objective", re.compile(r"^(?:objectives?|aims?|purpose|goals?)\b")),
-    ("methods", re.compile(r"method|materials|experimental procedure|experimental section|patients and|study design")),
+    (
+        "methods",
+        re.compile(
+            r"method|materials|experimental procedure|experimental section|patients and"
+            r"|study design"
+        ),
+    ),
     ("results", re.compile(r"results|findings")),
     ("discussion", re.compile(r"discussion")),
     ("conclusions", re.compile(r"conclusion|concluding|summary|interpretation")),
     ("cases", re.compile(r"^cases?\b")),
     ("abbreviations", re.compile(r"abbreviation|glossary")),
     ("supplement", re.compile(r"supplement|supporting information|additional (?:file|data)")),
-    ("acknowledgements", re.compile(r"acknowledg|funding|author.{0,3} contribution|competing|conflicts? of")),
+    (
+        "acknowledgements",
+        re.compile(r"acknowledg|funding|author.{0,3} contribution|competing|conflicts? of"),
+    ),
 )
 
 
 def collapse(text: str) -> str:
-    """Replaces each run of blanks, tabs and line ends by one blank, and removes those at both ends."""
+    """Replaces each run of blanks, tabs and line ends by one blank, and removes those at both
+    ends.
+    """
     for blank in "\t\r\n":
         text = text.replace(blank, " ")
     while "  " in text:
@@ -57,7 +72,9 @@ def collapse(text: str) -> str:
 
 
 def element_text(element: Element | None) -> str:
-    """Returns the characters of an element and of all in it; super- and subscripts stay in the line."""
+    """Returns the characters of an element and of all in it; super- and subscripts stay in the
+    line.
+    """
     return "" if element is None else collapse("".join(_all(element)))
 
 
@@ -67,7 +84,8 @@ def has_text(element: Element) -> bool:
 
 
 def _all(element: Element) -> Iterator[str]:
-    if local_name(element.tag) in ("annotation", "annotation-xml"):  # of MathML: the formula again, in another language
+    # of MathML: the formula again, in another language
+    if local_name(element.tag) in ("annotation", "annotation-xml"):
         return
     yield element.text or ""
     for child in element:
@@ -76,7 +94,8 @@ def _all(element: Element) -> Iterator[str]:
 
 
 def shown_text(element: Element | None, line: Line) -> str:
-    """Returns the characters of an element as `element_text` does, without the marks of citations and notes.
+    """Returns the characters of an element as `element_text` does, without the marks of citations
+    and notes.
 
     Args:
         element: any element.
@@ -118,7 +137,11 @@ def level_in(element: Element, around: Level) -> Level:
 
 def _is_raised_alone(element: Element) -> bool:
     """True if all text of an element is raised."""
-    return len(element) > 0 and not (element.text or "").strip() and all(child.tag == "sup" for child in element)
+    return (
+        len(element) > 0
+        and not (element.text or "").strip()
+        and all(child.tag == "sup" for child in element)
+    )
 
 
 def local_name(tag: str) -> str:
@@ -127,13 +150,18 @@ def local_name(tag: str) -> str:
 
 
 def part_kind(title: str) -> str:
-    """Returns the kind of a part of an article from its title or its type; empty if it is not known."""
+    """Returns the kind of a part of an article from its title or its type; empty if it is not
+    known.
+    """
     said = title.lower().strip(" .:0123456789")
     return next((kind for kind, pattern in _KINDS if pattern.search(said)), "")
 
 
-def unread_fields(parent: Element, *, opened: Collection[str], is_read: Callable[[Element], bool]) -> Iterator[str]:
-    """Yields the names of elements with text that a reader does not read; of nested ones only the outer name.
+def unread_fields(
+    parent: Element, *, opened: Collection[str], is_read: Callable[[Element], bool]
+) -> Iterator[str]:
+    """Yields the names of elements with text that a reader does not read; of nested ones only the
+    outer name.
 
     Args:
         parent: whose children are looked at.
@@ -141,7 +169,8 @@ def unread_fields(parent: Element, *, opened: Collection[str], is_read: Callable
         is_read: whether an element is read.
     """
     for child in parent:
-        name = child.tag.rpartition(":")[2]  # as `local_name`, which would be called for every element
+        # as `local_name`, which would be called for every element
+        name = child.tag.rpartition(":")[2]
         if name in opened:
             yield from unread_fields(child, opened=opened, is_read=is_read)
         elif not is_read(child) and any(map(str.strip, child.itertext())):
@@ -149,21 +178,29 @@ def unread_fields(parent: Element, *, opened: Collection[str], is_read: Callable
 
 
 def field_note(names: Sequence[str], *, step: str) -> tuple[Event, ...]:
-    """Returns an event about fields of a citation that are neither in the text nor in ``meta``; none without fields."""
+    """Returns an event about fields of a citation that are neither in the text nor in ``meta``;
+    none without fields.
+    """
     message = f"these fields are not read: {', '.join(names)}"
     # Nearly every file has some, such as the authors, and no text or mention is lost.
-    return (Event(step=step, kind="note", code="fields-left-out", message=message),) if names else ()
+    return (
+        (Event(step=step, kind="note", code="fields-left-out", message=message),) if names else ()
+    )
 
 
 class Part(NamedTuple):
-    """A part of a text, and the section that it becomes; ``attributes`` are those of the section."""
+    """A part of a text, and the section that it becomes; ``attributes`` are those of the
+    section.
+    """
 
     name: str
     text: str
     attributes: tuple[tuple[str, str], ...] = ()
 
 
-def join_sections(parts: Iterable[tuple[str, str] | Part], *, between: str) -> tuple[str, tuple[Section, ...]]:
+def join_sections(
+    parts: Iterable[tuple[str, str] | Part], *, between: str
+) -> tuple[str, tuple[Section, ...]]:
     """Joins parts to one text, and returns it with its sections.
 
     Args:
@@ -190,29 +227,44 @@ def read_all_bytes(source: Source) -> io.BytesIO:
     if not data:
         raise FormatError("the file is empty; save it again", at=source.path, code="empty")
     if len(data) > MAX_FILE:
-        raise FormatError(f"the file has more than {MAX_FILE:,} bytes; split it", at=source.path, code="too-large")
+        raise FormatError(
+            f"the file has more than {MAX_FILE:,} bytes; split it", at=source.path, code="too-large"
+        )
     return io.BytesIO(data)
 
 
 def read_zip_package(source: Source) -> io.BytesIO:
-    """Returns the bytes of a zip of XML that declares no entities and unpacks to at most `MAX_FILE` bytes.
+    """Returns the bytes of a zip of XML that declares no entities and unpacks to at most `MAX_FILE`
+    bytes.
 
-    Names that ECMA-376 calls strict become the usual ones, which the packages that read such files know.
+    Names that ECMA-376 calls strict become the usual ones, which the packages that read such files
+    know.
 
     Raises:
         FormatError: no such zip, or one that is damaged; see also `read_all_bytes`.
     """
     content, usual = read_all_bytes(source), io.BytesIO()
     is_strict = False
-    with package_errors(source), zipfile.ZipFile(content) as package, zipfile.ZipFile(usual, "w") as rewritten:
+    with (
+        package_errors(source),
+        zipfile.ZipFile(content) as package,
+        zipfile.ZipFile(usual, "w") as rewritten,
+    ):
         if sum(one.file_size for one in package.infolist()) > MAX_FILE:
-            raise FormatError(f"the file unpacks to more than {MAX_FILE:,} bytes", at=source.path, code="too-large")
+            raise FormatError(
+                f"the file unpacks to more than {MAX_FILE:,} bytes",
+                at=source.path,
+                code="too-large",
+            )
         for name in package.namelist():
             part = package.read(name)
             refuse_entities(part, source, is_xml=name.lower().endswith((".xml", ".rels")))
             is_strict = is_strict or _STRICT.search(part) is not None
         for name in package.namelist() if is_strict else ():
-            rewritten.writestr(name, _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", package.read(name)))
+            rewritten.writestr(
+                name,
+                _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", package.read(name)),
+            )
     chosen = usual if is_strict else content
     chosen.seek(0)
     return chosen
@@ -220,12 +272,16 @@ def read_zip_package(source: Source) -> io.BytesIO:
 
 @contextmanager
 def package_errors(source: Source) -> Iterator[None]:
-    """Returns a context for the work of a package that reads a file; what it raises becomes a `FormatError`."""
+    """Returns a context for the work of a package that reads a file; what it raises becomes a
+    `FormatError`.
+    """
     try:
         yield
     except (FascicleError, ImportError, MemoryError):
         raise
     except Exception as error:
-        what, advice = _FAULTS.get(type(error).__name__, ("is damaged, or protected by a password", _AGAIN))
+        what, advice = _FAULTS.get(
+            type(error).__name__, ("is damaged, or protected by a password", _AGAIN)
+        )
         message = f"the file {what} ({type(error).__name__}: {error}); {advice}"
         raise FormatError(message, at=source.path, code="damaged") from None

@@ -1,8 +1,10 @@
-"""Reading of documents from files in any format of the table `fascicle.formats.catalogue.FORMATS`, with unique ids.
+"""Reading of documents from files in any format of the table `fascicle.formats.catalogue.FORMATS`,
+with unique ids.
 
-In a series of files in time order, such as the baseline and update files of PubMed, each document is read once: a later
-file replaces the documents that it has again, and withdraws others
-(https://www.nlm.nih.gov/databases/download/pubmed_medline.html). Few ids are kept as text, many as hashes in tables.
+In a series of files in time order, such as the baseline and update files of PubMed, each document
+is read once: a later file replaces the documents that it has again, and withdraws others
+(https://www.nlm.nih.gov/databases/download/pubmed_medline.html). Few ids are kept as text, many as
+hashes in tables.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ _FEW: Final = 2  # number of misfits that is ignored
 
 
 def note_misfits(documents: Iterable[Document]) -> Iterator[Document]:
-    """Streams the documents of one file; the last one gets an event if most mentions of the file do not fit the text.
+    """Streams the documents of one file; the last one gets an event if most mentions of the file do
+    not fit the text.
 
     From the first misfit on, each document is yielded only when the next one has been read.
 
@@ -61,7 +64,8 @@ def _verdict(mentions: int, misfits: int) -> Iterator[Event]:
     if misfits < _FEW or 2 * misfits <= mentions:
         return
     message = (
-        f"{misfits:,} of {mentions:,} mentions of the file do not fit its texts; their offsets were counted in other "
+        f"{misfits:,} of {mentions:,} mentions of the file do not fit its texts; their offsets "
+        "were counted in other "
         "texts, or in another unit"
     )
     yield make_event("most-offsets-wrong", step=STEP, message=message)
@@ -86,15 +90,16 @@ def read(
     ``meta["original-id"]``, and an event with the code ``duplicate-id`` reports it.
 
     Args:
-        paths: files, gzip or not; ``"-"`` is standard input; a folder stands for its ``*.txt`` files, but a folder, a
-            zip, or a folder inside a zip (``corpus.zip/train``) of brat files is one corpus.
+        paths: files, gzip or not; ``"-"`` is standard input; a folder stands for its ``*.txt``
+            files, but a folder, a zip, or a folder inside a zip (``corpus.zip/train``) of brat
+            files is one corpus.
         format: a name of `FORMATS`, or ``"auto"``: told by content and suffix.
         options: of the class of the format's reader; defaults by default.
-        encoding: of the files; ``"auto"`` is what a byte order mark says, else UTF-8, else Windows-1252 if the bytes of
-            a file can hardly be anything else. The report names what is not UTF-8, and so does an event of the document
-            at which it was found.
-        report: collects what is known about whole files. One whose ``aside`` keeps going sets aside the documents that
-            cannot be read, and the files; the others are given out.
+        encoding: of the files; ``"auto"`` is what a byte order mark says, else UTF-8, else
+            Windows-1252 if the bytes of a file can hardly be anything else. The report names what
+            is not UTF-8, and so does an event of the document at which it was found.
+        report: collects what is known about whole files. One whose ``aside`` keeps going sets aside
+            the documents that cannot be read, and the files; the others are given out.
 
     Returns:
         An iterator; wrong arguments are reported at once, wrong content while it runs.
@@ -125,13 +130,23 @@ def read(
 def make_sources(files: Sequence[str], *, encoding: str, report: ReadReport) -> list[Source]:
     """Makes sources from files, with the names from which document ids are made; see `read`."""
     return [
-        Source(path=path, encoding=encoding, name=name, told=partial(report.tell_encoding, path), meter=report.meter)
+        Source(
+            path=path,
+            encoding=encoding,
+            name=name,
+            told=partial(report.tell_encoding, path),
+            meter=report.meter,
+        )
         for path, name in zip(files, _names(files), strict=True)
     ]
 
 
 def stream_sources(
-    plan: Sequence[tuple[Source, Format]], options: Any, report: ReadReport, *, are_unique: bool = True
+    plan: Sequence[tuple[Source, Format]],
+    options: Any,
+    report: ReadReport,
+    *,
+    are_unique: bool = True,
 ) -> Iterator[Document]:
     """Streams the documents of sources, each read in its format; see `read`.
 
@@ -159,7 +174,8 @@ def _checked(paths: object) -> Iterator[str]:
 
 
 def unique_ids(documents: Iterable[Document], *, seen: IdSet | None = None) -> Iterator[Document]:
-    """Renames documents with an id that occurred before to ``id#2``, ``id#3`` ...; no document is left out.
+    """Renames documents with an id that occurred before to ``id#2``, ``id#3`` ...; no document is
+    left out.
 
     Args:
         documents: any number.
@@ -180,10 +196,14 @@ def rename_document(document: Document, identifier: str) -> Document:
     message = f"the id {document.id!r} was there before; this document is {identifier!r}"
     event = make_event("duplicate-id", step=STEP, message=message)
     meta = {**document.meta, ORIGINAL_ID: document.meta.get(ORIGINAL_ID, document.id)}
-    return msgspec.structs.replace(document, id=identifier, meta=meta, events=(*document.events, event))
+    return msgspec.structs.replace(
+        document, id=identifier, meta=meta, events=(*document.events, event)
+    )
 
 
-def _all(plan: Sequence[tuple[Source, Format]], options: Any, report: ReadReport) -> Iterator[Document]:
+def _all(
+    plan: Sequence[tuple[Source, Format]], options: Any, report: ReadReport
+) -> Iterator[Document]:
     for source, chosen in plan:
         report.formats[source.path] = chosen.name
         with report.aside.one():
@@ -208,8 +228,13 @@ def _of_one(source: Source, reader: Reader, options: Any, report: ReadReport) ->
         raise
     withdraws = source.path in report.deleted
     if not found and not reader.may_be_empty and not withdraws and report.aside.count == before:
-        where, name = " that the options ask for" if options is not None else "", report.formats[source.path]
-        message = f"{source.path} is empty: it holds no document{where}; give a file in the format {name}"
+        where, name = (
+            " that the options ask for" if options is not None else "",
+            report.formats[source.path],
+        )
+        message = (
+            f"{source.path} is empty: it holds no document{where}; give a file in the format {name}"
+        )
         raise InputError(message, file=source.path, code="empty")
 
 
@@ -220,7 +245,9 @@ def _observed(documents: Iterator[Document], report: ReadReport) -> Iterator[Doc
 
 
 def _names(files: Sequence[str]) -> list[str]:
-    """Returns the names from which document ids are made; with the folder where several files have the same name."""
+    """Returns the names from which document ids are made; with the folder where several files have
+    the same name.
+    """
     stems = [stem(file) for file in files]
     count = Counter(stems)
     return [
@@ -241,9 +268,9 @@ def latest(
 ) -> Iterator[Document]:
     """Streams each document in its latest state, in the order of the files.
 
-    Of several versions of a citation in one file the highest is used, and of equal ones the last. A document that a
-    file withdraws is left out, unless a later file has it again. The files are read twice, and memory holds the ids of
-    all documents.
+    Of several versions of a citation in one file the highest is used, and of equal ones the last. A
+    document that a file withdraws is left out, unless a later file has it again. The files are read
+    twice, and memory holds the ids of all documents.
 
     Args:
         paths: of files, the oldest first.
@@ -266,7 +293,12 @@ def latest(
                 yield found
 
 
-def _latest_places(paths: Sequence[str | Path], *, format: str, report: ReadReport) -> dict[str, tuple[int, int]]:  # noqa: A002
+def _latest_places(
+    paths: Sequence[str | Path],
+    *,
+    format: str,  # noqa: A002
+    report: ReadReport,
+) -> dict[str, tuple[int, int]]:
     """Returns the number of the file, and the place in it, of the latest state of each id."""
     places: dict[str, tuple[int, int]] = {}
     for number, path in enumerate(paths):
@@ -286,7 +318,9 @@ def _latest_places(paths: Sequence[str | Path], *, format: str, report: ReadRepo
 
 
 def _like(report: ReadReport) -> ReadReport:
-    """Returns an empty report with the same error handling as another one, and without messages to users."""
+    """Returns an empty report with the same error handling as another one, and without messages to
+    users.
+    """
     own = ReadReport()
     own.aside.keep_going = report.aside.keep_going
     return own
@@ -308,7 +342,9 @@ def _as_named(document: Document) -> Document:
         return document
     meta = {key: value for key, value in document.meta.items() if key != ORIGINAL_ID}
     events = tuple(event for event in document.events if event.code != _AGAIN)
-    return msgspec.structs.replace(document, id=document.meta[ORIGINAL_ID], meta=meta, events=events)
+    return msgspec.structs.replace(
+        document, id=document.meta[ORIGINAL_ID], meta=meta, events=events
+    )
 
 
 _FEW_IDS: Final = 1 << 16  # ids that are stored as text
@@ -318,10 +354,11 @@ _HALVES: Final = struct.Struct("<QQ")
 
 
 class IdSet:
-    """Set of ids with 21 to 32 bytes per id if there are many; a Python set takes about 110 for PMIDs.
+    """Set of ids with 21 to 32 bytes per id if there are many; a Python set takes about 110 for
+    PMIDs.
 
-    If there are many, ids with the same hash of 128 bits count as equal; among 38 million ids this happens with a
-    probability of 2 in 10^24 (birthday bound, n^2 / 2^129).
+    If there are many, ids with the same hash of 128 bits count as equal; among 38 million ids this
+    happens with a probability of 2 in 10^24 (birthday bound, n^2 / 2^129).
     """
 
     def __init__(self, *, few: int = _FEW_IDS) -> None:
@@ -352,13 +389,17 @@ class IdSet:
         return True
 
     def _note(self, identifier: str) -> bool:
-        digest = blake2b(identifier.encode("utf-8", "surrogatepass"), digest_size=_HALVES.size).digest()
+        digest = blake2b(
+            identifier.encode("utf-8", "surrogatepass"), digest_size=_HALVES.size
+        ).digest()
         pair: tuple[int, int] = _HALVES.unpack(digest)
         return self._tables[pair[0] % _TABLES].add(*pair)
 
 
 class _Table:
-    """Hash table of pairs of numbers in an array, with open addressing: at the place of the hash or the next free."""
+    """Hash table of pairs of numbers in an array, with open addressing: at the place of the hash or
+    the next free.
+    """
 
     def __init__(self) -> None:
         self._cells = array("Q", bytes(_HALVES.size * _FIRST))

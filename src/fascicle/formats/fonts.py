@@ -1,4 +1,6 @@
-"""Fonts whose letters stand for others: Symbol for Greek letters and signs, and fonts of pictures."""
+"""Fonts whose letters stand for others: Symbol for Greek letters and signs, and fonts of
+pictures.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ UNKNOWN: Final = "\ufffd"
 _SYMBOLS: Final[Mapping[int, str]] = dict(
     zip(
         (*range(0x20, 0x7F), *range(0xA0, 0xFF)),
-        " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼"
+        " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ"
+        "[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼"
         "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…⏐⎯↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊〈®©™∑⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪\ufffd〉∫⌠⎮⌡⎞⎟⎠⎤⎥⎦⎫⎬⎭",
         strict=True,
     )
@@ -20,7 +23,8 @@ _PICTURES: Final = re.compile(r"wingdings|webdings|dingbats|marlett", re.I)  # f
 
 
 def shown_sign(font: str, place: int) -> str:
-    """Returns the character that a font shows; `UNKNOWN` for a picture, or a character of a font alone.
+    """Returns the character that a font shows; `UNKNOWN` for a picture, or a character of a font
+    alone.
 
     Args:
         font: its name.

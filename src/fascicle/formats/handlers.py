@@ -1,4 +1,5 @@
-"""Interface between a format module and the catalogue: how files of the format are read and written.
+"""Interface between a format module and the catalogue: how files of the format are read and
+written.
 
 Also plug-in readers and writers (`fascicle.core.contracts.Reader` and ``Writer``), with checks.
 """
@@ -22,7 +23,14 @@ from fascicle.core.files.source import STDIN, Source
 from fascicle.core.mention import are_tuples
 from fascicle.core.wording import shorten
 from fascicle.errors import FascicleError, InputError, PluginError, UsageError
-from fascicle.formats.losses import EVERYTHING, LENIENT, HeldFields, Item, LossPolicy, representable_part
+from fascicle.formats.losses import (
+    EVERYTHING,
+    LENIENT,
+    HeldFields,
+    Item,
+    LossPolicy,
+    representable_part,
+)
 from fascicle.formats.report import ReadReport, WriteReport
 
 Encode = Callable[[Any, WriteReport], Any]
@@ -30,7 +38,8 @@ WriteOne = Callable[[Any], object]
 TEXT: Final = ".txt"
 ANNOTATIONS: Final = (".ann", ".a1", ".a2")  # of brat
 SUFFIXES: Final = (TEXT, *ANNOTATIONS)
-EXTRACTED: Final = MappingProxyType({"text": "extracted"})  # `Document.meta` of a text that no file holds
+# `Document.meta` of a text that no file holds
+EXTRACTED: Final = MappingProxyType({"text": "extracted"})
 _NOT_IN_NAMES: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _MARK: Final = "\ufeff"
 
@@ -46,13 +55,13 @@ def write_each(
 ) -> None:
     """Writes documents one by one.
 
-    Nothing of a document is written before all of it is encoded. A document that cannot be encoded is set aside if the
-    report allows it; errors of reading the documents are never caught here.
+    Nothing of a document is written before all of it is encoded. A document that cannot be encoded
+    is set aside if the report allows it; errors of reading the documents are never caught here.
 
     Args:
         documents: may be a stream; predictions are written in the same way.
-        encode: makes what is written of one document; counts losses in the report that it is given, and corrects the
-            number of mentions there if it leaves out some.
+        encode: makes what is written of one document; counts losses in the report that it is given,
+            and corrects the number of mentions there if it leaves out some.
         put: writes that.
         holds: what the format holds; the rest is counted.
         report: receives the counts of the documents that are written.
@@ -74,7 +83,9 @@ def write_each(
             report.add(part)
 
 
-def check_name(value: str, *, what: str, forbidden: str = "", trimmed: bool = True, advice: str = "rename it") -> str:
+def check_name(
+    value: str, *, what: str, forbidden: str = "", trimmed: bool = True, advice: str = "rename it"
+) -> str:
     """Returns an id or a type unchanged; raises an error if a line cannot hold it.
 
     Args:
@@ -85,16 +96,18 @@ def check_name(value: str, *, what: str, forbidden: str = "", trimmed: bool = Tr
         advice: what to do.
 
     Raises:
-        InputError: it is empty, has blanks at its ends (where that matters), begins with U+FEFF (which readers take for
-            a byte order mark), or holds what it may not hold.
+        InputError: it is empty, has blanks at its ends (where that matters), begins with U+FEFF
+            (which readers take for a byte order mark), or holds what it may not hold.
     """
     bad = _NOT_IN_NAMES.search(value) or any(sign in value for sign in forbidden)
     if bad or not value or value.startswith(_MARK) or (trimmed and value != value.strip()):
         signs = "".join(f", {sign!r}" for sign in forbidden)
         blanks = ", nor begin or end with a blank" if trimmed else ""
         raise InputError(
-            f"{what} {shorten(repr(value), most=100)} cannot be written in this format: it may not be empty, hold "
-            f"TAB, line breaks or other control characters{signs}, begin with U+FEFF{blanks}; {advice}"
+            f"{what} {shorten(repr(value), most=100)} cannot be written in this format: it may "
+            "not be empty, hold "
+            f"TAB, line breaks or other control characters{signs}, begin with U+FEFF{blanks}; "
+            f"{advice}"
         )
     return value
 
@@ -104,7 +117,8 @@ def _encoded(document: Item, encode: Encode, part: WriteReport) -> Any:
         return encode(document, part)
     except UnicodeEncodeError as error:
         raise InputError(
-            f"document {document.id!r} holds {error.object[error.start : error.end]!r}, half of a character, in its id "
+            f"document {document.id!r} holds {error.object[error.start : error.end]!r}, half of "
+            "a character, in its id "
             "or its annotation, which no file can hold; repair the source"
         ) from None
 
@@ -125,9 +139,16 @@ class Reader(msgspec.Struct, frozen=True, kw_only=True):
 
 @contextmanager
 def open_frame(
-    stream: BinaryIO, encode: Encode, *, head: bytes = b"", first: bytes = b"", between: bytes = b"", tail: bytes = b""
+    stream: BinaryIO,
+    encode: Encode,
+    *,
+    head: bytes = b"",
+    first: bytes = b"",
+    between: bytes = b"",
+    tail: bytes = b"",
 ) -> Iterator[WriteOne]:
-    """Yields the function that writes one document into a file, with what stands around the documents.
+    """Yields the function that writes one document into a file, with what stands around the
+    documents.
 
     Args:
         stream: of the file.
@@ -161,13 +182,16 @@ class Writer(msgspec.Struct, frozen=True, kw_only=True):
         holds: fields of a document that the files hold.
         encoder: takes options, and returns the function that encodes one document.
         options: class of the options, if there are any.
-        into: opens a stream for what that function, its second argument, makes; bytes are written as they are by
-            default.
-        into_folder: the same for an empty folder, for a format of several files; ``into`` then writes a zip.
+        into: opens a stream for what that function, its second argument, makes; bytes are written
+            as they are by default.
+        into_folder: the same for an empty folder, for a format of several files; ``into`` then
+            writes a zip.
         check: raises early an error if a path cannot be written.
         prepare: adds to a document what the format needs and the document lacks.
-        grows: whether a later run can append to a file, because documents need no separator or closing part.
-        by_id: whether only the id says which mentions belong together, so that no two documents may have the same.
+        grows: whether a later run can append to a file, because documents need no separator or
+            closing part.
+        by_id: whether only the id says which mentions belong together, so that no two documents may
+            have the same.
     """
 
     holds: HeldFields
@@ -199,9 +223,11 @@ def check_options(options: Any, allowed: type[Any] | None, name: str) -> None:
 
 
 def file_text(document: Document, report: WriteReport) -> tuple[str, bytes]:
-    """Returns the text of a document with a blank for each NUL, which is counted, and the content of its text file.
+    """Returns the text of a document with a blank for each NUL, which is counted, and the content
+    of its text file.
 
-    A text that begins with U+FEFF gets another one in front there, since readers take the first for a byte order mark.
+    A text that begins with U+FEFF gets another one in front there, since readers take the first for
+    a byte order mark.
     """
     text = document.text.replace("\0", " ")
     if nul := document.text.count("\0"):
@@ -216,7 +242,8 @@ def _is_passage(section: Section) -> bool:
 def separate_sections(
     document: Document, report: WriteReport, *, fits: Callable[[Section], bool] = _is_passage
 ) -> list[Section]:
-    """Returns the sections that a file can hold, in order and without overlap; counts the others as losses.
+    """Returns the sections that a file can hold, in order and without overlap; counts the others as
+    losses.
 
     Args:
         document: whose sections they are.
@@ -224,7 +251,9 @@ def separate_sections(
         fits: true for a section that the file can hold; by default one with a name and a text.
     """
     kept: list[Section] = []
-    for section in sorted(set(document.sections or ()), key=lambda one: (one.start, one.end > one.start, -one.end)):
+    for section in sorted(
+        set(document.sections or ()), key=lambda one: (one.start, one.end > one.start, -one.end)
+    ):
         if fits(section) and section.start >= (kept[-1].end if kept else 0):
             kept.append(section)
     if lost := len(document.sections or ()) - len(kept):
@@ -233,11 +262,15 @@ def separate_sections(
 
 
 def reader_of(reader: contracts.Reader, *, name: str) -> Reader:
-    """Returns the reader of a format from an object that meets the protocol; ``name`` is the name of the format."""
+    """Returns the reader of a format from an object that meets the protocol; ``name`` is the
+    name of the format.
+    """
     return Reader(read=partial(_read, reader, name))
 
 
-def _read(reader: contracts.Reader, name: str, source: Source, options: Any, report: ReadReport) -> Iterator[Document]:
+def _read(
+    reader: contracts.Reader, name: str, source: Source, options: Any, report: ReadReport
+) -> Iterator[Document]:
     """Streams the documents of a file; errors that the reader yields are counted as set aside.
 
     Raises:
@@ -253,7 +286,8 @@ def _read(reader: contracts.Reader, name: str, source: Source, options: Any, rep
                 report.aside.add(found if found.file else _placed(found, source.path))
             else:
                 _refuse(
-                    f"gave {_kind(found)} in place of a Document; yield Documents, and an InputError for what cannot "
+                    f"gave {_kind(found)} in place of a Document; yield Documents, and an "
+                    "InputError for what cannot "
                     "be read",
                     name,
                 )
@@ -272,7 +306,9 @@ def _read(reader: contracts.Reader, name: str, source: Source, options: Any, rep
 
 
 def _placed(error: InputError, path: str) -> InputError:
-    """Returns the error with the file in its attribute and in its message, which the reader may omit."""
+    """Returns the error with the file in its attribute and in its message, which the reader may
+    omit.
+    """
     placed = error if path in str(error) else error.saying(f"{path}: {error}")
     placed.file = path
     return placed
@@ -284,7 +320,11 @@ def _check_document(document: Document, name: str) -> None:
             _refuse(f"gave a Document with {_kind(value)} as its {what}; make it a str", name)
     for mention in document.mentions:
         if not are_tuples(mention.spans):
-            _refuse(f"gave a mention with the spans {mention.spans!r}; make them a tuple of tuples (start, end)", name)
+            _refuse(
+                f"gave a mention with the spans {mention.spans!r}; make them a tuple of tuples "
+                "(start, end)",
+                name,
+            )
 
 
 def _refuse(what: str, name: str) -> NoReturn:
@@ -308,7 +348,8 @@ def writer_of(writer: contracts.Writer, *, name: str) -> Writer:
     fields = frozenset(writer.holds)
     if unknown := fields - EVERYTHING:
         raise PluginError(
-            f"the writer {name!r} has {min(unknown)!r} in holds, which is not a field of a document; the fields are "
+            f"the writer {name!r} has {min(unknown)!r} in holds, which is not a field of a "
+            "document; the fields are "
             f"{', '.join(sorted(EVERYTHING))}",
             key=name,
         )
@@ -326,10 +367,15 @@ def _encode(writer: contracts.Writer, name: str, document: Document, report: Wri
     except FascicleError:
         raise
     except Exception as error:
-        message = f"document {document.id!r} cannot be written by the writer {name!r} ({type(error).__name__}: {error})"
+        message = (
+            f"document {document.id!r} cannot be written by the writer {name!r} "
+            f"({type(error).__name__}: {error})"
+        )
         raise InputError(message, key=document.id) from error
     if not isinstance(content, bytes):
         raise PluginError(
-            f"the writer {name!r} gave {_kind(content)} in place of bytes; encode the text, as with .encode()", key=name
+            f"the writer {name!r} gave {_kind(content)} in place of bytes; encode the text, as "
+            "with .encode()",
+            key=name,
         )
     return content

@@ -1,7 +1,9 @@
-"""WebAnno TSV 3, as WebAnno and INCEpTION export it, and UIMA CAS in XMI or JSON, as INCEpTION exports it.
+"""WebAnno TSV 3, as WebAnno and INCEpTION export it, and UIMA CAS in XMI or JSON, as INCEpTION
+exports it.
 
-A file of WebAnno is a document with layers of annotation; the format is in appendix A of the guide of WebAnno
-(https://webanno.github.io/webanno/releases/3.6.7/docs/user-guide.html). Its offsets count UTF-16 units.
+A file of WebAnno is a document with layers of annotation; the format is in appendix A of the guide
+of WebAnno (https://webanno.github.io/webanno/releases/3.6.7/docs/user-guide.html). Its offsets
+count UTF-16 units.
 
 A CAS needs the package dkpro-cassis (extra ``cas``), which counts offsets in code points.
 """
@@ -39,7 +41,8 @@ _OTHERS: Final = (
     "org.dkpro.core.api.",
     "uima.",
 )
-_REFINING: Final = ("value", "label", "class", "type", "category", "kind")  # features that say what a mention is
+# features that say what a mention is
+_REFINING: Final = ("value", "label", "class", "type", "category", "kind")
 _NOT_A_TYPE: Final = re.compile(r"true|false|[-+]?[\d.,]+", re.IGNORECASE)
 _SLOTS: Final = "ROLE_"  # a column of roles; the next one has the annotations in these roles
 _TEXT: Final = "#Text="
@@ -57,9 +60,10 @@ class InceptionOptions:
     """Options for reading WebAnno TSV and CAS.
 
     Attributes:
-        layer: name of the only layer that is read, in full or behind its last dot; by default the named entities and
-            the layers that a project defines.
-        type: feature with the type of a mention; without a value, the type is the name of the layer.
+        layer: name of the only layer that is read, in full or behind its last dot; by default the
+            named entities and the layers that a project defines.
+        type: feature with the type of a mention; without a value, the type is the name of the
+            layer.
     """
 
     layer: str = ""
@@ -74,11 +78,15 @@ class InceptionOptions:
         """
         given = dict(fields)
         if unknown := sorted(given.keys() - {"layer", "type"}):
-            raise UsageError(f"files of INCEpTION have no part {unknown[0]!r}; choose layer or type")
+            raise UsageError(
+                f"files of INCEpTION have no part {unknown[0]!r}; choose layer or type"
+            )
         return cls(**given)
 
     def takes(self, layer: str) -> bool:
-        """True if a layer has mentions; by default no layer of words or grammar, or of what the program keeps."""
+        """True if a layer has mentions; by default no layer of words or grammar, or of what the
+        program keeps.
+        """
         if self.layer:
             return self.layer in (layer, _name_of(layer))
         return _ENTITIES in layer or not layer.startswith(_OTHERS)
@@ -87,7 +95,11 @@ class InceptionOptions:
         """Returns the feature of an annotation that is its type; empty if that is the layer."""
         if self.type:
             return self.type * (self.type in facts)
-        usable = (key for key in _REFINING if key in facts and (is_entity or not _NOT_A_TYPE.fullmatch(facts[key])))
+        usable = (
+            key
+            for key in _REFINING
+            if key in facts and (is_entity or not _NOT_A_TYPE.fullmatch(facts[key]))
+        )
         return next(usable, "")
 
     def check(self, layers: Mapping[str, Collection[str]]) -> list[Event]:
@@ -98,11 +110,22 @@ class InceptionOptions:
         """
         taken = {name: features for name, features in layers.items() if self.takes(name)}
         wrong = f"the layer {self.layer!r}" if self.layer and not taken else ""
-        if not wrong and self.type and not any(self.type in features for features in taken.values()):
+        if (
+            not wrong
+            and self.type
+            and not any(self.type in features for features in taken.values())
+        ):
             wrong = f"the feature {self.type!r}"
-        has = ", ".join(sorted({one for features in taken.values() for one in features} or set(map(_name_of, layers))))
+        has = ", ".join(
+            sorted(
+                {one for features in taken.values() for one in features}
+                or set(map(_name_of, layers))
+            )
+        )
         message = f"the file has no annotation with {wrong}; it has {has or 'no layers'}"
-        return [Event(step=_STEP, kind="note", code="layer-absent", message=message)] if wrong else []
+        return (
+            [Event(step=_STEP, kind="note", code="layer-absent", message=message)] if wrong else []
+        )
 
 
 @dataclass(kw_only=True)
@@ -110,14 +133,16 @@ class _Found:
     """What a file says of its document; the offsets are those of the file."""
 
     options: InceptionOptions
-    layers: list[tuple[str, str, list[str]]] = field(default_factory=list)  # kind, name and features
+    # kind, name and features
+    layers: list[tuple[str, str, list[str]]] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)  # of the sentence that begins
     text: bytearray = field(default_factory=bytearray)
     words: list[Span] = field(default_factory=list)
     sentences: list[Span] = field(default_factory=list)
     mentions: dict[tuple[str, int], tuple[Span, dict[str, str]]] = field(default_factory=dict)
     other: Counter[str] = field(default_factory=Counter)  # what is not read
-    numbers: Iterator[int] = field(default_factory=lambda: count(1_000_000_000))  # of annotations without one
+    # of annotations without one
+    numbers: Iterator[int] = field(default_factory=lambda: count(1_000_000_000))
 
     def begin(self, start: int, token: str) -> None:
         """Adds the text of a sentence, whose first token stands at an offset."""
@@ -125,8 +150,12 @@ class _Found:
         start -= len(text[: text.index(token)].encode("utf-16-le")) // 2
         gap = start - len(self.text) // 2
         if gap < 0 or gap > 10_000 or start > MAX_RECORD:
-            raise ValueError("a sentence does not begin behind the sentence before it, or too far behind")
-        self.text += ("\n" if gap == 1 else " " * gap).encode("utf-16-le") + text.encode("utf-16-le")
+            raise ValueError(
+                "a sentence does not begin behind the sentence before it, or too far behind"
+            )
+        self.text += ("\n" if gap == 1 else " " * gap).encode("utf-16-le") + text.encode(
+            "utf-16-le"
+        )
         self.sentences.append((start, len(self.text) // 2))
         self.lines.clear()
 
@@ -140,7 +169,9 @@ class _Found:
             ]
             at += len(features)
             for values in zip_longest(*columns, fillvalue="_"):
-                if all(value == "_" for value in values) or (kind != "CH" and not self.options.takes(name)):
+                if all(value == "_" for value in values) or (
+                    kind != "CH" and not self.options.takes(name)
+                ):
                     continue
                 if kind == "SP":
                     self._add(name, features, place, values)
@@ -151,12 +182,24 @@ class _Found:
         """Adds an annotation, or a further token of one; its slots are counted once."""
         roles = {at for at, feature in enumerate(features) if feature.startswith(_SLOTS)}
         targets = {at + 1 for at in roles}
-        stated = {at: one for at, value in enumerate(values) if at not in targets and (one := _VALUE.match(value))}
+        stated = {
+            at: one
+            for at, value in enumerate(values)
+            if at not in targets and (one := _VALUE.match(value))
+        }
         number = next((int(one[2]) for one in stated.values() if one[2]), 0) or next(self.numbers)
         if (layer, number) not in self.mentions:
-            fillers = [value for at, value in enumerate(values) if at in targets and value not in ("_", "*")]
+            fillers = [
+                value
+                for at, value in enumerate(values)
+                if at in targets and value not in ("_", "*")
+            ]
             self.other[_OTHER["RL"]] += sum(value.count(";") + 1 for value in fillers)
-        facts = {features[at]: one[1] for at, one in stated.items() if at not in roles and one[1] not in ("_", "*", "")}
+        facts = {
+            features[at]: one[1]
+            for at, one in stated.items()
+            if at not in roles and one[1] not in ("_", "*", "")
+        }
         (start, end), facts = self.mentions.get((layer, number), (place, facts))
         self.mentions[layer, number] = (min(start, place[0]), max(end, place[1])), facts
 
@@ -164,9 +207,10 @@ class _Found:
 def read(source: Source, options: InceptionOptions, report: ReadReport) -> Iterator[Document]:
     """Yields the one document of a file; its id is the name of the file.
 
-    Mentions are the named entities, and the annotations of layers that a project defines. The type is the value of an
-    entity, or of a feature such as ``label`` (then the attribute ``layer`` has the name of the layer), else the name
-    of the layer; other features are attributes. The fillers of slots are counted as relations.
+    Mentions are the named entities, and the annotations of layers that a project defines. The type
+    is the value of an entity, or of a feature such as ``label`` (then the attribute ``layer`` has
+    the name of the layer), else the name of the layer; other features are attributes. The fillers
+    of slots are counted as relations.
 
     Args:
         source: the file.
@@ -220,14 +264,21 @@ def _document(source: Source, found: _Found) -> Document:
         _add_mention(collector, layer, moved(span), facts=stated, options=found.options)
     sentences, words = (tuple(map(moved, spans)) for spans in (found.sentences, found.words))
     trimmed = ((start, end, text[start:end]) for start, end in sentences)
-    sentences = tuple((end - len(one.lstrip()), start + len(one.rstrip())) for start, end, one in trimmed)
+    sentences = tuple(
+        (end - len(one.lstrip()), start + len(one.rstrip())) for start, end, one in trimmed
+    )
     layers = {name: features for _, name, features in found.layers}
     said = [*_left_out(found.other, _STEP), *found.options.check(layers)]
-    return collector.document(source.name, at=source.path, sentences=sentences, words=words, events=said)
+    return collector.document(
+        source.name, at=source.path, sentences=sentences, words=words, events=said
+    )
 
 
 def _left_out(counts: Counter[str], step: str) -> list[Event]:
-    return [make_event(code, step=step, message=f"not read: {count:,}") for code, count in sorted((+counts).items())]
+    return [
+        make_event(code, step=step, message=f"not read: {count:,}")
+        for code, count in sorted((+counts).items())
+    ]
 
 
 def _name_of(layer: str) -> str:
@@ -235,7 +286,12 @@ def _name_of(layer: str) -> str:
 
 
 def _add_mention(
-    collector: MentionCollector, layer: str, span: Span, *, facts: dict[str, str], options: InceptionOptions
+    collector: MentionCollector,
+    layer: str,
+    span: Span,
+    *,
+    facts: dict[str, str],
+    options: InceptionOptions,
 ) -> None:
     """Adds an annotation of a layer, which is its type unless a feature refines it, see `read`."""
     name = _name_of(layer)
@@ -243,7 +299,9 @@ def _add_mention(
     links = (parse_link(facts.pop("identifier")),) if is_entity and "identifier" in facts else ()
     kind = facts.pop(options.refining(facts, is_entity=is_entity), "")
     of_layer = {"layer": name} if kind and not is_entity else {}
-    collector.add((span,), kind or name, links=links, attributes=tuple({**of_layer, **facts}.items()))
+    collector.add(
+        (span,), kind or name, links=links, attributes=tuple({**of_layer, **facts}.items())
+    )
 
 
 def _plain(text: str) -> str:
@@ -261,7 +319,8 @@ _PLACE: Final = ("begin", "end", "sofa")
 
 
 def _read_cas(source: Source, options: InceptionOptions, report: ReadReport) -> Iterator[Document]:
-    """Yields a document for each view with a text; its id is the title that it states, else the name of the file.
+    """Yields a document for each view with a text; its id is the title that it states, else the
+    name of the file.
 
     The id of a further view ends with ``#`` and its name. Mentions are those of `read`.
 
@@ -285,7 +344,9 @@ def _read_cas(source: Source, options: InceptionOptions, report: ReadReport) -> 
             title = title or made.id
             if silent and not number:
                 message = f"views without a text are not read: {', '.join(silent)}"
-                made = made.with_events(make_event("parts-left-out", step=_CAS_STEP, message=message))
+                made = made.with_events(
+                    make_event("parts-left-out", step=_CAS_STEP, message=message)
+                )
             yield made.having(id=f"{title}#{view.sofa.sofaID}") if number else made
 
 
@@ -306,16 +367,23 @@ def _of_view(cas: Any, identifier: str, options: InceptionOptions) -> Document:
         elif options.takes(layer):
             stated = {name: getattr(one, name) for name in names if name not in _PLACE}
             facts = {name: text for name, value in stated.items() if (text := _fact(value))}
-            other[_OTHER["RL"]] += sum(_fillers(value) for name, value in stated.items() if name not in facts)
+            other[_OTHER["RL"]] += sum(
+                _fillers(value) for name, value in stated.items() if name not in facts
+            )
             _add_mention(collector, layer, (one.begin, one.end), facts=facts, options=options)
     words, sentences = (_in_text(found, cas.sofa_string or "") for found in ranges.values())
-    layers = {one.name: [feature.name for feature in one.all_features] for one in cas.typesystem.get_types()}
+    layers = {
+        one.name: [feature.name for feature in one.all_features]
+        for one in cas.typesystem.get_types()
+    }
     events = [*_left_out(other, _CAS_STEP), *options.check(layers)]
     return collector.document(identifier, words=words, sentences=sentences, events=events)
 
 
 def _fact(value: object) -> str:
-    """Returns the value of a feature as text, as WebAnno TSV has it; empty for none, and for other annotations."""
+    """Returns the value of a feature as text, as WebAnno TSV has it; empty for none, and for
+    other annotations.
+    """
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str | int | float):
@@ -331,7 +399,9 @@ def _fillers(value: object) -> int:
 
 
 def _in_text(found: set[Span], text: str) -> tuple[Span, ...] | None:
-    """Returns the ranges of words or sentences in order; ``None`` without any, or if they overlap."""
+    """Returns the ranges of words or sentences in order; ``None`` without any, or if they
+    overlap.
+    """
     try:
         check_ranges(ordered := sorted(found), length=len(text), name="the word or sentence")
     except ValueError:
@@ -347,7 +417,10 @@ def _cas(source: Source) -> Any:
     refuse_entities(content.getvalue(), source)
     beside = Path(source.path).with_name(_TYPES)
     if not beside.is_file():
-        raise FormatError(f"XMI needs the file {_TYPES} of its export in the same folder; put it there", at=source.path)
+        raise FormatError(
+            f"XMI needs the file {_TYPES} of its export in the same folder; put it there",
+            at=source.path,
+        )
     refuse_entities(beside.read_bytes(), source)
     return cassis.load_cas_from_xmi(content, typesystem=cassis.load_typesystem(beside))
 
@@ -357,7 +430,9 @@ def _load_json(content: BytesIO) -> Any:
     from cassis.json import CasJsonDeserializer  # type: ignore[import-untyped,unused-ignore]
 
     class Deserializer(CasJsonDeserializer):  # type: ignore[misc,unused-ignore]
-        """That of the package, whose version 0.12 makes each further view twice, which it then refuses."""
+        """That of the package, whose version 0.12 makes each further view twice, which it then
+        refuses.
+        """
 
         def _get_or_create_view(self, cas: Any, view_name: str, *more: Any) -> Any:
             if any(view.sofa.sofaID == view_name for view in cas.views[1:]):

@@ -1,7 +1,8 @@
-"""Writers for INCEpTION: WebAnno TSV 3.3, and UIMA CAS in JSON with its types; a file is one document.
+"""Writers for INCEpTION: WebAnno TSV 3.3, and UIMA CAS in JSON with its types; a file is one
+document.
 
-Mentions are named entities: their type is the value, and their first link is the identifier. Offsets count UTF-16
-units. The forms are those that `fascicle.formats.inception` reads.
+Mentions are named entities: their type is the value, and their first link is the identifier.
+Offsets count UTF-16 units. The forms are those that `fascicle.formats.inception` reads.
 """
 
 from __future__ import annotations
@@ -37,16 +38,23 @@ _WORD: Final = re.compile(r"\S+")
 
 
 def _encode_tsv(document: Document, report: WriteReport) -> bytes:
-    """Encodes one document as lines: a row for each token, and one for a part of a token that a mention covers."""
+    """Encodes one document as lines: a row for each token, and one for a part of a token that a
+    mention covers.
+    """
     text = document.text.replace("\0", " ")
     if nul := document.text.count("\0"):
         report.lose("nul", document, count=nul)
     tokens = _tokens(document, text)
-    for code, is_lost in (("empty-documents", not tokens), ("words", tuple(tokens) != (document.words or ()))):
+    for code, is_lost in (
+        ("empty-documents", not tokens),
+        ("words", tuple(tokens) != (document.words or ())),
+    ):
         if is_lost and (code != "words" or document.words):
             report.lose(code, document)
     blocks = list(_blocks(document, tokens))
-    if document.sentences and document.sentences != tuple((one[0][0], one[-1][1]) for one in blocks):
+    if document.sentences and document.sentences != tuple(
+        (one[0][0], one[-1][1]) for one in blocks
+    ):
         report.lose("sentences", document)
     cells = _cells(document, tokens, report)
     starts = [0, *(block[0][0] for block in blocks[1:]), len(text)]
@@ -58,9 +66,13 @@ def _encode_tsv(document: Document, report: WriteReport) -> bytes:
         for at, token in enumerate(block, 1):
             own = {token: [("_", "_")], **cells.get(token, {})}
             for nth, part in enumerate(sorted(own, key=lambda part: (part != token, part))):
-                place = f"{number + 1}-{at}{f'.{nth}' * bool(nth)}\t{units[part[0]]}-{units[part[1]]}"
+                place = (
+                    f"{number + 1}-{at}{f'.{nth}' * bool(nth)}\t{units[part[0]]}-{units[part[1]]}"
+                )
                 values = ["|".join(column) for column in zip(*own[part], strict=True)]
-                made.append("\t".join((place, _IN_TEXT.sub(_escape, text[slice(*part)]), *values, "\n")))
+                made.append(
+                    "\t".join((place, _IN_TEXT.sub(_escape, text[slice(*part)]), *values, "\n"))
+                )
         made.append("\n")
     return "".join(made).encode()
 
@@ -85,25 +97,38 @@ def _blocks(document: Document, tokens: Sequence[Span]) -> Iterator[list[Span]]:
 def _cells(
     document: Document, tokens: Sequence[Span], report: WriteReport
 ) -> dict[Span, dict[Span, list[tuple[str, str]]]]:
-    """Returns for each token its parts that mentions cover, the whole token among them, with their cells."""
+    """Returns for each token its parts that mentions cover, the whole token among them, with
+    their cells.
+    """
     found: defaultdict[Span, dict[Span, list[tuple[str, str]]]] = defaultdict(dict)
     ends, report.mentions = [end for _, end in tokens], 0
     for number, mention in enumerate(document.mentions, 1):
-        own = [token for token in tokens[bisect_right(ends, mention.start) :] if token[0] < mention.end]
+        own = [
+            token for token in tokens[bisect_right(ends, mention.start) :] if token[0] < mention.end
+        ]
         parts = [(max(start, mention.start), min(end, mention.end)) for start, end in own]
         if not parts or (parts[0][0], parts[-1][1]) != mention.spans[0]:
             report.lose("not-on-words", document, mention)
             continue
         report.mentions += 1
-        identifier, kind = (_IN_VALUES.sub(_escape, one) for one in (_concept(mention, document, report), mention.type))
+        identifier, kind = (
+            _IN_VALUES.sub(_escape, one)
+            for one in (_concept(mention, document, report), mention.type)
+        )
         for token, part in zip(own, parts, strict=True):
-            found[token].setdefault(part, []).append((f"{identifier or '*'}[{number}]", f"{kind}[{number}]"))
+            found[token].setdefault(part, []).append(
+                (f"{identifier or '*'}[{number}]", f"{kind}[{number}]")
+            )
     return found
 
 
 def _concept(mention: Mention, document: Document, report: WriteReport) -> str:
-    check_name(mention.type, what=f"the type of a mention of document {document.id!r},", trimmed=False)
-    concept = next((one for one in map(link_text, mention.links) if one and not _CONTROLS.search(one)), "")
+    check_name(
+        mention.type, what=f"the type of a mention of document {document.id!r},", trimmed=False
+    )
+    concept = next(
+        (one for one in map(link_text, mention.links) if one and not _CONTROLS.search(one)), ""
+    )
     count_links(mention, [parse_link(concept)] if concept else [], document, report)
     return concept
 
@@ -131,8 +156,16 @@ def _encode_cas(document: Document, report: WriteReport) -> bytes:
     check_name(document.id, what="the document id", trimmed=False)
     units, text = _units(document.text), document.text
     entity, token, sentence, metadata = (name for name, _ in _CAS_TYPES)
-    sofa = {"%ID": 1, "%TYPE": "uima.cas.Sofa", "sofaNum": 1, "sofaID": "_InitialView", "mimeType": "text"}
-    annotations: list[tuple[str, Span, dict[str, str]]] = [(metadata, (0, len(text)), {"documentTitle": document.id})]
+    sofa = {
+        "%ID": 1,
+        "%TYPE": "uima.cas.Sofa",
+        "sofaNum": 1,
+        "sofaID": "_InitialView",
+        "mimeType": "text",
+    }
+    annotations: list[tuple[str, Span, dict[str, str]]] = [
+        (metadata, (0, len(text)), {"documentTitle": document.id})
+    ]
     annotations += [(sentence, span, {}) for span in document.sentences or ()]
     annotations += [(token, span, {}) for span in document.words or ()]
     for mention in document.mentions:
@@ -140,7 +173,14 @@ def _encode_cas(document: Document, report: WriteReport) -> bytes:
         facts = {"value": mention.type, **({"identifier": concept} if concept else {})}
         annotations.append((entity, mention.spans[0], facts))
     made = [
-        {"%ID": at, "%TYPE": kind, "@sofa": 1, "begin": units[span[0]], "end": units[span[1]], **facts}
+        {
+            "%ID": at,
+            "%TYPE": kind,
+            "@sofa": 1,
+            "begin": units[span[0]],
+            "end": units[span[1]],
+            **facts,
+        }
         for at, (kind, span, facts) in enumerate(annotations, 2)
     ]
     types = {
@@ -170,18 +210,25 @@ def _into_one(stream: BinaryIO, _: Encode) -> Iterator[WriteOne]:
 
 
 def _refuse(_: bytes) -> None:
-    raise InputError("a file of this format holds one document; give each document as an input, and a folder to write")
+    raise InputError(
+        "a file of this format holds one document; give each document as an input, and a folder "
+        "to write"
+    )
 
 
 WEBANNO_WRITER: Final = Writer(
-    holds=held_fields("WebAnno TSV", "mentions nested", partly=f"text-between-words words sentences{_LINKS}"),
+    holds=held_fields(
+        "WebAnno TSV", "mentions nested", partly=f"text-between-words words sentences{_LINKS}"
+    ),
     encoder=lambda _: _encode_tsv,
     into=_into_one,
     prepare=with_words,
     grows=False,
 )
 CAS_WRITER: Final = Writer(
-    holds=held_fields("UIMA CAS", "ids text-between-words mentions nested words sentences", partly=_LINKS.strip()),
+    holds=held_fields(
+        "UIMA CAS", "ids text-between-words mentions nested words sentences", partly=_LINKS.strip()
+    ),
     encoder=lambda _: _encode_cas,
     into=_into_one,
     grows=False,

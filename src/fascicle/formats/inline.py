@@ -1,4 +1,6 @@
-"""Tags and character references of HTML inside texts of formats that have none: `TGF-&beta;`, `H<sub>2</sub>O`."""
+"""Tags and character references of HTML inside texts of formats that have none: `TGF-&beta;`,
+`H<sub>2</sub>O`.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,13 @@ from fascicle.formats.handlers import EXTRACTED
 from fascicle.formats.unread import fields_argument
 from fascicle.text.raised import Level, Line
 
-WITHOUT_MARKUP: Final = ("records", "table", "xlsx", "plain")  # formats whose texts have no markup of their own
+# formats whose texts have no markup of their own
+WITHOUT_MARKUP: Final = ("records", "table", "xlsx", "plain")
 _STEP: Final = "markup"
 _BLOCKS: Final = "p|br|div|sec|title|li|ul|ol|list|list-item|abstract"
 _TAG: Final = re.compile(
-    rf"(</?(?:jats:)?(?:sup|sub|inf|i|b|u|em|strong|italic|bold|sc|span|font|{_BLOCKS})(?:\s[^<>]*)?/?>)", re.I
+    rf"(</?(?:jats:)?(?:sup|sub|inf|i|b|u|em|strong|italic|bold|sc|span|font|{_BLOCKS})(?:\s[^<>]*)?/?>)",
+    re.I,
 )
 _BLOCK: Final = re.compile(rf"</?(?:jats:)?(?:{_BLOCKS})\b(?!-)", re.I)
 _NAME: Final = re.compile(r"/?[\w:]+")
@@ -51,7 +55,10 @@ def read_markup(text: str, line: Line) -> str:
         name = _NAME.findall(part)[0].lower().removeprefix("/") if at % 2 else ""
         is_lone = at % 2 and not _BLOCK.match(part) and not {name, f"/{name}"} <= names
         if at % 2 == 0 or is_lone:  # a lone tag is a sign of the text: the <b> allele
-            line.add(part if is_escaped else unescape_html(part), Level.RAISED if raised > 0 else Level.PLAIN)
+            line.add(
+                part if is_escaped else unescape_html(part),
+                Level.RAISED if raised > 0 else Level.PLAIN,
+            )
         elif _RAISED.match(part):
             raised += -1 if part.startswith("</") else 1
         elif _BLOCK.match(part):
@@ -59,7 +66,9 @@ def read_markup(text: str, line: Line) -> str:
     return re.sub(r"[ \t]*\n\s*", "\n", line.take()).strip()
 
 
-def documents_with_markup(documents: Iterator[Document], name: str, options: Any) -> Iterator[Document]:
+def documents_with_markup(
+    documents: Iterator[Document], name: str, options: Any
+) -> Iterator[Document]:
     """Yields documents whose markup is read if the options ask for it, and is reported otherwise.
 
     Args:
@@ -70,7 +79,11 @@ def documents_with_markup(documents: Iterator[Document], name: str, options: Any
     fields = dict((*getattr(options, "fields", ()), *getattr(options, "annotation", ())))
     for document in documents:
         count = count_markup(document.text)
-        if count and "markup" in fields and not (document.mentions or document.words or document.sentences):
+        if (
+            count
+            and "markup" in fields
+            and not (document.mentions or document.words or document.sentences)
+        ):
             yield _shown(document, count)
         elif count:
             yield document.with_events(_kept(count, name, is_annotated=bool(document.mentions)))
@@ -79,12 +92,16 @@ def documents_with_markup(documents: Iterator[Document], name: str, options: Any
 
 
 def _shown(document: Document, count: int) -> Document:
-    """Returns the document with the text that its markup shows; offsets of sections are those of this text."""
+    """Returns the document with the text that its markup shows; offsets of sections are those of
+    this text.
+    """
     line, text, end, sections = Line(), "", 0, list[Section]()
     for section in document.sections or (Section(0, len(document.text), ""),):
         text += document.text[end : section.start]
         content, end = read_markup(document.text[section.start : section.end], line), section.end
-        sections.append(Section(len(text), len(text) + len(content), section.name, section.attributes))
+        sections.append(
+            Section(len(text), len(text) + len(content), section.name, section.attributes)
+        )
         text += content
     message = f"{_named(count)} read as HTML; offsets are those of the text that they show"
     note = Event(step=_STEP, kind="note", code="markup-read", message=message)
@@ -99,10 +116,16 @@ def _shown(document: Document, count: int) -> Document:
 
 
 def _kept(count: int, name: str, *, is_annotated: bool) -> Event:
-    advice = f"{fields_argument(('markup', 'html'))} reads them" if name != "plain" else "the format html reads them"
+    advice = (
+        f"{fields_argument(('markup', 'html'))} reads them"
+        if name != "plain"
+        else "the format html reads them"
+    )
     if is_annotated:
         advice = "offsets of mentions count them"
-    return make_event("markup-kept", step=_STEP, message=f"{_named(count)} of HTML stayed in the text; {advice}")
+    return make_event(
+        "markup-kept", step=_STEP, message=f"{_named(count)} of HTML stayed in the text; {advice}"
+    )
 
 
 def _named(count: int) -> str:

@@ -1,7 +1,8 @@
-"""Articles in JATS, the XML of PubMed Central, and in the NLM document types before it: a document for each article.
+"""Articles in JATS, the XML of PubMed Central, and in the NLM document types before it: a document
+for each article.
 
-Elements: https://jats.nlm.nih.gov/archiving/tag-library/. A block (a title, a paragraph, a caption) is a section of the
-text, and an empty line stands between two blocks.
+Elements: https://jats.nlm.nih.gov/archiving/tag-library/. A block (a title, a paragraph, a caption)
+is a section of the text, and an empty line stands between two blocks.
 """
 
 from __future__ import annotations
@@ -37,13 +38,53 @@ from fascicle.text.raised import Level, Line
 
 _STEP: Final = "jats"
 _BETWEEN: Final = "\n\n"
-# Elements that end the paragraph around them; those after the first line are only containers of others.
+# Elements that end the paragraph around them; those after the first line are only containers of
+# others.
 _BLOCKS: Final = frozenset(
     {
-        *("p", "title", "subtitle", "sec", "caption", "fn", "ack", "list", "list-item", "def-item", "disp-quote"),
-        *("verse-group", "verse-line", "speech", "statement", "boxed-text", "attrib", "preformat", "table-wrap-foot"),
-        *("fig", "fig-group", "table-wrap", "table-wrap-group", "supplementary-material", "app", "glossary"),
-        *("def-list", "abstract", "trans-abstract", "notes", "fn-group", "app-group", "bio", "tr", "floats-group"),
+        *(
+            "p",
+            "title",
+            "subtitle",
+            "sec",
+            "caption",
+            "fn",
+            "ack",
+            "list",
+            "list-item",
+            "def-item",
+            "disp-quote",
+        ),
+        *(
+            "verse-group",
+            "verse-line",
+            "speech",
+            "statement",
+            "boxed-text",
+            "attrib",
+            "preformat",
+            "table-wrap-foot",
+        ),
+        *(
+            "fig",
+            "fig-group",
+            "table-wrap",
+            "table-wrap-group",
+            "supplementary-material",
+            "app",
+            "glossary",
+        ),
+        *(
+            "def-list",
+            "abstract",
+            "trans-abstract",
+            "notes",
+            "fn-group",
+            "app-group",
+            "bio",
+            "tr",
+            "floats-group",
+        ),
         *("disp-formula", "question", "answer", "code", "table", "array"),
     }
 )
@@ -53,7 +94,12 @@ _KINDS: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("caption", "fig", "table-wrap"), "caption"),
         **dict.fromkeys(("table", "array"), "table"),
         **dict.fromkeys(("fn", "table-wrap-foot"), "footnote"),
-        **{"ack": "acknowledgements", "glossary": "abbreviations", "app": "appendix", "bio": "biography"},
+        **{
+            "ack": "acknowledgements",
+            "glossary": "abbreviations",
+            "app": "appendix",
+            "bio": "biography",
+        },
         **{"disp-formula": "formula", "trans-abstract": "abstract-other"},
     }
 )
@@ -67,17 +113,37 @@ _OUT: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("sub-article", "response"), "articles inside"),
     }
 )
-# Elements of the front that are read whole, those of which the children are looked at, and the kinds of ids in meta.
+# Elements of the front that are read whole, those of which the children are looked at, and the
+# kinds of ids in meta.
 _READ: Final = frozenset(
-    ("article-title", "subtitle", "abstract", "trans-abstract", "year", "kwd", "license", "journal-title")
+    (
+        "article-title",
+        "subtitle",
+        "abstract",
+        "trans-abstract",
+        "year",
+        "kwd",
+        "license",
+        "journal-title",
+    )
 )
 _OPEN: Final = frozenset(
-    ("journal-meta", "journal-title-group", "article-meta", "title-group", "pub-date", "kwd-group", "permissions")
+    (
+        "journal-meta",
+        "journal-title-group",
+        "article-meta",
+        "title-group",
+        "pub-date",
+        "kwd-group",
+        "permissions",
+    )
 )
 _IDS: Final = ("pmc", "pmcid", "pmid", "doi")
 _FACTS: Final = ("sec-type", "abstract-type", "notes-type")  # of elements, for the sections in them
 _BREAK: Final = "\x1e"  # which XML cannot hold
-_AFTER: Final[Mapping[str, str]] = MappingProxyType({"break": _BREAK, "label": " ", "inline-graphic": " ", "s": " "})
+_AFTER: Final[Mapping[str, str]] = MappingProxyType(
+    {"break": _BREAK, "label": " ", "inline-graphic": " ", "s": " "}
+)
 _SPECIAL: Final = frozenset({*_OUT, *_BLOCKS, *_AFTER, "alternatives", "fn", "table", "ref-list"})
 _HEADED: Final = frozenset({"caption", "footnote", "formula", "table", "biography"})
 
@@ -87,7 +153,8 @@ class JatsOptions:
     """Options for reading articles.
 
     Attributes:
-        tables: whether the cells of tables are part of the text; the captions and the notes of tables always are.
+        tables: whether the cells of tables are part of the text; the captions and the notes of
+            tables always are.
     """
 
     tables: bool = False
@@ -96,7 +163,8 @@ class JatsOptions:
 def read(source: Source, options: JatsOptions, report: ReadReport) -> Iterator[Document]:
     """Streams the articles of a file.
 
-    The id is the one of PubMed Central (``PMC123``), else the PMID, else the DOI, else the name of the file.
+    The id is the one of PubMed Central (``PMC123``), else the PMID, else the DOI, else the name of
+    the file.
 
     Args:
         source: the file.
@@ -111,7 +179,9 @@ def read(source: Source, options: JatsOptions, report: ReadReport) -> Iterator[D
         for name, kind in _PARTS:
             for part in article.iterfind(name):
                 blocks.add(part, kind)
-        blocks.left_out.update(_OUT[name] for one in article if (name := local_name(one.tag)) in _OUT)
+        blocks.left_out.update(
+            _OUT[name] for one in article if (name := local_name(one.tag)) in _OUT
+        )
         text, sections = blocks.joined()
         facts = {name: said for name, find in _META.items() if (said := find(article))}
         identifier = facts.get("pmc") or facts.get("pmid") or facts.get("doi") or source.name
@@ -137,7 +207,8 @@ class Blocks:
 
     Attributes:
         options: what belongs to the text.
-        found: the blocks, in the order of the file; a block inside several elements has the attributes of all.
+        found: the blocks, in the order of the file; a block inside several elements has the
+            attributes of all.
         left_out: what was left out, and how often.
     """
 
@@ -183,7 +254,8 @@ class Blocks:
                 self._line.add(child.tail, level)
 
     def _child(self, child: Element, kind: str, level: Level) -> None:
-        name = child.tag.rpartition(":")[2]  # as `local_name`, which would be called for every element
+        # as `local_name`, which would be called for every element
+        name = child.tag.rpartition(":")[2]
         if name not in _SPECIAL:
             self._inside(child, kind, level_in(child, level) if name in RAISING else level)
         elif name in _OUT:
@@ -204,7 +276,9 @@ class Blocks:
             self._line.add(_AFTER.get(name))
 
     def _first_alternative(self, element: Element, kind: str, level: Level) -> None:
-        """Adds the first of several forms of the same content that has a text, and counts those that have none."""
+        """Adds the first of several forms of the same content that has a text, and counts those
+        that have none.
+        """
         for child in element:
             is_text = local_name(child.tag) not in _OUT and has_text(child)
             self._child(child, kind, level)
@@ -212,11 +286,15 @@ class Blocks:
                 return
 
     def _kind(self, element: Element, name: str, kind: str) -> str:
-        """Returns the kind of the blocks of an element, from its name, type and title and from its parent."""
+        """Returns the kind of the blocks of an element, from its name, type and title and from
+        its parent.
+        """
         if name in _KINDS and not (name == "title" and kind in _HEADED):
             return _KINDS[name]
         if name in ("sec", "notes", "abstract", "fn-group"):
-            told = part_kind(element.get("sec-type", "")) or part_kind(element_text(element.find("title")))
+            told = part_kind(element.get("sec-type", "")) or part_kind(
+                element_text(element.find("title"))
+            )
             if kind.startswith("abstract"):
                 return f"abstract-{told}" if told and name == "sec" else kind
             return told if told and kind in ("body", "back") else kind
@@ -244,11 +322,17 @@ class Blocks:
         return join_sections(self.found, between=_BETWEEN)
 
     def events(self, step: str) -> Iterator[Event]:
-        """Yields events for the parts and marks that were left out; ``step`` is the format that was read."""
+        """Yields events for the parts and marks that were left out; ``step`` is the format that
+        was read.
+        """
         yield from self._line.events(step)
         if self.left_out:
-            counts = ", ".join(f"{what} {count}" for what, count in sorted(self.left_out.items()) if what)
-            yield make_event("parts-left-out", step=step, message=f"these parts are not read: {counts}")
+            counts = ", ".join(
+                f"{what} {count}" for what, count in sorted(self.left_out.items()) if what
+            )
+            yield make_event(
+                "parts-left-out", step=step, message=f"these parts are not read: {counts}"
+            )
 
 
 def _references_in(element: Element) -> int:
@@ -256,11 +340,15 @@ def _references_in(element: Element) -> int:
 
 
 def _fields_left_out(article: Element) -> Iterator[Event]:
-    """Yields an event for the fields of the front matter that are neither in the text nor in ``meta``."""
+    """Yields an event for the fields of the front matter that are neither in the text nor in
+    ``meta``.
+    """
     front = article.find("front")
     if front is None:
         return
-    yield from field_note(sorted(set(unread_fields(front, opened=_OPEN, is_read=_is_read))), step=_STEP)
+    yield from field_note(
+        sorted(set(unread_fields(front, opened=_OPEN, is_read=_is_read))), step=_STEP
+    )
 
 
 def _is_read(element: Element) -> bool:
@@ -291,7 +379,9 @@ _META: Final[Mapping[str, Callable[[Element], str]]] = MappingProxyType(
         "keywords": lambda article: "|".join(
             filter(None, map(element_text, article.iterfind("front/article-meta/kwd-group//kwd")))
         ),
-        "licence": lambda article: element_text(article.find("front/article-meta/permissions/license")),
+        "licence": lambda article: element_text(
+            article.find("front/article-meta/permissions/license")
+        ),
     }
 )
 

@@ -12,7 +12,12 @@ from fascicle.core.mention import Span
 RELATIONS: Final = "relations"
 _TYPES: Final = ("type", "label", "pred")
 # Fields with the two ends of a relation: spans, ids, or numbers of mentions.
-_ENDS: Final = (("head_span", "child_span"), ("from_id", "to_id"), ("head", "tail"), ("subj", "obj"))
+_ENDS: Final = (
+    ("head_span", "child_span"),
+    ("from_id", "to_id"),
+    ("head", "tail"),
+    ("subj", "obj"),
+)
 _ROLES: Final = {"head_span": "head", "child_span": "child", "from_id": "from", "to_id": "to"}
 _LISTED: Final = ("head", "tail")  # roles in DyGIE, which names none
 # Fields of records that hold more than mentions, and what their loss is called.
@@ -23,7 +28,9 @@ _STRUCTURES: Final = {
 
 
 class StatedArgument(NamedTuple):
-    """Mention that relations can refer to: its id and spans as the file states them, and its key in the document."""
+    """Mention that relations can refer to: its id and spans as the file states them, and its key
+    in the document.
+    """
 
     id: Any
     spans: Sequence[Span]
@@ -41,7 +48,10 @@ def read_relations(
         events: receives the count.
         step: name of the reader, for the event.
     """
-    statements, have_ids = _leaves(record.get(RELATIONS)), any(mention.id is not None for mention in mentions)
+    statements, have_ids = (
+        _leaves(record.get(RELATIONS)),
+        any(mention.id is not None for mention in mentions),
+    )
     lost = 0 if mentions else len(statements)
     for stated in statements if mentions else ():
         relation = _relation(stated, mentions, have_ids=have_ids)
@@ -49,28 +59,42 @@ def read_relations(
         if relation is not None:
             yield relation
     if lost:
-        message = f"relations are not read if their form is unknown, or an end is no mention ({lost:,})"
+        message = (
+            f"relations are not read if their form is unknown, or an end is no mention ({lost:,})"
+        )
         events.append(make_event("relations-left-out", step=step, message=message))
 
 
-def structures_left_out(record: Mapping[str, Any], *, step: str, beside: str = "") -> Iterator[Event]:
-    """Yields events that count what a record has beside mentions, without the field ``beside``, which is read."""
+def structures_left_out(
+    record: Mapping[str, Any], *, step: str, beside: str = ""
+) -> Iterator[Event]:
+    """Yields events that count what a record has beside mentions, without the field ``beside``,
+    which is read.
+    """
     if record.keys().isdisjoint(_STRUCTURES):
         return
     for name, what in _STRUCTURES.items():
         if name in record and name != beside and (count := len(_leaves(record.get(name)))):
-            yield make_event(f"{what}-left-out", step=step, message=f"{name} are not read ({count:,})")
+            yield make_event(
+                f"{what}-left-out", step=step, message=f"{name} are not read ({count:,})"
+            )
 
 
 def _leaves(value: Any) -> list[Any]:
-    """Returns the statements of a list, or of one list for each sentence; empty for what is no list."""
+    """Returns the statements of a list, or of one list for each sentence; empty for what is no
+    list.
+    """
     if not isinstance(value, list):
         return [value] if isinstance(value, dict) and value else []
-    is_nested = value and all(isinstance(one, list) and (not one or isinstance(one[0], list)) for one in value)
+    is_nested = value and all(
+        isinstance(one, list) and (not one or isinstance(one[0], list)) for one in value
+    )
     return [one for listed in value for one in listed] if is_nested else value
 
 
-def _relation(stated: Any, mentions: Sequence[StatedArgument], *, have_ids: bool) -> Relation | None:
+def _relation(
+    stated: Any, mentions: Sequence[StatedArgument], *, have_ids: bool
+) -> Relation | None:
     if isinstance(stated, list) and len(stated) >= 5:
         *ends, kind = stated[:5]
         roles: tuple[str, ...] = _LISTED
@@ -83,12 +107,20 @@ def _relation(stated: Any, mentions: Sequence[StatedArgument], *, have_ids: bool
         return None
     last = int(isinstance(stated, list))
     keys = [_key(end, mentions, last=last, have_ids=have_ids) for end in named]
-    arguments = tuple((_ROLES.get(role, role), key) for role, key in zip(roles, keys, strict=True) if key is not None)
+    arguments = tuple(
+        (_ROLES.get(role, role), key)
+        for role, key in zip(roles, keys, strict=True)
+        if key is not None
+    )
     return Relation(type=str(kind), arguments=arguments) if len(arguments) == len(_LISTED) else None
 
 
-def _key(end: Any, mentions: Sequence[StatedArgument], *, last: int, have_ids: bool) -> MentionKey | None:
-    """Returns the key of the mention that an end of a relation names by its span, its id or its number."""
+def _key(
+    end: Any, mentions: Sequence[StatedArgument], *, last: int, have_ids: bool
+) -> MentionKey | None:
+    """Returns the key of the mention that an end of a relation names by its span, its id or its
+    number.
+    """
     if isinstance(end, dict):
         span = (end.get("start"), end.get("end", 0) + last)
         return next((one.key for one in mentions if tuple(one.spans) == (span,)), None)

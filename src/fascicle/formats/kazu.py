@@ -1,7 +1,8 @@
-"""JSON of Kazu: documents of sections with entities, one document per line, an array of them, or a single one.
+"""JSON of Kazu: documents of sections with entities, one document per line, an array of them, or a
+single one.
 
-Offsets of an entity count from the beginning of its section. Facts that Kazu has no place for are in the ``metadata``
-of a document, a section, an entity or a mapping, which Kazu keeps as they are
+Offsets of an entity count from the beginning of its section. Facts that Kazu has no place for are
+in the ``metadata`` of a document, a section, an entity or a mapping, which Kazu keeps as they are
 (https://github.com/AstraZeneca/KAZU, ``kazu.data``).
 """
 
@@ -90,7 +91,7 @@ class _Document(msgspec.Struct, omit_defaults=True):
     metadata: dict[str, Any] = {}
 
 
-# -- reading -----------------------------------------------------------------------------------------------------------
+# -- reading ---------------------------------------------------------------------------------------
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
@@ -113,7 +114,14 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
 def _document(value: Any, place: str) -> Document:
     advice = "; it has idx and sections, and each section a text and a name"
-    with explain_errors("no document of Kazu", msgspec.ValidationError, ValueError, TypeError, at=place, advice=advice):
+    with explain_errors(
+        "no document of Kazu",
+        msgspec.ValidationError,
+        ValueError,
+        TypeError,
+        at=place,
+        advice=advice,
+    ):
         given = msgspec.convert(value, _Document)
         text, starts = _placed(given.sections)
         collector = MentionCollector(text, step=_STEP, unit=AUTO)
@@ -130,7 +138,10 @@ def _document(value: Any, place: str) -> Document:
 
 
 def _facts(given: Mapping[str, Any]) -> dict[str, str]:
-    return {key: one if isinstance(one, str) else msgspec.json.encode(one).decode() for key, one in given.items()}
+    return {
+        key: one if isinstance(one, str) else msgspec.json.encode(one).decode()
+        for key, one in given.items()
+    }
 
 
 def _placed(sections: Sequence[_Section]) -> tuple[str, list[int]]:
@@ -153,11 +164,18 @@ def _has_blanks(section: _Section) -> bool:
 def _sections(sections: Sequence[_Section], starts: Sequence[int]) -> Iterator[Section]:
     for section, start in zip(sections, starts, strict=True):
         if section.name not in ("", _UNNAMED):
-            yield Section(start, start + len(section.text), section.name, tuple(_facts(section.metadata).items()))
+            yield Section(
+                start,
+                start + len(section.text),
+                section.name,
+                tuple(_facts(section.metadata).items()),
+            )
 
 
 def _sentences(sections: Sequence[_Section], starts: Sequence[int]) -> tuple[Span, ...] | None:
-    """Returns the sentences; ``None`` if a section with text has no sentences, because the list would be incomplete."""
+    """Returns the sentences; ``None`` if a section with text has no sentences, because the list
+    would be incomplete.
+    """
     if not any(section.text for section in sections):
         return None
     if any(section.text.strip() and not section.sentence_spans for section in sections):
@@ -177,7 +195,9 @@ def _add(collector: MentionCollector, entity: _Entity, start: int) -> None:
     attributes = [(str(name), str(one)) for name, one in facts] if isinstance(facts, list) else []
     if entity.mention_confidence != _SURE:
         attributes.append(("mention-confidence", entity.mention_confidence))
-    ordered = sorted(entity.mappings, key=lambda one: (str(one.metadata.get(_RANK, "")), one.source, one.idx))
+    ordered = sorted(
+        entity.mappings, key=lambda one: (str(one.metadata.get(_RANK, "")), one.source, one.idx)
+    )
     collector.add(
         spans,
         entity.entity_class,
@@ -211,16 +231,24 @@ def _left_out(given: _Document) -> Iterator[Event]:
     counts = {
         "candidates for links": sum(len(one.linking_candidates) for one in entities),
         "strategies of mappings": sum(
-            one.string_match_strategy not in ("", _STEP) for entity in entities for one in entity.mappings
+            one.string_match_strategy not in ("", _STEP)
+            for entity in entities
+            for one in entity.mappings
         ),
-        "further facts of entities": sum(len(one.metadata.keys() - {_FACTS, _SCORE}) for one in entities),
-        "further facts of sections": sum(len(one.metadata) for one in given.sections if one.name in ("", _UNNAMED)),
+        "further facts of entities": sum(
+            len(one.metadata.keys() - {_FACTS, _SCORE}) for one in entities
+        ),
+        "further facts of sections": sum(
+            len(one.metadata) for one in given.sections if one.name in ("", _UNNAMED)
+        ),
     }
     if listed := ", ".join(f"{what} {count:,}" for what, count in counts.items() if count):
-        yield make_event("parts-left-out", step=_STEP, message=f"these parts are not read: {listed}")
+        yield make_event(
+            "parts-left-out", step=_STEP, message=f"these parts are not read: {listed}"
+        )
 
 
-# -- writing -----------------------------------------------------------------------------------------------------------
+# -- writing ---------------------------------------------------------------------------------------
 
 
 def _encode(document: Document, report: WriteReport) -> bytes:
@@ -240,12 +268,16 @@ def _encode(document: Document, report: WriteReport) -> bytes:
             sections[home].sentence_spans.append(_Range(start - starts[home], end - starts[home]))
     if document.sentences and _sentences(sections, starts) != document.sentences:
         report.lose("sentences", document)
-    facts = {key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")}
+    facts = {
+        key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")
+    }
     return _ENCODER.encode(_Document(idx=document.id, sections=sections, metadata=facts)) + b"\n"
 
 
 def _made(document: Document, report: WriteReport) -> tuple[list[_Section], list[int]]:
-    """Makes a section for each section of a document and for other text; the next section keeps blanks between them."""
+    """Makes a section for each section of a document and for other text; the next section keeps
+    blanks between them.
+    """
     found, starts, at = list[_Section](), list[int](), 0
 
     def add(start: int, end: int, name: str, attributes: Sequence[tuple[str, str]] = ()) -> None:
@@ -255,10 +287,20 @@ def _made(document: Document, report: WriteReport) -> tuple[list[_Section], list
             report.lose("section-attributes", document, count=lost)
         if blanks != _BETWEEN * bool(found):
             told[_BEFORE] = blanks
-        found.append(_Section(text=document.text[start:end], name=name, metadata=told, entities=[], sentence_spans=[]))
+        found.append(
+            _Section(
+                text=document.text[start:end],
+                name=name,
+                metadata=told,
+                entities=[],
+                sentence_spans=[],
+            )
+        )
         starts.append(start)
 
-    for section in separate_sections(document, report, fits=lambda one: one.name not in ("", _UNNAMED)):
+    for section in separate_sections(
+        document, report, fits=lambda one: one.name not in ("", _UNNAMED)
+    ):
         if document.text[at : section.start].strip():
             add(at, section.start, _UNNAMED)
         add(section.start, section.end, section.name, section.attributes)
@@ -294,7 +336,12 @@ def _entity(mention: Mention, text: str, start: int) -> _Entity:
 
 
 def _mapping(link: Link, rank: int) -> _Mapping:
-    facts: dict[str, Any] = {_RANK: f"{rank:06}", _SCORE: link.score, _TIER: link.tier, _CURIE: link.curie}
+    facts: dict[str, Any] = {
+        _RANK: f"{rank:06}",
+        _SCORE: link.score,
+        _TIER: link.tier,
+        _CURIE: link.curie,
+    }
     facts[_SAME] = " ".join(link.same)
     return _Mapping(
         default_label=link.name,

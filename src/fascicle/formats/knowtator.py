@@ -1,7 +1,9 @@
-"""Annotation of Knowtator beside its texts, as CRAFT publishes it (https://github.com/UCDenver-ccp/CRAFT).
+"""Annotation of Knowtator beside its texts, as CRAFT publishes it
+(https://github.com/UCDenver-ccp/CRAFT).
 
-A corpus is a folder or a zip with texts and files ``NAME.txt.knowtator.xml``, in any folders below it; several files of
-one text are one document. Files of Knowtator 2, whose outer element is ``knowtator-project``, are read too.
+A corpus is a folder or a zip with texts and files ``NAME.txt.knowtator.xml``, in any folders below
+it; several files of one text are one document. Files of Knowtator 2, whose outer element is
+``knowtator-project``, are read too.
 """
 
 from __future__ import annotations
@@ -27,16 +29,17 @@ from fascicle.formats.report import ReadReport
 _STEP: Final = "knowtator"
 _XML: Final = ".xml"
 _OBO: Final = "http://purl.obolibrary.org/obo/"
-_OUTER: Final = ("annotations", "document")  # an element for each text, in Knowtator and in Knowtator 2
+# an element for each text, in Knowtator and in Knowtator 2
+_OUTER: Final = ("annotations", "document")
 _Records = defaultdict[str, list[Element]]  # by the name of the text
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
     """Streams the texts of a folder or zip, sorted by name, with their annotation.
 
-    The id of a document is the name of its text without the suffix. A class such as ``CHEBI:35222`` is a link, and its
-    prefix is the type; any other class is the type. Values of slots are attributes; slots of other mentions are
-    counted (``relations-left-out``).
+    The id of a document is the name of its text without the suffix. A class such as ``CHEBI:35222``
+    is a link, and its prefix is the type; any other class is the type. Values of slots are
+    attributes; slots of other mentions are counted (``relations-left-out``).
 
     Args:
         source: the place.
@@ -51,15 +54,23 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         texts: dict[str, str] = {}
         for name in (one for one in tree.names if lower_suffix(one) == TEXT):
             if (other := texts.setdefault(PurePosixPath(name).name, name)) != name:
-                message = f"{tree.place(name)} and {other} are two texts of one name; give one of their folders"
+                message = (
+                    f"{tree.place(name)} and {other} are two texts of one name; give one "
+                    "of their folders"
+                )
                 raise InputError(message)
         found = _records(tree, texts, source, report)
         if not found:
-            message = "no file of Knowtator (.xml) with a text of its name is in this folder; give the folder of both"
+            message = (
+                "no file of Knowtator (.xml) with a text of its name is in this folder; "
+                "give the folder of both"
+            )
             raise FormatError(message, at=source.path)
         for name, place in sorted(texts.items()):
             with report.aside.one():
-                yield _document(tree, place, found.pop(name, []), source, votes=report.offset_votes[source.path])
+                yield _document(
+                    tree, place, found.pop(name, []), source, votes=report.offset_votes[source.path]
+                )
 
 
 def _records(tree: Tree, texts: Mapping[str, str], source: Source, report: ReadReport) -> _Records:
@@ -68,19 +79,33 @@ def _records(tree: Tree, texts: Mapping[str, str], source: Source, report: ReadR
     for name in (one for one in tree.names if lower_suffix(one) == _XML):
         with report.aside.one():
             for _, record in elements_in(tree.text(name, source)[0], _OUTER, path=tree.place(name)):
-                stated = PurePosixPath(record.get("textSource") or record.get("text-file") or "").name
+                stated = PurePosixPath(
+                    record.get("textSource") or record.get("text-file") or ""
+                ).name
                 own = next((one for one in (stated, f"{stated}{TEXT}") if one in texts), "")
                 if not own:
-                    message = f"there is no text {stated or '(without a name)'}; put it into this folder"
+                    message = (
+                        f"there is no text {stated or '(without a name)'}; put it into this folder"
+                    )
                     raise FormatError(message, at=tree.place(name))
                 found[own].append(record)
     return found
 
 
-def _document(tree: Tree, place: str, records: list[Element], source: Source, *, votes: Counter[str]) -> Document:
+def _document(
+    tree: Tree, place: str, records: list[Element], source: Source, *, votes: Counter[str]
+) -> Document:
     text, _ = tree.text(place, source)
-    collector, events, slots = MentionCollector(text, step=_STEP, unit=BY_WORDS, votes=votes), list[Event](), 0
-    annotators = {annotator for record in records for annotator in map(_annotator, record.iterfind("annotation"))}
+    collector, events, slots = (
+        MentionCollector(text, step=_STEP, unit=BY_WORDS, votes=votes),
+        list[Event](),
+        0,
+    )
+    annotators = {
+        annotator
+        for record in records
+        for annotator in map(_annotator, record.iterfind("annotation"))
+    }
     for record in records:
         facts = _Facts(record)
         for one in record.iterfind("annotation"):
@@ -90,13 +115,24 @@ def _document(tree: Tree, place: str, records: list[Element], source: Source, *,
             if len(annotators) > 1:
                 attributes = [*attributes, ("annotator", _annotator(one))]
             spans = [_span(span, tree.place(place)) for span in one.iterfind("span")]
-            told = one.findtext("spannedText") or " ... ".join(span.text for span in one.iterfind("span") if span.text)
+            told = one.findtext("spannedText") or " ... ".join(
+                span.text for span in one.iterfind("span") if span.text
+            )
             if kind:
                 collector.add(
-                    spans, kind, expected=told or None, is_standoff=True, links=links, attributes=tuple(attributes)
+                    spans,
+                    kind,
+                    expected=told or None,
+                    is_standoff=True,
+                    links=links,
+                    attributes=tuple(attributes),
                 )
             else:
-                events.append(make_event("mention-without-type", step=_STEP, message="an annotation has no class"))
+                events.append(
+                    make_event(
+                        "mention-without-type", step=_STEP, message="an annotation has no class"
+                    )
+                )
     if not records:
         message = f"{place} has no annotation"
         events.append(Event(step=_STEP, kind="note", code="no-annotation", message=message))
@@ -113,7 +149,9 @@ class _Facts:
         self._by_id = {one.get("id"): one for one in record if one.tag.endswith("Mention")}
 
     def of(self, annotation: Element) -> tuple[str, str, list[tuple[str, str]], int]:
-        """Returns the class of an annotation, its name, the values of slots, and the number of other mentions there."""
+        """Returns the class of an annotation, its name, the values of slots, and the number of
+        other mentions there.
+        """
         if (given := annotation.find("class")) is not None:  # of Knowtator 2
             return given.get("id", ""), (given.get("label") or "").strip("'"), [], 0
         reference = annotation.find("mention")
@@ -130,7 +168,9 @@ class _Facts:
             if slot.tag in ("complexSlotMention", "classSlotMention"):
                 others += len(values)
             else:
-                attributes += [("" if name is None else name.get("id", ""), value) for value in values]
+                attributes += [
+                    ("" if name is None else name.get("id", ""), value) for value in values
+                ]
         return stated.get("id", ""), (stated.text or "").strip(), attributes, others
 
 
@@ -142,7 +182,9 @@ def _annotator(annotation: Element) -> str:
 def _span(span: Element, place: str) -> Span:
     start, end = span.get("start", ""), span.get("end", "")
     if not (is_integer(start) and is_integer(end)):
-        raise FormatError(f"a span has the offsets {start!r} and {end!r}; they must be integers", at=place)
+        raise FormatError(
+            f"a span has the offsets {start!r} and {end!r}; they must be integers", at=place
+        )
     return int(start), int(end)
 
 

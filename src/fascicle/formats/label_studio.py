@@ -21,7 +21,8 @@ STEP: Final = "label-studio"
 _EVERYONE: Final = "all"
 PARTS: Final = "non-contig"  # label of relations between the parts of a mention, as Kazu has it
 ATTRIBUTES: Final = "fascicle_attributes"  # key in the meta of a region
-OURS: Final = "fascicle"  # key in the meta of a task or region: facts that Label Studio has no field for
+# key in the meta of a task or region: facts that Label Studio has no field for
+OURS: Final = "fascicle"
 _TEXT: Final = "text"
 _LAST_OF_ONE_UNIT: Final = 0xFFFF
 _END_OF_LINE: Final = re.compile("[\n\r]")  # for which Label Studio writes two characters, \n
@@ -66,7 +67,11 @@ class _Annotation(msgspec.Struct):
     def annotator(self) -> str:
         """Number or address of the annotator."""
         given = self.completed_by
-        return str(given.get("email") or given.get("id") or "") if isinstance(given, dict) else str(given or "")
+        return (
+            str(given.get("email") or given.get("id") or "")
+            if isinstance(given, dict)
+            else str(given or "")
+        )
 
 
 class _Prediction(msgspec.Struct):
@@ -82,7 +87,8 @@ class _Ours(msgspec.Struct):
 class _Task(msgspec.Struct):
     data: dict[str, Any]
     annotations: tuple[_Annotation, ...] = ()
-    predictions: tuple[_Prediction | int, ...] = ()  # some exports hold only the number of a prediction
+    # some exports hold only the number of a prediction
+    predictions: tuple[_Prediction | int, ...] = ()
     drafts: tuple[dict[str, Any] | int, ...] = ()
     meta: dict[str, Any] | None = None
 
@@ -97,7 +103,12 @@ _Layers = list[tuple[str, Sequence[_Region]]]  # source and its regions
 
 
 def from_task(
-    task: Mapping[str, Any], identifier: str, *, field: str = "", annotator: str = "", part: str = ""
+    task: Mapping[str, Any],
+    identifier: str,
+    *,
+    field: str = "",
+    annotator: str = "",
+    part: str = "",
 ) -> Document:
     """Makes a document from a task.
 
@@ -105,17 +116,18 @@ def from_task(
         task: one object of the export.
         identifier: id of the document, unless the task has an id that Fascicle wrote.
         field: of ``data`` with the text; by default ``text``, or the only field that is a string.
-        annotator: whose annotation is gold, as number or address; ``"all"`` gives each annotator a source of their own,
-            ``annotator-`` and the number or address. By default the only annotation of a task is gold, or the only one
-            that is marked as ground truth.
-        part: ``to_name`` of the regions of this text; by default that which is called like the field, or whose texts
-            fit.
+        annotator: whose annotation is gold, as number or address; ``"all"`` gives each annotator a
+            source of their own, ``annotator-`` and the number or address. By default the only
+            annotation of a task is gold, or the only one that is marked as ground truth.
+        part: ``to_name`` of the regions of this text; by default that which is called like the
+            field, or whose texts fit.
 
     Returns:
         The document; mentions of ``predictions`` have the version of the model as their source.
 
     Raises:
-        ValueError: a part has another form, or it is not known which of several annotations is gold.
+        ValueError: a part has another form, or it is not known which of several annotations is
+            gold.
     """
     given = msgspec.convert(task, _Task)
     name = _text_field(given.data, field)
@@ -148,7 +160,9 @@ def _layers(task: _Task, annotator: str) -> tuple[_Layers, list[Event]]:
     made = [one for one in task.annotations if not one.was_cancelled]
     events = []
     if cancelled := len(task.annotations) - len(made):
-        message = f"{plural(cancelled, 'annotation')} of the task cancelled by the annotator, not read"
+        message = (
+            f"{plural(cancelled, 'annotation')} of the task cancelled by the annotator, not read"
+        )
         events.append(Event(step=STEP, kind="note", code="cancelled-annotation", message=message))
     if not made:
         message = "the task has no annotation: read as text without gold mentions"
@@ -158,14 +172,22 @@ def _layers(task: _Task, annotator: str) -> tuple[_Layers, list[Event]]:
         events.append(Event(step=STEP, kind="note", code="drafts-left-out", message=message))
     told = [one for one in task.predictions if not isinstance(one, int)]
     if numbers := len(task.predictions) - len(told):
-        message = f"of {plural(numbers, 'prediction')} the export has the number alone, and nothing that it says"
+        message = (
+            f"of {plural(numbers, 'prediction')} the export has the number alone, and "
+            "nothing that it says"
+        )
         events.append(Event(step=STEP, kind="note", code="predictions-left-out", message=message))
-    layers: _Layers = [(prediction.model_version or "predictions", prediction.result) for prediction in told]
+    layers: _Layers = [
+        (prediction.model_version or "predictions", prediction.result) for prediction in told
+    ]
     if annotator == _EVERYONE:
         return [*((f"annotator-{one.annotator}", one.result) for one in made), *layers], events
     chosen = _chosen(made, annotator)
     if left := len(made) - len(chosen):
-        message = f"{plural(left, 'annotation')} of the task by others than the chosen annotator, not read"
+        message = (
+            f"{plural(left, 'annotation')} of the task by others than the chosen "
+            "annotator, not read"
+        )
         events.append(Event(step=STEP, kind="note", code="other-annotators", message=message))
     return [*((GOLD, one.result) for one in chosen), *layers], events
 
@@ -180,13 +202,17 @@ def _chosen(made: Sequence[_Annotation], annotator: str) -> list[_Annotation]:
         return found
     who = ", ".join(dict.fromkeys(one.annotator for one in found or made))
     raise ValueError(
-        f"the task has {plural(len(found or made), 'annotation')}, of the annotator(s) {who}, and nothing says which "
-        f"one is gold; choose one with {fields_argument(('annotator', 'NAME'))}, or keep each as a source with "
+        f"the task has {plural(len(found or made), 'annotation')}, of the annotator(s) {who}, "
+        "and nothing says which "
+        f"one is gold; choose one with {fields_argument(('annotator', 'NAME'))}, or keep each as "
+        "a source with "
         f"{fields_argument(('annotator', _EVERYONE))}"
     )
 
 
-def _on_text(layers: _Layers, data: Mapping[str, Any], field: str, *, part: str) -> tuple[_Layers, int]:
+def _on_text(
+    layers: _Layers, data: Mapping[str, Any], field: str, *, part: str
+) -> tuple[_Layers, int]:
     """Returns the regions on the text of a field, and the number of those on other texts."""
     labels = [one for _, regions in layers for one in regions if one.type == "labels"]
     names = dict.fromkeys(one.to_name for one in labels if one.to_name)
@@ -195,18 +221,30 @@ def _on_text(layers: _Layers, data: Mapping[str, Any], field: str, *, part: str)
     if not ours:
         on = {name: [_labels_of(one) for one in labels if one.to_name == name] for name in rest}
         fitting = [name for name in rest if _fit(data[field], on[name])]
-        elsewhere = len(rest) == 1 and any(_fit(text, on[rest[0]]) for text in data.values() if isinstance(text, str))
+        elsewhere = len(rest) == 1 and any(
+            _fit(text, on[rest[0]]) for text in data.values() if isinstance(text, str)
+        )
         ours = set(fitting if len(rest) > 1 or elsewhere else rest)
     if len(ours) > 1:
         raise ValueError(
-            f"the regions of the task are on {' and '.join(sorted(ours))}, and nothing says which of them shows the "
+            f"the regions of the task are on {' and '.join(sorted(ours))}, and nothing says "
+            "which of them shows the "
             f"field {field!r}; choose one with {fields_argument(('to_name', min(ours)))}"
         )
     kept: _Layers = [
-        (source, [one for one in regions if one.type != "labels" or not one.to_name or one.to_name in ours])
+        (
+            source,
+            [
+                one
+                for one in regions
+                if one.type != "labels" or not one.to_name or one.to_name in ours
+            ],
+        )
         for source, regions in layers
     ]
-    return kept, sum(len(regions) for _, regions in layers) - sum(len(regions) for _, regions in kept)
+    return kept, sum(len(regions) for _, regions in layers) - sum(
+        len(regions) for _, regions in kept
+    )
 
 
 def _labels_of(region: _Region) -> _Labels:
@@ -214,7 +252,9 @@ def _labels_of(region: _Region) -> _Labels:
 
 
 def _fit(text: object, regions: Sequence[_Labels]) -> bool:
-    """True if regions are in a text, and their own texts, as far as they have any, are at their offsets."""
+    """True if regions are in a text, and their own texts, as far as they have any, are at their
+    offsets.
+    """
     if not isinstance(text, str) or any(one.end > len(text) for one in regions):
         return False
     return _agrees(text, regions, lambda one: (one.start, one.end))
@@ -224,14 +264,18 @@ _Part = tuple[_Labels, _Region]  # of a mention
 
 
 def _add(collector: MentionCollector, text: str, layers: _Layers, others: int) -> list[Event]:
-    """Adds the mentions to the collector; counts the regions that are not mentions with a type of this text."""
+    """Adds the mentions to the collector; counts the regions that are not mentions with a type
+    of this text.
+    """
     left = Counter({"labels of other texts": others})
     found = [(source, parts) for source, regions in layers for parts in _mentions(regions, left)]
     place, events = _places(text, [one for _, parts in found for one, _ in parts])
     for source, parts in found:
         places = [one for one, _ in parts]
         left["labels without a type"] += not places[0].labels
-        expected = None if _agrees(text, places, place) else " ".join(one.text or "" for one in places)
+        expected = (
+            None if _agrees(text, places, place) else " ".join(one.text or "" for one in places)
+        )
         spans = without_overlaps(map(place, places))
         if len(spans) < len(parts):
             message = f"parts of a mention at {spans} overlap; they were joined"
@@ -241,7 +285,13 @@ def _add(collector: MentionCollector, text: str, layers: _Layers, others: int) -
         attributes = next((one.attributes for _, one in parts if one.attributes), ())
         for kind in places[0].labels:
             collector.add(
-                spans, kind, expected=expected, source=source, score=score, links=links, attributes=attributes
+                spans,
+                kind,
+                expected=expected,
+                source=source,
+                score=score,
+                links=links,
+                attributes=attributes,
             )
     listed = ", ".join(f"{kind} {count}" for kind, count in sorted(left.items()) if count)
     if listed:
@@ -251,7 +301,8 @@ def _add(collector: MentionCollector, text: str, layers: _Layers, others: int) -
 
 
 def _mentions(regions: Sequence[_Region], left: Counter[str]) -> list[list[_Part]]:
-    """Returns the parts of each mention: one region, or several of the same types that relations join.
+    """Returns the parts of each mention: one region, or several of the same types that relations
+    join.
 
     Args:
         regions: of one source.
@@ -273,14 +324,18 @@ def _mentions(regions: Sequence[_Region], left: Counter[str]) -> list[list[_Part
             large += small
             for number in small:
                 groups[number] = large
-    return [[parts[one] for one in group] for number, group in enumerate(groups) if group[0] == number]
+    return [
+        [parts[one] for one in group] for number, group in enumerate(groups) if group[0] == number
+    ]
 
 
 _Place = Callable[[_Labels], Span]  # where a region is in the text, in code points
 
 
 def _places(text: str, found: Sequence[_Labels]) -> tuple[_Place, list[Event]]:
-    """Returns a function to code points; it converts UTF-16 units (before 1.4) if only those match all texts."""
+    """Returns a function to code points; it converts UTF-16 units (before 1.4) if only those
+    match all texts.
+    """
 
     def as_given(one: _Labels) -> Span:
         return one.start, one.end
@@ -295,7 +350,10 @@ def _places(text: str, found: Sequence[_Labels]) -> tuple[_Place, list[Event]]:
     at = {unit: number for number, unit in enumerate(units)}
     if not _agrees(text, found, moved):
         return as_given, []
-    message = "the offsets of the task count UTF-16 units; moved to code points, where all texts of mentions agree"
+    message = (
+        "the offsets of the task count UTF-16 units; moved to code points, where all texts "
+        "of mentions agree"
+    )
     return moved, [make_event("offsets-moved", step=STEP, message=message)]
 
 
@@ -307,7 +365,8 @@ def _agrees(text: str, found: Sequence[_Labels], place: _Place) -> bool:
 _P = TypeVar("_P", bound=str)
 ANNOTATION: Final = "annotation_id"
 ANNOTATOR: Final = "annotator"
-# Fields of the export about an annotation; all other fields are the data of the task, or annotations.
+# Fields of the export about an annotation; all other fields are the data of the task, or
+# annotations.
 _OF_EXPORT: Final = frozenset(
     {
         *("id", ANNOTATION, ANNOTATOR, "created_at", "updated_at", "lead_time"),
@@ -322,7 +381,8 @@ def is_flat(names: object) -> bool:
 
 
 def merge_records(records: Iterator[tuple[_P, Any]]) -> Iterator[tuple[_P, Any]]:
-    """Merges consecutive records of one id and one text into a task; other records stay as they are.
+    """Merges consecutive records of one id and one text into a task; other records stay as they
+    are.
 
     Args:
         records: each with its place.
@@ -344,16 +404,32 @@ def merge_records(records: Iterator[tuple[_P, Any]]) -> Iterator[tuple[_P, Any]]
 
 
 def _with_annotations(value: Any) -> Any:
-    """Returns a task that has only predictions with an empty list of annotations; any other value as it is."""
-    is_task = isinstance(value, dict) and isinstance(value.get("data"), dict) and "predictions" in value
+    """Returns a task that has only predictions with an empty list of annotations; any other
+    value as it is.
+    """
+    is_task = (
+        isinstance(value, dict) and isinstance(value.get("data"), dict) and "predictions" in value
+    )
     return {"annotations": [], **value} if is_task else value
 
 
 def _task(record: Mapping[str, Any]) -> dict[str, Any]:
-    regions = {name: value for name, value in record.items() if name not in _OF_EXPORT and _are_regions(value)}
-    data = {name: value for name, value in record.items() if name not in _OF_EXPORT and name not in regions}
+    regions = {
+        name: value
+        for name, value in record.items()
+        if name not in _OF_EXPORT and _are_regions(value)
+    }
+    data = {
+        name: value
+        for name, value in record.items()
+        if name not in _OF_EXPORT and name not in regions
+    }
     result = [_region(one) for several in regions.values() for one in several]
-    annotations = [{"result": result, "completed_by": record[ANNOTATOR]}] if record[ANNOTATION] is not None else []
+    annotations = (
+        [{"result": result, "completed_by": record[ANNOTATOR]}]
+        if record[ANNOTATION] is not None
+        else []
+    )
     return {"id": record.get("id"), "data": data, "annotations": annotations}
 
 
@@ -362,5 +438,10 @@ def _are_regions(value: object) -> bool:
 
 
 def _region(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a region; the export omits its type, which is the name of the field with its labels."""
-    return {"type": next((name for name, one in value.items() if isinstance(one, list)), "labels"), "value": value}
+    """Returns a region; the export omits its type, which is the name of the field with its
+    labels.
+    """
+    return {
+        "type": next((name for name, one in value.items() if isinstance(one, list)), "labels"),
+        "value": value,
+    }

@@ -20,14 +20,18 @@ from fascicle.formats.label_studio import ATTRIBUTES, OURS, PARTS
 from fascicle.formats.losses import OF_LINKS, held_fields
 from fascicle.formats.report import WriteReport
 
-_WHOLE: Final = "ids text-between-words meta mentions discontinuous nested second-source scores attributes"
+_WHOLE: Final = (
+    "ids text-between-words meta mentions discontinuous nested second-source scores attributes"
+)
 HOLDS: Final = held_fields("tasks of Label Studio", _WHOLE, partly="sources", also=OF_LINKS)
 _ENCODER: Final = msgspec.json.Encoder()
 
 
 def encode(document: Document, report: WriteReport) -> bytes:
     """Encodes one document as a task; its id and its facts are in the ``meta`` of the task."""
-    facts = {key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")}
+    facts = {
+        key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")
+    }
     if lost := sum(not one.source for one in document.mentions):
         report.lose("sources", document, count=lost)  # a prediction has the name of a model
     layers: dict[str, list[dict[str, Any]]] = {
@@ -40,7 +44,9 @@ def encode(document: Document, report: WriteReport) -> bytes:
         "data": {"text": document.text},
         "meta": {OURS: {"id": document.id, "meta": facts}},
         "annotations": [{"result": gold}] if gold else [],
-        "predictions": [{"model_version": source, "result": regions} for source, regions in layers.items()],
+        "predictions": [
+            {"model_version": source, "result": regions} for source, regions in layers.items()
+        ],
     }
     return _ENCODER.encode(task)
 
@@ -48,7 +54,9 @@ def encode(document: Document, report: WriteReport) -> bytes:
 def _written(mention: Mention, number: int, text: str) -> Iterator[dict[str, Any]]:
     """Yields a region for each part of a mention, and relations that join them in their order."""
     facts: dict[str, Any] = {} if mention.score is None else {"score": mention.score}
-    shown = [f"{display_identifier(link)} {link.name}".rstrip() for link in mention.links if not link.nil]
+    shown = [
+        f"{display_identifier(link)} {link.name}".rstrip() for link in mention.links if not link.nil
+    ]
     shown += [name for name, _ in mention.attributes]
     links, attributes = msgspec.to_builtins((mention.links, mention.attributes))
     if links or attributes:  # the text is shown beside the region
@@ -57,16 +65,30 @@ def _written(mention: Mention, number: int, text: str) -> Iterator[dict[str, Any
     names = [f"m{number}{f'-{at}' if at else ''}" for at in range(len(mention.spans))]
     for name, (start, end) in zip(names, mention.spans, strict=True):
         value = {"start": start, "end": end, "text": text[start:end], "labels": [mention.type]}
-        yield {"id": name, "from_name": "label", "to_name": "text", "type": "labels", "value": value, **facts}
+        yield {
+            "id": name,
+            "from_name": "label",
+            "to_name": "text",
+            "type": "labels",
+            "value": value,
+            **facts,
+        }
     for name, other in pairwise(names):
-        yield {"type": "relation", "from_id": name, "to_id": other, "direction": "right", "labels": [PARTS]}
+        yield {
+            "type": "relation",
+            "from_id": name,
+            "to_id": other,
+            "direction": "right",
+            "labels": [PARTS],
+        }
 
 
 @contextmanager
 def _into_array(stream: BinaryIO, encode: Encode) -> Iterator[WriteOne]:
     """Opens an array and yields the function that adds a task; the array is closed at the end.
 
-    The number of a task is its id: the converter of Label Studio's library needs one, its server ignores it.
+    The number of a task is its id: the converter of Label Studio's library needs one, its server
+    ignores it.
 
     Args:
         stream: a file.

@@ -1,12 +1,14 @@
-"""Corpora as LDC publishes them: texts of ACE 2004 and 2005 with entities in XML, and names of OntoNotes.
+"""Corpora as LDC publishes them: texts of ACE 2004 and 2005 with entities in XML, and names of
+OntoNotes.
 
-ACE has ``NAME.sgm`` with ``NAME.apf.xml`` beside it. The text of a document is that of the file without its tags.
-Offsets count its code points, the last one included; those of some files count ``&amp;`` as five characters, others as
-one, and the texts of the mentions show which.
+ACE has ``NAME.sgm`` with ``NAME.apf.xml`` beside it. The text of a document is that of the file
+without its tags. Offsets count its code points, the last one included; those of some files count
+``&amp;`` as five characters, others as one, and the texts of the mentions show which.
 
-OntoNotes has ``.name`` files with sentences of tokens, a line each, and names in ENAMEX tags. The tokens of a document
-are joined by one space, also across sentences. A tag stands between tokens; ``S_OFF`` and ``E_OFF`` say how many
-characters at the start of its first token and at the end of its last one it leaves out.
+OntoNotes has ``.name`` files with sentences of tokens, a line each, and names in ENAMEX tags. The
+tokens of a document are joined by one space, also across sentences. A tag stands between tokens;
+``S_OFF`` and ``E_OFF`` say how many characters at the start of its first token and at the end of
+its last one it leaves out.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ from fascicle.formats.report import ReadReport
 _STEP: Final = "ace"
 _TEXT: Final = ".sgm"
 _ENTITIES: Final = ".apf.xml"
-_FINAL: Final = "timex2norm"  # of the four folders in which ACE 2005 has a text, that with the final annotation
+# of the four folders in which ACE 2005 has a text, that with the final annotation
+_FINAL: Final = "timex2norm"
 _TAG: Final = re.compile(r"<[^<>]*>")
 _BLANK: Final = re.compile(r"\s")
 _ESCAPE: Final = re.compile(r"&(?:amp|lt|gt|quot|apos|#\d+|#x[0-9a-fA-F]+);")
@@ -47,11 +50,13 @@ _Said = tuple[int, int, str, Element, Element]  # start, end, text, entity, ment
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
-    """Streams the texts of a folder or zip, sorted by name, with the entity mentions of the files beside them.
+    """Streams the texts of a folder or zip, sorted by name, with the entity mentions of the files
+    beside them.
 
-    A mention has its whole extent, the type of its entity, and the attributes ``subtype``, ``mention`` (``NAM``,
-    ``NOM`` or ``PRO``) and ``entity``, the id that all mentions of one entity share. Relations, events, values and
-    times are counted in events. If the place has folders called ``timex2norm``, only these are read.
+    A mention has its whole extent, the type of its entity, and the attributes ``subtype``,
+    ``mention`` (``NAM``, ``NOM`` or ``PRO``) and ``entity``, the id that all mentions of one entity
+    share. Relations, events, values and times are counted in events. If the place has folders
+    called ``timex2norm``, only these are read.
 
     Args:
         source: the place.
@@ -59,7 +64,8 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         report: a text that cannot be read sets its document aside.
 
     Raises:
-        FormatError: two texts of one name, a text without its entities, or a file that is no such XML.
+        FormatError: two texts of one name, a text without its entities, or a file that is no such
+            XML.
     """
     with open_tree(source.path, suffixes=(_TEXT, PurePosixPath(_ENTITIES).suffix)) as tree:
         for name in tree.unnamed:
@@ -77,7 +83,10 @@ def _texts(tree: Tree) -> dict[str, str]:
     for name in final or names:
         identifier = PurePosixPath(name).stem
         if identifier in found:
-            message = f"{tree.place(name)} and {found[identifier]} are two texts of one name; give one of their folders"
+            message = (
+                f"{tree.place(name)} and {found[identifier]} are two texts of one name; "
+                "give one of their folders"
+            )
             raise FormatError(message)
         found[identifier] = name
     return found
@@ -86,7 +95,10 @@ def _texts(tree: Tree) -> dict[str, str]:
 def _document(tree: Tree, name: str, identifier: str, source: Source) -> Document:
     beside = name[: -len(_TEXT)] + _ENTITIES
     if beside not in tree.names:
-        raise FormatError(f"{tree.place(name)} has no {identifier}{_ENTITIES} beside it; add it, or take the text away")
+        raise FormatError(
+            f"{tree.place(name)} has no {identifier}{_ENTITIES} beside it; add it, or take the "
+            "text away"
+        )
     raw = _TAG.sub("", tree.text(name, source)[0])
     place = tree.place(beside)
     tags = ("entity", *_LEFT_OUT)
@@ -96,7 +108,8 @@ def _document(tree: Tree, name: str, identifier: str, source: Source) -> Documen
     collector = MentionCollector(text, step=_STEP)
     for start, end, expected, entity, mention in said:
         found = move(start), move(end + 1)
-        same = _BLANK.sub(" ", expected) == _BLANK.sub(" ", text[slice(*found)])  # a line may end otherwise in the XML
+        # a line may end otherwise in the XML
+        same = _BLANK.sub(" ", expected) == _BLANK.sub(" ", text[slice(*found)])
         attributes = _attributes(entity.attrib, mention.attrib)
         kind = entity.get("TYPE", "")
         collector.add([found], kind, expected=None if same else expected, attributes=attributes)
@@ -110,7 +123,8 @@ def _said(entity: Element, place: str) -> Iterator[_Said]:
         offsets = ("", "") if extent is None else (extent.get("START", ""), extent.get("END", ""))
         if extent is None or not all(map(is_integer, offsets)) or not entity.get("TYPE"):
             raise FormatError(
-                f"the mention {mention.get('ID', '')!r} has no type, or no extent whose START and END are numbers; "
+                f"the mention {mention.get('ID', '')!r} has no type, or no extent whose START "
+                "and END are numbers; "
                 "mend it",
                 at=place,
             )
@@ -118,15 +132,22 @@ def _said(entity: Element, place: str) -> Iterator[_Said]:
 
 
 def _settled(raw: str, said: list[_Said]) -> tuple[str, _Move, list[Event]]:
-    """Returns the text with its escapes resolved, and what moves the offsets of the mentions into it."""
+    """Returns the text with its escapes resolved, and what moves the offsets of the mentions
+    into it.
+    """
     text, moved = _ESCAPE.sub(lambda found: unescape_html(found[0]), raw), _move(raw)
 
     def right(move: _Move) -> int:
-        return sum(text[move(start) : move(end + 1)] == expected for start, end, expected, *_ in said)
+        return sum(
+            text[move(start) : move(end + 1)] == expected for start, end, expected, *_ in said
+        )
 
     if text == raw or right(int) >= right(moved):
         return text, int, []
-    message = "the offsets of this document count the characters of &amp; and other escapes; they were moved"
+    message = (
+        "the offsets of this document count the characters of &amp; and other escapes; "
+        "they were moved"
+    )
     return text, moved, [make_event("offsets-moved", step=_STEP, message=message)]
 
 
@@ -138,15 +159,23 @@ def _move(raw: str) -> _Move:
     return lambda offset: offset - shorter[bisect_right(ends, offset)]
 
 
-def _attributes(entity: Mapping[str, str], mention: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    told = (("subtype", entity.get("SUBTYPE")), ("mention", mention.get("TYPE")), ("entity", entity.get("ID")))
+def _attributes(
+    entity: Mapping[str, str], mention: Mapping[str, str]
+) -> tuple[tuple[str, str], ...]:
+    told = (
+        ("subtype", entity.get("SUBTYPE")),
+        ("mention", mention.get("TYPE")),
+        ("entity", entity.get("ID")),
+    )
     return tuple((name, value) for name, value in told if value)
 
 
 def _left_out(records: list[Element]) -> Iterator[Event]:
     for tag, code in _LEFT_OUT.items():
         if number := sum(record.tag == tag for record in records):
-            yield make_event(code, step=_STEP, message=f"{plural(number, tag)} of the file left out")
+            yield make_event(
+                code, step=_STEP, message=f"{plural(number, tag)} of the file left out"
+            )
 
 
 READER: Final = Reader(read=read)
@@ -162,7 +191,8 @@ _Name = tuple[int, int, dict[str, str]]  # first token, the one after the last, 
 
 
 def _read_names(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
-    """Streams the documents of a ``.name`` file, or of all such files of a folder or zip, sorted by name.
+    """Streams the documents of a ``.name`` file, or of all such files of a folder or zip, sorted by
+    name.
 
     The id of a document is its ``DOCNO``; of a document without one, the name of the file.
 
@@ -172,7 +202,8 @@ def _read_names(source: Source, options: None, report: ReadReport) -> Iterator[D
         report: a file that cannot be read sets its documents aside.
 
     Raises:
-        FormatError: a file without documents, or a tag that is not closed, not opened or of another kind.
+        FormatError: a file without documents, or a tag that is not closed, not opened or of another
+            kind.
     """
     with open_tree(source.path, suffixes=(_NAMES,)) as tree:
         for name in tree.unnamed:
@@ -188,9 +219,15 @@ def _documents(text: str, stem: str, *, place: str) -> list[Document]:
     end, at, line = 0, 0, 1
     while (start := _START.search(text, end)) and (end := text.find("</DOC>", start.end())) >= 0:
         line, at = line + text.count("\n", at, start.end()), start.end()
-        found.append(_document_of_names(text[at:end], _facts_of(start[1]).get("DOCNO") or stem, Place(place, line)))
+        found.append(
+            _document_of_names(
+                text[at:end], _facts_of(start[1]).get("DOCNO") or stem, Place(place, line)
+            )
+        )
     if not found and text.strip():
-        raise FormatError("the file has no <DOC> that is closed; is it a .name file of OntoNotes?", at=place)
+        raise FormatError(
+            "the file has no <DOC> that is closed; is it a .name file of OntoNotes?", at=place
+        )
     return found
 
 
@@ -207,9 +244,14 @@ def _document_of_names(content: str, identifier: str, start: Place) -> Document:
     words = document.words or ()
     collector = MentionCollector(document.text, step=_NAMES_STEP)
     for low, high, facts in names:
-        inner = words[low][0] + int(facts.get("S_OFF", 0)), words[high - 1][1] - int(facts.get("E_OFF", 0))
+        inner = (
+            words[low][0] + int(facts.get("S_OFF", 0)),
+            words[high - 1][1] - int(facts.get("E_OFF", 0)),
+        )
         collector.add([inner], facts["TYPE"])
-    return msgspec.structs.replace(document, mentions=collector.mentions, events=tuple(collector.events))
+    return msgspec.structs.replace(
+        document, mentions=collector.mentions, events=tuple(collector.events)
+    )
 
 
 def _sentence(line: str, place: Place) -> tuple[list[str], list[_Name]]:
@@ -227,7 +269,8 @@ def _sentence(line: str, place: Place) -> tuple[list[str], list[_Name]]:
             opened.append((len(tokens), facts))
         else:
             raise FormatError(
-                f"{other or close or tag.strip()!r} is not an ENAMEX tag with a TYPE around tokens of this line; "
+                f"{other or close or tag.strip()!r} is not an ENAMEX tag with a TYPE around "
+                "tokens of this line; "
                 "correct it",
                 at=place,
             )

@@ -1,8 +1,9 @@
-"""Losses of the output formats: which fields of a document a format holds, and what is lost when writing.
+"""Losses of the output formats: which fields of a document a format holds, and what is lost when
+writing.
 
-A format declares the fields it holds (`HeldFields`). `representable_part` counts what a document has and the format
-does not hold. For fields held in part (a text without its line breaks), the writer counts the losses, also under the
-codes of `LOSSES`.
+A format declares the fields it holds (`HeldFields`). `representable_part` counts what a document
+has and the format does not hold. For fields held in part (a text without its line breaks), the
+writer counts the losses, also under the codes of `LOSSES`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from fascicle.core.wording import typo_hint
 from fascicle.errors import LossError, UsageError
 from fascicle.formats.report import Named, WriteReport
 
-# The events of a document are missing on purpose: they are not the user's annotation, and commands report them anyway.
+# The events of a document are missing on purpose: they are not the user's annotation, and commands
+# report them anyway.
 FIELDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "ids": "ids of documents",
@@ -47,7 +49,8 @@ FIELDS: Final[Mapping[str, str]] = MappingProxyType(
         "link-scores": "... and their score",
         "link-tiers": "... and how they were found",
         "link-curies": "... and the one spelling of their id",
-        "ambiguous": "links of which one is right, but it is unknown which: none is written; tables say how many",
+        "ambiguous": "links of which one is right, but it is unknown which: none is written; "
+        "tables say how many",
         "nil-links": "statements that no entry fits a mention",
         "attributes": "further facts about mentions or relations",
     }
@@ -58,7 +61,8 @@ OF_WRITERS: Final[Mapping[str, str]] = MappingProxyType(
         "nul": "NUL characters of the text, a blank instead",
         "control-characters": "control characters, a picture of each instead (or U+FFFD)",
         "not-on-words": "mentions that do not begin and end with a word",
-        "joined-fragments": "mentions of several fragments with only white space between them, which readers join",
+        "joined-fragments": "mentions of several fragments with only white space between them, "
+        "which readers join",
         "across-sentences": "mentions that reach across sentences",
         "across-sections": "mentions that reach across sections",
         "empty-documents": "documents without a word, which leave no trace in the file",
@@ -69,7 +73,15 @@ OF_WRITERS: Final[Mapping[str, str]] = MappingProxyType(
 LOSSES: Final[Mapping[str, str]] = MappingProxyType({**FIELDS, **OF_WRITERS})
 # What a file that names texts by their ids refers to.
 OF_TEXT: Final = frozenset(
-    {"text-between-words", "sections", "section-attributes", "sentences", "words", "abbreviations", "meta"}
+    {
+        "text-between-words",
+        "sections",
+        "section-attributes",
+        "sentences",
+        "words",
+        "abbreviations",
+        "meta",
+    }
 )
 EVERYTHING: Final = frozenset(FIELDS)
 
@@ -110,12 +122,17 @@ class HeldFields:
         if not links or not self.lacking & OF_LINKS:
             return links
         empty = {name: value for code, (name, value) in _OF_LINK.items() if code in self.lacking}
-        kept = links if "nil-links" in self.fields else tuple(link for link in links if not link.nil)
+        kept = (
+            links if "nil-links" in self.fields else tuple(link for link in links if not link.nil)
+        )
         if "ambiguous" in self.lacking:
             kept = tuple(link for link in kept if link.tier != AMBIGUOUS)
         if "links" not in self.fields:
             return ()
-        return tuple(link if link.tier == AMBIGUOUS else msgspec.structs.replace(link, **empty) for link in kept)
+        return tuple(
+            link if link.tier == AMBIGUOUS else msgspec.structs.replace(link, **empty)
+            for link in kept
+        )
 
     @cached_property
     def of_document(self) -> tuple[tuple[str, Callable[[Document], int]], ...]:
@@ -132,7 +149,12 @@ class HeldFields:
 
 
 def held_fields(
-    format_name: str, fields: str, *, partly: str = "", also: frozenset[str] = frozenset(), **more: Any
+    format_name: str,
+    fields: str,
+    *,
+    partly: str = "",
+    also: frozenset[str] = frozenset(),
+    **more: Any,
 ) -> HeldFields:
     """Returns the fields that a format holds.
 
@@ -144,7 +166,9 @@ def held_fields(
         **more: other attributes of `HeldFields`.
     """
     some = frozenset(partly.split())
-    return HeldFields(format=format_name, fields=some | also | frozenset(fields.split()), partly=some, **more)
+    return HeldFields(
+        format=format_name, fields=some | also | frozenset(fields.split()), partly=some, **more
+    )
 
 
 _OF_LINK: Final[Mapping[str, tuple[str, object]]] = MappingProxyType(
@@ -162,11 +186,15 @@ _OF_DOCUMENT: Final[Mapping[str, Callable[[Document], int]]] = MappingProxyType(
         "ids": lambda document: 1,
         "text-between-words": lambda document: _joined(document) != document.text,
         "sections": lambda document: bool(document.sections),
-        "section-attributes": lambda document: sum(len(one.attributes) for one in document.sections or ()),
+        "section-attributes": lambda document: sum(
+            len(one.attributes) for one in document.sections or ()
+        ),
         "sentences": lambda document: bool(document.sentences),
         "words": lambda document: bool(document.words),
         "abbreviations": lambda document: len(document.abbreviations or ()),
-        "meta": lambda document: len(document.meta) - (document.meta.get("text") in ("joined", "extracted")),
+        "meta": lambda document: (
+            len(document.meta) - (document.meta.get("text") in ("joined", "extracted"))
+        ),
         "changes": lambda document: sum(len(change.taken) for change in document.changes),
     }
 )
@@ -201,7 +229,8 @@ def representable_part(document: Item, holds: HeldFields, report: WriteReport) -
     """Returns the part of a document that a format holds, and counts the rest.
 
     Args:
-        document: what is to be written; of a prediction, which has nothing else, the mentions are counted.
+        document: what is to be written; of a prediction, which has nothing else, the mentions are
+            counted.
         holds: what the format holds.
         report: receives the counts.
 
@@ -225,10 +254,14 @@ def representable_part(document: Item, holds: HeldFields, report: WriteReport) -
 
 
 def _with_relations(document: Document, holds: HeldFields, report: WriteReport) -> Document:
-    """Returns the part of a document with relations; those are kept whose mentions are all written."""
+    """Returns the part of a document with relations; those are kept whose mentions are all
+    written.
+    """
     held = representable_part(document.having(relations=()), holds, report)
     written = {mention.key for mention in held.mentions}
-    whole = tuple(one for one in document.relations if all(key in written for _, key in one.arguments))
+    whole = tuple(
+        one for one in document.relations if all(key in written for _, key in one.arguments)
+    )
     kept = whole if "relations" in holds.fields else ()
     # A file with the answer of one system says nothing of what others said about their mentions.
     due = whole if holds.by_reference and holds.only is not None else document.relations
@@ -254,7 +287,11 @@ def _held_mentions(
         if mentions:
             report.lose("mentions", document, mentions[0], count=len(mentions))
         return ()
-    kept = _of_one_source(document, mentions, holds, report) if "second-source" in holds.lacking else mentions
+    kept = (
+        _of_one_source(document, mentions, holds, report)
+        if "second-source" in holds.lacking
+        else mentions
+    )
     if "discontinuous" in holds.lacking:
         for mention in kept:
             if len(mention.spans) > 1:
@@ -267,18 +304,28 @@ def _held_mentions(
             report.lose(code, document, first, count=total)
     if "ambiguous" in holds.lacking:
         kept = tuple(_with_links(one, lambda link: link.tier != AMBIGUOUS) for one in kept)
-    return tuple(_with_links(one, lambda link: not link.nil) for one in kept) if "nil-links" in holds.lacking else kept
+    return (
+        tuple(_with_links(one, lambda link: not link.nil) for one in kept)
+        if "nil-links" in holds.lacking
+        else kept
+    )
 
 
 def _with_links(mention: Mention, wanted: Callable[[Link], bool]) -> Mention:
     links = tuple(link for link in mention.links if wanted(link))
-    return mention if len(links) == len(mention.links) else msgspec.structs.replace(mention, links=links)
+    return (
+        mention
+        if len(links) == len(mention.links)
+        else msgspec.structs.replace(mention, links=links)
+    )
 
 
 def _of_one_source(
     document: Named, mentions: tuple[Mention, ...], holds: HeldFields, report: WriteReport
 ) -> tuple[Mention, ...]:
-    """Keeps one mention for each type and spans: that of the source the file is read as, else of the first source."""
+    """Keeps one mention for each type and spans: that of the source the file is read as, else of
+    the first source.
+    """
     if len({mention.source for mention in mentions}) < 2:
         return mentions
     chosen: dict[tuple[str, tuple[tuple[int, int], ...]], Mention] = {}
@@ -292,9 +339,15 @@ def _of_one_source(
 
 
 def _of_the_only_sources(
-    document: Named, mentions: tuple[Mention, ...], only: tuple[str, ...], holds: HeldFields, report: WriteReport
+    document: Named,
+    mentions: tuple[Mention, ...],
+    only: tuple[str, ...],
+    holds: HeldFields,
+    report: WriteReport,
 ) -> tuple[Mention, ...]:
-    """Keeps the mentions of the chosen sources; counts the others as losses unless the format is by reference."""
+    """Keeps the mentions of the chosen sources; counts the others as losses unless the format is
+    by reference.
+    """
     if not holds.by_reference:
         for mention in mentions:
             if mention.source not in only:
@@ -332,11 +385,16 @@ class LossPolicy:
         Raises:
             LossError: it would lose something that is not allowed.
         """
-        codes = [code for code in LOSSES if code in part.losses and code not in self.allowed] if self.refuse else []
+        codes = (
+            [code for code in LOSSES if code in part.losses and code not in self.allowed]
+            if self.refuse
+            else []
+        )
         if codes:
             advice = self.advice.format(codes=",".join(codes), quoted=", ".join(map(repr, codes)))
             raise LossError(
-                f"document {document.id!r} would lose {', '.join(codes)}, which {format_name} cannot hold ({codes[0]} "
+                f"document {document.id!r} would lose {', '.join(codes)}, which {format_name} "
+                f"cannot hold ({codes[0]} "
                 f"first in {part.examples[codes[0]]}); {advice}",
                 key=document.id,
             )
@@ -352,9 +410,14 @@ def loss_names(names: Iterable[str]) -> frozenset[str]:
         UsageError: one that is not in `LOSSES`; the message has the nearest.
     """
     if isinstance(names, str | bytes) or not isinstance(names, Iterable):
-        raise UsageError(f"allow_loss must be a list of names of losses; {type(names).__name__} was given")
+        raise UsageError(
+            f"allow_loss must be a list of names of losses; {type(names).__name__} was given"
+        )
     found = frozenset(map(str, names))
     for name in sorted(found - LOSSES.keys()):
-        message = f"there is no loss called {name!r}{typo_hint(name, LOSSES)}; choose from {', '.join(LOSSES)}"
+        message = (
+            f"there is no loss called {name!r}{typo_hint(name, LOSSES)}; choose from "
+            f"{', '.join(LOSSES)}"
+        )
         raise UsageError(message, code="unknown-name")
     return found

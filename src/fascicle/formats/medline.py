@@ -1,7 +1,8 @@
 """MEDLINE and PubMed in XML: a document for each citation.
 
-Elements: https://www.nlm.nih.gov/bsd/licensee/elements_descriptions.html. The text is the title, and the parts of the
-abstract, each with its label in front (``METHODS: ...``) and after one line end, so that offsets are those of PubTator.
+Elements: https://www.nlm.nih.gov/bsd/licensee/elements_descriptions.html. The text is the title,
+and the parts of the abstract, each with its label in front (``METHODS: ...``) and after one line
+end, so that offsets are those of PubTator.
 """
 
 from __future__ import annotations
@@ -36,23 +37,58 @@ _BETWEEN: Final = "\n"
 _DELETED: Final = ("DeleteCitation", "DeleteDocument")
 _RECORDS: Final = ("PubmedArticle", "PubmedBookArticle", "MedlineCitation")
 _UNTOLD: Final = frozenset({"", "UNASSIGNED", "UNLABELLED"})
-# Elements that are read whole, those of which the children are looked at, and ids, which are read if they have a type.
+# Elements that are read whole, those of which the children are looked at, and ids, which are read
+# if they have a type.
 _READ: Final = frozenset(
     {
-        *("PMID", "ArticleTitle", "BookTitle", "AbstractText", "VernacularTitle", "OtherAbstract", "Title", "Year"),
-        *("Language", "PublicationType", "DescriptorName", "QualifierName", "SupplMeshName", "NameOfSubstance"),
+        *(
+            "PMID",
+            "ArticleTitle",
+            "BookTitle",
+            "AbstractText",
+            "VernacularTitle",
+            "OtherAbstract",
+            "Title",
+            "Year",
+        ),
+        *(
+            "Language",
+            "PublicationType",
+            "DescriptorName",
+            "QualifierName",
+            "SupplMeshName",
+            "NameOfSubstance",
+        ),
         *("Keyword",),
     }
 )
 _OPEN: Final = frozenset(
     {
-        *("MedlineCitation", "BookDocument", "PubmedData", "PubmedBookData", "Article", "Book", "Abstract"),
-        *("Journal", "JournalIssue", "PubDate", "PublicationTypeList", "MeshHeadingList", "MeshHeading"),
+        *(
+            "MedlineCitation",
+            "BookDocument",
+            "PubmedData",
+            "PubmedBookData",
+            "Article",
+            "Book",
+            "Abstract",
+        ),
+        *(
+            "Journal",
+            "JournalIssue",
+            "PubDate",
+            "PublicationTypeList",
+            "MeshHeadingList",
+            "MeshHeading",
+        ),
         *("SupplMeshList", "ChemicalList", "Chemical", "KeywordList", "ArticleIdList"),
     }
 )
 _IDS: Final = MappingProxyType(
-    {"ELocationID": ("EIdType", ("doi",)), "ArticleId": ("IdType", ("pubmed", "doi", "pmc", "pmcid"))}
+    {
+        "ELocationID": ("EIdType", ("doi",)),
+        "ArticleId": ("IdType", ("pubmed", "doi", "pmc", "pmcid")),
+    }
 )
 
 
@@ -61,15 +97,16 @@ class MedlineOptions:
     """Options for reading citations.
 
     Attributes:
-        others: whether titles and abstracts in other languages, and those for other readers, are part of the text; they
-            are counted otherwise.
+        others: whether titles and abstracts in other languages, and those for other readers, are
+            part of the text; they are counted otherwise.
     """
 
     others: bool = False
 
 
 def read(source: Source, options: MedlineOptions, report: ReadReport) -> Iterator[Document]:
-    """Streams the citations of a file: a baseline or update file of PubMed, or what its service returns.
+    """Streams the citations of a file: a baseline or update file of PubMed, or what its service
+    returns.
 
     The id is the PMID. Citations that the file withdraws are in ``report.deleted``.
 
@@ -83,7 +120,9 @@ def read(source: Source, options: MedlineOptions, report: ReadReport) -> Iterato
     """
     for place, element in elements(source, (*_RECORDS, *_DELETED)):
         if element.tag in _DELETED:
-            report.deleted.setdefault(source.path, []).extend(filter(None, map(element_text, element.iter("PMID"))))
+            report.deleted.setdefault(source.path, []).extend(
+                filter(None, map(element_text, element.iter("PMID")))
+            )
             continue
         with report.aside.one():
             yield _document(element, place, options)
@@ -99,9 +138,18 @@ def _document(record: Element, place: Place, options: MedlineOptions) -> Documen
     article = citation if article is None else article
     line = Line()
     further = line if options.others else Line()  # marks in a text that is not read are not counted
-    abstracts = (part for each in citation.iter("OtherAbstract") for part in _abstract(each, "abstract-other", further))
-    others = [one for one in (*_titles(article, "VernacularTitle", further), *abstracts) if one.text]
-    parts = [*_titles(article, "ArticleTitle", line), *_abstract(article.find("Abstract"), "abstract", line)]
+    abstracts = (
+        part
+        for each in citation.iter("OtherAbstract")
+        for part in _abstract(each, "abstract-other", further)
+    )
+    others = [
+        one for one in (*_titles(article, "VernacularTitle", further), *abstracts) if one.text
+    ]
+    parts = [
+        *_titles(article, "ArticleTitle", line),
+        *_abstract(article.find("Abstract"), "abstract", line),
+    ]
     text, sections = join_sections([*parts, *others] if options.others else parts, between=_BETWEEN)
     unread = sorted(set(unread_fields(record, opened=_OPEN, is_read=_is_read)))
     events = [*field_note(unread, step=_STEP), *line.events(_STEP)]
@@ -133,7 +181,11 @@ def _abstract(abstract: Element | None, name: str, line: Line) -> Iterator[Part]
     if abstract is None:
         return
     for part in abstract.iter("AbstractText"):
-        facts = tuple((key, told) for key, said in (*abstract.items(), *part.items()) if (told := said.strip()))
+        facts = tuple(
+            (key, told)
+            for key, said in (*abstract.items(), *part.items())
+            if (told := said.strip())
+        )
         text, label = shown_text(part, line), part.get("Label", "").strip()
         told = part.get("NlmCategory", "")
         kind = part_kind(told if told not in _UNTOLD else label)
@@ -168,7 +220,12 @@ def _all_of(tag: str, *, within: str = "", attribute: str = "") -> Callable[[Ele
     def find(record: Element) -> str:
         around = record.iter(within or tag)
         children = (one for each in around for one in each if one.tag == tag) if within else around
-        return "|".join(filter(None, (one.get(attribute, "") if attribute else element_text(one) for one in children)))
+        return "|".join(
+            filter(
+                None,
+                (one.get(attribute, "") if attribute else element_text(one) for one in children),
+            )
+        )
 
     return find
 
@@ -178,10 +235,26 @@ def _identifiers(kind: str) -> Callable[[Element], str]:
 
     def find(record: Element) -> str:
         own = (one for one in record.iter("ELocationID") if one.get("EIdType") == kind)
-        ids = (one for one in record.iterfind("PubmedData/ArticleIdList/ArticleId") if one.get("IdType") == kind)
-        other = (one for one in record.iter("OtherID") if kind == "pmc" and element_text(one).startswith("PMC"))
+        ids = (
+            one
+            for one in record.iterfind("PubmedData/ArticleIdList/ArticleId")
+            if one.get("IdType") == kind
+        )
+        other = (
+            one
+            for one in record.iter("OtherID")
+            if kind == "pmc" and element_text(one).startswith("PMC")
+        )
         return next(
-            filter(None, (element_text(one).partition(" ")[0] for found in (own, ids, other) for one in found)), ""
+            filter(
+                None,
+                (
+                    element_text(one).partition(" ")[0]
+                    for found in (own, ids, other)
+                    for one in found
+                ),
+            ),
+            "",
         )
 
     return find

@@ -1,4 +1,5 @@
-"""Documents as they are: JSON Lines of `Document` with a schema version, which lose nothing, and plain text.
+"""Documents as they are: JSON Lines of `Document` with a schema version, which lose nothing, and
+plain text.
 
 A file of plain text is one document, and its text is never changed.
 """
@@ -15,7 +16,13 @@ from fascicle.core import codec
 from fascicle.core.absent import decode_present
 from fascicle.core.document import Document
 from fascicle.core.effects import make_event
-from fascicle.core.files.source import Line, Source, line_text, read_lines_or_errors, read_whole_text
+from fascicle.core.files.source import (
+    Line,
+    Source,
+    line_text,
+    read_lines_or_errors,
+    read_whole_text,
+)
 from fascicle.core.wording import plural
 from fascicle.errors import BROKEN, FormatError, InputError, Place, UsageError
 from fascicle.formats.collect import is_text_at
@@ -62,13 +69,19 @@ def _document(line: Line, place: str) -> Document:
 
 
 def _in_code_points(line: str) -> Document | None:
-    """Returns the document of a line in which another program counted offsets of mentions in its own unit.
+    """Returns the document of a line in which another program counted offsets of mentions in its
+    own unit.
 
-    Only mentions whose text is not that at their offsets are moved, if the texts of all of them then are.
+    Only mentions whose text is not that at their offsets are moved, if the texts of all of them
+    then are.
     """
     record = decode_present(msgspec.json.Decoder(codec.DocumentRecord), line)
     text = record.text
-    wrong = [one for one in record.mentions if one.text is not None and not is_text_at(one.spans, text, one.text)]
+    wrong = [
+        one
+        for one in record.mentions
+        if one.text is not None and not is_text_at(one.spans, text, one.text)
+    ]
     stated = [StatedMention(one.spans, one.text) for one in wrong]
     fit = fit_offsets(text, stated, agrees=lambda beside, spans: is_text_at(spans, text, beside))
     if not fit.how or record.relations:  # which name mentions by their offsets
@@ -84,7 +97,9 @@ def _in_code_points(line: str) -> Document | None:
 
 
 READER: Final = Reader(read=read)
-WRITER: Final = Writer(holds=_HOLDS, encoder=lambda _: lambda document, report: codec.encode(document) + b"\n")
+WRITER: Final = Writer(
+    holds=_HOLDS, encoder=lambda _: lambda document, report: codec.encode(document) + b"\n"
+)
 
 
 _PLAIN_HOLDS: Final = held_fields("plain text", "text-between-words")
@@ -108,14 +123,16 @@ def _read_plain(source: Source, options: None, report: ReadReport) -> Iterator[D
 def _plain_encoder() -> Callable[[Document, WriteReport], bytes]:
     """Returns the function that encodes the one document as text.
 
-    A text that begins with U+FEFF gets another one in front, since readers take the first for a byte order mark.
-    It raises a `UsageError` for a second document.
+    A text that begins with U+FEFF gets another one in front, since readers take the first for a
+    byte order mark. It raises a `UsageError` for a second document.
     """
     written: list[str] = []
 
     def encode(document: Document, report: WriteReport) -> bytes:
         if written:
-            raise UsageError("a plain text file holds one document, but there are several; write jsonl")
+            raise UsageError(
+                "a plain text file holds one document, but there are several; write jsonl"
+            )
         written.append(document.id)
         return file_text(document, report)[1]
 

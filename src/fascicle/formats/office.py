@@ -1,6 +1,7 @@
 """Workbooks of Excel. Needs the package openpyxl (extra ``office``).
 
-A sheet with a column of texts is read, and a sheet of mentions is written, as ECMA-376, part 1, describes them.
+A sheet with a column of texts is read, and a sheet of mentions is written, as ECMA-376, part 1,
+describes them.
 """
 
 from __future__ import annotations
@@ -33,8 +34,11 @@ _NUMBER: Final = re.compile(r"\d{1,15}|\d\.\d+(?:e-\d+)?")
 _UNHELD: Final = re.compile("[\x01-\x08\x0e-\x1f\ufffe\uffff]")  # what XML cannot hold
 
 
-def _read_sheets(source: Source, options: TextTableOptions, report: ReadReport) -> Iterator[Document]:
-    """Streams the rows of the first sheet that has some, as `fascicle.formats.text_tables.read` does.
+def _read_sheets(
+    source: Source, options: TextTableOptions, report: ReadReport
+) -> Iterator[Document]:
+    """Streams the rows of the first sheet that has some, as `fascicle.formats.text_tables.read`
+    does.
 
     Args:
         source: the file.
@@ -48,18 +52,24 @@ def _read_sheets(source: Source, options: TextTableOptions, report: ReadReport) 
     package = read_zip_package(source)
     with package_errors(source):
         book = Workbook(package)
-        sheets = [sheet for sheet in book.sheets if sheet.has_rows()]  # those that are shown come first
+        # those that are shown come first
+        sheets = [sheet for sheet in book.sheets if sheet.has_rows()]
         rows = list(sheets[0].rows()) if sheets else []
     if not sheets:
         return
     chosen, *others = sheets
     if find_columns("\t".join(rows[0][1])):
         raise FormatError(
-            f"the sheet {chosen.name!r} is a table of mentions without texts; save it as CSV to compare its mentions "
+            f"the sheet {chosen.name!r} is a table of mentions without texts; save it as CSV to "
+            "compare its mentions "
             "with others",
             at=source.path,
         )
-    events: tuple[Event, ...] = (*_sheet_events(chosen, others), *book.events(), *chosen.line.events(_SHEET_STEP))
+    events: tuple[Event, ...] = (
+        *_sheet_events(chosen, others),
+        *book.events(),
+        *chosen.line.events(_SHEET_STEP),
+    )
     width = len(rows[0][1])
     padded = ((number, cells + [""] * (width - len(cells))) for number, cells in rows)
     for document in documents_of_rows(padded, source, options=options, report=report):
@@ -71,21 +81,29 @@ def _sheet_events(sheet: Sheet, others: Sequence[Sheet]) -> Iterator[Event]:
     """Yields the events about what is not read, or was read although it is hidden."""
     if others or sheet.is_hidden:
         listed = f", and these were not: {', '.join(map(str, others))}" if others else ""
-        yield make_event("parts-left-out", step=_SHEET_STEP, message=f"the sheet {sheet} was read{listed}")
+        yield make_event(
+            "parts-left-out", step=_SHEET_STEP, message=f"the sheet {sheet} was read{listed}"
+        )
     if lost := sheet.counts.pop("", 0):
         message = (
-            f"the sheet {sheet} has {plural(lost, 'formula')} without a value, and these cells were read as empty; "
+            f"the sheet {sheet} has {plural(lost, 'formula')} without a value, and these cells "
+            "were read as empty; "
             "open the file in its program, and save it again"
         )
         yield make_event("unread-text", step=_SHEET_STEP, message=message)
     if sheet.counts:
         listed = ", ".join(f"{what} {count:,}" for what, count in sorted(sheet.counts.items()))
-        message = f"the sheet {sheet} has {listed}; each cell was read once, as if nothing was hidden or merged"
+        message = (
+            f"the sheet {sheet} has {listed}; each cell was read once, as if nothing was "
+            "hidden or merged"
+        )
         yield Event(step=_SHEET_STEP, kind="note", code="hidden-or-merged", message=message)
 
 
 class _Sheet(Rows):
-    """Encoder of the rows of documents as lines of a TSV, with what a cell of Excel cannot hold replaced."""
+    """Encoder of the rows of documents as lines of a TSV, with what a cell of Excel cannot hold
+    replaced.
+    """
 
     def __init__(self, options: TableOptions) -> None:
         super().__init__(TSV, options)
@@ -94,7 +112,8 @@ class _Sheet(Rows):
         lines = super().__call__(said, part).decode()
         if max(map(len, re.split("[\t\n]", lines))) > _MAX_CELL:
             raise InputError(
-                f"document {said.id!r} has a mention of more than {_MAX_CELL:,} characters, which no cell of "
+                f"document {said.id!r} has a mention of more than {_MAX_CELL:,} characters, "
+                "which no cell of "
                 "Excel holds; write CSV instead",
                 key=said.id,
             )
@@ -124,7 +143,10 @@ def _into_sheet(stream: BinaryIO, encode: Encode) -> Iterator[WriteOne]:
         for line in lines.decode().split("\n")[:-1]:
             count += 1
             if count > MAX_ROWS:
-                raise InputError(f"a sheet of Excel holds {MAX_ROWS:,} rows, and there are more; write CSV instead")
+                raise InputError(
+                    f"a sheet of Excel holds {MAX_ROWS:,} rows, and there are more; write CSV "
+                    "instead"
+                )
             sheet.append(_row(line.split("\t"), cell))
 
     put(encode.header)  # type: ignore[attr-defined]  # of `Rows`
@@ -133,7 +155,8 @@ def _into_sheet(stream: BinaryIO, encode: Encode) -> Iterator[WriteOne]:
     except BaseException:
         sheet.close()  # or the interpreter reports that it was left open
         raise
-    packed = io.BytesIO()  # an archive on a pipe that a reader closed would report it once more when it is deleted
+    # an archive on a pipe that a reader closed would report it once more when it is deleted
+    packed = io.BytesIO()
     book.properties.created = book.properties.modified = datetime(*ZIP_DATE)
     ExcelWriter(book, _Undated(packed, "w", zipfile.ZIP_DEFLATED)).save()
     stream.write(packed.getbuffer())
@@ -151,10 +174,18 @@ class _Undated(zipfile.ZipFile):
 
 def _row(cells: Sequence[str], cell: Any) -> list[Any]:
     """Returns the values of a row: the offsets and the score as numbers, all else as text."""
-    return [float(one) if 2 <= at <= 4 and _NUMBER.fullmatch(one) else cell(one) for at, one in enumerate(cells)]
+    return [
+        float(one) if 2 <= at <= 4 and _NUMBER.fullmatch(one) else cell(one)
+        for at, one in enumerate(cells)
+    ]
 
 
 XLSX_READER: Final = Reader(read=_read_sheets, options=TextTableOptions)
 XLSX_WRITER: Final = Writer(
-    holds=table_held_fields("XLSX"), encoder=_Sheet, options=TableOptions, into=_into_sheet, grows=False, by_id=True
+    holds=table_held_fields("XLSX"),
+    encoder=_Sheet,
+    options=TableOptions,
+    into=_into_sheet,
+    grows=False,
+    by_id=True,
 )

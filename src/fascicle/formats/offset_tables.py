@@ -1,8 +1,9 @@
 """Texts with a table of offsets: one file for each text, and a TSV with one row for each mention.
 
-Shared tasks publish corpora in this form, such as SocialDisNER (https://zenodo.org/records/6359365). Offsets are
-half-open and count the code points of the text file, line ends included. The header names the columns. Tasks use the
-same columns under different names, so each column has several names.
+Shared tasks publish corpora in this form, such as SocialDisNER
+(https://zenodo.org/records/6359365). Offsets are half-open and count the code points of the text
+file, line ends included. The header names the columns. Tasks use the same columns under different
+names, so each column has several names.
 """
 
 from __future__ import annotations
@@ -33,11 +34,13 @@ HEADER: Final = ("document", "type", "start", "end", "score")  # of a table of p
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
-    """Streams the texts of a folder or zip, sorted by name, with the mentions of the table beside them.
+    """Streams the texts of a folder or zip, sorted by name, with the mentions of the table beside
+    them.
 
-    The id of a document is the name of its text without the suffix. A text without a row is a document without mentions
-    (event ``no-annotation``). Rows of other texts are counted in an event of the first document (``rows-left-out``),
-    since the parts of a corpus often share one table. Memory holds the rows of these texts, and one text at a time.
+    The id of a document is the name of its text without the suffix. A text without a row is a
+    document without mentions (event ``no-annotation``). Rows of other texts are counted in an event
+    of the first document (``rows-left-out``), since the parts of a corpus often share one table.
+    Memory holds the rows of these texts, and one text at a time.
 
     Args:
         source: the place of the texts.
@@ -70,7 +73,8 @@ def _files(tree: Tree) -> dict[str, str]:
         identifier = PurePosixPath(name).stem
         if identifier in files:
             raise InputError(
-                f"{tree.place(name)} and {files[identifier]} are two texts of one name, and a table cannot tell them "
+                f"{tree.place(name)} and {files[identifier]} are two texts of one name, and a "
+                "table cannot tell them "
                 "apart; give one of their folders"
             )
         files[identifier] = name
@@ -81,21 +85,25 @@ def _table(source: Source, files: dict[str, str]) -> OffsetTable:
     found = find_tables(source.path, files.keys())
     if len(found) > 1:
         raise FormatError(
-            f"{' and '.join(table.path for table in found)} are tables of offsets of the texts in {source.path}; "
+            f"{' and '.join(table.path for table in found)} are tables of offsets of the texts "
+            f"in {source.path}; "
             "leave one of them there",
             file=source.path,
         )
     if not found:
         parts = ", ".join(names[0] for part, names in _NAMES.items() if part != _OPTIONAL)
         raise FormatError(
-            f"no table of offsets names a text of {source.path}; a .tsv with columns for {parts} must be in this place "
+            f"no table of offsets names a text of {source.path}; a .tsv with columns for {parts} "
+            "must be in this place "
             f"or up to {plural(_ABOVE, 'folder')} above it",
             file=source.path,
         )
     return found[0]
 
 
-def _rows(table: OffsetTable, source: Source, files: dict[str, str]) -> tuple[dict[str, list[_OffsetRow]], int]:
+def _rows(
+    table: OffsetTable, source: Source, files: dict[str, str]
+) -> tuple[dict[str, list[_OffsetRow]], int]:
     """Returns the rows of each text, and the number of rows of other texts."""
     rows: defaultdict[str, list[_OffsetRow]] = defaultdict(list)
     left_out = 0
@@ -124,7 +132,9 @@ def _document(tree: Tree, name: str, source: Source, rows: list[_OffsetRow]) -> 
     for row in rows:
         collector.add(row.spans, row.type, expected=row.text, is_standoff=True)
     message = f"{name} has no row in the table"
-    events = () if rows else (Event(step=_STEP, kind="note", code="no-annotation", message=message),)
+    events = (
+        () if rows else (Event(step=_STEP, kind="note", code="no-annotation", message=message),)
+    )
     # Codecs that let lone surrogates pass make texts that no document may have.
     return collector.document(PurePosixPath(name).stem, at=tree.place(name), events=events)
 
@@ -136,7 +146,16 @@ _SUFFIX: Final = ".tsv"
 _ABOVE: Final = 2  # folders above the texts in which a table is looked for
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "document": ("document", "document_id", "doc_id", "tweets_id", "tweet_id", "filename", "file", "id"),
+        "document": (
+            "document",
+            "document_id",
+            "doc_id",
+            "tweets_id",
+            "tweet_id",
+            "filename",
+            "file",
+            "id",
+        ),
         "start": ("start", "begin", "off0", "start_span", "start_offset"),
         "end": ("end", "off1", "end_span", "end_offset"),
         "type": ("type", "label"),
@@ -191,7 +210,9 @@ class OffsetTable:
             FormatError: it is no text, or text in another encoding.
         """
         if split_archive(self.folder) is None:
-            yield from read_lines(Source(path=self.path, encoding=source.encoding, told=source.told))
+            yield from read_lines(
+                Source(path=self.path, encoding=source.encoding, told=source.told)
+            )
             return
         with open_tree(self.folder, suffixes=(_SUFFIX,)) as tree:
             text, _ = tree.text(self.name, source)
@@ -211,7 +232,8 @@ class OffsetTable:
             yield from tree.read(self.name).splitlines(keepends=True)
 
     def rows(self, source: Source, names: Collection[str]) -> Iterator[tuple[str, _OffsetRow]]:
-        """Yields each mention with its document id; the id is empty for documents that are not requested.
+        """Yields each mention with its document id; the id is empty for documents that are not
+        requested.
 
         Args:
             source: the texts, for the encoding.
@@ -225,19 +247,25 @@ class OffsetTable:
         columns, width = columns_by_name(header), header.count("\t") + 1
         for number, line in numbered:
             if line.strip():
-                name, row = _row_of(line.split("\t"), columns, width=width, place=Place(self.path, number))
+                name, row = _row_of(
+                    line.split("\t"), columns, width=width, place=Place(self.path, number)
+                )
                 yield (name if name in names else ""), row
 
 
 def columns_by_name(header: str) -> dict[str, int]:
-    """Returns the positions of the columns of `_NAMES`, from the first line; empty if this is no table of offsets.
+    """Returns the positions of the columns of `_NAMES`, from the first line; empty if this is no
+    table of offsets.
 
     A TSV of predictions does not count, because it may not be gold.
     """
     if set(HEADER[:-1]) <= set(header.split("\t")):
         return {}
     cells = [cell.strip().lower() for cell in header.split("\t")]
-    found = {part: next((cells.index(name) for name in names if name in cells), None) for part, names in _NAMES.items()}
+    found = {
+        part: next((cells.index(name) for name in names if name in cells), None)
+        for part, names in _NAMES.items()
+    }
     if any(at is None for part, at in found.items() if part != _OPTIONAL):
         return {}
     return {part: at for part, at in found.items() if at is not None}
@@ -246,8 +274,8 @@ def columns_by_name(header: str) -> dict[str, int]:
 def find_tables(path: str, names: Collection[str]) -> list[OffsetTable]:
     """Returns the tables of offsets that name some of the texts in a folder or zip.
 
-    The place itself is searched first, then the folder above it, then the one above that. The search ends at the first
-    of these that has such a table.
+    The place itself is searched first, then the folder above it, then the one above that. The
+    search ends at the first of these that has such a table.
 
     Args:
         path: a folder, a zip, or a folder inside a zip.
@@ -272,7 +300,11 @@ def _tables_in(level: Path) -> Iterator[OffsetTable]:
     if not level.is_dir():
         return
     with suppress(OSError):  # a folder above may not be readable
-        files = sorted(file.name for file in level.iterdir() if file.suffix.lower() == _SUFFIX and file.is_file())
+        files = sorted(
+            file.name
+            for file in level.iterdir()
+            if file.suffix.lower() == _SUFFIX and file.is_file()
+        )
         for name in files:
             if not name.startswith(".") and columns_by_name(_first_line(_head(level / name))):
                 yield OffsetTable(folder=folder, name=name)
@@ -291,7 +323,9 @@ def _first_line(head: bytes) -> str:
 def _names_some(table: OffsetTable, names: Collection[str]) -> bool:
     """True if a row of a table is about one of the texts; false for a table that cannot be read."""
     with suppress(InputError):
-        texts = (line.decode("utf-8-sig", errors="replace").rstrip("\r\n") for line in table.raw_lines())
+        texts = (
+            line.decode("utf-8-sig", errors="replace").rstrip("\r\n") for line in table.raw_lines()
+        )
         at = columns_by_name(next(texts, "")).get("document", 0)
         return any(_document_named(line.split("\t")[at : at + 1]) in names for line in texts)
     return False
@@ -301,9 +335,14 @@ def _document_named(cells: Sequence[str]) -> str:
     return cells[0].strip().removesuffix(TEXT) if cells else ""
 
 
-def _row_of(cells: Sequence[str], columns: Mapping[str, int], *, width: int, place: Place) -> tuple[str, _OffsetRow]:
+def _row_of(
+    cells: Sequence[str], columns: Mapping[str, int], *, width: int, place: Place
+) -> tuple[str, _OffsetRow]:
     if len(cells) != width:
-        raise FormatError(f"the row has {plural(len(cells), 'cell')} and the header {width}; mend the row", at=place)
+        raise FormatError(
+            f"the row has {plural(len(cells), 'cell')} and the header {width}; mend the row",
+            at=place,
+        )
     name, kind = _document_named([cells[columns["document"]]]), cells[columns["type"]].strip()
     if not name or not kind:
         raise FormatError("the row names no document or no type; mend the row", at=place)
@@ -311,7 +350,8 @@ def _row_of(cells: Sequence[str], columns: Mapping[str, int], *, width: int, pla
     offsets = [*starts, *ends]
     if len(starts) != len(ends) or not all(map(is_integer, offsets)):
         raise FormatError(
-            "the start and the end of the row must be whole numbers, one each or as many of both with ; between them; "
+            "the start and the end of the row must be whole numbers, one each or as many of both "
+            "with ; between them; "
             "mend the row",
             at=place,
         )
@@ -321,7 +361,9 @@ def _row_of(cells: Sequence[str], columns: Mapping[str, int], *, width: int, pla
 
 
 def spellings(cell: str) -> tuple[str, ...]:
-    """Returns a cell as it is, and without the quotes that programs add to a cell that contains quotes."""
+    """Returns a cell as it is, and without the quotes that programs add to a cell that contains
+    quotes.
+    """
     if len(cell) > 1 and cell.startswith('"') and cell.endswith('"'):
         return cell, cell[1:-1].replace('""', '"')
     return (cell,)

@@ -1,8 +1,8 @@
 """Units in which files count offsets, and their conversion to code points of the text.
 
-Programs count UTF-16 units (JavaScript, Java), bytes of UTF-8, CRLF as one character, or a byte order mark. What fits
-the mentions decides: the texts that the file gives beside the offsets, or else how many mentions begin and end at
-words.
+Programs count UTF-16 units (JavaScript, Java), bytes of UTF-8, CRLF as one character, or a byte
+order mark. What fits the mentions decides: the texts that the file gives beside the offsets, or
+else how many mentions begin and end at words.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ _FIRST_OF_TWO_UNITS: Final = "\U00010000"
 
 
 class StatedMention(NamedTuple):
-    """Offsets of a mention as a file has them, in any order, and the text beside them, if there is any."""
+    """Offsets of a mention as a file has them, in any order, and the text beside them, if there
+    is any.
+    """
 
     spans: Sequence[Span]
     text: str | None = None
@@ -43,8 +45,8 @@ class OffsetFit(NamedTuple):
 
     Attributes:
         how: what the offsets count; empty if they are code points.
-        convert: function from such an offset to code points, which returns -1 for an offset between two code points
-            or outside the text.
+        convert: function from such an offset to code points, which returns -1 for an offset between
+            two code points or outside the text.
         is_sure: false if two ways to count fit equally well, and code points were chosen.
     """
 
@@ -56,7 +58,9 @@ class OffsetFit(NamedTuple):
 AS_STATED: Final = OffsetFit()
 
 
-def conversion(text: str, unit: str, *, marked: bool = False, joined_ends: bool = False) -> Conversion:
+def conversion(
+    text: str, unit: str, *, marked: bool = False, joined_ends: bool = False
+) -> Conversion:
     """Returns the function that converts offsets to code points; see `OffsetFit.convert`.
 
     Args:
@@ -93,14 +97,17 @@ def fit_offsets(
     marked: bool = False,
     votes: Counter[str] | None = None,
 ) -> OffsetFit:
-    """Returns the counting that fits the mentions of a document best; code points if no other fits more of them.
+    """Returns the counting that fits the mentions of a document best; code points if no other fits
+    more of them.
 
     Args:
         text: of the document.
         mentions: as the file states them; if some have a text, only these decide.
-        agrees: true if the text beside a mention is the text at these spans, which lie inside the document.
+        agrees: true if the text beside a mention is the text at these spans, which lie inside the
+            document.
         marked: whether the text has a byte order mark in its file.
-        votes: of earlier documents of the file, which decide if the mentions fit two units equally well.
+        votes: of earlier documents of the file, which decide if the mentions fit two units equally
+            well.
     """
     if text.isascii() and "\r\n" not in text and not marked:
         return AS_STATED
@@ -108,7 +115,10 @@ def fit_offsets(
 
     def score(convert: Conversion) -> int:
         placed = [
-            (mention.text, mention.spans if convert is int else convert_spans(mention.spans, convert))
+            (
+                mention.text,
+                mention.spans if convert is int else convert_spans(mention.spans, convert),
+            )
             for mention in with_text or mentions
         ]
         inside = [(beside, spans) for beside, spans in placed if _is_inside(spans, text)]
@@ -121,9 +131,13 @@ def fit_offsets(
     as_stated = score(int)
     ways = _ways(text, marked=marked) if as_stated < len(with_text or mentions) else iter(())
     if not with_text:
-        return _by_words(text, mentions, score, list(ways), votes=Counter() if votes is None else votes)
+        return _by_words(
+            text, mentions, score, list(ways), votes=Counter() if votes is None else votes
+        )
     best = max(
-        (OffsetFit(how, convert) for how, convert in ways), key=lambda way: score(way.convert), default=AS_STATED
+        (OffsetFit(how, convert) for how, convert in ways),
+        key=lambda way: score(way.convert),
+        default=AS_STATED,
     )
     return best if score(best.convert) > as_stated else AS_STATED
 
@@ -136,11 +150,18 @@ def _by_words(
     *,
     votes: Counter[str],
 ) -> OffsetFit:
-    """Returns the counting by which mentions begin and end at words; only UTF-16 may be wrong for some of them."""
+    """Returns the counting by which mentions begin and end at words; only UTF-16 may be wrong
+    for some of them.
+    """
     as_stated = score(int)
     if max(text) >= _FIRST_OF_TWO_UNITS:
         pairs = OffsetFit(UNIT_NAMES[UTF16], conversion(text, UTF16))
-        if any(pairs.convert(offset) != offset for mention in mentions for span in mention.spans for offset in span):
+        if any(
+            pairs.convert(offset) != offset
+            for mention in mentions
+            for span in mention.spans
+            for offset in span
+        ):
             gain = score(pairs.convert) - as_stated
             votes[UTF16] += (gain > 0) - (gain < 0)
             if gain > 0 or (gain == 0 and votes[UTF16] > 0):
@@ -149,17 +170,27 @@ def _by_words(
                 return OffsetFit(is_sure=False)
     if 2 * as_stated < len(mentions):
         for how, convert in ways:
-            changed = sum(convert_spans(mention.spans, convert) != mention.spans for mention in mentions)
+            changed = sum(
+                convert_spans(mention.spans, convert) != mention.spans for mention in mentions
+            )
             if changed >= _ENOUGH and score(convert) == len(mentions):
                 return OffsetFit(how, convert)
     return AS_STATED
 
 
 def _ways(text: str, *, marked: bool) -> Iterator[tuple[str, Conversion]]:
-    """Yields the ways to count that differ for a text, each with its name, without that of this package."""
+    """Yields the ways to count that differ for a text, each with its name, without that of this
+    package.
+    """
     units = (CODE_POINTS,) if text.isascii() and not marked else tuple(UNIT_NAMES)
-    for unit, mark, ends in product(units, (False, True)[: 1 + marked], (False, True)[: 1 + ("\r\n" in text)]):
-        names = {UNIT_NAMES[unit]: unit != CODE_POINTS, "the byte order mark": mark, "CRLF as one": ends}
+    for unit, mark, ends in product(
+        units, (False, True)[: 1 + marked], (False, True)[: 1 + ("\r\n" in text)]
+    ):
+        names = {
+            UNIT_NAMES[unit]: unit != CODE_POINTS,
+            "the byte order mark": mark,
+            "CRLF as one": ends,
+        }
         how = " and ".join(name for name, counts in names.items() if counts)
         if how:
             yield how, conversion(text, unit, marked=mark, joined_ends=ends)
@@ -171,7 +202,9 @@ def _is_inside(spans: Sequence[Span], text: str) -> bool:
 
 def _on_words(spans: Sequence[Span], text: str, borders: Collection[int]) -> bool:
     """True if spans begin and end with a character of a word, and not inside a word."""
-    edges = [edge for span in spans for edge in span if 0 < edge < len(text) and edge not in borders]
-    return not any(text[start].isspace() or text[end - 1].isspace() for start, end in spans) and not any(
-        text[edge - 1].isalnum() and text[edge].isalnum() for edge in edges
-    )
+    edges = [
+        edge for span in spans for edge in span if 0 < edge < len(text) and edge not in borders
+    ]
+    return not any(
+        text[start].isspace() or text[end - 1].isspace() for start, end in spans
+    ) and not any(text[edge - 1].isalnum() and text[edge].isalnum() for edge in edges)

@@ -1,6 +1,8 @@
-"""Writes documents in any format, and predictions without texts; each output is written completely or not at all.
+"""Writes documents in any format, and predictions without texts; each output is written completely
+or not at all.
 
-Beside a result that only refers to its texts, the texts of PDFs and other files that hold no plain text are written.
+Beside a result that only refers to its texts, the texts of PDFs and other files that hold no plain
+text are written.
 """
 
 from __future__ import annotations
@@ -22,7 +24,14 @@ from fascicle.errors import InputError
 from fascicle.formats.catalogue import Format, format_named, format_to_write
 from fascicle.formats.files import IdSet
 from fascicle.formats.handlers import EXTRACTED, TEXT, Encode, check_options, write_each
-from fascicle.formats.losses import EVERYTHING, LENIENT, OF_LINKS, HeldFields, LossPolicy, loss_names
+from fascicle.formats.losses import (
+    EVERYTHING,
+    LENIENT,
+    OF_LINKS,
+    HeldFields,
+    LossPolicy,
+    loss_names,
+)
 from fascicle.formats.report import WriteReport
 
 if TYPE_CHECKING:
@@ -37,9 +46,10 @@ class WriteRequest:
 
     Attributes:
         path: a file or folder, or ``"-"`` for standard output.
-        format: a name of ``formats.catalogue.FORMATS``, or ``"auto"``: told by the name of the output.
-        source: only the mentions of this source, or of these, in all formats but the one that holds everything;
-            ``None`` for all.
+        format: a name of ``formats.catalogue.FORMATS``, or ``"auto"``: told by the name of the
+            output.
+        source: only the mentions of this source, or of these, in all formats but the one that holds
+            everything; ``None`` for all.
         overwrite: replace what is there.
         resume: go on with what an interrupted run left.
         strictness: whether a document is refused of which the format would lose something.
@@ -75,7 +85,8 @@ class WriteRequest:
             The format.
 
         Raises:
-            UsageError: see `chosen`; or standard output, or the name of one file, for a format of several files.
+            UsageError: see `chosen`; or standard output, or the name of one file, for a format of
+                several files.
             OutputError: it exists and may not be overwritten, or its folder is missing.
         """
         chosen = self.chosen
@@ -94,17 +105,19 @@ def write(  # noqa: PLR0913 - what users may say, each on its own
     strict: bool = False,
     allow_loss: Iterable[str] = (),
 ) -> WriteReport:
-    """Writes documents to a file or folder; the output gets its final name only when it is complete.
+    """Writes documents to a file or folder; the output gets its final name only when it is
+    complete.
 
     Args:
-        path: where; ``"-"`` is standard output; ``.gz`` at its end packs the file. A format of several files is written
-            to a folder, or to a zip if the path ends with ``.zip``.
+        path: where; ``"-"`` is standard output; ``.gz`` at its end packs the file. A format of
+            several files is written to a folder, or to a zip if the path ends with ``.zip``.
         documents: may be a stream.
         format: a name of `FORMATS`, or ``"auto"``: told by the suffix.
         options: of the class of the format's writer; defaults by default.
-        overwrite: replace an existing file, or a folder that was written in the format and has not changed since.
-        report: where to count; a new one by default. One whose ``aside`` keeps going sets documents aside that the
-            format cannot hold at all.
+        overwrite: replace an existing file, or a folder that was written in the format and has not
+            changed since.
+        report: where to count; a new one by default. One whose ``aside`` keeps going sets documents
+            aside that the format cannot hold at all.
         strict: refuse a document of which the format would lose something.
         allow_loss: names of `fascicle.formats.losses.LOSSES` that are no reason to refuse.
 
@@ -112,7 +125,8 @@ def write(  # noqa: PLR0913 - what users may say, each on its own
         The report: what was written, and what the format could not hold.
 
     Raises:
-        UsageError: an unknown format or loss, options of another format, or a file for a format of several files.
+        UsageError: an unknown format or loss, options of another format, or a file for a format of
+            several files.
         LossError: a document would lose something, and ``strict`` is on; nothing is written.
         OutputError: the file or folder exists, or the place cannot be written.
         InputError: a document that the format cannot hold at all.
@@ -140,8 +154,8 @@ def write_documents(
     Args:
         documents: may be a stream.
         request: where and how. Options of another format than the written one are ignored.
-        report: where to count; a new one by default. One whose ``aside`` keeps going sets documents aside that the
-            format cannot hold at all.
+        report: where to count; a new one by default. One whose ``aside`` keeps going sets documents
+            aside that the format cannot hold at all.
         opened: opens a format of one file for writing.
 
     Returns:
@@ -150,7 +164,8 @@ def write_documents(
     Raises:
         OutputError: the file exists, or the place cannot be written.
         InputError: a document that the format cannot hold at all.
-        LossError: the format would lose something of a document, and that is refused; nothing is written to a file.
+        LossError: the format would lose something of a document, and that is refused; nothing is
+            written to a file.
     """
     chosen = request.chosen
     return _write(documents, request, chosen, _held(chosen, request), report=report, opened=opened)
@@ -180,7 +195,8 @@ def write_predictions(
     holds = replace(holds, by_reference=holds.by_reference | {"sources"})
     if chosen.writer.options is not None:
         request = replace(request, options=chosen.writer.options(with_text=False))
-        holds = replace(holds, fields=holds.fields - OF_LINKS)  # a table without texts has no columns for them
+        # a table without texts has no columns for them
+        holds = replace(holds, fields=holds.fields - OF_LINKS)
     return _write(predictions, request, chosen, holds, report=report)
 
 
@@ -193,16 +209,23 @@ def _write(
     report: WriteReport | None,
     opened: Opened = open_output,
 ) -> WriteReport:
-    """Writes documents, or predictions for formats without texts; ``holds`` names the fields in the output."""
+    """Writes documents, or predictions for formats without texts; ``holds`` names the fields in
+    the output.
+    """
     writer, path = chosen.writer, request.path
     options = request.options if isinstance(request.options, writer.options or ()) else None
-    encode = writer.encoder(writer.options() if options is None and writer.options is not None else options)
+    encode = writer.encoder(
+        writer.options() if options is None and writer.options is not None else options
+    )
     report = WriteReport() if report is None else report
-    if "text-between-words" in holds.by_reference and chosen.name != "text":  # which shows the text itself
+    # which shows the text itself
+    if "text-between-words" in holds.by_reference and chosen.name != "text":
         documents = write_texts_beside(documents, path, overwrite=request.overwrite, report=report)
     ready = map(writer.prepare, documents) if writer.prepare is not None else documents
     once = _once(encode) if writer.by_id else encode
-    send = partial(write_each, ready, once, holds=holds, report=report, strictness=request.strictness)
+    send = partial(
+        write_each, ready, once, holds=holds, report=report, strictness=request.strictness
+    )
     if writer.into_folder is not None:
         writer.check(path, overwrite=request.overwrite)
         if not path.lower().endswith(".zip"):
@@ -225,7 +248,8 @@ def _once(encode: Encode) -> Encode:
         content = encode(document, part)
         if not seen.add(document.id):
             raise InputError(
-                f"two documents have the id {document.id!r}, but this format needs different ids; rename one of them"
+                f"two documents have the id {document.id!r}, but this format needs different "
+                "ids; rename one of them"
             )
         return content
 
@@ -233,7 +257,9 @@ def _once(encode: Encode) -> Encode:
 
 
 def _held(chosen: Format, request: WriteRequest) -> HeldFields:
-    """Returns the fields in the file; a table or view of one source keeps the source as its own name."""
+    """Returns the fields in the file; a table or view of one source keeps the source as its own
+    name.
+    """
     holds, sources = chosen.writer.holds, request.sources
     if chosen.name == "text" and request.path == STDOUT:
         return replace(holds, fields=EVERYTHING, only=sources)  # output for a person, not a file
@@ -250,7 +276,8 @@ _Result = TypeVar("_Result")
 def write_texts_beside(
     documents: Iterable[_Result], path: str, *, overwrite: bool, report: WriteReport
 ) -> Iterator[_Result]:
-    """Streams documents, and writes each extracted text to ``NAME.texts/ID.txt`` beside the file ``NAME.csv``.
+    """Streams documents, and writes each extracted text to ``NAME.texts/ID.txt`` beside the file
+    ``NAME.csv``.
 
     An id that is too long for the name of a file is replaced by its SHA-256.
 
@@ -267,7 +294,11 @@ def write_texts_beside(
     is_file = path != STDIN and (target.is_file() or not target.exists())
     folder = target.with_name(target.name.removesuffix(".gz")).with_suffix(_FOLDER)
     for document in documents:
-        if is_file and isinstance(document, Document) and EXTRACTED.items() <= document.meta.items():
+        if (
+            is_file
+            and isinstance(document, Document)
+            and EXTRACTED.items() <= document.meta.items()
+        ):
             _write_text(folder, document, overwrite=overwrite)
             report.folders.add(str(folder))
         yield document

@@ -1,7 +1,8 @@
 """Tables of printed pages whose cells have several lines.
 
-Blank bands, or lines that are drawn, divide the rows of such a table at the same heights in all of its columns. Each
-cell is shorter than its row, or fills it. Columns of prose have no such ends in a row of bands.
+Blank bands, or lines that are drawn, divide the rows of such a table at the same heights in all of
+its columns. Each cell is shorter than its row, or fills it. Columns of prose have no such ends in a
+row of bands.
 """
 
 from __future__ import annotations
@@ -25,11 +26,14 @@ _UNEQUAL: Final = 2  # rows whose cells have unequal numbers of lines
 _WIDEST: Final = 50  # columns
 _MANY: Final = 0.7  # of the rows with several lines
 _MOST: Final = 15  # lines of a cell
-_LABEL: Final = re.compile(r"[\[(]?(?:\d{1,3}|[a-z]|[ivx]+|\W)[.)\]]?", re.I)  # before an item of a list
+# before an item of a list
+_LABEL: Final = re.compile(r"[\[(]?(?:\d{1,3}|[a-z]|[ivx]+|\W)[.)\]]?", re.I)
 
 
 class _Block(NamedTuple):
-    """What may be a row of a table: its lines from top to bottom, and whether a line is drawn above it."""
+    """What may be a row of a table: its lines from top to bottom, and whether a line is drawn
+    above it.
+    """
 
     lines: list[list[Piece]]
     is_ruled: bool
@@ -40,15 +44,19 @@ class _Block(NamedTuple):
         return list(chain(*self.lines))
 
 
-def divide_by_bands(pieces: Sequence[Piece], rules: Sequence[Piece]) -> list[tuple[bool, list[Piece]]]:
-    """Divides pieces into tables whose cells have several lines and what stands between them, from top to bottom.
+def divide_by_bands(
+    pieces: Sequence[Piece], rules: Sequence[Piece]
+) -> list[tuple[bool, list[Piece]]]:
+    """Divides pieces into tables whose cells have several lines and what stands between them, from
+    top to bottom.
 
     Args:
         pieces: of a page, or of a part of it.
         rules: level lines that are drawn on the page.
 
     Returns:
-        Whether each part is such a table, and its pieces: those of a row of a table are one, with a TAB between cells.
+        Whether each part is such a table, and its pieces: those of a row of a table are one, with a
+        TAB between cells.
     """
     blocks = list(_blocks(rows_of(pieces), rules))
     parts: list[tuple[bool, list[Piece]]] = []
@@ -64,13 +72,17 @@ def divide_by_bands(pieces: Sequence[Piece], rules: Sequence[Piece]) -> list[tup
 
 
 def _blocks(rows: Sequence[list[Piece]], rules: Sequence[Piece]) -> Iterator[_Block]:
-    """Yields what stands between bands that cross all pieces, or between lines that are drawn across all."""
+    """Yields what stands between bands that cross all pieces, or between lines that are drawn
+    across all.
+    """
     pitches = _pitches(list(chain(*rows)))
     drawn = sorted({(one.middle, round(one.left), round(one.right)) for one in rules})
     block = _Block([], is_ruled=False)
     for row in rows:
         is_ruled = bool(block.lines) and _is_ruled(block.lines[-1], row, drawn)
-        is_apart = bool(block.lines) and _space(block.lines[-1], row) > _BAND * pitches.get(round(row[0].height), 0)
+        is_apart = bool(block.lines) and _space(block.lines[-1], row) > _BAND * pitches.get(
+            round(row[0].height), 0
+        )
         if is_ruled or is_apart:
             yield block
             block = _Block([], is_ruled=is_ruled)
@@ -79,7 +91,9 @@ def _blocks(rows: Sequence[list[Piece]], rules: Sequence[Piece]) -> Iterator[_Bl
         yield block
 
 
-def _is_ruled(above: Sequence[Piece], row: Sequence[Piece], rules: Sequence[tuple[float, int, int]]) -> bool:
+def _is_ruled(
+    above: Sequence[Piece], row: Sequence[Piece], rules: Sequence[tuple[float, int, int]]
+) -> bool:
     """True if a line is drawn between two rows, in one part or in several."""
     left, right = min(above[0].left, row[0].left), max(one.right for one in (*above, *row))
     first, last = bisect_left(rules, (row[0].middle,)), bisect_left(rules, (above[0].middle,))
@@ -94,7 +108,9 @@ def _space(above: Sequence[Piece], row: Sequence[Piece]) -> float:
 
 
 def _pitches(pieces: Sequence[Piece]) -> dict[int, float]:
-    """Returns the space from one line to the next in columns, for each height of letters: one of the least."""
+    """Returns the space from one line to the next in columns, for each height of letters: one of
+    the least.
+    """
     spaces: dict[int, list[float]] = defaultdict(list)
     last: dict[int, Piece] = {}
     for piece in sorted(pieces, key=lambda one: -one.middle):
@@ -117,7 +133,9 @@ def _columns(pieces: Sequence[Piece]) -> list[tuple[float, float]]:
 
 
 def _end(blocks: Sequence[_Block], at: int) -> int:
-    """Returns where the blocks end that may be rows of one table, with the one ``at`` as the first."""
+    """Returns where the blocks end that may be rows of one table, with the one ``at`` as the
+    first.
+    """
     columns: list[tuple[float, float]] = []
     height = blocks[at].lines[0][0].height
     for place in range(at, len(blocks)):
@@ -132,7 +150,9 @@ def _end(blocks: Sequence[_Block], at: int) -> int:
 
 
 def _is_row(cells: Sequence[Sequence[Piece]]) -> bool:
-    """True if each cell has its lines one below the other, at the top, the middle or the bottom of the row."""
+    """True if each cell has its lines one below the other, at the top, the middle or the bottom
+    of the row.
+    """
     if not all(cells):  # of letters without a usable width
         return False
     top, bottom = max(cell[0].middle for cell in cells), min(cell[-1].middle for cell in cells)
@@ -157,7 +177,8 @@ def _cells(block: _Block, columns: Sequence[tuple[float, float]]) -> list[list[P
 def _table(blocks: Sequence[_Block]) -> list[Piece]:
     """Returns the rows of a table; none if the blocks are no rows of one.
 
-    Lines are drawn between them, or some have cells with unequal numbers of lines; labels of a list are no cells.
+    Lines are drawn between them, or some have cells with unequal numbers of lines; labels of a list
+    are no cells.
     """
     if len(blocks) < _FEWEST:
         return []

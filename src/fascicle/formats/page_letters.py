@@ -28,8 +28,23 @@ _LARGE: Final = 1.6  # of the height of other letters
 _OVER: Final = 0.5  # of the narrower one of an accent and its letter
 _ACCENTS: Final = MappingProxyType(
     {
-        **{"`": "\u0300", "´": "\u0301", "ˆ": "\u0302", "˜": "\u0303", "¯": "\u0304", "˘": "\u0306", "˙": "\u0307"},
-        **{"¨": "\u0308", "˚": "\u030a", "˝": "\u030b", "ˇ": "\u030c", "¸": "\u0327", "˛": "\u0328"},
+        **{
+            "`": "\u0300",
+            "´": "\u0301",
+            "ˆ": "\u0302",
+            "˜": "\u0303",
+            "¯": "\u0304",
+            "˘": "\u0306",
+            "˙": "\u0307",
+        },
+        **{
+            "¨": "\u0308",
+            "˚": "\u030a",
+            "˝": "\u030b",
+            "ˇ": "\u030c",
+            "¸": "\u0327",
+            "˛": "\u0328",
+        },
     }
 )
 _WITH_DOT: Final = MappingProxyType({"ı": "i", "ȷ": "j"})
@@ -50,7 +65,8 @@ def pdfium() -> Any:
 
 
 class Page(NamedTuple):
-    """Page: the pieces of its lines in the order of the file, its height as it is read, and what else it has.
+    """Page: the pieces of its lines in the order of the file, its height as it is read, and what
+    else it has.
 
     ``rules`` are level lines that are drawn, and the upper and lower sides of boxes.
     """
@@ -83,7 +99,9 @@ def letters_of(page: Any) -> Page:
             elif _is_above(open_piece, box):  # all that stood before
                 before = f"{UP}{before}{DOWN}"
             right = max(open_piece.right, box.right)
-            open_piece = Piece(open_piece.left, tall.bottom, right, tall.top, before + letter, box.turn)
+            open_piece = Piece(
+                open_piece.left, tall.bottom, right, tall.top, before + letter, box.turn
+            )
         else:
             pieces += [open_piece] if open_piece is not None else []
             open_piece = box
@@ -94,7 +112,9 @@ def letters_of(page: Any) -> Page:
     turn = sum(turns_of(pieces)[:1])
     height = right - left if turn % 2 else top - bottom
     has_pictures = next(page.get_objects(max_depth=2), None) is not None
-    return Page(pieces, height, has_pictures, left_out, list(islice(_rules(page, turn), _MOST_RULES)))
+    return Page(
+        pieces, height, has_pictures, left_out, list(islice(_rules(page, turn), _MOST_RULES))
+    )
 
 
 def _rules(page: Any, turn: int) -> Iterator[Piece]:
@@ -111,11 +131,17 @@ def _rules(page: Any, turn: int) -> Iterator[Piece]:
 
 
 def _notes(page: Any) -> Iterator[str]:
-    """Yields the kinds of what readers see beside the text of a page: comments, and fields that are filled."""
+    """Yields the kinds of what readers see beside the text of a page: comments, and fields that
+    are filled.
+    """
     raw = pdfium().raw
     for at in range(raw.FPDFPage_GetAnnotCount(page)):
         note = raw.FPDFPage_GetAnnot(page, at)
-        kind = "fields of forms" if raw.FPDFAnnot_GetSubtype(note) == raw.FPDF_ANNOT_WIDGET else "comments"
+        kind = (
+            "fields of forms"
+            if raw.FPDFAnnot_GetSubtype(note) == raw.FPDF_ANNOT_WIDGET
+            else "comments"
+        )
         key = b"V" if kind == "fields of forms" else b"Contents"
         if raw.FPDFAnnot_GetStringValue(note, key, None, 0) > _EMPTY:
             yield kind
@@ -125,12 +151,16 @@ def _notes(page: Any) -> Iterator[str]:
 def _goes_on(piece: Piece, box: Piece) -> bool:
     if len(piece.text) == 1 and piece.height > _LARGE * box.height and box.top > piece.middle:
         return False  # a large letter at the start of a paragraph
-    is_level = piece.turn == box.turn and abs(piece.middle - box.middle) < 0.5 * max(piece.height, box.height)
+    is_level = piece.turn == box.turn and abs(piece.middle - box.middle) < 0.5 * max(
+        piece.height, box.height
+    )
     return is_level and -piece.height < box.left - piece.right < _GAP * piece.height
 
 
 def _with_accents(signs: Iterable[tuple[str, Piece | None]]) -> Iterator[tuple[str, Piece | None]]:
-    """Yields signs; an accent that is printed over a letter is one with it, as TeX makes such letters."""
+    """Yields signs; an accent that is printed over a letter is one with it, as TeX makes such
+    letters.
+    """
     held: tuple[str, Piece | None] = "", None
     for sign, box in signs:
         letter = _accented(*held, sign, box) or _accented(sign, box, *held)
@@ -141,7 +171,9 @@ def _with_accents(signs: Iterable[tuple[str, Piece | None]]) -> Iterator[tuple[s
         yield held
 
 
-def _accented(accent: str, over: Piece | None, letter: str, box: Piece | None) -> tuple[str, Piece] | None:
+def _accented(
+    accent: str, over: Piece | None, letter: str, box: Piece | None
+) -> tuple[str, Piece] | None:
     mark = _ACCENTS.get(accent)
     if mark is None or over is None or box is None or over.turn != box.turn:
         return None
@@ -152,14 +184,20 @@ def _accented(accent: str, over: Piece | None, letter: str, box: Piece | None) -
 
 
 def _with_caps(pieces: Sequence[Piece]) -> list[Piece]:
-    """Returns pieces; a large letter at the start of a paragraph is one with the line beside its top."""
+    """Returns pieces; a large letter at the start of a paragraph is one with the line beside its
+    top.
+    """
     caps = [one for one in pieces if len(one.text) == 1 and one.text.isupper()]
     joined = list(pieces)
     for cap in caps:
         for at, line in enumerate(joined):
             space = line.left - cap.right
             is_beside = line.turn == cap.turn and abs(cap.top - line.top) < 0.5 * line.height
-            if is_beside and cap.height > _LARGE * line.height and -0.5 * line.height < space < line.height:
+            if (
+                is_beside
+                and cap.height > _LARGE * line.height
+                and -0.5 * line.height < space < line.height
+            ):
                 is_word = cap.text in ("A", "I") and space > 0.3 * line.height
                 joined[at] = line._replace(text=f"{cap.text}{' ' * is_word}{line.text}")
                 joined.remove(cap)
@@ -169,27 +207,40 @@ def _with_caps(pieces: Sequence[Piece]) -> list[Piece]:
 
 def _is_above(letter: Piece, others: Piece) -> bool:
     """True if a letter is smaller than others, and stands above their line."""
-    return letter.height < _SMALL * others.height and letter.bottom - others.bottom > _RAISED * others.height
+    return (
+        letter.height < _SMALL * others.height
+        and letter.bottom - others.bottom > _RAISED * others.height
+    )
 
 
 def _signs(page: Any, left_out: Counter[str]) -> Iterator[tuple[str, Piece | None]]:
-    """Yields the characters of a page with their places; those without a place are blanks between words and lines."""
+    """Yields the characters of a page with their places; those without a place are blanks
+    between words and lines.
+    """
     raw, text = pdfium().raw, page.get_textpage()
     rectangle, sides = raw.FS_RECTF(), page.get_bbox()
     signs = [chr(raw.FPDFText_GetUnicode(text, at)) for at in range(text.count_chars())]
     for at, sign in enumerate(signs):
-        if _PAIR.fullmatch(pair := "".join(signs[at : at + 2])):  # two halves of a character of UTF-16
+        # two halves of a character of UTF-16
+        if _PAIR.fullmatch(pair := "".join(signs[at : at + 2])):
             signs[at + 1] = pair.encode("utf-16", "surrogatepass").decode("utf-16")
             continue
         sign = "-" if sign in _HYPHENS else sign
-        if "\ud800" <= sign <= "\udfff" or sign in ("\0", UP, DOWN) or raw.FPDFText_HasUnicodeMapError(text, at) == 1:
+        if (
+            "\ud800" <= sign <= "\udfff"
+            or sign in ("\0", UP, DOWN)
+            or raw.FPDFText_HasUnicodeMapError(text, at) == 1
+        ):
             sign = "\ufffd"
         is_made = raw.FPDFText_IsGenerated(text, at) == 1
         if is_made and sign != "-":
             yield sign if sign.isspace() else " ", None
         elif raw.FPDFText_GetLooseCharBox(text, at, ctypes.byref(rectangle)):
             quarters = raw.FPDFText_GetCharAngle(text, at) / (math.pi / 2)
-            is_straight, is_inside = abs(quarters - round(quarters)) < _SLANT, _is_inside(rectangle, sides)
+            is_straight, is_inside = (
+                abs(quarters - round(quarters)) < _SLANT,
+                _is_inside(rectangle, sides),
+            )
             if sign.isspace() or (is_straight and is_inside):
                 left_out["signs without a letter"] += sign == "\ufffd"
                 yield sign, _turned(rectangle, sides, round(quarters) % 4, sign)
@@ -217,5 +268,7 @@ def _turned(box: Any, page: Sequence[float], turn: int, sign: str) -> Piece:
 
 
 def _bounded(place: float) -> float:
-    """Returns a place that can be calculated with: a damaged file may have letters that are nowhere."""
+    """Returns a place that can be calculated with: a damaged file may have letters that are
+    nowhere.
+    """
     return 0.0 if math.isnan(place) else max(-_FARTHEST, min(_FARTHEST, place))

@@ -1,7 +1,8 @@
-"""Parquet: a folder with a table of mentions, for data frames and data bases, and in it a folder with the documents.
+"""Parquet: a folder with a table of mentions, for data frames and data bases, and in it a folder
+with the documents.
 
-Needs the package pyarrow (extra ``parquet``). The rows of mentions have the order of the documents, so that both tables
-are written and read as streams.
+Needs the package pyarrow (extra ``parquet``). The rows of mentions have the order of the documents,
+so that both tables are written and read as streams.
 """
 
 from __future__ import annotations
@@ -63,25 +64,33 @@ def _schemas() -> dict[str, Any]:
         **{"score": real, "source": text, "concept": text},
         **{"spans": spans, "links": pa.list_(link), "attributes": facts},
     }
-    return {DOCUMENTS: pa.schema(list(documents.items())), MENTIONS: pa.schema(list(mentions.items()))}
+    return {
+        DOCUMENTS: pa.schema(list(documents.items())),
+        MENTIONS: pa.schema(list(mentions.items())),
+    }
 
 
-# -- writing -----------------------------------------------------------------------------------------------------------
+# -- writing ---------------------------------------------------------------------------------------
 
 
 def _encode(document: Document, report: WriteReport) -> _Rows:
-    """Returns the row of a document and those of its mentions; cells have the order of the columns."""
+    """Returns the row of a document and those of its mentions; cells have the order of the
+    columns.
+    """
     row = (
         document.id,
         document.text,
-        None if document.sections is None else [msgspec.structs.astuple(one) for one in document.sections],
+        None
+        if document.sections is None
+        else [msgspec.structs.astuple(one) for one in document.sections],
         document.sentences,
         document.words,
         document.abbreviations,
         tuple(document.meta.items()),
     )
     rows = [_cells(document, mention) for mention in document.mentions]
-    # Raises for a lone surrogate here, so that the error belongs to the document and not to the table.
+    # Raises for a lone surrogate here, so that the error belongs to the document and not to the
+    # table.
     msgspec.json.encode((row, rows))
     return row, rows
 
@@ -95,19 +104,26 @@ def _cells(document: Document, mention: Mention) -> _Row:
         mention.text_in(document.text),
         mention.score,
         mention.source,
-        next((link_text(link) for link in mention.links if not link.nil and link.tier != AMBIGUOUS), None),
+        next(
+            (link_text(link) for link in mention.links if not link.nil and link.tier != AMBIGUOUS),
+            None,
+        ),
         mention.spans,
-        [(one.id, one.ontology, one.name, one.tier, one.curie, one.score, one.nil, one.same) for one in mention.links],
+        [
+            (one.id, one.ontology, one.name, one.tier, one.curie, one.score, one.nil, one.same)
+            for one in mention.links
+        ],
         mention.attributes,
     )
 
 
 def to_arrow(documents: Document | Iterable[Document]) -> Any:
-    """Returns an Arrow table with a row for each mention, for pandas, polars and what else reads Arrow.
+    """Returns an Arrow table with a row for each mention, for pandas, polars and what else reads
+    Arrow.
 
-    The columns are those of the mentions of the format ``parquet``: ``document``, ``type``, ``start``, ``end``,
-    ``text``, ``score``, ``source``, ``concept`` (of the first link, a CURIE where it has one), and ``spans``, ``links``
-    and ``attributes``, which are lists.
+    The columns are those of the mentions of the format ``parquet``: ``document``, ``type``,
+    ``start``, ``end``, ``text``, ``score``, ``source``, ``concept`` (of the first link, a CURIE
+    where it has one), and ``spans``, ``links`` and ``attributes``, which are lists.
 
     Args:
         documents: one, or any number, which are read one after the other.
@@ -124,7 +140,9 @@ def to_arrow(documents: Document | Iterable[Document]) -> Any:
     given = [documents] if isinstance(documents, Document) else validate_documents(documents)
     rows = (_cells(document, mention) for document in given for mention in document.mentions)
     parts = iter(lambda: list(islice(rows, _ROWS[MENTIONS])), [])
-    return _arrow().concat_tables([schema.empty_table(), *(_table_of(part, schema) for part in parts)])
+    return _arrow().concat_tables(
+        [schema.empty_table(), *(_table_of(part, schema) for part in parts)]
+    )
 
 
 def _table_of(rows: Sequence[_Row], schema: Any) -> Any:
@@ -134,11 +152,16 @@ def _table_of(rows: Sequence[_Row], schema: Any) -> Any:
 
 
 def _column(kind: Any, cells: tuple[Any, ...]) -> Any:
-    """Makes an Arrow column; a list column is built from its parts, as Arrow converts lists of structs slowly."""
+    """Makes an Arrow column; a list column is built from its parts, as Arrow converts lists of
+    structs slowly.
+    """
     pa = _arrow()
     if not pa.types.is_list(kind):
         return pa.array(cells, kind)
-    parts = list(zip(*chain.from_iterable(filter(None, cells)), strict=True)) or [()] * kind.value_type.num_fields
+    parts = (
+        list(zip(*chain.from_iterable(filter(None, cells)), strict=True))
+        or [()] * kind.value_type.num_fields
+    )
     fields = list(kind.value_type)
     inner = [pa.array(part, field.type) for part, field in zip(parts, fields, strict=True)]
     ends = accumulate((len(cell or ()) for cell in cells), initial=0)
@@ -166,12 +189,15 @@ def _opened(path: Path, schema: Any, most: int) -> Iterator[Callable[[list[_Row]
 
 @contextmanager
 def _into_folder(folder: Path) -> Iterator[WriteOne]:
-    """Opens the two tables in an empty folder and yields the function that adds rows; closes them at the end.
+    """Opens the two tables in an empty folder and yields the function that adds rows; closes them
+    at the end.
 
     Raises:
         MissingExtraError: pyarrow is not installed.
     """
-    first, second = (_opened(folder / name, schema, _ROWS[name]) for name, schema in _schemas().items())
+    first, second = (
+        _opened(folder / name, schema, _ROWS[name]) for name, schema in _schemas().items()
+    )
     with first as documents, second as mentions:
 
         def put(rows: _Rows) -> None:
@@ -187,17 +213,19 @@ def _check_place(path: str, *, overwrite: bool) -> None:
     Raises:
         MissingExtraError: pyarrow is not installed.
         UsageError: standard output, or the name of an archive.
-        OutputError: it exists and may not be overwritten, or it is a folder with other things in it.
+        OutputError: it exists and may not be overwritten, or it is a folder with other things in
+            it.
     """
     _arrow()
     if path == STDIN or path.lower().endswith((".zip", ".gz")):
         raise UsageError(
-            f"parquet is a folder with two tables; name a folder to write, such as out.parquet, not {path}"
+            "parquet is a folder with two tables; name a folder to write, such as out.parquet, "
+            f"not {path}"
         )
     check_folder(Path(path), kind="parquet", overwrite=overwrite)
 
 
-# -- reading -----------------------------------------------------------------------------------------------------------
+# -- reading ---------------------------------------------------------------------------------------
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
@@ -216,7 +244,9 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     _arrow()
     folder = Path(source.path)
     if not (tables := parquet_tables(folder)):
-        raise InputError(f"{folder} is not a folder with the tables {DOCUMENTS} and {MENTIONS}", file=str(folder))
+        raise InputError(
+            f"{folder} is not a folder with the tables {DOCUMENTS} and {MENTIONS}", file=str(folder)
+        )
     mentions = _Mentions(_rows(tables[1], MENTIONS))
     for row in _rows(tables[0], DOCUMENTS):
         rows = mentions.of(row["document"])
@@ -224,7 +254,8 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
             yield _document(row, rows, folder)
     if mentions.waiting is not None:
         raise FormatError(
-            f"the mentions of document {mentions.waiting['document']!r} have no document, or another order than the "
+            f"the mentions of document {mentions.waiting['document']!r} have no document, or "
+            "another order than the "
             "documents; sort both tables alike",
             at=str(folder / MENTIONS),
         )
@@ -249,14 +280,20 @@ def _rows(path: Path, table: str) -> Iterator[dict[str, Any]]:
     pa = _arrow()
     try:
         with pa.parquet.ParquetFile(path) as file:
-            missing = [one.name for one in _schemas()[table] if one.name not in file.schema_arrow.names]
+            missing = [
+                one.name for one in _schemas()[table] if one.name not in file.schema_arrow.names
+            ]
             if missing:
                 raise FormatError(f"the table lacks the columns {', '.join(missing)}", at=str(path))
-            for batch in file.iter_batches(batch_size=_BATCH if table == DOCUMENTS else _BATCH * 16):
+            for batch in file.iter_batches(
+                batch_size=_BATCH if table == DOCUMENTS else _BATCH * 16
+            ):
                 yield from batch.select(_schemas()[table].names).cast(_schemas()[table]).to_pylist()
     except (pa.ArrowException, OSError, ValueError) as error:
         said = " ".join(str(error).split())
-        raise FormatError(f"the table cannot be read ({said[:300]}); write it again", at=str(path)) from None
+        raise FormatError(
+            f"the table cannot be read ({said[:300]}); write it again", at=str(path)
+        ) from None
 
 
 def _document(row: Mapping[str, Any], rows: list[dict[str, Any]], folder: Path) -> Document:
@@ -268,13 +305,17 @@ def _document(row: Mapping[str, Any], rows: list[dict[str, Any]], folder: Path) 
             sections=None if row["sections"] is None else tuple(map(_section, row["sections"])),
             sentences=_spans(row["sentences"]),
             words=_spans(row["words"]),
-            abbreviations=None if pairs is None else tuple((_pair(one["short"]), _pair(one["long"])) for one in pairs),
+            abbreviations=None
+            if pairs is None
+            else tuple((_pair(one["short"]), _pair(one["long"])) for one in pairs),
             mentions=tuple(mentions),
             meta=dict(_facts(row["meta"])),
         )
         return note_text_differences(document, mentions, texts=[one["text"] for one in rows])
     except (ValueError, TypeError, AttributeError) as error:
-        raise FormatError(f"the rows of document {row['document']!r} make none: {error}", at=str(folder)) from None
+        raise FormatError(
+            f"the rows of document {row['document']!r} make none: {error}", at=str(folder)
+        ) from None
 
 
 def _mention(row: Mapping[str, Any]) -> Mention:
@@ -283,7 +324,9 @@ def _mention(row: Mapping[str, Any]) -> Mention:
         row["type"],
         score=row["score"],
         source=row["source"],
-        links=tuple(Link(**one | {"same": tuple(one.get("same") or ())}) for one in row["links"] or ()),
+        links=tuple(
+            Link(**one | {"same": tuple(one.get("same") or ())}) for one in row["links"] or ()
+        ),
         attributes=_facts(row["attributes"]),
     )
 
@@ -306,5 +349,9 @@ def _pair(given: Mapping[str, int]) -> tuple[int, int]:
 
 READER: Final = Reader(read=read)
 WRITER: Final = Writer(
-    holds=_HOLDS, encoder=lambda _: _encode, into_folder=_into_folder, check=_check_place, by_id=True
+    holds=_HOLDS,
+    encoder=lambda _: _encode,
+    into_folder=_into_folder,
+    check=_check_place,
+    by_id=True,
 )

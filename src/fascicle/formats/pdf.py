@@ -1,7 +1,7 @@
 """PDF: the text of its pages in the order in which it is read.
 
-Needs the package pypdfium2 (extra ``office``), which finds the place of each letter; columns, paragraphs and words that
-a line end cuts are found here. Offsets are those of this text.
+Needs the package pypdfium2 (extra ``office``), which finds the place of each letter; columns,
+paragraphs and words that a line end cuts are found here. Offsets are those of this text.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ from fascicle.formats.report import ReadReport
 from fascicle.text.borders import without_wraps
 from fascicle.text.raised import Level, Line
 
-_CROSSING: Final = 0.34  # of the pieces of a region, at most, may lie across the space between two columns
+# of the pieces of a region, at most, may lie across the space between two columns
+_CROSSING: Final = 0.34
 _FEW: Final = 2  # pieces that make a column
 _SPACES: Final = 256  # that are looked at in a region; a real page has few
 _DEEPEST: Final = 20  # columns within columns
@@ -48,7 +49,9 @@ _CUT: Final = re.compile(r"([^\W\d_][\w'-]*)[-\u00ad\u2010\u2011]$")
 _LEVELS: Final = re.compile(f"{UP}([^{DOWN}]*){DOWN}")
 _SOFT: Final = re.compile(r"\u00ad(?!\s*$)")  # a soft hyphen that is not printed
 _WORD: Final = re.compile(r"[^\W\d_][\w'-]*")
-_LIGATURES: Final = str.maketrans(dict(zip("ﬀﬁﬂﬃﬄﬅﬆ", ("ff", "fi", "fl", "ffi", "ffl", "st", "st"), strict=True)))
+_LIGATURES: Final = str.maketrans(
+    dict(zip("ﬀﬁﬂﬃﬄﬅﬆ", ("ff", "fi", "fl", "ffi", "ffl", "st", "st"), strict=True))
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +76,9 @@ class _PrintedText:
 
 
 def printed_text(
-    pages: Sequence[Sequence[Piece]], heights: Sequence[float], rules: Sequence[Sequence[Piece]] | None = None
+    pages: Sequence[Sequence[Piece]],
+    heights: Sequence[float],
+    rules: Sequence[Sequence[Piece]] | None = None,
 ) -> _PrintedText:
     """Puts the pieces of pages in order, and joins them to one text.
 
@@ -85,8 +90,13 @@ def printed_text(
     heads = running_heads(pages, heights)
     marks = Line()
     numbers = [line_numbers(page) for page in pages]
-    texts = ([one for one in page if one not in out] for page, out in zip(pages, numbers, strict=True))
-    lines = [list(_page_lines(*page, marks)) for page in zip(texts, heads, rules or [()] * len(pages), strict=True)]
+    texts = (
+        [one for one in page if one not in out] for page, out in zip(pages, numbers, strict=True)
+    )
+    lines = [
+        list(_page_lines(*page, marks))
+        for page in zip(texts, heads, rules or [()] * len(pages), strict=True)
+    ]
     joined, starts = _join(lines)
     return _PrintedText(
         text=joined.text,
@@ -100,7 +110,9 @@ def printed_text(
 
 def _join(pages: Sequence[Sequence[Piece]]) -> tuple[_Joined, list[int]]:
     """Joins the lines of pages; returns their text, and where each page begins in it."""
-    known = Counter(word.lower() for page in pages for line in page for word in _WORD.findall(line.text)[:-1])
+    known = Counter(
+        word.lower() for page in pages for line in page for word in _WORD.findall(line.text)[:-1]
+    )
     joined = _Joined(known)
     starts = []
     for page in pages:
@@ -110,15 +122,23 @@ def _join(pages: Sequence[Sequence[Piece]]) -> tuple[_Joined, list[int]]:
     return joined, starts
 
 
-def _page_lines(page: Sequence[Piece], heads: Collection[int], rules: Sequence[Piece], marks: Line) -> Iterator[Piece]:
-    """Yields the lines of a page without its running heads; letters that are turned otherwise than most come last."""
+def _page_lines(
+    page: Sequence[Piece], heads: Collection[int], rules: Sequence[Piece], marks: Line
+) -> Iterator[Piece]:
+    """Yields the lines of a page without its running heads; letters that are turned otherwise
+    than most come last.
+    """
     for rank, turn in enumerate(turns_of(page)):
-        pieces = [one for one in page if one.turn == turn and (rank or line_place(one) not in heads)]
+        pieces = [
+            one for one in page if one.turn == turn and (rank or line_place(one) not in heads)
+        ]
         for region in _regions(pieces, () if rank else rules):
             yield from _lines(region, marks)
 
 
-def _regions(pieces: Sequence[Piece], rules: Sequence[Piece], *, within: int = 0) -> Iterator[list[Piece]]:
+def _regions(
+    pieces: Sequence[Piece], rules: Sequence[Piece], *, within: int = 0
+) -> Iterator[list[Piece]]:
     """Yields columns and what lies across them, in the order in which they are read.
 
     Args:
@@ -155,7 +175,9 @@ def _regions(pieces: Sequence[Piece], rules: Sequence[Piece], *, within: int = 0
 
 
 def _parts(pieces: Sequence[Piece], rules: Sequence[Piece]) -> Iterator[tuple[bool, list[Piece]]]:
-    """Yields tables and what stands between them, from top to bottom; rows of long cells are pieces with TABs."""
+    """Yields tables and what stands between them, from top to bottom; rows of long cells are
+    pieces with TABs.
+    """
     for is_table, part in divide_by_bands(pieces, rules):
         if is_table:
             yield True, part
@@ -168,7 +190,9 @@ def _crosses(piece: Piece, gutter: float) -> bool:
 
 
 def _gutter(pieces: Sequence[Piece]) -> float | None:
-    """Returns the left edge of the column behind the clearest space between two columns, if there is one."""
+    """Returns the left edge of the column behind the clearest space between two columns, if
+    there is one.
+    """
     lefts, rights = sorted(one.left for one in pieces), sorted(one.right for one in pieces)
     spaces = []
     for edge, count in Counter(round(one.left) for one in pieces).items():
@@ -177,7 +201,9 @@ def _gutter(pieces: Sequence[Piece]) -> float | None:
         if min(count, before, behind) >= _FEW and crossing <= _CROSSING * len(pieces):
             spaces.append((crossing, rights[before - 1] - edge, edge))
     spaces.sort(key=lambda space: space[:2])  # the least crossed first, and of these the widest
-    return next((float(edge) for _, _, edge in spaces[:_SPACES] if _is_between_columns(pieces, edge)), None)
+    return next(
+        (float(edge) for _, _, edge in spaces[:_SPACES] if _is_between_columns(pieces, edge)), None
+    )
 
 
 def _is_between_columns(pieces: Sequence[Piece], edge: int) -> bool:
@@ -185,7 +211,8 @@ def _is_between_columns(pieces: Sequence[Piece], edge: int) -> bool:
     before = sorted(one.middle for one in pieces if one.right <= edge)
     behind = [one for one in pieces if one.left >= edge - 1]
     beside = sum(  # or between two lines that stand apart
-        bisect_right(before, one.bottom - one.height / 2) < bisect_left(before, one.top + one.height / 2)
+        bisect_right(before, one.bottom - one.height / 2)
+        < bisect_left(before, one.top + one.height / 2)
         for one in behind
     )
     return 2 * beside >= min(len(before), len(behind))
@@ -195,7 +222,10 @@ def _lines(pieces: Iterable[Piece], marks: Line) -> list[Piece]:
     """Returns the lines of a region from top to bottom; pieces beside each other become one."""
     pieces = list(pieces)
     if any("\t" in one.text for one in pieces):  # rows that are joined
-        return [one._replace(text="\t".join(_tidy(cell, marks) for cell in one.text.split("\t"))) for one in pieces]
+        return [
+            one._replace(text="\t".join(_tidy(cell, marks) for cell in one.text.split("\t")))
+            for one in pieces
+        ]
     if any(is_table for is_table, _ in divide(pieces)):
         cells = [one._replace(text=_tidy(one.text, marks)) for one in pieces]
         return [line for line in table_lines(cells) if line.text]
@@ -214,7 +244,9 @@ def _line(row: Sequence[Piece], marks: Line) -> Piece:
     for before, piece in pairwise(row):
         text += " " * (piece.left - before.right > 0.15 * piece.height) + piece.text
     bottom, top = min(one.bottom for one in row), max(one.top for one in row)
-    return Piece(row[0].left, bottom, max(one.right for one in row), top, _tidy(text, marks), row[0].turn)
+    return Piece(
+        row[0].left, bottom, max(one.right for one in row), top, _tidy(text, marks), row[0].turn
+    )
 
 
 class _Joined:
@@ -230,11 +262,14 @@ class _Joined:
 
     @property
     def text(self) -> str:
-        """Text so far: a line end stands before an item of a list, and a blank between the lines of prose."""
+        """Text so far: a line end stands before an item of a list, and a blank between the lines
+        of prose.
+        """
         return without_wraps("".join(self._parts))
 
     def add(self, line: Piece, pitch: float = 0) -> int:
-        """Adds one line: to the paragraph, to the word that is cut off before it, or as a new paragraph.
+        """Adds one line: to the paragraph, to the word that is cut off before it, or as a new
+        paragraph.
 
         Args:
             line: the line.
@@ -263,15 +298,22 @@ class _Joined:
         self.length += len(text)
 
     def _is_new(self, line: Piece, usual: float) -> bool:
-        """True if a line begins a paragraph: other letters, a space above it, or a place to the right of the others."""
+        """True if a line begins a paragraph: other letters, a space above it, or a place to the
+        right of the others.
+        """
         last = self._last[-1]
-        if "\t" in last.text + line.text or last.turn != line.turn:  # a row of a table, or letters at a side
+        # a row of a table, or letters at a side
+        if "\t" in last.text + line.text or last.turn != line.turn:
             return True
         if not 0.85 * last.height < line.height < 1.18 * last.height:
             return True
         if line.middle > last.middle or line.left > last.right:  # another column or page
             return False
-        pitches = [above.middle - below.middle for above, below in pairwise(self._last) if above.middle > below.middle]
+        pitches = [
+            above.middle - below.middle
+            for above, below in pairwise(self._last)
+            if above.middle > below.middle
+        ]
         pitch = median(pitches) if pitches else max(1.25 * line.height, usual)
         return last.middle - line.middle > 1.45 * pitch or line.left - last.left > 0.8 * line.height
 
@@ -292,8 +334,8 @@ _STEP: Final = "pdf"
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
     """Yields the one document of a file; its id is the name of the file.
 
-    ``meta`` has the offsets of the first character of each page (``pages``), and those at which a hyphen and a line end
-    were taken out of a word (``hyphens``).
+    ``meta`` has the offsets of the first character of each page (``pages``), and those at which a
+    hyphen and a line end were taken out of a word (``hyphens``).
 
     Args:
         source: the file.
@@ -301,7 +343,8 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         report: not used.
 
     Raises:
-        FormatError: no PDF, one that is damaged or needs a password, or pictures of pages without text.
+        FormatError: no PDF, one that is damaged or needs a password, or pictures of pages without
+            text.
         MissingExtraError: pypdfium2 is not installed.
     """
     content = read_all_bytes(source).getvalue()
@@ -313,13 +356,21 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         finally:
             document.close()
     found = printed_text(
-        [page.pieces for page in pages], [page.height for page in pages], [page.rules for page in pages]
+        [page.pieces for page in pages],
+        [page.height for page in pages],
+        [page.rules for page in pages],
     )
     if not found.text:
-        message = "the PDF holds no text, only pictures of pages; recognise its text first, for example with ocrmypdf"
+        message = (
+            "the PDF holds no text, only pictures of pages; recognise its text first, for "
+            "example with ocrmypdf"
+        )
         raise FormatError(message, at=source.path)
     facts = {"pages": found.pages, "hyphens": found.hyphens}
-    meta = {**EXTRACTED, **{name: " ".join(map(str, offsets)) for name, offsets in facts.items() if offsets}}
+    meta = {
+        **EXTRACTED,
+        **{name: " ".join(map(str, offsets)) for name, offsets in facts.items() if offsets},
+    }
     yield Document(id=source.name, text=found.text, meta=meta, events=tuple(_events(found, pages)))
 
 
@@ -327,16 +378,23 @@ def _events(found: _PrintedText, pages: Sequence[Page]) -> Iterator[Event]:
     pictures = [str(at + 1) for at in found.empty if pages[at].has_pictures]
     if pictures:
         message = (
-            f"{plural(len(pictures), 'page')} with pictures and without text: {', '.join(pictures)}; recognise their "
+            f"{plural(len(pictures), 'page')} with pictures and without text: "
+            f"{', '.join(pictures)}; recognise their "
             "text first, for example with ocrmypdf"
         )
         yield make_event("parts-left-out", step=_STEP, message=message)
     left_out = sum((page.left_out for page in pages), Counter[str]())
     if left_out:
         listed = ", ".join(f"{what} {count:,}" for what, count in sorted(left_out.items()))
-        yield make_event("parts-left-out", step=_STEP, message=f"these parts are not read: {listed}")
+        yield make_event(
+            "parts-left-out", step=_STEP, message=f"these parts are not read: {listed}"
+        )
     if found.left_out:  # a note, for nearly every paper has some
-        what = plural(found.left_out, "running head or page number", "running heads and numbers of pages and lines")
+        what = plural(
+            found.left_out,
+            "running head or page number",
+            "running heads and numbers of pages and lines",
+        )
         message = f"these parts are not read: {what}"
         yield Event(step=_STEP, kind="note", code="parts-left-out", message=message)
     yield from found.marks.events(_STEP)

@@ -1,8 +1,9 @@
 """Prediction files: mentions per document with their source, without the text.
 
-JSON Lines hold everything: id, SHA-256 of the text, mentions, events. TSV and CSV are for other systems and hold only
-mentions, under the header ``document  type  start  end  score``; a discontinuous mention lists its starts and its ends
-with ``;``. The score may be left out, in the header too; the columns may be in any order, beside others.
+JSON Lines hold everything: id, SHA-256 of the text, mentions, events. TSV and CSV are for other
+systems and hold only mentions, under the header ``document  type  start  end  score``; a
+discontinuous mention lists its starts and its ends with ``;``. The score may be left out, in the
+header too; the columns may be in any order, beside others.
 """
 
 from __future__ import annotations
@@ -19,7 +20,14 @@ import msgspec
 from fascicle.core.absent import decode_present
 from fascicle.core.document import Document, Event, Mention, in_order, unique
 from fascicle.core.files.atomic import open_output
-from fascicle.core.files.source import Line, Source, is_integer, line_text, read_lines_or_errors, suffix
+from fascicle.core.files.source import (
+    Line,
+    Source,
+    is_integer,
+    line_text,
+    read_lines_or_errors,
+    suffix,
+)
 from fascicle.core.mention import Fragments
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, Place, explain_errors
@@ -89,17 +97,22 @@ _Row = tuple[int, list[str]]  # number of the line, and its columns
 
 
 def find_columns(line: str) -> tuple[int, ...]:
-    """Returns the positions of the columns of `HEADER` in a TSV or CSV of predictions; empty if it is not one.
+    """Returns the positions of the columns of `HEADER` in a TSV or CSV of predictions; empty if it
+    is not one.
 
-    The score may be left out; the order is free, and there may be other columns. A table of a shared task (see
-    ``formats.tables``) is one too.
+    The score may be left out; the order is free, and there may be other columns. A table of a
+    shared task (see ``formats.tables``) is one too.
     """
     try:
         names = our_names(split_cells(line, table_separator(line)))
     except ValueError:
         return ()
     wanted = HEADER if HEADER[-1] in names else HEADER[:-1]
-    return tuple(names.index(name) for name in wanted) if all(names.count(name) == 1 for name in wanted) else ()
+    return (
+        tuple(names.index(name) for name in wanted)
+        if all(names.count(name) == 1 for name in wanted)
+        else ()
+    )
 
 
 def text_hash(text: str) -> str:
@@ -125,7 +138,10 @@ def make_prediction(document: Document, *, source: str | None = None) -> Predict
 
 def json_line(prediction: Prediction) -> bytes:
     """Encodes one prediction as one line; attributes of mentions are left out."""
-    bare = tuple(msgspec.structs.replace(m, attributes=()) if m.attributes else m for m in prediction.mentions)
+    bare = tuple(
+        msgspec.structs.replace(m, attributes=()) if m.attributes else m
+        for m in prediction.mentions
+    )
     line = _Line(
         id=prediction.id,
         sha256=prediction.sha256,
@@ -137,7 +153,8 @@ def json_line(prediction: Prediction) -> bytes:
 
 
 def write_tsv(predictions: Iterable[Prediction], stream: BinaryIO) -> None:
-    """Writes one row for each mention; documents without mentions, hashes, sources and events are not written.
+    """Writes one row for each mention; documents without mentions, hashes, sources and events are
+    not written.
 
     Raises:
         InputError: an id or a type that a row cannot hold, or the same mention from two sources.
@@ -146,14 +163,16 @@ def write_tsv(predictions: Iterable[Prediction], stream: BinaryIO) -> None:
     for prediction in predictions:
         if len({(m.type, m.spans) for m in prediction.mentions}) < len(prediction.mentions):
             raise InputError(
-                f"document {prediction.id!r} has the same mention from two sources, which TSV cannot tell apart; "
+                f"document {prediction.id!r} has the same mention from two sources, which TSV "
+                "cannot tell apart; "
                 "choose one source, or write JSON Lines"
             )
         stream.write(TSV.rows(prediction.id, prediction.mentions))
 
 
 def write(path: str | Path, predictions: Iterable[Prediction], *, overwrite: bool = False) -> None:
-    """Writes a prediction file: TSV or CSV if its name ends so (or with ``.gz`` behind), else JSON Lines.
+    """Writes a prediction file: TSV or CSV if its name ends so (or with ``.gz`` behind), else JSON
+    Lines.
 
     Args:
         path: of the file.
@@ -169,20 +188,28 @@ def write(path: str | Path, predictions: Iterable[Prediction], *, overwrite: boo
         if table is not None:
             stream.write(table.header())
         for prediction in predictions:
-            stream.write(json_line(prediction) if table is None else table.rows(prediction.id, prediction.mentions))
+            stream.write(
+                json_line(prediction)
+                if table is None
+                else table.rows(prediction.id, prediction.mentions)
+            )
 
 
-def read(source: Source, *, mention_source: str = "", aside: FailedDocuments | None = None) -> Iterator[Prediction]:
+def read(
+    source: Source, *, mention_source: str = "", aside: FailedDocuments | None = None
+) -> Iterator[Prediction]:
     """Streams the predictions of a file; the first line decides between JSON Lines and a table.
 
     Args:
         source: the file.
-        mention_source: source of the mentions; by default that in the file, or ``"predictions"`` for a table.
-        aside: counts the documents whose predictions cannot be read, if it keeps going; by default the first error
-            is raised.
+        mention_source: source of the mentions; by default that in the file, or ``"predictions"``
+            for a table.
+        aside: counts the documents whose predictions cannot be read, if it keeps going; by default
+            the first error is raised.
 
     Raises:
-        FormatError: a line that breaks the rules, a document whose lines are not together, or one that occurs twice.
+        FormatError: a line that breaks the rules, a document whose lines are not together, or one
+            that occurs twice.
     """
     aside = FailedDocuments() if aside is None else aside
     seen: set[str] = set()
@@ -204,7 +231,9 @@ def _new(prediction: Prediction, seen: set[str], source: Source) -> Prediction:
 
 
 def _makers(source: Source, mention_source: str) -> Iterator[Callable[[], Prediction]]:
-    """Yields for each document a function that makes its prediction, or raises the error found in it."""
+    """Yields for each document a function that makes its prediction, or raises the error found
+    in it.
+    """
     numbered = read_lines_or_errors(source)
     begin, first = next(numbered, (0, ""))
     if not begin:
@@ -230,20 +259,37 @@ def _from_json(line: Line, place: str, mention_source: str) -> Prediction:
     with explain_errors("not a prediction", at=place):
         found = decode_present(_DECODER, text)
         if found.fascicle_predictions != _SCHEMA:
-            message = f"predictions of schema {found.fascicle_predictions}; this release reads schema {_SCHEMA}"
+            message = (
+                f"predictions of schema {found.fascicle_predictions}; this release reads "
+                f"schema {_SCHEMA}"
+            )
             raise FormatError(message, at=place, code="version")
         mentions: Iterable[Mention] = found.mentions
         if mention_source:
-            mentions, _ = unique(msgspec.structs.replace(m, source=mention_source) for m in mentions)
-        return Prediction(id=found.id, sha256=found.sha256, mentions=in_order(mentions), events=found.events)
+            mentions, _ = unique(
+                msgspec.structs.replace(m, source=mention_source) for m in mentions
+            )
+        return Prediction(
+            id=found.id, sha256=found.sha256, mentions=in_order(mentions), events=found.events
+        )
 
 
-def _rows(numbered: Iterator[tuple[int, Line]], header: str, source: Source) -> Iterator[_Row | InputError]:
-    """Yields the columns of `HEADER` in its order, and those of links and texts, with the line number."""
+def _rows(
+    numbered: Iterator[tuple[int, Line]], header: str, source: Source
+) -> Iterator[_Row | InputError]:
+    """Yields the columns of `HEADER` in its order, and those of links and texts, with the line
+    number.
+    """
     separator, names = table_separator(header), split_cells(header, table_separator(header))
-    order = () if separator == "\t" and tuple(names) in (HEADER, HEADER[:-1]) else find_columns(header)
+    order = (
+        () if separator == "\t" and tuple(names) in (HEADER, HEADER[:-1]) else find_columns(header)
+    )
     names = our_names(names)
-    wanted = _with_more(order, names) if order and any(names.count(name) == 1 for name in (LINKS[0], TEXT)) else order
+    wanted = (
+        _with_more(order, names)
+        if order and any(names.count(name) == 1 for name in (LINKS[0], TEXT))
+        else order
+    )
     for number, line in numbered:
         if isinstance(line, FormatError):
             yield line
@@ -252,32 +298,45 @@ def _rows(numbered: Iterator[tuple[int, Line]], header: str, source: Source) -> 
 
 
 def _row(
-    line: str, number: int, separator: str, names: Sequence[str], order: Sequence[int | None], source: Source
+    line: str,
+    number: int,
+    separator: str,
+    names: Sequence[str],
+    order: Sequence[int | None],
+    source: Source,
 ) -> _Row | FormatError:
     if not order:
         columns = line.split("\t")
         if len(columns) in (4, len(HEADER)):
             return number, columns
-        message = f"columns: {len(columns)}; allowed are {', '.join(HEADER)}, the score may be empty"
+        message = (
+            f"columns: {len(columns)}; allowed are {', '.join(HEADER)}, the score may be empty"
+        )
         return FormatError(message, at=Place(source.path, number))
     try:
         columns = split_cells(line, separator)
     except ValueError as error:
         return FormatError(f"{error}; write every row on one line", at=Place(source.path, number))
     if len(columns) != len(names):
-        return FormatError(f"columns: {len(columns)}; the header has {len(names)}", at=Place(source.path, number))
+        return FormatError(
+            f"columns: {len(columns)}; the header has {len(names)}", at=Place(source.path, number)
+        )
     return number, [columns[at] if at is not None else "" for at in order]
 
 
 def _with_more(order: Sequence[int | None], names: Sequence[str]) -> tuple[int | None, ...]:
-    """Returns the columns followed by those of links, attributes and the text; ``None`` for a missing column."""
+    """Returns the columns followed by those of links, attributes and the text; ``None`` for a
+    missing column.
+    """
     score = order[4] if len(order) == len(HEADER) else None
     columns = (*LINKS, ATTRIBUTES, TEXT)
     more = (names.index(name) if names.count(name) == 1 else None for name in columns)
     return (*order[:4], score, *more)
 
 
-def _from_rows(group: Sequence[_Row | InputError], source: Source, mention_source: str) -> Prediction:
+def _from_rows(
+    group: Sequence[_Row | InputError], source: Source, mention_source: str
+) -> Prediction:
     """Makes a prediction from the rows of one document."""
     mentions, told = [], []
     for number, columns in raise_first_error(group):
@@ -290,23 +349,40 @@ def _from_rows(group: Sequence[_Row | InputError], source: Source, mention_sourc
     try:
         found = Prediction(id=columns[0], mentions=in_order(mentions))
     except ValueError as error:
-        raise FormatError(f"in document {columns[0]!r}, {error}", at=Place(source.path, number)) from None
-    return TablePrediction(id=found.id, mentions=found.mentions, told=tuple(told)) if told else found
+        raise FormatError(
+            f"in document {columns[0]!r}, {error}", at=Place(source.path, number)
+        ) from None
+    return (
+        TablePrediction(id=found.id, mentions=found.mentions, told=tuple(told)) if told else found
+    )
 
 
 def _mention(columns: list[str], mention_source: str) -> Mention:
     if not columns[0]:
         raise ValueError("the document id is empty; give each document one")
     try:
-        spans: Fragments = ((_integer(columns[2]), _integer(columns[3])),) if ";" not in columns[2] else _spans(columns)
+        spans: Fragments = (
+            ((_integer(columns[2]), _integer(columns[3])),)
+            if ";" not in columns[2]
+            else _spans(columns)
+        )
         score = _score(columns[4]) if len(columns) > 4 and columns[4] else None
         if len(columns) <= len(HEADER):
             return Mention(spans, columns[1], score=score, source=mention_source)
         links, attributes = cell_links(*columns[5:7]), cell_attributes(columns[7])
-        return Mention(spans, columns[1], score=score, source=mention_source, links=links, attributes=attributes)
+        return Mention(
+            spans,
+            columns[1],
+            score=score,
+            source=mention_source,
+            links=links,
+            attributes=attributes,
+        )
     except ValueError as error:
         told = f" and score {columns[4]!r}" if len(columns) > 4 else ""
-        raise ValueError(f"start {columns[2]!r}, end {columns[3]!r}{told} make no mention ({error})") from None
+        raise ValueError(
+            f"start {columns[2]!r}, end {columns[3]!r}{told} make no mention ({error})"
+        ) from None
 
 
 def _spans(columns: list[str]) -> Fragments:

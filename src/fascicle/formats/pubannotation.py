@@ -59,11 +59,18 @@ class _Record(_Track):
 
 
 def from_record(
-    record: Mapping[str, Any], identifier: str, *, meta: dict[str, str], unit: str, votes: Counter[str]
+    record: Mapping[str, Any],
+    identifier: str,
+    *,
+    meta: dict[str, str],
+    unit: str,
+    votes: Counter[str],
 ) -> Document:
-    """Makes a document from a record; its id is the ``sourceid``, with the ``divid`` of a part behind a hyphen.
+    """Makes a document from a record; its id is the ``sourceid``, with the ``divid`` of a part
+    behind a hyphen.
 
-    Annotations of a track have the project as their source. Attributes of denotations are those of mentions.
+    Annotations of a track have the project as their source. Attributes of denotations are those of
+    mentions.
 
     Args:
         record: with ``text``, and ``denotations`` or ``tracks``.
@@ -80,7 +87,9 @@ def from_record(
     tracks = [(GOLD, stated), *((track.project, track) for track in stated.tracks)]
     for source, track in tracks:
         for one in track.denotations:
-            facts = tuple((fact.pred, _text(fact.obj)) for fact in track.attributes if fact.subj == one.id)
+            facts = tuple(
+                (fact.pred, _text(fact.obj)) for fact in track.attributes if fact.subj == one.id
+            )
             collector.add(one.spans, one.obj, attributes=facts, source=source)
     keys, events = iter(collector.settle()), list[Event]()
     relations: list[Relation] = []

@@ -1,7 +1,8 @@
-"""PubTator: ``id|t|title``, ``id|a|abstract``, then one line for each mention, with offsets and concept ids.
+"""PubTator: ``id|t|title``, ``id|a|abstract``, then one line for each mention, with offsets and
+concept ids.
 
-Offsets count code points from the title, with one character between title and abstract: the text of the document is
-title, one blank, abstract (only the title, if the abstract is empty).
+Offsets count code points from the title, with one character between title and abstract: the text of
+the document is title, one blank, abstract (only the title, if the abstract is empty).
 """
 
 from __future__ import annotations
@@ -33,23 +34,28 @@ _NAMES: Final = "pubtator-names"
 _TITLE: Final = "title"
 _TEXT_LINE: Final = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 _SEPARATORS: Final = re.compile(r"[|,;+]")
-_ONE_ID: Final = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_.\-]*:)?[A-Za-z]{0,8}_?[0-9][\w.\-]*(?:\(Tax:[0-9]+\))?")
-_NO_CONCEPT: Final = "-"  # as NCBI writes it; other readers take a mention with an empty column for a relation
+_ONE_ID: Final = re.compile(
+    r"(?:[A-Za-z_][A-Za-z0-9_.\-]*:)?[A-Za-z]{0,8}_?[0-9][\w.\-]*(?:\(Tax:[0-9]+\))?"
+)
+# as NCBI writes it; other readers take a mention with an empty column for a relation
+_NO_CONCEPT: Final = "-"
 _NO_ID: Final = frozenset({"", _NO_CONCEPT, "-1"})
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
     """Streams the documents of a PubTator file.
 
-    Links hold the ids as in the file; a CURIE is divided into its vocabulary and the id. A composite id (parts joined
-    by ``|``, ``,``, ``;`` or ``+``) becomes several links if each part looks like an id, so the variants of tmVar
-    (``c|SUB|A|123|T``) stay whole; the attribute ``pubtator-id`` keeps the column where the links do not. Relation
-    lines are counted in an event and left out.
+    Links hold the ids as in the file; a CURIE is divided into its vocabulary and the id. A
+    composite id (parts joined by ``|``, ``,``, ``;`` or ``+``) becomes several links if each part
+    looks like an id, so the variants of tmVar (``c|SUB|A|123|T``) stay whole; the attribute
+    ``pubtator-id`` keeps the column where the links do not. Relation lines are counted in an event
+    and left out.
 
     Args:
         source: the file.
         options: none.
-        report: a bad line sets its document aside, which ends before a blank line or the next title.
+        report: a bad line sets its document aside, which ends before a blank line or the next
+            title.
 
     Raises:
         FormatError: a line that is none of the four kinds, or that belongs to another document.
@@ -96,7 +102,8 @@ class _Block:
         """True if a title or abstract belongs to another document."""
         if match[2] == "t":
             return True
-        # The bad line may have been the title of the next document; its abstract alone is not a document.
+        # The bad line may have been the title of the next document; its abstract alone is not a
+        # document.
         return self.error is None and match[1].strip() != self.identifier
 
     def take(self, line: Line, match: re.Match[str] | None, place: str) -> None:
@@ -115,9 +122,14 @@ class _Block:
     def take_text(self, match: re.Match[str], place: str) -> None:
         identifier, kind, text = match[1].strip(), match[2], match[3]
         if not identifier:
-            raise FormatError(f"a title or abstract without a document id; the line must be id|{kind}|text", at=place)
+            raise FormatError(
+                f"a title or abstract without a document id; the line must be id|{kind}|text",
+                at=place,
+            )
         if kind in self.texts:
-            message = f"document {identifier} has two |{kind}| lines; put a blank line between documents"
+            message = (
+                f"document {identifier} has two |{kind}| lines; put a blank line between documents"
+            )
             raise FormatError(message, at=place)
         self.identifier = identifier
         self.texts[kind] = text
@@ -125,15 +137,18 @@ class _Block:
     def take_row(self, columns: list[str], place: str) -> None:
         if len(columns) >= 4 and self.identifier and columns[0].strip() != self.identifier:
             raise FormatError(
-                f"a row of document {columns[0].strip()!r} stands among those of document {self.identifier!r}; put it "
+                f"a row of document {columns[0].strip()!r} stands among those of document "
+                f"{self.identifier!r}; put it "
                 "below its own title and abstract",
                 at=place,
             )
         if len(columns) < 4 or not self.identifier:
             owner = f"of document {self.identifier}" if self.identifier else "before any title line"
             raise FormatError(
-                f"{len(columns)} TAB-separated column(s) {owner}; allowed are id|t|title, id|a|abstract, "
-                "mentions (id, start, end, text, type, concept id) and relations (id, type, id1, id2)",
+                f"{len(columns)} TAB-separated column(s) {owner}; allowed are id|t|title, "
+                "id|a|abstract, "
+                "mentions (id, start, end, text, type, concept id) and relations (id, type, id1, "
+                "id2)",
                 at=place,
             )
         if not is_integer(columns[1]):
@@ -154,10 +169,18 @@ def _document(block: _Block) -> Document:
     title, abstract = block.texts.get("t", ""), block.texts.get("a", "")
     text = f"{title} {abstract}" if abstract else title
     # A TAB of the text is a blank in a column.
-    collector = MentionCollector(text, step=_STEP, unit=AUTO, agrees=lambda beside, spans: agrees(beside, text, spans))
+    collector = MentionCollector(
+        text, step=_STEP, unit=AUTO, agrees=lambda beside, spans: agrees(beside, text, spans)
+    )
     for start, end, columns in block.rows:
         links, attributes = parse_links(columns)
-        collector.add([(start, end)], columns[4].strip(), expected=columns[3], links=links, attributes=attributes)
+        collector.add(
+            [(start, end)],
+            columns[4].strip(),
+            expected=columns[3],
+            links=links,
+            attributes=attributes,
+        )
     sections, events = _sections_of(title, abstract), _relation_events(block)
     return collector.document(block.identifier, at=block.place, sections=sections, events=events)
 
@@ -185,13 +208,18 @@ def parse_links(columns: Sequence[str]) -> tuple[tuple[Link, ...], tuple[tuple[s
     ids: list[str] = []
     if column not in _NO_ID:
         parts = [part for part in map(str.strip, _SEPARATORS.split(column)) if part not in _NO_ID]
-        ids = list(dict.fromkeys(parts)) if all(_ONE_ID.fullmatch(part) for part in parts) and parts else [column]
+        ids = (
+            list(dict.fromkeys(parts))
+            if all(_ONE_ID.fullmatch(part) for part in parts) and parts
+            else [column]
+        )
     attributes = [] if raw in ("|".join(ids), _NO_CONCEPT) else [(RAW_ID, raw)]
     if len(columns) > 6 and columns[6]:
         attributes.append((_NAMES, columns[6]))
-    return tuple(parse_link(one) if ":" in one and not _SEPARATORS.search(one) else Link(id=one) for one in ids), tuple(
-        attributes
-    )
+    return tuple(
+        parse_link(one) if ":" in one and not _SEPARATORS.search(one) else Link(id=one)
+        for one in ids
+    ), tuple(attributes)
 
 
 READER: Final = Reader(read=read)
@@ -210,15 +238,19 @@ _NOT_IN_COLUMNS: Final = re.compile(r"[\t\r\n\0]")
 def _encode(document: Document, report: WriteReport) -> bytes:
     """Encodes one document as lines.
 
-    The section ``title`` is the title; a document without one is all title. Line breaks and NUL in the text become
-    blanks (offsets stay), which is counted; so are other sections, and links and attributes that a line cannot hold.
+    The section ``title`` is the title; a document without one is all title. Line breaks and NUL in
+    the text become blanks (offsets stay), which is counted; so are other sections, and links and
+    attributes that a line cannot hold.
 
     Raises:
         InputError: an id or a type that would break the lines.
     """
     identifier = check_name(document.id, what="the document id", forbidden="|")
     text = _NOT_IN_LINES.sub(" ", document.text)
-    for code, count in (("line-breaks", len(_LINE_BREAK.findall(document.text))), ("nul", document.text.count("\0"))):
+    for code, count in (
+        ("line-breaks", len(_LINE_BREAK.findall(document.text))),
+        ("nul", document.text.count("\0")),
+    ):
         if count:
             report.lose(code, document, count=count)
     end = _title_end(document)
@@ -232,7 +264,9 @@ def _encode(document: Document, report: WriteReport) -> bytes:
 
 
 def _title_end(document: Document) -> int:
-    """Returns the end of the title; the character there is not written, because readers insert a blank."""
+    """Returns the end of the title; the character there is not written, because readers insert a
+    blank.
+    """
     sections = document.sections or ()
     titles = [section.end for section in sections if section.name == _TITLE and section.start == 0]
     if not titles:
@@ -254,7 +288,9 @@ def _columns(mention: Mention, document: Document, text: str, report: WriteRepor
     return columns
 
 
-def count_links(mention: Mention, found: Iterable[Link], document: Document, report: WriteReport) -> None:
+def count_links(
+    mention: Mention, found: Iterable[Link], document: Document, report: WriteReport
+) -> None:
     """Counts the links of a mention, and parts of them, that are not in the written file.
 
     Args:
@@ -285,7 +321,9 @@ def _facts(mention: Mention) -> list[str]:
 
 
 def concept_column(mention: Mention) -> str:
-    """Returns the concept ids of a mention in one column: as it was read, unless the links have changed since."""
+    """Returns the concept ids of a mention in one column: as it was read, unless the links have
+    changed since.
+    """
     ids = [link_text(link) for link in mention.links]
     concept = "|".join(name for name in ids if not _NOT_IN_COLUMNS.search(name))
     raw = dict(mention.attributes).get(RAW_ID, concept)

@@ -1,4 +1,6 @@
-"""JSON Lines (or one JSON array) of tokens or text with entities, in the record shapes of common corpora."""
+"""JSON Lines (or one JSON array) of tokens or text with entities, in the record shapes of common
+corpora.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,10 @@ from fascicle.formats.tag_names import check_labels
 from fascicle.formats.unread import find_unread_fields
 
 _HOLDS: Final = held_fields(
-    "JSON records", "text-between-words sentences mentions discontinuous nested scores", partly="ids", also=OF_LINKS
+    "JSON records",
+    "text-between-words sentences mentions discontinuous nested scores",
+    partly="ids",
+    also=OF_LINKS,
 )
 _CONTAINERS: Final = ("projects", "documents", "examples")  # fields of objects around the records
 _OUTSIDE, _UNKNOWN = "O", "-"  # tags; spaCy 2 writes the second where nobody annotated
@@ -44,8 +49,9 @@ class JsonlOptions:
     Attributes:
         shape: a name of `SHAPES`, or ``"auto"``: told by the fields of each record.
         fields: changes to the shape, as ``(attribute of JsonShape, value)``.
-        labels: names of tags that are numbers, in their order and with commas between them, or a ``.json`` file that
-            tells them; by default the file ``dataset_info.json`` beside the records.
+        labels: names of tags that are numbers, in their order and with commas between them, or a
+            ``.json`` file that tells them; by default the file ``dataset_info.json`` beside the
+            records.
         where: ``(field, value)``; only records that have all these values are read.
     """
 
@@ -58,7 +64,10 @@ class JsonlOptions:
         """Checks the values of the options."""
         if self.shape != "auto" and self.shape not in SHAPES:
             hint = typo_hint(self.shape, SHAPES)
-            message = f"the shape {self.shape!r} is not known{hint}; choose auto or one of {', '.join(SHAPES)}"
+            message = (
+                f"the shape {self.shape!r} is not known{hint}; choose auto or one of "
+                f"{', '.join(SHAPES)}"
+            )
             raise UsageError(message, code="unknown-name")
         adjust_shape(JsonShape(), self.fields)
         check_labels(self.labels)
@@ -67,31 +76,35 @@ class JsonlOptions:
 def read(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[Document]:
     """Streams the documents of a JSON file.
 
-    Text made of tokens is the tokens joined by one space. Ids come from the id field of the shape, or are numbered
-    ``<name>:1`` and so on. Other fields that are a short string or a number go to ``meta``. A record with a field
-    that looks like annotation and that the shape does not read is an error. A text without annotation
-    among annotated ones is a document without mentions, with an event.
+    Text made of tokens is the tokens joined by one space. Ids come from the id field of the shape,
+    or are numbered ``<name>:1`` and so on. Other fields that are a short string or a number go to
+    ``meta``. A record with a field that looks like annotation and that the shape does not read is
+    an error. A text without annotation among annotated ones is a document without mentions, with an
+    event.
 
     Args:
         source: the file.
         options: shape, and which records.
-        report: receives the name of the shape, and the census of the tags if the records have tags. A bad record
-            sets its document aside.
+        report: receives the name of the shape, and the census of the tags if the records have tags.
+            A bad record sets its document aside.
 
     Raises:
-        FormatError: not JSON, an unknown shape, a record that lacks a field of the shape, or annotation that would not
-            be read.
+        FormatError: not JSON, an unknown shape, a record that lacks a field of the shape, or
+            annotation that would not be read.
     """
-    for number, group in enumerate(group_by_key(_chosen(source, options, report), lambda record: record.group), 1):
+    for number, group in enumerate(
+        group_by_key(_chosen(source, options, report), lambda record: record.group), 1
+    ):
         with report.aside.one():
             yield from_records(raise_first_error(group), source, number, report)
 
 
 def _encode(document: Document, report: WriteReport) -> bytes:
-    """Encodes a document as one line: ``{id, text, sentences, entities: [{start, end, type, text}]}``.
+    """Encodes a document as one line: ``{id, text, sentences, entities: [{start, end, type,
+    text}]}``.
 
-    Offsets are code points, ends exclusive. A discontinuous mention has ``spans`` too, one with a score ``score``, and
-    one with links ``links``.
+    Offsets are code points, ends exclusive. A discontinuous mention has ``spans`` too, one with a
+    score ``score``, and one with links ``links``.
     """
     if not document.id:
         report.lose("ids", document)  # a reader numbers documents without an id
@@ -114,8 +127,12 @@ def _entity(mention: Mention, text: str) -> dict[str, Any]:
     return entity
 
 
-def _chosen(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[Record | InputError]:
-    shapes = Shapes(options.shape, options.fields, report=report, path=source.path, labels=options.labels)
+def _chosen(
+    source: Source, options: JsonlOptions, report: ReadReport
+) -> Iterator[Record | InputError]:
+    shapes = Shapes(
+        options.shape, options.fields, report=report, path=source.path, labels=options.labels
+    )
     for place, value in merge_records(_asked(source, options)):
         if isinstance(value, FormatError):
             yield value
@@ -127,7 +144,9 @@ def _chosen(source: Source, options: JsonlOptions, report: ReadReport) -> Iterat
 
 
 def _asked(source: Source, options: JsonlOptions) -> Iterator[tuple[str, Any]]:
-    """Yields the records that match the conditions of the options, and all values that are not objects."""
+    """Yields the records that match the conditions of the options, and all values that are not
+    objects.
+    """
     for place, value in read_records(source):
         if not isinstance(value, dict) or all(
             field in value and str(value[field]) == wanted for field, wanted in options.where
@@ -135,13 +154,16 @@ def _asked(source: Source, options: JsonlOptions) -> Iterator[tuple[str, Any]]:
             yield place, value
 
 
-def _record(value: dict[str, Any], place: str, shapes: Shapes, *, asked: Collection[str]) -> Record | InputError:
+def _record(
+    value: dict[str, Any], place: str, shapes: Shapes, *, asked: Collection[str]
+) -> Record | InputError:
     try:
         shape, events = shapes.of(value, place)
         # Prodigy keeps what the annotator rejected or skipped beside what was accepted.
         if value.get(_ANSWER, _ACCEPTED) != _ACCEPTED and _ANSWER not in asked and shape.entities:
             raise FormatError(
-                f"the annotation of this record was not accepted ({_ANSWER} = {value[_ANSWER]!r}); read only "
+                f"the annotation of this record was not accepted ({_ANSWER} = "
+                f"{value[_ANSWER]!r}); read only "
                 f"the records where {_ANSWER}={_ACCEPTED}",
                 at=place,
             )
@@ -151,10 +173,16 @@ def _record(value: dict[str, Any], place: str, shapes: Shapes, *, asked: Collect
 
 
 def read_records(source: Source) -> Iterator[tuple[str, Any]]:
-    """Yields each value of a file of JSON Lines, or of one JSON array, with its place; an unreadable one as error."""
+    """Yields each value of a file of JSON Lines, or of one JSON array, with its place; an
+    unreadable one as error.
+    """
     if source.path != STDIN and not is_pipe(source.path) and _is_one_value(source):
         value = _parse(source.text(), source.path)
-        listed = value if isinstance(value, list) and not isinstance(next(iter(value), None), str) else [value]
+        listed = (
+            value
+            if isinstance(value, list) and not isinstance(next(iter(value), None), str)
+            else [value]
+        )
         for number, record in enumerate((one for given in listed for one in _records_in(given)), 1):
             yield Place(source.path, shown=f"{source.path}, record {number}"), record
         return
@@ -170,7 +198,9 @@ def read_records(source: Source) -> Iterator[tuple[str, Any]]:
 
 
 def _records_in(value: Any) -> Iterator[Any]:
-    """Yields the record of a value; of a pair ``["text", {"entities": ...}]``, and of the list that annotators keep."""
+    """Yields the record of a value; of a pair ``["text", {"entities": ...}]``, and of the list
+    that annotators keep.
+    """
     match value:
         case [str(text), dict(annotation)] if "entities" in annotation:
             yield {**annotation, "text": text}
@@ -196,11 +226,15 @@ def _of_spacy_2(paragraph: Any) -> dict[str, Any]:
 
 
 def _parts_of(value: dict[str, Any]) -> list[Any]:
-    """Returns the records inside an object that holds nothing else with text or annotation; else an empty list."""
+    """Returns the records inside an object that holds nothing else with text or annotation; else
+    an empty list.
+    """
     for name in _CONTAINERS:
         parts = value.get(name)
         if isinstance(parts, list) and parts and all(isinstance(part, dict) for part in parts):
-            is_record = any(isinstance(value.get(text), str | list) for text in ("text", "tokens", "title"))
+            is_record = any(
+                isinstance(value.get(text), str | list) for text in ("text", "tokens", "title")
+            )
             return [] if is_record or find_unread_fields(value, known=(name,)) else parts
     return []
 

@@ -1,7 +1,7 @@
 """Reports of reading and writing: facts that are not part of the documents themselves.
 
-A fact about one document is an `Event` of that document. Facts about a whole file (its tag scheme, its number of
-documents) go into a report, which the caller may pass in.
+A fact about one document is an `Event` of that document. Facts about a whole file (its tag scheme,
+its number of documents) go into a report, which the caller may pass in.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class FailedDocuments:
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """Returns a context for the work on one document; an `InputError` in it sets the document aside.
+        """Returns a context for the work on one document; an `InputError` in it sets the document
+        aside.
 
         Raises:
             InputError: the document is bad, and ``keep_going`` is off.
@@ -90,7 +91,8 @@ class ReadReport:
         first: ``(kind, code)`` -> message of the first one, and where it was.
         deleted: file -> ids of documents that it withdraws, as update files of PubMed do.
         tables_unread: folder of plain texts -> table of offsets beside it that was not read.
-        offset_votes: file -> for each unit, by how many documents offsets fit it better than code points.
+        offset_votes: file -> for each unit, by how many documents offsets fit it better than code
+            points.
         aside: documents that could not be read.
         meter: how much of the files was read so far.
     """
@@ -140,20 +142,30 @@ class ReadReport:
         return sum(census.repairs for census in self.tags.values())
 
     def mended(self) -> Iterator[tuple[tuple[str, str], int, str]]:
-        """Yields key, count and message of the tag sequences repaired in each file, for `EventCounts.count`."""
+        """Yields key, count and message of the tag sequences repaired in each file, for
+        `EventCounts.count`.
+        """
         for file, census in self.tags.items():
             if census.repairs:
-                first = f"invalid sequences of {census.scheme} tags were mended; first in {shorten(file)}"
+                first = (
+                    f"invalid sequences of {census.scheme} tags were mended; first in "
+                    f"{shorten(file)}"
+                )
                 yield ("repair", "mended-tags"), census.repairs, first
 
     def lines(self) -> list[str]:
-        """Returns the report as sentences for users: schemes and repairs per file, then the events."""
+        """Returns the report as sentences for users: schemes and repairs per file, then the
+        events.
+        """
         said = [f"{file}: records of the shape {shape}" for file, shape in self.shapes.items()]
         said += [f"{file}: read as {encoding}" for file, encoding in self.encodings.items()]
         for file, census in self.tags.items():
             mended = f", {census.repairs:,} invalid tag sequences mended" if census.repairs else ""
             said.append(f"{file}: tag scheme {census.scheme}{mended}")
-        said += [f"{file}: withdraws {plural(len(ids), 'document')}" for file, ids in self.deleted.items()]
+        said += [
+            f"{file}: withdraws {plural(len(ids), 'document')}"
+            for file, ids in self.deleted.items()
+        ]
         said += [table_unread(folder, table) for folder, table in self.tables_unread.items()]
         said += [
             f"{kind} {code}: {count:,} ({self.first[kind, code]})"
@@ -165,7 +177,8 @@ class ReadReport:
 def table_unread(folder: str, table: str) -> str:
     """Returns the message that a table of offsets beside texts was not read."""
     return (
-        f"{folder}: read as plain text; {table} has offsets of mentions in these texts and was not read (the format "
+        f"{folder}: read as plain text; {table} has offsets of mentions in these texts and was "
+        "not read (the format "
         "offsets reads both)"
     )
 
@@ -222,9 +235,17 @@ class WriteReport:
         """
         self.losses[code] += count
         if code not in self.examples:
-            places = ", ".join(f"{start}-{end}" for start, end in mention.spans) if mention is not None else ""
+            places = (
+                ", ".join(f"{start}-{end}" for start, end in mention.spans)
+                if mention is not None
+                else ""
+            )
             where = f" at {places}" if places else ""
-            choice = f": {_scored(mention)} gave way to {_scored(instead)}" if mention and instead else ""
+            choice = (
+                f": {_scored(mention)} gave way to {_scored(instead)}"
+                if mention and instead
+                else ""
+            )
             self.examples[code] = f"{shorten(document.id)}{where}{choice}"
 
     def add(self, other: WriteReport) -> None:

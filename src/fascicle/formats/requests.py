@@ -57,10 +57,11 @@ class ReadRequest:
         format: a name of ``formats.catalogue.FORMATS``, or ``"auto"``: told by content and suffix.
         encoding: of the files, or ``"auto"``, see ``formats.files.read``.
         documents: what a document of a column file is, see `ConllOptions`.
-        columns: columns of a column file as ``formats.conll.parse_columns`` reads them, such as ``"0,3"``.
+        columns: columns of a column file as ``formats.conll.parse_columns`` reads them, such as
+            ``"0,3"``.
         shape: of JSON records, see `JsonlOptions`.
-        fields: changes to that shape, ``(part of the shape, field of the records)``; of a table ``(part, column)``; of
-            WebAnno and CAS ``("layer", name)`` and ``("type", feature)``.
+        fields: changes to that shape, ``(part of the shape, field of the records)``; of a table
+            ``(part, column)``; of WebAnno and CAS ``("layer", name)`` and ``("type", feature)``.
         labels: names of tags of JSON records that are numbers, see `JsonlOptions`.
         bare_tags: tags are types without a prefix.
         where: ``(field, value)``; only JSON records with all these values are read.
@@ -88,13 +89,15 @@ class ReadRequest:
             format_name: its format.
 
         Raises:
-            UsageError: an option of another format was given, or one with a value that is not allowed.
+            UsageError: an option of another format was given, or one with a value that is not
+                allowed.
         """
         for owners, names in _OWNERS:
             given = [name for name in names if getattr(self, name)]
             if given and format_name not in owners:
                 raise UsageError(
-                    f"{given[0]}=VALUE is for files of the format {' or '.join(owners)}, but {path} has the format "
+                    f"{given[0]}=VALUE is for files of the format {' or '.join(owners)}, but "
+                    f"{path} has the format "
                     f"{format_name}"
                 )
         if self.documents or self.columns or (self.bare_tags and format_name == "conll"):
@@ -102,7 +105,10 @@ class ReadRequest:
 
             token, tags = self.token_and_tags
             return ConllOptions(
-                token_column=token, tag_columns=tags, documents=self.documents or "auto", bare=self.bare_tags
+                token_column=token,
+                tag_columns=tags,
+                documents=self.documents or "auto",
+                bare=self.bare_tags,
             )
         if self.fields and format_name in ("webanno", "cas"):
             from fascicle.formats.inception import InceptionOptions
@@ -116,7 +122,9 @@ class ReadRequest:
             from fascicle.formats.records import JsonlOptions
 
             fields = (*self.fields, *((("bare", "true"),) if self.bare_tags else ()))
-            return JsonlOptions(shape=self.shape or "auto", fields=fields, labels=self.labels, where=self.where)
+            return JsonlOptions(
+                shape=self.shape or "auto", fields=fields, labels=self.labels, where=self.where
+            )
         return None
 
     @property
@@ -142,7 +150,9 @@ def parse_pairs(texts: Iterable[str], *, key: str, example: str) -> tuple[tuple[
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign or not name:
-            raise UsageError(f"{key} {text!r} is not allowed; give NAME=VALUE, for example {example}")
+            raise UsageError(
+                f"{key} {text!r} is not allowed; give NAME=VALUE, for example {example}"
+            )
         found.append((name, value))
     return tuple(found)
 
@@ -171,7 +181,9 @@ class ResolvedInputs(msgspec.Struct, frozen=True, kw_only=True):
         return None if None in sizes else sum(size for size in sizes if size is not None)
 
 
-def resolve_inputs(files: Sequence[str], texts: Sequence[str], reading: ReadRequest) -> ResolvedInputs:
+def resolve_inputs(
+    files: Sequence[str], texts: Sequence[str], reading: ReadRequest
+) -> ResolvedInputs:
     """Looks up files and folders; or takes texts, which get the names ``text-1`` and so on.
 
     Args:
@@ -186,13 +198,19 @@ def resolve_inputs(files: Sequence[str], texts: Sequence[str], reading: ReadRequ
     if texts and files:
         raise UsageError("files and texts=TEXTS were given; give one or the other")
     if texts:
-        named = (Input(name=f"text-{number}", text=text) for number, text in enumerate(texts, start=1))
+        named = (
+            Input(name=f"text-{number}", text=text) for number, text in enumerate(texts, start=1)
+        )
         return ResolvedInputs(inputs=tuple(named), places=(), reading=reading)
     if "" in files:
-        raise UsageError("an empty file name was given; name a file or folder, or . for this folder")
+        raise UsageError(
+            "an empty file name was given; name a file or folder, or . for this folder"
+        )
     places = places_to_read(files, reading)
     sources = distinct_files(source for place in places for source in place.sources)
-    return ResolvedInputs(inputs=tuple(Input(name=path) for path in sources), places=tuple(places), reading=reading)
+    return ResolvedInputs(
+        inputs=tuple(Input(name=path) for path in sources), places=tuple(places), reading=reading
+    )
 
 
 def distinct_files(paths: Iterable[str]) -> list[str]:
@@ -222,7 +240,9 @@ def places_to_read(files: Sequence[str], request: ReadRequest) -> list[Place]:
 
 
 def expand_paths(files: Sequence[str], request: ReadRequest) -> list[str]:
-    """Returns the files, with each folder replaced by its files (``*.txt``); see `places_to_read`."""
+    """Returns the files, with each folder replaced by its files (``*.txt``); see
+    `places_to_read`.
+    """
     return [source for place in places_to_read(files, request) for source in place.sources]
 
 
@@ -247,21 +267,25 @@ def read_file(
     (place,) = find_places([path], format=chosen.name)
     report.tables_unread.update(unread_tables([place], format=request.format))
     sources = make_sources(place.sources, encoding=request.encoding, report=report)
-    return documents_in([(source, chosen) for source in sources], options, report, are_unique=are_unique)
+    return documents_in(
+        [(source, chosen) for source in sources], options, report, are_unique=are_unique
+    )
 
 
 def read_inputs(
     inputs: Iterable[Input], request: ReadRequest, *, report: ReadReport, are_unique: bool = True
 ) -> Iterator[tuple[str, Document]]:
-    """Streams all documents of several inputs, each with the name of its input; their ids are unique.
+    """Streams all documents of several inputs, each with the name of its input; their ids are
+    unique.
 
-    Unreadable documents are set aside in the report; reading continues with the rest of the file, where possible, and
-    with the other files.
+    Unreadable documents are set aside in the report; reading continues with the rest of the file,
+    where possible, and with the other files.
 
     Args:
         inputs: in order.
         request: how to read them.
-        report: collects facts about the files; its ``aside`` decides whether reading continues after an error.
+        report: collects facts about the files; its ``aside`` decides whether reading continues
+            after an error.
         are_unique: whether ids are made unique, see ``formats.files.stream_sources``.
     """
     pairs = _each(inputs, request, report, are_unique=are_unique)
@@ -271,7 +295,9 @@ def read_inputs(
     return ((names.pop(), document) for document in unique_ids(_noting(names, pairs)))
 
 
-def read_all_documents(files: Sequence[str], request: ReadRequest, *, report: ReadReport) -> Iterator[Document]:
+def read_all_documents(
+    files: Sequence[str], request: ReadRequest, *, report: ReadReport
+) -> Iterator[Document]:
     """Streams all documents of files and folders; see `expand_paths` and `read_inputs`."""
     inputs = [Input(name=path) for path in expand_paths(files, request)]
     return (document for _, document in read_inputs(inputs, request, report=report))
@@ -301,11 +327,17 @@ def _each(
                 before += 1
                 yield given.name, document
         except (InputError, OSError) as error:
-            kept = f"; the {plural(before, 'document')} before that are kept, the rest was not read" if before else ""
+            kept = (
+                f"; the {plural(before, 'document')} before that are kept, the rest was not read"
+                if before
+                else ""
+            )
             report.aside.add(InputError(f"{error}{kept}"))
 
 
-def _read_input(given: Input, request: ReadRequest, report: ReadReport, *, are_unique: bool) -> Iterator[Document]:
+def _read_input(
+    given: Input, request: ReadRequest, report: ReadReport, *, are_unique: bool
+) -> Iterator[Document]:
     if given.text is None:
         return read_file(given.name, request, report=report, are_unique=are_unique)
     try:
@@ -319,7 +351,10 @@ def _format_of(path: str, request: ReadRequest) -> str:
     from fascicle.formats.detection import format_to_read
 
     if not is_unicode(path):
-        message = f"the name of the file {path!r} is not Unicode, so no document can be named after it; rename it"
+        message = (
+            f"the name of the file {path!r} is not Unicode, so no document can be named "
+            "after it; rename it"
+        )
         raise InputError(message)
     if canonical_name(request.format) in ("auto", "jsonl", "records") and _is_bare(path):
         return "plain"  # its format is unknown, and it is empty

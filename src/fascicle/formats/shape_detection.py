@@ -30,9 +30,11 @@ _PARTS: Final = ("start", "end", "type")
 
 
 def _detect_shape(record: Mapping[str, Any]) -> str:
-    """Returns the name of the first shape whose fields a record has; the empty string if there is none.
+    """Returns the name of the first shape whose fields a record has; the empty string if there is
+    none.
 
-    If no shape fits the types of the fields, their names decide, so that the reader can report the error.
+    If no shape fits the types of the fields, their names decide, so that the reader can report the
+    error.
     """
     likely = {name: shape for name, shape in SHAPES.items() if shape.deciding[0][0] in record}
     for matches in (_fits, _has_fields):
@@ -43,7 +45,9 @@ def _detect_shape(record: Mapping[str, Any]) -> str:
 
 
 def _has_longer_text(record: Mapping[str, Any]) -> bool:
-    """True if a field beside title and abstract has a text, at any depth, that is longer than a fact and than both."""
+    """True if a field beside title and abstract has a text, at any depth, that is longer than a
+    fact and than both.
+    """
     sizes = {name: max(_text_sizes(value), default=0) for name, value in record.items()}
     read = sizes.pop("title", 0) + sizes.pop("abstract", 0)
     return max(sizes.values(), default=0) > max(read, META_LENGTH)
@@ -75,7 +79,13 @@ class Shapes:
     """Detector of the shape of one record after another."""
 
     def __init__(
-        self, name: str, changes: Sequence[tuple[str, str]], *, report: ReadReport, path: str, labels: str = ""
+        self,
+        name: str,
+        changes: Sequence[tuple[str, str]],
+        *,
+        report: ReadReport,
+        path: str,
+        labels: str = "",
     ) -> None:
         """Creates a detector before the first record.
 
@@ -106,7 +116,9 @@ class Shapes:
             raise FormatError(_unknown(record, place))
         shape = self._adjusted.get(name)
         if shape is None:
-            shape = self._adjusted[name] = adjust_shape(SHAPES.get(name, JsonShape()), self._changes)
+            shape = self._adjusted[name] = adjust_shape(
+                SHAPES.get(name, JsonShape()), self._changes
+            )
             self._remember(name or _AS_GIVEN)
         if shape.tags and not shape.tag_names and _has_numbers(record.get(shape.tags)):
             names = (
@@ -122,18 +134,28 @@ class Shapes:
     def _detected(self, record: dict[str, Any]) -> str:
         name = _detect_shape(record)
         # A user who names the field of the text does not want the parts of an article.
-        return "" if name in _UNANNOTATED and any(part == "text" for part, _ in self._changes) else name
+        return (
+            ""
+            if name in _UNANNOTATED and any(part == "text" for part, _ in self._changes)
+            else name
+        )
 
     def _remember(self, name: str) -> None:
         before = self._report.shapes.get(self._path)
         self._report.shapes[self._path] = f"{before}, {name}" if before else name
 
     def _noted(self, shape: JsonShape, name: str) -> tuple[Event, ...]:
-        """Returns events for texts without annotation, if other records of the file are annotated."""
+        """Returns events for texts without annotation, if other records of the file are
+        annotated.
+        """
         if name not in _UNANNOTATED:
             self._annotated = shape.entities or shape.tags
             count, self._bare = self._bare, 0
-            return (_bare(f"{count:,} of the records before this one", self._annotated),) if count else ()
+            return (
+                (_bare(f"{count:,} of the records before this one", self._annotated),)
+                if count
+                else ()
+            )
         if self._annotated:
             return (_bare("the record", self._annotated),)
         self._bare += 1
@@ -145,14 +167,22 @@ def _has_numbers(tags: object) -> bool:
 
 
 def _bare(which: str, field: str) -> Event:
-    message = f"no field {field!r} as others of the file have it: {which}, read as text without mentions"
+    message = (
+        f"no field {field!r} as others of the file have it: {which}, read as text without mentions"
+    )
     return Event(step=_STEP, kind="note", code="unannotated-record", message=message)
 
 
 def _refuse_native(record: dict[str, Any], place: str, *, is_first: bool) -> None:
     if "fascicle" in record:
-        advice = "read it with format=jsonl" if is_first else "put it into another file than such records"
-        raise FormatError(f"a document of Fascicle, not a record of another tool; {advice}", at=place)
+        advice = (
+            "read it with format=jsonl"
+            if is_first
+            else "put it into another file than such records"
+        )
+        raise FormatError(
+            f"a document of Fascicle, not a record of another tool; {advice}", at=place
+        )
     if looks_native(record):
         raise FormatError(
             "this looks like a document of Fascicle without the version of its schema; add "
@@ -165,10 +195,16 @@ def _unknown(record: dict[str, Any], place: str) -> str:
     shape = JsonShape()
     if not record:
         return f"{place}: the record is empty; a record has fields, such as id and text"
-    message = f"{place}: no known shape has the fields {', '.join(sorted(record))}; known are {', '.join(SHAPES)}"
+    message = (
+        f"{place}: no known shape has the fields {', '.join(sorted(record))}; known are "
+        f"{', '.join(SHAPES)}"
+    )
     text = longest_text(record)
     if not text:
-        return f"{message}; none of the fields has a text, so mentions would have no place; give a file with the texts"
+        return (
+            f"{message}; none of the fields has a text, so mentions would have no place; give "
+            "a file with the texts"
+        )
     named = adjust_shape(shape, [("text", text)])
     unread = find_unread_fields(record, known=named.fields)
     changes = _workable(record, named, unread)
@@ -183,12 +219,15 @@ def _refusal(record: dict[str, Any], unread: list[str], shape: JsonShape, name: 
     read = f"name it with {fields_argument(*changes)}, or " if changes else ""
     ignored = ",".join(filter(None, (shape.ignored, *unread)))
     return (
-        f"the field {unread[0]!r} looks like annotation, and {nearest} does not read it; {read}leave it out with "
+        f"the field {unread[0]!r} looks like annotation, and {nearest} does not read it; "
+        f"{read}leave it out with "
         f"{fields_argument(('ignored', ignored))}"
     )
 
 
-def _workable(record: dict[str, Any], shape: JsonShape, unread: list[str]) -> tuple[tuple[str, str], ...] | None:
+def _workable(
+    record: dict[str, Any], shape: JsonShape, unread: list[str]
+) -> tuple[tuple[str, str], ...] | None:
     """Returns the changes to a shape with which a record is read; ``None`` if there are none."""
     if not unread:
         return ()
@@ -201,6 +240,14 @@ def _workable(record: dict[str, Any], shape: JsonShape, unread: list[str]) -> tu
     is_read = any(values) and not find_unread_fields(record, known=changed.fields)
     if changed.tags:
         tags = record[changed.tags]
-        return changes if is_read and changed.tokens and len(tags) == len(record[changed.tokens]) else None
+        return (
+            changes
+            if is_read and changed.tokens and len(tags) == len(record[changed.tokens])
+            else None
+        )
     entities = value_at(record, changed.entities)
-    return changes if is_read and are_mentions(entities, changed.start, changed.end, changed.type) else None
+    return (
+        changes
+        if is_read and are_mentions(entities, changed.start, changed.end, changed.type)
+        else None
+    )

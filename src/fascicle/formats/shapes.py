@@ -1,4 +1,6 @@
-"""Shapes of the JSON records that `fascicle.formats.records` reads, one row each, and their detection."""
+"""Shapes of the JSON records that `fascicle.formats.records` reads, one row each, and their
+detection.
+"""
 
 from __future__ import annotations
 
@@ -27,27 +29,34 @@ class JsonShape:
         text: the text, for records with character offsets (code points).
         id: id of the document; records without it are numbered.
         group: consecutive records with the same value here are the sentences of one document.
-        entities: list of mentions, or (as in DyGIE) one list for each sentence. A mention is an object, or a list
-            ``[start, end, type]`` or ``[start, end, type, text]``.
+        entities: list of mentions, or (as in DyGIE) one list for each sentence. A mention is an
+            object, or a list ``[start, end, type]`` or ``[start, end, type, text]``.
         tags: one tag for each token: of any scheme, or the number of a name.
         sentences: ranges of sentences, for records with a text.
-        start: of a mention object: its first token or character. A dot leads to a field inside: ``span.begin``.
+        start: of a mention object: its first token or character. A dot leads to a field inside:
+            ``span.begin``.
         end: of a mention object: one past its last token or character.
         type: of a mention object: its entity type.
         spans: of a mention object: list of ``[start, end]``, for a discontinuous mention.
-        mention_text: of a mention object: its text; checked against the offsets in records with a text.
-        score: of a mention object: its probability; other numbers are not read; only in records with a text.
-        links: of a mention object: list of objects with the fields of `Link`; only in records with a text.
+        mention_text: of a mention object: its text; checked against the offsets in records with a
+            text.
+        score: of a mention object: its probability; other numbers are not read; only in records
+            with a text.
+        links: of a mention object: list of objects with the fields of `Link`; only in records with
+            a text.
         groups: object of lists of mentions beside them, as in spaCy; only in records with a text.
-        offsets: unit of the offsets, one of `UNIT_NAMES`; ``"words"`` if it is what fits the texts of the mentions,
-            or else where they begin and end; only in records with a text.
+        offsets: unit of the offsets, one of `UNIT_NAMES`; ``"words"`` if it is what fits the texts
+            of the mentions, or else where they begin and end; only in records with a text.
         inclusive: ``end`` is the last token or character itself.
         lengths: ``end`` is the number of tokens or characters.
         bare: tags are types without a prefix, and O.
-        annotator: whose annotation is gold in a Label Studio export, as number or address; ``all`` keeps each.
+        annotator: whose annotation is gold in a Label Studio export, as number or address; ``all``
+            keeps each.
         to_name: of the regions in a Label Studio export that are on the text.
-        markup: ``html`` to read tags and character references in texts without mentions; see `fascicle.formats.inline`.
-        ignored: names of fields, with commas between them, that look like annotation and are not to be read.
+        markup: ``html`` to read tags and character references in texts without mentions; see
+            `fascicle.formats.inline`.
+        ignored: names of fields, with commas between them, that look like annotation and are not to
+            be read.
         tag_names: of tags that are numbers.
         reader: name of the tool or schema whose records have a reader of their own.
         needs: fields by which its records are detected, with the types of their values.
@@ -87,7 +96,15 @@ class JsonShape:
     @cached_property
     def fields(self) -> frozenset[str]:
         """Names of the fields that are read, or ignored on request."""
-        of_record = (self.tokens, self.text, self.id, self.group, self.entities, self.tags, self.groups)
+        of_record = (
+            self.tokens,
+            self.text,
+            self.id,
+            self.group,
+            self.entities,
+            self.tags,
+            self.groups,
+        )
         needed = [name for name, _ in self.needs]
         named = {name.partition(".")[0] for name in (*of_record, *needed, *self.also)}
         return frozenset(named) | {name.strip() for name in self.ignored.split(",")}
@@ -105,7 +122,10 @@ class JsonShape:
     @cached_property
     def of_mention(self) -> frozenset[str]:
         """Names of the fields of a mention that are read, or that say once more where it is."""
-        return frozenset(name.partition(".")[0] for name in (*self.places, self.score, self.links)) | PLACES
+        return (
+            frozenset(name.partition(".")[0] for name in (*self.places, self.score, self.links))
+            | PLACES
+        )
 
     @cached_property
     def deciding(self) -> tuple[tuple[str, _Kind], ...]:
@@ -116,7 +136,8 @@ class JsonShape:
         return tuple((name, kind) for name, kind in named if name)
 
 
-_OF_BLOCKS: Final = ("blocks", "typesettings")  # of PubAnnotation: the first is counted, the second is style
+# of PubAnnotation: the first is counted, the second is style
+_OF_BLOCKS: Final = ("blocks", "typesettings")
 # In the order in which they are tried: the first one all of whose own fields are in the record.
 SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
     {
@@ -127,27 +148,51 @@ SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
             movable=("text", "annotator", "to_name"),
             id="id",
         ),
-        "bigbio": JsonShape(reader="bigbio", needs=(("passages", list), ("entities", list)), id="document_id"),
+        "bigbio": JsonShape(
+            reader="bigbio", needs=(("passages", list), ("entities", list)), id="document_id"
+        ),
         "gliner": JsonShape(
-            tokens="tokenized_text", entities="ner", id="id", inclusive=True, also=("ner_labels", "ner_negatives")
+            tokens="tokenized_text",
+            entities="ner",
+            id="id",
+            inclusive=True,
+            also=("ner_labels", "ner_negatives"),
         ),
         "dygie": JsonShape(tokens="sentences", entities="ner", id="doc_key", inclusive=True),
         "tokens-entities": JsonShape(tokens="tokens", entities="entities", id="id"),
         "tokens-mentions": JsonShape(
-            tokens="tokens", entities="entity_mentions", type="entity_type", id="doc_id", group="doc_id"
+            tokens="tokens",
+            entities="entity_mentions",
+            type="entity_type",
+            id="doc_id",
+            group="doc_id",
         ),
         "tokens-tags": JsonShape(tokens="tokens", tags="tags", id="orig_id"),
         "tokens-ner-tags": JsonShape(tokens="tokens", tags="ner_tags", id="id"),
-        "text-entities": JsonShape(text="text", entities="entities", links="links", sentences="sentences", id="id"),
+        "text-entities": JsonShape(
+            text="text", entities="entities", links="links", sentences="sentences", id="id"
+        ),
         "text-entity-labels": JsonShape(text="text", entities="entities", type="label", id="id"),
         "prodigy": JsonShape(text="text", entities="spans", type="label", links="kb_id", id="id"),
-        "spacy": JsonShape(text="text", entities="ents", groups="spans", type="label", links="kb_id", id="id"),
+        "spacy": JsonShape(
+            text="text", entities="ents", groups="spans", type="label", links="kb_id", id="id"
+        ),
         "spacy-groups": JsonShape(
-            text="text", entities="spans", type="label", links="kb_id", needs=(("text", str), ("spans", dict)), id="id"
+            text="text",
+            entities="spans",
+            type="label",
+            links="kb_id",
+            needs=(("text", str), ("spans", dict)),
+            id="id",
         ),
         "doccano": JsonShape(text="text", entities="labels", id="id"),
         "doccano-relations": JsonShape(
-            text="text", entities="entities", start="start_offset", end="end_offset", type="label", id="id"
+            text="text",
+            entities="entities",
+            start="start_offset",
+            end="end_offset",
+            type="label",
+            id="id",
         ),
         "text-labels": JsonShape(text="text", entities="label", id="id"),
         "pubannotation": JsonShape(
@@ -165,9 +210,14 @@ SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
             id="sourceid",
         ),
         "gate": JsonShape(
-            reader="gate", needs=(("text", str), ("annotation_sets", dict)), also=("offset_type",), id="name"
+            reader="gate",
+            needs=(("text", str), ("annotation_sets", dict)),
+            also=("offset_type",),
+            id="name",
         ),
-        "europepmc": JsonShape(reader="europepmc", needs=(("extId", str), ("annotations", list)), id="extId"),
+        "europepmc": JsonShape(
+            reader="europepmc", needs=(("extId", str), ("annotations", list)), id="extId"
+        ),
         "bern2": JsonShape(
             text="text",
             entities="annotations",
@@ -191,7 +241,10 @@ SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
         ),
         "text": JsonShape(text="text", id="id"),
         "article": JsonShape(
-            reader="article", needs=(("title", str), ("paragraphs", list)), also=("abstract",), id="id"
+            reader="article",
+            needs=(("title", str), ("paragraphs", list)),
+            also=("abstract",),
+            id="id",
         ),
         "title": JsonShape(reader="title", needs=(("title", str),), also=("abstract",), id="id"),
     }
@@ -205,28 +258,35 @@ def adjust_shape(shape: JsonShape, changes: Iterable[tuple[str, str]]) -> JsonSh
 
     Args:
         shape: what to start from.
-        changes: ``(attribute of JsonShape, value)``; ``inclusive``, ``lengths`` and ``bare`` are ``true`` or ``false``.
+        changes: ``(attribute of JsonShape, value)``; ``inclusive``, ``lengths`` and ``bare`` are
+            ``true`` or ``false``.
 
     Raises:
-        UsageError: no such attribute, another value for one of these three, or a field that the reader of a tool looks
-            for under one name alone.
+        UsageError: no such attribute, another value for one of these three, or a field that the
+            reader of a tool looks for under one name alone.
     """
     names = [field.name for field in fields(JsonShape) if field.name not in _FIXED]
     values: dict[str, Any] = {}
     for name, value in changes:
         if name not in names:
-            message = f"a JSON record has no part {name!r}{typo_hint(name, names)}; choose one of {', '.join(names)}"
+            message = (
+                f"a JSON record has no part {name!r}{typo_hint(name, names)}; choose one "
+                f"of {', '.join(names)}"
+            )
             raise UsageError(message)
         if name in _SWITCHES and value not in ("true", "false"):
             raise UsageError(f"{name} = {value!r} is not allowed; give true or false")
         if name == "markup" and value != "html":
             raise UsageError(f"markup = {value!r} is not allowed; give html")
         if name == "offsets" and value not in UNIT_NAMES:
-            raise UsageError(f"offsets = {value!r} is not allowed; give one of {', '.join(UNIT_NAMES)}")
+            raise UsageError(
+                f"offsets = {value!r} is not allowed; give one of {', '.join(UNIT_NAMES)}"
+            )
         allowed = ("id", "ignored", "markup", *shape.movable)
         if shape.reader and name not in allowed:
             raise UsageError(
-                f"records of the shape {shape.reader!r} have their {name} under fixed names, so {name} = {value!r} is "
+                f"records of the shape {shape.reader!r} have their {name} under fixed names, so "
+                f"{name} = {value!r} is "
                 f"not allowed; give another shape, or one of {', '.join(allowed)}"
             )
         values[name] = value == "true" if name in _SWITCHES else value

@@ -1,7 +1,8 @@
 """Sheets of a workbook of Excel as rows of texts, as ECMA-376, part 1, describes them.
 
-The package openpyxl (extra ``office``) finds the sheets and the formats of numbers. The cells are read here, because it
-loses runs of text and undoes one of the escapes of the format (ST_Xstring) alone.
+The package openpyxl (extra ``office``) finds the sheets and the formats of numbers. The cells are
+read here, because it loses runs of text and undoes one of the escapes of the format (ST_Xstring)
+alone.
 """
 
 from __future__ import annotations
@@ -27,15 +28,21 @@ _ESCAPED: Final = re.compile("_x([0-9A-Fa-f]{4})_")
 _ESCAPABLE: Final = re.compile("_(?=x[0-9A-Fa-f]{4}_)")
 _WHOLE: Final = re.compile(r"-?\d+")
 _SIGNS: Final = r"""((?:"[^"]*"|\\.|[-+/():!^&'~{}<>= $])*)"""
-_NUMBER: Final = re.compile(rf"{_SIGNS}(0+)(?:\.(0+))?(%?){_SIGNS}")  # a format of numbers with signs around them
+# a format of numbers with signs around them
+_NUMBER: Final = re.compile(rf"{_SIGNS}(0+)(?:\.(0+))?(%?){_SIGNS}")
 _QUOTED: Final = re.compile(r'"([^"]*)"|\\(.)')
 _HIDDEN: Final = ("1", "true")
 _OVER_ROWS: Final = re.compile(r"\$?[A-Z]+\$?(\d+):\$?[A-Z]+\$?(?!\1$)\d+")
-_PARTS: Final = {"/comments": ("comments", b"<comment "), "/drawings/drawing": ("texts in drawings", b"</a:t>")}
+_PARTS: Final = {
+    "/comments": ("comments", b"<comment "),
+    "/drawings/drawing": ("texts in drawings", b"</a:t>"),
+}
 
 
 def escape(text: str) -> str:
-    """Returns a text as a cell holds it: what looks like an escape of a character stays as it is written."""
+    """Returns a text as a cell holds it: what looks like an escape of a character stays as it is
+    written.
+    """
     return _ESCAPABLE.sub("_x005F_", text)
 
 
@@ -64,7 +71,9 @@ def _pieces(item: Element, font: str) -> list[Piece]:
         run = one if _local(one) == "r" else [one]
         text = "".join(each.text or "" for each in run if _local(each) == "t")
         properties = _child(one, "rPr")
-        facts = {_local(each): each.get("val", "") for each in (() if properties is None else properties)}
+        facts = {
+            _local(each): each.get("val", "") for each in (() if properties is None else properties)
+        }
         level = Level.RAISED if facts.get("vertAlign") == "superscript" else Level.PLAIN
         pieces.append(Piece(shown_text(facts.get("rFont", font), _unescaped(text)), level))
     return pieces
@@ -99,7 +108,11 @@ class _Format(NamedTuple):
             shown = f"{100 * float(value):.{len(self.decimals)}f}%"
         else:
             shown = value if _WHOLE.fullmatch(value) else f"{float(value):.15g}"
-            shown = shown.zfill(len(self.zeros)) if _WHOLE.fullmatch(shown) and not self.decimals else shown
+            shown = (
+                shown.zfill(len(self.zeros))
+                if _WHOLE.fullmatch(shown) and not self.decimals
+                else shown
+            )
         return self.before + shown + self.behind
 
 
@@ -119,9 +132,14 @@ class Workbook:
         reader.read_manifest()
         reader.read_workbook()
         self.archive, self.epoch = reader.archive, reader.wb.epoch
-        self.strings = [item for item in self._part(reader.package.find(SHARED_STRINGS)) if _local(item) == "si"]
+        self.strings = [
+            item for item in self._part(reader.package.find(SHARED_STRINGS)) if _local(item) == "si"
+        ]
         styles = {_local(one): list(one) for one in self._part(reader.package.find(_STYLES))}
-        self._codes = {int(one.get("numFmtId", 0)): one.get("formatCode", "") for one in styles.get("numFmts", ())}
+        self._codes = {
+            int(one.get("numFmtId", 0)): one.get("formatCode", "")
+            for one in styles.get("numFmts", ())
+        }
         names = (_child(one, "name") for one in styles.get("fonts", ()))
         self._fonts = ["" if one is None else one.get("val", "") for one in names]
         self._styles = styles.get("cellXfs", [])
@@ -142,8 +160,12 @@ class Workbook:
             counts["charts"] += "/charts/chart" in name
             for start, (what, mark) in _PARTS.items():
                 counts[what] += self.archive.read(name).count(mark) if start in name else 0
-        if listed := ", ".join(f"{what} {count:,}" for what, count in sorted(counts.items()) if count):
-            yield make_event("parts-left-out", step="xlsx", message=f"these parts are not read: {listed}")
+        if listed := ", ".join(
+            f"{what} {count:,}" for what, count in sorted(counts.items()) if count
+        ):
+            yield make_event(
+                "parts-left-out", step="xlsx", message=f"these parts are not read: {listed}"
+            )
 
     def format(self, style: int) -> _Format:
         """Returns the format of the cells of a style."""
@@ -156,11 +178,22 @@ class Workbook:
         found = _NUMBER.fullmatch(code)
         before, zeros, decimals, share, behind = found.groups("") if found else [""] * 5
         before, behind = (_QUOTED.sub(r"\1\2", part) for part in (before, behind))
-        return _Format(name, before, zeros, decimals, share, behind, is_date_format(code), is_timedelta_format(code))
+        return _Format(
+            name,
+            before,
+            zeros,
+            decimals,
+            share,
+            behind,
+            is_date_format(code),
+            is_timedelta_format(code),
+        )
 
 
 class Sheet:
-    """One sheet; ``counts`` has what was counted in its rows: under an empty name, formulas without a value."""
+    """One sheet; ``counts`` has what was counted in its rows: under an empty name, formulas
+    without a value.
+    """
 
     def __init__(self, name: str, is_hidden: bool, path: str, book: Workbook) -> None:
         """Names a sheet and its part."""
@@ -182,7 +215,8 @@ class Sheet:
         return has_rows
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Yields the rows that are not empty, with their numbers and without empty cells at their ends.
+        """Yields the rows that are not empty, with their numbers and without empty cells at their
+        ends.
 
         Raises:
             FormatError: more rows or cells than Excel has.
@@ -194,7 +228,9 @@ class Sheet:
                 if name == "col":
                     self.counts["hidden columns"] += node.get("hidden") in _HIDDEN
                 elif name == "mergeCell":
-                    self.counts["cells over several rows"] += bool(_OVER_ROWS.fullmatch(node.get("ref", "")))
+                    self.counts["cells over several rows"] += bool(
+                        _OVER_ROWS.fullmatch(node.get("ref", ""))
+                    )
                 elif name == "row":
                     number = int(node.get("r", number + 1))
                     cells = self._cells(node)
@@ -212,7 +248,8 @@ class Sheet:
     def _check(self, number: int, size: int) -> None:
         if number > MAX_ROWS or size > _MAX_CELLS:
             raise FormatError(
-                f"the sheet {self.name!r} has more than {MAX_ROWS:,} rows or {_MAX_CELLS:,} cells; save it as CSV",
+                f"the sheet {self.name!r} has more than {MAX_ROWS:,} rows or {_MAX_CELLS:,} "
+                "cells; save it as CSV",
                 code="too-large",
             )
 

@@ -1,4 +1,6 @@
-"""Kinds of paths: a file, the text files of a folder, or one corpus; and fingerprints of their content."""
+"""Kinds of paths: a file, the text files of a folder, or one corpus; and fingerprints of their
+content.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,14 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from fascicle.core.files.source import STDIN, suffix
-from fascicle.core.files.tree import has_suffix_below, lower_suffix, open_tree, path_exists, split_archive, tree_sha256
+from fascicle.core.files.tree import (
+    has_suffix_below,
+    lower_suffix,
+    open_tree,
+    path_exists,
+    split_archive,
+    tree_sha256,
+)
 from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.formats.catalogue import format_named, readable_by_suffix
@@ -26,8 +35,8 @@ if TYPE_CHECKING:
     from fascicle.formats.offset_tables import OffsetTable
 
 
-# Of the format parquet. A program that reads the folder as one table finds only the mentions, because pandas and
-# datasets ignore folders of such a name.
+# Of the format parquet. A program that reads the folder as one table finds only the mentions,
+# because pandas and datasets ignore folders of such a name.
 DOCUMENTS: Final = "__documents__/documents.parquet"
 MENTIONS: Final = "mentions.parquet"
 _DOCUMENTS_BEFORE: Final = "documents.parquet"  # as earlier versions wrote it, beside the mentions
@@ -38,7 +47,8 @@ _DEPTH: Final = 12  # levels of folders that are searched for annotation
 
 
 def format_of_folder(folder: Path) -> str:
-    """Returns the format of a folder: parquet if it holds its tables, brat if it holds annotation, else plain.
+    """Returns the format of a folder: parquet if it holds its tables, brat if it holds annotation,
+    else plain.
 
     A folder with texts of its own whose annotation is only in folders below it is plain.
     """
@@ -46,7 +56,11 @@ def format_of_folder(folder: Path) -> str:
         return "parquet"
     beside = has_suffix_below(folder, ANNOTATIONS, depth=0)
     only_texts = not beside and has_suffix_below(folder, (TEXT,), depth=0)
-    return "brat" if beside or (not only_texts and has_suffix_below(folder, ANNOTATIONS, depth=_DEPTH)) else "plain"
+    return (
+        "brat"
+        if beside or (not only_texts and has_suffix_below(folder, ANNOTATIONS, depth=_DEPTH))
+        else "plain"
+    )
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,7 +78,8 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_places(paths: Iterable[str], *, format: str = "auto") -> list[Place]:  # noqa: A002
-    """Looks up paths: a folder of texts becomes its files; a folder of brat files remains one source.
+    """Looks up paths: a folder of texts becomes its files; a folder of brat files remains one
+    source.
 
     Args:
         paths: as ``formats.files.read`` takes them.
@@ -76,11 +91,16 @@ def find_places(paths: Iterable[str], *, format: str = "auto") -> list[Place]:  
     found = []
     for path in paths:
         if path != STDIN and not path_exists(path):
-            raise InputError(f"there is no file {path}; check the path", file=path, code="not-found")
+            raise InputError(
+                f"there is no file {path}; check the path", file=path, code="not-found"
+            )
         folder = Path(path)
         is_texts = path != STDIN and folder.is_dir()
         # A folder may be one corpus of the format, and not separate text files.
-        is_texts = is_texts and not format_named(format_of_folder(folder) if format == "auto" else format).many
+        is_texts = (
+            is_texts
+            and not format_named(format_of_folder(folder) if format == "auto" else format).many
+        )
         sources = tuple(map(str, _files_of(folder))) if is_texts else (path,)
         found.append(Place(path=path, sources=sources, is_texts=is_texts))
     return found
@@ -96,10 +116,16 @@ def _files_of(folder: Path) -> list[Path]:
     if not files:
         entries = [entry for entry in folder.iterdir() if entry.is_file() and entry.name != _TYPES]
         others = Counter(map(_ending, entries))
-        ends = sorted(filter(None, others), key=lambda end: (not readable_by_suffix(suffix(f"a{end}")), -others[end]))
+        ends = sorted(
+            filter(None, others),
+            key=lambda end: (not readable_by_suffix(suffix(f"a{end}")), -others[end]),
+        )
         most = ends[0] if ends else ""
         advice = f", such as {folder}/*{most}" if most else ""
-        message = f"the folder {folder} holds no *.txt file; give a folder of plain texts, or name the files{advice}"
+        message = (
+            f"the folder {folder} holds no *.txt file; give a folder of plain texts, or "
+            f"name the files{advice}"
+        )
         raise InputError(message, file=str(folder))
     return files
 
@@ -110,7 +136,9 @@ def _ending(entry: Path) -> str:
 
 
 def notes_on(places: Sequence[Place], *, format: str = "auto") -> Iterator[str]:  # noqa: A002
-    """Yields messages about what folders hold and nobody reads: beside texts, and corpora beside brat files."""
+    """Yields messages about what folders hold and nobody reads: beside texts, and corpora beside
+    brat files.
+    """
     for name, table in unread_tables(places, format=format).items():
         yield table_unread(name, table)
     for folder in dict.fromkeys(Path(place.path) for place in places if place.is_texts):
@@ -122,8 +150,10 @@ def notes_on(places: Sequence[Place], *, format: str = "auto") -> Iterator[str]:
     for folder in dict.fromkeys(Path(place.path) for place in places if not place.is_texts):
         if format in ("auto", "brat") and (others := _beside_brat(folder)):
             yield (
-                f"{plural(len(others), 'file')} of {folder} left out, the first {others[0]}; in this folder of "
-                "brat, only *.txt files and their annotation files are read; name other files to read them too"
+                f"{plural(len(others), 'file')} of {folder} left out, the first {others[0]}; in "
+                "this folder of "
+                "brat, only *.txt files and their annotation files are read; name other files to "
+                "read them too"
             )
 
 
@@ -134,16 +164,28 @@ def left_out_notes(files: Sequence[str], *, format: str = "auto") -> Iterator[st
 
 
 def _count_left_out(folder: Path) -> int:
-    """Returns the number of entries of a folder that `_files_of` leaves out; hidden ones are not counted."""
+    """Returns the number of entries of a folder that `_files_of` leaves out; hidden ones are not
+    counted.
+    """
     return sum(not (entry.name.startswith(".") or _is_text(entry)) for entry in folder.iterdir())
 
 
 def _beside_brat(folder: Path) -> list[str]:
-    """Returns the names of files in a folder of brat files that are corpora in other formats; sorted."""
+    """Returns the names of files in a folder of brat files that are corpora in other formats;
+    sorted.
+    """
     if not folder.is_dir() or format_of_folder(folder) != "brat":
         return []
-    names = [entry.name for entry in folder.iterdir() if entry.is_file() and not entry.name.startswith(".")]
-    return sorted(name for name in names if readable_by_suffix(lower_suffix(name)) not in ("", "brat", "plain"))
+    names = [
+        entry.name
+        for entry in folder.iterdir()
+        if entry.is_file() and not entry.name.startswith(".")
+    ]
+    return sorted(
+        name
+        for name in names
+        if readable_by_suffix(lower_suffix(name)) not in ("", "brat", "plain")
+    )
 
 
 def unread_tables(places: Iterable[Place], *, format: str = "auto") -> dict[str, str]:  # noqa: A002
@@ -161,12 +203,16 @@ def unread_tables(places: Iterable[Place], *, format: str = "auto") -> dict[str,
         return {}
     from fascicle.formats.offset_tables import find_tables
 
-    found = {path: find_tables(path, frozenset(Path(file).stem for file in files)) for path, files in plain.items()}
+    found = {
+        path: find_tables(path, frozenset(Path(file).stem for file in files))
+        for path, files in plain.items()
+    }
     return {path: tables[0].path for path, tables in found.items() if tables}
 
 
 def input_state(path: str) -> str:
-    """Returns a key that changes with an input: size and time of a file, the hash of a folder of files.
+    """Returns a key that changes with an input: size and time of a file, the hash of a folder of
+    files.
 
     Args:
         path: of an input; that of standard input and of what is not there is empty.
@@ -187,7 +233,8 @@ def input_state(path: str) -> str:
 
 
 def source_sha256(path: str) -> str:
-    """Returns the hash of a file, or of the names and contents of a folder's text files (of brat: annotation too).
+    """Returns the hash of a file, or of the names and contents of a folder's text files (of brat:
+    annotation too).
 
     A table of offsets that names texts of a folder or zip without annotation is part of the hash.
     For the folder of a model it is the hash of the file that lists the hashes of all others.
@@ -201,7 +248,9 @@ def source_sha256(path: str) -> str:
     if tables := parquet_tables(place):
         return hashlib.sha256("".join(map(file_sha256, tables)).encode()).hexdigest()
     is_package = place.is_file() and lower_suffix(place.name) in _PACKAGES
-    if not is_package and (split_archive(path) is not None or _holds_annotation(place) or _has_texts_below(place)):
+    if not is_package and (
+        split_archive(path) is not None or _holds_annotation(place) or _has_texts_below(place)
+    ):
         return _with_tables(tree_sha256(path, suffixes=_suffixes_in(path)), path)
     if not place.is_dir():
         return file_sha256(place)
@@ -210,7 +259,9 @@ def source_sha256(path: str) -> str:
 
 
 def _with_tables(digest: str, path: str) -> str:
-    """Returns the hash of texts and of the tables of offsets that name them; without tables the hash is unchanged."""
+    """Returns the hash of texts and of the tables of offsets that name them; without tables the
+    hash is unchanged.
+    """
     tables = _tables_of_texts(path)
     whole = hashlib.sha256(digest.encode())
     for line in (line for table in tables for line in table.raw_lines()):
@@ -219,9 +270,13 @@ def _with_tables(digest: str, path: str) -> str:
 
 
 def _state_of_tables(path: str) -> str:
-    """Returns the state of the tables beside texts; a table inside a zip has the state of the zip."""
+    """Returns the state of the tables beside texts; a table inside a zip has the state of the
+    zip.
+    """
     with suppress(InputError):  # the reader of the place reports the error
-        tables = [table.path for table in _tables_of_texts(path) if split_archive(table.folder) is None]
+        tables = [
+            table.path for table in _tables_of_texts(path) if split_archive(table.folder) is None
+        ]
         return "".join(f" {input_state(table)}" for table in tables)
     return ""
 
@@ -238,7 +293,9 @@ def _tables_of_texts(path: str) -> list[OffsetTable]:
 
 
 def parquet_tables(place: Path) -> tuple[Path, ...]:
-    """Returns the tables of documents and of mentions in a folder of the format parquet; empty for another place."""
+    """Returns the tables of documents and of mentions in a folder of the format parquet; empty
+    for another place.
+    """
     there = [name for name in (DOCUMENTS, _DOCUMENTS_BEFORE) if (place / name).is_file()]
     return (place / there[0], place / MENTIONS) if there and (place / MENTIONS).is_file() else ()
 
@@ -246,11 +303,17 @@ def parquet_tables(place: Path) -> tuple[Path, ...]:
 def _holds_annotation(place: Path) -> bool:
     """True if a place is an annotation file, or a folder with such files anywhere below it."""
     annotations = (*ANNOTATIONS, *_MARKED)
-    return has_suffix_below(place, annotations) if place.is_dir() else lower_suffix(place.name) in annotations
+    return (
+        has_suffix_below(place, annotations)
+        if place.is_dir()
+        else lower_suffix(place.name) in annotations
+    )
 
 
 def _has_texts_below(place: Path) -> bool:
-    """True if the texts of a folder are all in folders below it, as those of a table of offsets may be."""
+    """True if the texts of a folder are all in folders below it, as those of a table of offsets
+    may be.
+    """
     return not has_suffix_below(place, (TEXT,), depth=0) and has_suffix_below(place, (TEXT,))
 
 

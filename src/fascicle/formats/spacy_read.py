@@ -1,4 +1,6 @@
-"""Reader for the binary files of spaCy (``DocBin``), without spaCy: the layout of their rows, and their strings."""
+"""Reader for the binary files of spaCy (``DocBin``), without spaCy: the layout of their rows,
+and their strings.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,10 @@ _ENT_IOB: Final = 77
 _ENT_TYPE: Final = 78
 _SENT_START: Final = 80
 _ENT_KB_ID: Final = 452
-ATTRIBUTES: Final = (_ORTH, _ENT_IOB, _ENT_TYPE, _SENT_START, _ENT_KB_ID)  # of tokens, in the order of their columns
-SPAN: Final = ">QQQllll"  # id, id in a knowledge base, label, first and last token (exclusive), the same in characters
+# of tokens, in the order of their columns
+ATTRIBUTES: Final = (_ORTH, _ENT_IOB, _ENT_TYPE, _SENT_START, _ENT_KB_ID)
+# id, id in a knowledge base, label, first and last token (exclusive), the same in characters
+SPAN: Final = ">QQQllll"
 ID: Final = "id"  # in the user data
 META: Final = "meta"
 SCORES: Final = "scores"
@@ -55,7 +59,10 @@ class Tokens:
     @property
     def text(self) -> str:
         """Text of the tokens."""
-        return "".join(f"{text} " if space else text for text, space in zip(self.texts, self.spaces, strict=True))
+        return "".join(
+            f"{text} " if space else text
+            for text, space in zip(self.texts, self.spaces, strict=True)
+        )
 
     def ranges(self) -> list[Span]:
         """Returns the range of each token in the text, in code points."""
@@ -70,7 +77,9 @@ class Tokens:
         return tuple(at for at, text in zip(self.ranges(), self.texts, strict=True) if text.strip())
 
     def sentences(self) -> tuple[Span, ...] | None:
-        """Returns the sentences, each from its first to its last word; ``None`` if they are not known."""
+        """Returns the sentences, each from its first to its last word; ``None`` if they are not
+        known.
+        """
         return None if self.starts is None else tuple(self._sentences(self.starts))
 
     def _sentences(self, starts: Sequence[bool]) -> Iterator[Span]:
@@ -91,20 +100,29 @@ _SHIFT: Final = 47
 _SEED: Final = 1
 # The names of the symbols in their order; ``FLAG19-63`` means FLAG19, FLAG20, ... FLAG63.
 _NAMES: Final = """
-IS_ALPHA IS_ASCII IS_DIGIT IS_LOWER IS_PUNCT IS_SPACE IS_TITLE IS_UPPER LIKE_URL LIKE_NUM LIKE_EMAIL IS_STOP
-IS_OOV_DEPRECATED IS_BRACKET IS_QUOTE IS_LEFT_PUNCT IS_RIGHT_PUNCT IS_CURRENCY FLAG19-63 ID ORTH LOWER NORM SHAPE
-PREFIX SUFFIX LENGTH CLUSTER LEMMA POS TAG DEP ENT_IOB ENT_TYPE HEAD SENT_START SPACY PROB LANG ADJ ADP ADV AUX CONJ
-CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X EOL SPACE DEPRECATED001-276 PERSON NORP FACILITY ORG
-GPE LOC PRODUCT EVENT WORK_OF_ART LANGUAGE LAW DATE TIME PERCENT MONEY QUANTITY ORDINAL CARDINAL acomp advcl advmod
-agent amod appos attr aux auxpass cc ccomp complm conj cop csubj csubjpass dep det dobj expl hmod hyph infmod intj
-iobj mark meta neg nmod nn npadvmod nsubj nsubjpass num number oprd obj obl parataxis partmod pcomp pobj poss
+IS_ALPHA IS_ASCII IS_DIGIT IS_LOWER IS_PUNCT IS_SPACE IS_TITLE IS_UPPER LIKE_URL LIKE_NUM LIKE_EMAIL
+IS_STOP
+IS_OOV_DEPRECATED IS_BRACKET IS_QUOTE IS_LEFT_PUNCT IS_RIGHT_PUNCT IS_CURRENCY FLAG19-63 ID ORTH
+LOWER NORM SHAPE
+PREFIX SUFFIX LENGTH CLUSTER LEMMA POS TAG DEP ENT_IOB ENT_TYPE HEAD SENT_START SPACY PROB LANG ADJ
+ADP ADV AUX CONJ
+CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X EOL SPACE DEPRECATED001-276 PERSON
+NORP FACILITY ORG
+GPE LOC PRODUCT EVENT WORK_OF_ART LANGUAGE LAW DATE TIME PERCENT MONEY QUANTITY ORDINAL CARDINAL
+acomp advcl advmod
+agent amod appos attr aux auxpass cc ccomp complm conj cop csubj csubjpass dep det dobj expl hmod
+hyph infmod intj
+iobj mark meta neg nmod nn npadvmod nsubj nsubjpass num number oprd obj obl parataxis partmod pcomp
+pobj poss
 possessive preconj prep prt punct quantmod relcl rcmod root xcomp acl ENT_KB_ID MORPH ENT_ID IDX _
 """
 
 
 @cache
 def symbols() -> Mapping[str, int]:
-    """Returns the symbols with their numbers, the same in all versions of spaCy 3; the empty string is the first."""
+    """Returns the symbols with their numbers, the same in all versions of spaCy 3; the empty
+    string is the first.
+    """
     return MappingProxyType({name: number for number, name in enumerate(["", *_listed()])})
 
 
@@ -116,7 +134,10 @@ def _listed() -> Iterator[str]:
             continue
         letters = first.rstrip("0123456789")
         digits = len(first) - len(letters)
-        yield from (f"{letters}{number:0{digits}}" for number in range(int(first[len(letters) :]), int(last) + 1))
+        yield from (
+            f"{letters}{number:0{digits}}"
+            for number in range(int(first[len(letters) :]), int(last) + 1)
+        )
 
 
 def string_number(text: str) -> int:
@@ -131,7 +152,10 @@ def string_number(text: str) -> int:
 
 def _names_of(texts: Iterable[str]) -> dict[int, str]:
     """Returns the strings of a file, and all symbols, by their numbers."""
-    return {**{number: name for name, number in symbols().items()}, **{string_number(text): text for text in texts}}
+    return {
+        **{number: name for name, number in symbols().items()},
+        **{string_number(text): text for text in texts},
+    }
 
 
 def murmur64(data: bytes) -> int:
@@ -157,7 +181,15 @@ _OUTSIDE: Final = (0, 2)  # of an entity, and not known
 _BEGIN: Final = 3
 _USER_DATA: Final = msgspec.msgpack.Decoder()
 _GROUPS: Final = msgspec.msgpack.Decoder(dict[bytes, list[str]] | list[bytes])
-_BROKEN: Final = (msgspec.MsgspecError, ValueError, TypeError, KeyError, IndexError, OverflowError, struct.error)
+_BROKEN: Final = (
+    msgspec.MsgspecError,
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    OverflowError,
+    struct.error,
+)
 _Column = np.ndarray[Any, Any]
 
 
@@ -185,8 +217,9 @@ _GROUP: Final = msgspec.msgpack.Decoder(_Group)
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
     """Yields the documents of a file, which is read as a whole.
 
-    Entities are gold mentions, unless groups of spans of the document hold them. The group ``sc`` is gold; each other
-    group is a source with its name. The user data hold the id and further facts.
+    Entities are gold mentions, unless groups of spans of the document hold them. The group ``sc``
+    is gold; each other group is a source with its name. The user data hold the id and further
+    facts.
 
     Args:
         source: the file.
@@ -217,7 +250,9 @@ def _bin(source: Source) -> _Bin | None:
 
 
 def _of_spacy(source: Source) -> AbstractContextManager[None]:
-    return explain_errors("no DocBin of spaCy", *_BROKEN, zlib.error, at=source.path, advice="; write it again")
+    return explain_errors(
+        "no DocBin of spaCy", *_BROKEN, zlib.error, at=source.path, advice="; write it again"
+    )
 
 
 def _unpacked(source: Source) -> bytes | None:
@@ -232,7 +267,9 @@ def _unpacked(source: Source) -> bytes | None:
                 message = f"the DocBin holds more than {MAX_FILE:,} bytes; write several files"
                 raise FormatError(message, at=source.path, code="too-large")
         if parts and not packer.eof:
-            raise FormatError("the DocBin is cut off; write it again", at=source.path, code="damaged")
+            raise FormatError(
+                "the DocBin is cut off; write it again", at=source.path, code="damaged"
+            )
     return b"".join(parts) if parts else None
 
 
@@ -256,7 +293,11 @@ def _columns(found: _Bin, source: Source) -> _Columns:
             raise ValueError("the columns do not fit together")
     of = {attribute: tokens[:, at] for at, attribute in enumerate(found.attrs)}
     known = {number: name for name, number in symbols().items()}
-    unread = [known.get(one, str(one)) for one, column in of.items() if one not in ATTRIBUTES and column.any()]
+    unread = [
+        known.get(one, str(one))
+        for one, column in of.items()
+        if one not in ATTRIBUTES and column.any()
+    ]
     return _Columns(lengths=lengths, spaces=spaces, of=of, unread=tuple(sorted(unread)))
 
 
@@ -271,7 +312,12 @@ class _Doc:
 
 
 def _document(
-    found: _Bin, columns: _Columns, part: slice, number: int, names: Mapping[int, str], source: Source
+    found: _Bin,
+    columns: _Columns,
+    part: slice,
+    number: int,
+    names: Mapping[int, str],
+    source: Source,
 ) -> Document:
     place = Place(source.path, shown=f"{source.path}, document {number + 1}")
     try:
@@ -284,9 +330,13 @@ def _document(
         events += _unread(found, columns, number)
         name = f"{source.name}:{number + 1}" if identifier is None else identifier
         words, sentences = tokens.words(), tokens.sentences()
-        return doc.collector.document(name, words=words, sentences=sentences, meta=meta, events=events)
+        return doc.collector.document(
+            name, words=words, sentences=sentences, meta=meta, events=events
+        )
     except _BROKEN as error:
-        raise FormatError(f"the columns of the document make none ({error!r:.300})", at=place) from None
+        raise FormatError(
+            f"the columns of the document make none ({error!r:.300})", at=place
+        ) from None
 
 
 def _tokens(columns: _Columns, part: slice, names: Mapping[int, str]) -> Tokens:
@@ -307,13 +357,16 @@ def _add_groups(doc: _Doc, data: bytes) -> None:
 
 def _add_group(doc: _Doc, group: _Group, source: str) -> None:
     ranges, given = doc.tokens.ranges(), group.attrs.get(SCORES)
-    scores: Sequence[Any] = given if isinstance(given, list) and len(given) == len(group.spans) else ()
+    scores: Sequence[Any] = (
+        given if isinstance(given, list) and len(given) == len(group.spans) else ()
+    )
     for at, packed in enumerate(group.spans):
         _, concept, label, first, last, start, end = struct.unpack(SPAN, packed)
         kind = doc.names[label]
         if not kind or not 0 <= first < last <= len(ranges):
             doc.collector.drop(
-                f"a span of the group {group.name!r} at tokens {first} to {last} has no type or no place"
+                f"a span of the group {group.name!r} at tokens {first} to {last} has no type or "
+                "no place"
             )
             continue
         span = ranges[first][0], ranges[last - 1][1]
@@ -335,8 +388,13 @@ def _add_entities(doc: _Doc, columns: Mapping[int, _Column]) -> None:
         return
     ranges = doc.tokens.ranges()
     for first, last in _runs(columns):
-        kind, span = doc.names[int(columns[_ENT_TYPE][first])], (ranges[first][0], ranges[last - 1][1])
-        concept = doc.names.get(int(columns[_ENT_KB_ID][first]), "") if _ENT_KB_ID in columns else ""
+        kind, span = (
+            doc.names[int(columns[_ENT_TYPE][first])],
+            (ranges[first][0], ranges[last - 1][1]),
+        )
+        concept = (
+            doc.names.get(int(columns[_ENT_KB_ID][first]), "") if _ENT_KB_ID in columns else ""
+        )
         if not kind:
             doc.collector.drop(f"an entity at {span} has no type")
         elif (span, kind) not in doc.grouped:
@@ -344,13 +402,20 @@ def _add_entities(doc: _Doc, columns: Mapping[int, _Column]) -> None:
 
 
 def _runs(columns: Mapping[int, _Column]) -> Iterator[tuple[int, int]]:
-    """Yields first and last token (exclusive) of each entity; without tags, neighbours of one type are one entity."""
+    """Yields first and last token (exclusive) of each entity; without tags, neighbours of one
+    type are one entity.
+    """
     kinds = columns[_ENT_TYPE]
     tags = columns.get(_ENT_IOB)
     start: int | None = None
     for at in range(len(kinds) + 1):
-        inside = at < len(kinds) and (kinds[at] != 0 if tags is None else int(tags[at]) not in _OUTSIDE)
-        begins = inside and ((tags is not None and int(tags[at]) == _BEGIN) or (at > 0 and kinds[at] != kinds[at - 1]))
+        inside = at < len(kinds) and (
+            kinds[at] != 0 if tags is None else int(tags[at]) not in _OUTSIDE
+        )
+        begins = inside and (
+            (tags is not None and int(tags[at]) == _BEGIN)
+            or (at > 0 and kinds[at] != kinds[at - 1])
+        )
         if start is not None and (begins or not inside):
             yield start, at
             start = None
@@ -369,13 +434,23 @@ def _told(found: _Bin, number: int) -> tuple[str | None, dict[str, str], list[Ev
     if not isinstance(given, dict):
         return None, {}, []
     identifier, meta = given.pop(ID, None), given.pop(META, {})
-    facts = {key: str(one) for key, one in meta.items() if isinstance(key, str)} if isinstance(meta, dict) else {}
-    events = [_loss("user-data-left-out", f"{len(given)} further user data are not read")] if given else []
+    facts = (
+        {key: str(one) for key, one in meta.items() if isinstance(key, str)}
+        if isinstance(meta, dict)
+        else {}
+    )
+    events = (
+        [_loss("user-data-left-out", f"{len(given)} further user data are not read")]
+        if given
+        else []
+    )
     return str(identifier) if isinstance(identifier, str | int) else None, facts, events
 
 
 def _is_of_entities(name: str) -> bool:
-    """True for a fact that an annotator states, and false for grammar and forms, which spaCy makes of any text."""
+    """True for a fact that an annotator states, and false for grammar and forms, which spaCy
+    makes of any text.
+    """
     return name == "ENT_ID" or name.isdigit()
 
 

@@ -1,8 +1,8 @@
 """Writer for the binary files of spaCy (``DocBin``), without spaCy.
 
-A file is one message of MessagePack, packed with zlib: columns of numbers over the tokens of all documents, and a list
-of strings. The columns are kept in temporary files until the last document is encoded, so that memory grows only
-with the strings.
+A file is one message of MessagePack, packed with zlib: columns of numbers over the tokens of all
+documents, and a list of strings. The columns are kept in temporary files until the last document is
+encoded, so that memory grows only with the strings.
 """
 
 from __future__ import annotations
@@ -28,10 +28,22 @@ from fascicle.formats.handlers import Encode, WriteOne, Writer
 from fascicle.formats.losses import held_fields
 from fascicle.formats.pubtator import count_links
 from fascicle.formats.report import WriteReport
-from fascicle.formats.spacy_read import ATTRIBUTES, GROUP, ID, META, SCORES, SPAN, VERSION, Tokens, string_number
+from fascicle.formats.spacy_read import (
+    ATTRIBUTES,
+    GROUP,
+    ID,
+    META,
+    SCORES,
+    SPAN,
+    VERSION,
+    Tokens,
+    string_number,
+)
 
 _WHOLE: Final = "ids text-between-words meta mentions nested second-source sources scores"
-_HOLDS: Final = held_fields("the format of spaCy", _WHOLE, partly="words sentences links link-ontologies link-curies")
+_HOLDS: Final = held_fields(
+    "the format of spaCy", _WHOLE, partly="words sentences links link-ontologies link-curies"
+)
 _IN_MEMORY: Final = 2**22  # bytes of a column, before it goes to a file
 _CHUNK: Final = 2**20
 _BEGIN, _INSIDE, _OUTSIDE = 3, 1, 2  # of an entity, in spaCy
@@ -60,7 +72,9 @@ def _encode(document: Document, report: WriteReport) -> Entry:
     strings: set[str] = set(tokens.texts) | {""}
     groups = _groups(placed, ranges, strings)
     columns = _columns(tokens, placed, strings)
-    facts = {key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")}
+    facts = {
+        key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")
+    }
     user_data = _ENCODER.encode({ID: document.id, META: facts})
     written = {
         "tokens": columns.tobytes("C"),
@@ -72,7 +86,9 @@ def _encode(document: Document, report: WriteReport) -> Entry:
 
 
 def _with_tokens(document: Document) -> Document:
-    """Adds words from the default segmenter to a document that has none, split where mentions begin and end."""
+    """Adds words from the default segmenter to a document that has none, split where mentions
+    begin and end.
+    """
     if document.words is not None:
         return document
     made = with_words(document)
@@ -89,11 +105,13 @@ def _cut(word: Span, borders: Sequence[int]) -> Iterator[Span]:
     yield start, word[1]
 
 
-# -- tokens ------------------------------------------------------------------------------------------------------------
+# -- tokens ----------------------------------------------------------------------------------------
 
 
 def _tokens(document: Document) -> tuple[Tokens, list[Span]]:
-    """Returns the tokens of a document and their ranges: its words, and the text between them except one blank."""
+    """Returns the tokens of a document and their ranges: its words, and the text between them
+    except one blank.
+    """
     text, spaces, ranges = document.text, list[bool](), list[Span]()
     for start, end in [*(document.words or ()), (len(text), len(text))]:
         at = ranges[-1][1] if ranges else 0
@@ -115,7 +133,8 @@ def _starts(document: Document, ranges: Sequence[Span], texts: Sequence[str]) ->
     words = [at for at, text in enumerate(texts) if text.strip()]
     places = [ranges[at][0] for at in words]
     found = (bisect_left(places, start) for start, _ in document.sentences)
-    # Text before the first word belongs to its sentence: in spaCy the first token always begins a sentence.
+    # Text before the first word belongs to its sentence: in spaCy the first token always begins a
+    # sentence.
     firsts = {words[at] if at else 0 for at in found if at < len(words)}
     return [at in firsts for at in range(len(texts))]
 
@@ -128,7 +147,7 @@ def _count(document: Document, tokens: Tokens, report: WriteReport) -> None:
         report.lose("sentences", document)
 
 
-# -- mentions ----------------------------------------------------------------------------------------------------------
+# -- mentions --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +164,8 @@ def _placed(document: Document, ranges: Sequence[Span], report: WriteReport) -> 
     for mention, first, last in on_words(document, ranges, report):
         if mention.source == GROUP:
             raise InputError(
-                f"a mention of document {document.id!r} has the source {GROUP!r}, which spaCy has for gold; rename it"
+                f"a mention of document {document.id!r} has the source {GROUP!r}, which spaCy "
+                "has for gold; rename it"
             )
         concept = next((link_text(link) for link in mention.links if not link.nil), "")
         count_links(mention, [parse_link(concept)] if concept else [], document, report)
@@ -153,7 +173,9 @@ def _placed(document: Document, ranges: Sequence[Span], report: WriteReport) -> 
 
 
 def _entities(placed: Iterable[_Placed]) -> list[_Placed]:
-    """Selects mentions that do not overlap: gold first, then the better score, then the longest, then the first."""
+    """Selects mentions that do not overlap: gold first, then the better score, then the longest,
+    then the first.
+    """
     chosen: list[_Placed] = []
     taken: set[int] = set()
     for one in sorted(placed, key=lambda one: (one.mention.source != GOLD, *one.mention.rank)):
@@ -203,7 +225,7 @@ def _packed(one: _Placed, ranges: Sequence[Span]) -> bytes:
     return struct.pack(SPAN, *numbers, ranges[one.first][0], ranges[one.last - 1][1])
 
 
-# -- the file ----------------------------------------------------------------------------------------------------------
+# -- the file --------------------------------------------------------------------------------------
 
 
 class _Columns:
@@ -230,7 +252,9 @@ class _Columns:
         for name in ("tokens", "spaces", "lengths"):
             size = self._files[name].tell()
             if size >= 2**32:
-                raise InputError("a file of spaCy cannot hold more than 4 GiB of tokens; write several files")
+                raise InputError(
+                    "a file of spaCy cannot hold more than 4 GiB of tokens; write several files"
+                )
             yield encode(name) + b"\xc6" + size.to_bytes(4, "big")
             yield from self._content(name)
         yield encode("strings") + encode(sorted(self._strings))
@@ -267,4 +291,6 @@ def _into_message(stream: BinaryIO, encode: Encode) -> Iterator[WriteOne]:
         stream.write(packer.flush())
 
 
-WRITER: Final = Writer(holds=_HOLDS, encoder=lambda _: _encode, into=_into_message, prepare=_with_tokens, grows=False)
+WRITER: Final = Writer(
+    holds=_HOLDS, encoder=lambda _: _encode, into=_into_message, prepare=_with_tokens, grows=False
+)

@@ -37,10 +37,11 @@ _PARTS: Final = MappingProxyType(
 class CorpusStats:
     """Counts of one corpus.
 
-    A mention is *nested* when a longer one contains it, *inner of the same type* when one of its own type does, *of the
-    same span* when another mention (of another type or source) has its spans, *crossing* when it overlaps another and
-    neither contains the other, *overlapping* when it shares a character with any other. Each mention counts at most
-    once in each. Mentions of all sources are counted together.
+    A mention is *nested* when a longer one contains it, *inner of the same type* when one of its
+    own type does, *of the same span* when another mention (of another type or source) has its
+    spans, *crossing* when it overlaps another and neither contains the other, *overlapping* when it
+    shares a character with any other. Each mention counts at most once in each. Mentions of all
+    sources are counted together.
 
     Attributes:
         documents: number of documents.
@@ -104,7 +105,9 @@ class CorpusStats:
         for sentence in document.sentences or ():
             self.sentences += 1
             self.longest_sentence = max(self.longest_sentence, sentence[1] - sentence[0])
-            self.longest_sentence_words = max(self.longest_sentence_words, _words_in(starts, sentence))
+            self.longest_sentence_words = max(
+                self.longest_sentence_words, _words_in(starts, sentence)
+            )
         for mention in document.mentions:
             self._add_mention(mention, starts)
         self._add_relations(document.mentions)
@@ -133,7 +136,11 @@ class CorpusStats:
                 found["same_span"] |= {i, j}
                 continue
             inner = (
-                {j} if fragments_contain(a.spans, b.spans) else {i} if fragments_contain(b.spans, a.spans) else set()
+                {j}
+                if fragments_contain(a.spans, b.spans)
+                else {i}
+                if fragments_contain(b.spans, a.spans)
+                else set()
             )
             found["nested"] |= inner
             found["inner_same_type"] |= inner if a.type == b.type else set()
@@ -183,7 +190,11 @@ def _rows_of_parts(stats: CorpusStats) -> Iterator[_Row]:
     """Yields the numbers of mentions of each kind, with their share, and the longest ones."""
     for field_name, title in _PARTS.items():
         if count := getattr(stats, field_name):
-            share = "" if field_name.startswith("longest") else f"  {count / stats.mentions:.1%} of the mentions"
+            share = (
+                ""
+                if field_name.startswith("longest")
+                else f"  {count / stats.mentions:.1%} of the mentions"
+            )
             yield title, f"{count:,}", share
 
 

@@ -1,11 +1,12 @@
 """Tables of mentions, one row each: TSV and CSV, and the tables that shared tasks take.
 
-A CSV has the rules of RFC 4180. Spreadsheets take a cell for a formula that begins with ``=``, ``+``, ``-`` or ``@``;
-such a cell with a text, an id or a type gets a ``'`` in front, which the reader removes.
+A CSV has the rules of RFC 4180. Spreadsheets take a cell for a formula that begins with ``=``,
+``+``, ``-`` or ``@``; such a cell with a text, an id or a type gets a ``'`` in front, which the
+reader removes.
 
-A table of a shared task is a TSV under the names of columns of the task. LivingNER (https://temu.bsc.es/livingner) and
-SocialDisNER (https://zenodo.org/records/6359365) score mentions of one fragment. Offsets are half-open and count code
-points.
+A table of a shared task is a TSV under the names of columns of the task. LivingNER
+(https://temu.bsc.es/livingner) and SocialDisNER (https://zenodo.org/records/6359365) score mentions
+of one fragment. Offsets are half-open and count code points.
 """
 
 from __future__ import annotations
@@ -74,16 +75,20 @@ class _Table:
         Args:
             identifier: of the document.
             mentions: its mentions.
-            text: of the document, for columns with the text of each mention, its links and their names; in the text a
-                blank is written for each TAB and line break, and for what is between fragments.
+            text: of the document, for columns with the text of each mention, its links and their
+                names; in the text a blank is written for each TAB and line break, and for what is
+                between fragments.
             with_attributes: whether there is a column for attributes, too.
-            lose: function that is called with the code of each part of the links and attributes that a row cannot hold.
+            lose: function that is called with the code of each part of the links and attributes
+                that a row cannot hold.
 
         Raises:
             InputError: an id or a type that a row cannot hold.
         """
         more = partial(self._more_cells, text=text, with_attributes=with_attributes, lose=lose)
-        return "".join(self.row([*self._cells(identifier, one), *more(one)]) for one in mentions).encode()
+        return "".join(
+            self.row([*self._cells(identifier, one), *more(one)]) for one in mentions
+        ).encode()
 
     def _cells(self, identifier: str, mention: Mention) -> list[str]:
         advice = "write JSON Lines instead"
@@ -96,13 +101,24 @@ class _Table:
         ]
 
     def _more_cells(
-        self, mention: Mention, *, text: str | None, with_attributes: bool, lose: Callable[[str, Mention], None]
+        self,
+        mention: Mention,
+        *,
+        text: str | None,
+        with_attributes: bool,
+        lose: Callable[[str, Mention], None],
     ) -> Iterator[str]:
-        held = [f"{name}={value}" for name, value in mention.attributes if with_attributes and _is_fact(name, value)]
+        held = [
+            f"{name}={value}"
+            for name, value in mention.attributes
+            if with_attributes and _is_fact(name, value)
+        ]
         for _ in range(len(mention.attributes) - len(held)):
             lose("attributes", mention)
         if text is not None:
-            yield from map(self.cell, (join_fragments(text, mention.spans), *_link_cells(mention, lose)))
+            yield from map(
+                self.cell, (join_fragments(text, mention.spans), *_link_cells(mention, lose))
+            )
         if with_attributes:
             yield self.cell(_BETWEEN.join(held))
 
@@ -127,7 +143,9 @@ def _is_fact(name: str, value: str) -> bool:
 
 
 def _link_cells(mention: Mention, lose: Callable[[str, Mention], None]) -> tuple[str, str]:
-    """Returns identifiers and names of the links that a row can hold; of an ambiguous answer how many it has."""
+    """Returns identifiers and names of the links that a row can hold; of an ambiguous answer how
+    many it has.
+    """
     links = [link for link in mention.links if not link.nil and link.tier != AMBIGUOUS]
     for _ in range(ambiguous := sum(link.tier == AMBIGUOUS for link in mention.links)):
         lose("ambiguous", mention)
@@ -146,8 +164,11 @@ def _link_cells(mention: Mention, lose: Callable[[str, Mention], None]) -> tuple
 def _fits(link: Link) -> bool:
     """True if a link can be restored from its identifier."""
     told = display_identifier(link)
-    curie = link.curie or told * bool(link.ontology and is_curie(told))  # what is read back names the same entry
-    same = msgspec.structs.replace(link, name="", score=None, tier="", curie=curie, same=()) == parse_link(told)
+    # what is read back names the same entry
+    curie = link.curie or told * bool(link.ontology and is_curie(told))
+    same = msgspec.structs.replace(
+        link, name="", score=None, tier="", curie=curie, same=()
+    ) == parse_link(told)
     return same and told != "" and _BETWEEN not in told and not _NOT_IN_CELLS.search(told)
 
 
@@ -188,13 +209,17 @@ def _csv_row(cells: Sequence[str]) -> str:
 
 
 def table_held_fields(name: str) -> HeldFields:
-    """Returns the fields that tables of mentions hold; ``name`` is that of the format in messages."""
+    """Returns the fields that tables of mentions hold; ``name`` is that of the format in
+    messages.
+    """
     whole = "ids mentions discontinuous nested scores link-ontologies link-curies"
     partly = "links link-names ambiguous attributes"
     return held_fields(name, whole, partly=partly, by_reference=OF_TEXT, source=SOURCE)
 
 
-TSV: Final = _Table(holds=table_held_fields("TSV"), row=lambda cells: "\t".join(cells) + "\n", cell=str)
+TSV: Final = _Table(
+    holds=table_held_fields("TSV"), row=lambda cells: "\t".join(cells) + "\n", cell=str
+)
 CSV: Final = _Table(
     holds=table_held_fields("CSV"),
     row=_csv_row,
@@ -208,8 +233,10 @@ class TableOptions:
     """Options for writing a table.
 
     Attributes:
-        with_text: whether it has columns with the text and the links of each mention, which predictions have not.
-        with_attributes: whether it has a column with the attributes of each mention, such as ``negated``.
+        with_text: whether it has columns with the text and the links of each mention, which
+            predictions have not.
+        with_attributes: whether it has a column with the attributes of each mention, such as
+            ``negated``.
     """
 
     with_text: bool = True
@@ -223,7 +250,9 @@ class Rows:
         """Creates an encoder for a kind of table; ``header`` is the first line."""
         self._table = table
         self._options = options
-        more = ((TEXT, *LINKS) if options.with_text else ()) + (ATTRIBUTES,) * options.with_attributes
+        more = ((TEXT, *LINKS) if options.with_text else ()) + (
+            ATTRIBUTES,
+        ) * options.with_attributes
         self.header = table.header(more)
 
     def __call__(self, said: Any, part: WriteReport) -> bytes:
@@ -242,10 +271,18 @@ def _below_header(stream: BinaryIO, rows: Any) -> AbstractContextManager[WriteOn
 
 
 TSV_WRITER: Final = Writer(
-    holds=TSV.holds, encoder=partial(Rows, TSV), options=TableOptions, into=_below_header, by_id=True
+    holds=TSV.holds,
+    encoder=partial(Rows, TSV),
+    options=TableOptions,
+    into=_below_header,
+    by_id=True,
 )
 CSV_WRITER: Final = Writer(
-    holds=CSV.holds, encoder=partial(Rows, CSV), options=TableOptions, into=_below_header, by_id=True
+    holds=CSV.holds,
+    encoder=partial(Rows, CSV),
+    options=TableOptions,
+    into=_below_header,
+    by_id=True,
 )
 
 
@@ -262,7 +299,13 @@ _LIVINGNER: Final = {
     **{"filename": "document", "mark": "mark", "label": "type"},
     **{"off0": "start", "off1": "end", "span": "text"},
 }
-_SOCIALDISNER: Final = {"tweets_id": "document", "begin": "start", "end": "end", "type": "type", "extraction": "text"}
+_SOCIALDISNER: Final = {
+    "tweets_id": "document",
+    "begin": "start",
+    "end": "end",
+    "type": "type",
+    "extraction": "text",
+}
 
 
 def our_names(names: Sequence[str]) -> list[str]:
@@ -288,7 +331,9 @@ class _TaskRows:
 
 def _writer(name: str, columns: Mapping[str, str]) -> Writer:
     holds = held_fields(name, "ids mentions nested", by_reference=OF_TEXT)
-    return Writer(holds=holds, encoder=lambda options: _TaskRows(columns), into=_below_header, by_id=True)
+    return Writer(
+        holds=holds, encoder=lambda options: _TaskRows(columns), into=_below_header, by_id=True
+    )
 
 
 LIVINGNER_WRITER: Final = _writer("the table of LivingNER", _LIVINGNER)

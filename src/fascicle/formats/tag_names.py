@@ -1,7 +1,8 @@
 """Tags in other notations: numbers with names, bare types, and those of CoNLL-2012 and CoNLL-U.
 
-Numbers have names in Hugging Face datasets. CoNLL-2012 (https://conll.cemantix.org/2012/data.html) has brackets, and
-CoNLL-U (https://universaldependencies.org/format.html) mentions in its last column.
+Numbers have names in Hugging Face datasets. CoNLL-2012 (https://conll.cemantix.org/2012/data.html)
+has brackets, and CoNLL-U (https://universaldependencies.org/format.html) mentions in its last
+column.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ def label_names(given: str, *, field: str) -> tuple[str, ...]:
     """Returns the names of the tags, in the order of their numbers.
 
     Args:
-        given: names with commas between them, or a ``.json`` file: ``dataset_info.json``, or a list of names.
+        given: names with commas between them, or a ``.json`` file: ``dataset_info.json``, or a list
+            of names.
         field: name of the field of the records whose tag names the file holds.
 
     Raises:
@@ -42,7 +44,8 @@ def label_names(given: str, *, field: str) -> tuple[str, ...]:
 
 
 def check_labels(given: str) -> None:
-    """Checks names separated by commas; a file name or an empty value is accepted here and checked later.
+    """Checks names separated by commas; a file name or an empty value is accepted here and checked
+    later.
 
     Raises:
         UsageError: less than two names, or one that is empty.
@@ -51,11 +54,16 @@ def check_labels(given: str) -> None:
     if not given or given.lower().endswith(".json"):
         return
     if len(names) < 2 or not all(names):
-        raise UsageError(f"labels {given!r} cannot be read; give names in the order of their numbers, as O,B-PER,I-PER")
+        raise UsageError(
+            f"labels {given!r} cannot be read; give names in the order of their numbers, as "
+            "O,B-PER,I-PER"
+        )
 
 
 def names_beside(path: str, *, field: str) -> tuple[str, ...]:
-    """Returns the names from the ``dataset_info.json`` in the folder of a file; empty if there is no such file."""
+    """Returns the names from the ``dataset_info.json`` in the folder of a file; empty if there
+    is no such file.
+    """
     place = Path(path).parent / _INFO
     return _of_file(os.fspath(place), field) if path != STDIN and place.is_file() else ()
 
@@ -70,7 +78,9 @@ def tags_by_number(tags: Sequence[Any], names: Sequence[str]) -> list[str]:
     """
     wrong = next((tag for tag in tags if type(tag) is not int or not 0 <= tag < len(names)), None)
     if wrong is not None:
-        raise ValueError(f"the tag {wrong!r} is not the number of a name; there are {len(names)} names, from 0")
+        raise ValueError(
+            f"the tag {wrong!r} is not the number of a name; there are {len(names)} names, from 0"
+        )
     is_bare = not any(is_tag(name) for name in names if name != "O")
     found = [names[tag] for tag in tags]
     return add_io_prefixes(found) if is_bare else found
@@ -88,7 +98,8 @@ def add_io_prefixes(tags: Sequence[str]) -> list[str]:
         raise ValueError(f"the tag {lone!r} is a prefix, no type; {tag_advice(lone)}")
     if wrong is not None:
         raise ValueError(
-            f"the tag {wrong!r} is not a bare type; tags are read as bare types, so none may have a prefix"
+            f"the tag {wrong!r} is not a bare type; tags are read as bare types, so none may "
+            "have a prefix"
         )
     return [tag if tag == "O" else f"I-{tag}" for tag in tags]
 
@@ -100,14 +111,17 @@ def _of_file(path: str, field: str) -> tuple[str, ...]:
     if len(found) != 1:
         several = "several lists" if found else "no list"
         raise FormatError(
-            f"{path} has {several} of names for the field {field!r}; give a dataset_info.json with this feature, a "
+            f"{path} has {several} of names for the field {field!r}; give a dataset_info.json "
+            "with this feature, a "
             'list of names, or the names themselves with labels="O,B-PER,I-PER"'
         )
     return found.pop()
 
 
 def _lists(value: Any, field: str) -> Iterator[tuple[str, ...]]:
-    """Yields the lists of names in a file: a plain list, or those of a feature in one configuration or several."""
+    """Yields the lists of names in a file: a plain list, or those of a feature in one
+    configuration or several.
+    """
     if isinstance(value, list):
         yield _texts(value)
         return
@@ -149,7 +163,9 @@ def is_fact(line: str) -> bool:
 
 
 class Conll2012Rows:
-    """Reader of the rows of CoNLL-2012: the word is column 3, and brackets for names are column 10."""
+    """Reader of the rows of CoNLL-2012: the word is column 3, and brackets for names are column
+    10.
+    """
 
     def __init__(self) -> None:
         """Starts outside of any name."""
@@ -164,15 +180,23 @@ class Conll2012Rows:
         """
         token, shown = columns[3], columns[10]
         found = _BRACKETS.fullmatch(shown)
-        if found is None or (found["kind"] and self._open) or (found["end"] and not (self._open or found["kind"])):
-            raise ValueError(f"the brackets of {shown!r} in column 10 do not match; allowed are (X*, *, *) and (X)")
+        if (
+            found is None
+            or (found["kind"] and self._open)
+            or (found["end"] and not (self._open or found["kind"]))
+        ):
+            raise ValueError(
+                f"the brackets of {shown!r} in column 10 do not match; allowed are (X*, *, *) "
+                "and (X)"
+            )
         tag = f"B-{found['kind']}" if found["kind"] else f"I-{self._open}" if self._open else "O"
         self._open = "" if found["end"] else found["kind"] or self._open
         return token, [tag]
 
 
 def parse_conllu_row(columns: Sequence[str]) -> tuple[str, list[str]] | None:
-    """Returns the token of a row of CoNLL-U and its tag, which is in MISC; ``None`` for parts and empty nodes.
+    """Returns the token of a row of CoNLL-U and its tag, which is in MISC; ``None`` for parts and
+    empty nodes.
 
     Raises:
         ValueError: names in another notation than tags.
@@ -183,20 +207,25 @@ def parse_conllu_row(columns: Sequence[str]) -> tuple[str, list[str]] | None:
     found = _NAMED.search(columns[9])
     tag = found[1] if found is not None and found[1] != "_" else "O"
     if not is_tag(tag):
-        raise ValueError(f"the names in MISC ({tag!r}) are not tags such as B-PER; convert them first")
+        raise ValueError(
+            f"the names in MISC ({tag!r}) are not tags such as B-PER; convert them first"
+        )
     return columns[1], [tag]
 
 
 def is_conllu(columns: Sequence[str]) -> bool:
     """True if a row has the ten columns of CoNLL-U, and no tag in the last."""
-    return len(columns) == 10 and _NUMBER.fullmatch(columns[0]) is not None and not is_tag(columns[9])
+    return (
+        len(columns) == 10 and _NUMBER.fullmatch(columns[0]) is not None and not is_tag(columns[9])
+    )
 
 
 _WORD_NUMBER: Final = re.compile(r"(?:\d+-)?(\d{1,9})")
 
 
 def columns_beside_numbers(lines: Iterable[str]) -> tuple[int, ...]:
-    """Returns the columns of words and tags if the first column only counts words, or is the same in each sentence.
+    """Returns the columns of words and tags if the first column only counts words, or is the same
+    in each sentence.
 
     Args:
         lines: the beginning of a file.
@@ -204,9 +233,13 @@ def columns_beside_numbers(lines: Iterable[str]) -> tuple[int, ...]:
     Returns:
         The second column and those of tags; empty if the first column may hold words.
     """
-    groups = groupby(lines, lambda line: bool(line.strip()) and not line.startswith(("#", "-DOCSTART-")))
+    groups = groupby(
+        lines, lambda line: bool(line.strip()) and not line.startswith(("#", "-DOCSTART-"))
+    )
     blocks = [
-        [line.split("\t") if "\t" in line else line.split() for line in group] for is_row, group in groups if is_row
+        [line.split("\t") if "\t" in line else line.split() for line in group]
+        for is_row, group in groups
+        if is_row
     ]
     rows = [block for block in blocks if len(block) > 1]
     width = min((len(row) for block in rows for row in block), default=0)
@@ -217,7 +250,9 @@ def columns_beside_numbers(lines: Iterable[str]) -> tuple[int, ...]:
         return ()
     if not (all(map(_counts, rows)) or all(map(_repeats, rows))):
         return ()
-    tagged = [at for at in range(2, width) if all(is_tag(row[at]) for block in rows for row in block)]
+    tagged = [
+        at for at in range(2, width) if all(is_tag(row[at]) for block in rows for row in block)
+    ]
     return (1, *(tagged or [width - 1]))
 
 

@@ -1,7 +1,8 @@
-"""Articles in TEI, above all those that GROBID makes of PDFs: a document for each text with a header.
+"""Articles in TEI, above all those that GROBID makes of PDFs: a document for each text with a
+header.
 
-Elements: https://www.tei-c.org/release/doc/tei-p5-doc/en/html/REF-ELEMENTS.html. They are read as those of JATS that
-mean the same, so blocks and sections are those of `fascicle.formats.jats`.
+Elements: https://www.tei-c.org/release/doc/tei-p5-doc/en/html/REF-ELEMENTS.html. They are read as
+those of JATS that mean the same, so blocks and sections are those of `fascicle.formats.jats`.
 """
 
 from __future__ import annotations
@@ -23,9 +24,29 @@ _STEP: Final = "tei"
 # Elements of TEI -> those of JATS; all others keep their names.
 _AS_JATS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        **{"head": "title", "div": "sec", "figure": "fig", "figDesc": "caption", "note": "fn", "item": "list-item"},
-        **{"row": "tr", "cell": "td", "formula": "disp-formula", "quote": "disp-quote", "ab": "p", "l": "verse-line"},
-        **{"listBibl": "ref-list", "biblStruct": "ref", "ref": "xref", "choice": "alternatives", "lb": "break"},
+        **{
+            "head": "title",
+            "div": "sec",
+            "figure": "fig",
+            "figDesc": "caption",
+            "note": "fn",
+            "item": "list-item",
+        },
+        **{
+            "row": "tr",
+            "cell": "td",
+            "formula": "disp-formula",
+            "quote": "disp-quote",
+            "ab": "p",
+            "l": "verse-line",
+        },
+        **{
+            "listBibl": "ref-list",
+            "biblStruct": "ref",
+            "ref": "xref",
+            "choice": "alternatives",
+            "lb": "break",
+        },
         **{"graphic": "inline-graphic", "lg": "verse-group", "sp": "speech"},
     }
 )
@@ -38,7 +59,16 @@ _PARTS: Final = (
 )
 _READ: Final = ("title", "abstract", "term", "date")
 _OPEN: Final = (
-    *("fileDesc", "titleStmt", "publicationStmt", "sourceDesc", "biblStruct", "analytic", "monogr", "imprint"),
+    *(
+        "fileDesc",
+        "titleStmt",
+        "publicationStmt",
+        "sourceDesc",
+        "biblStruct",
+        "analytic",
+        "monogr",
+        "imprint",
+    ),
     *("profileDesc", "textClass", "keywords"),
 )
 _IDS: Final = ("PMC", "PMCID", "PMID", "DOI")
@@ -62,7 +92,9 @@ def read(source: Source, options: JatsOptions, report: ReadReport) -> Iterator[D
             element.tag = local_name(element.tag)
         facts = {name: value for name, find in _META.items() if (value := find(root))}
         header = root.find("teiHeader")
-        unread = set() if header is None else set(unread_fields(header, opened=_OPEN, is_read=_is_read))
+        unread = (
+            set() if header is None else set(unread_fields(header, opened=_OPEN, is_read=_is_read))
+        )
         blocks = Blocks(options=options)
         for path, kind in _PARTS:
             for part in root.iterfind(path):
@@ -93,7 +125,9 @@ def _rename(part: Element) -> None:
 
 
 def _join_words(parent: Element) -> None:
-    """Takes out the blanks around breaks of lines and pages inside a word (``break="no"``), which then show nothing."""
+    """Takes out the blanks around breaks of lines and pages inside a word (``break="no"``),
+    which then show nothing.
+    """
     before: Element | None = None
     for child in parent:
         if child.get("break") == "no":
@@ -124,8 +158,12 @@ _META: Final[Mapping[str, Callable[[Element], str]]] = MappingProxyType(
         "pmid": _id("PMID"),
         "doi": _id("DOI"),
         "journal": lambda root: element_text(root.find(f"{_SOURCE}/title")),
-        "year": lambda root: next((date.get("when", "")[:4] for date in root.iterfind("teiHeader//date")), ""),
-        "keywords": lambda root: "|".join(filter(None, map(element_text, root.iterfind("teiHeader//keywords//term")))),
+        "year": lambda root: next(
+            (date.get("when", "")[:4] for date in root.iterfind("teiHeader//date")), ""
+        ),
+        "keywords": lambda root: "|".join(
+            filter(None, map(element_text, root.iterfind("teiHeader//keywords//term")))
+        ),
     }
 )
 

@@ -1,7 +1,8 @@
 """Tables with a column of texts, as CSV (RFC 4180) or TSV: a document for each row.
 
 Quotes are those of CSV. A TSV has none, as its definition says
-(https://www.iana.org/assignments/media-types/text/tab-separated-values), unless the options ask for them.
+(https://www.iana.org/assignments/media-types/text/tab-separated-values), unless the options ask for
+them.
 """
 
 from __future__ import annotations
@@ -37,12 +38,14 @@ _SEPARATORS: Final = ("\t", ",", ";")
 _Row = list[str] | FormatError  # its cells, or why it cannot be read
 _TEXT: Final = "text"
 _IDS: Final = (*IDS, "document")
-# Columns of texts where none is called `_TEXT`: the first of these that are there, those of one row together.
+# Columns of texts where none is called `_TEXT`: the first of these that are there, those of one row
+# together.
 _TITLES: Final = ("title", "article title", "article_title", "ti")
 _ABSTRACTS: Final = ("abstract", "abstract note", "abstract_text", "ab")
 _BODIES: Final = ("body", "content", "sentence", "full_text", "fulltext")
 _BETWEEN: Final = "\n\n"  # many titles have no full stop: a line end alone ends no sentence
-_CONTENT: Final = re.compile(r"(?!(?:19|20)\d\d$)[\d.,]+|.{80,}")  # no name of a column; a year may be one
+# no name of a column; a year may be one
+_CONTENT: Final = re.compile(r"(?!(?:19|20)\d\d$)[\d.,]+|.{80,}")
 _QUOTED: Final = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 
 
@@ -51,10 +54,12 @@ class TextTableOptions:
     """Columns of a table that are read; upper and lower case of their names are equal.
 
     Attributes:
-        text: column of the texts; several with commas between them become sections of one text. By default the one that
-            is called ``text``, else those of titles and abstracts, or of other texts, by their usual names.
-        id: column of the ids; by default the first one that is called ``id``, ``_id``, ``pmid``, ``doc_id``,
-            ``document_id``, ``doi``, ``pmcid`` or ``document``. Without one the rows are numbered.
+        text: column of the texts; several with commas between them become sections of one text. By
+            default the one that is called ``text``, else those of titles and abstracts, or of other
+            texts, by their usual names.
+        id: column of the ids; by default the first one that is called ``id``, ``_id``, ``pmid``,
+            ``doc_id``, ``document_id``, ``doi``, ``pmcid`` or ``document``. Without one the rows
+            are numbered.
         quotes: whether a cell of a TSV may stand in quotes.
         annotation: of rows whose cells hold annotation, changes to the shape, as of `JsonlOptions`.
     """
@@ -72,7 +77,9 @@ class TextTableOptions:
             UsageError: another name, or another value for ``quotes`` than ``true`` or ``false``.
         """
         given = dict(fields)
-        annotation = tuple((name, value) for name, value in given.items() if name not in ("text", "id", "quotes"))
+        annotation = tuple(
+            (name, value) for name, value in given.items() if name not in ("text", "id", "quotes")
+        )
         adjust_shape(JsonShape(), annotation)
         if given.get("quotes", "true") not in ("true", "false"):
             raise UsageError(f"quotes = {given['quotes']!r} is not allowed; give true or false")
@@ -99,21 +106,35 @@ def _separator_of(header: str) -> str:
 
 
 def has_texts(header: str) -> bool:
-    """True if the first line of a file has a column of texts with a usual name, and is no row of contents."""
+    """True if the first line of a file has a column of texts with a usual name, and is no row of
+    contents.
+    """
     names = column_names(header)
-    return bool(_usual([name.lower() for name in names])) and not any(map(_CONTENT.fullmatch, names))
+    return bool(_usual([name.lower() for name in names])) and not any(
+        map(_CONTENT.fullmatch, names)
+    )
 
 
 def longest_cell(names: Sequence[str], cells: Sequence[str]) -> str:
-    """Returns the name of the column with the longest cell in a row, the most likely one to hold texts."""
-    named = [(len(cell), name) for name, cell in zip(names, cells, strict=False) if name and "," not in name]
+    """Returns the name of the column with the longest cell in a row, the most likely one to hold
+    texts.
+    """
+    named = [
+        (len(cell), name)
+        for name, cell in zip(names, cells, strict=False)
+        if name and "," not in name
+    ]
     return max(named, key=itemgetter(0))[1] if named else names[-1]
 
 
 def column_names(header: str) -> list[str]:
     """Returns the names of columns in the first line of a table."""
     separator = _separator_of(header)
-    quoted = header.split(separator) if separator == "\t" else next(csv.reader([header], delimiter=separator), [])
+    quoted = (
+        header.split(separator)
+        if separator == "\t"
+        else next(csv.reader([header], delimiter=separator), [])
+    )
     return [name.strip('" ') if separator == "\t" else name.strip() for name in quoted]
 
 
@@ -121,14 +142,18 @@ def _usual(names: Sequence[str]) -> list[str]:
     """Returns which of the names of columns, in lower case, are those of texts."""
     if _TEXT in names:
         return [_TEXT]
-    found = [next((name for name in known if names.count(name) == 1), "") for known in (_TITLES, _ABSTRACTS, _BODIES)]
+    found = [
+        next((name for name in known if names.count(name) == 1), "")
+        for known in (_TITLES, _ABSTRACTS, _BODIES)
+    ]
     return list(filter(None, found[:2])) or found[2:] * bool(found[2])
 
 
 def read(source: Source, options: TextTableOptions, report: ReadReport) -> Iterator[Document]:
     """Streams the rows of a table.
 
-    Cells that are no text and have at most 200 characters are in ``meta``, under the names of their columns.
+    Cells that are no text and have at most 200 characters are in ``meta``, under the names of their
+    columns.
 
     Args:
         source: the file.
@@ -142,7 +167,11 @@ def read(source: Source, options: TextTableOptions, report: ReadReport) -> Itera
 
 
 def documents_of_rows(
-    rows: Iterator[tuple[int, _Row]], source: Source, *, options: TextTableOptions, report: ReadReport
+    rows: Iterator[tuple[int, _Row]],
+    source: Source,
+    *,
+    options: TextTableOptions,
+    report: ReadReport,
 ) -> Iterator[Document]:
     """Streams the documents of numbered rows, the first of which names the columns; see `read`."""
     header = next(rows, None)
@@ -153,7 +182,11 @@ def documents_of_rows(
     start = list(islice(rows, 1))
     cells = [] if not start or isinstance(start[0][1], FormatError) else start[0][1]
     columns = _columns(header[1], options, source, cells=cells)
-    said = () if options.text or columns.names[columns.texts[0]].lower() == _TEXT else (_taken(columns),)
+    said = (
+        ()
+        if options.text or columns.names[columns.texts[0]].lower() == _TEXT
+        else (_taken(columns),)
+    )
     shapes = Shapes("auto", options.annotation, report=report, path=source.path)
     places = ((Place(source.path, line), cells) for line, cells in chain(start, rows))
     seen = ((at, _seen(cells, columns=columns, options=options, place=at)) for at, cells in places)
@@ -163,7 +196,9 @@ def documents_of_rows(
                 raise found
             if isinstance(found, dict):
                 shape, events = shapes.of(found, place)
-                made = from_records([Record(found, shape, place, events=events)], source, number, report)
+                made = from_records(
+                    [Record(found, shape, place, events=events)], source, number, report
+                )
             else:
                 made = _document(found, columns, f"{source.name}:{number}", place)
             yield made.with_events(*said) if said else made
@@ -173,13 +208,16 @@ def documents_of_rows(
 def _rows(source: Source, options: TextTableOptions) -> Iterator[tuple[int, _Row]]:
     """Yields the rows that are not empty, each with the number of its last line."""
     bad: list[FormatError] = []
-    source = replace(source, bad=bad.append)  # so that quotes in a bad line still begin and end cells
+    # so that quotes in a bad line still begin and end cells
+    source = replace(source, bad=bad.append)
     given = (line_text(line) + "\n" for _, line in read_lines_or_errors(source))
     first = next(given, None)
     if first is None:
         return
     separator = _separator_of(first)
-    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if options.quotes or separator != "\t" else csv.QUOTE_NONE
+    quoting: Literal[0, 3] = (
+        csv.QUOTE_MINIMAL if options.quotes or separator != "\t" else csv.QUOTE_NONE
+    )
     reader = csv.reader(chain((first,), given), delimiter=separator, quoting=quoting, strict=True)
     while True:
         before = csv.field_size_limit(MAX_LINE)  # of the process; so it is set back after each row
@@ -207,7 +245,8 @@ def _columns(
         if (count := lowered.count(name.strip().lower())) != 1:
             advice = f"name the one with {fields_argument((_TEXT, longest_cell(names, cells)))}"
             raise FormatError(
-                f"{f'{count} columns are' if count else 'no column is'} called {name!r}; the table has "
+                f"{f'{count} columns are' if count else 'no column is'} called {name!r}; the "
+                "table has "
                 f"{', '.join(names)}; {'rename all but one of them' if count else advice}",
                 at=Place(source.path, 1),
             )
@@ -215,32 +254,48 @@ def _columns(
 
     told = options.id or next((name for name in _IDS if lowered.count(name) == 1), "")
     texts = options.text.split(",") if options.text else _usual(lowered) or [_TEXT]
-    return _Columns(names=names, texts=[number(name) for name in texts], id=number(told) if told else None)
+    return _Columns(
+        names=names, texts=[number(name) for name in texts], id=number(told) if told else None
+    )
 
 
 def _taken(columns: _Columns) -> Event:
     """Returns a note about which columns were taken, for a user who named none."""
     texts = [columns.names[at] for at in columns.texts]
-    where = f"the column {columns.names[columns.id]}" if columns.id is not None else "the number of the row"
+    where = (
+        f"the column {columns.names[columns.id]}"
+        if columns.id is not None
+        else "the number of the row"
+    )
     lone = ", which has titles alone," if len(texts) == 1 and texts[0].lower() in _TITLES else ""
     message = (
-        f"the text is the column{'s' * (len(texts) > 1)} {' and '.join(texts)}{lone} and the id is {where}; "
+        f"the text is the column{'s' * (len(texts) > 1)} {' and '.join(texts)}{lone} and the id "
+        f"is {where}; "
         f"{fields_argument((_TEXT, ','.join(texts)))} and so on name others"
     )
     return Event(step=_STEP, kind="note", code="columns-taken", message=message)
 
 
 def _seen(cells: _Row, *, columns: _Columns, options: TextTableOptions, place: Place) -> Any:
-    """Returns a row as a record, if a cell may hold annotation; else its cells, or the error if it cannot be read."""
+    """Returns a row as a record, if a cell may hold annotation; else its cells, or the error if
+    it cannot be read.
+    """
     if isinstance(cells, FormatError) or len(cells) != len(columns.names):
         return cells
     others = {name: _value(cell) for name, cell in _others(cells, columns)}
-    ignored = [one.strip() for name, value in options.annotation if name == "ignored" for one in value.split(",")]
+    ignored = [
+        one.strip()
+        for name, value in options.annotation
+        if name == "ignored"
+        for one in value.split(",")
+    ]
     looked = {name: value for name, value in others.items() if name not in ignored}
     if offsets := offset_fields(looked):
         return FormatError(
-            f"the columns {' and '.join(map(repr, offsets))} look like the offsets of one mention, and a row of a "
-            "table of texts is a whole document; put the mentions of a text as a JSON list into one column, or leave "
+            f"the columns {' and '.join(map(repr, offsets))} look like the offsets of one "
+            "mention, and a row of a "
+            "table of texts is a whole document; put the mentions of a text as a JSON list into "
+            "one column, or leave "
             f"these out with {fields_argument(('ignored', ','.join(offsets)))}",
             at=place,
         )
@@ -249,13 +304,15 @@ def _seen(cells: _Row, *, columns: _Columns, options: TextTableOptions, place: P
         return cells
     if len(columns.texts) > 1:
         return FormatError(
-            "the row has cells that look like annotation, and several columns are read as one text, so that offsets "
+            "the row has cells that look like annotation, and several columns are read as one "
+            "text, so that offsets "
             "have no meaning; name one column of texts, or leave annotation out with "
             f"{fields_argument(('ignored', 'NAMES'))}",
             at=place,
         )
     if is_tool:
-        others = {ANNOTATION: None, ANNOTATOR: None, **others}  # an empty cell: the text has no annotation
+        # an empty cell: the text has no annotation
+        others = {ANNOTATION: None, ANNOTATOR: None, **others}
     identifier = {"id": cells[columns.id]} if columns.id is not None else {}
     return {**others, "text": cells[columns.texts[0]], **identifier}
 
@@ -268,7 +325,9 @@ def _others(cells: Sequence[str], columns: _Columns) -> Iterator[tuple[str, str]
 
 
 def _value(cell: str) -> Any:
-    """Returns the value of a cell: a list or an object (in JSON or Python notation), tags, or its text."""
+    """Returns the value of a cell: a list or an object (in JSON or Python notation), tags, or
+    its text.
+    """
     if cell[:1] in "[{":
         for decode in (msgspec.json.decode, _of_python):
             try:
@@ -280,12 +339,15 @@ def _value(cell: str) -> Any:
 
 
 def _of_python(cell: str) -> Any:
-    return msgspec.json.decode(msgspec.json.encode(ast.literal_eval(cell)))  # lists in place of tuples
+    # lists in place of tuples
+    return msgspec.json.decode(msgspec.json.encode(ast.literal_eval(cell)))
 
 
 def _document(cells: Sequence[str], columns: _Columns, numbered: str, place: Place) -> Document:
     if len(cells) != len(columns.names):
-        raise FormatError(f"the row has {len(cells)} cells, and the table {len(columns.names)} columns", at=place)
+        raise FormatError(
+            f"the row has {len(cells)} cells, and the table {len(columns.names)} columns", at=place
+        )
     parts = [(columns.names[at], cells[at]) for at in columns.texts]
     facts = {name: cell for name, cell in _others(cells, columns) if len(cell) <= META_LENGTH}
     identifier = cells[columns.id] if columns.id is not None else ""
@@ -293,12 +355,17 @@ def _document(cells: Sequence[str], columns: _Columns, numbered: str, place: Pla
     events = [_quoted(name) for name, cell in parts if _QUOTED.fullmatch(cell)]
     shown = sections if len(parts) > 1 else None
     bare = MentionCollector(text, step=_STEP)
-    return bare.document(identifier or numbered, at=place, sections=shown, meta=facts, events=events)
+    return bare.document(
+        identifier or numbered, at=place, sections=shown, meta=facts, events=events
+    )
 
 
 def _quoted(name: str) -> Event:
     option = fields_argument(("quotes", "true"))
-    message = f"the cell of {name!r} looks quoted as in a CSV; its quotes were kept, and {option} reads them"
+    message = (
+        f"the cell of {name!r} looks quoted as in a CSV; its quotes were kept, and "
+        f"{option} reads them"
+    )
     return make_event("quotes-kept", step=_STEP, message=message)
 
 

@@ -1,4 +1,6 @@
-"""View of annotated text for readers: mentions in colour on a terminal, ``[lung cancer]Disease`` elsewhere."""
+"""View of annotated text for readers: mentions in colour on a terminal, ``[lung cancer]Disease``
+elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,10 @@ from fascicle.formats.losses import OF_TEXT, held_fields
 from fascicle.formats.report import WriteReport
 from fascicle.settings.assertion import FACTS
 
-_WHOLE: Final = "ids mentions discontinuous second-source abbreviations links link-ontologies link-names link-curies"
+_WHOLE: Final = (
+    "ids mentions discontinuous second-source abbreviations links link-ontologies "
+    "link-names link-curies"
+)
 _HOLDS: Final = held_fields(
     "the view for reading",
     _WHOLE,
@@ -33,7 +38,8 @@ _COLOURS = ("36", "33", "35", "32", "34", "31")
 _RESET = "\x1b[0m"
 _BLANKS = re.compile(r"([ \t\n\r\f\v\x85\u2028\u2029]+)")
 _BREAKS = re.compile(r"\r\n|[\n\r\v\f\x85\u2028\u2029]")
-# Control characters of a text would act on the terminal: each is shown as its picture (U+2400 ff.) instead.
+# Control characters of a text would act on the terminal: each is shown as its picture (U+2400 ff.)
+# instead.
 _HARMLESS = {
     **{code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n\r\f\v"},
     0x7F: 0x2421,
@@ -90,7 +96,8 @@ class TextView:
         return self.render(document, document.mentions).encode()
 
     def render(self, document: Document, mentions: Sequence[Mention]) -> str:
-        """Renders one document, wrapped at blanks; links and the long form of each short form are below it.
+        """Renders one document, wrapped at blanks; links and the long form of each short form are
+        below it.
 
         It ends with an empty line.
         """
@@ -107,8 +114,12 @@ class TextView:
     def legend(self) -> str:
         """Returns the count of each type, in its colour, and the origins of the links."""
         ordered = sorted(self._counts.items(), key=lambda item: (-item[1], item[0]))
-        parts = [f"{_paint(shorten(name), self._style(name))} {count:,}" for name, count in ordered] or ["no mentions"]
-        origins = "".join(f"{origin}\n".translate(_HARMLESS) for origin in merge_origins(self._origins))
+        parts = [
+            f"{_paint(shorten(name), self._style(name))} {count:,}" for name, count in ordered
+        ] or ["no mentions"]
+        origins = "".join(
+            f"{origin}\n".translate(_HARMLESS) for origin in merge_origins(self._origins)
+        )
         return f"{'  '.join(parts)}  in {plural(self._documents, 'document')}\n{origins}"
 
     def _style(self, kind: str, *, nested: bool = False) -> _Style:
@@ -119,7 +130,9 @@ class TextView:
         return f"{'1;' if nested else ''}4;{_COLOURS[self._types.index(kind) % len(_COLOURS)]}"
 
     def _marked(self, text: str, mentions: Iterable[Mention]) -> Iterator[tuple[str, _Style]]:
-        """Yields the text in pieces of one style; without colour, brackets are added between the pieces."""
+        """Yields the text in pieces of one style; without colour, brackets are added between the
+        pieces.
+        """
         fragments = _fragments(mentions)
         opening: list[_Fragment] = []
         ahead, position = 0, 0
@@ -155,13 +168,17 @@ def _links(document: Document, mentions: Sequence[Mention]) -> Iterator[str]:
     ]
     for words, link in dict.fromkeys(pairs):
         doubt = " (ambiguous)" if link.tier == AMBIGUOUS else ""
-        yield f"  {words}: {display_identifier(link)} {link.name}".rstrip().translate(_HARMLESS) + f"{doubt}\n"
+        yield (
+            f"  {words}: {display_identifier(link)} {link.name}".rstrip().translate(_HARMLESS)
+            + f"{doubt}\n"
+        )
 
 
 def _abbreviations(document: Document) -> Iterator[str]:
     """Yields a line for each different pair of short and long form."""
     pairs = [
-        (document.text[slice(*short)], document.text[slice(*long)]) for short, long in document.abbreviations or ()
+        (document.text[slice(*short)], document.text[slice(*long)])
+        for short, long in document.abbreviations or ()
     ]
     for short, long in dict.fromkeys(pairs):
         yield f"  {' '.join(short.split())} = {' '.join(long.split())}\n".translate(_HARMLESS)
@@ -215,7 +232,14 @@ class _Lines:
 
 def _fragments(mentions: Iterable[Mention]) -> list[_Fragment]:
     found = [
-        _Fragment(start, end, mention.type, last := number == len(mention.spans), _facts(mention) * last, mention.rank)
+        _Fragment(
+            start,
+            end,
+            mention.type,
+            last := number == len(mention.spans),
+            _facts(mention) * last,
+            mention.rank,
+        )
         for mention in mentions
         for number, (start, end) in enumerate(mention.spans, start=1)
     ]
@@ -233,7 +257,9 @@ def _paint(text: str, style: _Style) -> str:
 
 
 def _columns(text: str) -> int:
-    """Returns the width of a text on a terminal: wide East Asian characters take two columns, combining ones none."""
+    """Returns the width of a text on a terminal: wide East Asian characters take two columns,
+    combining ones none.
+    """
     if text.isascii():
         return len(text)
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
@@ -241,7 +267,9 @@ def _columns(text: str) -> int:
 
 
 def _count_hidden(document: Document, part: WriteReport) -> None:
-    """Counts mentions that have no word in their colour, because a better scored one has the same range."""
+    """Counts mentions that have no word in their colour, because a better scored one has the
+    same range.
+    """
     shown: dict[Fragments, Mention] = {}
     for mention in sorted(document.mentions, key=lambda one: one.rank):
         if shown.setdefault(mention.spans, mention).type != mention.type:
@@ -258,4 +286,6 @@ def _above_legend(stream: BinaryIO, views: Any) -> Iterator[WriteOne]:
     put(views.legend().encode())
 
 
-WRITER: Final = Writer(holds=_HOLDS, encoder=TextView, options=ViewOptions, into=_above_legend, grows=False)
+WRITER: Final = Writer(
+    holds=_HOLDS, encoder=TextView, options=ViewOptions, into=_above_legend, grows=False
+)

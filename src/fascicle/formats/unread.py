@@ -16,8 +16,28 @@ _FIELDS: Final = re.compile(rf"\bfields=\[{_FIELD.pattern}(?:, {_FIELD.pattern})
 # Names of annotation in the files of some tool or corpus.
 _NAMES: Final = frozenset(
     {
-        *("spans", "span", "ents", "ent", "entities", "entity", "entity_mentions", "named_entities", "gold_entities"),
-        *("mentions", "mention", "annotations", "ner", "ner_tags", "ner_labels", "bio_tags", "iob", "iob_tags"),
+        *(
+            "spans",
+            "span",
+            "ents",
+            "ent",
+            "entities",
+            "entity",
+            "entity_mentions",
+            "named_entities",
+            "gold_entities",
+        ),
+        *(
+            "mentions",
+            "mention",
+            "annotations",
+            "ner",
+            "ner_tags",
+            "ner_labels",
+            "bio_tags",
+            "iob",
+            "iob_tags",
+        ),
         *("denotations", "passages", "completions", "predictions"),
     }
 )
@@ -36,7 +56,16 @@ _STRUCTURE: Final = frozenset(
     }
 )
 _STARTS: Final = (
-    *("start", "begin", "from", "start_offset", "offset_start", "begin_offset", "start_char", "char_start"),
+    *(
+        "start",
+        "begin",
+        "from",
+        "start_offset",
+        "offset_start",
+        "begin_offset",
+        "start_char",
+        "char_start",
+    ),
     *("start_pos", "start_position", "start_token", "token_start", "start_index", "start_idx"),
     *("startoffset", "beginoffset", "startchar", "offset"),
 )
@@ -46,7 +75,19 @@ _ENDS: Final = (
     *("endoffset", "endchar", "length"),
 )
 _TYPES: Final = (
-    *("type", "label", "entity_type", "entity_group", "entity", "category", "class", "tag", "ner", "obj", "kind"),
+    *(
+        "type",
+        "label",
+        "entity_type",
+        "entity_group",
+        "entity",
+        "category",
+        "class",
+        "tag",
+        "ner",
+        "obj",
+        "kind",
+    ),
     *("name", "cui"),
 )
 _LENGTH: Final = "length"
@@ -61,39 +102,65 @@ _ONLY_NATIVE: Final = ("sections", "words", "abbreviations")
 
 
 def find_unread_fields(record: Mapping[str, Any], *, known: Collection[str]) -> list[str]:
-    """Returns the fields of a record that look like annotation and are not among those that are read.
+    """Returns the fields of a record that look like annotation and are not among those that are
+    read.
 
-    A field looks like annotation if its name is one that tools give to mentions and its value can hold some (a list or
-    object that is not empty, or a text, but no number), or if it is a list of objects with offsets, whatever its name.
-    ``label``, ``tags`` and their like are facts about the text if they are a text, or a list of texts that are no tags.
+    A field looks like annotation if its name is one that tools give to mentions and its value can
+    hold some (a list or object that is not empty, or a text, but no number), or if it is a list of
+    objects with offsets, whatever its name. ``label``, ``tags`` and their like are facts about the
+    text if they are a text, or a list of texts that are no tags.
 
     Args:
         record: one JSON object.
         known: names of fields that are read, or left out on request.
     """
-    fields = [(name, value) for name, value in record.items() if name not in known and isinstance(value, _FORMS)]
-    return [name for name, value in fields if value and (_looks(name.lower(), value) or _holds_mentions(value))]
+    fields = [
+        (name, value)
+        for name, value in record.items()
+        if name not in known and isinstance(value, _FORMS)
+    ]
+    return [
+        name
+        for name, value in fields
+        if value and (_looks(name.lower(), value) or _holds_mentions(value))
+    ]
 
 
 def _holds_mentions(value: object, *, depth: int = 0) -> bool:
-    """True if an object inside a value has a field with mentions, at any depth, or is too deep to tell."""
+    """True if an object inside a value has a field with mentions, at any depth, or is too deep
+    to tell.
+    """
     if depth > _DEEPEST:
         return True
     if isinstance(value, list):
-        return any(_holds_mentions(part, depth=depth + 1) for part in value if isinstance(part, list | dict))
+        return any(
+            _holds_mentions(part, depth=depth + 1)
+            for part in value
+            if isinstance(part, list | dict)
+        )
     if not isinstance(value, dict):
         return False
-    nested = [(name.lower(), part) for name, part in value.items() if isinstance(part, list | dict) and part]
+    nested = [
+        (name.lower(), part)
+        for name, part in value.items()
+        if isinstance(part, list | dict) and part
+    ]
     return any(
         (name in _NAMES and any(objects_in(part)))
-        or (name not in _STRUCTURE and isinstance(part, list) and any(map(_has_offsets, objects_in(part))))
+        or (
+            name not in _STRUCTURE
+            and isinstance(part, list)
+            and any(map(_has_offsets, objects_in(part)))
+        )
         or _holds_mentions(part, depth=depth + 1)
         for name, part in nested
     )
 
 
 def value_at(record: Mapping[str, Any], name: str) -> Any:
-    """Returns the value of a field; in a name such as ``span.begin``, a dot leads to a field or number inside."""
+    """Returns the value of a field; in a name such as ``span.begin``, a dot leads to a field or
+    number inside.
+    """
     if name in record or "." not in name:
         return record.get(name)
     value: Any = record
@@ -106,17 +173,23 @@ def value_at(record: Mapping[str, Any], name: str) -> Any:
 
 
 def longest_text(record: Mapping[str, Any]) -> str:
-    """Returns the name of the field with the longest text, perhaps inside an object; empty if there is no text."""
+    """Returns the name of the field with the longest text, perhaps inside an object; empty if
+    there is no text.
+    """
     texts = {name: value for name, value in record.items() if isinstance(value, str)}
     for name, part in record.items():
         if isinstance(part, dict):
-            texts |= {f"{name}.{inner}": value for inner, value in part.items() if isinstance(value, str)}
+            texts |= {
+                f"{name}.{inner}": value for inner, value in part.items() if isinstance(value, str)
+            }
     longest = max(texts, key=lambda name: len(texts[name]), default="")
     return longest if " " in texts.get(longest, "") else ""
 
 
 def are_mentions(value: object, start: str, end: str, kind: str) -> bool:
-    """True if a value is a list of mentions with whole numbers as offsets, and with types, in fields of these names."""
+    """True if a value is a list of mentions with whole numbers as offsets, and with types, in
+    fields of these names.
+    """
     listed = value if isinstance(value, list) else []
     return bool(listed) and all(_is_mention(one, (start, end, kind)) for one in listed)
 
@@ -125,16 +198,22 @@ def _is_mention(mention: object, names: Sequence[str]) -> bool:
     if isinstance(mention, dict):
         *offsets, kind = (value_at(mention, name) for name in names)
     elif isinstance(mention, list) and len(mention) >= len(names):
-        *offsets, kind = mention[:3] if not isinstance(mention[0], str) else (*mention[1:3], mention[0])
+        *offsets, kind = (
+            mention[:3] if not isinstance(mention[0], str) else (*mention[1:3], mention[0])
+        )
     else:
         return False
     return all(type(offset) is int for offset in offsets) and isinstance(kind, str) and bool(kind)
 
 
 def offset_fields(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """Returns the two fields that look like the offsets of one mention, as integers or digits; or an empty tuple."""
+    """Returns the two fields that look like the offsets of one mention, as integers or digits;
+    or an empty tuple.
+    """
     names = {name.lower(): name for name, value in record.items() if str(value).isdecimal()}
-    pair = [next((names[one] for one in several if one in names), "") for several in (_STARTS, _ENDS)]
+    pair = [
+        next((names[one] for one in several if one in names), "") for several in (_STARTS, _ENDS)
+    ]
     return tuple(pair) if all(pair) else ()
 
 
@@ -149,13 +228,18 @@ def looks_native(record: Mapping[str, Any]) -> bool:
 
 
 def fields_fit(found: object, *, start: str, end: str, kind: str, spans: str) -> bool:
-    """True if mentions have offsets and types in the fields of these names; mentions that are lists are accepted."""
+    """True if mentions have offsets and types in the fields of these names; mentions that are
+    lists are accepted.
+    """
     if isinstance(found, list) and any(isinstance(one, str) for one in found):
         return False  # names of classes
     first = next(objects_in(found), None)
     if first is None:
         return True
-    has = {name: value_at(first, name) is not None or name in first for name in (kind, start, end, spans)}
+    has = {
+        name: value_at(first, name) is not None or name in first
+        for name in (kind, start, end, spans)
+    }
     return has[kind] and ((has[start] and has[end]) or has[spans])
 
 
@@ -170,12 +254,17 @@ def field_options(name: str, value: object, *, spelt: Mapping[str, str]) -> list
     if name.lower().endswith("tags") and not any(objects_in(value)):
         return [("tags", name)]
     while isinstance(value, dict):  # the first list of mentions inside
-        inner = next((key for key, part in value.items() if isinstance(part, dict) or _is_placed(part)), "")
+        inner = next(
+            (key for key, part in value.items() if isinstance(part, dict) or _is_placed(part)), ""
+        )
         name, value = f"{name}.{inner}", value.get(inner)
     wanted = {"entities": name}
     for mention in islice(objects_in(value), 1):
         fields = {
-            inner.lower(): f"{key}.{inner}" for key, part in mention.items() if isinstance(part, dict) for inner in part
+            inner.lower(): f"{key}.{inner}"
+            for key, part in mention.items()
+            if isinstance(part, dict)
+            for inner in part
         } | {key.lower(): key for key in mention}
         for part, names in (("start", _STARTS), ("end", _ENDS), ("type", _TYPES)):
             named = next((fields[one] for one in names if one in fields and one != _LENGTH), "")
@@ -196,7 +285,9 @@ def fields_argument(*fields: tuple[str, str]) -> str:
     Args:
         fields: ``(part of the shape, field of the records)``.
     """
-    listed = ", ".join(f'("{part}", {json.dumps(field, ensure_ascii=False)})' for part, field in fields)
+    listed = ", ".join(
+        f'("{part}", {json.dumps(field, ensure_ascii=False)})' for part, field in fields
+    )
     return f"fields=[{listed}]"
 
 
@@ -207,11 +298,16 @@ def with_fields(text: str, shown: Callable[[Sequence[tuple[str, str]]], str]) ->
         text: the sentence.
         shown: formats the pairs of an argument.
     """
-    return _FIELDS.sub(lambda match: shown([(part, _plain(field)) for part, field in _FIELD.findall(match[0])]), text)
+    return _FIELDS.sub(
+        lambda match: shown([(part, _plain(field)) for part, field in _FIELD.findall(match[0])]),
+        text,
+    )
 
 
 def _plain(field: str) -> str:
-    """Returns the name in the quotes of a `fields_argument`, which an error may have escaped once more."""
+    """Returns the name in the quotes of a `fields_argument`, which an error may have escaped
+    once more.
+    """
     try:
         return str(json.loads(f'"{field}"'))
     except ValueError:
@@ -224,7 +320,9 @@ def _looks(name: str, value: str | list[Any] | dict[str, Any]) -> bool:
         return True
     if not isinstance(value, list) or name in _STRUCTURE:
         return name in _PERHAPS and isinstance(value, dict)
-    if name in _PERHAPS and (not all(isinstance(one, str) for one in value) or all(map(is_tag, value))):
+    if name in _PERHAPS and (
+        not all(isinstance(one, str) for one in value) or all(map(is_tag, value))
+    ):
         return True
     return any(map(_has_offsets, islice(objects_in(value), _ENOUGH)))
 
@@ -237,7 +335,9 @@ def _has_offsets(mention: Mapping[str, Any]) -> bool:
 
 
 def objects_in(value: object) -> Iterator[Mapping[str, Any]]:
-    """Yields the objects of a list, or of the lists of a list; and those of an object of objects or lists."""
+    """Yields the objects of a list, or of the lists of a list; and those of an object of objects
+    or lists.
+    """
     listed = list(value.values()) if isinstance(value, dict) else value
     if not isinstance(listed, list):
         return
@@ -245,6 +345,7 @@ def objects_in(value: object) -> Iterator[Mapping[str, Any]]:
         if isinstance(part, dict):
             yield part
         elif isinstance(part, list):
-            for one in part:  # no generator of its own, of which each mention that is a list would make one
+            # no generator of its own, of which each mention that is a list would make one
+            for one in part:
                 if isinstance(one, dict):
                     yield one

@@ -1,9 +1,11 @@
-"""Label files: predictions for every word of texts, as hard tags and as probabilities, without the text.
+"""Label files: predictions for every word of texts, as hard tags and as probabilities, without the
+text.
 
-A file is gzip, of JSON Lines. The first line names the predictor, its types and the tags; each line after it is a
-document; the last one counts them, so that a truncated file is detected. A document has its
-id, a hash of its text, and its tags: the word, the tag, and the probability in 255ths (an error of at most
-1/510), plus 256 if the predictor chose the tag. A probability below the floor is not stored, and is read as 0.
+A file is gzip, of JSON Lines. The first line names the predictor, its types and the tags; each line
+after it is a document; the last one counts them, so that a truncated file is detected. A document
+has its id, a hash of its text, and its tags: the word, the tag, and the probability in 255ths (an
+error of at most 1/510), plus 256 if the predictor chose the tag. A probability below the floor is
+not stored, and is read as 0.
 
 The words are those that the document marks, else those of the segmenter that the first line names.
 """
@@ -137,7 +139,9 @@ _LINE: Final = msgspec.json.Decoder(Entry | End)
 
 
 def text_key(document: Document) -> str:
-    """Returns the first 128 bits of the SHA-256 of a text in UTF-8, in hexadecimal; marked words are included."""
+    """Returns the first 128 bits of the SHA-256 of a text in UTF-8, in hexadecimal; marked words
+    are included.
+    """
     digest = hashlib.sha256(document.text.encode())
     if document.words is not None:
         digest.update(b"\0" + np.array(document.words, dtype="<i8").tobytes())
@@ -212,9 +216,12 @@ def read_entries(path: str | Path) -> tuple[Header, Iterator[Entry | End]]:
 
     Raises:
         InputError: it cannot be read, or is empty.
-        FormatError: another kind of file, or (while streaming) one that is cut off, or a line that breaks the rules.
+        FormatError: another kind of file, or (while streaming) one that is cut off, or a line that
+            breaks the rules.
     """
-    header, numbered = open_headed(path, Header, _FIRST, check=_check_header, what="a label file", make=_MAKE)
+    header, numbered = open_headed(
+        path, Header, _FIRST, check=_check_header, what="a label file", make=_MAKE
+    )
     return header, _entries(numbered, path, tags=len(header.tags))
 
 
@@ -229,11 +236,12 @@ def read_labels(path: str | Path, documents: Iterable[Document]) -> Iterator[Lab
 
     Args:
         path: of the file.
-        documents: in the order in which they were labelled; those that the file does not hold (which were left out, or
-            were not given) are passed over.
+        documents: in the order in which they were labelled; those that the file does not hold
+            (which were left out, or were not given) are passed over.
 
     Yields:
-        The labels of each document of the file, in order; the documents are without characters that print nothing.
+        The labels of each document of the file, in order; the documents are without characters that
+        print nothing.
 
     Raises:
         InputError: the file cannot be read; or it was made for other texts.
@@ -246,10 +254,17 @@ def read_labels(path: str | Path, documents: Iterable[Document]) -> Iterator[Lab
         if isinstance(entry, End):
             return
         document = next((one for one in given if one.id == entry.id), None)
-        why = f"of {entry.id!r}, which is not among the texts, or not in the order in which they were labelled"
+        why = (
+            f"of {entry.id!r}, which is not among the texts, or not in the order in which they "
+            "were labelled"
+        )
         if document is not None:
             words = document_words(document, rules)
-            if (entry.text, entry.characters, entry.words) == (text_key(document), len(document.text), len(words)):
+            if (entry.text, entry.characters, entry.words) == (
+                text_key(document),
+                len(document.text),
+                len(words),
+            ):
                 yield unpack_labels(entry, document, words, tags=tags)
                 continue
             why = f"for other text: {entry.id!r} was another text when it was labelled"
@@ -257,7 +272,9 @@ def read_labels(path: str | Path, documents: Iterable[Document]) -> Iterator[Lab
         raise InputError(f"{path} has labels {why}; {advice}", file=str(path), key=entry.id)
 
 
-def _entries(numbered: Iterator[tuple[int, str]], path: str | Path, *, tags: int) -> Iterator[Entry | End]:
+def _entries(
+    numbered: Iterator[tuple[int, str]], path: str | Path, *, tags: int
+) -> Iterator[Entry | End]:
     count = 0
     try:
         for number, line in numbered:
@@ -266,7 +283,9 @@ def _entries(numbered: Iterator[tuple[int, str]], path: str | Path, *, tags: int
                 _check(entry, tags=tags, before=count)
             if isinstance(entry, End):
                 if (more := next(numbered, None)) is not None:
-                    raise FormatError("a line behind the last one of a label file", at=Place(path, more[0]))
+                    raise FormatError(
+                        "a line behind the last one of a label file", at=Place(path, more[0])
+                    )
                 yield entry
                 return
             yield entry
@@ -275,7 +294,8 @@ def _entries(numbered: Iterator[tuple[int, str]], path: str | Path, *, tags: int
         if error.code != "damaged":
             raise
     raise FormatError(
-        f"the file is cut off or damaged after its first {count:,} documents; go on with fascicle label --resume, or "
+        f"the file is cut off or damaged after its first {count:,} documents; go on with "
+        "fascicle label --resume, or "
         "fetch it again",
         at=str(path),
         code="damaged",
@@ -290,14 +310,18 @@ def _check(entry: Entry | End, *, tags: int, before: int) -> None:
     """
     if isinstance(entry, End):
         if entry.documents != before:
-            raise ValueError(f"it counts {entry.documents:,} documents, and {before:,} stand before it")
+            raise ValueError(
+                f"it counts {entry.documents:,} documents, and {before:,} stand before it"
+            )
         return
     if not len(entry.at) == len(entry.tag) == len(entry.value):
         raise ValueError("its lists are of different lengths")
     if not 0 <= entry.words <= entry.characters:
         raise ValueError(f"{entry.words:,} words in {entry.characters:,} characters")
     if not _increase(entry, tags):
-        raise ValueError("its tags are not in order, or not among its words and those of the header")
+        raise ValueError(
+            "its tags are not in order, or not among its words and those of the header"
+        )
     if entry.value and not (min(entry.value) >= 0 and max(entry.value) <= HARD + STEPS):
         raise ValueError("a probability is below 0 or above 1")
 

@@ -27,7 +27,15 @@ from fascicle.formats.report import ReadReport
 _STEP: Final = "web-annotation"
 MARK: Final = re.compile(r'"@context"\s*:\s*(?:\[[^\]]*)?"https?://www\.w3\.org/ns/anno')
 _CHARACTERS: Final = re.compile(r"char=(\d{1,12}),(\d{1,12})")  # of plain text, RFC 5147
-_REMARKS: Final = ("commenting", "describing", "replying", "questioning", "editing", "moderating", "assessing")
+_REMARKS: Final = (
+    "commenting",
+    "describing",
+    "replying",
+    "questioning",
+    "editing",
+    "moderating",
+    "assessing",
+)
 
 
 class _Target(NamedTuple):
@@ -46,11 +54,13 @@ class _Body(NamedTuple):
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
-    """Yields a document for each text that the annotations of a file are about, in the order of the file.
+    """Yields a document for each text that the annotations of a file are about, in the order of the
+    file.
 
-    The text is the file in the same folder that has the last name of the address; the id is that name without suffix.
-    The first tag is the type, and further ones are attributes; resources are links. Without a tag, the type is the
-    vocabulary of the first resource. Selections inside a selection (``refinedBy``) are left out (``offset-outside``).
+    The text is the file in the same folder that has the last name of the address; the id is that
+    name without suffix. The first tag is the type, and further ones are attributes; resources are
+    links. Without a tag, the type is the vocabulary of the first resource. Selections inside a
+    selection (``refinedBy``) are left out (``offset-outside``).
 
     Args:
         source: an annotation, a page or a collection of them, a list, or JSON Lines.
@@ -76,13 +86,20 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
 
 def _annotations(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Yields the annotations in a value: itself, or the items of a page, of the first page, or of a graph."""
+    """Yields the annotations in a value: itself, or the items of a page, of the first page, or
+    of a graph.
+    """
     if isinstance(value, list):
         for one in value:
             yield from _annotations(one)
     elif isinstance(value, dict):
         inner = next(
-            (value[name] for name in ("items", "first", "@graph") if isinstance(value.get(name), list | dict)), None
+            (
+                value[name]
+                for name in ("items", "first", "@graph")
+                if isinstance(value.get(name), list | dict)
+            ),
+            None,
         )
         if inner is not None:
             yield from _annotations(inner)
@@ -105,20 +122,36 @@ def _targets(annotation: Mapping[str, Any], place: str) -> Iterator[_Target]:
     for one in _listed(annotation.get("target")):
         address, _, fragment = _address(one).partition("#")
         if not address:
-            raise FormatError("a target of an annotation has no source; give the address of its text", at=place)
+            raise FormatError(
+                "a target of an annotation has no source; give the address of its text", at=place
+            )
         selectors = [*_listed(one.get("selector"))] if isinstance(one, dict) else []
         yield _Target(address, [*selectors, {"value": fragment}] if fragment else selectors)
     if "target" not in annotation:
-        raise FormatError("an annotation has no target; give annotations as the W3C describes them", at=place)
+        raise FormatError(
+            "an annotation has no target; give annotations as the W3C describes them", at=place
+        )
 
 
-def _document(address: str, stated: list[tuple[Mapping[str, Any], _Target]], source: Source) -> Document:
+def _document(
+    address: str, stated: list[tuple[Mapping[str, Any], _Target]], source: Source
+) -> Document:
     name = PurePosixPath(unquote(urlsplit(address).path)).name
     stem = name.removesuffix(TEXT)
-    beside = [Path(source.path).parent / one for one in (name, f"{stem}{TEXT}", f"{Path(name).stem}{TEXT}") if stem]
-    path = next((one for one in beside if one.is_file() and one.resolve() != Path(source.path).resolve()), None)
+    beside = [
+        Path(source.path).parent / one
+        for one in (name, f"{stem}{TEXT}", f"{Path(name).stem}{TEXT}")
+        if stem
+    ]
+    path = next(
+        (one for one in beside if one.is_file() and one.resolve() != Path(source.path).resolve()),
+        None,
+    )
     if path is None:
-        message = f"the text of the annotations of {address} is not here; put it beside them as {stem or 'NAME'}{TEXT}"
+        message = (
+            f"the text of the annotations of {address} is not here; put it beside them as "
+            f"{stem or 'NAME'}{TEXT}"
+        )
         raise FormatError(message, at=source.path)
     text = read_whole_text(Source(path=os.fspath(path), encoding=source.encoding))
     collector, events = MentionCollector(text, step=_STEP, unit=AUTO), []
@@ -127,17 +160,22 @@ def _document(address: str, stated: list[tuple[Mapping[str, Any], _Target]], sou
         if span is None:
             collector.drop(f"an annotation of {address} selects no place of the text")
         elif body.type:
-            collector.add([span], body.type, expected=quoted, links=body.links, attributes=body.attributes)
+            collector.add(
+                [span], body.type, expected=quoted, links=body.links, attributes=body.attributes
+            )
         else:
             message = "an annotation has no tag, and no resource whose vocabulary is known"
             events.append(make_event("mention-without-type", step=_STEP, message=message))
-    return collector.document(Path(name).stem if name.endswith(TEXT) else name, at=os.fspath(path), events=events)
+    return collector.document(
+        Path(name).stem if name.endswith(TEXT) else name, at=os.fspath(path), events=events
+    )
 
 
 def _span(target: _Target, text: str) -> tuple[Span | None, str | None]:
     """Returns the range of characters that a target selects, and the text that it quotes."""
     selectors = [one for one in target.selectors if isinstance(one, dict)]
-    if any("refinedBy" in one for one in selectors):  # whose offsets are those inside the outer selection
+    # whose offsets are those inside the outer selection
+    if any("refinedBy" in one for one in selectors):
         return None, None
     quote = next((one for one in selectors if isinstance(one.get("exact"), str)), None)
     exact = quote["exact"] if quote else None
@@ -148,15 +186,28 @@ def _span(target: _Target, text: str) -> tuple[Span | None, str | None]:
             return (int(found[1]), int(found[2])), exact
     if quote is None:
         return None, None
-    wanted = Quote(exact=quote["exact"], prefix=str(quote.get("prefix") or ""), postfix=str(quote.get("suffix") or ""))
+    wanted = Quote(
+        exact=quote["exact"],
+        prefix=str(quote.get("prefix") or ""),
+        postfix=str(quote.get("suffix") or ""),
+    )
     return next(quoted_places(wanted, text), None), None
 
 
 def _body(annotation: Mapping[str, Any]) -> _Body:
-    """Returns type, links and attributes: of a tag, of resources, and of further values and remarks."""
+    """Returns type, links and attributes: of a tag, of resources, and of further values and
+    remarks.
+    """
     tags, links, attributes = list[str](), list[Link](), list[tuple[str, str]]()
-    for one in (*_listed(annotation.get("body")), *({"value": one} for one in _listed(annotation.get("bodyValue")))):
-        purpose = str(one.get("purpose") or annotation.get("motivation") or "") if isinstance(one, dict) else ""
+    for one in (
+        *_listed(annotation.get("body")),
+        *({"value": one} for one in _listed(annotation.get("bodyValue"))),
+    ):
+        purpose = (
+            str(one.get("purpose") or annotation.get("motivation") or "")
+            if isinstance(one, dict)
+            else ""
+        )
         value = one.get("value") if isinstance(one, dict) else None
         if isinstance(value, str | int | float):
             if purpose in _REMARKS:

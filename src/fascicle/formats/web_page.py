@@ -1,8 +1,9 @@
 """Pages in HTML: the text that is visible to a reader of the page.
 
-Needs the package selectolax (extra ``html``), which reads HTML as browsers do (https://github.com/rushter/selectolax).
-A block (a heading, a paragraph, an item of a list, a row of a table) is a section of the text, and an empty line stands
-between two blocks. Offsets are those of this text.
+Needs the package selectolax (extra ``html``), which reads HTML as browsers do
+(https://github.com/rushter/selectolax). A block (a heading, a paragraph, an item of a list, a row
+of a table) is a section of the text, and an empty line stands between two blocks. Offsets are those
+of this text.
 """
 
 from __future__ import annotations
@@ -19,7 +20,14 @@ from fascicle.core.document import Document, Event
 from fascicle.core.effects import make_event
 from fascicle.core.files.encodings import AUTO, bom_encoding
 from fascicle.core.files.source import STDIN, Source, read_whole_text
-from fascicle.core.marks import FORBIDDEN, escape_exactly, mention_facts, read_style_sheet, tag, view_html
+from fascicle.core.marks import (
+    FORBIDDEN,
+    escape_exactly,
+    mention_facts,
+    read_style_sheet,
+    tag,
+    view_html,
+)
 from fascicle.errors import FormatError, UsageError, import_extra
 from fascicle.formats.extraction import collapse, join_sections
 from fascicle.formats.handlers import EXTRACTED, Encode, Reader, WriteOne, Writer, open_frame
@@ -29,9 +37,8 @@ from fascicle.text.raised import Level, Line, level_of
 
 _STEP: Final = "html"
 MAX_PAGE: Final = 2**24  # characters
-_MAX_DEPTH: Final = (
-    10_000  # elements inside one another; a parser takes time with the square of it, as the standard has it
-)
+# elements inside one another; a parser takes time with the square of it, as the standard has it
+_MAX_DEPTH: Final = 10_000
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z][^\s/<>]*)([^<>]*)")
 # Elements without content, and those that end where the next of their kind begins.
 _FLAT: Final = frozenset(
@@ -52,19 +59,54 @@ _FLAT: Final = frozenset(
             "track",
             "wbr",
         ),
-        *("a", "body", "button", "colgroup", "dd", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "head", "html", "li"),
-        *("nobr", "optgroup", "option", "p", "rp", "rt", "tbody", "td", "tfoot", "th", "thead", "tr"),
+        *(
+            "a",
+            "body",
+            "button",
+            "colgroup",
+            "dd",
+            "dt",
+            "h1",
+            "h2",
+            "h3",
+            "h4",
+            "h5",
+            "h6",
+            "head",
+            "html",
+            "li",
+        ),
+        *(
+            "nobr",
+            "optgroup",
+            "option",
+            "p",
+            "rp",
+            "rt",
+            "tbody",
+            "td",
+            "tfoot",
+            "th",
+            "thead",
+            "tr",
+        ),
     }
 )
 _BETWEEN: Final = "\n\n"
 _HEAD: Final = 1024  # bytes in which a page names its encoding, as the standard of HTML has it
 _CHARSET: Final = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?\s*([\w.:-]+)""", re.I)
-_WESTERN: Final = frozenset({"iso-8859-1", "latin1", "latin-1", "us-ascii", "ascii"})  # Windows-1252 for browsers
+_WESTERN: Final = frozenset(
+    {"iso-8859-1", "latin1", "latin-1", "us-ascii", "ascii"}
+)  # Windows-1252 for browsers
 _HIDDEN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _SUPER: Final = re.compile(r"vertical-align\s*:\s*(?:super|text-top)", re.I)
 # Where a link leads, or the class of an element, if it is a mark of a reference or a note.
-_REFERENCE: Final = re.compile(r"#(?:.*[-_.:])?(?:\w*(?:ref|cit|bib|note)|fn|cr|[bcr])[-_.:\w]*", re.I)
-_CITING: Final = re.compile(r"(?:^|[\s_-])(?:reference|citation|cite|footnote|noteref|xref|bibr)s?(?:$|[\s_-])", re.I)
+_REFERENCE: Final = re.compile(
+    r"#(?:.*[-_.:])?(?:\w*(?:ref|cit|bib|note)|fn|cr|[bcr])[-_.:\w]*", re.I
+)
+_CITING: Final = re.compile(
+    r"(?:^|[\s_-])(?:reference|citation|cite|footnote|noteref|xref|bibr)s?(?:$|[\s_-])", re.I
+)
 _TEXT: Final = "-text"
 _ROOT: Final = "html"
 # Elements that are not part of the text -> their name in the event; empty: not reported.
@@ -72,20 +114,30 @@ _OUT: Final = MappingProxyType(
     {
         **dict.fromkeys(("script", "noscript", "template"), "scripts"),
         **dict.fromkeys(("style", "meta", "link", "base", "-comment", "!doctype"), ""),
-        **dict.fromkeys(("iframe", "object", "embed", "svg", "canvas", "audio", "video", "map"), "objects"),
+        **dict.fromkeys(
+            ("iframe", "object", "embed", "svg", "canvas", "audio", "video", "map"), "objects"
+        ),
         **dict.fromkeys(("select", "textarea", "input", "datalist", "button"), "fields of forms"),
         **{"del": "deleted texts", "rt": "readings of characters", "rp": ""},
-        **dict.fromkeys(("annotation", "annotation-xml"), ""),  # of MathML: the formula again, in another language
+        **dict.fromkeys(
+            ("annotation", "annotation-xml"), ""
+        ),  # of MathML: the formula again, in another language
     }
 )
-_SEEN: Final = MappingProxyType({"objects": " ", "fields of forms": " "})  # what separates the words beside it
-# All other elements are on the line, as browsers have it: those of formulas, and those of no standard.
+_SEEN: Final = MappingProxyType(
+    {"objects": " ", "fields of forms": " "}
+)  # what separates the words beside it
+# All other elements are on the line, as browsers have it: those of formulas, and those of no
+# standard.
 _BLOCKS: Final = frozenset(
     re.findall(
         r"\w+",
-        "address article aside blockquote body caption center col colgroup dd details dialog dir div dl dt fieldset "
-        "figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html legend li listing main "
-        "menu nav noframes ol optgroup option p plaintext pre search section summary table tbody tfoot thead title tr "
+        "address article aside blockquote body caption center col colgroup dd details dialog dir "
+        "div dl dt fieldset "
+        "figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html "
+        "legend li listing main "
+        "menu nav noframes ol optgroup option p plaintext pre search section summary table tbody "
+        "tfoot thead title tr "
         "ul xmp",
     )
 )
@@ -94,7 +146,9 @@ _KINDS: Final = MappingProxyType(
         "title": "title",
         **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), "heading"),
         **dict.fromkeys(("caption", "figcaption"), "caption"),
-        **dict.fromkeys(("nav", "header", "footer", "aside", "pre", "table"), ""),  # after themselves
+        **dict.fromkeys(
+            ("nav", "header", "footer", "aside", "pre", "table"), ""
+        ),  # after themselves
     }
 )
 _MARKS: Final = MappingProxyType({"br": "\n", "td": "\t", "th": "\t"})
@@ -117,15 +171,20 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         message = f"the page has more than {MAX_PAGE:,} characters; save its text first"
         raise FormatError(message, at=source.path, code="too-large")
     if _depth(text) > _MAX_DEPTH:
-        message = f"elements of the page are nested more than {_MAX_DEPTH:,} deep; save its text first"
+        message = (
+            f"elements of the page are nested more than {_MAX_DEPTH:,} deep; save its text first"
+        )
         raise FormatError(message, at=source.path, code="too-large")
     if not text:
         yield Document(id=source.name, text="")
         return
-    tree = import_extra("selectolax.lexbor", extra="html", package="selectolax").LexborHTMLParser(text)
+    tree = import_extra("selectolax.lexbor", extra="html", package="selectolax").LexborHTMLParser(
+        text
+    )
     if tree.body is not None and "fascicle" in (tree.body.attributes.get("class") or "").split():
         raise FormatError(
-            "the page was written by Fascicle, and holds the names of types among its texts; read the documents that "
+            "the page was written by Fascicle, and holds the names of types among its texts; read "
+            "the documents that "
             "it was made of",
             at=source.path,
         )
@@ -134,11 +193,15 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     content, sections = join_sections(blocks.found, between=_BETWEEN)
     language = tree.root.attributes.get("lang") if tree.root is not None else None
     meta = {**EXTRACTED, **({"language": language} if language else {})}
-    yield Document(id=source.name, text=content, sections=sections, meta=meta, events=tuple(blocks.events()))
+    yield Document(
+        id=source.name, text=content, sections=sections, meta=meta, events=tuple(blocks.events())
+    )
 
 
 def _depth(text: str) -> int:
-    """Returns about how many elements stand inside one another; pages with few tags are not counted."""
+    """Returns about how many elements stand inside one another; pages with few tags are not
+    counted.
+    """
     if text.count("<") <= _MAX_DEPTH:
         return 0
     opened, depth, deepest = Counter[str](), 0, 0
@@ -157,7 +220,9 @@ def _depth(text: str) -> int:
 
 
 def _declared(source: Source) -> Source:
-    """Returns the source with the encoding declared in the page, unless the user or a byte order mark sets another."""
+    """Returns the source with the encoding declared in the page, unless the user or a byte order
+    mark sets another.
+    """
     if source.encoding != AUTO or source.path == STDIN:
         return source
     with source.open() as stream:
@@ -183,7 +248,9 @@ def _level(tag: str, attributes: Mapping[str, str | None], around: Level) -> Lev
     """Returns the level of the text in an element on the line."""
     names = " ".join(attributes.get(name) or "" for name in ("class", "role", "epub:type"))
     is_link = _REFERENCE.search(attributes.get("href") or "") or _CITING.search(names)
-    is_raised = tag == "sup" or _SUPER.search(attributes.get("style") or "") or "superscript" in names
+    is_raised = (
+        tag == "sup" or _SUPER.search(attributes.get("style") or "") or "superscript" in names
+    )
     return level_of(is_raised=bool(is_raised), is_link=bool(is_link), around=around)
 
 
@@ -238,7 +305,11 @@ class _Blocks:
             self.left_out["descriptions of pictures"] += bool(attributes.get("alt"))
             self._line.add(" ")
         if tag not in _BLOCKS:
-            return _Inside(kind, _level(tag, attributes, inside.level)) if attributes or tag == "sup" else inside
+            return (
+                _Inside(kind, _level(tag, attributes, inside.level))
+                if attributes or tag == "sup"
+                else inside
+            )
         self._end(kind)
         return _Inside(_KINDS.get(tag, kind) or tag)
 
@@ -264,8 +335,12 @@ class _Blocks:
     def events(self) -> Iterator[Event]:
         """Yields events for the parts and marks that were left out."""
         yield from self._line.events(_STEP)
-        if listed := ", ".join(f"{what} {count:,}" for what, count in sorted(self.left_out.items()) if what and count):
-            yield make_event("parts-left-out", step=_STEP, message=f"these parts are not read: {listed}")
+        if listed := ", ".join(
+            f"{what} {count:,}" for what, count in sorted(self.left_out.items()) if what and count
+        ):
+            yield make_event(
+                "parts-left-out", step=_STEP, message=f"these parts are not read: {listed}"
+            )
 
 
 READER: Final = Reader(read=read, may_be_empty=True)
@@ -281,10 +356,16 @@ _LACKING: Final = {
     "changes",
     "relations",
 }
-_HOLDS: Final = HeldFields(format="HTML", fields=EVERYTHING - _LACKING - {"link-scores", "link-tiers", "nil-links"})
+_HOLDS: Final = HeldFields(
+    format="HTML", fields=EVERYTHING - _LACKING - {"link-scores", "link-tiers", "nil-links"}
+)
 _PAGE_HEAD: Final = (
     tag("meta", charset="utf-8"),
-    tag("meta", http_equiv="Content-Security-Policy", content="default-src 'none'; style-src 'unsafe-inline'"),
+    tag(
+        "meta",
+        http_equiv="Content-Security-Policy",
+        content="default-src 'none'; style-src 'unsafe-inline'",
+    ),
     tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
     tag("title", "Annotated texts"),
 )
@@ -298,7 +379,8 @@ def _encode(document: Document, report: WriteReport) -> bytes:
     if unheld := len(FORBIDDEN.findall(document.text + names + facts)):
         report.lose("control-characters", document, count=unheld)
     name = tag("h2", tag("bdi", escape_exactly(document.id)))
-    return f"{tag('article', name, view_html(document.text, document.mentions, document.origins))}\n".encode()
+    view = view_html(document.text, document.mentions, document.origins)
+    return f"{tag('article', name, view)}\n".encode()
 
 
 def _into_page(stream: BinaryIO, encode: Encode) -> AbstractContextManager[WriteOne]:

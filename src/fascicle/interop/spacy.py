@@ -1,4 +1,6 @@
-"""Component of spaCy: ``nlp.add_pipe("fascicle")``; needs the extra ``spacy``, and is found by its entry point."""
+"""Component of spaCy: ``nlp.add_pipe("fascicle")``; needs the extra ``spacy``, and is found by
+its entry point.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -27,15 +29,26 @@ _Settings = dict[str, Any]
 class _Component:
     """Finds mentions in the texts of spaCy, whatever its tokens are.
 
-    Every mention becomes a span of ``doc.spans`` that covers its tokens, with the concept of its first link as
-    ``kb_id_``. Those that overlap no better one become entities of ``doc.ents`` too. Extensions keep what spans
-    cannot hold: ``doc._.fascicle`` is the document with exact offsets, all links and events;
-    ``span._.fascicle_score``, ``span._.fascicle_curies`` and ``span._.fascicle_facts`` are the score, the concepts and
-    the attributes of a span, such as ``negated``.
+    Every mention becomes a span of ``doc.spans`` that covers its tokens, with the concept of its
+    first link as ``kb_id_``. Those that overlap no better one become entities of ``doc.ents`` too.
+    Extensions keep what spans cannot hold: ``doc._.fascicle`` is the document with exact offsets,
+    all links and events; ``span._.fascicle_score``, ``span._.fascicle_curies`` and
+    ``span._.fascicle_facts`` are the score, the concepts and the attributes of a span, such as
+    ``negated``.
     """
 
-    def __init__(self, name: str, settings: _Settings, *, spans_key: str, set_ents: bool, overwrite_ents: bool) -> None:
-        """Takes the arguments of `fascicle.load`; the model is opened with the first text, in each process."""
+    def __init__(
+        self,
+        name: str,
+        settings: _Settings,
+        *,
+        spans_key: str,
+        set_ents: bool,
+        overwrite_ents: bool,
+    ) -> None:
+        """Takes the arguments of `fascicle.load`; the model is opened with the first text, in
+        each process.
+        """
         self.name, self._settings = name, settings
         self._spans_key, self._set_ents, self._overwrite = spans_key, set_ents, overwrite_ents
         self._saved = ""  # fingerprint of the model that a pipeline was saved with
@@ -53,7 +66,8 @@ class _Component:
         found = load(**self._settings)
         if self._saved not in ("", found.fingerprint):
             raise ModelError(
-                f"the pipeline was saved with another {found.name} than the one that is here, which gives other "
+                f"the pipeline was saved with another {found.name} than the one that is here, "
+                "which gives other "
                 "answers; put that one back, or make the pipeline again"
             )
         return found
@@ -72,7 +86,9 @@ class _Component:
         for docs in minibatch(stream, size=batch_size):
             try:
                 found = self.model([doc.text for doc in docs])
-                marked = [self._marked(doc, document) for doc, document in zip(docs, found, strict=True)]
+                marked = [
+                    self._marked(doc, document) for doc, document in zip(docs, found, strict=True)
+                ]
             except Exception as error:
                 if self._handle is None:
                     raise
@@ -127,12 +143,16 @@ class _Component:
 
 
 def _span(doc: Doc, mention: TextMention, number: int) -> Span:
-    """Returns the tokens of a mention; its number is the id of the span, for two mentions may have the same tokens."""
+    """Returns the tokens of a mention; its number is the id of the span, for two mentions may
+    have the same tokens.
+    """
     link = next((one for one in mention.links if one.tier != AMBIGUOUS), None)
     concept = "" if link is None else _NIL if link.nil else link_text(link)
     edges = (mention.start, mention.end)
     name = f"{_NAME}:{number}"
-    return doc.char_span(*edges, label=mention.type, kb_id=concept, span_id=name, alignment_mode="expand")
+    return doc.char_span(
+        *edges, label=mention.type, kb_id=concept, span_id=name, alignment_mode="expand"
+    )
 
 
 def _disjoint(spans: list[Span]) -> list[Span]:
@@ -206,7 +226,9 @@ def create(
         "variants": variants,
         "assertions": assertions,
     }
-    return _Component(name, settings, spans_key=spans_key, set_ents=set_ents, overwrite_ents=overwrite_ents)
+    return _Component(
+        name, settings, spans_key=spans_key, set_ents=set_ents, overwrite_ents=overwrite_ents
+    )
 
 
 _DEFAULTS: Final = {

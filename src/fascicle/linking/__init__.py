@@ -1,1 +1,3 @@
-"""Entity linking, from mentions to concepts: candidates by tier, one ranker, and NIL if no concept fits."""
+"""Entity linking, from mentions to concepts: candidates by tier, one ranker, and NIL if no
+concept fits.
+"""

@@ -1,4 +1,6 @@
-"""Concepts that may be answered: those in the vocabularies of a type, and how names of others lead to them."""
+"""Concepts that may be answered: those in the vocabularies of a type, and how names of others
+lead to them.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,8 @@ class Answerable:
 
         Args:
             finder: of the pack.
-            vocabularies: of types, prefixes of the concepts that may be answered, with all of their sets; all of the
-                pack by default.
+            vocabularies: of types, prefixes of the concepts that may be answered, with all of their
+                sets; all of the pack by default.
         """
         self._finder, pack = finder, finder.pack
         self._wanted = {  # whether each concept may be answered
@@ -58,29 +60,41 @@ class Answerable:
         return wanted
 
     def labelled_elsewhere(self, units: Sequence[Unit]) -> Ints:
-        """Returns the units whose name is the label of a concept without a species that may not be answered."""
+        """Returns the units whose name is the label of a concept without a species that may not
+        be answered.
+        """
         asked = [at for at, unit in enumerate(units) if unit.type in self._wanted]
         kinds = [units[at].type for at in asked]
         found = self._finder.find([units[at].question.name for at in asked], kinds)
         active, concepts = self._finder.pack.active, self._finder.pack.active.concept[found.terms]
         labels = (found.tiers <= FOLDED) & (active.kind[found.terms] == _LABEL)
         labels &= self._finder.pack.taxon_rows[concepts] == 0
-        answered = [self._wanted[kinds[at]][row] for at, row in zip(found.places, concepts, strict=True)]
+        answered = [
+            self._wanted[kinds[at]][row] for at, row in zip(found.places, concepts, strict=True)
+        ]
         labels &= ~np.array(answered, dtype=np.bool_)
         named: Ints = np.array(asked, dtype=np.int64)[found.places[labels]]
         return named
 
     def reached(self, types: Sequence[str], found: FoundTerms) -> Equivalent:
-        """Returns the equivalents of terms in the vocabularies of their types; places are numbers of terms."""
+        """Returns the equivalents of terms in the vocabularies of their types; places are
+        numbers of terms.
+        """
         concepts = self._finder.pack.active.concept[found.terms].astype(np.int64)
-        numbers: dict[str | None, int] = {kind: number for number, kind in enumerate((None, *self._wanted))}
+        numbers: dict[str | None, int] = {
+            kind: number for number, kind in enumerate((None, *self._wanted))
+        }
         of_term = np.array([numbers.get(kind, 0) for kind in types], dtype=np.int64)[found.places]
         parts = [
             self._within(concepts, places, kind)
             for kind, number in numbers.items()
             if len(places := np.flatnonzero(of_term == number))
         ]
-        joined = Equivalent(*(np.concatenate([_NONE, *one]) for one in zip(*parts, strict=True))) if parts else NOTHING
+        joined = (
+            Equivalent(*(np.concatenate([_NONE, *one]) for one in zip(*parts, strict=True)))
+            if parts
+            else NOTHING
+        )
         return Equivalent(*(one[np.argsort(joined.places, kind="stable")] for one in joined))
 
     def _within(self, concepts: Ints, places: Ints, kind: str | None) -> Equivalent:

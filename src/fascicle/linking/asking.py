@@ -19,10 +19,12 @@ _Way = Literal["own", "long", "short", "bare", "part", "shorter"]
 WAYS: Final[tuple[_Way, ...]] = get_args(_Way)
 _OF_SHORT: Final[Mapping[_Way, _Way]] = MappingProxyType({"own": "long", "short": "own"})
 _MOST_LEFT_OUT: Final = 3  # first words of a name
-_KINDS: Final = re.compile(r"(?i:disease|disorder|syndrome|condition|illness)(?:s|es)?")  # what is left says nothing
+# what is left says nothing
+_KINDS: Final = re.compile(r"(?i:disease|disorder|syndrome|condition|illness)(?:s|es)?")
 
 _PREFIX: Final = re.compile(r"([hmrdzy])-?([A-Z][A-Za-z0-9-]+)")
-# Before a gene, what was done to it, or where it is: phosphorylated, soluble, precursor, recombinant, silenced.
+# Before a gene, what was done to it, or where it is: phosphorylated, soluble, precursor,
+# recombinant, silenced.
 _MODIFIED: Final = re.compile(
     r"(?:phospho(?:rylated)?|soluble|sol|recombinant|rh?|pro|p|si|sh|s)[- ]?"
     r"(?=[A-Z][^\W_]*[-\d]|[A-Z]{3}|[A-Z][a-z]{2})"
@@ -30,7 +32,9 @@ _MODIFIED: Final = re.compile(
 # Words behind a name that are no part of it, by type.
 _TAILS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
     {
-        "Gene": re.compile(r"\s+(?:genes?|proteins?|m?RNAs?|cDNAs?|loc(?:us|i)|transcripts?|promoters?)$"),
+        "Gene": re.compile(
+            r"\s+(?:genes?|proteins?|m?RNAs?|cDNAs?|loc(?:us|i)|transcripts?|promoters?)$"
+        ),
         "CellLine": re.compile(r"[\s-]+(?:cells?(?:\s+lines?)?|lines?)$"),
         "Species": re.compile(r"\s+(?:strains?|spp?\.?|isolates?)$"),
     }
@@ -44,7 +48,10 @@ _SPELLINGS: Final[Mapping[str, tuple[tuple[re.Pattern[str], str], ...]]] = Mappi
             (re.compile(r"(?<=[^\W\d]{2}-)g(?=\d{0,2}$)|^g(?=-[a-z]{4})"), "gamma"),
             (re.compile(r"(?<=^[A-Z])-(?=[A-Z]{2,}$)"), ""),  # M-CSF
         ),
-        "Chemical": ((re.compile(r"^a(?=-[a-z]{4})"), "alpha"), (re.compile(r"^b(?=-[a-z]{4})"), "beta")),
+        "Chemical": (
+            (re.compile(r"^a(?=-[a-z]{4})"), "alpha"),
+            (re.compile(r"^b(?=-[a-z]{4})"), "beta"),
+        ),
         "Species": ((re.compile(r" type(?= \d+$)"), ""),),
     }
 )
@@ -59,38 +66,87 @@ _SALT: Final = re.compile(
     r"\s+(?:(?:di)?hydrochloride|HCl|hydrobromide|(?:bes|mes|tos)[iy]late|maleate|fumarate|tartrate|succinate"
     r"|cilexetil|medoxomil|proxetil|sodium|potassium|calcium)$"
 )
-_JOINT: Final = re.compile(r"(?<=[^\W\d_]{2})-(?=[^\W\d_]{3})")  # a hyphen between two parts of a word
+# a hyphen between two parts of a word
+_JOINT: Final = re.compile(r"(?<=[^\W\d_]{2})-(?=[^\W\d_]{3})")
 _CATIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        **{"Na": "sodium", "K": "potassium", "Ca": "calcium", "Mg": "magnesium", "Li": "lithium", "Zn": "zinc"},
-        **{"Fe": "iron", "Cu": "copper", "Mn": "manganese", "Pb": "lead", "Hg": "mercury", "Cd": "cadmium"},
+        **{
+            "Na": "sodium",
+            "K": "potassium",
+            "Ca": "calcium",
+            "Mg": "magnesium",
+            "Li": "lithium",
+            "Zn": "zinc",
+        },
+        **{
+            "Fe": "iron",
+            "Cu": "copper",
+            "Mn": "manganese",
+            "Pb": "lead",
+            "Hg": "mercury",
+            "Cd": "cadmium",
+        },
         **{"Al": "aluminum", "Ag": "silver", "Ba": "barium", "Co": "cobalt", "Ni": "nickel"},
     }
 )
 _ANIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        **{"Cl": "chloride", "OH": "hydroxide", "Br": "bromide", "I": "iodide", "F": "fluoride", "SO4": "sulfate"},
+        **{
+            "Cl": "chloride",
+            "OH": "hydroxide",
+            "Br": "bromide",
+            "I": "iodide",
+            "F": "fluoride",
+            "SO4": "sulfate",
+        },
         **{"NO3": "nitrate", "HCO3": "bicarbonate", "CO3": "carbonate", "PO4": "phosphate", "": ""},
     }
 )
 _MOLECULES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        **{"CO2": "carbon dioxide", "O2": "oxygen", "H2O": "water", "HCl": "hydrochloric acid", "H": "hydrogen"},
-        **{"NO": "nitric oxide", "CO": "carbon monoxide", "N2O": "nitrous oxide", "NH3": "ammonia", "C": "carbon"},
-        **{"H2O2": "hydrogen peroxide", "N2": "nitrogen", "SO2": "sulfur dioxide", "H2S": "hydrogen sulfide"},
+        **{
+            "CO2": "carbon dioxide",
+            "O2": "oxygen",
+            "H2O": "water",
+            "HCl": "hydrochloric acid",
+            "H": "hydrogen",
+        },
+        **{
+            "NO": "nitric oxide",
+            "CO": "carbon monoxide",
+            "N2O": "nitrous oxide",
+            "NH3": "ammonia",
+            "C": "carbon",
+        },
+        **{
+            "H2O2": "hydrogen peroxide",
+            "N2": "nitrogen",
+            "SO2": "sulfur dioxide",
+            "H2S": "hydrogen sulfide",
+        },
     }
 )
-_FORMULA: Final = re.compile(rf"({'|'.join(_CATIONS)})\d?\(?({'|'.join(_ANIONS)})\)?\d?(?:\(?(?:\d?[+-]|[+-]\d)\)?)?")
+_FORMULA: Final = re.compile(
+    rf"({'|'.join(_CATIONS)})\d?\(?({'|'.join(_ANIONS)})\)?\d?(?:\(?(?:\d?[+-]|[+-]\d)\)?)?"
+)
 # Endings of adjectives, and those of the nouns that name the disease.
 _NOUNS: Final = (
     *(("ic", noun) for noun in ("ia", "y", "es", "ism", "icity")),
     *(("tic", noun) for noun in ("sis", "sia", "tis")),
-    *(("ptic", "psy"), ("matic", "ma"), ("matous", "ma"), ("genic", "genesis"), ("ive", "ion"), ("ed", "ion")),
+    *(
+        ("ptic", "psy"),
+        ("matic", "ma"),
+        ("matous", "ma"),
+        ("genic", "genesis"),
+        ("ive", "ion"),
+        ("ed", "ion"),
+    ),
 )
 _IN_BRACKETS: Final = re.compile(
     r" [(\[][A-Z][A-Za-z0-9-]{1,7}[)\]]"
 )  # short form in a name: Von Hippel-Lindau (VHL) disease
-_INDUCED: Final = re.compile(r"([^\s()\[\]/,;]+)[-\u2010\u2011 ]induced\s+(?=[^\W\d])")  # levodopa-induced dyskinesia
+# levodopa-induced dyskinesia
+_INDUCED: Final = re.compile(r"([^\s()\[\]/,;]+)[-\u2010\u2011 ]induced\s+(?=[^\W\d])")
 _INDUCES: Final = "induced"
 _INDUCIBLE: Final = "Disease"
 _GENE: Final = "Gene"
@@ -110,7 +166,9 @@ _TAXA: Final[Mapping[str, str]] = MappingProxyType(
         "chicken": "NCBITaxon:9031",
     }
 )
-_LETTERS: Final[Mapping[str, str]] = MappingProxyType({name[0]: taxon for name, taxon in _TAXA.items()})
+_LETTERS: Final[Mapping[str, str]] = MappingProxyType(
+    {name[0]: taxon for name, taxon in _TAXA.items()}
+)
 _SPECIES: Final = re.compile(rf"((?ai:{'|'.join(_TAXA)}))\s+(?=\S)")
 
 
@@ -136,9 +194,12 @@ class Query(NamedTuple):
         asked: strings to look up, the name first.
         short: strings to look up if nothing is found for the long form of a pair: its short forms.
         distinctive: whether all of these are rarely ambiguous.
-        shorter: strings to look up if nothing else is found: other names (see `_instead`), names without first words.
-        readings: how the name may name several things, the likeliest first; of each a question for each part.
-        needs: names with types, of all of which the pack must have a concept; else another question is asked.
+        shorter: strings to look up if nothing else is found: other names (see `_instead`), names
+            without first words.
+        readings: how the name may name several things, the likeliest first; of each a question for
+            each part.
+        needs: names with types, of all of which the pack must have a concept; else another question
+            is asked.
     """
 
     name: str
@@ -161,7 +222,8 @@ class Unit(NamedTuple):
         surface: of the thing.
         question: what is looked up.
         places: of each mention, the place of the text around which species are looked for.
-        induced: questions of `_induced_queries`, the best first; the first whose needs are met is asked instead.
+        induced: questions of `_induced_queries`, the best first; the first whose needs are met is
+            asked instead.
     """
 
     document: int
@@ -179,16 +241,20 @@ class Unit(NamedTuple):
             yield self._replace(mentions=(mention,), places=(place,))
 
 
-def make_units(documents: Sequence[Document], mentions: Sequence[Sequence[Mention]]) -> Iterator[Unit]:
-    """Yields the mentions of each document as units, with all strings that may be looked up for them.
+def make_units(
+    documents: Sequence[Document], mentions: Sequence[Sequence[Mention]]
+) -> Iterator[Unit]:
+    """Yields the mentions of each document as units, with all strings that may be looked up for
+    them.
 
-    Mentions that differ in nothing but their place share a unit: they have one type, name, question and links, and
-    either all or none of them have a score.
+    Mentions that differ in nothing but their place share a unit: they have one type, name, question
+    and links, and either all or none of them have a score.
     """
     for number, (document, own) in enumerate(zip(documents, mentions, strict=True)):
         pairs = Pairs(document)
         has_pairs, causes = len(pairs) > 0, _causes_in(document.text)
-        seen: dict[object, tuple[str, str, Query, list[int], list[int]]] = {}  # in the order of first mentions
+        # in the order of first mentions
+        seen: dict[object, tuple[str, str, Query, list[int], list[int]]] = {}
         for at, mention in enumerate(own):
             spans, kind = mention.spans, mention.type
             surface = " ".join(mention_name(document.text, spans).split())
@@ -202,12 +268,16 @@ def make_units(documents: Sequence[Document], mentions: Sequence[Sequence[Mentio
             several[3].append(at)
             several[4].append(place)
         for kind, surface, question, ats, places in seen.values():
-            induced = tuple(_induced_queries(question, causes)) if causes and kind == _INDUCIBLE else ()
+            induced = (
+                tuple(_induced_queries(question, causes)) if causes and kind == _INDUCIBLE else ()
+            )
             yield Unit(number, tuple(ats), 0, kind, surface, question, tuple(places), induced)
 
 
 def _causes_in(text: str) -> Mapping[str, Collection[str]]:
-    """Returns the keys of names behind ``X-induced`` in a text, each with all words X, those for any drug as ``""``."""
+    """Returns the keys of names behind ``X-induced`` in a text, each with all words X, those for
+    any drug as ``""``.
+    """
     found: dict[str, set[str]] = defaultdict(set)
     for one in _inducing(text):
         words = text[one.end() : one.end() + LONGEST].split()[:_WORDS_INDUCED]
@@ -218,7 +288,9 @@ def _causes_in(text: str) -> Mapping[str, Collection[str]]:
 
 
 def _inducing(text: str) -> Iterator[re.Match[str]]:
-    """Yields the matches of `_INDUCED`; each is searched from the start of its own word, not from every place."""
+    """Yields the matches of `_INDUCED`; each is searched from the start of its own word, not
+    from every place.
+    """
     end = place = 0
     while (place := text.find(_INDUCES, place)) >= 0:
         start = place - 1
@@ -231,7 +303,8 @@ def _inducing(text: str) -> Iterator[re.Match[str]]:
 
 
 def _induced_queries(question: Query, causes: Mapping[str, Collection[str]]) -> Iterator[Query]:
-    """Yields what the name of a disease may mean in a text that says what induces it, such as ``drug-induced fever``.
+    """Yields what the name of a disease may mean in a text that says what induces it, such as
+    ``drug-induced fever``.
 
     Args:
         question: of the mention.
@@ -242,16 +315,20 @@ def _induced_queries(question: Query, causes: Mapping[str, Collection[str]]) -> 
     for cause in sorted(causes.get(key(effect, 2), ())):
         chemical = ((cause, "Chemical"),) if cause else ()
         for name in (f"{general}-induced {effect}" for general in _CAUSES):
-            asked = make_query(name, _INDUCIBLE)._replace(short=question.short, distinctive=question.distinctive)
+            asked = make_query(name, _INDUCIBLE)._replace(
+                short=question.short, distinctive=question.distinctive
+            )
             yield asked._replace(needs=((name, _INDUCIBLE), *chemical))
 
 
 def mention_name(text: str, spans: Fragments) -> str:
-    """Returns the name of a mention: its fragments with a blank between them, but for one cut out of a word.
+    """Returns the name of a mention: its fragments with a blank between them, but for one cut out
+    of a word.
 
     Args:
         text: of the document.
-        spans: of the fragments, as those of ``alpha-`` and ``thalassemia`` in ``alpha- and beta-thalassemia``.
+        spans: of the fragments, as those of ``alpha-`` and ``thalassemia`` in ``alpha- and
+            beta-thalassemia``.
     """
     if len(spans) == 1:
         return text[spans[0][0] : spans[0][1]]
@@ -265,7 +342,8 @@ def mention_name(text: str, spans: Fragments) -> str:
 
 @lru_cache(maxsize=1 << 13)
 def make_query(surface: str, kind: str) -> Query:
-    """Returns the strings to look up for a mention that is not part of an abbreviation pair, or for a long form.
+    """Returns the strings to look up for a mention that is not part of an abbreviation pair, or for
+    a long form.
 
     Args:
         surface: its words.
@@ -302,7 +380,8 @@ def _of_part(asked: LookupString) -> Query:
 
 
 def visible_ways(ways: int, *, surface: str, question: Query) -> tuple[_Way, ...]:
-    """Returns ways as a mention sees them: for a short form the long form is not its own, and the short form is.
+    """Returns ways as a mention sees them: for a short form the long form is not its own, and the
+    short form is.
 
     Args:
         ways: as bits by their number in `WAYS`.
@@ -315,7 +394,9 @@ def visible_ways(ways: int, *, surface: str, question: Query) -> tuple[_Way, ...
 
 
 def _asked(surface: str, kind: str) -> tuple[LookupString, ...]:
-    return tuple(dict.fromkeys(one for one in (LookupString(surface), *_bare(surface, kind)) if one.surface))
+    return tuple(
+        dict.fromkeys(one for one in (LookupString(surface), *_bare(surface, kind)) if one.surface)
+    )
 
 
 def _bare(surface: str, kind: str) -> Iterator[LookupString]:
@@ -323,7 +404,11 @@ def _bare(surface: str, kind: str) -> Iterator[LookupString]:
     bare = tail.sub("", surface) if tail is not None else surface
     if bare != surface:
         yield LookupString(bare, "bare")
-    yield from (LookupString(one, "bare") for one in _spellings(_IN_BRACKETS.sub("", bare), kind) if one != bare)
+    yield from (
+        LookupString(one, "bare")
+        for one in _spellings(_IN_BRACKETS.sub("", bare), kind)
+        if one != bare
+    )
     if kind == _GENE:
         if prefixed := _PREFIX.fullmatch(bare):
             yield LookupString(prefixed[2], "bare", _LETTERS[prefixed[1]])
@@ -342,10 +427,12 @@ def _spellings(surface: str, kind: str) -> Iterator[str]:
 
 
 def _instead(surface: str, kind: str) -> Iterator[LookupString]:
-    """Yields other names for one that is not known: of adjectives, courses of diseases, salts, and divided words.
+    """Yields other names for one that is not known: of adjectives, courses of diseases, salts, and
+    divided words.
 
-    Such as ``nephrotoxicity`` for ``nephrotoxic``, ``heart failure`` for ``chronic heart failure``, ``liver cirrhosis``
-    for ``cirrhosis of the liver``, and ``cyclooxygenase-2`` for ``cyclo-oxygenase-2``.
+    Such as ``nephrotoxicity`` for ``nephrotoxic``, ``heart failure`` for ``chronic heart failure``,
+    ``liver cirrhosis`` for ``cirrhosis of the liver``, and ``cyclooxygenase-2`` for
+    ``cyclo-oxygenase-2``.
     """
     found: list[str] = []
     if kind == "Disease":
@@ -361,13 +448,17 @@ def _instead(surface: str, kind: str) -> Iterator[LookupString]:
 
 
 def _unmodified(surface: str) -> Iterator[str]:
-    """Yields the name of a gene without what was done to it: ``STAT3`` for ``pSTAT3``, ``ICAM-1`` for ``sICAM-1``."""
+    """Yields the name of a gene without what was done to it: ``STAT3`` for ``pSTAT3``,
+    ``ICAM-1`` for ``sICAM-1``.
+    """
     if modified := _MODIFIED.match(surface):
         yield surface[modified.end() :]
 
 
 def _shorter(*several: LookupString) -> tuple[LookupString, ...]:
-    """Returns names without one to three of their first words, as ``glioblastoma`` for ``primary glioblastoma``."""
+    """Returns names without one to three of their first words, as ``glioblastoma`` for ``primary
+    glioblastoma``.
+    """
     split = [(one.surface.split(" "), one.taxon) for one in several]
     return tuple(
         LookupString(" ".join(words[first:]), "shorter", taxon)

@@ -1,4 +1,6 @@
-"""Candidates of units: concepts that each may mean, as arrays; and decisions on them, as a linker gives them."""
+"""Candidates of units: concepts that each may mean, as arrays; and decisions on them, as a
+linker gives them.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,11 @@ EXACT, FOLDED, CANONICAL, REORDERED, NEAR, REMEMBERED, DENSE = range(7)
 MOST: Final = 64  # candidates of a unit
 SUPPLEMENTARY: Final = "MESH:C"  # of the identifiers of supplementary records
 FAMILY: Final = "family"  # tier of a link of a gene to a family or complex of genes
-BROADER: Final = "broader"  # tier of a candidate that has a label of another vocabulary as a loose name
+# tier of a candidate that has a label of another vocabulary as a loose name
+BROADER: Final = "broader"
 PRECEDED, ELSEWHERE = -1, -2  # of `Candidates.precedence`
-FAMILY_TYPES: Final[Mapping[str, str]] = MappingProxyType({"Gene": "GeneFamily"})  # of the families of a type
+# of the families of a type
+FAMILY_TYPES: Final[Mapping[str, str]] = MappingProxyType({"Gene": "GeneFamily"})
 
 
 class FoundConcepts(msgspec.Struct, frozen=True):
@@ -35,8 +39,10 @@ class FoundConcepts(msgspec.Struct, frozen=True):
         tiers: numbers in `TIERS`.
         similarity: of the keys, or of the vectors of a name that was found by them.
         ways: numbers in `WAYS`.
-        distance: `ITSELF` for a name of its own, else that of a concept that it is equivalent to, see `Reached`.
-        hinted: 1 if words of the mention name the species of the concept, -1 if they name another, else 0.
+        distance: `ITSELF` for a name of its own, else that of a concept that it is equivalent to,
+            see `Reached`.
+        hinted: 1 if words of the mention name the species of the concept, -1 if they name another,
+            else 0.
     """
 
     owners: Ints
@@ -52,21 +58,23 @@ class FoundConcepts(msgspec.Struct, frozen=True):
 class Candidates(FoundConcepts, frozen=True, kw_only=True):
     """Candidates of units; each concept occurs once for a unit, by the best of its names.
 
-    ``owners`` ascend, and within a unit ``concepts``, which lead their sets. ``ways`` are those of all names that lead
-    to a concept, as bits by their number in `WAYS`.
+    ``owners`` ascend, and within a unit ``concepts``, which lead their sets. ``ways`` are those of
+    all names that lead to a concept, as bits by their number in `WAYS`.
 
     Attributes:
         units: in the order of documents, first mentions and parts.
         names: how many terms lead to it.
         priors: of the term; 0.5 for a remembered name.
         labels: whether the term is a preferred name.
-        distinctive: whether it was found by a short form alone that is hardly short for anything else.
-        agrees: the share of the words of the long form that its names have, if it was found by the short form alone.
+        distinctive: whether it was found by a short form alone that is hardly short for anything
+            else.
+        agrees: the share of the words of the long form that its names have, if it was found by the
+            short form alone.
         remembered: how many documents annotated the surface with it.
         remembered_all: how many annotated it with any concept.
-        precedence: 1 of the only candidate whose label is the mention as written, `PRECEDED` of one of another
-            vocabulary that has it as a loose name, `ELSEWHERE` if that label is of no vocabulary that may be answered,
-            else 0; see `label_precedence`.
+        precedence: 1 of the only candidate whose label is the mention as written, `PRECEDED` of one
+            of another vocabulary that has it as a loose name, `ELSEWHERE` if that label is of no
+            vocabulary that may be answered, else 0; see `label_precedence`.
     """
 
     units: list[Unit]
@@ -90,7 +98,15 @@ def limit_candidates(found: Candidates, allowed: Bools) -> Candidates:
     counts = np.bincount(found.owners[allowed], minlength=len(found.units))
     if allowed.all() and (not len(counts) or counts.max() <= MOST):
         return found
-    keys = (found.concepts, -found.priors, found.distance, -found.dense, found.tiers, -found.remembered, found.owners)
+    keys = (
+        found.concepts,
+        -found.priors,
+        found.distance,
+        -found.dense,
+        found.tiers,
+        -found.remembered,
+        found.owners,
+    )
     order = np.lexsort(keys)
     order = order[allowed[order]]
     starts = np.cumsum(counts) - counts
@@ -99,7 +115,9 @@ def limit_candidates(found: Candidates, allowed: Bools) -> Candidates:
 
 
 def _columns(found: Candidates, rows: Ints) -> dict[str, Any]:
-    return {name: getattr(found, name)[rows] for name in Candidates.__struct_fields__ if name != "units"}
+    return {
+        name: getattr(found, name)[rows] for name in Candidates.__struct_fields__ if name != "units"
+    }
 
 
 def separate_mentions(found: Candidates, chosen: Bools) -> Candidates:
@@ -109,20 +127,30 @@ def separate_mentions(found: Candidates, chosen: Bools) -> Candidates:
         found: candidates of units.
         chosen: whether the mentions of each unit are separated.
     """
-    several = {number for number in np.flatnonzero(chosen).tolist() if len(found.units[number].mentions) > 1}
+    several = {
+        number
+        for number in np.flatnonzero(chosen).tolist()
+        if len(found.units[number].mentions) > 1
+    }
     if not several:
         return found
-    split = ((number, unit.each() if number in several else (unit,)) for number, unit in enumerate(found.units))
+    split = (
+        (number, unit.each() if number in several else (unit,))
+        for number, unit in enumerate(found.units)
+    )
     made = [(one, number) for number, units in split for one in units]
     made.sort(key=lambda pair: (pair[0].document, pair[0].mentions[0], pair[0].part))
     sources = np.array([number for _, number in made], dtype=np.int64)
     bounds = np.searchsorted(found.owners, np.arange(len(found.units) + 1))
     owners, rows = expand_ranges(bounds[sources], bounds[sources + 1])
-    return Candidates(**_columns(found, rows) | {"units": [one for one, _ in made], "owners": owners})
+    return Candidates(
+        **_columns(found, rows) | {"units": [one for one, _ in made], "owners": owners}
+    )
 
 
 def shared_priors(first: Ints, members: Ints, ways: Ints, priors: Floats) -> Floats:
-    """Returns the priors of candidates: concepts of a set share the prior of a name that several of them have.
+    """Returns the priors of candidates: concepts of a set share the prior of a name that several of
+    them have.
 
     Args:
         first: of the rows of each candidate, the best.
@@ -142,11 +170,13 @@ def shared_priors(first: Ints, members: Ints, ways: Ints, priors: Floats) -> Flo
 def label_precedence(
     owners: Ints, written: Bools, priors: Floats, vocabularies: Ints, types: Ints, *, units: int
 ) -> Ints:
-    """Returns `Candidates.precedence`: a label, as written, precedes a loose name of another vocabulary.
+    """Returns `Candidates.precedence`: a label, as written, precedes a loose name of another
+    vocabulary.
 
     It precedes none where another concept is far more probable, which a curated rule prefers then.
 
-    ``Obstructive hydrocephalus`` is a label of DOID, and a loose name of the coarser `Hydrocephalus` of MeSH.
+    ``Obstructive hydrocephalus`` is a label of DOID, and a loose name of the coarser
+    `Hydrocephalus` of MeSH.
 
     Args:
         owners: number of the unit of each candidate.
@@ -163,16 +193,18 @@ def label_precedence(
     place = np.full(units, -1)
     place[owners[precedes]] = np.flatnonzero(precedes)
     first = place[owners]
-    loose = (first >= 0) & ~precedes & (vocabularies != vocabularies[first]) & (types == types[first])
+    loose = (
+        (first >= 0) & ~precedes & (vocabularies != vocabularies[first]) & (types == types[first])
+    )
     return np.where(loose, PRECEDED, precedes.astype(np.int64))
 
 
 def allowed_by_precedence(places: Ints, found: Candidates, allowed: Bools) -> Bools:
     """Returns whether each candidate may stay, given those of vocabularies that precede its own.
 
-    Where an equal name leads to a concept of a vocabulary, concepts of later vocabularies are no candidates, but for
-    one whose label is the mention as written: `renal calculi` is the concept of MeSH that has this name, and not
-    another one of DOID beside it.
+    Where an equal name leads to a concept of a vocabulary, concepts of later vocabularies are no
+    candidates, but for one whose label is the mention as written: `renal calculi` is the concept of
+    MeSH that has this name, and not another one of DOID beside it.
 
     Args:
         places: of the vocabulary of each concept of the pack.
@@ -229,9 +261,11 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
         type: of the mention.
         pack: name of the pack of the candidates.
         candidates: the best first.
-        nil: probability that no concept of the pack fits; ``None`` without a fitted ranker, and without candidates.
+        nil: probability that no concept of the pack fits; ``None`` without a fitted ranker, and
+            without candidates.
         answer: whether the first candidate is the answer; else it is NIL, or ambiguous.
-        ambiguous: how many of the first candidates are the answer because they cannot be told apart; else 0.
+        ambiguous: how many of the first candidates are the answer because they cannot be told
+            apart; else 0.
     """
 
     mention: int
@@ -266,12 +300,24 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 def link_to(curie: str, label: str, tier: str, score: float | None, same: tuple[str, ...]) -> Link:
     """Returns a link to a concept."""
     prefix, _, local = curie.partition(":")
-    return Link(id=local, ontology=prefix, name=label, score=_rounded(score), tier=tier, curie=curie, same=same)
+    return Link(
+        id=local,
+        ontology=prefix,
+        name=label,
+        score=_rounded(score),
+        tier=tier,
+        curie=curie,
+        same=same,
+    )
 
 
 def nil_link(score: float | None, ontology: str = "", *, absent: bool = False) -> Link:
-    """Returns a NIL link: no concept fits, of one vocabulary or of any; ``absent``: there was no candidate."""
-    return Link(id="", ontology=ontology, nil=True, score=_rounded(score), tier=ABSENT if absent else "")
+    """Returns a NIL link: no concept fits, of one vocabulary or of any; ``absent``: there was no
+    candidate.
+    """
+    return Link(
+        id="", ontology=ontology, nil=True, score=_rounded(score), tier=ABSENT if absent else ""
+    )
 
 
 def _rounded(score: float | None) -> float | None:

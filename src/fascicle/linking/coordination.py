@@ -1,4 +1,6 @@
-"""Coordinated names as mentions of their own: of ``skin, lung and breast cancer`` three, two of them discontinuous."""
+"""Coordinated names as mentions of their own: of ``skin, lung and breast cancer`` three, two of
+them discontinuous.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from fascicle.settings.steps import KnownNames
 
 _Reading = tuple[Fragments, ...]
 _BEFORE: Final = 80  # characters before a mention in which it may begin
-_BEHIND: Final = 4 * LONGEST  # characters behind a mention that are read, many more than it may reach
+# characters behind a mention that are read, many more than it may reach
+_BEHIND: Final = 4 * LONGEST
 _WORD: Final = r"[^\W\d_][\w'’-]*(?<![^suio'’\s]s)"  # no plural: "ES cells and embryoid bodies"
 _LAST: Final = r"(?:(?:\s*,\s+|\s+)(?:and/or|and|or)\s+|/)"
 _LEFT: Final = re.compile(rf"(?<![\w-])(?:{_WORD},\s+)*{_WORD}{_LAST}\Z")
@@ -28,17 +31,22 @@ _ANOTHER: Final = (
     r"(?<=[A-Z])\s(?:reactive|peptides?|dimers?|coli|cells?|lymphocytes?)\b"
     r"|(?<=\d)\s(?:patients?|cases?|controls?|mice|rats|hours?|days?|weeks?|months?|years?|m[gl]|kg)\b"
 )
-_RIGHT: Final = re.compile(rf"(?:(?:\s*,\s*|/)-?{_NUMBER})*{_LAST}-?{_NUMBER}(?![\w-]|\.\d|\s?[%:×]|{_ANOTHER})")
+_RIGHT: Final = re.compile(
+    rf"(?:(?:\s*,\s*|/)-?{_NUMBER})*{_LAST}-?{_NUMBER}(?![\w-]|\.\d|\s?[%:×]|{_ANOTHER})"
+)
 _FIRST: Final = re.compile(rf"(.*[^\W\d_](?=\d)|.*[^\W_][-\s]){_NUMBER}")  # BRCA1, ZO-1, vitamin A
 _OTHER: Final = re.compile(rf"-?{_NUMBER}")
 _TAIL: Final = re.compile(rf"{_NUMBER}\s+")
-_BETWEEN: Final = re.compile(r"\s*,\s+(?:(?:and|or)\s+)?|\s+(?:and/or|and|or|as well as)\s+|\s*/\s*")
+_BETWEEN: Final = re.compile(
+    r"\s*,\s+(?:(?:and|or)\s+)?|\s+(?:and/or|and|or|as well as)\s+|\s*/\s*"
+)
 _CONJUNCTION: Final = re.compile(r"\b(?:and|or)\b")
 _WORDS: Final = re.compile(r"\S+")
 
 
 def range_readings(text: str, start: int, end: int) -> Iterator[_Reading]:
-    """Yields the ways to read a range as several names, each a tuple of fragments, the likeliest first.
+    """Yields the ways to read a range as several names, each a tuple of fragments, the likeliest
+    first.
 
     Args:
         text: of the document.
@@ -68,7 +76,10 @@ def _counted(text: str, parts: Sequence[Span]) -> Iterator[_Reading]:
     first = _FIRST.fullmatch(text, start, end)
     if first and all(_OTHER.fullmatch(text, *part) for part in others):
         hyphen, blank = (start + len(first[1].rstrip(signs)) for signs in ("- ", " "))
-        yield ((start, end),), *(((start, hyphen if text[part[0]] == "-" else blank), part) for part in others)
+        yield (
+            ((start, end),),
+            *(((start, hyphen if text[part[0]] == "-" else blank), part) for part in others),
+        )
 
 
 def _with_both(text: str, parts: Sequence[Span]) -> Iterator[_Reading]:
@@ -77,7 +88,11 @@ def _with_both(text: str, parts: Sequence[Span]) -> Iterator[_Reading]:
     first, tail = _FIRST.fullmatch(text, start, end), _TAIL.match(text, begin, last)
     if first and tail and all(_OTHER.fullmatch(text, *part) for part in middle):
         head, shared = (start, start + len(first[1].rstrip())), (tail.end(), last)
-        yield ((start, end), shared), *((head, part, shared) for part in middle), (head, (begin, last))
+        yield (
+            ((start, end), shared),
+            *((head, part, shared) for part in middle),
+            (head, (begin, last)),
+        )
 
 
 def _with_shared_word(text: str, parts: Sequence[Span]) -> Iterator[_Reading]:
@@ -91,7 +106,9 @@ def _with_shared_word(text: str, parts: Sequence[Span]) -> Iterator[_Reading]:
 def _with_shared_end(text: str, parts: Sequence[Span]) -> Iterator[_Reading]:
     """``breast and ovarian cancer``."""
     *others, (start, end) = parts
-    for word in [] if re.match(r"\d+\s", text[start:end]) else list(_WORDS.finditer(text, start, end))[1:]:
+    for word in (
+        [] if re.match(r"\d+\s", text[start:end]) else list(_WORDS.finditer(text, start, end))[1:]
+    ):
         yield *((part, (word.start(), end)) for part in others), ((start, end),)
 
 
@@ -115,11 +132,13 @@ class _Question(NamedTuple):
 
 
 class Coordination:
-    """Step that replaces mentions of coordinated names by one for each name, with the same source, type and score.
+    """Step that replaces mentions of coordinated names by one for each name, with the same source,
+    type and score.
 
-    A mention may be all of ``skin, lung and breast cancer`` or its end alone, ``breast cancer``; and all or the start
-    of ``interleukin-1 and -2``. It is read as several names if the packs of a linker have them, and do not have all of
-    it as one name (``head and neck cancer``). The new mentions have no links; a step behind it gives each its own.
+    A mention may be all of ``skin, lung and breast cancer`` or its end alone, ``breast cancer``;
+    and all or the start of ``interleukin-1 and -2``. It is read as several names if the packs of a
+    linker have them, and do not have all of it as one name (``head and neck cancer``). The new
+    mentions have no links; a step behind it gives each its own.
     """
 
     needs: frozenset[str] = frozenset({"mentions"})
@@ -169,10 +188,14 @@ class Coordination:
             spans[mention.type].append((mention.start, mention.end))
         taken = {kind: PlacedSpans(several) for kind, several in spans.items()}
         for mention in own:
-            if len(mention.spans) == 1 and (ways := tuple(_ways(document.text, mention, taken[mention.type]))):
+            if len(mention.spans) == 1 and (
+                ways := tuple(_ways(document.text, mention, taken[mention.type]))
+            ):
                 yield _Question(mention, ways)
 
-    def _patch(self, document: Document, asked: Sequence[_Question], known: set[tuple[str, str]]) -> Patch:
+    def _patch(
+        self, document: Document, asked: Sequence[_Question], known: set[tuple[str, str]]
+    ) -> Patch:
         added: dict[tuple[str, str, Fragments], Mention] = {}
         dropped = []
         there = {one.key for one in document.mentions}
@@ -192,10 +215,14 @@ class Coordination:
             return (mention_name(text, name), mention.type) in known
 
         def is_torn(name: Fragments) -> bool:
-            return not is_known(name) and any(is_known((part,)) for part in parts.intersection(name))
+            return not is_known(name) and any(
+                is_known((part,)) for part in parts.intersection(name)
+            )
 
         parts = set(_parts(text, mention.start, mention.end))
-        inside = [one for one in ways if (one[0][0][0], one[-1][-1][1]) == (mention.start, mention.end)]
+        inside = [
+            one for one in ways if (one[0][0][0], one[-1][-1][1]) == (mention.start, mention.end)
+        ]
         for reading in (one for one in ways if one not in inside):
             if (any if text[reading[-1][-1][0]] == "-" else all)(
                 name == mention.spans or is_known(name) for name in reading
@@ -204,10 +231,16 @@ class Coordination:
         if is_known(mention.spans):
             return None
         whole = next((one for one in inside if all(map(is_known, one))), None)
-        if whole or self.known == "all" or not _CONJUNCTION.search(text, mention.start, mention.end):
+        if (
+            whole
+            or self.known == "all"
+            or not _CONJUNCTION.search(text, mention.start, mention.end)
+        ):
             return whole
         # One name is enough, where a word coordinates them, and tears no other name.
-        return next((one for one in inside if any(map(is_known, one)) and not any(map(is_torn, one))), None)
+        return next(
+            (one for one in inside if any(map(is_known, one)) and not any(map(is_torn, one))), None
+        )
 
 
 def _ways(text: str, mention: Mention, taken: PlacedSpans) -> Iterator[_Reading]:

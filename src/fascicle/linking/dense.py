@@ -1,7 +1,7 @@
 """Dense retrieval of names: vectors in the folder of a linker, which find names in other words.
 
-Every active name of some types has a vector, in float16; names of one type are contiguous. A query is compared with
-all of them.
+Every active name of some types has a vector, in float16; names of one type are contiguous. A query
+is compared with all of them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class DenseSettings(Settings, frozen=True, kw_only=True):
         types: whose names get vectors; all of the packs by default.
         most: names that a question finds.
         least: similarity (the cosine) of a name that is found.
-        below: mentions are searched if their best name, by keys and trigrams, is less similar; 0: if they have none.
+        below: mentions are searched if their best name, by keys and trigrams, is less similar; 0:
+            if they have none.
         gigabytes: greatest size of the vectors of all packs in GB.
     """
 
@@ -156,16 +157,29 @@ def check_size(names: int, width: int, folder: Path, *, gigabytes: float) -> int
     size = names * width * 2
     said = f"the vectors of {names:,} names with {width:,} numbers take {size / 1e9:,.3f} GB"
     if width > WIDEST:
-        raise UsageError(f"an encoder may have at most {WIDEST} numbers in a vector, and this has {width}")
+        raise UsageError(
+            f"an encoder may have at most {WIDEST} numbers in a vector, and this has {width}"
+        )
     if size > gigabytes * 1e9:
-        raise UsageError(f"{said}, and at most {gigabytes:g} GB are allowed; name fewer types, or allow more gigabytes")
+        raise UsageError(
+            f"{said}, and at most {gigabytes:g} GB are allowed; name fewer types, or allow more "
+            "gigabytes"
+        )
     if size > (free := shutil.disk_usage(folder).free):
-        raise UsageError(f"{said}, and {folder} has {free / 1e9:,.3f} GB left; name fewer types, or make room")
+        raise UsageError(
+            f"{said}, and {folder} has {free / 1e9:,.3f} GB left; name fewer types, or make room"
+        )
     return size
 
 
 def write_dense(
-    folder: Path, pack: Pack, plan: _PlannedNames, encoder: ExportedEncoder, *, settings: DenseSettings, told: _OnStep
+    folder: Path,
+    pack: Pack,
+    plan: _PlannedNames,
+    encoder: ExportedEncoder,
+    *,
+    settings: DenseSettings,
+    told: _OnStep,
 ) -> DenseManifest:
     """Embeds names, and writes their vectors and the encoder into a folder.
 
@@ -196,8 +210,12 @@ def write_dense(
     return write_description(folder / MANIFEST, made)
 
 
-def _write_vectors(place: Path, pack: Pack, surfaces: Ints, encoder: NameEncoder, told: _OnStep) -> int:
-    """Writes the vectors of names, which are read in the order of their sizes; returns the width."""
+def _write_vectors(
+    place: Path, pack: Pack, surfaces: Ints, encoder: NameEncoder, told: _OnStep
+) -> int:
+    """Writes the vectors of names, which are read in the order of their sizes; returns the
+    width.
+    """
     width = encoder.width
     place.write_bytes(b"")
     if not len(surfaces):
@@ -225,7 +243,9 @@ class DenseIndex:
     """
 
     def __init__(self, folder: Path, manifest: DenseManifest) -> None:
-        """Maps the files, which must be those of the manifest; the encoder is opened at the first query."""
+        """Maps the files, which must be those of the manifest; the encoder is opened at the
+        first query.
+        """
         self.folder, self.manifest = folder, manifest
         self._vectors: Array = map_array(folder / VECTORS).reshape(-1, manifest.width)
         self._terms = Lists(map_array(folder / _STARTS), map_array(folder / _TERMS))
@@ -251,10 +271,14 @@ class DenseIndex:
             size = place.stat().st_size if place.is_file() else -1
             if facts is None or facts.size != size or sizes.get(name, size) != size:
                 raise _changed(place)
-        if changed := first_changed(folder, {name: manifest.files[name] for name in (*sizes, _TERMS)}):
+        if changed := first_changed(
+            folder, {name: manifest.files[name] for name in (*sizes, _TERMS)}
+        ):
             raise _changed(folder / changed)
         found = cls(folder, manifest)
-        if not found._terms.fits(names) or int(found._terms.values.max(initial=0)) >= max(len(pack.active), 1):
+        if not found._terms.fits(names) or int(found._terms.values.max(initial=0)) >= max(
+            len(pack.active), 1
+        ):
             raise _changed(folder / _TERMS)
         return found
 
@@ -280,7 +304,9 @@ class DenseIndex:
     def _encoder(self) -> NameEncoder:
         for name in (GRAPH, TOKENIZER):  # another encoder has other vectors
             self._check(name)
-        return NameEncoder.open(self.folder / GRAPH, self.folder / TOKENIZER, pad=self.manifest.pad, threads=1)
+        return NameEncoder.open(
+            self.folder / GRAPH, self.folder / TOKENIZER, pad=self.manifest.pad, threads=1
+        )
 
     def near(self, names: Sequence[str], kind: str) -> list[tuple[tuple[int, float], ...]]:
         """Returns the terms of the names of a type whose vectors are similar to the given ones.
@@ -302,14 +328,18 @@ class DenseIndex:
         if low == high or not asked:
             return found
         vectors = self._encoder.alone([names[at] for at in asked])
-        rows = largest(self._vectors[low:high], vectors, most=self.manifest.most, least=self.manifest.least)
+        rows = largest(
+            self._vectors[low:high], vectors, most=self.manifest.most, least=self.manifest.least
+        )
         for at, one in zip(asked, rows, strict=True):
             found[at] = self._terms_of(low, one)
         return found
 
     def _terms_of(self, low: int, found: Largest) -> tuple[tuple[int, float], ...]:
         places, terms = self._terms.take(low + found.rows)
-        return tuple(zip(terms.tolist(), np.minimum(found.values[places], 1.0).tolist(), strict=True))
+        return tuple(
+            zip(terms.tolist(), np.minimum(found.values[places], 1.0).tolist(), strict=True)
+        )
 
 
 def copy_dense(source: DenseIndex, folder: Path) -> None:
@@ -319,5 +349,8 @@ def copy_dense(source: DenseIndex, folder: Path) -> None:
 
 
 def _changed(place: Path) -> PackError:
-    said = "is missing or is not the one that the vectors of names were made with; copy the linker again, or"
+    said = (
+        "is missing or is not the one that the vectors of names were made with; copy the "
+        "linker again, or"
+    )
     return pack_error(place, f"{place} {said} {_AGAIN}")

@@ -22,7 +22,8 @@ _Vectors = NDArray[np.float32]
 WIDEST: Final = 4096  # numbers of a vector
 _BLOCK: Final = 4096  # rows that are made float32 together
 _TOGETHER: Final = 64  # queries that share a pass over the array
-# Twice the largest error of a product in float32 of two vectors of length 1: 2 * WIDEST * 2**-24 = 4.9e-4.
+# Twice the largest error of a product in float32 of two vectors of length 1: 2 * WIDEST * 2**-24 =
+# 4.9e-4.
 _MARGIN: Final = 1e-3
 
 
@@ -30,7 +31,9 @@ class NameEncoder:
     """Encodes names as vectors; for one thread."""
 
     def __init__(self, tokenizer: PieceTokenizer, session: OnnxSession) -> None:
-        """Sets the parts; the graph computes ``vectors`` from ``input_ids`` and ``attention_mask``."""
+        """Sets the parts; the graph computes ``vectors`` from ``input_ids`` and
+        ``attention_mask``.
+        """
         self._tokenizer, self._session = tokenizer, session
 
     @classmethod
@@ -41,12 +44,15 @@ class NameEncoder:
             graph: ONNX.
             tokenizer: its ``tokenizer.json``.
             pad: id of the padding token.
-            threads: number of threads of one run; by default, the number of cores that this process may use.
+            threads: number of threads of one run; by default, the number of cores that this process
+                may use.
 
         Raises:
             ModelError: a file is missing or damaged.
         """
-        return cls(PieceTokenizer.from_file(tokenizer, pad=pad), OnnxSession.open(graph, threads=threads))
+        return cls(
+            PieceTokenizer.from_file(tokenizer, pad=pad), OnnxSession.open(graph, threads=threads)
+        )
 
     @cached_property
     def width(self) -> int:
@@ -71,7 +77,9 @@ class NameEncoder:
             mask[row, : len(own)] = 1
         found: _Vectors = self._session.run({"input_ids": ids, "attention_mask": mask})[_OUTPUT]
         if not np.isfinite(found).all():
-            raise ModelError(f"{self._session.path} gives values that are not numbers; choose another encoder")
+            raise ModelError(
+                f"{self._session.path} gives values that are not numbers; choose another encoder"
+            )
         return found
 
     def alone(self, names: Sequence[str]) -> _Vectors:
@@ -98,11 +106,13 @@ class Largest(NamedTuple):
 def largest(vectors: Array, asked: Array, *, most: int, least: float) -> list[Largest]:
     """Returns the rows with the largest products, in float64.
 
-    Blocks of rows are multiplied in float32 with all queries at once; rows that may be among the largest are
-    multiplied again in float64, each pair by itself, so that no result depends on the other queries.
+    Blocks of rows are multiplied in float32 with all queries at once; rows that may be among the
+    largest are multiplied again in float64, each pair by itself, so that no result depends on the
+    other queries.
 
     Args:
-        vectors: of a length of about 1, float16, ``[rows, width]``; one block at a time is in memory.
+        vectors: of a length of about 1, float16, ``[rows, width]``; one block at a time is in
+            memory.
         asked: queries of a length of about 1, float32, ``[asked, width]``.
         most: rows of each question.
         least: product of a row that is found.

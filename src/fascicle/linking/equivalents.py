@@ -1,4 +1,6 @@
-"""Concepts of a pack that are equal in several vocabularies, and the choice of the identifier that a link gives."""
+"""Concepts of a pack that are equal in several vocabularies, and the choice of the identifier
+that a link gives.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,11 @@ EXACT: Final = "equal.exact.u1"
 FILES: Final = (_STARTS, _ROWS, EXACT)
 ITSELF, EXACTLY, REFERRED, TWICE, ABOVE, NAMESAKE = range(6)
 _LABEL: Final = NAME_KINDS.index("label")
-_EXACT: Final = frozenset({"skos:exactMatch", "owl:equivalentClass", "semapv:crossSpeciesExactMatch"})
-_OTHER: Final = frozenset({"oboInOwl:hasDbXref"})  # says that they belong together, and mostly that they are the same
+_EXACT: Final = frozenset(
+    {"skos:exactMatch", "owl:equivalentClass", "semapv:crossSpeciesExactMatch"}
+)
+# says that they belong together, and mostly that they are the same
+_OTHER: Final = frozenset({"oboInOwl:hasDbXref"})
 
 
 class Equivalent(NamedTuple):
@@ -33,8 +38,9 @@ class Equivalent(NamedTuple):
     Attributes:
         places: number of the concept that was given, ``[n]``.
         rows: of the concepts, ``[n]``; each concept is equivalent to itself too.
-        distance: `ITSELF`, `EXACTLY` by an exact match, `REFERRED` by another reference, `TWICE` by two references,
-            `ABOVE` by a parent or a reference of one, `NAMESAKE` by the same label in another species, ``[n]``.
+        distance: `ITSELF`, `EXACTLY` by an exact match, `REFERRED` by another reference, `TWICE` by
+            two references, `ABOVE` by a parent or a reference of one, `NAMESAKE` by the same label
+            in another species, ``[n]``.
     """
 
     places: Ints
@@ -55,7 +61,8 @@ def write_equivalents(folder: Path, pack: Pack) -> None:
         for a, b in ((one, other), (other, one))
     ]
     table = np.array(sorted(set(edges)), dtype=np.int64).reshape(-1, 3)
-    last = np.ones(len(table), dtype=np.bool_)  # of two references between the same, the exact one is the last
+    # of two references between the same, the exact one is the last
+    last = np.ones(len(table), dtype=np.bool_)
     last[:-1] = (table[1:, :2] != table[:-1, :2]).any(axis=1)
     table = table[last]
     counts = np.bincount(table[:, 0], minlength=len(pack))
@@ -87,7 +94,11 @@ class Equivalents:
     def fits(self, concepts: int) -> bool:
         """True if the files may be those of a pack with so many concepts."""
         rows = self._rows.values
-        return self._rows.fits(concepts) and len(self._exact) == len(rows) and int(rows.max(initial=0)) < concepts
+        return (
+            self._rows.fits(concepts)
+            and len(self._exact) == len(rows)
+            and int(rows.max(initial=0)) < concepts
+        )
 
     def of(self, rows: Ints) -> Equivalent:
         """Returns the equivalents of some concepts that are one reference away."""
@@ -97,12 +108,15 @@ class Equivalents:
         found = Equivalent(
             np.concatenate([itself, places]),
             np.concatenate([rows, others]),
-            np.concatenate([np.full(len(rows), ITSELF), np.where(self._exact[edges] != 0, EXACTLY, REFERRED)]),
+            np.concatenate(
+                [np.full(len(rows), ITSELF), np.where(self._exact[edges] != 0, EXACTLY, REFERRED)]
+            ),
         )
         return sort_equivalents(found)
 
     def within(self, rows: Ints, wanted: Bools) -> Equivalent:
-        """Returns equivalents in some vocabularies: one reference away, else two, else those of a parent.
+        """Returns equivalents in some vocabularies: one reference away, else two, else those of a
+        parent.
 
         Args:
             rows: of concepts.
@@ -159,7 +173,9 @@ class Namesakes:
         self._types = np.flatnonzero(np.bincount(pack.type_rows[pack.taxon_rows > 0]))
 
     def of(self, rows: Ints) -> Equivalent:
-        """Returns the namesakes of concepts, without themselves; of concepts of a type without species none."""
+        """Returns the namesakes of concepts, without themselves; of concepts of a type without
+        species none.
+        """
         asked = np.flatnonzero(np.isin(self._pack.type_rows[rows], self._types))
         if not len(asked):
             return NOTHING
@@ -170,7 +186,9 @@ class Namesakes:
         owners, others = self._names.of_key_rows(keys)
         labels = self._names.kind[others] == _LABEL
         places, found = places[owners[labels]], self._names.concept[others[labels]].astype(np.int64)
-        kept = (found != rows[places]) & (self._pack.type_rows[found] == self._pack.type_rows[rows[places]])
+        kept = (found != rows[places]) & (
+            self._pack.type_rows[found] == self._pack.type_rows[rows[places]]
+        )
         return _distinct(places[kept], found[kept], NAMESAKE)
 
 
@@ -186,7 +204,8 @@ class AnsweredConcepts:
 
         Args:
             pack: the pack that has the sets.
-            order: prefixes of vocabularies, the best first; a set without any of them has its leading concept.
+            order: prefixes of vocabularies, the best first; a set without any of them has its
+                leading concept.
             ontology: prefix of the only vocabulary that is answered, in place of the order.
 
         Raises:
@@ -215,7 +234,9 @@ class AnsweredConcepts:
         return zip(curies, self._labels(rows, leads, terms), self._same(leads, rows), strict=True)
 
     def _labels(self, rows: Ints, leads: Ints, terms: Ints) -> list[str]:
-        """Returns the labels of answers; one without has that of the leading concept, or of the concept of the term."""
+        """Returns the labels of answers; one without has that of the leading concept, or of the
+        concept of the term.
+        """
         labels = self._pack.label_rows
         named = np.where(labels[rows] == layout.NONE, leads, rows)
         lacks = np.flatnonzero((labels[named] == layout.NONE) & (terms >= 0))
@@ -223,7 +244,9 @@ class AnsweredConcepts:
         return self._pack.labels_at(named)
 
     def _same(self, leads: Ints, rows: Ints) -> list[tuple[str, ...]]:
-        """Returns the CURIEs of the other concepts of sets than the answers, the leading one first."""
+        """Returns the CURIEs of the other concepts of sets than the answers, the leading one
+        first.
+        """
         places, led = self._pack.leads.led(leads)
         found: list[tuple[str, ...]] = [()] * len(leads)
         if not len(places):
@@ -245,11 +268,14 @@ def check_ontology(pack: Pack, ontology: str) -> None:
     """
     if ontology and ontology not in (names := pack.prefixes):
         raise UsageError(
-            f"the pack {pack.folder} has no concept of {ontology!r}{near_hint(ontology, names)}; give one of its "
+            f"the pack {pack.folder} has no concept of {ontology!r}{near_hint(ontology, names)}; "
+            "give one of its "
             f"vocabularies: {', '.join(names)}"
         )
     if ontology and layout.LEAD not in pack.manifest.files:
         raise UsageError(
-            f"the pack {pack.folder} does not say which of its concepts are the same, so links cannot be taken to "
-            f"{ontology}; leave out the argument ontology, or build the pack again with fascicle index build"
+            f"the pack {pack.folder} does not say which of its concepts are the same, so links "
+            "cannot be taken to "
+            f"{ontology}; leave out the argument ontology, or build the pack again with fascicle "
+            "index build"
         )

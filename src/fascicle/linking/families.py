@@ -1,4 +1,6 @@
-"""Families and complexes of genes: which concepts are one, and which genes may be meant by the name of one."""
+"""Families and complexes of genes: which concepts are one, and which genes may be meant by the
+name of one.
+"""
 
 from __future__ import annotations
 
@@ -36,16 +38,21 @@ class Families:
         return families
 
     def strangers(self, found: Candidates) -> Ints:
-        """Returns the genes that have the label of a family as an alias that hardly ever means them.
+        """Returns the genes that have the label of a family as an alias that hardly ever means
+        them.
 
-        The name of the family is at least twice as probable, or that of the gene is of another species, and the gene is
-        no member by its names; or it is six times as probable. So ``cyclin`` is not PCNA, nor ``FSH`` BRD2, but ``Akt``
-        may be AKT1.
+        The name of the family is at least twice as probable, or that of the gene is of another
+        species, and the gene is no member by its names; or it is six times as probable. So
+        ``cyclin`` is not PCNA, nor ``FSH`` BRD2, but ``Akt`` may be AKT1.
         """
         families = np.flatnonzero(found.labels & self.are(found.concepts))
         strangers = [_NONE]
-        for at, label in zip(families.tolist(), self._pack.labels_at(found.concepts[families]), strict=True):
-            own = np.arange(*np.searchsorted(found.owners, [found.owners[at], found.owners[at] + 1]))
+        for at, label in zip(
+            families.tolist(), self._pack.labels_at(found.concepts[families]), strict=True
+        ):
+            own = np.arange(
+                *np.searchsorted(found.owners, [found.owners[at], found.owners[at] + 1])
+            )
             loose = (found.priors[own] <= found.priors[at] / 2) | (found.distance[own] == NAMESAKE)
             own = own[~found.labels[own] & loose]
             member = self._are_members(found.concepts[own], label)
@@ -53,9 +60,11 @@ class Families:
         return np.concatenate(strangers)
 
     def _are_members(self, genes: Ints, family: str) -> Bools:
-        """Returns whether a longer name of each gene, a symbol if there is one, begins with that of a family.
+        """Returns whether a longer name of each gene, a symbol if there is one, begins with that of
+        a family.
 
-        Without number, or with 1 or 2, for these are what is named after the family: ``MEK`` is not MEK7.
+        Without number, or with 1 or 2, for these are what is named after the family: ``MEK`` is not
+        MEK7.
         """
         active = self._pack.active
         owners, terms = active.of_concept.take(genes)
@@ -63,5 +72,8 @@ class Families:
         longs = [bool(longer.match(name)) for name in active.surfaces.take(active.surface[terms])]
         found = np.array(longs, dtype=np.bool_)
         symbols = found & (active.kind[terms] == _LABEL)
-        members: Bools = np.bincount(owners, weights=symbols if symbols.any() else found, minlength=len(genes)) > 0
+        members: Bools = (
+            np.bincount(owners, weights=symbols if symbols.any() else found, minlength=len(genes))
+            > 0
+        )
         return members

@@ -65,7 +65,8 @@ FEATURES: Final = (
     "species: in the name",
     *_OF_SPECIES,
 )
-OF_DENSE: Final = (f"tier: {TIERS[DENSE]}", "similarity of vectors")  # of linkers with vectors alone
+# of linkers with vectors alone
+OF_DENSE: Final = (f"tier: {TIERS[DENSE]}", "similarity of vectors")
 _CERTAIN: Final = 0.3  # sum of the priors of the candidates of a certain mention
 
 
@@ -81,7 +82,8 @@ class FeatureExtractor:
         self._known = frozenset(self._taxa) - {""}
 
     def features(self, found: Candidates, documents: Sequence[Document], species: Floats) -> Floats:
-        """Returns the features of candidates, in two passes over each document: certain mentions first.
+        """Returns the features of candidates, in two passes over each document: certain mentions
+        first.
 
         Args:
             found: candidates of units.
@@ -129,39 +131,52 @@ class FeatureExtractor:
         ]
 
     def _is_rare(self, found: Candidates) -> Floats:
-        """Returns whether a short form that the text does not define has a concept that it seldom means.
+        """Returns whether a short form that the text does not define has a concept that it seldom
+        means.
 
-        Hardly ever is it meant at all, or the concept is one of the 300,000 supplementary records of MeSH: ``DA`` is
-        dopamine, and not alpha-aspartylalanine. A label is what is meant.
+        Hardly ever is it meant at all, or the concept is one of the 300,000 supplementary records
+        of MeSH: ``DA`` is dopamine, and not alpha-aspartylalanine. A label is what is meant.
         """
         undefined = np.array([_is_undefined(unit) for unit in found.units], dtype=np.bool_)
         rows = np.flatnonzero(undefined[found.owners] & ~found.labels)
         values = np.zeros(len(found.owners))
         if len(rows):
             curies = self.pack.curies.strings.take(found.concepts[rows])
-            supplementary = np.array([one.startswith(SUPPLEMENTARY) for one in curies], dtype=np.bool_)
-            meant = np.bincount(found.owners, weights=found.priors, minlength=len(found.units))[found.owners[rows]]
+            supplementary = np.array(
+                [one.startswith(SUPPLEMENTARY) for one in curies], dtype=np.bool_
+            )
+            meant = np.bincount(found.owners, weights=found.priors, minlength=len(found.units))[
+                found.owners[rows]
+            ]
             values[rows] = (meant < _RARE) | supplementary
         return values
 
     def _of_another(self, found: Candidates) -> Floats:
-        """Returns whether a name of a gene is not its symbol, but that of another candidate in its species."""
+        """Returns whether a name of a gene is not its symbol, but that of another candidate in
+        its species.
+        """
         taxa = self.pack.taxon_rows[found.concepts].astype(np.int64)
         _, inverse = np.unique(found.owners << 32 | taxa, return_inverse=True)
         has_label = np.bincount(inverse, weights=found.labels) > 0
         return ((taxa > 0) & has_label[inverse] & ~found.labels).astype(np.float64)
 
     def _case(self, found: Candidates) -> Floats:
-        """Returns whether the name has the required case; true for a name that was not found by its own words."""
+        """Returns whether the name has the required case; true for a name that was not found by
+        its own words.
+        """
         active = self.pack.active
         own = np.flatnonzero((found.tiers <= CANONICAL) & (found.terms >= 0))
         terms = found.terms[own]
         numbers: dict[int, int] = {}
         questions = [unit.question for unit in found.units]
-        asked = np.array([numbers.setdefault(id(one), len(numbers)) for one in questions], dtype=np.int64)
+        asked = np.array(
+            [numbers.setdefault(id(one), len(numbers)) for one in questions], dtype=np.int64
+        )
         surfaces, cases = active.surface[terms].astype(np.int64), active.flags[terms] & layout.CASE
         # The species of a gene have one symbol: each is compared with a name once.
-        whole = (asked[found.owners[own]] * len(active.surfaces) + surfaces) * (layout.CASE + 1) + cases
+        whole = (asked[found.owners[own]] * len(active.surfaces) + surfaces) * (
+            layout.CASE + 1
+        ) + cases
         _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
         names = active.surfaces.take(surfaces[first])
         units = found.owners[own[first]].tolist()
@@ -174,11 +189,15 @@ class FeatureExtractor:
         return values
 
     def _of_document(self, found: Candidates, likely: Bools) -> list[Floats]:
-        """Returns whether a certain mention of the document has the concept by another name, or its parent or child."""
+        """Returns whether a certain mention of the document has the concept by another name, or
+        its parent or child.
+        """
         surfaces: dict[str, int] = {}
         simple = {name: key(name, 1) for name in {unit.question.name for unit in found.units}}
         names = (simple[unit.question.name] for unit in found.units)
-        of_unit = np.array([surfaces.setdefault(name, len(surfaces)) for name in names], dtype=np.int64)
+        of_unit = np.array(
+            [surfaces.setdefault(name, len(surfaces)) for name in names], dtype=np.int64
+        )
         documents = np.array([unit.document for unit in found.units], dtype=np.int64)
         certain = _certain(found, likely)
         rows = len(self.pack)
@@ -193,32 +212,42 @@ class FeatureExtractor:
         parents = leads.of(parents)
         near = np.zeros(len(places), dtype=np.bool_)
         near[owners[np.isin(documents[found.owners[owners]] * rows + parents, known)]] = True
-        owners, parents = self.pack.parent_rows.take(known % rows)  # fewer than the children of all candidates
+        # fewer than the children of all candidates
+        owners, parents = self.pack.parent_rows.take(known % rows)
         near |= np.isin(places, known[owners] // rows * rows + leads.of(parents))
         return [(others > 0).astype(np.float64), near.astype(np.float64)]
 
     def _around(self, found: Candidates, documents: Sequence[Document]) -> Floats:
-        """Returns the share of the words of a concept that occur in the document, where there is a choice."""
+        """Returns the share of the words of a concept that occur in the document, where there is
+        a choice.
+        """
         values = np.zeros(len(found.owners))
         counts = np.bincount(found.owners, minlength=len(found.units))
         chosen = np.flatnonzero(counts[found.owners] > 1)
         if len(chosen):
             several, owners = np.unique(found.owners[chosen], return_inverse=True)
             units = [found.units[unit] for unit in several.tolist()]
-            questions = [unit.question for unit in units]  # words of the other form of a pair say nothing new
+            # words of the other form of a pair say nothing new
+            questions = [unit.question for unit in units]
             values[chosen] = self._words.shares(
                 found.concepts[chosen],
                 np.array([unit.document for unit in units], dtype=np.int64)[owners],
                 texts=[document.text for document in documents],
                 name_of=owners,
-                names=[" ".join((one.name, *(form.surface for form in one.short))) for one in questions],
+                names=[
+                    " ".join((one.name, *(form.surface for form in one.short))) for one in questions
+                ],
             )
         return values
 
     def of_species(
-        self, found: Candidates, documents: Sequence[Document], stated: Mapping[str, str] = MappingProxyType({})
+        self,
+        found: Candidates,
+        documents: Sequence[Document],
+        stated: Mapping[str, str] = MappingProxyType({}),
     ) -> Floats:
-        """Returns the features of the species of candidates; 0 for units none of whose candidates has a species.
+        """Returns the features of the species of candidates; 0 for units none of whose candidates
+        has a species.
 
         Args:
             found: candidates of units.
@@ -226,8 +255,9 @@ class FeatureExtractor:
             stated: species of the genes of a type, in place of those that a text names.
 
         Returns:
-            One column for each feature that starts with ``species: ``, but for ``species: in the name``. A family
-            without a gene of the likely species beside it is of this one, as its members are.
+            One column for each feature that starts with ``species: ``, but for ``species: in the
+            name``. A family without a gene of the likely species beside it is of this one, as its
+            members are.
         """
         rows = self.pack.taxon_rows[found.concepts].astype(np.int64)
         values = np.zeros((len(rows), len(_OF_SPECIES)))
@@ -238,7 +268,9 @@ class FeatureExtractor:
             return values
         # Many places of a document have the same species around them.
         around: dict[tuple[int | str, NearbySpecies], int] = {}
-        species: dict[int | str, Species] = {taxon: Species(taxon=taxon) for taxon in stated.values()}
+        species: dict[int | str, Species] = {
+            taxon: Species(taxon=taxon) for taxon in stated.values()
+        }
         of_unit = np.zeros(len(found.units), dtype=np.int64)
         for unit in np.flatnonzero(is_gene).tolist():
             document: int | str = stated.get(found.units[unit].type, found.units[unit].document)
@@ -246,14 +278,18 @@ class FeatureExtractor:
                 species[document] = Species(documents[document])
             near = species[document].near(found.units[unit].places[0])
             of_unit[unit] = around.setdefault((document, near), len(around))
-        pairs, inverse = np.unique(of_unit[found.owners[chosen]] * len(self._taxa) + rows[chosen], return_inverse=True)
+        pairs, inverse = np.unique(
+            of_unit[found.owners[chosen]] * len(self._taxa) + rows[chosen], return_inverse=True
+        )
         places = list(around)
         table = [
             agreement(species[places[place][0]], places[place][1], self._taxa[row], self._known)
             for place, row in (divmod(pair, len(self._taxa)) for pair in pairs.tolist())
         ]
         values[chosen] = np.array(table)[inverse]
-        likely = np.bincount(found.owners, weights=values[:, LIKELY] * (rows > 0), minlength=len(found.units))
+        likely = np.bincount(
+            found.owners, weights=values[:, LIKELY] * (rows > 0), minlength=len(found.units)
+        )
         alone = families & (likely[found.owners] == 0)
         values[alone] = np.maximum(values[alone], _OF_FAMILY)
         return values
@@ -261,12 +297,18 @@ class FeatureExtractor:
 
 def _is_undefined(unit: Unit) -> bool:
     """True for a name that looks like a short form, and has no long form in its text."""
-    return unit.type not in _SYMBOLS and not unit.question.short and bool(_UNDEFINED.fullmatch(unit.surface))
+    return (
+        unit.type not in _SYMBOLS
+        and not unit.question.short
+        and bool(_UNDEFINED.fullmatch(unit.surface))
+    )
 
 
 def _count(ordered: Ints, asked: Ints) -> Ints:
     """Returns how often each value occurs among others in rising order."""
-    return np.searchsorted(ordered, asked, side="right") - np.searchsorted(ordered, asked, side="left")
+    return np.searchsorted(ordered, asked, side="right") - np.searchsorted(
+        ordered, asked, side="left"
+    )
 
 
 def _similarity(found: Candidates, chosen: Bools) -> Floats:
@@ -275,11 +317,13 @@ def _similarity(found: Candidates, chosen: Bools) -> Floats:
 
 
 def _certain(found: Candidates, likely: Bools) -> Bools:
-    """Returns candidates that are the only ones at the best tier of their unit, by an unambiguous name.
+    """Returns candidates that are the only ones at the best tier of their unit, by an unambiguous
+    name.
 
     Args:
         found: candidates.
-        likely: whether each is of the likely species; only such ones are certain where a unit has one.
+        likely: whether each is of the likely species; only such ones are certain where a unit has
+            one.
     """
     some = np.bincount(found.owners, weights=likely, minlength=len(found.units)) > 0
     rank = found.tiers * 8 + found.distance + np.where(some[found.owners] & ~likely, 100, 0)

@@ -9,7 +9,15 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.linking.asking import Query
-from fascicle.linking.candidates import CANONICAL, DENSE, EXACT, FAMILY_TYPES, FOLDED, NEAR, REORDERED
+from fascicle.linking.candidates import (
+    CANONICAL,
+    DENSE,
+    EXACT,
+    FAMILY_TYPES,
+    FOLDED,
+    NEAR,
+    REORDERED,
+)
 from fascicle.linking.index import NameIndex, type_bit
 from fascicle.terms.abbreviations.forms import FUNCTION_WORDS
 from fascicle.terms.keys.characters import CasePolicy, case_fits, is_inflected
@@ -22,7 +30,20 @@ from fascicle.terms.terms import NAME_KINDS
 _EXACT_NAME: Final = NAME_KINDS.index("exact")  # and the kind before it, the label
 _REMEMBERED: Final = 1 << 14  # strings without an equal name, and what was found for them
 _GREEK: Final = frozenset(
-    ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa", "lambda", "sigma", "omega"]
+    [
+        "alpha",
+        "beta",
+        "gamma",
+        "delta",
+        "epsilon",
+        "zeta",
+        "eta",
+        "theta",
+        "kappa",
+        "lambda",
+        "sigma",
+        "omega",
+    ]
 )
 _OPPOSED: Final = frozenset(["hyper", "hypo", "non", "anti", "pre", "post", "pro"])
 _Asked = tuple[str, str]  # string, or its key, and type
@@ -36,7 +57,8 @@ class FoundTerms(NamedTuple):
         places: number of the query string, ascending, ``[n]``.
         terms: rows of the active terms of the pack, ``[n]``.
         tiers: numbers in `TIERS`, ``[n]``.
-        similarity: of the keys, 1 but for those that are near; of the vectors of those that are dense, ``[n]``.
+        similarity: of the keys, 1 but for those that are near; of the vectors of those that are
+            dense, ``[n]``.
     """
 
     places: Ints
@@ -46,7 +68,8 @@ class FoundTerms(NamedTuple):
 
 
 class Finder:
-    """Looks up strings in a pack; for one thread. Without an index, it finds names with equal keys alone.
+    """Looks up strings in a pack; for one thread. Without an index, it finds names with equal keys
+    alone.
 
     Attributes:
         pack: whose names are found.
@@ -65,11 +88,13 @@ class Finder:
         self._types = {name: number for number, name in enumerate(pack.types)}
 
     def find(self, surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
-        """Returns the terms of strings by equal keys of level 2, but for symbols that only have the key of a word.
+        """Returns the terms of strings by equal keys of level 2, but for symbols that only have the
+        key of a word.
 
         Args:
             surfaces: strings.
-            types: for each, the type that a concept must have; a pack without the type finds nothing.
+            types: for each, the type that a concept must have; a pack without the type finds
+                nothing.
         """
         keys = self.reader(surfaces)
         rows = self.pack.active.keys.find(keys)
@@ -78,14 +103,18 @@ class Finder:
         return FoundTerms._make(one[meant] for one in found)
 
     def find_families(self, surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
-        """Returns the families and complexes that strings name exactly, for those of the type of genes."""
+        """Returns the families and complexes that strings name exactly, for those of the type of
+        genes.
+        """
         kinds = [FAMILY_TYPES.get(kind, "") for kind in types]
         found = self.find(surfaces, kinds)
         exact = (found.tiers <= FOLDED) & (self.pack.active.kind[found.terms] <= _EXACT_NAME)
         return FoundTerms._make(one[exact] for one in found)
 
     def find_reordered(self, surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
-        """Returns the terms whose names have the same words in another order; nothing without an index."""
+        """Returns the terms whose names have the same words in another order; nothing without an
+        index.
+        """
         if self.index is None or not surfaces:
             return _nothing()
         places, rows = self.index.in_any_order(self.reader(surfaces))
@@ -102,10 +131,14 @@ class Finder:
         return found._replace(tiers=np.full(len(found.terms), NEAR))
 
     def find_dense(self, surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
-        """Returns the terms whose names have vectors like those of strings; nothing without vectors."""
+        """Returns the terms whose names have vectors like those of strings; nothing without
+        vectors.
+        """
         if self.dense is None or not surfaces:
             return _nothing()
-        places, terms, values = _remembered(list(zip(surfaces, types, strict=True)), self._dense, self._asked_dense)
+        places, terms, values = _remembered(
+            list(zip(surfaces, types, strict=True)), self._dense, self._asked_dense
+        )
         return FoundTerms(places, terms, np.full(len(terms), DENSE), values)
 
     def _asked_dense(self, asked: Sequence[_Asked]) -> dict[_Asked, _Rows]:
@@ -117,7 +150,9 @@ class Finder:
         return found
 
     def _asked_near(self, asked: Sequence[_Asked]) -> dict[_Asked, _Rows]:
-        """Returns the rows of keys that are similar and do not differ in meaning, such as by another number."""
+        """Returns the rows of keys that are similar and do not differ in meaning, such as by
+        another number.
+        """
         assert self.index is not None
         bits = [type_bit(self._types[kind]) if kind in self._types else 0 for _, kind in asked]
         near = self.index.near([one for one, _ in asked], np.array(bits, dtype=np.uint64))
@@ -132,9 +167,16 @@ class Finder:
         return {pair: tuple(rows) for pair, rows in zip(asked, found, strict=True)}
 
     def _of_rows(
-        self, surfaces: Sequence[str], types: Sequence[str], places: Ints, rows: Ints, similarity: Floats | None = None
+        self,
+        surfaces: Sequence[str],
+        types: Sequence[str],
+        places: Ints,
+        rows: Ints,
+        similarity: Floats | None = None,
     ) -> tuple[FoundTerms, list[str]]:
-        """Returns the terms of rows of keys that have the type, with their tiers if their keys are equal; and names."""
+        """Returns the terms of rows of keys that have the type, with their tiers if their keys
+        are equal; and names.
+        """
         which, terms = self.pack.active.of_key_rows(rows)
         owners = places[which]
         values = np.ones(len(terms)) if similarity is None else similarity[which]
@@ -148,7 +190,10 @@ class Finder:
         """Returns whether each term can be meant by its string."""
         cases = (self.pack.active.flags[found.terms] & layout.CASE).tolist()
         rows = zip(found.places.tolist(), found.tiers.tolist(), names, cases, strict=True)
-        can = (tier == EXACT or _can_be(surfaces[place], name, case) for place, tier, name, case in rows)
+        can = (
+            tier == EXACT or _can_be(surfaces[place], name, case)
+            for place, tier, name, case in rows
+        )
         return np.fromiter(can, dtype=np.bool_, count=len(names))
 
 
@@ -168,16 +213,22 @@ def _tiers(surfaces: Sequence[str], owners: Sequence[int], names: Sequence[str])
 
 
 def _can_be(given: str, name: str, case: int) -> bool:
-    """True if a string can be a name of the same key: ``serum`` is not ``SERA``, nor the word ``hard`` ``HARD``."""
+    """True if a string can be a name of the same key: ``serum`` is not ``SERA``, nor the word
+    ``hard`` ``HARD``.
+    """
     if is_inflected(given, name):
         return False
     word = given.lower()
-    common = given[1:] == word[1:] and (word in common_words() or word.removesuffix("s") in common_words())
+    common = given[1:] == word[1:] and (
+        word in common_words() or word.removesuffix("s") in common_words()
+    )
     return not common or case < CasePolicy.symbol or case_fits(given, name, case)
 
 
 def _telling(canonical: str) -> list[str]:
-    """Returns the tokens of a key that distinguish names: numbers, letters, Greek letters, opposites."""
+    """Returns the tokens of a key that distinguish names: numbers, letters, Greek letters,
+    opposites.
+    """
     return sorted(
         token
         for token in canonical.split(" ")
@@ -186,9 +237,13 @@ def _telling(canonical: str) -> list[str]:
 
 
 def _remembered(
-    pairs: Sequence[_Asked], known: dict[_Asked, _Rows], ask: Callable[[Sequence[_Asked]], dict[_Asked, _Rows]]
+    pairs: Sequence[_Asked],
+    known: dict[_Asked, _Rows],
+    ask: Callable[[Sequence[_Asked]], dict[_Asked, _Rows]],
 ) -> tuple[Ints, Ints, Floats]:
-    """Returns places, rows and similarity of matches; pairs are searched once and, up to a bound, cached."""
+    """Returns places, rows and similarity of matches; pairs are searched once and, up to a
+    bound, cached.
+    """
     missed = list(dict.fromkeys(pair for pair in pairs if pair not in known))
     if len(known) + len(missed) > _REMEMBERED:
         known.clear()
@@ -212,7 +267,9 @@ class ShortFormFeatures:
         """Sets the pack of the concepts, and the reader of keys."""
         self._pack, self._read = pack, read
 
-    def __call__(self, owners: Ints, concepts: Ints, questions: Sequence[Query]) -> tuple[Bools, Floats]:
+    def __call__(
+        self, owners: Ints, concepts: Ints, questions: Sequence[Query]
+    ) -> tuple[Bools, Floats]:
         """Returns features of candidates that were found by short forms.
 
         Args:
@@ -221,14 +278,16 @@ class ShortFormFeatures:
             questions: of each candidate, ``[n]``.
 
         Returns:
-            Whether its short form is distinctive and has one candidate in each species; the share of the words of its
-            long form that its names have. Function words are none.
+            Whether its short form is distinctive and has one candidate in each species; the share
+            of the words of its long form that its names have. Function words are none.
         """
         distinctive = np.array([one.distinctive for one in questions], dtype=np.bool_)
         several = list(zip(concepts.tolist(), [one.name for one in questions], strict=True))
         distinct = dict.fromkeys(several)  # a pair has many mentions
         values = dict(zip(distinct, self._shares(list(distinct)), strict=True))
-        return distinctive & self._alone(owners, concepts), np.array([values[one] for one in several])
+        return distinctive & self._alone(owners, concepts), np.array(
+            [values[one] for one in several]
+        )
 
     def _alone(self, owners: Ints, concepts: Ints) -> Bools:
         """Returns whether the unit of each candidate has one in each species at most."""
@@ -239,11 +298,15 @@ class ShortFormFeatures:
 
     def _shares(self, several: Sequence[tuple[int, str]]) -> list[float]:
         active = self._pack.active
-        owners, terms = active.of_concept.take(np.array([row for row, _ in several], dtype=np.int64))
+        owners, terms = active.of_concept.take(
+            np.array([row for row, _ in several], dtype=np.int64)
+        )
         keys = active.keys.strings.take(np.searchsorted(active.starts, terms, side="right") - 1)
         words: list[set[str]] = [set() for _ in several]
         for owner, name in zip(owners.tolist(), keys, strict=True):
             words[owner].update(name.split(" "))
         names = self._read([long for _, long in several])
-        wanted = [{one for one in name.split(" ") if one.isalnum()} - FUNCTION_WORDS for name in names]
+        wanted = [
+            {one for one in name.split(" ") if one.isalnum()} - FUNCTION_WORDS for name in names
+        ]
         return [len(one & own) / max(1, len(one)) for one, own in zip(wanted, words, strict=True)]

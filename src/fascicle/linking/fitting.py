@@ -1,4 +1,6 @@
-"""Fit of a linker on annotated texts: memory, one ranker for each type, thresholds, and accuracy of tiers."""
+"""Fit of a linker on annotated texts: memory, one ranker for each type, thresholds, and accuracy
+of tiers.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,15 @@ from fascicle.linking.folder import Correction, Ranker, TierFacts, fit_calibrati
 from fascicle.linking.gold import Memory
 from fascicle.linking.index import NameIndex
 from fascicle.linking.linker import Linker, mention_scores
-from fascicle.linking.ranking import Choices, Ranked, Table, best_rows, cross_validate, join_tables, select_units
+from fascicle.linking.ranking import (
+    Choices,
+    Ranked,
+    Table,
+    best_rows,
+    cross_validate,
+    join_tables,
+    select_units,
+)
 from fascicle.linking.weights import fit_limited
 from fascicle.settings.base import Name, Settings, Share
 from fascicle.terms.keys.key import key
@@ -41,19 +51,23 @@ class FitSettings(Settings, frozen=True, kw_only=True):
 
     Attributes:
         penalty: on squared weights.
-        folds: of documents, by which probabilities are corrected, the threshold is chosen and tiers are measured.
-        threshold: probability from which an answer is given; by default that by which answers are best by F1, and not
-            below `lowest`.
-        rare: a vocabulary with a smaller share of the gold concepts of a type is left out: concepts that have no
-            identifier in a vocabulary of the gold teach nothing, for the gold cannot have them.
+        folds: of documents, by which probabilities are corrected, the threshold is chosen and tiers
+            are measured.
+        threshold: probability from which an answer is given; by default that by which answers are
+            best by F1, and not below `lowest`.
+        rare: a vocabulary with a smaller share of the gold concepts of a type is left out: concepts
+            that have no identifier in a vocabulary of the gold teach nothing, for the gold cannot
+            have them.
         restricted: whether the linker leaves such concepts out too, and not only the fit.
-        order: prefixes of vocabularies; a concept that has identifiers in several gets that of the first of these, by
-            default that of the vocabulary which comes first in the pack.
+        order: prefixes of vocabularies; a concept that has identifiers in several gets that of the
+            first of these, by default that of the vocabulary which comes first in the pack.
         remember: whether it keeps which concepts the surfaces of gold were annotated with.
-        indexed: whether it has the index of the pack, by which names in another order or with a slip are found.
+        indexed: whether it has the index of the pack, by which names in another order or with a
+            slip are found.
         dense: vectors of names, by which those in other words are found; none by default.
-        lowest: type -> lowest threshold, even if another has a higher F1. Corpora of genes annotate nearly every gene
-            of the species that they are about, so that the best F1 is where genes get an identifier of another species.
+        lowest: type -> lowest threshold, even if another has a higher F1. Corpora of genes annotate
+            nearly every gene of the species that they are about, so that the best F1 is where genes
+            get an identifier of another species.
     """
 
     penalty: Annotated[float, Meta(gt=0.0, le=1e6)] = 1.0
@@ -87,10 +101,12 @@ class TrainingData(NamedTuple):
 
     Attributes:
         memory: what they gave to concepts.
-        vocabularies: for each type that has enough links, prefixes of the concepts that are answered.
+        vocabularies: for each type that has enough links, prefixes of the concepts that are
+            answered.
         tables: for each, the candidates of its mentions.
         few: types with enough links whose mentions can teach too little, and how many mentions can.
-        found: for each type, the candidates of found mentions; their document is -1 if it teaches nothing else.
+        found: for each type, the candidates of found mentions; their document is -1 if it teaches
+            nothing else.
     """
 
     memory: Memory
@@ -129,17 +145,18 @@ def gather_training_data(
 ) -> TrainingData:
     """Gathers the candidates of annotated mentions.
 
-    For a document, entries of the memory that come from it alone are ignored. Mentions with several gold concepts are
-    used for their parts only.
+    For a document, entries of the memory that come from it alone are ignored. Mentions with several
+    gold concepts are used for their parts only.
 
     Args:
         pack: open.
         index: of the pack.
-        documents: with mentions that are linked by CURIEs; a mention whose only link is NIL has no concept.
+        documents: with mentions that are linked by CURIEs; a mention whose only link is NIL has no
+            concept.
         settings: how.
-        judged: with mentions that are linked by CURIEs, and mentions with scores that a recogniser found, by which the
-            probabilities of such ones are corrected. A document that is among the others too is judged by a ranker
-            that did not see it.
+        judged: with mentions that are linked by CURIEs, and mentions with scores that a recogniser
+            found, by which the probabilities of such ones are corrected. A document that is among
+            the others too is judged by a ranker that did not see it.
 
     Raises:
         InputError: no type has enough mentions that are linked to concepts of the pack.
@@ -153,7 +170,9 @@ def gather_training_data(
     linker = Linker(pack, index=index, memory=memory, vocabularies=vocabularies)
     own = _own(documents, seen) if settings.remember else {}
     tables = _tables(linker, documents, gold, tuple(vocabularies), own)
-    few = {kind: count for kind, table in tables.items() if (count := table.choices.mentions) < _FEWEST}
+    few = {
+        kind: count for kind, table in tables.items() if (count := table.choices.mentions) < _FEWEST
+    }
     if len(few) == len(tables):
         raise _too_few(pack)
     kept = {kind: table for kind, table in tables.items() if kind not in few}
@@ -168,7 +187,9 @@ def _found(
     kinds: Sequence[str],
     own: Mapping[int, dict[_Named, set[str]]],
 ) -> dict[str, Table]:
-    """Returns the candidates of found mentions of documents that have gold, each with the concepts of its document."""
+    """Returns the candidates of found mentions of documents that have gold, each with the
+    concepts of its document.
+    """
     places = {document.text: number for number, document in enumerate(documents)}
     numbers = np.array([places.get(document.text, -1) for document in judged], dtype=np.int64)
     known = {at: own.get(number, {}) for at, number in enumerate(numbers.tolist())}
@@ -195,12 +216,15 @@ def _with_concepts(document: Document) -> list[Mention]:
 
 def _too_few(pack: Pack) -> InputError:
     return InputError(
-        f"no type has {_FEWEST} mentions with exactly one concept of the pack {pack.folder}; give annotated texts "
+        f"no type has {_FEWEST} mentions with exactly one concept of the pack {pack.folder}; "
+        "give annotated texts "
         "whose links have CURIEs, such as MESH:D003920, or a pack of their vocabulary"
     )
 
 
-def _seen(documents: Sequence[Document], gold: Sequence[Sequence[Mention]]) -> Iterable[tuple[str, str, str, str]]:
+def _seen(
+    documents: Sequence[Document], gold: Sequence[Sequence[Mention]]
+) -> Iterable[tuple[str, str, str, str]]:
     """Yields document, type, surface and concept of mentions of one concept."""
     for number, (document, mentions) in enumerate(zip(documents, gold, strict=True)):
         for mention in mentions:
@@ -209,19 +233,35 @@ def _seen(documents: Sequence[Document], gold: Sequence[Sequence[Mention]]) -> I
                 yield str(number), mention.type, surface, mention.links[0].curie
 
 
-def _own(documents: Sequence[Document], seen: Iterable[tuple[str, str, str, str]]) -> dict[int, dict[_Named, set[str]]]:
+def _own(
+    documents: Sequence[Document], seen: Iterable[tuple[str, str, str, str]]
+) -> dict[int, dict[_Named, set[str]]]:
     """Returns, for each document, the entries of the memory that come from it."""
-    found: dict[int, dict[_Named, set[str]]] = {number: defaultdict(set) for number in range(len(documents))}
+    found: dict[int, dict[_Named, set[str]]] = {
+        number: defaultdict(set) for number in range(len(documents))
+    }
     for number, kind, surface, curie in seen:
         found[int(number)][kind, key(surface, 1)].add(curie)
     return found
 
 
-def _vocabularies(pack: Pack, gold: Sequence[Sequence[Mention]], rare: float) -> dict[str, tuple[str, ...]]:
-    """Returns the vocabularies of the gold concepts of each type that has enough of them, if the pack has them."""
+def _vocabularies(
+    pack: Pack, gold: Sequence[Sequence[Mention]], rare: float
+) -> dict[str, tuple[str, ...]]:
+    """Returns the vocabularies of the gold concepts of each type that has enough of them, if the
+    pack has them.
+    """
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    flat = [(one.type, link.curie) for mentions in gold for one in mentions for link in one.links if link.curie]
-    for (kind, curie), row in zip(flat, pack.concept_rows([curie for _, curie in flat]).tolist(), strict=True):
+    flat = [
+        (one.type, link.curie)
+        for mentions in gold
+        for one in mentions
+        for link in one.links
+        if link.curie
+    ]
+    for (kind, curie), row in zip(
+        flat, pack.concept_rows([curie for _, curie in flat]).tolist(), strict=True
+    ):
         if row >= 0:
             counts[kind][curie.partition(":")[0]] += 1
     return {
@@ -260,7 +300,9 @@ def _right(pack: Pack, found: Candidates, mentions: Sequence[Sequence[Mention]])
         for link in mentions[unit.document][unit.mentions[0]].links
     ]
     rows = pack.concept_rows([curie for _, curie in gold])
-    wanted = np.array([number for number, _ in gold], dtype=np.int64)[rows >= 0] << 32 | pack.leads.of(rows[rows >= 0])
+    wanted = np.array([number for number, _ in gold], dtype=np.int64)[
+        rows >= 0
+    ] << 32 | pack.leads.of(rows[rows >= 0])
     return np.isin(found.owners << 32 | found.concepts, wanted)
 
 
@@ -274,20 +316,29 @@ def _table(
 ) -> Table:
     """Returns the candidates of the units of a type that can be used for training.
 
-    They are in the order without a ranker, in which linkers answer where candidates are equally probable.
+    They are in the order without a ranker, in which linkers answer where candidates are equally
+    probable.
     """
     found = ranked.found
     several = {(unit.document, unit.mentions) for unit in found.units if unit.part}
     of_unit = [mentions[unit.document][unit.mentions[0]] for unit in found.units]
     teaches = [
         unit.type == kind
-        and (one.score is not None or len(one.links) == 1 or (unit.document, unit.mentions) in several)
+        and (
+            one.score is not None
+            or len(one.links) == 1
+            or (unit.document, unit.mentions) in several
+        )
         for unit, one in zip(found.units, of_unit, strict=True)
     ]
     units = np.flatnonzero(teaches)
-    rows = ranked.order[np.isin(found.owners[ranked.order], units) & (found.precedence[ranked.order] != PRECEDED)]
+    rows = ranked.order[
+        np.isin(found.owners[ranked.order], units) & (found.precedence[ranked.order] != PRECEDED)
+    ]
     owners = np.searchsorted(units, found.owners[rows])
-    documents = np.array([start + found.units[unit].document for unit in units.tolist()], dtype=np.int64)
+    documents = np.array(
+        [start + found.units[unit].document for unit in units.tolist()], dtype=np.int64
+    )
     return Table(
         Choices(owners, ranked.features[rows], len(units)),
         right[rows],
@@ -301,8 +352,14 @@ def _table(
 def _ranker(taught: TrainingData, kind: str, settings: FitSettings) -> Ranker:
     table, found = taught.tables[kind], taught.found.get(kind)
     weights = fit_limited(table.choices, table.right, table.inputs, penalty=settings.penalty)
-    by_fold = [select_units(table, table.documents % settings.folds != fold) for fold in range(settings.folds)]
-    folds = [fit_limited(one.choices, one.right, table.inputs, penalty=settings.penalty) for one in by_fold]
+    by_fold = [
+        select_units(table, table.documents % settings.folds != fold)
+        for fold in range(settings.folds)
+    ]
+    folds = [
+        fit_limited(one.choices, one.right, table.inputs, penalty=settings.penalty)
+        for one in by_fold
+    ]
     scores = cross_validate(table, folds, weights)
     best = best_rows(table.choices, scores)
     calibration = fit_calibration(scores[best], table.right[best])
@@ -321,14 +378,20 @@ def _ranker(taught: TrainingData, kind: str, settings: FitSettings) -> Ranker:
         threshold=threshold,
         scale=calibration.scale,
         shift=calibration.shift,
-        found=_corrected(found, cross_validate(found, folds, weights), least) if found is not None else UNSET,
+        found=_corrected(found, cross_validate(found, folds, weights), least)
+        if found is not None
+        else UNSET,
         mentions=table.choices.mentions,
         tiers=tiers,
     )
 
 
-def _corrected(found: Table, scores: Floats, least: Callable[[Floats, Bools, int], float]) -> Correction:
-    """Returns the calibration of links of found mentions, by the probabilities of their candidates."""
+def _corrected(
+    found: Table, scores: Floats, least: Callable[[Floats, Bools, int], float]
+) -> Correction:
+    """Returns the calibration of links of found mentions, by the probabilities of their
+    candidates.
+    """
     best = best_rows(found.choices, scores)
     right = found.right[best]
     given = found.scores[found.choices.owners[best]]
@@ -343,7 +406,9 @@ def _corrected(found: Table, scores: Floats, least: Callable[[Floats, Bools, int
     )
 
 
-def _least(settings: FitSettings, lowest: float, scores: Floats, right: Bools, mentions: int) -> float:
+def _least(
+    settings: FitSettings, lowest: float, scores: Floats, right: Bools, mentions: int
+) -> float:
     """Returns the minimum probability of an answer: that of the settings, or the best by F1."""
     if settings.threshold is not None:
         return settings.threshold
@@ -353,7 +418,8 @@ def _least(settings: FitSettings, lowest: float, scores: Floats, right: Bools, m
 def threshold(scores: Floats, right: Bools, mentions: int) -> float:
     """Returns the probability from which answers are best by F1, rounded down; the lowest in a tie.
 
-    Where no answer lies between that and 0.5, it is 0.5: texts without errors are no evidence against lower ones.
+    Where no answer lies between that and 0.5, it is 0.5: texts without errors are no evidence
+    against lower ones.
     """
     if not len(scores):
         return 0.0

@@ -37,15 +37,17 @@ _SURE: Final = 0.01  # scores of mentions nearer to 0 and 1 count as this
 class Calibration(NamedTuple):
     """Linear correction of the logarithm of odds, so that probabilities mean what they say.
 
-    A ranker is too sure where its features depend on one another, and not sure enough elsewhere. Of the first
-    candidate, the logarithm of its odds is scaled and shifted (Platt, "Probabilistic outputs for support vector
-    machines", 1999). Both numbers are fitted to documents that the ranker has not seen. A mention that a recogniser
-    found may be none, or have wrong ends; such mentions have a correction of their own, which adds their score.
+    A ranker is too sure where its features depend on one another, and not sure enough elsewhere. Of
+    the first candidate, the logarithm of its odds is scaled and shifted (Platt, "Probabilistic
+    outputs for support vector machines", 1999). Both numbers are fitted to documents that the
+    ranker has not seen. A mention that a recogniser found may be none, or have wrong ends; such
+    mentions have a correction of their own, which adds their score.
 
     Attributes:
         scale: the number by which the value is multiplied; above 0.
         shift: the number that is added.
-        mention: the weight of the logarithm of the odds of the mention's score, which is added; not below 0.
+        mention: the weight of the logarithm of the odds of the mention's score, which is added; not
+            below 0.
     """
 
     scale: float = 1.0
@@ -68,16 +70,23 @@ def fit_calibration(scores: Floats, right: Bools, mentions: Floats | None = None
     """Fits the calibration by penalised maximum likelihood, with Newton's method.
 
     Args:
-        scores: probabilities of answers, each by a ranker that was fitted without its document, ``[n]``.
+        scores: probabilities of answers, each by a ranker that was fitted without its document,
+            ``[n]``.
         right: whether each is right, ``[n]``.
-        mentions: scores of the mentions, ``[n]``, if they were found; one by which worse mentions have better links is
-            left out.
+        mentions: scores of the mentions, ``[n]``, if they were found; one by which worse mentions
+            have better links is left out.
     """
-    columns = [_odds(scores), np.ones(len(scores)), *([] if mentions is None else [_odds(mentions, _SURE)])]
+    columns = [
+        _odds(scores),
+        np.ones(len(scores)),
+        *([] if mentions is None else [_odds(mentions, _SURE)]),
+    ]
     scale, shift, *others = _weights(np.stack(columns, axis=1), right).tolist()
     if others and others[0] < 0:
         return fit_calibration(scores, right)
-    return Calibration(round(max(scale, _LEAST), 6), round(shift, 6), round(others[0], 6) if others else 0.0)
+    return Calibration(
+        round(max(scale, _LEAST), 6), round(shift, 6), round(others[0], 6) if others else 0.0
+    )
 
 
 def _weights(values: Floats, right: Bools) -> Floats:
@@ -85,7 +94,9 @@ def _weights(values: Floats, right: Bools) -> Floats:
     loss, slope, curvature = _loss(values, right, weights)
     for _ in range(_STEPS):
         step = np.linalg.solve(curvature, slope)
-        while (tried := _loss(values, right, weights - step))[0] > loss and np.abs(step).max() > _DONE:
+        while (tried := _loss(values, right, weights - step))[0] > loss and np.abs(
+            step
+        ).max() > _DONE:
             step = step / 2
         if np.abs(step).max() <= _DONE:
             break
@@ -98,23 +109,29 @@ def _loss(values: Floats, right: Bools, weights: Floats) -> tuple[float, Floats,
     """Returns the penalised negative log-likelihood, its gradient and its curvature."""
     odds, distance = values @ weights, weights - _NONE[: len(weights)]
     found = _share(odds)
-    loss = np.logaddexp(0.0, np.where(right, -odds, odds)).sum() + 0.5 * _PENALTY * distance @ distance
+    loss = (
+        np.logaddexp(0.0, np.where(right, -odds, odds)).sum() + 0.5 * _PENALTY * distance @ distance
+    )
     slope = values.T @ (found - right) + _PENALTY * distance
-    curvature = (values * (found * (1 - found))[:, None]).T @ values + _PENALTY * np.eye(len(weights))
+    curvature = (values * (found * (1 - found))[:, None]).T @ values + _PENALTY * np.eye(
+        len(weights)
+    )
     return float(loss), slope, curvature
 
 
 def correct_probabilities(
     scores: Floats, nil: Floats, owners: Ints, calibration: Callable[[Floats], Floats]
 ) -> tuple[Floats, Floats]:
-    """Corrects the probability of the first candidate of each unit; the others and NIL share the rest as before.
+    """Corrects the probability of the first candidate of each unit; the others and NIL share the
+    rest as before.
 
     Args:
         scores: of candidates, ``[n]``.
         nil: of units, ``[units]``.
-        owners: number of the unit of each candidate, ``[n]``; of candidates that are equally probable, the one that
-            stands before the others is the first.
-        calibration: the correction: the probability of the first candidate of each unit, ``[units]``, to another.
+        owners: number of the unit of each candidate, ``[n]``; of candidates that are equally
+            probable, the one that stands before the others is the first.
+        calibration: the correction: the probability of the first candidate of each unit,
+            ``[units]``, to another.
 
     Returns:
         New ``scores`` and ``nil``; those of a unit sum up to 1 as they did.
@@ -192,12 +209,15 @@ class Ranker(Settings, frozen=True, kw_only=True):
     """Fitted ranker of one type.
 
     Attributes:
-        vocabularies: prefixes of the concepts that are answered, with all of their sets; all of the pack if empty.
+        vocabularies: prefixes of the concepts that are answered, with all of their sets; all of the
+            pack if empty.
         weights: by the name of the feature.
         threshold: below this probability the answer is NIL.
-        scale: the number by which the logarithm of the odds of the first candidate is multiplied, see `Calibration`.
+        scale: the number by which the logarithm of the odds of the first candidate is multiplied,
+            see `Calibration`.
         shift: the number that is added to it.
-        found: the same for mentions with a score, which a recogniser found; as for the others where it is missing.
+        found: the same for mentions with a score, which a recogniser found; as for the others where
+            it is missing.
         mentions: number of mentions that it was fitted on.
         tiers: measured by folds of documents, each by a ranker that was fitted on the others.
     """
@@ -230,7 +250,9 @@ class Ranker(Settings, frozen=True, kw_only=True):
         if not self.found:
             return lambda scores: plain(scores)
         found = Calibration(self.found.scale, self.found.shift, self.found.mention)
-        return lambda scores: np.where(np.isnan(given), plain(scores), found(scores, np.nan_to_num(given)))
+        return lambda scores: np.where(
+            np.isnan(given), plain(scores), found(scores, np.nan_to_num(given))
+        )
 
     def thresholds(self, given: Floats) -> Floats:
         """Returns the probabilities below which answers are NIL; see `correction`."""
@@ -244,12 +266,16 @@ class LinkerManifest(Settings, frozen=True, kw_only=True):
     Attributes:
         format: version of the files.
         pack: full name of the pack, which has the hash of its content.
-        place: of the pack: its path from this folder, or the name of a shipped pack; empty if unknown.
-        indexed: whether the index of the pack is in the folder; without it, only names with equal keys are found.
+        place: of the pack: its path from this folder, or the name of a shipped pack; empty if
+            unknown.
+        indexed: whether the index of the pack is in the folder; without it, only names with equal
+            keys are found.
         rankers: by type; without one, fixed weights decide, and links have no probability.
         files: size and hash of the other files.
-        order: prefixes of vocabularies, the one that is answered first; by default those of the pack in their order.
-        few: types whose mentions were too few for a ranker, and how many they were; missing if there are none.
+        order: prefixes of vocabularies, the one that is answered first; by default those of the
+            pack in their order.
+        few: types whose mentions were too few for a ranker, and how many they were; missing if
+            there are none.
         hash: the fingerprint, so that damage is found; linkers of older releases lack it.
     """
 
@@ -265,13 +291,17 @@ class LinkerManifest(Settings, frozen=True, kw_only=True):
 
     @property
     def fingerprint(self) -> str:
-        """Hash that decides, with the release, all links: it covers the hashes of the pack and of the memory."""
+        """Hash that decides, with the release, all links: it covers the hashes of the pack and
+        of the memory.
+        """
         decisive = msgspec.structs.replace(self, place="", few=UNSET, hash=UNSET)
         return hashlib.sha256(msgspec.json.encode(decisive, order="deterministic")).hexdigest()
 
 
 def feature_names(*, dense: bool) -> tuple[str, ...]:
-    """Returns the names of the features of a ranker, in order; ``dense``: whether the linker has vectors."""
+    """Returns the names of the features of a ranker, in order; ``dense``: whether the linker has
+    vectors.
+    """
     return (*FEATURES, *(OF_DENSE if dense else ()))
 
 
@@ -291,7 +321,11 @@ def write_linker(
         place=place,
         indexed=indexed,
         rankers=dict(sorted(rankers.items())),
-        files={name: FileFacts.of(folder / name) for name in (NAMES, DENSE) if (folder / name).is_file()},
+        files={
+            name: FileFacts.of(folder / name)
+            for name in (NAMES, DENSE)
+            if (folder / name).is_file()
+        },
         order=tuple(order) or UNSET,
         few=dict(sorted(few.items())) or UNSET,
     )
@@ -341,10 +375,17 @@ def check_linker(folder: Path, found: LinkerManifest, pack: Pack) -> None:
     if found.pack != pack.full_name:
         raise pack_error(
             folder,
-            f"the linker {folder} was fitted with the pack {found.pack}, and {pack.folder} is {pack.full_name}; give "
+            f"the linker {folder} was fitted with the pack {found.pack}, and {pack.folder} is "
+            f"{pack.full_name}; give "
             "the pack that it was fitted with, or fit it again with fascicle linker fit",
             "version",
         )
     for name, facts in found.files.items():
-        if name not in (NAMES, DENSE) or not (folder / name).is_file() or FileFacts.of(folder / name) != facts:
-            raise pack_error(folder, f"{folder / name} is missing or was changed; copy the linker again")
+        if (
+            name not in (NAMES, DENSE)
+            or not (folder / name).is_file()
+            or FileFacts.of(folder / name) != facts
+        ):
+            raise pack_error(
+                folder, f"{folder / name} is missing or was changed; copy the linker again"
+            )

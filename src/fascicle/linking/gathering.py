@@ -71,28 +71,34 @@ class CandidateGenerator:
         Args:
             finder: of an open pack.
             memory: names that annotated texts gave to concepts.
-            vocabularies: of types, prefixes of the concepts that may be answered, with all of their sets; all of the
-                pack by default.
+            vocabularies: of types, prefixes of the concepts that may be answered, with all of their
+                sets; all of the pack by default.
             allowed: returns which candidates count, given those that count here.
         """
         self.finder, self.memory, pack = finder, memory, finder.pack
         self._allowed = allowed
-        self._answerable, self._agreeing = Answerable(finder, vocabularies), ShortFormFeatures(pack, finder.reader)
+        self._answerable, self._agreeing = (
+            Answerable(finder, vocabularies),
+            ShortFormFeatures(pack, finder.reader),
+        )
         self._families = Families(pack)
         taxa = pack.taxa
         self._taxa = {taxa[row]: row for row in range(len(taxa))}
 
     def gather(self, asked: Iterable[Unit], *, without: Excluded | None = None) -> Candidates:
-        """Returns the candidates of units by equal names, else by word order, parts, similar names or vectors.
+        """Returns the candidates of units by equal names, else by word order, parts, similar names
+        or vectors.
 
         Args:
             asked: units of all documents.
-            without: by the number of a document, by type and key of level 1 the concepts that the memory has from it;
-                see `Memory.of_key`.
+            without: by the number of a document, by type and key of level 1 the concepts that the
+                memory has from it; see `Memory.of_key`.
         """
         units = self._by_symbol(self._induced(list(asked)))
         found = [self._look(_lookups(units, range(len(units))), units, self.finder.find)]
-        found.append(self._look(_lookups(units, _missing(units, found)), units, self.finder.find_reordered))
+        found.append(
+            self._look(_lookups(units, _missing(units, found)), units, self.finder.find_reordered)
+        )
         units, found = self._divided(units, found)
         missing = _missing(units, found)
         found.append(self._look(_lookups(units, missing), units, self.finder.find_near))
@@ -110,19 +116,27 @@ class CandidateGenerator:
         return self._best(units, found, without or {})
 
     def _induced(self, units: list[Unit]) -> list[Unit]:
-        """Asks for ``drug-induced fever`` where a text that has ``heparin-induced fever`` says ``fever``."""
+        """Asks for ``drug-induced fever`` where a text that has ``heparin-induced fever`` says
+        ``fever``.
+        """
         asked = [(at, question) for at, unit in enumerate(units) for question in unit.induced]
-        known = self.known(list(dict.fromkeys(pair for _, question in asked for pair in question.needs)))
+        known = self.known(
+            list(dict.fromkeys(pair for _, question in asked for pair in question.needs))
+        )
         for at, question in reversed(asked):
             if known.issuperset(question.needs):
                 units[at] = units[at]._replace(question=question)
         return units
 
-    def _look(self, lookups: Sequence[_Lookup], units: Sequence[Unit], find: _Find) -> FoundConcepts:
+    def _look(
+        self, lookups: Sequence[_Lookup], units: Sequence[Unit], find: _Find
+    ) -> FoundConcepts:
         """Looks up strings for units; equal strings of one type are looked up once."""
         distinct: dict[tuple[LookupString, str], int] = {}
         pairs = ((asked, units[number].type) for number, asked in lookups)
-        which = np.array([distinct.setdefault(pair, len(distinct)) for pair in pairs], dtype=np.int64)
+        which = np.array(
+            [distinct.setdefault(pair, len(distinct)) for pair in pairs], dtype=np.int64
+        )
         types = [kind for _, kind in distinct]
         found = find([asked.surface for asked, _ in distinct], types)
         reached = self._answerable.reached(types, found)
@@ -130,7 +144,10 @@ class CandidateGenerator:
         lookup, places = expand_ranges(starts[which], starts[which + 1])
         owners = np.array([number for number, _ in lookups], dtype=np.int64)[lookup]
         ways = np.array([_WAY[asked.way] for asked, _ in distinct], dtype=np.int64)
-        taxa = np.array([self._taxa.get(asked.taxon, 0) if asked.taxon else -1 for asked, _ in distinct], np.int64)
+        taxa = np.array(
+            [self._taxa.get(asked.taxon, 0) if asked.taxon else -1 for asked, _ in distinct],
+            np.int64,
+        )
         concepts, by, which = reached.rows[places], reached.places[places], which[lookup]
         taxa = taxa[which]
         agrees = np.where(self.finder.pack.taxon_rows[concepts] == taxa, 1, -1)
@@ -153,32 +170,45 @@ class CandidateGenerator:
     def _by_short(
         self, units: list[Unit], missing: Sequence[int], without: Excluded
     ) -> tuple[list[Unit], FoundConcepts]:
-        """Looks up the short forms of pairs whose long forms name neither a concept nor a family."""
+        """Looks up the short forms of pairs whose long forms name neither a concept nor a
+        family.
+        """
         paired = [number for number in missing if units[number].question.short]
         if self.memory.counts:
-            paired = [number for number in paired if not self._remembered([units[number]], without)[1]]
+            paired = [
+                number for number in paired if not self._remembered([units[number]], without)[1]
+            ]
         units = units.copy() if paired else units
         for number in paired:
             question = units[number].question
-            units[number] = units[number]._replace(question=question._replace(asked=question.asked + question.short))
+            units[number] = units[number]._replace(
+                question=question._replace(asked=question.asked + question.short)
+            )
         short = [(number, asked) for number in paired for asked in units[number].question.short]
         return units, self._look(short, units, self.finder.find)
 
     def _by_symbol(self, units: list[Unit]) -> list[Unit]:
-        """Asks for a symbol in place of its long form where it is official, and no gene of the long form has it.
+        """Asks for a symbol in place of its long form where it is official, and no gene of the long
+        form has it.
 
-        ``Cytochrome P450 2D6`` is a name of a record that waits for its symbol, and not of ``CYP2D6``. The gene of
-        ``thrombopoietin (TPO)`` has the symbol as an alias, so there the long form decides; so it does for a symbol
-        that is short for much else, such as ``CS``.
+        ``Cytochrome P450 2D6`` is a name of a record that waits for its symbol, and not of
+        ``CYP2D6``. The gene of ``thrombopoietin (TPO)`` has the symbol as an alias, so there the
+        long form decides; so it does for a symbol that is short for much else, such as ``CS``.
         """
-        paired = [at for at, unit in enumerate(units) if unit.question.distinctive and unit.type == _GENE]
+        paired = [
+            at for at, unit in enumerate(units) if unit.question.distinctive and unit.type == _GENE
+        ]
         if not paired:
             return units
         symbols = self._look(
-            [(at, one) for at in paired for one in units[at].question.short if not one.taxon], units, self.finder.find
+            [(at, one) for at in paired for one in units[at].question.short if not one.taxon],
+            units,
+            self.finder.find,
         )
         names = self._look(_lookups(units, paired), units, self.finder.find)
-        official = (symbols.tiers == EXACT) & (self.finder.pack.active.kind[symbols.terms] == _LABEL)
+        official = (symbols.tiers == EXACT) & (
+            self.finder.pack.active.kind[symbols.terms] == _LABEL
+        )
         met = np.isin(symbols.owners << 32 | symbols.concepts, names.owners << 32 | names.concepts)
         shared = np.flatnonzero(met)
         labels = self.finder.pack.labels_at(symbols.concepts[shared])
@@ -187,12 +217,19 @@ class CandidateGenerator:
             symbols.owners[met].tolist()
         )
         units = units.copy() if wanted else units
-        for at in wanted & set(names.owners.tolist()):  # without names, the short form is asked for anyway
-            units[at] = units[at]._replace(question=make_query(units[at].question.short[0].surface, _GENE))
+        # without names, the short form is asked for anyway
+        for at in wanted & set(names.owners.tolist()):
+            units[at] = units[at]._replace(
+                question=make_query(units[at].question.short[0].surface, _GENE)
+            )
         return units
 
-    def _divided(self, units: list[Unit], found: list[FoundConcepts]) -> tuple[list[Unit], list[FoundConcepts]]:
-        """Replaces units without candidates by their parts, where each part of a reading is a name."""
+    def _divided(
+        self, units: list[Unit], found: list[FoundConcepts]
+    ) -> tuple[list[Unit], list[FoundConcepts]]:
+        """Replaces units without candidates by their parts, where each part of a reading is a
+        name.
+        """
         split = self._parts(units, _missing(units, found))
         if not split:
             return units, found
@@ -207,40 +244,61 @@ class CandidateGenerator:
             if number not in split:
                 divided.append(unit)
         renumbered = [replace(rows, owners=numbers[rows.owners]) for rows in found]
-        return divided, [*renumbered, self._look(_lookups(divided, parts), divided, self.finder.find)]
+        return divided, [
+            *renumbered,
+            self._look(_lookups(divided, parts), divided, self.finder.find),
+        ]
 
     def _parts(self, units: Sequence[Unit], numbers: Sequence[int]) -> dict[int, tuple[Unit, ...]]:
-        read = [(number, reading) for number in numbers for reading in units[number].question.readings]
-        pairs = list(dict.fromkeys((part.name, units[number].type) for number, reading in read for part in reading))
+        read = [
+            (number, reading) for number in numbers for reading in units[number].question.readings
+        ]
+        pairs = list(
+            dict.fromkeys(
+                (part.name, units[number].type) for number, reading in read for part in reading
+            )
+        )
         known = self.known(pairs)
         split: dict[int, tuple[Unit, ...]] = {}
         for number, reading in read:
             unit = units[number]
             if all((part.name, unit.type) in known for part in reading):
-                parts = (unit._replace(part=at, surface=part.name, question=part) for at, part in enumerate(reading))
+                parts = (
+                    unit._replace(part=at, surface=part.name, question=part)
+                    for at, part in enumerate(reading)
+                )
                 split.setdefault(number, tuple(parts))
         return split
 
     def known(self, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
-        """Returns those pairs of a name and a type of which the pack has a concept with this name."""
+        """Returns those pairs of a name and a type of which the pack has a concept with this
+        name.
+        """
         found = self.finder.find([name for name, _ in pairs], [kind for _, kind in pairs])
         return {pairs[place] for place in found.places.tolist()}
 
-    def _best(self, units: list[Unit], found: Sequence[FoundConcepts], without: Excluded) -> Candidates:
+    def _best(
+        self, units: list[Unit], found: Sequence[FoundConcepts], without: Excluded
+    ) -> Candidates:
         """Returns the candidates, by the best of the names that lead to them."""
         pack = self.finder.pack
         active, leads = pack.active, pack.leads
         seen, counts = self._remembered(units, without)
-        rows = FoundConcepts(*map(np.concatenate, zip(*(astuple(one) for one in (*found, seen)), strict=True)))
+        rows = FoundConcepts(
+            *map(np.concatenate, zip(*(astuple(one) for one in (*found, seen)), strict=True))
+        )
         priors = np.full(len(rows.terms), 0.5)
         priors[rows.terms >= 0] = active.prior[rows.terms[rows.terms >= 0]]
         better = ((rows.tiers * 8 + rows.distance) * 8 + rows.ways) * 4 - rows.hinted
-        order = np.lexsort((rows.terms, -priors, better, rows.owners << 32 | leads.of(rows.concepts)))
+        order = np.lexsort(
+            (rows.terms, -priors, better, rows.owners << 32 | leads.of(rows.concepts))
+        )
         rows, priors = _at(rows, order), priors[order]
         pairs = rows.owners << 32 | leads.of(rows.concepts)
         first = np.flatnonzero(np.diff(pairs, prepend=-1))
         if len(leads):
-            by_key = np.where(rows.tiers <= CANONICAL, EXACT, rows.tiers)  # names of one key have it by turns
+            # names of one key have it by turns
+            by_key = np.where(rows.tiers <= CANONICAL, EXACT, rows.tiers)
             how = (by_key * 8 + rows.distance) * 8 + rows.ways
             priors[first] = shared_priors(first, rows.concepts, how, priors)
         ways = np.bitwise_or.reduceat(1 << rows.ways, first) if len(first) else _NONE
@@ -248,7 +306,12 @@ class CandidateGenerator:
         concepts = pairs[first] & 0xFFFFFFFF
         labels = (rows.terms >= 0) & (rows.distance == np.repeat(best.distance, names))
         labels[labels] = active.kind[rows.terms[labels]] == _LABEL
-        written = labels & (rows.tiers <= FOLDED) & (rows.distance == ITSELF) & (rows.ways <= _WAY["long"])
+        written = (
+            labels
+            & (rows.tiers <= FOLDED)
+            & (rows.distance == ITSELF)
+            & (rows.ways <= _WAY["long"])
+        )
         written &= pack.taxon_rows[rows.concepts] == 0  # species tell genes of one label apart
         if len(first):
             labels, written = (np.logical_or.reduceat(one, first) for one in (labels, written))
@@ -276,21 +339,30 @@ class CandidateGenerator:
                 units=len(units),
             ),
         )
-        loose = (gathered.precedence == 0) & (best.tiers <= CANONICAL) & np.isin(best.distance, (ITSELF, ABOVE))
-        gathered.precedence[loose & np.isin(best.owners, self._answerable.labelled_elsewhere(units))] = ELSEWHERE
+        loose = (
+            (gathered.precedence == 0)
+            & (best.tiers <= CANONICAL)
+            & np.isin(best.distance, (ITSELF, ABOVE))
+        )
+        gathered.precedence[
+            loose & np.isin(best.owners, self._answerable.labelled_elsewhere(units))
+        ] = ELSEWHERE
         allowed = (ways != _SHORT) | distinctive | (agrees >= _HALF)
         allowed[self._families.strangers(gathered)] = False
         allowed[self._supplementary(gathered)] = False
         return limit_candidates(gathered, self._allowed(gathered, allowed))
 
     def _supplementary(self, found: Candidates) -> Ints:
-        """Returns supplementary records of MeSH with another label, where a descriptor has the name as well.
+        """Returns supplementary records of MeSH with another label, where a descriptor has the name
+        as well.
 
         Theirs are mostly names of a parent or a mixture: ``Retinoic acid`` of retinoyl glucuronide.
         """
         counts = np.bincount(found.owners, minlength=len(found.units))
         pack = self.finder.pack
-        of_mesh = pack.prefix_rows[found.concepts] == (pack.prefixes.index(_MESH) if _MESH in pack.prefixes else -1)
+        of_mesh = pack.prefix_rows[found.concepts] == (
+            pack.prefixes.index(_MESH) if _MESH in pack.prefixes else -1
+        )
         rows = np.flatnonzero((counts[found.owners] > 1) & of_mesh)
         curies = pack.curies.strings.take(found.concepts[rows])
         records, descriptors = (
@@ -303,16 +375,22 @@ class CandidateGenerator:
         less: Ints = rows[loose]
         return less
 
-    def _agreement(self, units: Sequence[Unit], owners: Ints, concepts: Ints, ways: Ints) -> tuple[Bools, Floats]:
+    def _agreement(
+        self, units: Sequence[Unit], owners: Ints, concepts: Ints, ways: Ints
+    ) -> tuple[Bools, Floats]:
         """Returns features of candidates that were found by short forms: see `Candidates`."""
         distinctive, agrees = np.zeros(len(ways), dtype=np.bool_), np.zeros(len(ways))
         short = np.flatnonzero(ways & _SHORT)
         if len(short):
             questions = [units[unit].question for unit in owners[short].tolist()]
-            distinctive[short], agrees[short] = self._agreeing(owners[short], concepts[short], questions)
+            distinctive[short], agrees[short] = self._agreeing(
+                owners[short], concepts[short], questions
+            )
         return distinctive, agrees
 
-    def _remembered(self, units: Sequence[Unit], without: Excluded) -> tuple[FoundConcepts, dict[tuple[int, int], int]]:
+    def _remembered(
+        self, units: Sequence[Unit], without: Excluded
+    ) -> tuple[FoundConcepts, dict[tuple[int, int], int]]:
         """Returns candidates from annotated texts, and the number of documents of each."""
         simple = cache(lambda surface: key(surface, 1))
         seen = []
@@ -323,7 +401,9 @@ class CandidateGenerator:
                     continue
                 name = (unit.type, simple(asked.surface))
                 counts_of = self.memory.of_key(*name, own.get(name, ()))
-                seen += [(number, curie, count, _WAY[asked.way]) for curie, count in counts_of.items()]
+                seen += [
+                    (number, curie, count, _WAY[asked.way]) for curie, count in counts_of.items()
+                ]
         rows = self.finder.pack.concept_rows([curie for _, curie, _, _ in seen])
         rows[rows >= 0] = self.finder.pack.leads.of(rows[rows >= 0])
         known = [
@@ -334,7 +414,9 @@ class CandidateGenerator:
         counts: dict[tuple[int, int], int] = {}
         for (number, _, count, _), row in known:
             counts[number, row] = max(counts.get((number, row), 0), count)
-        columns = [(number, row, -1, REMEMBERED, 1, way, 0, 0) for (number, _, _, way), row in known]
+        columns = [
+            (number, row, -1, REMEMBERED, 1, way, 0, 0) for (number, _, _, way), row in known
+        ]
         return FoundConcepts(*np.array(columns, dtype=np.int64).reshape(-1, 8).T), counts
 
 
@@ -344,16 +426,22 @@ def _at(rows: FoundConcepts, which: Ints) -> FoundConcepts:
 
 
 def _whole_first(rows: FoundConcepts) -> FoundConcepts:
-    """Returns rows without those of names without a species, as ``ERG`` for ``hERG``, where the whole name is one."""
+    """Returns rows without those of names without a species, as ``ERG`` for ``hERG``, where the
+    whole name is one.
+    """
     whole = np.isin(rows.owners, rows.owners[rows.hinted == 0])
-    return _at(rows, np.flatnonzero((rows.hinted == 0) | ~whole)) if (rows.hinted != 0).any() else rows
+    return (
+        _at(rows, np.flatnonzero((rows.hinted == 0) | ~whole)) if (rows.hinted != 0).any() else rows
+    )
 
 
 def _lookups(units: Sequence[Unit], numbers: Iterable[int]) -> list[_Lookup]:
     return [(number, asked) for number in numbers for asked in units[number].question.asked]
 
 
-def _missing(units: Sequence[Unit], found: Sequence[FoundConcepts], *, below: float = 0.0) -> list[int]:
+def _missing(
+    units: Sequence[Unit], found: Sequence[FoundConcepts], *, below: float = 0.0
+) -> list[int]:
     """Returns the numbers of units that have no row, or only rows below the required similarity."""
     none = np.ones(len(units), dtype=np.bool_)
     for rows in found:

@@ -36,14 +36,23 @@ def with_pack_types(
     of_type = pack.own_type
     found = list(documents)
     guessed = _prefixes(
-        [(of_type(one.type), link) for each in found for one in each.mentions for link in one.links], pack
+        [
+            (of_type(one.type), link)
+            for each in found
+            for one in each.mentions
+            for link in one.links
+        ],
+        pack,
     )
     named = {of_type(kind): prefix for kind, prefix in (prefixes or {}).items()}
     return [to_curies(each, guessed | named, of_type=of_type) for each in found]
 
 
 def to_curies(
-    document: Document, prefixes: Mapping[str, str], *, of_type: Callable[[str], str] = lambda name: name
+    document: Document,
+    prefixes: Mapping[str, str],
+    *,
+    of_type: Callable[[str], str] = lambda name: name,
 ) -> Document:
     """Returns a document with links as CURIEs where this is possible.
 
@@ -65,10 +74,18 @@ def _spelt(mention: Mention, kind: str, prefixes: Mapping[str, str]) -> Mention:
 
 
 def _prefixes(links: Sequence[tuple[str, Link]], pack: Pack) -> dict[str, str]:
-    """Returns, for each type, the prefix with which most of its bare identifiers are in the pack."""
+    """Returns, for each type, the prefix with which most of its bare identifiers are in the
+    pack.
+    """
     bare: dict[str, Counter[str]] = defaultdict(Counter)
     for kind, link in links:
-        if link.id and not link.curie and not link.ontology and ":" not in link.id and kind in pack.types:
+        if (
+            link.id
+            and not link.curie
+            and not link.ontology
+            and ":" not in link.id
+            and kind in pack.types
+        ):
             bare[kind][link.id] += 1
     found: dict[str, str] = {}
     for kind, ids in bare.items():
@@ -112,7 +129,8 @@ class Memory:
         Args:
             kind: type of the mention.
             simple: key of level 1 of its words.
-            without: concepts of which one document is not counted, which is the one to link while a linker is fitted.
+            without: concepts of which one document is not counted, which is the one to link while a
+                linker is fitted.
         """
         known = self.counts.get((kind, simple))
         if known is None:
@@ -149,6 +167,7 @@ class Memory:
                 found[kind, simple][concept] = int(count)
         except (OSError, ValueError) as error:
             raise ModelError(
-                f"{place} is not the table of names of a linker ({error}); copy the linker again", file=str(place)
+                f"{place} is not the table of names of a linker ({error}); copy the linker again",
+                file=str(place),
             ) from None
         return cls(found)

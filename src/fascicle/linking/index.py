@@ -1,6 +1,8 @@
-"""Index for approximate search of the names of a pack: other word order, misspellings, other vocabularies.
+"""Index for approximate search of the names of a pack: other word order, misspellings, other
+vocabularies.
 
-The index of a pack is made once, into a folder of its own or that of a linker; the pack stays as it is.
+The index of a pack is made once, into a folder of its own or that of a linker; the pack stays as it
+is.
 """
 
 from __future__ import annotations
@@ -22,7 +24,15 @@ from fascicle.linking.trigrams import Near, Trigrams, write_trigrams
 from fascicle.settings.base import Settings
 from fascicle.settings.folders.described import Wording, read_description, write_description
 from fascicle.terms.keys.key import KeyReader, unordered
-from fascicle.terms.pack.arrays import Array, Strings, expand_ranges, map_array, row_chunks, string_hashes, write_array
+from fascicle.terms.pack.arrays import (
+    Array,
+    Strings,
+    expand_ranges,
+    map_array,
+    row_chunks,
+    string_hashes,
+    write_array,
+)
 from fascicle.terms.pack.layout import FileFacts, first_changed, pack_error
 from fascicle.terms.pack.pack import Pack
 
@@ -61,7 +71,9 @@ class IndexManifest(Settings, frozen=True, kw_only=True):
     files: dict[str, FileFacts]
 
 
-def write_index(folder: Path, pack: Pack, *, told: _OnStep = lambda step, count: None) -> IndexManifest:
+def write_index(
+    folder: Path, pack: Pack, *, told: _OnStep = lambda step, count: None
+) -> IndexManifest:
     """Writes the index of a pack into an empty folder; the same pack gives the same bytes.
 
     Args:
@@ -142,14 +154,18 @@ class NameIndex:
         """Opens the index of a pack.
 
         Raises:
-            PackError: no index, that of another pack, or one with a file that is missing or was changed.
+            PackError: no index, that of another pack, or one with a file that is missing or was
+                changed.
         """
         place = folder / MANIFEST
         if not place.is_file():
             raise pack_error(folder, f"there is no index of a pack at {folder}", "not-found")
         manifest = read_description(place, IndexManifest, _WORDING, format=_FORMAT)
         if manifest.pack != pack.full_name:
-            said = f"{folder} belongs to the pack {manifest.pack}, and {pack.folder} is {pack.full_name}"
+            said = (
+                f"{folder} belongs to the pack {manifest.pack}, and {pack.folder} is "
+                f"{pack.full_name}"
+            )
             advice = "give the pack that it was made for, or make it again with fascicle linker fit"
             raise pack_error(folder, f"{said}; {advice}", "version")
         for name in manifest.files:
@@ -168,7 +184,9 @@ class NameIndex:
         return found
 
     def _fits(self) -> bool:
-        """True if the files are consistent with each other and the pack, as far as a quick check shows."""
+        """True if the files are consistent with each other and the pack, as far as a quick check
+        shows.
+        """
         keys = len(self.pack.active.keys.strings)
         sizes = len(self.types) == keys and len(self._hashes) == len(self._rows)
         return sizes and self._trigrams.fits() and self.equivalents.fits(len(self.pack))
@@ -189,7 +207,8 @@ class NameIndex:
             self.dense.verify()
 
     def in_any_order(self, keys: Sequence[str]) -> tuple[Ints, Ints]:
-        """Returns the keys of the pack that differ from the given ones in the order of their tokens alone.
+        """Returns the keys of the pack that differ from the given ones in the order of their tokens
+        alone.
 
         Args:
             keys: of level 2.
@@ -212,11 +231,15 @@ class NameIndex:
         order = np.lexsort((rows, places))
         places, rows = places[order], rows[order]
         found = unordered(self.pack.active.keys.strings.take(rows), self.reader)
-        right = np.array([asked[at] == one for at, one in zip(places.tolist(), found, strict=True)], dtype=np.bool_)
+        right = np.array(
+            [asked[at] == one for at, one in zip(places.tolist(), found, strict=True)],
+            dtype=np.bool_,
+        )
         return places[right], rows[right]
 
     def near(self, keys: Sequence[str], types: Ints) -> Near:
-        """Returns the keys of the pack that are almost equal to the given ones; see `Trigrams.near`.
+        """Returns the keys of the pack that are almost equal to the given ones; see
+        `Trigrams.near`.
 
         Args:
             keys: of level 2.

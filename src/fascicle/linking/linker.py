@@ -1,7 +1,8 @@
 """Linker: links mentions to concepts, each with a probability, a tier and its reasons, or to NIL.
 
-Without a fitted ranker for a type, candidates are in a default order (`stated_scores`), and links have no probability.
-If the first candidates are tied, fitted or not, the answer is *ambiguous*: each of them, with its share.
+Without a fitted ranker for a type, candidates are in a default order (`stated_scores`), and links
+have no probability. If the first candidates are tied, fitted or not, the answer is *ambiguous*:
+each of them, with its share.
 """
 
 from __future__ import annotations
@@ -99,26 +100,35 @@ class Linker(LinkStep):
             index: of the pack; without it, only names with equal keys are found.
             memory: names that annotated texts gave to concepts.
             rankers: by type.
-            vocabularies: of types, prefixes of the concepts that are answered, in place of those of the ranker.
-            order: prefixes of vocabularies; of the identifiers of a concept the first of these is the answer, by
-                default that of the vocabulary which comes first in the pack; see `Strategies` too.
-            ontology: prefix of the only vocabulary in which links are given, in place of the order; other concepts
-                are no candidates.
+            vocabularies: of types, prefixes of the concepts that are answered, in place of those of
+                the ranker.
+            order: prefixes of vocabularies; of the identifiers of a concept the first of these is
+                the answer, by default that of the vocabulary which comes first in the pack; see
+                `Strategies` too.
+            ontology: prefix of the only vocabulary in which links are given, in place of the order;
+                other concepts are no candidates.
             strategies: by type; those of types that the pack lacks do nothing.
 
         Raises:
             UsageError: the pack has no concept of the ontology, or has no sets of equal concepts.
         """
-        self.pack, self._strategies = pack, Strategies(pack, strategies, order=order, ontology=ontology)
+        self.pack, self._strategies = (
+            pack,
+            Strategies(pack, strategies, order=order, ontology=ontology),
+        )
         fitted, self._wanted = self._strategies.chosen(rankers or {}, vocabularies or {})
         within = {kind: limited(one.weights) for kind, one in fitted.items()}
-        self.rankers = {kind: msgspec.structs.replace(one, weights=within[kind]) for kind, one in fitted.items()}
+        self.rankers = {
+            kind: msgspec.structs.replace(one, weights=within[kind]) for kind, one in fitted.items()
+        }
         self._gatherer = CandidateGenerator(
             Finder(pack, index), memory or Memory(), self._wanted, self._strategies.allowed
         )
         dense = self._gatherer.finder.dense is not None
         self._describer = FeatureExtractor(pack, dense=dense)
-        self.ranking = CandidateRanker(self.rankers, feature_names(dense=dense), self._strategies.ties)
+        self.ranking = CandidateRanker(
+            self.rankers, feature_names(dense=dense), self._strategies.ties
+        )
         self._order = tuple(order)
 
     @cached_property
@@ -126,18 +136,28 @@ class Linker(LinkStep):
         """Fingerprint of the parts that decide, with the release, all links."""
         finder, memory = self._gatherer.finder, self._gatherer.memory
         rankers = {kind: msgspec.to_builtins(ranker) for kind, ranker in self.rankers.items()}
-        parts = [self.pack.full_name, finder.index is not None, rankers, self._wanted, memory.table()]
+        parts = [
+            self.pack.full_name,
+            finder.index is not None,
+            rankers,
+            self._wanted,
+            memory.table(),
+        ]
         parts += [self._order, self._strategies.ontology]
         parts += [msgspec.to_builtins(self._strategies.of)] if self._strategies.of else []
         parts += [finder.dense.fingerprint] if finder.dense is not None else []
         return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
 
     def covers(self, kind: str) -> bool:
-        """True if the pack has concepts of a type; mentions of other types are not linked, and not NIL."""
+        """True if the pack has concepts of a type; mentions of other types are not linked, and
+        not NIL.
+        """
         return self.pack.covers(kind)
 
     def known(self, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
-        """Returns those pairs of a name and a type of which the pack has a concept with this name."""
+        """Returns those pairs of a name and a type of which the pack has a concept with this
+        name.
+        """
         typed = [(name, self.pack.own_type(kind)) for name, kind in pairs]
         there = self._gatherer.known(typed)
         return {pair for pair, one in zip(pairs, typed, strict=True) if one in there}
@@ -187,7 +207,9 @@ class Linker(LinkStep):
         """
         patches = []
         for chunk in portions(documents, characters=_PORTION):
-            mentions = [[document.mentions[at] for at in self._asked(document)] for document in chunk]
+            mentions = [
+                [document.mentions[at] for at in self._asked(document)] for document in chunk
+            ]
             ranked = self.ranked(chunk, mentions)
             answers: list[list[list[Link]]] = [[[] for _ in own] for own in mentions]
             for unit, answer in zip(ranked.found.units, self._answers(ranked), strict=True):
@@ -196,7 +218,12 @@ class Linker(LinkStep):
             links = [[distinct(several) for several in found] for found in answers]
             events = self.pack.origins([list(chain(*found)) for found in links], step=self.name)
             patches += [
-                Patch(links=tuple((one.key, several) for one, several in zip(own, found, strict=True)), events=said)
+                Patch(
+                    links=tuple(
+                        (one.key, several) for one, several in zip(own, found, strict=True)
+                    ),
+                    events=said,
+                )
                 for own, found, said in zip(mentions, links, events, strict=True)
             ]
         return patches
@@ -204,12 +231,15 @@ class Linker(LinkStep):
     def _answers(self, ranked: Ranked) -> Iterator[tuple[Link, ...]]:
         """Yields the answer of each unit: a link, or those of an ambiguous one."""
         found, ontology = ranked.found, self._strategies.ontology
-        places = np.arange(len(ranked.order)) - np.searchsorted(found.owners, found.owners)  # of each in its unit
+        # of each in its unit
+        places = np.arange(len(ranked.order)) - np.searchsorted(found.owners, found.owners)
         rows = ranked.order[places < ranked.answered[found.owners]]
         names = self._strategies.told(found, rows)
         said = iter(zip(names, self._tiers(found, rows), ranked.scores[rows].tolist(), strict=True))
         some = (np.bincount(found.owners, minlength=len(found.units)) > 0).tolist()
-        for count, nil, has in zip(ranked.answered.tolist(), ranked.nil.tolist(), some, strict=True):
+        for count, nil, has in zip(
+            ranked.answered.tolist(), ranked.nil.tolist(), some, strict=True
+        ):
             if not count:
                 yield (nil_link(_known(nil), ontology, absent=not has),)
             else:
@@ -219,7 +249,9 @@ class Linker(LinkStep):
                 )
 
     def _tiers(self, found: Candidates, rows: Ints) -> list[str]:
-        """Returns the tier of each candidate: of a family or of a coarser concept, that it is one."""
+        """Returns the tier of each candidate: of a family or of a coarser concept, that it is
+        one.
+        """
         is_family = Families(self.pack).are(found.concepts[rows]).tolist()
         types = (found.units[unit].type in FAMILY_TYPES for unit in found.owners[rows].tolist())
         tiers = [
@@ -227,18 +259,25 @@ class Linker(LinkStep):
             for one, tier in zip(found.precedence[rows], found.tiers[rows], strict=True)
         ]
         return [
-            FAMILY if family and wider else tier for tier, family, wider in zip(tiers, is_family, types, strict=True)
+            FAMILY if family and wider else tier
+            for tier, family, wider in zip(tiers, is_family, types, strict=True)
         ]
 
     def _asked(self, document: Document) -> list[int]:
         """Returns the numbers of the mentions that are linked."""
         covered = {kind: self.covers(kind) for kind in {one.type for one in document.mentions}}
-        return [at for at, one in enumerate(document.mentions) if not one.links and covered[one.type]]
+        return [
+            at for at, one in enumerate(document.mentions) if not one.links and covered[one.type]
+        ]
 
     def explained(self, documents: Sequence[Document], *, most: int = 20) -> list[list[Decision]]:
-        """Returns the decisions of `predict` for documents, with candidates and reasons; see `decisions`."""
+        """Returns the decisions of `predict` for documents, with candidates and reasons; see
+        `decisions`.
+        """
         asked = list(map(self._asked, documents))
-        mentions = [[one.mentions[at] for at in own] for one, own in zip(documents, asked, strict=True)]
+        mentions = [
+            [one.mentions[at] for at in own] for one, own in zip(documents, asked, strict=True)
+        ]
         found = self.decisions(documents, mentions, most=most)
         return [
             [msgspec.structs.replace(one, mention=own[one.mention]) for one in told]
@@ -246,9 +285,14 @@ class Linker(LinkStep):
         ]
 
     def decisions(
-        self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, most: int = 20
+        self,
+        documents: Sequence[Document],
+        mentions: Sequence[Sequence[Mention]],
+        *,
+        most: int = 20,
     ) -> list[list[Decision]]:
-        """Returns the decisions about mentions, in the order of mentions and parts, with candidates and reasons.
+        """Returns the decisions about mentions, in the order of mentions and parts, with candidates
+        and reasons.
 
         Args:
             documents: the documents that contain the mentions.
@@ -257,12 +301,18 @@ class Linker(LinkStep):
         """
         ranked = self.ranked(documents, mentions)
         found: list[list[Decision]] = [[] for _ in documents]
-        bounds = np.searchsorted(ranked.found.owners, np.arange(len(ranked.found.units) + 1)).tolist()
+        bounds = np.searchsorted(
+            ranked.found.owners, np.arange(len(ranked.found.units) + 1)
+        ).tolist()
         for number, unit in enumerate(ranked.found.units):
             told = max(most, int(ranked.alike[number]))
-            rows = ranked.order[bounds[number] : min(bounds[number + 1], bounds[number] + told)].tolist()
+            rows = ranked.order[
+                bounds[number] : min(bounds[number + 1], bounds[number] + told)
+            ].tolist()
             told_of = self._decision(ranked, number, unit, rows)
-            found[unit.document] += [msgspec.structs.replace(told_of, mention=at) for at in unit.mentions]
+            found[unit.document] += [
+                msgspec.structs.replace(told_of, mention=at) for at in unit.mentions
+            ]
         return [sorted(told, key=lambda one: (one.mention, one.part)) for told in found]
 
     def ranked(
@@ -279,12 +329,14 @@ class Linker(LinkStep):
             documents: the documents that contain the mentions.
             mentions: of each document.
             without: what the memory has from them, see `CandidateGenerator.gather`.
-            each: whether each mention has a unit of its own, as a fit counts them; else only one whose concepts have
-                species, which depend on its place.
+            each: whether each mention has a unit of its own, as a fit counts them; else only one
+                whose concepts have species, which depend on its place.
         """
         typed = [
             [
-                one if one.type in self.pack.types else msgspec.structs.replace(one, type=self.pack.own_type(one.type))
+                one
+                if one.type in self.pack.types
+                else msgspec.structs.replace(one, type=self.pack.own_type(one.type))
                 for one in own
             ]
             for own in mentions
@@ -295,7 +347,9 @@ class Linker(LinkStep):
         apart[found.owners[self.pack.taxon_rows[found.concepts] > 0]] = True
         found = separate_mentions(found, apart)
         species = self._describer.of_species(found, documents, self._strategies.species)
-        if (allowed := self._strategies.of_named_species(found, species)) is not None and not allowed.all():
+        if (
+            allowed := self._strategies.of_named_species(found, species)
+        ) is not None and not allowed.all():
             found = limit_candidates(found, allowed)
             species = self._describer.of_species(found, documents, self._strategies.species)
         features = self._describer.features(found, documents, species)
@@ -321,7 +375,9 @@ class Linker(LinkStep):
         term = int(found.terms[row])
         unit = found.units[int(found.owners[row])]
         values = ranked.features[row].tolist()
-        features = {name: value for name, value in zip(self.ranking.inputs, values, strict=True) if value}
+        features = {
+            name: value for name, value in zip(self.ranking.inputs, values, strict=True) if value
+        }
         surfaces = self.pack.active
         ((curie, label, same),) = self._strategies.told(found, np.array([row]))
         return Candidate(
@@ -333,13 +389,17 @@ class Linker(LinkStep):
             ways=visible_ways(int(found.ways[row]), surface=unit.surface, question=unit.question),
             probability=_known(float(ranked.scores[row])),
             features=features,
-            parts={name: value * ranker.weights.get(name, 0.0) for name, value in features.items()} if ranker else {},
+            parts={name: value * ranker.weights.get(name, 0.0) for name, value in features.items()}
+            if ranker
+            else {},
             date=self.pack.date_at(self.pack.row(curie)),
         )
 
 
 def mention_scores(units: Sequence[Unit], mentions: Sequence[Sequence[Mention]]) -> Floats:
-    """Returns for each unit the best score of the mentions of its name in its document, ``[n]``; NaN without one."""
+    """Returns for each unit the best score of the mentions of its name in its document, ``[n]``;
+    NaN without one.
+    """
     found = np.full(len(units), math.nan)
     best: dict[tuple[int, str, str], float] = {}
     scored: list[tuple[int, tuple[int, str, str]]] = []

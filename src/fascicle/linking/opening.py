@@ -22,7 +22,14 @@ from fascicle.linking.linker import NO_STRATEGIES, Linker, LinkStep
 from fascicle.linking.strategies import check_strategies
 from fascicle.settings.base import Settings
 from fascicle.settings.folders.described import file_sha256, read_description, write_description
-from fascicle.settings.folders.vocabularies import LINKER, find_linker, find_pack, is_pack, newer_hint, shipped_packs
+from fascicle.settings.folders.vocabularies import (
+    LINKER,
+    find_linker,
+    find_pack,
+    is_pack,
+    newer_hint,
+    shipped_packs,
+)
 from fascicle.settings.steps import LinkStrategy
 from fascicle.terms.pack.layout import pack_error
 from fascicle.terms.pack.pack import Pack
@@ -84,8 +91,14 @@ class LinkerWithPacks(NamedTuple):
     @property
     def fingerprint(self) -> str:
         """Fingerprint of the parts that decide, with the release, all links."""
-        told = [part.manifest.fingerprint for part in self.parts] + ([self.ontology] if self.ontology else [])
-        told += [msgspec.json.encode(self.strategies, order="sorted").decode()] if self.strategies else []
+        told = [part.manifest.fingerprint for part in self.parts] + (
+            [self.ontology] if self.ontology else []
+        )
+        told += (
+            [msgspec.json.encode(self.strategies, order="sorted").decode()]
+            if self.strategies
+            else []
+        )
         return hashlib.sha256(" ".join(told).encode()).hexdigest()
 
     def covered(self, types: Sequence[str]) -> tuple[str, ...]:
@@ -98,7 +111,11 @@ class LinkerWithPacks(NamedTuple):
         Raises:
             PackError: a damaged linker.
         """
-        opened = [part.opened(self.ontology, self.strategies) for part in self.parts if _has(part.pack, self.ontology)]
+        opened = [
+            part.opened(self.ontology, self.strategies)
+            for part in self.parts
+            if _has(part.pack, self.ontology)
+        ]
         return opened[0] if len(opened) == 1 else Linkers(opened)
 
 
@@ -121,17 +138,17 @@ def find(
     """Finds a linker and its packs.
 
     Args:
-        linker: the name of a shipped linker, a folder of a linker or of a pack, or several: a mention is linked by the
-            first that has its type and a concept for it.
+        linker: the name of a shipped linker, a folder of a linker or of a pack, or several: a
+            mention is linked by the first that has its type and a concept for it.
         packs: of the linker; by default they are where they were when it was fitted.
-        ontology: prefix of the only vocabulary in which links are given, in any spelling; by default each linker knows
-            its own.
+        ontology: prefix of the only vocabulary in which links are given, in any spelling; by
+            default each linker knows its own.
         strategies: by type of mentions.
 
     Raises:
         PackError: there is no such linker, it is damaged, or a pack is not there or another one.
-        UsageError: a pack that the linker does not need, or no pack has a concept of the ontology, or what a strategy
-            names.
+        UsageError: a pack that the linker does not need, or no pack has a concept of the ontology,
+            or what a strategy names.
     """
     given = [Pack.open(pack) for pack in packs]
     homes = [find_linker(one) for one in as_places(linker)]
@@ -142,8 +159,15 @@ def find(
     needed = [part.manifest.pack for part in parts]
     if unused := [pack.full_name for pack in given if pack.full_name not in needed]:
         named = " and ".join(map(str, homes))
-        raise UsageError(f"the linker {named} has no use for the pack {unused[0]}; its packs are {', '.join(needed)}")
-    ontology = prefix_name(ontology, [one for part in parts for one in part.pack.prefixes]) if ontology else ""
+        raise UsageError(
+            f"the linker {named} has no use for the pack {unused[0]}; its packs are "
+            f"{', '.join(needed)}"
+        )
+    ontology = (
+        prefix_name(ontology, [one for part in parts for one in part.pack.prefixes])
+        if ontology
+        else ""
+    )
     for part in [one for one in parts if _has(one.pack, ontology)] or parts[:1]:
         check_ontology(part.pack, ontology)
     check_strategies([part.pack for part in parts], strategies)
@@ -163,7 +187,9 @@ def linker_folders(folder: Path) -> tuple[Path, ...]:
     for name, sha256 in found.parts.items():
         described = folder / name / LINKER
         if not described.is_file() or file_sha256(described) != sha256:
-            raise pack_error(described, f"{described} is missing or was changed; copy the linker again")
+            raise pack_error(
+                described, f"{described} is missing or was changed; copy the linker again"
+            )
     return tuple(folder / name for name in found.parts)
 
 
@@ -174,13 +200,17 @@ def write_several(folder: Path, names: Sequence[str]) -> SeveralManifest:
 
 
 def _part(folder: Path, given: Sequence[Pack], *, alone: bool) -> LinkerPart:
-    """Opens a linker with the one of some packs that it needs, else with the pack at the place that it names."""
+    """Opens a linker with the one of some packs that it needs, else with the pack at the place
+    that it names.
+    """
     if not (folder / LINKER).is_file() and is_pack(folder):
         pack = Pack.open(folder)
         return LinkerPart(folder, LinkerManifest(pack=pack.full_name, indexed=False), pack)
     manifest = read_manifest(folder)
     # A linker that is alone takes a pack that does not fit, too, which is refused below.
-    fitting = [pack for pack in given if pack.full_name == manifest.pack] or (list(given) if alone else [])
+    fitting = [pack for pack in given if pack.full_name == manifest.pack] or (
+        list(given) if alone else []
+    )
     pack = fitting[0] if fitting else Pack.open(_pack_folder(folder, manifest))
     check_linker(folder, manifest, pack)
     return LinkerPart(folder, manifest, pack)
@@ -188,17 +218,23 @@ def _part(folder: Path, given: Sequence[Pack], *, alone: bool) -> LinkerPart:
 
 def _pack_folder(folder: Path, manifest: LinkerManifest) -> Path:
     """Returns the folder of the pack that a linker names."""
-    place = find_pack(manifest.place) if manifest.place in shipped_packs() else folder / manifest.place
+    place = (
+        find_pack(manifest.place) if manifest.place in shipped_packs() else folder / manifest.place
+    )
     if not manifest.place or not is_pack(place) or not place.exists():
         where = f", which is not at {place}" if manifest.place else ""
-        said = f"the linker {folder} needs the pack {manifest.pack}{where}; give it with pack=PACK, or fit it again"
+        said = (
+            f"the linker {folder} needs the pack {manifest.pack}{where}; give it with "
+            "pack=PACK, or fit it again"
+        )
         said += newer_hint(Path(manifest.place))
         raise pack_error(folder, said, "not-found")
     return place
 
 
 class Linkers(LinkStep):
-    """Links each mention by the first linker that covers its type; if that gives NIL, by the next one.
+    """Links each mention by the first linker that covers its type; if that gives NIL, by the next
+    one.
 
     Attributes:
         parts: the linkers.
@@ -211,7 +247,9 @@ class Linkers(LinkStep):
     @property
     def fingerprint(self) -> str:
         """Fingerprint of the parts that decide, with the release, all links."""
-        return hashlib.sha256(msgspec.json.encode([part.fingerprint for part in self.parts])).hexdigest()
+        return hashlib.sha256(
+            msgspec.json.encode([part.fingerprint for part in self.parts])
+        ).hexdigest()
 
     def covers(self, kind: str) -> bool:
         """True if a pack has concepts of a type."""
@@ -228,10 +266,15 @@ class Linkers(LinkStep):
         for _, _, patches in self._said(documents, found):
             for said, patch in zip(events, patches, strict=True):
                 said.extend(patch.events)
-        return [Patch(links=tuple(own.items()), events=tuple(said)) for own, said in zip(found, events, strict=True)]
+        return [
+            Patch(links=tuple(own.items()), events=tuple(said))
+            for own, said in zip(found, events, strict=True)
+        ]
 
     def explained(self, documents: Sequence[Document], *, most: int = 20) -> list[list[Decision]]:
-        """Returns for each mention the decisions of the first linker that answers, else of the first for its type."""
+        """Returns for each mention the decisions of the first linker that answers, else of the
+        first for its type.
+        """
         found: list[_Links] = [{} for _ in documents]
         told: list[dict[int, list[Decision]]] = [{} for _ in documents]
         for part, asked, _ in self._said(documents, found):
@@ -245,27 +288,35 @@ class Linkers(LinkStep):
     def _said(
         self, documents: Sequence[Document], found: Sequence[_Links]
     ) -> Iterator[tuple[Linker, Sequence[Document], list[Patch]]]:
-        """Yields each linker, the documents as it sees them, and its patches; ``found`` gets the links so far."""
+        """Yields each linker, the documents as it sees them, and its patches; ``found`` gets the
+        links so far.
+        """
         for part in self.parts:
             asked = [_linked(document, own) for document, own in zip(documents, found, strict=True)]
             patches = part.predict(asked)
             yield part, asked, patches
             for own, patch in zip(found, patches, strict=True):
-                own.update((key, links) for key, links in patch.links if key not in own or not _is_nil(links))
+                own.update(
+                    (key, links)
+                    for key, links in patch.links
+                    if key not in own or not _is_nil(links)
+                )
 
 
 Linking = Linker | Linkers
 
 
 def without_links(document: Document, covers: Callable[[str], bool]) -> Document:
-    """Returns a document without the links of some mentions; if none is left, the origin of links is dropped too.
+    """Returns a document without the links of some mentions; if none is left, the origin of links
+    is dropped too.
 
     Args:
         document: with links.
         covers: whether mentions of a type lose theirs.
     """
     mentions = tuple(
-        msgspec.structs.replace(one, links=()) if one.links and covers(one.type) else one for one in document.mentions
+        msgspec.structs.replace(one, links=()) if one.links and covers(one.type) else one
+        for one in document.mentions
     )
     linked = any(one.links for one in mentions)
     events = tuple(one for one in document.events if linked or one.code != LINKED)
@@ -273,12 +324,15 @@ def without_links(document: Document, covers: Callable[[str], bool]) -> Document
 
 
 def _linked(document: Document, found: _Links) -> Document:
-    """Returns the document with the links so far; NIL mentions have none, so that the next linker tries them again."""
+    """Returns the document with the links so far; NIL mentions have none, so that the next
+    linker tries them again.
+    """
     links = {key: several for key, several in found.items() if not _is_nil(several)}
     if not links:
         return document
     mentions = tuple(
-        msgspec.structs.replace(one, links=links[one.key]) if one.key in links else one for one in document.mentions
+        msgspec.structs.replace(one, links=links[one.key]) if one.key in links else one
+        for one in document.mentions
     )
     return msgspec.structs.replace(document, mentions=mentions)
 

@@ -1,4 +1,6 @@
-"""Parts of a mention that names several things, such as ``breast and ovarian cancer`` and ``5-HT2A/2C``."""
+"""Parts of a mention that names several things, such as ``breast and ovarian cancer`` and
+``5-HT2A/2C``.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,11 @@ from typing import Final
 
 MOST_PARTS: Final = 8
 LONGEST: Final = 200  # characters of a mention that is read as several
-_BETWEEN: Final = re.compile(r"\s*,\s*(?:and|or)\s+|\s+(?:and/or|and|or|as well as)\s+|\s*[,/&;]\s*")
-# How parts of one name end, each with what stands behind their stem: BRCA1/2, 5-HT2A/2C, STAT3/5a, IL-1α/β.
+_BETWEEN: Final = re.compile(
+    r"\s*,\s*(?:and|or)\s+|\s+(?:and/or|and|or|as well as)\s+|\s*[,/&;]\s*"
+)
+# How parts of one name end, each with what stands behind their stem: BRCA1/2, 5-HT2A/2C, STAT3/5a,
+# IL-1α/β.
 _ENDINGS: Final = tuple(
     (re.compile(rf"-?{form}"), re.compile(rf"(.*[^\W_]-??){first}"))
     for form, first in (
@@ -21,7 +26,9 @@ _REACH: Final = 30  # characters before a part, in which its stem is
 
 
 def with_stem(text: str, start: int, surface: str) -> str:
-    """Returns a part of a name with its stem, which stands before it: ``5-HT1D`` for ``1D`` in ``5-HT1B/1D``."""
+    """Returns a part of a name with its stem, which stands before it: ``5-HT1D`` for ``1D`` in
+    ``5-HT1B/1D``.
+    """
     if text[start - 1] != "/" or not any(ending.fullmatch(surface) for ending, _ in _ENDINGS):
         return surface
     before = _STEM_BEFORE.search(text[max(0, start - _REACH) : start])
@@ -29,7 +36,8 @@ def with_stem(text: str, start: int, surface: str) -> str:
 
 
 def name_readings(surface: str, *, bare_endings: bool = True) -> tuple[tuple[str, ...], ...]:
-    """Returns the ways to read a mention as several names (``breast and ovarian cancer``), the likeliest first.
+    """Returns the ways to read a mention as several names (``breast and ovarian cancer``), the
+    likeliest first.
 
     Args:
         surface: its words.
@@ -41,13 +49,22 @@ def name_readings(surface: str, *, bare_endings: bool = True) -> tuple[tuple[str
     parts = [part for part in _BETWEEN.split(surface) if part] if len(surface) <= LONGEST else []
     if not 2 <= len(parts) <= MOST_PARTS:
         return ()
-    plain = bare_endings or not any(ending.fullmatch(part) for part in parts for ending, _ in _ENDINGS)
-    found = [_counted(parts), _with_shared_end(parts), _with_shared_start(parts), tuple(parts) if plain else ()]
+    plain = bare_endings or not any(
+        ending.fullmatch(part) for part in parts for ending, _ in _ENDINGS
+    )
+    found = [
+        _counted(parts),
+        _with_shared_end(parts),
+        _with_shared_start(parts),
+        tuple(parts) if plain else (),
+    ]
     return tuple(dict.fromkeys(reading for reading in found if reading))
 
 
 def _counted(parts: list[str]) -> tuple[str, ...]:
-    """Splits ``BRCA1/2`` into ``BRCA1`` and ``BRCA2``, and ``5-HT2A/2C`` into ``5-HT2A`` and ``5-HT2C``."""
+    """Splits ``BRCA1/2`` into ``BRCA1`` and ``BRCA2``, and ``5-HT2A/2C`` into ``5-HT2A`` and
+    ``5-HT2C``.
+    """
     found = [parts[0]]
     for part in parts[1:]:
         stems = (stem.fullmatch(parts[0]) for ending, stem in _ENDINGS if ending.fullmatch(part))

@@ -1,7 +1,8 @@
 """Ranker: a conditional logistic model of the candidate that a mention means, or none of them.
 
-The probability of a candidate is ``exp(w x) / (1 + sum of exp(w x'))`` over the candidates ``x'`` of its mention
-(McFadden 1974, the conditional logit with an outside option); what is left is that of NIL.
+The probability of a candidate is ``exp(w x) / (1 + sum of exp(w x'))`` over the candidates ``x'``
+of its mention (McFadden 1974, the conditional logit with an outside option); what is left is that
+of NIL.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
 )
 MARGIN: Final = 0.5
 _MOST_ALIKE: Final = 20
-_COMPARABLE: Final = 1 / 3  # of the probability of the first candidate, that those have which may be meant instead
+# of the probability of the first candidate, that those have which may be meant instead
+_COMPARABLE: Final = 1 / 3
 _DENSE: Final = -2.0  # of a name that was found by vectors, beside their similarity
 _WEIGHTS: Final = np.array([WEIGHTS.get(name, 0.0) for name in FEATURES])
 _LIKELY: Final = FEATURES.index("species: likely")
@@ -67,7 +69,8 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
         scores: probability of each candidate, or NaN, ``[n]``.
         nil: probability that none fits, of each unit, or NaN, ``[units]``.
         alike: how many candidates of each unit are tied with the first, ``[units]``.
-        answered: how many of the first candidates of each unit are the answer; 0 if it is NIL, ``[units]``.
+        answered: how many of the first candidates of each unit are the answer; 0 if it is NIL,
+            ``[units]``.
     """
 
     found: Candidates
@@ -80,11 +83,12 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def stated_scores(found: Candidates, features: Floats) -> Floats:
-    """Returns the weighted sum of the features of each candidate, ``[n]``, for types without a fitted ranker.
+    """Returns the weighted sum of the features of each candidate, ``[n]``, for types without a
+    fitted ranker.
 
-    The weights are round numbers, the same for every type, chosen on the texts that the shipped linker was fitted on.
-    Of mentions whose first two candidates differ by less than `MARGIN`, the first was right in a third; so they are
-    *ambiguous*.
+    The weights are round numbers, the same for every type, chosen on the texts that the shipped
+    linker was fitted on. Of mentions whose first two candidates differ by less than `MARGIN`, the
+    first was right in a third; so they are *ambiguous*.
     """
     sums = np.einsum("nf,f->n", features[:, : len(FEATURES)], _WEIGHTS)
     dense = found.dense
@@ -108,7 +112,8 @@ def unit_shares(scores: Floats, owners: Ints, units: int) -> Floats:
 
 
 def count_tied(scores: Floats, stated: Floats, owners: Ints, *, units: int) -> Ints:
-    """Returns how many candidates of each unit are tied with the first, the first included, ``[units]``.
+    """Returns how many candidates of each unit are tied with the first, the first included,
+    ``[units]``.
 
     Args:
         scores: by a ranker, or not a number, in the order of candidates, ``[n]``.
@@ -148,7 +153,8 @@ def probabilities(choices: Choices, weights: Floats) -> tuple[Floats, Floats]:
     Returns:
         ``[n]`` and ``[mentions]``; those of a mention sum up to 1.
     """
-    # Not a product of matrices, whose last digits depend on the place of a row: equal candidates must tie.
+    # Not a product of matrices, whose last digits depend on the place of a row: equal candidates
+    # must tie.
     scores = np.einsum("nf,f->n", np.ascontiguousarray(choices.features), weights)
     highest = np.zeros(choices.mentions)
     np.maximum.at(highest, choices.owners, scores)
@@ -174,8 +180,11 @@ class _OfRanker(NamedTuple):
     owners: Ints
 
 
-def _undecided(scores: Floats, nil: Floats, owners: Ints, alike: Ints, thresholds: Floats) -> tuple[Ints, Floats]:
-    """Returns ties and thresholds where some candidate is meant, but none is probable enough: several are the answer.
+def _undecided(
+    scores: Floats, nil: Floats, owners: Ints, alike: Ints, thresholds: Floats
+) -> tuple[Ints, Floats]:
+    """Returns ties and thresholds where some candidate is meant, but none is probable enough:
+    several are the answer.
 
     Args:
         scores: probability of each candidate, or NaN, in the order of candidates, ``[n]``.
@@ -188,8 +197,12 @@ def _undecided(scores: Floats, nil: Floats, owners: Ints, alike: Ints, threshold
     best = np.full(len(nil), np.nan)
     best[owners[first]] = scores[first]
     counts = np.bincount(owners, weights=scores > 0, minlength=len(nil)).astype(np.int64)
-    comparable = np.bincount(owners, weights=scores >= _COMPARABLE * best[owners], minlength=len(nil))
-    several = np.minimum(np.minimum(np.maximum(comparable.astype(np.int64), 2), counts), _MOST_ALIKE)
+    comparable = np.bincount(
+        owners, weights=scores >= _COMPARABLE * best[owners], minlength=len(nil)
+    )
+    several = np.minimum(
+        np.minimum(np.maximum(comparable.astype(np.int64), 2), counts), _MOST_ALIKE
+    )
     open_ = (best < thresholds) & (nil < best) & (several > 1)
     return np.where(open_, np.maximum(alike, several), alike), np.where(open_, 0.0, thresholds)
 
@@ -199,9 +212,10 @@ def _settle(
 ) -> tuple[Ints, Floats, Ints]:
     """Returns order, probabilities and counts of answers where several are the answer of a unit.
 
-    One whose label is the mention as written is the answer alone, and takes the probability of the first: `Mek` is a
-    family, as it may be several genes of a species. A gene that only differs by its species is no reason to answer
-    with its family. Else those that are tied share their probability.
+    One whose label is the mention as written is the answer alone, and takes the probability of the
+    first: `Mek` is a family, as it may be several genes of a species. A gene that only differs by
+    its species is no reason to answer with its family. Else those that are tied share their
+    probability.
 
     Args:
         found: candidates.
@@ -217,14 +231,22 @@ def _settle(
     equal = several & (places < tied[owners])
     sums = np.bincount(owners[equal], weights=scores[order[equal]], minlength=len(alike))
     scores[order[equal]] = (sums / np.maximum(tied, 1))[owners[equal]]
-    genes = np.bincount(owners, weights=several & (places < alike[owners]) & likely[order], minlength=len(alike))
-    labels = np.flatnonzero(several & (found.precedence[order] > 0) & ((genes[owners] != 1) | (places == 0)))
+    genes = np.bincount(
+        owners, weights=several & (places < alike[owners]) & likely[order], minlength=len(alike)
+    )
+    labels = np.flatnonzero(
+        several & (found.precedence[order] > 0) & ((genes[owners] != 1) | (places == 0))
+    )
     rows, units = order[labels], owners[labels]
     best = _by_score(order, scores, owners)[starts[units]]
     scores[rows], scores[best] = scores[best], scores[rows]
     alike[units] = 1
     is_label = np.isin(np.arange(len(order)), rows)
-    return order[np.lexsort((~is_label[order], -np.nan_to_num(scores[order], nan=0.0), owners))], scores, alike
+    return (
+        order[np.lexsort((~is_label[order], -np.nan_to_num(scores[order], nan=0.0), owners))],
+        scores,
+        alike,
+    )
 
 
 def _by_score(order: Ints, scores: Floats, owners: Ints) -> Ints:
@@ -244,35 +266,47 @@ class CandidateRanker:
         Args:
             rankers: by type; candidates of other types are in the order of `stated_scores`.
             inputs: names of the features, in order.
-            ties: returns how many first candidates are answered together, and the thresholds; see `Strategies.ties`.
+            ties: returns how many first candidates are answered together, and the thresholds; see
+                `Strategies.ties`.
         """
         self._rankers, self.inputs, self._ties = rankers, inputs, ties
 
-    def rank_candidates(self, found: Candidates, features: Floats, given: Floats | None = None) -> Ranked:
+    def rank_candidates(
+        self, found: Candidates, features: Floats, given: Floats | None = None
+    ) -> Ranked:
         """Returns candidates in their order, and how many of them are answers.
 
         Args:
             found: candidates of units.
             features: of them.
-            given: score of the mention of each unit, not a number where it has none; without it, none has one.
+            given: score of the mention of each unit, not a number where it has none; without it,
+                none has one.
         """
         units, kinds = len(found.units), [unit.type for unit in found.units]
         sums = stated_scores(found, features)  # decide between candidates that are equally probable
         sums[found.precedence == PRECEDED] = -np.inf  # a label of another vocabulary precedes them
         shares = unit_shares(sums, found.owners, units)
         stated = np.lexsort((found.concepts, -sums, found.owners))
-        parts = list(self._by_ranker(kinds, found.owners, stated[found.precedence[stated] != PRECEDED]))
+        parts = list(
+            self._by_ranker(kinds, found.owners, stated[found.precedence[stated] != PRECEDED])
+        )
         scores, nil = np.where(np.isinf(sums), 0.0, np.nan), np.full(units, np.nan)
         for ranker, numbers, rows, owners in parts:
             weights = np.array([ranker.weights.get(name, 0.0) for name in self.inputs])
-            scores[rows], nil[numbers] = probabilities(Choices(owners, features[rows], len(numbers)), weights)
+            scores[rows], nil[numbers] = probabilities(
+                Choices(owners, features[rows], len(numbers)), weights
+            )
         order = _by_score(stated, scores, found.owners)
-        tied = np.minimum(count_tied(scores[order], sums[order], found.owners, units=units), _MOST_ALIKE)
+        tied = np.minimum(
+            count_tied(scores[order], sums[order], found.owners, units=units), _MOST_ALIKE
+        )
         thresholds = np.zeros(units)
         given = np.full(units, np.nan) if given is None else given
         for ranker, numbers, rows, owners in parts:
             correction = ranker.correction(given[numbers])
-            scores[rows], nil[numbers] = correct_probabilities(scores[rows], nil[numbers], owners, correction)
+            scores[rows], nil[numbers] = correct_probabilities(
+                scores[rows], nil[numbers], owners, correction
+            )
             thresholds[numbers] = ranker.thresholds(given[numbers])
         alike, thresholds = _undecided(scores[order], nil, found.owners, tied, thresholds)
         first = np.flatnonzero(np.diff(found.owners, prepend=-1))
@@ -280,12 +314,19 @@ class CandidateRanker:
         below = scores[order[first]] < thresholds[some]  # not so without a probability
         order, scores, alike = _settle(found, order, scores, features[:, _LIKELY] > 0, tied, alike)
         alike, impossible = self._ties(kinds, alike, np.zeros(units))
-        nil[np.bincount(found.owners, minlength=units) == 0] = np.nan  # no name was compared, so nothing is known
+        # no name was compared, so nothing is known
+        nil[np.bincount(found.owners, minlength=units) == 0] = np.nan
         scores = np.where(np.isnan(scores) & (alike > 1)[found.owners], shares, scores)
         answered = np.zeros(units, dtype=np.int64)
         answered[some] = np.where(below | (impossible[some] > 0), 0, alike[some])
         return Ranked(
-            found=found, features=features, order=order, scores=scores, nil=nil, alike=alike, answered=answered
+            found=found,
+            features=features,
+            order=order,
+            scores=scores,
+            nil=nil,
+            alike=alike,
+            answered=answered,
         )
 
     def _by_ranker(self, kinds: Sequence[str], owners: Ints, order: Ints) -> Iterator[_OfRanker]:
@@ -323,7 +364,9 @@ def join_tables(tables: Sequence[Table]) -> Table:
     features = np.concatenate([table.choices.features for table in tables])
     choices = Choices(np.concatenate(owners), features, int(sizes[-1]))
     names = ("right", "tiers", "documents", "scores")
-    columns: dict[str, Any] = {name: np.concatenate([getattr(table, name) for table in tables]) for name in names}
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(table, name) for table in tables]) for name in names
+    }
     return Table(choices, inputs=tables[0].inputs, **columns)
 
 
@@ -334,7 +377,12 @@ def select_units(table: Table, kept: Bools) -> Table:
     owners = np.searchsorted(units, table.choices.owners[rows])
     choices = Choices(owners, table.choices.features[rows], len(units))
     return Table(
-        choices, table.right[rows], table.tiers[rows], table.documents[units], table.scores[units], table.inputs
+        choices,
+        table.right[rows],
+        table.tiers[rows],
+        table.documents[units],
+        table.scores[units],
+        table.inputs,
     )
 
 
@@ -345,7 +393,8 @@ def best_rows(choices: Choices, scores: Floats) -> Ints:
 
 
 def cross_validate(table: Table, folds: Sequence[Floats], weights: Floats) -> Floats:
-    """Returns cross-validated probabilities of candidates: by weights that were fitted without their document.
+    """Returns cross-validated probabilities of candidates: by weights that were fitted without
+    their document.
 
     Args:
         table: candidates.
@@ -353,7 +402,9 @@ def cross_validate(table: Table, folds: Sequence[Floats], weights: Floats) -> Fl
         weights: of all documents, for those that taught nothing.
     """
     scores = np.zeros(len(table.right))
-    fold_of = np.where(table.documents < 0, len(folds), table.documents % len(folds))[table.choices.owners]
+    fold_of = np.where(table.documents < 0, len(folds), table.documents % len(folds))[
+        table.choices.owners
+    ]
     for fold, own_weights in enumerate((*folds, weights)):
         own = fold_of == fold
         if own.any():

@@ -16,7 +16,8 @@ _WORDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         word: taxon
         for taxon, words in {
-            HUMAN: "human humans homo patient patients man men woman women child children infant infants people "
+            HUMAN: "human humans homo patient patients man men woman women child children infant "
+            "infants people "
             "persons family families individuals subjects volunteers hela hek293 kindred",
             "NCBITaxon:10090": "mouse mice murine mus",
             "NCBITaxon:10116": "rat rats rattus",
@@ -35,11 +36,16 @@ _WORDS: Final[Mapping[str, str]] = MappingProxyType(
         for word in words.split()
     }
 )
-# Case is that of ASCII alone: elsewhere ``ſ`` is an ``s`` without case, and ``patientſ`` is not among the words.
-_FIRST: Final = "".join(sorted({word[0] for word in _WORDS}))  # checked first, which is twice as fast
+# Case is that of ASCII alone: elsewhere ``ſ`` is an ``s`` without case, and ``patientſ`` is not
+# among the words. checked first, which is twice as fast
+_FIRST: Final = "".join(sorted({word[0] for word in _WORDS}))
 _WORD: Final = re.compile(rf"\b(?ai:(?=[{_FIRST}])(?:{'|'.join(_WORDS)}))\b")
 _SAME: Final[Mapping[str, str]] = MappingProxyType(
-    {"NCBITaxon:4932": "NCBITaxon:559292", "NCBITaxon:10088": "NCBITaxon:10090", "NCBITaxon:10092": "NCBITaxon:10090"}
+    {
+        "NCBITaxon:4932": "NCBITaxon:559292",
+        "NCBITaxon:10088": "NCBITaxon:10090",
+        "NCBITaxon:10092": "NCBITaxon:10090",
+    }
 )
 _EMPTY: Final = Document(id="", text="")
 _STOP: Final = re.compile(r"[.!?]\s+(?=[A-Z(])|\n")
@@ -63,10 +69,11 @@ class NearbySpecies(NamedTuple):
 
 
 class Species:
-    """Species that a document names: by linked mentions of any source, and by some fifty common words.
+    """Species that a document names: by linked mentions of any source, and by some fifty common
+    words.
 
-    Sentences are found in the text, whatever sentences the document has: some inputs come with sentences, and
-    others do not.
+    Sentences are found in the text, whatever sentences the document has: some inputs come with
+    sentences, and others do not.
 
     Attributes:
         shares: of all places that name a species, the share of each.
@@ -74,7 +81,9 @@ class Species:
 
     def __init__(self, document: Document = _EMPTY, *, taxon: str = "") -> None:
         """Reads the document; ``taxon``: of a species that counts as named everywhere in it."""
-        places = {found.start(): _WORDS[found[0].lower()] for found in _WORD.finditer(document.text)}
+        places = {
+            found.start(): _WORDS[found[0].lower()] for found in _WORD.finditer(document.text)
+        }
         places |= {0: taxon} if taxon else {}
         for mention in document.mentions:
             for link in mention.links if mention.type == "Species" else ():
@@ -104,24 +113,31 @@ class Species:
 
 
 def likely_species(around: NearbySpecies) -> str:
-    """Returns the species that a gene most likely belongs to, by its context; human if the text names none."""
+    """Returns the species that a gene most likely belongs to, by its context; human if the text
+    names none.
+    """
     if len(around.sentence) == 1:
         return next(iter(around.sentence))
     return around.nearest or HUMAN
 
 
-def agreement(species: Species, around: NearbySpecies, taxon: str, known: Collection[str]) -> tuple[float, ...]:
-    """Returns features of the agreement between the species of a concept and the text around a place.
+def agreement(
+    species: Species, around: NearbySpecies, taxon: str, known: Collection[str]
+) -> tuple[float, ...]:
+    """Returns features of the agreement between the species of a concept and the text around a
+    place.
 
     Args:
         species: of the document.
         around: species around the place.
         taxon: of the concept, as `to_species` gives it; empty if the vocabulary states none.
-        known: species that the vocabulary names; a species that it does not name agrees with any other.
+        known: species that the vocabulary names; a species that it does not name agrees with any
+            other.
 
     Returns:
-        Whether it is the likely one, the nearest one, in the sentence; its share in the document; whether it is human
-        in a text that names no species; whether it is human; whether it is unknown.
+        Whether it is the likely one, the nearest one, in the sentence; its share in the document;
+        whether it is human in a text that names no species; whether it is human; whether it is
+        unknown.
     """
 
     def same(other: str) -> bool:

@@ -1,4 +1,6 @@
-"""Strategies of linking by type: which candidates count, in which vocabulary they are answered, and how ties end."""
+"""Strategies of linking by type: which candidates count, in which vocabulary they are answered,
+and how ties end.
+"""
 
 from __future__ import annotations
 
@@ -46,24 +48,37 @@ class Strategies:
     """
 
     def __init__(
-        self, pack: Pack, chosen: Mapping[str, LinkStrategy], *, order: Sequence[str] = (), ontology: str = ""
+        self,
+        pack: Pack,
+        chosen: Mapping[str, LinkStrategy],
+        *,
+        order: Sequence[str] = (),
+        ontology: str = "",
     ) -> None:
         """Sets the open pack.
 
         Args:
             pack: of the linker.
             chosen: strategies by type; those of types that the pack lacks do nothing.
-            order: as of `AnsweredConcepts`, of types without vocabularies of their own. Where names equal to a mention
-                are of several vocabularies, those of the first of these alone are candidates, as of a strategy.
+            order: as of `AnsweredConcepts`, of types without vocabularies of their own. Where names
+                equal to a mention are of several vocabularies, those of the first of these alone
+                are candidates, as of a strategy.
             ontology: as of `AnsweredConcepts`.
         """
         self._pack, self.ontology = pack, ontology
         self.of = {pack.own_type(kind): one for kind, one in chosen.items() if pack.covers(kind)}
         order = () if ontology else order
-        orders = {kind: () if ontology else one.vocabularies or order for kind, one in self.of.items()}
+        orders = {
+            kind: () if ontology else one.vocabularies or order for kind, one in self.of.items()
+        }
         orders[_OTHERS] = order
-        self._answers = {kind: AnsweredConcepts(pack, order=one, ontology=ontology) for kind, one in orders.items()}
-        self.species = {kind: one.species for kind, one in self.of.items() if one.species not in _WEIGHTS}
+        self._answers = {
+            kind: AnsweredConcepts(pack, order=one, ontology=ontology)
+            for kind, one in orders.items()
+        }
+        self.species = {
+            kind: one.species for kind, one in self.of.items() if one.species not in _WEIGHTS
+        }
         self._rules = {
             kind: _Rule(
                 np.isin(TIERS, one.keys),
@@ -73,7 +88,9 @@ class Strategies:
             for kind, one in self.of.items()
         }
         if order:
-            self._rules[_OTHERS] = _Rule(np.ones(len(TIERS), dtype=np.bool_), _ranks(pack, order), None)
+            self._rules[_OTHERS] = _Rule(
+                np.ones(len(TIERS), dtype=np.bool_), _ranks(pack, order), None
+            )
 
     def chosen(
         self, rankers: Mapping[str, Ranker], vocabularies: Mapping[str, Sequence[str]]
@@ -84,7 +101,9 @@ class Strategies:
             rankers: of the linker.
             vocabularies: in place of those of the rankers.
         """
-        wanted = {kind: ranker.vocabularies for kind, ranker in rankers.items()} | dict(vocabularies)
+        wanted = {kind: ranker.vocabularies for kind, ranker in rankers.items()} | dict(
+            vocabularies
+        )
         wanted |= {kind: one.vocabularies for kind, one in self.of.items() if one.vocabularies}
         stated = {kind for kind, one in self.of.items() if one.ranker == "stated"}
         used = {kind: ranker for kind, ranker in rankers.items() if kind not in stated}
@@ -107,7 +126,8 @@ class Strategies:
         return given
 
     def of_named_species(self, found: Candidates, species: Floats) -> Bools | None:
-        """Returns which candidates count where the species of the text decide; ``None`` if they decide for no type.
+        """Returns which candidates count where the species of the text decide; ``None`` if they
+        decide for no type.
 
         Args:
             found: candidates.
@@ -117,30 +137,43 @@ class Strategies:
         if not deciding:
             return None
         likely = species[:, LIKELY] > 0
-        some = np.bincount(found.owners, weights=likely, minlength=len(found.units))[found.owners] > 0
+        some = (
+            np.bincount(found.owners, weights=likely, minlength=len(found.units))[found.owners] > 0
+        )
         other = some & ~likely & (self._pack.taxon_rows[found.concepts] > 0)
-        allowed: Bools = ~(other & np.logical_or.reduce([self._are(found, kind) for kind in deciding]))
+        allowed: Bools = ~(
+            other & np.logical_or.reduce([self._are(found, kind) for kind in deciding])
+        )
         return allowed
 
     def ties(self, kinds: Sequence[str], alike: Ints, thresholds: Floats) -> tuple[Ints, Floats]:
-        """Returns how many first candidates are answered together, and the thresholds, as the strategies end ties.
+        """Returns how many first candidates are answered together, and the thresholds, as the
+        strategies end ties.
 
         Args:
             kinds: type of each unit.
             alike: first candidates of each unit that are equally good, ``[units]``.
             thresholds: of each unit, ``[units]``.
         """
-        ends = np.array([self.of[kind].fallback if kind in self.of else "" for kind in kinds], dtype=object)
+        ends = np.array(
+            [self.of[kind].fallback if kind in self.of else "" for kind in kinds], dtype=object
+        )
         nil = (ends == "nil") & (alike > 1)
-        return np.where(ends == "first", np.minimum(alike, 1), alike), np.where(nil, np.inf, thresholds)
+        return np.where(ends == "first", np.minimum(alike, 1), alike), np.where(
+            nil, np.inf, thresholds
+        )
 
     def told(self, found: Candidates, rows: Ints) -> list[tuple[str, str, tuple[str, ...]]]:
-        """Returns CURIE, label and other CURIEs of candidates, each in the vocabulary of its type."""
+        """Returns CURIE, label and other CURIEs of candidates, each in the vocabulary of its
+        type.
+        """
         concepts, terms = found.concepts[rows], found.terms[rows]
         names = list(self._answers[_OTHERS].told(concepts, terms))
         for kind in self.of:
             own = np.flatnonzero(self._are(found, kind)[rows])
-            for at, one in zip(own.tolist(), self._answers[kind].told(concepts[own], terms[own]), strict=True):
+            for at, one in zip(
+                own.tolist(), self._answers[kind].told(concepts[own], terms[own]), strict=True
+            ):
                 names[at] = one
         return names
 
@@ -156,13 +189,17 @@ def _taxa(pack: Pack) -> dict[str, int]:
 
 
 def _ranks(pack: Pack, order: Sequence[str]) -> Ints | None:
-    """Returns the rank in an order of the first vocabulary that the set of each concept is in; ``None`` without one."""
+    """Returns the rank in an order of the first vocabulary that the set of each concept is in;
+    ``None`` without one.
+    """
     if not order:
         return None
     places = np.full(len(pack), len(order))
     for place, prefix in reversed(list(enumerate(order))):
         if prefix in pack.prefixes:
-            places[pack.leads.of(np.flatnonzero(pack.prefix_rows == pack.prefixes.index(prefix)))] = place
+            places[
+                pack.leads.of(np.flatnonzero(pack.prefix_rows == pack.prefixes.index(prefix)))
+            ] = place
     return places
 
 
@@ -176,21 +213,32 @@ def check_strategies(packs: Sequence[Pack], chosen: Mapping[str, LinkStrategy]) 
     """Raises an error for a strategy that no pack can follow.
 
     Raises:
-        UsageError: no pack has the type, a vocabulary of it or the species, or a pack has two types as one.
+        UsageError: no pack has the type, a vocabulary of it or the species, or a pack has two types
+            as one.
     """
     there = {"type": {kind for pack in packs for kind in pack.types}}
-    there["species"] = {*_WEIGHTS, *(one for pack in packs for one in _taxa(pack))} if chosen else set()
+    there["species"] = (
+        {*_WEIGHTS, *(one for pack in packs for one in _taxa(pack))} if chosen else set()
+    )
     for pack in packs:
         meant = [pack.own_type(kind) for kind in chosen if pack.covers(kind)]
         if twice := [kind for kind in meant if meant.count(kind) > 1]:
-            raise UsageError(f"there are several strategies for what is {twice[0]} in the pack; leave one of them")
+            raise UsageError(
+                f"there are several strategies for what is {twice[0]} in the pack; leave one of "
+                "them"
+            )
     for kind, one in chosen.items():
         there["vocabulary"] = {name for pack in packs for name in _prefixes(pack, kind)}
         is_there = any(pack.covers(kind) for pack in packs)
-        asked = [("type", "" if is_there else kind), *(("vocabulary", name) for name in one.vocabularies)]
+        asked = [
+            ("type", "" if is_there else kind),
+            *(("vocabulary", name) for name in one.vocabularies),
+        ]
         for what, name in (*asked, ("species", one.species)):
             if name and name not in there[what]:
                 raise UsageError(
-                    f"the strategy for {kind} names the {what} {name!r}{near_hint(name, sorted(there[what]))}, which "
-                    f"no pack of the linker has{' for it' * (what == 'vocabulary')}; name another {what}"
+                    f"the strategy for {kind} names the {what} "
+                    f"{name!r}{near_hint(name, sorted(there[what]))}, which "
+                    f"no pack of the linker has{' for it' * (what == 'vocabulary')}; name "
+                    f"another {what}"
                 )

@@ -1,7 +1,7 @@
 """Search for almost equal strings, by the rare trigrams that they share.
 
-A list has the strings with a trigram. Each string is only in the lists of its rarest trigrams, and a query uses
-only the lists of its own, so that common trigrams cost nothing.
+A list has the strings with a trigram. Each string is only in the lists of its rarest trigrams, and
+a query uses only the lists of its own, so that common trigrams cost nothing.
 Strings that share them are compared letter by letter, thousands of pairs at once.
 """
 
@@ -37,10 +37,12 @@ class _Letters(NamedTuple):
 
 
 def similarities(first: Sequence[bytes], second: _Letters, owners: Ints) -> Floats:
-    """Returns the share of two strings that is a common subsequence: twice its length, divided by the length of both.
+    """Returns the share of two strings that is a common subsequence: twice its length, divided by
+    the length of both.
 
-    This is one minus the normalised distance of insertions and deletions. The longest common subsequence is found
-    by bits (Hyyrö, "Bit-parallel LCS-length computation revisited", 2004), for all pairs side by side.
+    This is one minus the normalised distance of insertions and deletions. The longest common
+    subsequence is found by bits (Hyyrö, "Bit-parallel LCS-length computation revisited", 2004), for
+    all pairs side by side.
 
     Args:
         first: strings of at most `_LONGEST` bytes.
@@ -58,7 +60,10 @@ def similarities(first: Sequence[bytes], second: _Letters, owners: Ints) -> Floa
     found = np.zeros(len(owners), dtype=np.float64)
     for start in range(0, len(first), _COUNTED):
         low, high = np.searchsorted(owners, (start, start + _COUNTED)).tolist()
-        chunk, others = first[start : start + _COUNTED], _Letters(second.letters[low:high], second.sizes[low:high])
+        chunk, others = (
+            first[start : start + _COUNTED],
+            _Letters(second.letters[low:high], second.sizes[low:high]),
+        )
         common = _common(chunk, others, owners[low:high] - start)
         sizes = _lengths(chunk)[owners[low:high] - start] + others.sizes
         found[low:high] = np.where(sizes > 0, 2.0 * common / np.maximum(sizes, 1), 1.0)
@@ -98,7 +103,9 @@ def _common(first: Sequence[bytes], second: _Letters, owners: Ints) -> Ints:
 
 
 def _step(unmatched: _Words, match: _Words) -> None:
-    """Processes one letter of the second strings; the words of a number follow each other, the lowest first."""
+    """Processes one letter of the second strings; the words of a number follow each other, the
+    lowest first.
+    """
     carry: Bools = np.zeros(len(unmatched), dtype=np.bool_)
     for word in range(unmatched.shape[1]):
         now, hit = unmatched[:, word], match[:, word]
@@ -110,7 +117,9 @@ def _step(unmatched: _Words, match: _Words) -> None:
 
 
 def _masks(strings: Sequence[bytes], words: int) -> _Words:
-    """Returns, for each string and byte, the positions of the byte as bits, ``[256 strings, words]``."""
+    """Returns, for each string and byte, the positions of the byte as bits, ``[256 strings,
+    words]``.
+    """
     masks = np.zeros((256 * len(strings), words), dtype=np.uint64)
     lengths = _lengths(strings)
     owners, places = expand_ranges(np.zeros_like(lengths), lengths)
@@ -166,7 +175,8 @@ def distinct_trigrams(strings: Sequence[bytes]) -> tuple[Ints, Ints]:
     """Returns the distinct trigrams of strings, with a blank on both sides of each.
 
     Returns:
-        The number of the string of each trigram, in order, and its three bytes as one number, ascending in a string.
+        The number of the string of each trigram, in order, and its three bytes as one number,
+        ascending in a string.
     """
     joined = b"".join([b"\n " + one + b" " for one in strings])
     letters = np.frombuffer(joined, dtype=np.uint8).astype(np.int64)
@@ -203,7 +213,9 @@ def _chunks(strings: Strings) -> Iterator[tuple[Ints, Ints]]:
         rows = np.flatnonzero((sizes >= _SHORTEST) & (sizes <= _LONGEST))
         content = strings.content[offsets[0] : offsets[-1]].tobytes()
         bounds = (offsets - offsets[0]).tolist()
-        owners, codes = distinct_trigrams([content[bounds[row] : bounds[row + 1]] for row in rows.tolist()])
+        owners, codes = distinct_trigrams(
+            [content[bounds[row] : bounds[row + 1]] for row in rows.tolist()]
+        )
         yield start + rows[owners], codes
 
 
@@ -244,8 +256,8 @@ class Trigrams:
     def near(self, asked: Sequence[bytes], wanted: Ints) -> Near:
         """Returns the strings that are almost equal to each of the given ones.
 
-        Of the strings that share rare trigrams and are about as long, the 50 that share the most, and the rarest,
-        are compared; those of a similarity of at least `LEAST` are found.
+        Of the strings that share rare trigrams and are about as long, the 50 that share the most,
+        and the rarest, are compared; those of a similarity of at least `LEAST` are found.
 
         Args:
             asked: queries; one that is too short or too long finds nothing.
@@ -274,14 +286,18 @@ class Trigrams:
         found = np.concatenate([np.empty(0, np.int64), *rows])
         offsets = self.strings.offsets
         starts = offsets[found].astype(np.int64)
-        letters = to_letters(self.strings.content, starts, offsets[found + 1].astype(np.int64) - starts)
+        letters = to_letters(
+            self.strings.content, starts, offsets[found + 1].astype(np.int64) - starts
+        )
         similarity = similarities([one[:_LONGEST] for one in asked], letters, both)
         kept = np.flatnonzero(similarity >= LEAST)
         kept = kept[np.lexsort((found[kept], -similarity[kept], both[kept]))]
         return Near(both[kept], found[kept], similarity[kept])
 
     def _sharing(self, codes: Ints, size: int, wanted: int) -> Ints:
-        """Returns the rows to be compared with one question, by its trigrams and its number of bytes."""
+        """Returns the rows to be compared with one question, by its trigrams and its number of
+        bytes.
+        """
         if self._counters is None:
             self._counters = _Counters(self.strings, self._bits)
         sums = self._counters.sums
@@ -290,7 +306,9 @@ class Trigrams:
         kept = self._counters.fitting(rows, size, wanted)
         touched = rows[kept]
         start = 0
-        for end, weight in zip(np.searchsorted(kept, np.cumsum(list(map(len, lists)))), weights, strict=True):
+        for end, weight in zip(
+            np.searchsorted(kept, np.cumsum(list(map(len, lists)))), weights, strict=True
+        ):
             sums[touched[start:end]] += weight
             start = end
         found = sums[touched]
@@ -298,9 +316,13 @@ class Trigrams:
         return _strongest(touched, found)
 
     def _asked(self, codes: Ints) -> tuple[list[Array], list[float]]:
-        """Returns the lists of the rarest trigrams of a query that are not too long, and the weight of each."""
+        """Returns the lists of the rarest trigrams of a query that are not too long, and the
+        weight of each.
+        """
         places = np.searchsorted(self._codes, codes)
-        places = np.minimum(places, max(len(self._codes) - 1, 0)) if len(self._codes) else places[:0]
+        places = (
+            np.minimum(places, max(len(self._codes) - 1, 0)) if len(self._codes) else places[:0]
+        )
         places = places[self._codes[places] == codes[: len(places)]]
         counts = self._counts[places].astype(np.int64)
         order = np.lexsort((places, counts))[:_RAREST]
@@ -317,10 +339,12 @@ class Trigrams:
 
 
 class _Counters:
-    """State and counts of each string, in small arrays, most of which stay in the cache of a processor.
+    """State and counts of each string, in small arrays, most of which stay in the cache of a
+    processor.
 
     Attributes:
-        sums: of the weights of the trigrams that it shares with a question; 0 between questions, ``[strings]``.
+        sums: of the weights of the trigrams that it shares with a question; 0 between questions,
+            ``[strings]``.
     """
 
     def __init__(self, strings: Strings, bits: Array) -> None:
@@ -332,7 +356,9 @@ class _Counters:
         self.sums = np.zeros(len(strings), dtype=np.float32)
 
     def fitting(self, rows: Ints, size: int, wanted: int) -> Ints:
-        """Returns the rows whose strings share a bit and have a length that allows the least similarity."""
+        """Returns the rows whose strings share a bit and have a length that allows the least
+        similarity.
+        """
         low, high = _about_as_long(size)
         said = self._said[rows]
         long = said & 255
@@ -343,7 +369,9 @@ class _Counters:
 
 @cache
 def _about_as_long(size: int) -> tuple[int, int]:
-    """Returns the least and the most bytes, less one, of strings whose length allows the least similarity."""
+    """Returns the least and the most bytes, less one, of strings whose length allows the least
+    similarity.
+    """
     sizes = np.arange(1, _LONGEST + 1)
     allowed = np.flatnonzero(2.0 * np.minimum(sizes, size) >= LEAST * (sizes + size))
     return int(sizes[allowed[0]]) - 1, int(sizes[allowed[-1]]) - 1
@@ -359,10 +387,13 @@ def _byte(bits: Array) -> Array:
 
 
 def _strongest(rows: Ints, sums: Array) -> Ints:
-    """Returns the rows of the largest sums, in a tie the first; a row may occur `_RAREST` times, with one sum."""
+    """Returns the rows of the largest sums, in a tie the first; a row may occur `_RAREST` times,
+    with one sum.
+    """
     most = _COMPARED * _RAREST
     if len(rows) > most:
-        kept = np.flatnonzero(sums >= np.partition(sums, -most)[-most])  # with all ties: the lowest rows count
+        # with all ties: the lowest rows count
+        kept = np.flatnonzero(sums >= np.partition(sums, -most)[-most])
         rows, sums = rows[kept], sums[kept]
     rows, first = np.unique(rows, return_index=True)
     sums = sums[first]

@@ -1,7 +1,7 @@
 """Weights of a ranker: their fit, and their limits.
 
-A low prior never speaks for a concept, nor does anything for a rare meaning of a short form. Without these limits, a
-fit on texts that hardly ever have rare meanings may give them any weight.
+A low prior never speaks for a concept, nor does anything for a rare meaning of a short form.
+Without these limits, a fit on texts that hardly ever have rare meanings may give them any weight.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ _HALVINGS: Final = 30
 _DONE: Final = 1e-9  # gain of a step, relative to the loss
 
 
-def fit_loss(choices: Choices, right: Bools, weights: Floats, penalty: float) -> tuple[float, Floats]:
-    """Returns the negative log-likelihood of the right candidates, with an L2 penalty, and its gradient.
+def fit_loss(
+    choices: Choices, right: Bools, weights: Floats, penalty: float
+) -> tuple[float, Floats]:
+    """Returns the negative log-likelihood of the right candidates, with an L2 penalty, and its
+    gradient.
 
     A mention without a right candidate is right as NIL; with several, any of them is right.
 
@@ -53,9 +56,10 @@ def fit(
 ) -> Floats:
     """Fits the weights of least loss within bounds, by Newton's method with halved steps.
 
-    With one right candidate at most for each mention the loss is convex, and its least value is found; with several,
-    a step uses the convex part of the curvature. A weight at its bound that the slope would move outside is no part of
-    a step (Bertsekas, "Projected Newton methods for optimization problems with simple constraints", 1982).
+    With one right candidate at most for each mention the loss is convex, and its least value is
+    found; with several, a step uses the convex part of the curvature. A weight at its bound that
+    the slope would move outside is no part of a step (Bertsekas, "Projected Newton methods for
+    optimization problems with simple constraints", 1982).
 
     Args:
         choices: candidates.
@@ -72,7 +76,9 @@ def fit(
     for _ in range(_STEPS):
         free = ~((weights <= lowest) & (slope > 0) | (weights >= highest) & (slope < 0))
         step, size = np.zeros(len(weights)), 1.0
-        step[free] = np.linalg.solve(_curvature(choices, weights, penalty)[np.ix_(free, free)], slope[free])
+        step[free] = np.linalg.solve(
+            _curvature(choices, weights, penalty)[np.ix_(free, free)], slope[free]
+        )
         for _ in range(_HALVINGS):
             moved = np.clip(weights - size * step, lowest, highest)
             tried, tried_slope = fit_loss(choices, right, moved, penalty)
@@ -89,7 +95,9 @@ def fit(
 
 
 def _curvature(choices: Choices, weights: Floats, penalty: float) -> Floats:
-    """Returns the second derivative of the logarithm of the sum over candidates, and the penalty."""
+    """Returns the second derivative of the logarithm of the sum over candidates, and the
+    penalty.
+    """
     found, _ = probabilities(choices, weights)
     weighted = choices.features * found[:, None]
     means = np.zeros((choices.mentions, choices.features.shape[1]))
@@ -99,10 +107,12 @@ def _curvature(choices: Choices, weights: Floats, penalty: float) -> Floats:
 
 
 def limited(weights: Mapping[str, float]) -> dict[str, float]:
-    """Returns weights within the limits: the probability of a candidate never falls as its own prior rises.
+    """Returns weights within the limits: the probability of a candidate never falls as its own
+    prior rises.
 
-    The prior of the first candidate is in its own features as the prior, and in those of the others as their share of
-    it; that of any other candidate is in both of its own features. So neither the prior nor the sum may be below 0.
+    The prior of the first candidate is in its own features as the prior, and in those of the others
+    as their share of it; that of any other candidate is in both of its own features. So neither the
+    prior nor the sum may be below 0.
 
     Args:
         weights: by the name of the feature; one that is missing is 0.
@@ -130,6 +140,8 @@ def fit_limited(choices: Choices, right: Bools, inputs: Sequence[str], *, penalt
     features[:, prior] -= features[:, share]  # the highest prior: now no limit concerns two weights
     lowest, highest = np.full(len(inputs), -np.inf), np.full(len(inputs), np.inf)
     lowest[[prior, share]], highest[rare] = 0.0, RARE_AT_MOST
-    weights = fit(choices._replace(features=features), right, penalty=penalty, lowest=lowest, highest=highest)
+    weights = fit(
+        choices._replace(features=features), right, penalty=penalty, lowest=lowest, highest=highest
+    )
     weights[share] -= weights[prior]
     return weights

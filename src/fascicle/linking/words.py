@@ -25,9 +25,9 @@ _BITS: Final = 32
 class ConceptWords:
     """Compares the words of concepts with those of texts; for one thread.
 
-    A word has four letters or more and is not common. The words of a concept are those of its first names, of its
-    definition and of the labels of its parents; of a concept that leads others, also those of their names. Those of the
-    concepts are cached, up to a bound.
+    A word has four letters or more and is not common. The words of a concept are those of its first
+    names, of its definition and of the labels of its parents; of a concept that leads others, also
+    those of their names. Those of the concepts are cached, up to a bound.
     """
 
     def __init__(self, pack: Pack, *, remembered: int = _REMEMBERED) -> None:
@@ -41,15 +41,24 @@ class ConceptWords:
         self._forget()
 
     def _forget(self) -> None:
-        self._numbers = {**dict.fromkeys(common_words(), 0), _END: -1}  # of words; 0: that count nothing
+        # of words; 0: that count nothing
+        self._numbers = {**dict.fromkeys(common_words(), 0), _END: -1}
         self._places: dict[int, int] = {}  # of concepts, in the lists below
         self._starts = np.zeros(1, dtype=np.int64)
-        self._keys = np.zeros(0, dtype=np.int64)  # place of a concept and number of a word, ascending
+        # place of a concept and number of a word, ascending
+        self._keys = np.zeros(0, dtype=np.int64)
 
     def shares(
-        self, concepts: Ints, text_of: Ints, *, texts: Sequence[str], name_of: Ints, names: Sequence[str]
+        self,
+        concepts: Ints,
+        text_of: Ints,
+        *,
+        texts: Sequence[str],
+        name_of: Ints,
+        names: Sequence[str],
     ) -> Floats:
-        """Returns the share of the words of each concept that occur in a text, without those of its name there.
+        """Returns the share of the words of each concept that occur in a text, without those of its
+        name there.
 
         So that a concept with one word does not win by it, a share is that of three words more.
 
@@ -75,7 +84,9 @@ class ConceptWords:
         return found / (counts + 3)
 
     def _of_names(self, places: Ints, name_of: Ints, names: Sequence[str]) -> tuple[Ints, Ints]:
-        """Returns the words of the names of concepts: the number of the concept of each, and the word."""
+        """Returns the words of the names of concepts: the number of the concept of each, and the
+        word.
+        """
         numbers = self._numbers
         known = [{numbers.get(word, 0) for word in _words_of(name)} - {0} for name in names]
         sizes = np.fromiter(map(len, known), dtype=np.int64, count=len(known))
@@ -87,7 +98,9 @@ class ConceptWords:
         return owners[there], words[there]
 
     def _placed(self, concepts: Ints) -> Ints:
-        """Returns the places of the words of concepts; words that are not in memory yet are read."""
+        """Returns the places of the words of concepts; words that are not in memory yet are
+        read.
+        """
         distinct, inverse = np.unique(concepts, return_inverse=True)
         if len(self._keys) > self._remembered:
             self._forget()
@@ -112,7 +125,9 @@ class ConceptWords:
         names = active.surfaces.take(active.surface[terms[chosen]])
         bounds = np.searchsorted(owners[chosen], np.arange(len(rows) + 1)).tolist()
         definitions = [""] * len(rows)
-        for row, definition in zip(of_row.tolist(), self._pack.definitions_at(members), strict=True):
+        for row, definition in zip(
+            of_row.tolist(), self._pack.definitions_at(members), strict=True
+        ):
             definitions[row] = definitions[row] or definition
         several = zip(pairwise(bounds), definitions, self._above(rows), strict=True)
         texts = [
@@ -138,7 +153,9 @@ class ConceptWords:
         return [labels[start:end] for start, end in pairwise(bounds)]
 
     def _present(self, texts: Sequence[str], chosen: Ints) -> Bools:
-        """Returns whether each word of any concept occurs in each of some texts, ``[texts, words]``."""
+        """Returns whether each word of any concept occurs in each of some texts, ``[texts,
+        words]``.
+        """
         numbers = self._numbers
         present = np.zeros((len(texts), len(numbers)), dtype=np.bool_)
         for number in chosen.tolist():

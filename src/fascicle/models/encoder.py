@@ -61,7 +61,9 @@ class Encoder(nn.Module):
         offset = self.config.pad_token_id + 1 if self.config.model_type in _OFFSET_POSITIONS else 0
         return positions - offset
 
-    def forward(self, input_ids: Tensor, attention_mask: Tensor, shift: Tensor | None = None) -> Tensor:
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, shift: Tensor | None = None
+    ) -> Tensor:
         """Returns the hidden states of the last layer, ``[B, T, d]``.
 
         Args:
@@ -85,7 +87,8 @@ class Pretrained:
     Attributes:
         encoder: with its weights.
         tokenizer: of the encoder.
-        pooler: weights of the dense layer that it was trained with on its first state, if requested and present.
+        pooler: weights of the dense layer that it was trained with on its first state, if requested
+            and present.
         special: names of the special tokens, such as ``"mask_token"``, and the tokens.
     """
 
@@ -99,7 +102,8 @@ def load_pretrained(name: str, *, revision: str = "", pooler: bool = False) -> P
     """Loads an encoder with its weights.
 
     Args:
-        name: a Hugging Face name, a folder, or ``package:NAME/FOLDER`` for a folder inside an installed package.
+        name: a Hugging Face name, a folder, or ``package:NAME/FOLDER`` for a folder inside an
+            installed package.
         revision: branch, tag or commit on the hub.
         pooler: also read the weights of its pooling layer.
 
@@ -112,7 +116,9 @@ def load_pretrained(name: str, *, revision: str = "", pooler: bool = False) -> P
     def layers(place: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
         return {} if pooler else without_pooler(_kind(place, options))
 
-    network, missing, fast = fetch_network(name, AutoModel, what="encoder", revision=revision, more=layers)
+    network, missing, fast = fetch_network(
+        name, AutoModel, what="encoder", revision=revision, more=layers
+    )
     tokenizer = find_tokenizer(fast, name, what="encoder")
     network = network.float()
     pooling = _taken_pooler(network, missing) if pooler else None
@@ -120,28 +126,45 @@ def load_pretrained(name: str, *, revision: str = "", pooler: bool = False) -> P
         encoder=Encoder(network, origin=name),
         tokenizer=tokenizer,
         pooler=pooling,
-        special={name: str(token) for name, token in fast.special_tokens_map.items() if isinstance(token, str)},
+        special={
+            name: str(token)
+            for name, token in fast.special_tokens_map.items()
+            if isinstance(token, str)
+        },
     )
 
 
 def save_pretrained(folder: Path, pretrained: Pretrained) -> None:
-    """Writes an encoder and its tokenizer into an existing folder, which a recipe can name as its encoder.
+    """Writes an encoder and its tokenizer into an existing folder, which a recipe can name as its
+    encoder.
 
-    The files are ``config.json``, ``model.safetensors``, ``tokenizer.json`` and ``tokenizer_config.json``, as
-    transformers reads them.
+    The files are ``config.json``, ``model.safetensors``, ``tokenizer.json`` and
+    ``tokenizer_config.json``, as transformers reads them.
     """
     with _quiet_loading():
         pretrained.encoder.network.save_pretrained(folder)  # type: ignore[operator]
     (folder / "tokenizer.json").write_text(pretrained.tokenizer.content, encoding="utf-8")
     longest = pretrained.encoder.longest
-    facts = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": longest, **pretrained.special}
-    (folder / "tokenizer_config.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    facts = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "model_max_length": longest,
+        **pretrained.special,
+    }
+    (folder / "tokenizer_config.json").write_text(
+        json.dumps(facts, indent=1) + "\n", encoding="utf-8"
+    )
 
 
 def fetch_network(
-    name: str, kind: Any, *, what: str, more: Callable[[str, Mapping[str, Any]], Mapping[str, Any]], revision: str = ""
+    name: str,
+    kind: Any,
+    *,
+    what: str,
+    more: Callable[[str, Mapping[str, Any]], Mapping[str, Any]],
+    revision: str = "",
 ) -> tuple[Any, Collection[str], Any]:
-    """Loads a network by its Hugging Face name or from its folder, with the messages of transformers turned off.
+    """Loads a network by its Hugging Face name or from its folder, with the messages of
+    transformers turned off.
 
     Args:
         name: a Hugging Face name, a folder, or ``package:NAME/FOLDER``.
@@ -160,29 +183,39 @@ def fetch_network(
     from transformers import AutoTokenizer
 
     place = _place(name)
-    if (place.count("/") > 1 or place.startswith((".", "/"))) and not Path(place).exists():  # never a name on the hub
-        raise ModelError(f"there is no folder {name}, which is to be the {what}; give a Hugging Face name or a folder")
+    # never a name on the hub
+    if (place.count("/") > 1 or place.startswith((".", "/"))) and not Path(place).exists():
+        raise ModelError(
+            f"there is no folder {name}, which is to be the {what}; give a Hugging Face name or "
+            "a folder"
+        )
     options: dict[str, Any] = {"revision": revision} if revision else {}
     hub = _unreachable_hub(place)
     if hub:
-        options["local_files_only"] = True  # files of an earlier download are used without a request to the hub
+        # files of an earlier download are used without a request to the hub
+        options["local_files_only"] = True
     try:
         with _quiet_loading():
             of_network = {**more(place, options), **options}
             network, loading = kind.from_pretrained(
                 place, trust_remote_code=False, output_loading_info=True, **of_network
             )
-            fast = AutoTokenizer.from_pretrained(place, trust_remote_code=False, use_fast=True, **options)
+            fast = AutoTokenizer.from_pretrained(
+                place, trust_remote_code=False, use_fast=True, **options
+            )
             return network, loading["missing_keys"], fast
-    except Exception as error:  # a foreign file may raise any, also those of a pickle that is refused
+    # a foreign file may raise any, also those of a pickle that is refused
+    except Exception as error:
         first = str(error).strip().partition("\n")[0]
         if hub:
             raise ModelError(
-                f"the {what} {name!r} is neither a folder nor among the models downloaded before, and {hub}; give a "
+                f"the {what} {name!r} is neither a folder nor among the models downloaded "
+                f"before, and {hub}; give a "
                 "folder, or connect this machine"
             ) from None
         raise ModelError(
-            f"the {what} {name!r} could not be loaded ({first}); give a Hugging Face name or a folder"
+            f"the {what} {name!r} could not be loaded ({first}); give a Hugging Face name or a "
+            "folder"
         ) from None
 
 
@@ -195,17 +228,22 @@ def find_tokenizer(fast: Any, name: str, *, what: str) -> PieceTokenizer:
         what: kind of thing that was loaded, for messages.
 
     Raises:
-        ModelError: it gives no character offsets, or lower-cases the text for a vocabulary with capitals.
+        ModelError: it gives no character offsets, or lower-cases the text for a vocabulary with
+            capitals.
     """
     backend = getattr(fast, "backend_tokenizer", None)
     if backend is None:
-        raise ModelError(f"the {what} {name!r} has no fast tokenizer, which offsets need; choose another {what}")
+        raise ModelError(
+            f"the {what} {name!r} has no fast tokenizer, which offsets need; choose another {what}"
+        )
     _check_case(backend, name)
     return PieceTokenizer(backend, pad=fast.pad_token_id)
 
 
 def _taken_pooler(network: nn.Module, missing: Collection[str]) -> dict[str, Tensor] | None:
-    """Removes the dense layer over the first state from a network; ``None`` if it has none, or an untrained one."""
+    """Removes the dense layer over the first state from a network; ``None`` if it has none, or
+    an untrained one.
+    """
     pooler = getattr(network, "pooler", None)
     if pooler is None:
         return None
@@ -219,8 +257,9 @@ def _taken_pooler(network: nn.Module, missing: Collection[str]) -> dict[str, Ten
 def _check_case(backend: Tokenizer, name: str) -> None:
     """Refuses a tokenizer that lower-cases the text for a vocabulary with capitals.
 
-    Transformers makes such a tokenizer for a cased model whose files do not say that it is cased (``vocab.txt`` without
-    ``tokenizer_config.json``): every capital would be lost without a warning.
+    Transformers makes such a tokenizer for a cased model whose files do not say that it is cased
+    (``vocab.txt`` without ``tokenizer_config.json``): every capital would be lost without a
+    warning.
     """
     if backend.normalizer is None or backend.normalizer.normalize_str("A") != "a":
         return
@@ -228,8 +267,10 @@ def _check_case(backend: Tokenizer, name: str) -> None:
     cased = sum(piece != piece.lower() for piece in backend.get_vocab().keys() - special)
     if cased > _FEW_CAPITALS * backend.get_vocab_size():
         raise ModelError(
-            f"the tokenizer of {name!r} lower-cases text, but {cased:,} pieces of its vocabulary have capitals: its "
-            "files do not say that it is cased; save it with do_lower_case=False to a folder and give that folder"
+            f"the tokenizer of {name!r} lower-cases text, but {cased:,} pieces of its vocabulary "
+            "have capitals: its "
+            "files do not say that it is cased; save it with do_lower_case=False to a folder and "
+            "give that folder"
         )
 
 
@@ -237,17 +278,23 @@ _FEW_CAPITALS = 0.01
 
 
 def without_pooler(kind: str) -> dict[str, bool]:
-    """Returns the option by which a model of this ``model_type`` leaves out its pooling layer; no code here uses it."""
+    """Returns the option by which a model of this ``model_type`` leaves out its pooling layer;
+    no code here uses it.
+    """
     return {"add_pooling_layer": False} if kind in _WITH_POOLER else {}
 
 
-_WITH_POOLER = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "mpnet", "ernie", "longformer"})
+_WITH_POOLER = frozenset(
+    {"bert", "roberta", "xlm-roberta", "camembert", "mpnet", "ernie", "longformer"}
+)
 
 
 def _unreachable_hub(place: str) -> str:
-    """Returns the reason, as half a sentence, why a name cannot be looked up on the hub; empty if it can.
+    """Returns the reason, as half a sentence, why a name cannot be looked up on the hub; empty if
+    it can.
 
-    transformers asks many times for each file, and waits ever longer in between: for half a minute without a network.
+    transformers asks many times for each file, and waits ever longer in between: for half a minute
+    without a network.
     """
     if Path(place).exists() or not _HUB_NAME.fullmatch(place):
         return ""
@@ -274,7 +321,9 @@ def _kind(place: str, options: Mapping[str, Any]) -> str:
 
 @contextmanager
 def _quiet_loading() -> Iterator[None]:
-    """Keeps transformers from reporting the heads of the checkpoint, which are left out on purpose."""
+    """Keeps transformers from reporting the heads of the checkpoint, which are left out on
+    purpose.
+    """
     from transformers.utils import logging
 
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -320,7 +369,8 @@ def replace_embeddings(network: nn.Module, vocabulary: RewrittenTokenizer) -> No
 
 
 class Trainable(nn.Module, ABC):
-    """Base class of networks that the training loop trains: an encoder with layers that give scores and a loss.
+    """Base class of networks that the training loop trains: an encoder with layers that give scores
+    and a loss.
 
     ``model(batch)`` returns the scores that ``loss`` takes: for each head its tables by name.
     """
@@ -328,7 +378,9 @@ class Trainable(nn.Module, ABC):
     encoder: Encoder
 
     @abstractmethod
-    def loss(self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]) -> Tensor:
+    def loss(
+        self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]
+    ) -> Tensor:
         """Returns the loss, a mean over the labelled units, spans or texts.
 
         Args:

@@ -1,8 +1,9 @@
-"""Network of the learned filter (*comparing-and-combining* §4.6): classifies a mention as right or wrong.
+"""Network of the learned filter (*comparing-and-combining* §4.6): classifies a mention as right or
+wrong.
 
-It has an encoder, a dense layer with tanh over the state of its first special token or over the mean of all states,
-and two classes: incorrect, correct. Its folder holds ``filter.json``, ``model.safetensors``, ``encoder.json`` and
-``tokenizer.json``.
+It has an encoder, a dense layer with tanh over the state of its first special token or over the
+mean of all states, and two classes: incorrect, correct. Its folder holds ``filter.json``,
+``model.safetensors``, ``encoder.json`` and ``tokenizer.json``.
 """
 
 from __future__ import annotations
@@ -22,7 +23,11 @@ from fascicle.models.model import Answering, check_tensors, read_network, write_
 from fascicle.models.nn.pooling import draw
 from fascicle.runtime.filter import LOGITS
 from fascicle.settings.folders.described import FILTER
-from fascicle.settings.recipes.filter import FilterManifest, FilterModelSettings, write_filter_manifest
+from fascicle.settings.recipes.filter import (
+    FilterManifest,
+    FilterModelSettings,
+    write_filter_manifest,
+)
 from fascicle.text.pieces import PieceTokenizer
 
 NAME = "filter"  # name of its only head, in scores and targets
@@ -33,7 +38,13 @@ class FilterModel(Answering):
 
     answer = NAME
 
-    def __init__(self, encoder: Encoder, settings: FilterModelSettings, *, weights: tuple[float, float] | None) -> None:
+    def __init__(
+        self,
+        encoder: Encoder,
+        settings: FilterModelSettings,
+        *,
+        weights: tuple[float, float] | None,
+    ) -> None:
         """Builds fresh layers on an encoder; draws from torch's generator.
 
         Args:
@@ -70,7 +81,9 @@ class FilterModel(Answering):
         """Returns the scores of a batch of ``text.marked.pad_marked``."""
         return {NAME: {LOGITS: self.logits(batch["input_ids"], batch["attention_mask"])}}
 
-    def loss(self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]) -> Tensor:
+    def loss(
+        self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]
+    ) -> Tensor:
         """Returns the cross-entropy, a mean weighted by the classes.
 
         Args:
@@ -78,7 +91,9 @@ class FilterModel(Answering):
             targets: 1 for correct, 0 for incorrect, ``[B]``.
         """
         logits = scores[NAME][LOGITS].float()
-        return F.cross_entropy(logits, targets[NAME], weight=torch.tensor(self._weights, device=logits.device))
+        return F.cross_entropy(
+            logits, targets[NAME], weight=torch.tensor(self._weights, device=logits.device)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +114,10 @@ class UntrainedFilter:
 
 
 def make_filter(
-    pretrained: Pretrained, settings: FilterModelSettings, *, weights: tuple[float, float] | None = None
+    pretrained: Pretrained,
+    settings: FilterModelSettings,
+    *,
+    weights: tuple[float, float] | None = None,
 ) -> UntrainedFilter:
     """Adds the markers and the layers of a filter to an encoder; draws from torch's generator.
 
@@ -115,8 +133,10 @@ def make_filter(
     known = [marker for marker in markers if pretrained.tokenizer.id_of(marker) is not None]
     if known:
         raise ModelError(
-            f"the tokenizer of {settings.encoder} has the marker {known[0]!r} already, so it would mean two things; "
-            "choose others with model.start_marker and model.end_marker, for example [mention] and [/mention]"
+            f"the tokenizer of {settings.encoder} has the marker {known[0]!r} already, so it "
+            "would mean two things; "
+            "choose others with model.start_marker and model.end_marker, for example [mention] "
+            "and [/mention]"
         )
     tokenizer = pretrained.tokenizer.with_tokens(markers)
     start, end = (tokenizer.id_of(marker) for marker in markers)
@@ -146,7 +166,8 @@ def save_filter(
 
 
 def load_filter_model(folder: Path, manifest: FilterManifest) -> FilterModel:
-    """Reads a filter of torch in evaluation mode; the tensors of the file must be exactly those of the model.
+    """Reads a filter of torch in evaluation mode; the tensors of the file must be exactly those of
+    the model.
 
     Raises:
         ModelError: a missing, extra or misshapen tensor, or a damaged file.

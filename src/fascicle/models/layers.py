@@ -1,10 +1,13 @@
-"""Reads intermediate results of the layers of an encoder: hidden states, and the inputs of attention.
+"""Reads intermediate results of the layers of an encoder: hidden states, and the inputs of
+attention.
 
-Hooks on the layers and on their projections of queries and keys read them while the encoder runs. So nothing is
-computed twice, and nothing of transformers is replaced. Attention scores are the input of the softmax over keys: for
-MPNet they contain its bias for relative positions, so that a student without such a bias learns it too.
+Hooks on the layers and on their projections of queries and keys read them while the encoder runs.
+So nothing is computed twice, and nothing of transformers is replaced. Attention scores are the
+input of the softmax over keys: for MPNet they contain its bias for relative positions, so that a
+student without such a bias learns it too.
 
-Also makes a smaller encoder from a larger one: some of its layers, or its architecture in another size.
+Also makes a smaller encoder from a larger one: some of its layers, or its architecture in another
+size.
 """
 
 from __future__ import annotations
@@ -22,7 +25,8 @@ from fascicle.errors import ModelError, RecipeError
 from fascicle.models.encoder import Encoder, without_pooler
 from fascicle.settings.recipes.distil import SizeSettings
 
-_PROJECTIONS: Final = (("query", "key"), ("q", "k"), ("q_lin", "k_lin"))  # BERT and similar models, MPNet, DistilBERT
+# BERT and similar models, MPNet, DistilBERT
+_PROJECTIONS: Final = (("query", "key"), ("q", "k"), ("q_lin", "k_lin"))
 
 
 @dataclass(kw_only=True, eq=False)
@@ -53,7 +57,10 @@ class Layers:
             ``[B, H, T, T]`` (query, key).
         """
         query, key = (
-            states[layer - 1].float().view(*states[layer - 1].shape[:2], self.heads, -1).transpose(1, 2)
+            states[layer - 1]
+            .float()
+            .view(*states[layer - 1].shape[:2], self.heads, -1)
+            .transpose(1, 2)
             for states in (self.queries, self.keys)
         )
         found = query @ key.transpose(-1, -2) * query.shape[-1] ** -0.5
@@ -81,7 +88,8 @@ class LayerReader:
         self._pairs = [pair for pair in found if pair is not None]
         if len(self._pairs) < len(found):
             raise ModelError(
-                f"the attention of the encoder {encoder.origin!r} ({encoder.config.model_type}) has no separate "
+                f"the attention of the encoder {encoder.origin!r} ({encoder.config.model_type}) "
+                "has no separate "
                 "queries and keys, so it cannot be compared; set layers.attention = 0"
             )
 
@@ -98,7 +106,11 @@ class LayerReader:
         handles = [one.register_forward_hook(layer) for one in self._layers]
         for pair in self._pairs:
             for module, seen in zip(pair, (found.queries, found.keys), strict=True):
-                handles.append(module.register_forward_hook(lambda _, __, output, seen=seen: seen.append(output)))
+                handles.append(
+                    module.register_forward_hook(
+                        lambda _, __, output, seen=seen: seen.append(output)
+                    )
+                )
         try:
             yield found
         finally:
@@ -113,19 +125,23 @@ class LayerReader:
 
 
 def _path_of_layers(encoder: Encoder) -> str:
-    """Returns the name of the list of layers: the only module list of that length that is in no other such list.
+    """Returns the name of the list of layers: the only module list of that length that is in no
+    other such list.
 
     Raises:
         ModelError: there is none, or there are several.
     """
     depth = int(encoder.config.num_hidden_layers)
     lists = [
-        name for name, one in encoder.network.named_modules() if isinstance(one, nn.ModuleList) and len(one) == depth
+        name
+        for name, one in encoder.network.named_modules()
+        if isinstance(one, nn.ModuleList) and len(one) == depth
     ]
     outer = [name for name in lists if not any(name.startswith(f"{other}.") for other in lists)]
     if len(outer) != 1:
         raise ModelError(
-            f"the layers of the encoder {encoder.origin!r} ({encoder.config.model_type}) are not found; use a BERT, "
+            f"the layers of the encoder {encoder.origin!r} ({encoder.config.model_type}) are not "
+            "found; use a BERT, "
             "RoBERTa, ELECTRA, DistilBERT or MPNet, or distil with [prediction] only"
         )
     return outer[0]
@@ -133,8 +149,14 @@ def _path_of_layers(encoder: Encoder) -> str:
 
 def _projections(layer: nn.Module) -> tuple[nn.Module, nn.Module] | None:
     """Returns the layers that compute queries and keys."""
-    linear = {name.rpartition(".")[2]: one for name, one in layer.named_modules() if isinstance(one, nn.Linear)}
-    return next(((linear[q], linear[k]) for q, k in _PROJECTIONS if q in linear and k in linear), None)
+    linear = {
+        name.rpartition(".")[2]: one
+        for name, one in layer.named_modules()
+        if isinstance(one, nn.Linear)
+    }
+    return next(
+        ((linear[q], linear[k]) for q, k in _PROJECTIONS if q in linear and k in linear), None
+    )
 
 
 def with_layers(encoder: Encoder, layers: Sequence[int]) -> Encoder:
@@ -151,7 +173,8 @@ def with_layers(encoder: Encoder, layers: Sequence[int]) -> Encoder:
     path, depth = _path_of_layers(encoder), int(encoder.config.num_hidden_layers)
     if layers[-1] > depth:
         raise RecipeError(
-            f"student.layers names layer {layers[-1]}, but {encoder.origin} has {depth}: name layers from 1 to {depth}"
+            f"student.layers names layer {layers[-1]}, but {encoder.origin} has {depth}: name "
+            f"layers from 1 to {depth}"
         )
     network = _fresh(encoder.config, num_hidden_layers=len(layers))
     new = {str(old - 1): str(at) for at, old in enumerate(layers)}
@@ -196,6 +219,7 @@ def _fresh(config: Any, **changes: int) -> nn.Module:
         setattr(changed, name, value)
     if int(changed.hidden_size) % int(changed.num_attention_heads):
         raise RecipeError(
-            f"{changed.hidden_size} components cannot be shared among {changed.num_attention_heads} heads; change one"
+            f"{changed.hidden_size} components cannot be shared among "
+            f"{changed.num_attention_heads} heads; change one"
         )
     return AutoModel.from_config(changed, **without_pooler(changed.model_type)).float()

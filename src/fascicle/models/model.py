@@ -1,6 +1,7 @@
 """``NerModel``: one encoder, named heads, and the head that answers.
 
-Model folders: ``model.json``, ``model.safetensors``, ``encoder.json``, ``tokenizer.json``. Strict, and no pickle.
+Model folders: ``model.json``, ``model.safetensors``, ``encoder.json``, ``tokenizer.json``. Strict,
+and no pickle.
 
 Also finds the device on which a network computes.
 """
@@ -59,7 +60,8 @@ def make_head(settings: HeadSettings, basis: Basis) -> Head:
     """Builds a fresh head.
 
     Args:
-        settings: of the head, with the values that ``train`` fills in; the exact class decides, not its bases.
+        settings: of the head, with the values that ``train`` fills in; the exact class decides, not
+            its bases.
         basis: inputs of the head.
 
     Raises:
@@ -69,7 +71,9 @@ def make_head(settings: HeadSettings, basis: Basis) -> Head:
     maker = FAMILIES.get(type(settings))
     if maker is None:
         known = ", ".join(sorted(str(kind.__struct_config__.tag) for kind in FAMILIES))
-        raise ModelError(f"the family {settings.family!r} has no head in this release; it knows {known}")
+        raise ModelError(
+            f"the family {settings.family!r} has no head in this release; it knows {known}"
+        )
     return maker(settings, basis)
 
 
@@ -92,7 +96,12 @@ class NerModel(Answering):
     """NER model: one encoder under named heads."""
 
     def __init__(
-        self, encoder: Encoder, heads: Mapping[str, Head], *, answer: str, weights: Mapping[str, float] | None = None
+        self,
+        encoder: Encoder,
+        heads: Mapping[str, Head],
+        *,
+        answer: str,
+        weights: Mapping[str, float] | None = None,
     ) -> None:
         """Puts the parts together.
 
@@ -100,8 +109,8 @@ class NerModel(Answering):
             encoder: pieces to piece states.
             heads: by name.
             answer: the head that answers at inference.
-            weights: of the heads' losses in training; all on the answering head by default. A head of weight 0 takes
-                no part: the others train as if it were not there.
+            weights: of the heads' losses in training; all on the answering head by default. A head
+                of weight 0 takes no part: the others train as if it were not there.
         """
         super().__init__()
         self.encoder = encoder
@@ -112,51 +121,73 @@ class NerModel(Answering):
         self.guidelines: nn.Embedding | None = None
 
     def follow(self, guidelines: int) -> None:
-        """Adds a trainable vector for each guideline, zero at first; these vectors are not saved with the model.
+        """Adds a trainable vector for each guideline, zero at first; these vectors are not saved
+        with the model.
 
-        It is added to the embeddings of all pieces of a window, so that the whole encoder can read by it. On the states
-        of units it could only make types more or less frequent, because they are followed by one linear layer. Row 0 is
-        for no guideline; it stays zero and is used at inference.
+        It is added to the embeddings of all pieces of a window, so that the whole encoder can read
+        by it. On the states of units it could only make types more or less frequent, because they
+        are followed by one linear layer. Row 0 is for no guideline; it stays zero and is used at
+        inference.
 
         Args:
             guidelines: number of guidelines.
         """
         rows, width = 1 + guidelines, self.encoder.pieces.embedding_dim
-        self.guidelines = nn.Embedding(rows, width, padding_idx=0, _weight=torch.zeros(rows, width))  # not random
+        # not random
+        self.guidelines = nn.Embedding(rows, width, padding_idx=0, _weight=torch.zeros(rows, width))
 
     def kept(self) -> dict[str, Tensor]:
         """Returns the tensors of the model without those that only training needs."""
-        return {name: tensor for name, tensor in self.state_dict().items() if not name.startswith("guidelines.")}
+        return {
+            name: tensor
+            for name, tensor in self.state_dict().items()
+            if not name.startswith("guidelines.")
+        }
 
     def head(self, name: str) -> Head:
         """Returns one head."""
         found = self.heads[name]
-        assert isinstance(found, Head)  # for the type checker: ModuleDict does not keep the type of its items
+        # for the type checker: ModuleDict does not keep the type of its items
+        assert isinstance(found, Head)
         return found
 
     def forward(self, batch: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
         """Returns the score tables of every head that is trained.
 
         Args:
-            batch: of ``text.windows.collate``; with ``guideline``, ``[B]``, that of each window, see ``follow``.
+            batch: of ``text.windows.collate``; with ``guideline``, ``[B]``, that of each window,
+                see ``follow``.
         """
-        shift = self.guidelines(batch["guideline"]) if self.guidelines is not None and "guideline" in batch else None
+        shift = (
+            self.guidelines(batch["guideline"])
+            if self.guidelines is not None and "guideline" in batch
+            else None
+        )
         states = self.encoder(batch["input_ids"], batch["attention_mask"], shift)
-        return {name: self.head(name).scores(states, at_level(batch, self.head(name).level)) for name in self.weights}
+        return {
+            name: self.head(name).scores(states, at_level(batch, self.head(name).level))
+            for name in self.weights
+        }
 
     def answers(self, batch: Mapping[str, Tensor], name: str = "") -> dict[str, Tensor]:
-        """Returns the score tables of one head alone, by default the answering one, for a batch in its units."""
+        """Returns the score tables of one head alone, by default the answering one, for a batch
+        in its units.
+        """
         states = self.encoder(batch["input_ids"], batch["attention_mask"])
         return self.head(name or self.answer).scores(states, batch)
 
-    def loss(self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]) -> Tensor:
+    def loss(
+        self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]
+    ) -> Tensor:
         """Returns the weighted sum of the losses of the heads, each a mean over its units or spans.
 
         Args:
             scores: of ``forward``.
             targets: of each head.
         """
-        first, *others = (self.head(n).loss(scores[n], targets[n]) * w for n, w in self.weights.items())
+        first, *others = (
+            self.head(n).loss(scores[n], targets[n]) * w for n, w in self.weights.items()
+        )
         return sum(others, first)
 
 
@@ -172,7 +203,8 @@ class TorchScorer:
     Attributes:
         model: in evaluation mode.
         answer: the head that answers; empty for the model's own.
-        bf16: compute under bf16 autocast: half the time where the processor has it, scores to three digits.
+        bf16: compute under bf16 autocast: half the time where the processor has it, scores to three
+            digits.
     """
 
     model: Answering
@@ -182,19 +214,27 @@ class TorchScorer:
     def run(self, inputs: Batch) -> dict[str, Floats32]:
         """Scores one batch, without dropout and without gradients."""
         device = next(self.model.parameters()).device
-        with torch.inference_mode(), torch.autocast(device.type, dtype=torch.bfloat16, enabled=self.bf16):
+        with (
+            torch.inference_mode(),
+            torch.autocast(device.type, dtype=torch.bfloat16, enabled=self.bf16),
+        ):
             batch = {n: torch.from_numpy(a).to(device) for n, a in inputs.items()}
             tables = self.model.answers(batch, self.answer)
         return {name: t.detach().float().cpu().numpy() for name, t in tables.items()}
 
 
 def build_model(
-    encoder: Encoder, manifest: Manifest, *, tokenizer: PieceTokenizer, weights: Mapping[str, float] | None = None
+    encoder: Encoder,
+    manifest: Manifest,
+    *,
+    tokenizer: PieceTokenizer,
+    weights: Mapping[str, float] | None = None,
 ) -> NerModel:
     """Builds a model with fresh heads.
 
-    Each head is drawn from the same state of torch's generator, which then continues from its state after the head with
-    the largest weight: so a head starts, and the model trains, as if the others did not exist.
+    Each head is drawn from the same state of torch's generator, which then continues from its state
+    after the head with the largest weight: so a head starts, and the model trains, as if the others
+    did not exist.
 
     Args:
         encoder: of the model.
@@ -205,7 +245,9 @@ def build_model(
     Raises:
         RecipeError: the encoder cannot read the descriptions.
     """
-    leading = max(weights or [manifest.decision.answer], key=lambda name: (weights or {}).get(name, 0.0))
+    leading = max(
+        weights or [manifest.decision.answer], key=lambda name: (weights or {}).get(name, 0.0)
+    )
     before, after = torch.get_rng_state(), torch.get_rng_state()
     heads = {}
     for name, settings in manifest.heads.items():
@@ -214,7 +256,9 @@ def build_model(
         after = torch.get_rng_state() if name == leading else after
         if facts := manifest.inputs:
             blocks = feature_columns(facts).blocks
-            heads[name].units.vectors = InputVectors(blocks, encoder.width, dropout=facts.dropout, rate=facts.rate)
+            heads[name].units.vectors = InputVectors(
+                blocks, encoder.width, dropout=facts.dropout, rate=facts.rate
+            )
     torch.set_rng_state(after)
     return NerModel(encoder, heads, answer=manifest.decision.answer, weights=weights)
 
@@ -271,9 +315,14 @@ def load_model(folder: Path, manifest: Manifest) -> NerModel:
     return model
 
 
-def write_network(folder: Path, tensors: Mapping[str, Tensor], encoder: Encoder, tokenizer: PieceTokenizer) -> None:
+def write_network(
+    folder: Path, tensors: Mapping[str, Tensor], encoder: Encoder, tokenizer: PieceTokenizer
+) -> None:
     """Writes the tensors of a network, its encoder and its tokenizer."""
-    save_file({name: t.detach().cpu().clone().contiguous() for name, t in tensors.items()}, folder / WEIGHTS)
+    save_file(
+        {name: t.detach().cpu().clone().contiguous() for name, t in tensors.items()},
+        folder / WEIGHTS,
+    )
     (folder / _ENCODER).write_text(encoder.config.to_json_string(), encoding="utf-8")
     (folder / TOKENIZER).write_text(tokenizer.content, encoding="utf-8")
 
@@ -297,11 +346,15 @@ def read_network(folder: Path, *, origin: str, what: str) -> tuple[Encoder, dict
         tensors = load_file(folder / WEIGHTS)
         network = AutoModel.from_config(config, **without_pooler(config.model_type))
     except (OSError, ValueError, KeyError, AttributeError, TypeError, SafetensorError) as error:
-        raise ModelError(f"the {what} {folder} is damaged ({error}); copy or export it again") from None
+        raise ModelError(
+            f"the {what} {folder} is damaged ({error}); copy or export it again"
+        ) from None
     return Encoder(network, origin=origin), tensors
 
 
-def with_types(model: NerModel, manifest: Manifest, *, types: TypeDescriptions, tokenizer: PieceTokenizer) -> Manifest:
+def with_types(
+    model: NerModel, manifest: Manifest, *, types: TypeDescriptions, tokenizer: PieceTokenizer
+) -> Manifest:
     """Changes the types that the answering head of a model looks for.
 
     Args:
@@ -314,13 +367,16 @@ def with_types(model: NerModel, manifest: Manifest, *, types: TypeDescriptions, 
         The manifest of the changed model, which has that head alone.
 
     Raises:
-        RecipeError: a type lacks the description that the head reads, or the encoder cannot read it.
+        RecipeError: a type lacks the description that the head reads, or the encoder cannot read
+            it.
         ValueError: a head whose types are part of its weights.
     """
     name = manifest.decision.answer
     head, settings = model.head(name), manifest.heads[name]
     read = {name: types} if settings.needs.types else {}
-    changed = msgspec.structs.replace(manifest, types=types.names, heads={name: settings}, descriptions=read)
+    changed = msgspec.structs.replace(
+        manifest, types=types.names, heads={name: settings}, descriptions=read
+    )
     head.look_for(head_basis(name, changed, model.encoder, tokenizer))
     return changed
 
@@ -345,12 +401,15 @@ def check_tensors(
     Raises:
         ModelError: they do not fit.
     """
-    expected, found = ({n: tuple(t.shape) for n, t in x.items()} for x in (model.state_dict(), tensors))
+    expected, found = (
+        {n: tuple(t.shape) for n, t in x.items()} for x in (model.state_dict(), tensors)
+    )
     for tensor in sorted(expected.keys() | found.keys()):
         if found.get(tensor) != expected.get(tensor):
             shapes = [x.get(tensor, "nothing") for x in (found, expected)]
             raise ModelError(
-                f"{folder / WEIGHTS} does not fit its {name}: {tensor} has the shape {shapes[0]}, expected is "
+                f"{folder / WEIGHTS} does not fit its {name}: {tensor} has the shape "
+                f"{shapes[0]}, expected is "
                 f"{shapes[1]}; {advice}"
             )
 
@@ -359,8 +418,8 @@ def find_device(name: str | None) -> torch.device:
     """Returns the device of torch with a given name.
 
     Args:
-        name: ``"cpu"``, ``"cuda"`` or another device name of torch; ``"auto"`` for a GPU where there is one; ``None``
-            for the processor.
+        name: ``"cpu"``, ``"cuda"`` or another device name of torch; ``"auto"`` for a GPU where
+            there is one; ``None`` for the processor.
 
     Raises:
         UsageError: there is no such device here.
@@ -373,6 +432,7 @@ def find_device(name: str | None) -> torch.device:
         torch.empty(0, device=place)
     except (RuntimeError, AssertionError, NotImplementedError):
         raise UsageError(
-            f"the device {name!r} cannot be used here; give cpu, auto, or one that torch has, such as cuda"
+            f"the device {name!r} cannot be used here; give cpu, auto, or one that torch has, "
+            "such as cuda"
         ) from None
     return place

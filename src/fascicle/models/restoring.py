@@ -1,11 +1,13 @@
-"""Makes a model that torch can train from an export: the weights of its graph, in 8 or 32 bits, by name.
+"""Makes a model that torch can train from an export: the weights of its graph, in 8 or 32 bits, by
+name.
 
-An export keeps the names of most weights. The exporter of torch renames the matrices of linear layers and transposes
-them; the operator that uses such a matrix keeps the name of its layer. Weights in 8 bits become numbers again with the
-scale that stands beside them, so a restored model is as exact as the export, not as the run before it.
+An export keeps the names of most weights. The exporter of torch renames the matrices of linear
+layers and transposes them; the operator that uses such a matrix keeps the name of its layer.
+Weights in 8 bits become numbers again with the scale that stands beside them, so a restored model
+is as exact as the export, not as the run before it.
 
-Only graphs of BERT encoders can be restored, because the settings of the encoder are read from the shapes of its
-weights, and the number of attention heads from the graph.
+Only graphs of BERT encoders can be restored, because the settings of the encoder are read from the
+shapes of its weights, and the number of attention heads from the graph.
 """
 
 from __future__ import annotations
@@ -83,12 +85,16 @@ def _as_floats(weight: str, arrays: Arrays) -> NDArray[Any]:
 
 
 def _layer_of(node: str, head: str) -> str:
-    """Returns the name of the layer that a product belongs to: ``/encoder/a/b/MatMul_quant`` is of ``encoder.a.b``."""
+    """Returns the name of the layer that a product belongs to: ``/encoder/a/b/MatMul_quant`` is
+    of ``encoder.a.b``.
+    """
     layer = node.strip("/").rpartition("/")[0].replace("/", ".")
     return layer if layer.startswith("encoder.") else f"heads.{head}.{layer}"
 
 
-def _bert(graph: Any, tensors: Mapping[str, torch.Tensor], tokenizer: PieceTokenizer) -> torch.nn.Module:
+def _bert(
+    graph: Any, tensors: Mapping[str, torch.Tensor], tokenizer: PieceTokenizer
+) -> torch.nn.Module:
     """Builds the network of an encoder, without its weights, from their shapes."""
     from transformers import AutoConfig, AutoModel
 
@@ -101,7 +107,9 @@ def _bert(graph: Any, tensors: Mapping[str, torch.Tensor], tokenizer: PieceToken
             num_hidden_layers=_count_layers(tensors),
             num_attention_heads=width // _head_width(graph),
             intermediate_size=len(tensors[_NETWORK + "encoder.layer.0.intermediate.dense.bias"]),
-            max_position_embeddings=len(tensors[_NETWORK + "embeddings.position_embeddings.weight"]),
+            max_position_embeddings=len(
+                tensors[_NETWORK + "embeddings.position_embeddings.weight"]
+            ),
             type_vocab_size=len(tensors[_NETWORK + "embeddings.token_type_embeddings.weight"]),
             pad_token_id=tokenizer.pad,
         )
@@ -115,11 +123,19 @@ def _count_layers(tensors: Mapping[str, torch.Tensor]) -> int:
 
 
 def _head_width(graph: Any) -> int:
-    """Reads the width of an attention head from the shape to which the first queries are brought."""
+    """Reads the width of an attention head from the shape to which the first queries are
+    brought.
+    """
     from onnx.numpy_helper import to_array
 
     constants = {item.name: to_array(item) for item in graph.initializer}
-    constants |= {node.output[0]: to_array(node.attribute[0].t) for node in graph.node if node.op_type == "Constant"}
+    constants |= {
+        node.output[0]: to_array(node.attribute[0].t)
+        for node in graph.node
+        if node.op_type == "Constant"
+    }
     made_by = {output: node for node in graph.node for output in node.output}
-    reshape = next(node for node in graph.node if node.name.endswith("layer.0/attention/self/Reshape"))
+    reshape = next(
+        node for node in graph.node if node.name.endswith("layer.0/attention/self/Reshape")
+    )
     return int(constants[made_by[reshape.input[1]].input[-1]][0])

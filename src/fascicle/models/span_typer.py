@@ -1,8 +1,10 @@
-"""Span typer (*span-level-strategy*): static word vectors of one span, BiLSTM, attention, a linear layer.
+"""Span typer (*span-level-strategy*): static word vectors of one span, BiLSTM, attention, a linear
+layer.
 
-It reads only the words of the span, without context, and every span separately. Therefore it is no encoder
-and head of ``NerModel``: there an encoder reads pieces of whole windows, the states of units are shared by all spans,
-and a model folder has a tokenizer. The span typer has none of these, and its states belong to one span.
+It reads only the words of the span, without context, and every span separately. Therefore it is no
+encoder and head of ``NerModel``: there an encoder reads pieces of whole windows, the states of
+units are shared by all spans, and a model folder has a tokenizer. The span typer has none of these,
+and its states belong to one span.
 """
 
 from __future__ import annotations
@@ -87,9 +89,13 @@ class Vocabulary:
         return self.row(word) < len(self._index)
 
     def batch(self, surfaces: Sequence[Surface]) -> tuple[Tensor, SpanBatch]:
-        """Converts distinct spans to the input of the model: the rows of the vectors that occur, and the span batch."""
+        """Converts distinct spans to the input of the model: the rows of the vectors that occur,
+        and the span batch.
+        """
         lengths = np.array([len(surface) for surface in surfaces], dtype=np.int64)
-        rows = np.array([self.row(word) for surface in surfaces for word in surface], dtype=np.int64)
+        rows = np.array(
+            [self.row(word) for surface in surfaces for word in surface], dtype=np.int64
+        )
         used, places = np.unique(rows, return_inverse=True)
         words = np.zeros((len(surfaces), int(lengths.max(initial=1))), dtype=np.int64)
         words[np.arange(words.shape[1]) < lengths[:, None]] = places
@@ -97,7 +103,9 @@ class Vocabulary:
 
 
 class TyperModel:
-    """Trained span typer with its vocabulary and manifest: types given spans, and finds mentions among all spans."""
+    """Trained span typer with its vocabulary and manifest: types given spans, and finds mentions
+    among all spans.
+    """
 
     def __init__(self, network: SpanTyper, vocabulary: Vocabulary, manifest: TyperManifest) -> None:
         """Puts the parts together; the network is put into evaluation mode."""
@@ -116,9 +124,12 @@ class TyperModel:
         return SurfaceReader(document, self.segmenter)
 
     def probabilities(self, surfaces: Sequence[Surface]) -> Floats:
-        """Returns the probability of each class, ``[m, C]``; equal surfaces are computed only once."""
+        """Returns the probability of each class, ``[m, C]``; equal surfaces are computed only
+        once.
+        """
         distinct = {surface: place for place, surface in enumerate(dict.fromkeys(surfaces))}
-        ordered = sorted(distinct, key=lambda surface: (len(surface), surface))  # neighbours have common beginnings
+        # neighbours have common beginnings
+        ordered = sorted(distinct, key=lambda surface: (len(surface), surface))
         classes = len(self.types) + self.manifest.settings.nothing
         found = np.zeros((len(distinct), classes))
         device = self.network.vectors.device
@@ -127,15 +138,21 @@ class TyperModel:
                 part = ordered[start : start + _AT_ONCE]
                 rows, batch = self.vocabulary.batch(part)
                 logits = self.network(rows.to(device), batch.to(device)).double()
-                found[[distinct[surface] for surface in part]] = torch.softmax(logits, dim=1).cpu().numpy()
+                found[[distinct[surface] for surface in part]] = (
+                    torch.softmax(logits, dim=1).cpu().numpy()
+                )
         return found[[distinct[surface] for surface in surfaces]]
 
     def type_probabilities(self, surfaces: Sequence[Surface]) -> Floats:
-        """Returns the probability of each type, given that the span is a mention, ``[m, K]``; rows sum to 1."""
+        """Returns the probability of each type, given that the span is a mention, ``[m, K]``;
+        rows sum to 1.
+        """
         of_types = self.probabilities(surfaces)[:, : len(self.types)]
         return of_types / np.maximum(of_types.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
 
-    def type_fragments(self, documents: Sequence[Document], spans: Sequence[Sequence[Fragments]]) -> list[Floats]:
+    def type_fragments(
+        self, documents: Sequence[Document], spans: Sequence[Sequence[Fragments]]
+    ) -> list[Floats]:
         """Computes type probabilities of given spans, fragment by fragment.
 
         Args:
@@ -143,7 +160,8 @@ class TyperModel:
             spans: the spans to type of each document.
 
         Returns:
-            Of each span in turn the probabilities of the types of its fragments, ``[fragments, K]``.
+            Of each span in turn the probabilities of the types of its fragments, ``[fragments,
+            K]``.
 
         Raises:
             InputError: a span that is empty, holds no word, or ends beyond the text.
@@ -158,11 +176,14 @@ class TyperModel:
         table = self.type_probabilities(surfaces) if surfaces else np.zeros((0, len(self.types)))
         return np.split(table, np.cumsum(sizes)[:-1]) if sizes else []
 
-    def retype(self, documents: Sequence[Document], proposed: Mapping[str, Sequence[Mention]]) -> list[Patch]:
+    def retype(
+        self, documents: Sequence[Document], proposed: Mapping[str, Sequence[Mention]]
+    ) -> list[Patch]:
         """Replaces the types of the spans that another system found by the types of this model.
 
-        A mention gets the type with the largest product of the probabilities of its fragments; its score is the mean
-        (geometric) of these. Mentions that then are equal become one, and an event reports it.
+        A mention gets the type with the largest product of the probabilities of its fragments; its
+        score is the mean (geometric) of these. Mentions that then are equal become one, and an
+        event reports it.
 
         Args:
             documents: with their texts.
@@ -175,7 +196,10 @@ class TyperModel:
             mentions, events = [], []
             merged = len(proposed.get(document.id, ())) - len(given)
             if merged:
-                text = f"{merged} proposed mentions have the span of another one and share its new type"
+                text = (
+                    f"{merged} proposed mentions have the span of another one and share its "
+                    "new type"
+                )
                 events.append(Event(step="typer", kind="note", code="same-span", message=text))
             for fragments in given:
                 table = next(tables)
@@ -183,23 +207,30 @@ class TyperModel:
                 best = int(logs.argmax())
                 if len(set(table.argmax(axis=1))) > 1:
                     text = "the fragments of a discontinuous mention have different types alone"
-                    events.append(Event(step="typer", kind="note", code="fragments-disagree", message=text))
+                    events.append(
+                        Event(step="typer", kind="note", code="fragments-disagree", message=text)
+                    )
                 score = min(1.0, float(np.exp(logs[best])))
-                mentions.append(Mention(fragments, self.types[best], score=score, source=self.manifest.name))
+                mentions.append(
+                    Mention(fragments, self.types[best], score=score, source=self.manifest.name)
+                )
             patches.append(Patch(add=tuple(mentions), events=tuple(events)))
         return patches
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
-        """Finds mentions: every span of up to ``width`` words of one sentence gets its most probable class.
+        """Finds mentions: every span of up to ``width`` words of one sentence gets its most
+        probable class.
 
         The score of a mention is the probability of its type among all classes.
 
         Raises:
-            UsageError: the model has no class "no mention", so that it would call every span a mention.
+            UsageError: the model has no class "no mention", so that it would call every span a
+                mention.
         """
         if not self.manifest.settings.nothing:
             raise UsageError(
-                f"the span typer {self.manifest.name} types given spans and cannot find any: give it the spans of "
+                f"the span typer {self.manifest.name} types given spans and cannot find any: "
+                "give it the spans of "
                 "another system, or train it with nothing = true"
             )
         return [self._found(document) for document in documents]
@@ -218,7 +249,12 @@ class TyperModel:
         name = self.manifest.name
         return Patch(
             add=tuple(
-                Mention(((spans[i][0], spans[i][1]),), self.types[spans[i][2]], score=min(1.0, scores[i]), source=name)
+                Mention(
+                    ((spans[i][0], spans[i][1]),),
+                    self.types[spans[i][2]],
+                    score=min(1.0, scores[i]),
+                    source=name,
+                )
                 for i in kept
             )
         )
@@ -237,8 +273,13 @@ def _parts(spans: Iterator[tuple[Span, Surface]]) -> Iterator[list[tuple[Span, S
 
 
 def save_typer(folder: Path, model: TyperModel) -> TyperManifest:
-    """Writes a model, its vectors included, into an existing, empty folder; returns the manifest as written."""
-    tensors = {name: t.detach().cpu().clone().contiguous() for name, t in model.network.state_dict().items()}
+    """Writes a model, its vectors included, into an existing, empty folder; returns the manifest
+    as written.
+    """
+    tensors = {
+        name: t.detach().cpu().clone().contiguous()
+        for name, t in model.network.state_dict().items()
+    }
     save_file(tensors, folder / WEIGHTS)
     (folder / WORDS).write_bytes(msgspec.json.encode(model.vocabulary.words))
     return write_typer_manifest(folder, model.manifest)
@@ -262,7 +303,9 @@ def load_typer(folder: str | Path) -> TyperModel:
         raise ModelError(f"the model folder {folder} is damaged ({error}); copy it again") from None
     settings = manifest.settings
     vectors = torch.zeros(len(words) + 1, manifest.dimension)
-    network = SpanTyper(vectors, hidden=settings.hidden, classes=len(manifest.types) + settings.nothing)
+    network = SpanTyper(
+        vectors, hidden=settings.hidden, classes=len(manifest.types) + settings.nothing
+    )
     check_tensors(folder, network, tensors, name=TYPER, advice="copy the folder again")
     network.load_state_dict(tensors)
     return TyperModel(network, Vocabulary(words, lowercase=manifest.lowercase), manifest)

@@ -1,4 +1,6 @@
-"""Uses any Hugging Face checkpoint for token classification as a predictor; safetensors only, no remote code."""
+"""Uses any Hugging Face checkpoint for token classification as a predictor; safetensors only, no
+remote code.
+"""
 
 from __future__ import annotations
 
@@ -33,14 +35,15 @@ from fascicle.text.windows import Batch, Window, stitch
 from fascicle.version import VERSION
 
 _OUTSIDE: Final = "O"
-_NO_WORDS: Final = frozenset({"X", "PAD", "[PAD]", "<pad>", "[CLS]", "[SEP]", "<s>", "</s>"})  # labels of no mention
+# labels of no mention
+_NO_WORDS: Final = frozenset({"X", "PAD", "[PAD]", "<pad>", "[CLS]", "[SEP]", "<s>", "</s>"})
 
 
 def tags_of_labels(labels: Sequence[str]) -> tuple[str, ...]:
     """Returns the tag that each label of a token classifier means.
 
-    Labels without any prefix (``O``, ``person``) are those of the scheme IO. Labels that some checkpoints have for
-    special tokens (``X``, ``[CLS]``) mean no mention.
+    Labels without any prefix (``O``, ``person``) are those of the scheme IO. Labels that some
+    checkpoints have for special tokens (``X``, ``[CLS]``) mean no mention.
 
     Args:
         labels: in the order of their numbers.
@@ -52,7 +55,8 @@ def tags_of_labels(labels: Sequence[str]) -> tuple[str, ...]:
     prefixed = [label for label in named if is_tag(label)]
     if _OUTSIDE not in labels or not named or len(prefixed) not in (0, len(named)):
         raise ModelError(
-            f"the labels {', '.join(labels[:8])} are not tags; allowed are O and types, all with a prefix (B-PER, "
+            f"the labels {', '.join(labels[:8])} are not tags; allowed are O and types, all with "
+            "a prefix (B-PER, "
             "I-PER) or all without one (person), so give their names as id2label in config.json"
         )
     bare = "" if prefixed else "I-"
@@ -67,7 +71,8 @@ def _types_of_tags(tags: Sequence[str]) -> tuple[str, ...]:
 class LabelDecoder:
     """The most probable label of each unit, and runs of labels as mentions (`decode_tags`).
 
-    The score of a mention is the geometric mean of the probabilities of its labels, each from the softmax of its unit.
+    The score of a mention is the geometric mean of the probabilities of its labels, each from the
+    softmax of its unit.
     """
 
     def __init__(self, tags: Sequence[str]) -> None:
@@ -83,10 +88,15 @@ class LabelDecoder:
         """Returns the logits of each window's units, ``[units, labels]``."""
         emissions = tables["emissions"]
         if emissions.shape[-1] != len(self._tags) or np.isnan(emissions).any():
-            raise ModelError("the network gives no scores for the labels of its config.json; fetch the folder again")
+            raise ModelError(
+                "the network gives no scores for the labels of its config.json; fetch the folder "
+                "again"
+            )
         return [emissions[row, :count].copy() for row, count in enumerate(counts.tolist())]
 
-    def decide(self, taken: Sequence[Sequence[Floats32]], windows: Sequence[Sequence[Window]]) -> list[SpansAndScores]:
+    def decide(
+        self, taken: Sequence[Sequence[Floats32]], windows: Sequence[Sequence[Window]]
+    ) -> list[SpansAndScores]:
         """Reads the labels of each segment as one sequence."""
         return [self._decided(rows, cut) for rows, cut in zip(taken, windows, strict=True)]
 
@@ -110,28 +120,38 @@ _HEAD: Final = "labels"
 def load_token_classifier(name: str, *, device: str | torch.device = "cpu") -> ModelPredictor:
     """Loads a checkpoint.
 
-    Words are those of the document if it has some, else those of the tokenizer; the first piece of a word has its
-    label. Texts that are longer than the network can read are read through overlapping windows. The score of a mention
-    is the geometric mean of the probabilities of its labels.
+    Words are those of the document if it has some, else those of the tokenizer; the first piece of
+    a word has its label. Texts that are longer than the network can read are read through
+    overlapping windows. The score of a mention is the geometric mean of the probabilities of its
+    labels.
 
     Args:
-        name: a Hugging Face name, or a folder with ``config.json``, ``model.safetensors`` and the files of a tokenizer.
+        name: a Hugging Face name, or a folder with ``config.json``, ``model.safetensors`` and the
+            files of a tokenizer.
         device: of torch, on which the network computes.
 
     Raises:
-        ModelError: there is no such checkpoint, it cannot be read, lacks weights, or its labels are no tags.
+        ModelError: there is no such checkpoint, it cannot be read, lacks weights, or its labels are
+            no tags.
     """
     from transformers import AutoModelForTokenClassification
 
     network, missing, fast = fetch_network(
-        name, AutoModelForTokenClassification, what=_WHAT, more=lambda place, options: {"use_safetensors": True}
+        name,
+        AutoModelForTokenClassification,
+        what=_WHAT,
+        more=lambda place, options: {"use_safetensors": True},
     )
     if missing:
-        raise ModelError(f"the {_WHAT} {name!r} lacks the weights {min(missing)}; give a checkpoint that was trained")
+        raise ModelError(
+            f"the {_WHAT} {name!r} lacks the weights {min(missing)}; give a checkpoint that was "
+            "trained"
+        )
     tokenizer = find_tokenizer(fast, name, what=_WHAT)
     if tokenizer.size > (known := network.get_input_embeddings().num_embeddings):
         raise ModelError(
-            f"the tokenizer of the {_WHAT} {name!r} has {tokenizer.size:,} pieces, and its network {known:,}; "
+            f"the tokenizer of the {_WHAT} {name!r} has {tokenizer.size:,} pieces, and its "
+            f"network {known:,}; "
             "give a folder whose files belong together"
         )
     network = network.float().eval()
@@ -140,7 +160,9 @@ def load_token_classifier(name: str, *, device: str | torch.device = "cpu") -> M
     longest = min(Encoder(network).longest, int(fast.model_max_length), _LONGEST)
     manifest = _manifest(name, network, tokenizer, tags=tags, longest=longest)
     scorer = _Scorer(network=network.to(device))
-    return ModelPredictor(manifest, tokenizer, scorer, kinds=_kinds(tags), read=_Reader(fast.backend_tokenizer))
+    return ModelPredictor(
+        manifest, tokenizer, scorer, kinds=_kinds(tags), read=_Reader(fast.backend_tokenizer)
+    )
 
 
 def _manifest(
@@ -157,7 +179,10 @@ def _manifest(
         tokenizer=tokenizer.facts,
         decision=Decision(answer=_HEAD, decoding=head.decoding),
         encoder=name,
-        files={"weights": _hash(network), "labels": hashlib.sha256(" ".join(tags).encode()).hexdigest()},
+        files={
+            "weights": _hash(network),
+            "labels": hashlib.sha256(" ".join(tags).encode()).hexdigest(),
+        },
     )
 
 
@@ -171,13 +196,20 @@ def _hash(network: nn.Module) -> str:
 
 def _kinds(tags: Sequence[str]) -> HeadKinds:
     def prober(head: SoftmaxSettings, decision: Decision, types: int, spans: Sequence[Ints]) -> Any:
-        raise UsageError("a checkpoint of another tool does not tell the probabilities of given spans; train a model")
+        raise UsageError(
+            "a checkpoint of another tool does not tell the probabilities of given spans; train "
+            "a model"
+        )
 
     def decoder(head: SoftmaxSettings, decision: Decision, types: int) -> LabelDecoder:
         return LabelDecoder(tags)
 
     limits = Limits(continues=True)
-    return {SoftmaxSettings: HeadKind(limits=lambda _: limits, decoder=decoder, prober=prober, definition="tag-path")}
+    return {
+        SoftmaxSettings: HeadKind(
+            limits=lambda _: limits, decoder=decoder, prober=prober, definition="tag-path"
+        )
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,7 +222,8 @@ class _Scorer:
         device = next(self.network.parameters()).device
         with torch.inference_mode():
             ids, mask, first = (
-                torch.from_numpy(inputs[n]).to(device) for n in ("input_ids", "attention_mask", "first_piece")
+                torch.from_numpy(inputs[n]).to(device)
+                for n in ("input_ids", "attention_mask", "first_piece")
             )
             logits = self.network(input_ids=ids, attention_mask=mask).logits
             rows = torch.arange(len(first), device=device)[:, None]
@@ -198,15 +231,24 @@ class _Scorer:
 
 
 class _Reader:
-    """Reads a text as the tokenizer got it in training: as a whole, with the words of the tokenizer."""
+    """Reads a text as the tokenizer got it in training: as a whole, with the words of the
+    tokenizer.
+    """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
 
     def __call__(
-        self, documents: Sequence[Document], tokenizer: PieceTokenizer, *, reading: ReadingSettings, level: Level
+        self,
+        documents: Sequence[Document],
+        tokenizer: PieceTokenizer,
+        *,
+        reading: ReadingSettings,
+        level: Level,
     ) -> Reading:
-        return read_documents(list(map(self._cut, documents)), tokenizer, reading=reading, level=level)
+        return read_documents(
+            list(map(self._cut, documents)), tokenizer, reading=reading, level=level
+        )
 
     def _cut(self, document: Document) -> Document:
         """Returns the document without its mentions, with sentences and words where it has none."""
@@ -217,7 +259,9 @@ class _Reader:
         return msgspec.structs.replace(document, mentions=nothing, sentences=sentences, words=words)
 
     def _words(self, text: str) -> Iterator[Span]:
-        """Yields the words of the tokenizer without white space; of those that overlap, the first."""
+        """Yields the words of the tokenizer without white space; of those that overlap, the
+        first.
+        """
         encoding = self._tokenizer.encode(text, add_special_tokens=False)
         hulls: dict[int, Span] = {}
         for number, (start, end) in zip(encoding.word_ids, encoding.offsets, strict=True):
@@ -227,7 +271,10 @@ class _Reader:
         reached = 0
         for start, end in hulls.values():
             part = text[start:end]
-            start, end = start + len(part) - len(part.lstrip()), end - len(part) + len(part.rstrip())
+            start, end = (
+                start + len(part) - len(part.lstrip()),
+                end - len(part) + len(part.rstrip()),
+            )
             if reached <= start < end:
                 yield start, end
                 reached = end

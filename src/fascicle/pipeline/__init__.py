@@ -1,1 +1,3 @@
-"""Pipelines: steps in sequence, each of which returns patches to documents, and the runner that loses no document."""
+"""Pipelines: steps in sequence, each of which returns patches to documents, and the runner that
+loses no document.
+"""

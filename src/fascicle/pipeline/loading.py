@@ -1,4 +1,6 @@
-"""Loading of a ``pipeline.toml`` as a pipeline, or of a model as one, in any process; what opens each kind of step."""
+"""Loading of a ``pipeline.toml`` as a pipeline, or of a model as one, in any process; what opens
+each kind of step.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,8 @@ def open_pipeline(path: str | os.PathLike[str]) -> Pipeline:
         path: of a ``pipeline.toml``, or of a folder with one.
 
     Raises:
-        RecipeError: the file is wrong, steps do not fit together, a rule fails its test, or an answer is not found.
+        RecipeError: the file is wrong, steps do not fit together, a rule fails its test, or an
+            answer is not found.
         FascicleError: a part of it cannot be opened.
     """
     return open_settings(read_pipeline(path))
@@ -84,7 +87,10 @@ def _recogniser(settings: kinds.RecogniserStep, pipeline: PipelineSettings) -> A
         threshold=settings.min_score,
     )
     return steps.Recognise(
-        name=settings.name, predictor=predictor, gives=steps.MENTIONS, fingerprint=predictor.fingerprint
+        name=settings.name,
+        predictor=predictor,
+        gives=steps.MENTIONS,
+        fingerprint=predictor.fingerprint,
     )
 
 
@@ -93,9 +99,13 @@ def _dictionary(settings: kinds.DictionaryStep, pipeline: PipelineSettings) -> A
     from fascicle.terms.recognising import PackRecogniser
 
     chosen = {name: getattr(settings, name) for name in RecognitionSettings.__struct_fields__}
-    predictor = PackRecogniser({settings.name: Pack.open(settings.pack)}, settings=RecognitionSettings(**chosen))
+    predictor = PackRecogniser(
+        {settings.name: Pack.open(settings.pack)}, settings=RecognitionSettings(**chosen)
+    )
     gives = steps.LINKED if settings.links else steps.MENTIONS
-    return steps.Recognise(name=settings.name, predictor=predictor, gives=gives, fingerprint=predictor.fingerprint)
+    return steps.Recognise(
+        name=settings.name, predictor=predictor, gives=gives, fingerprint=predictor.fingerprint
+    )
 
 
 def _abbreviations(settings: kinds.AbbreviationsStep, pipeline: PipelineSettings) -> Any:
@@ -107,12 +117,17 @@ def _variants(settings: kinds.VariantsStep, pipeline: PipelineSettings) -> Any:
 
     predictor = VariantRecogniser(settings.name)
     return steps.Recognise(
-        name=settings.name, predictor=predictor, gives=steps.LINKED, fingerprint=predictor.fingerprint
+        name=settings.name,
+        predictor=predictor,
+        gives=steps.LINKED,
+        fingerprint=predictor.fingerprint,
     )
 
 
 def _link(settings: kinds.LinkStep, pipeline: PipelineSettings) -> Any:
-    found = find(settings.linker, settings.packs, ontology=settings.ontology, strategies=settings.strategies)
+    found = find(
+        settings.linker, settings.packs, ontology=settings.ontology, strategies=settings.strategies
+    )
     return steps.Own(found.opened(), name=settings.name)
 
 
@@ -120,14 +135,20 @@ def _coordination(settings: kinds.CoordinationStep, pipeline: PipelineSettings) 
     from fascicle.linking.coordination import Coordination
 
     linker, mark = find(settings.linker, settings.packs).opened(), _told(settings)
-    return Coordination(settings.name, linker, sources=settings.sources, known=settings.known, fingerprint=mark)
+    return Coordination(
+        settings.name, linker, sources=settings.sources, known=settings.known, fingerprint=mark
+    )
 
 
 def _combine(settings: kinds.CombineStep, pipeline: PipelineSettings) -> Any:
-    request = RuleRequest(name=settings.rule, k=settings.k, weights=settings.weights or None, threshold=settings.share)
+    request = RuleRequest(
+        name=settings.rule, k=settings.k, weights=settings.weights or None, threshold=settings.share
+    )
     rule = request.rule()
     rule.check(len(settings.sources))
-    return steps.Combine(name=settings.name, layers=settings.sources, rule=rule, fingerprint=_told(settings))
+    return steps.Combine(
+        name=settings.name, layers=settings.sources, rule=rule, fingerprint=_told(settings)
+    )
 
 
 def _filter(settings: kinds.FilterStep, pipeline: PipelineSettings) -> Any:
@@ -146,7 +167,9 @@ def _rules(settings: kinds.RulesStep, pipeline: PipelineSettings) -> Any:
     from fascicle.pipeline.rules import Rules
 
     mark = _told(settings)
-    return Rules(settings.name, settings.rules, segmenter=segmenter(pipeline.segmenter), fingerprint=mark)
+    return Rules(
+        settings.name, settings.rules, segmenter=segmenter(pipeline.segmenter), fingerprint=mark
+    )
 
 
 def _choice(settings: kinds.ChoiceStep, pipeline: PipelineSettings) -> Any:
@@ -166,7 +189,10 @@ def _assertion(settings: kinds.AssertionStep, pipeline: PipelineSettings) -> Any
     cues = msgspec.structs.replace(cues, types={**cues.types, **settings.types})
     rules = AssertionRules(cues, rules=pipeline.segmenter)
     return steps.Assert(
-        name=settings.name, drops=frozenset(settings.sources), rules=rules, fingerprint=rules.fingerprint
+        name=settings.name,
+        drops=frozenset(settings.sources),
+        rules=rules,
+        fingerprint=rules.fingerprint,
     )
 
 
@@ -181,7 +207,9 @@ def _changing(settings: kinds.DropStep | kinds.PreferStep, pipeline: PipelineSet
 def _plugin(settings: kinds.PluginStep, pipeline: PipelineSettings) -> Any:
     from fascicle.pipeline.process import PluggedStep
 
-    given = PluggedStep(plugin=settings.plugin, name=settings.name, options=settings.options, folder=pipeline.folder)
+    given = PluggedStep(
+        plugin=settings.plugin, name=settings.name, options=settings.options, folder=pipeline.folder
+    )
     return given.opened(settings)
 
 
@@ -189,18 +217,25 @@ def _process(settings: kinds.ProcessStep, pipeline: PipelineSettings) -> Any:
     from fascicle.pipeline.process import ProcessStep as Program
 
     program, *arguments = (part.replace("{folder}", pipeline.folder) for part in settings.command)
-    # As all relative paths of a pipeline; a name without a separator is looked for on the search path.
+    # As all relative paths of a pipeline; a name without a separator is looked for on the search
+    # path.
     command = [str(Path(pipeline.folder, program)) if os.sep in program else program, *arguments]
     memory = settings.memory << 20 if settings.memory is not None else None
-    return Program(settings.name, command, seconds=settings.seconds, longest=settings.longest << 20, memory=memory)
+    return Program(
+        settings.name,
+        command,
+        seconds=settings.seconds,
+        longest=settings.longest << 20,
+        memory=memory,
+    )
 
 
 def _told(settings: msgspec.Struct, *sources: tuple[str, ...]) -> str:
     return steps.fingerprint_of(*sources, msgspec.json.encode(settings).decode())
 
 
-# What opens each kind of step; the settings of each are in `fascicle.settings.steps.STEPS`. A new kind of step has a
-# row in both tables.
+# What opens each kind of step; the settings of each are in `fascicle.settings.steps.STEPS`. A new
+# kind of step has a row in both tables.
 OPENERS: Final[Mapping[str, Callable[[Any, PipelineSettings], Any]]] = MappingProxyType(
     {
         "recogniser": _recogniser,
@@ -224,7 +259,9 @@ OPENERS: Final[Mapping[str, Callable[[Any, PipelineSettings], Any]]] = MappingPr
 
 
 def _from_anywhere(given: str) -> str:
-    """Returns what opens the same from any folder: a whole path, or the name of what is shipped or a plug-in."""
+    """Returns what opens the same from any folder: a whole path, or the name of what is shipped
+    or a plug-in.
+    """
     there = Path(given).expanduser()
     return str(there.resolve()) if there.exists() and not is_shipped(given) else given
 
@@ -250,7 +287,9 @@ class PipelineOpener:
     def from_anywhere(self) -> PipelineOpener:
         """Returns the same opener, with paths that hold in any folder; see `refuse_names` too."""
         self.refuse_names()
-        cues = _from_anywhere(self.assertions) if isinstance(self.assertions, str) else self.assertions
+        cues = (
+            _from_anywhere(self.assertions) if isinstance(self.assertions, str) else self.assertions
+        )
         also = tuple(map(_from_anywhere, self.also))
         return replace(self, given=_from_anywhere(self.given), also=also, assertions=cues)
 
@@ -262,13 +301,16 @@ class PipelineOpener:
         """
         if self.assertions and self.is_pipeline:
             raise UsageError(
-                f"the argument assertions is for models, and {self.given} is a pipeline; write a step of the kind "
+                f"the argument assertions is for models, and {self.given} is a pipeline; write a "
+                "step of the kind "
                 "assertion into it"
             )
         if self.also and self.is_pipeline:
             raise UsageError(
-                f"the argument also is for models, and {self.given} is a pipeline; give a model such as "
-                f"biomed, or write also = {json.dumps(self.also)} into the step recogniser of a pipeline of your own"
+                f"the argument also is for models, and {self.given} is a pipeline; give a model "
+                "such as "
+                f"biomed, or write also = {json.dumps(self.also)} into the step recogniser of a "
+                "pipeline of your own"
             )
 
     @property
@@ -289,7 +331,9 @@ class PipelineOpener:
     @property
     def examples(self) -> tuple[str, ...]:
         """Example texts: those of the pipeline with known answers."""
-        return tuple(one.text for one in read_pipeline(self.given).answers) if self.is_pipeline else ()
+        return (
+            tuple(one.text for one in read_pipeline(self.given).answers) if self.is_pipeline else ()
+        )
 
     def __call__(self) -> Pipeline:
         """Opens the pipeline.
@@ -303,13 +347,20 @@ class PipelineOpener:
         recognition = RecognitionSettings(links=False) if bare else None
         names = open_own_names(self.also, case=self.case, links=self.link is not None)
         model = filter_output(
-            load_all_types(self.given, threads=1, recognition=recognition, case=self.case), also=names
+            load_all_types(self.given, threads=1, recognition=recognition, case=self.case),
+            also=names,
         )
         model = with_assertions(model, self.assertions)
         gives = steps.LINKED if "links" in model.gives else steps.MENTIONS
-        step = steps.Recognise(name=model.name, predictor=model, gives=gives, fingerprint=model.fingerprint)
+        step = steps.Recognise(
+            name=model.name, predictor=model, gives=gives, fingerprint=model.fingerprint
+        )
         finder, linker = AbbreviationFinder(), self._linker(model)
-        linking = [] if linker is None else [steps.Own(finder, name="abbreviations"), steps.Own(linker, name="link")]
+        linking = (
+            []
+            if linker is None
+            else [steps.Own(finder, name="abbreviations"), steps.Own(linker, name="link")]
+        )
         return Pipeline([step, *linking], name=self.name, segmenter=model.segmenter)
 
     def _linker(self, model: Annotator) -> Linking | None:
@@ -322,7 +373,9 @@ class PipelineOpener:
         if found.covered(model.types):
             return found.opened()
         if is_asked:
-            raise UsageError(f"the packs of the linker {name} have no concepts of the types of {model.name}")
+            raise UsageError(
+                f"the packs of the linker {name} have no concepts of the types of {model.name}"
+            )
         return None
 
     @property

@@ -39,8 +39,12 @@ class _Cut:
         rules = segmenter(self.segmenter)
         for one in documents:
             yield Patch(
-                sentences=all_sentences(one, rules) if "sentences" in self.gives and one.sentences is None else None,
-                words=rules.words(one.text) if "words" in self.gives and one.words is None else None,
+                sentences=all_sentences(one, rules)
+                if "sentences" in self.gives and one.sentences is None
+                else None,
+                words=rules.words(one.text)
+                if "words" in self.gives and one.words is None
+                else None,
             )
 
 
@@ -67,8 +71,10 @@ class ConsecutiveFailures:
         self.count = self.count + 1 if result.failure else 0
         if result.failure and self.count >= self.most:
             raise PluginError(
-                f"the step {result.failure.step!r} failed at {plural(self.count, 'document')} in a row, last "
-                f"with {result.failure.error}: {result.failure.message}; correct the step, or raise "
+                f"the step {result.failure.step!r} failed at {plural(self.count, 'document')} in "
+                "a row, last "
+                f"with {result.failure.error}: {result.failure.message}; correct the step, or "
+                "raise "
                 "limits.failures",
                 key=result.failure.step,
             )
@@ -79,16 +85,18 @@ class Pipeline:
     """Steps in sequence; it holds no state of a run.
 
     Attributes:
-        steps: objects of the protocol `fascicle.core.contracts.Step`; predictors become steps by themselves.
+        steps: objects of the protocol `fascicle.core.contracts.Step`; predictors become steps by
+            themselves.
         name: of the pipeline.
-        segmenter: what cuts texts into sentences and words once for all steps, where documents have none.
+        segmenter: what cuts texts into sentences and words once for all steps, where documents have
+            none.
         keep_cut: whether documents keep this cut.
         given: parts that the documents bring along, beside sentences and words.
         limits: of which ``batch``, ``longest`` and ``failures`` count here.
 
     Raises:
-        RecipeError: no step, two with one name, one that needs what nothing before it gives, or that names a layer
-            which nothing before it adds.
+        RecipeError: no step, two with one name, one that needs what nothing before it gives, or
+            that names a layer which nothing before it adds.
     """
 
     steps: Sequence[Any]
@@ -99,16 +107,21 @@ class Pipeline:
     limits: Limits = field(default_factory=Limits, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Turns predictors into steps, puts the segmentation first, and checks that the steps are compatible."""
+        """Turns predictors into steps, puts the segmentation first, and checks that the steps
+        are compatible.
+        """
         steps: tuple[Step, ...] = tuple(map(_as_step, self.steps))
         if not steps:
-            raise RecipeError("a pipeline needs at least one step; give a model, a dictionary or another one")
+            raise RecipeError(
+                "a pipeline needs at least one step; give a model, a dictionary or another one"
+            )
         refuse_duplicate_steps((_CUT, *(step.name for step in steps)), origin=self.name)
         for step in steps:
             own = getattr(getattr(step, "predictor", None), "segmenter", self.segmenter)
             if own != self.segmenter:
                 raise RecipeError(
-                    f"the model of the step {step.name!r} reads words as {own} cuts them, and the pipeline cuts them "
+                    f"the model of the step {step.name!r} reads words as {own} cuts them, and "
+                    "the pipeline cuts them "
                     f"as {self.segmenter}; set segmenter = {own!r}",
                     at=self.name,
                     key="segmenter",
@@ -137,7 +150,10 @@ class Pipeline:
     def made_by(self) -> dict[str, str]:
         """Returns everything that decides the mentions, by name: each step with its fingerprint."""
         order = ", ".join(step.name for step in self.steps)
-        return {"order of steps": order, **{f"step {step.name!r}": step.fingerprint for step in self.steps}}
+        return {
+            "order of steps": order,
+            **{f"step {step.name!r}": step.fingerprint for step in self.steps},
+        }
 
     def results(
         self,
@@ -165,7 +181,11 @@ class Pipeline:
                 yield result
 
     def of_batch(
-        self, documents: Sequence[Document], *, without: Container[str] = (), watch: Watch = ignore_progress
+        self,
+        documents: Sequence[Document],
+        *,
+        without: Container[str] = (),
+        watch: Watch = ignore_progress,
     ) -> list[Result]:
         """Returns the results of documents that go through each step together; see `results`.
 
@@ -176,7 +196,9 @@ class Pipeline:
         """
         steps = [step for step in self.steps if step.name not in without]
         failed = [self._too_long(document) for document in documents]
-        kept = [document for document, failure in zip(documents, failed, strict=True) if failure is None]
+        kept = [
+            document for document, failure in zip(documents, failed, strict=True) if failure is None
+        ]
         found = map(self._without_cut, run_batch(steps, kept, watch=watch))
         return [failure or next(found) for failure in failed]
 
@@ -194,8 +216,8 @@ class Pipeline:
 
         Args:
             documents: texts, pairs ``(id, text)``, or documents.
-            aside: function that is called with an error for each document that a step fails at, and the others go on;
-                by default the error is raised.
+            aside: function that is called with an error for each document that a step fails at, and
+                the others go on; by default the error is raised.
 
         Raises:
             InputError: see ``aside``.
@@ -219,12 +241,15 @@ class Pipeline:
         for number, answer in enumerate(answers, start=1):
             (result,) = self.results([Document(id=f"answer-{number}", text=answer.text)])
             if result.document is None:
-                raise RecipeError(f"answers[{number}]: {result_error(result)}", at=self.name, key="answers")
+                raise RecipeError(
+                    f"answers[{number}]: {result_error(result)}", at=self.name, key="answers"
+                )
             found = {f"{one.text}/{one.type}" for one in result.document}
             if missing := [one for one in answer.find if one not in found]:
                 shown = ", ".join(sorted(found)) or "nothing"
                 raise RecipeError(
-                    f"answers[{number}]: {missing[0]!r} is not found in {answer.text!r}, but {shown}; correct the "
+                    f"answers[{number}]: {missing[0]!r} is not found in {answer.text!r}, but "
+                    f"{shown}; correct the "
                     "pipeline, or the answer",
                     at=self.name,
                     key="answers",
@@ -244,7 +269,8 @@ def result_error(result: Result) -> InputError:
     assert failure is not None
     name = result.given.id
     return InputError(
-        f"document {name!r} could not pass the step {failure.step!r} ({failure.error}: {failure.message})",
+        f"document {name!r} could not pass the step {failure.step!r} ({failure.error}: "
+        f"{failure.message})",
         key=name,
         code="prediction",
     )
@@ -256,18 +282,28 @@ def _as_step(given: Any) -> Step:
         return Recognise(name=given.name, predictor=given, gives=LINKED, fingerprint=mark)
     if isinstance(given, Step):
         return given
-    raise RecipeError(f"a step has name, needs, gives, drops, fingerprint and run; {type(given).__name__} was given")
+    raise RecipeError(
+        f"a step has name, needs, gives, drops, fingerprint and run; {type(given).__name__} was "
+        "given"
+    )
 
 
 def _check_parts(steps: Sequence[Step], given: frozenset[str], origin: str) -> None:
     if unknown := given - set(PARTS):
-        raise RecipeError(f"given: {sorted(unknown)[0]!r} is not a part; allowed are {', '.join(PARTS)}", at=origin)
+        raise RecipeError(
+            f"given: {sorted(unknown)[0]!r} is not a part; allowed are {', '.join(PARTS)}",
+            at=origin,
+        )
     there = set(given)
     for at, step in enumerate(steps):
         if missing := step.needs - there:
             part = sorted(missing)[0]
             later = [other.name for other in steps[at + 1 :] if part in other.gives]
-            advice = f"move it behind {later[0]!r}" if later else "put a step before it that gives them, or set given"
+            advice = (
+                f"move it behind {later[0]!r}"
+                if later
+                else "put a step before it that gives them, or set given"
+            )
             raise RecipeError(
                 f"the step {step.name!r} needs {part}, which nothing before it gives; {advice}",
                 at=origin,
@@ -277,14 +313,17 @@ def _check_parts(steps: Sequence[Step], given: frozenset[str], origin: str) -> N
 
 
 def _check_layers(steps: Sequence[Step], *, known: set[str] | None, origin: str) -> None:
-    """Raises an error for layers that no step adds; after a step whose sources are unknown, none is checked."""
+    """Raises an error for layers that no step adds; after a step whose sources are unknown, none
+    is checked.
+    """
     for step in steps[1:]:
         own = getattr(step, "sources", None)
         asked = (step.drops - (own or set())) | {*getattr(step, "layers", ())}
         if known is not None and own is not None and (unknown := asked - known):
             allowed = ", ".join(sorted(known)) or "none"
             raise RecipeError(
-                f"the step {step.name!r} asks for mentions of {sorted(unknown)[0]!r}; the sources before it are "
+                f"the step {step.name!r} asks for mentions of {sorted(unknown)[0]!r}; the "
+                "sources before it are "
                 f"{allowed}",
                 at=origin,
                 key=step.name,

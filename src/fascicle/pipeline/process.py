@@ -1,12 +1,14 @@
-"""Step by an external program: in any language and environment, with one line of JSON for each batch.
+"""Step by an external program: in any language and environment, with one line of JSON for each
+batch.
 
 The program first writes a description of itself::
 
-    {"fascicle_step": 1, "name": "shout", "needs": [], "gives": ["mentions"], "drops": [], "fingerprint": "shout 1.0"}
+    {"fascicle_step": 1, "name": "shout", "needs": [], "gives": ["mentions"], "drops": [],
+    "fingerprint": "shout 1.0"}
 
-Then it reads lines ``{"documents": [...]}`` with documents as `fascicle.core.codec` writes them, and answers each with
-``{"patches": [...]}``, one patch for each document with the fields of `fascicle.core.document.Patch`, or with
-``{"error": "..."}``. It ends when its standard input does.
+Then it reads lines ``{"documents": [...]}`` with documents as `fascicle.core.codec` writes them,
+and answers each with ``{"patches": [...]}``, one patch for each document with the fields of
+`fascicle.core.document.Patch`, or with ``{"error": "..."}``. It ends when its standard input does.
 
 A plug-in step with settings may be such a program, too.
 """
@@ -43,7 +45,8 @@ _READ: Final = 1 << 16
 _KILLED: Final = (128 + 9, 128 + 15)  # exit codes by which a shell reports SIGKILL and SIGTERM
 _STARTS: Final = 5  # tries to start a program that is killed during its start
 _SAID: Final = 1 << 20  # last bytes of standard error that are kept
-_OURS: Final = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")  # the program may be a Python of its own
+# the program may be a Python of its own
+_OURS: Final = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")
 
 
 class _Hello(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -57,7 +60,9 @@ class _Hello(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class _Patch(Patch, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Patch of an external program; unknown fields are an error, so that a misspelt one is not lost."""
+    """Patch of an external program; unknown fields are an error, so that a misspelt one is not
+    lost.
+    """
 
 
 class _Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -99,7 +104,12 @@ class ProcessStep:
         Raises:
             PluginError: it cannot be started, or its description is invalid.
         """
-        self._command, self._seconds, self._longest, self._memory = tuple(command), seconds, longest, memory
+        self._command, self._seconds, self._longest, self._memory = (
+            tuple(command),
+            seconds,
+            longest,
+            memory,
+        )
         self._program: subprocess.Popen[bytes] | None = None
         self._said: IO[bytes] | None = None
         self._rest = b""
@@ -108,13 +118,15 @@ class ProcessStep:
         except (ProcessError, OSError, ValueError) as error:  # the last for a NUL character
             self.close()
             raise PluginError(
-                f"the step {name!r} cannot be started with {shown or repr(shorten(' '.join(command)))}: {error}",
+                f"the step {name!r} cannot be started with "
+                f"{shown or repr(shorten(' '.join(command)))}: {error}",
                 key=name,
             ) from None
         if unknown := (hello.needs | hello.gives) - set(PARTS):
             self.close()
             raise PluginError(
-                f"the step {name!r} needs or gives {sorted(unknown)[0]!r}; parts of a document are {', '.join(PARTS)}",
+                f"the step {name!r} needs or gives {sorted(unknown)[0]!r}; parts of a document "
+                f"are {', '.join(PARTS)}",
                 key=name,
             )
         self.name = name or hello.name
@@ -125,17 +137,22 @@ class ProcessStep:
         """Returns one patch for each document.
 
         Raises:
-            ProcessError: the program reports an error, dies, takes too long, or answers something else.
+            ProcessError: the program reports an error, dies, takes too long, or answers something
+                else.
         """
         request = b'{"documents":[' + b",".join(map(codec.encode, documents)) + b"]}\n"
         try:
             if self._program is None:
                 self._start()
             if self._speaks():
-                raise ProcessError("it said something before it was asked; it must answer each line with one line")
+                raise ProcessError(
+                    "it said something before it was asked; it must answer each line with one line"
+                )
             answer = _decoded(self._exchange(request), _Answer)
             if self._speaks():
-                raise ProcessError("it answered with more than one line; it must answer each line with one line")
+                raise ProcessError(
+                    "it answered with more than one line; it must answer each line with one line"
+                )
         except BaseException:
             self.close()  # later output would be read as the next answer
             raise
@@ -178,7 +195,10 @@ class ProcessStep:
         os.set_blocking(self._program.stdin.fileno(), False)
         hello: _Hello = _decoded(self._exchange(b""), _Hello)
         if hello.fascicle_step != _SCHEMA:
-            raise ProcessError(f"it speaks version {hello.fascicle_step} of the protocol, and this release {_SCHEMA}")
+            raise ProcessError(
+                f"it speaks version {hello.fascicle_step} of the protocol, and this release "
+                f"{_SCHEMA}"
+            )
         return hello
 
     def _speaks(self) -> bool:
@@ -188,7 +208,8 @@ class ProcessStep:
         with selectors.DefaultSelector() as ready:
             ready.register(self._program.stdout, selectors.EVENT_READ)
             if not self._rest and ready.select(0):
-                self._rest = os.read(self._program.stdout.fileno(), 1)  # none if the program has ended
+                # none if the program has ended
+                self._rest = os.read(self._program.stdout.fileno(), 1)
         return bool(self._rest)
 
     def _exchange(self, request: bytes) -> bytes:
@@ -205,7 +226,9 @@ class ProcessStep:
                 ready.register(program.stdin, selectors.EVENT_WRITE)
             while (end := found.find(b"\n")) < 0 or left:
                 if len(found) > self._longest:
-                    raise ProcessError(f"it answered with a line of more than {self._longest:,} bytes")
+                    raise ProcessError(
+                        f"it answered with a line of more than {self._longest:,} bytes"
+                    )
                 events = ready.select(deadline - time.monotonic())
                 if not events and time.monotonic() >= deadline:
                     raise ProcessError(f"it gave no answer in {self._seconds:g} seconds")
@@ -236,7 +259,9 @@ class ProcessStep:
             raise self._end() from None
 
     def _end(self) -> ProcessError:
-        """Returns an error with the exit status of the program and the end of its standard error."""
+        """Returns an error with the exit status of the program and the end of its standard
+        error.
+        """
         assert self._program is not None
         try:
             code: Any = self._program.wait(timeout=5)
@@ -246,7 +271,11 @@ class ProcessStep:
         if self._said is not None:
             self._said.seek(0)
             said = self._said.read().decode(errors="replace").strip()[-300:]
-        kind = ProcessKilledError if isinstance(code, int) and (code < 0 or code in _KILLED) else ProcessError
+        kind = (
+            ProcessKilledError
+            if isinstance(code, int) and (code < 0 or code in _KILLED)
+            else ProcessError
+        )
         return kind(f"it ended with the exit code {code}{': ' if said else ''}{said}")
 
 
@@ -255,11 +284,14 @@ def _decoded(line: bytes, kind: type[Any]) -> Any:
         return msgspec.json.decode(line, type=kind)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         shown = shorten(line[:200].decode(errors="replace"))
-        raise ProcessError(f"it answered {shown!r}, which is not what the protocol says: {error}") from None
+        raise ProcessError(
+            f"it answered {shown!r}, which is not what the protocol says: {error}"
+        ) from None
 
 
 _PROGRAM: Final = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from fascicle.pipeline.process import serve; "
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from fascicle.pipeline.process "
+    "import serve; "
     "sys.exit(serve(sys.argv[2]))"
 )
 
@@ -298,7 +330,9 @@ class PluggedStep:
         command = [sys.executable, "-c", _PROGRAM, json.dumps(sys.path), order]
         memory = settings.memory << 20 if settings.memory is not None else None
         shown = f"the plug-in {self.plugin!r}"
-        return ProcessStep(self.name or self.plugin, command, seconds=settings.seconds, memory=memory, shown=shown)
+        return ProcessStep(
+            self.name or self.plugin, command, seconds=settings.seconds, memory=memory, shown=shown
+        )
 
     def made(self) -> Any:
         """Returns the step in this process; for the errors see `opened`."""
@@ -308,19 +342,24 @@ class PluggedStep:
         return found(self._settings(found), name=self.name or self.plugin, folder=self.folder)
 
     def _checked(self, found: Any) -> Any:
-        """Returns a class that takes settings as it is, if it takes these, and the object of any other entry point."""
+        """Returns a class that takes settings as it is, if it takes these, and the object of any
+        other entry point.
+        """
         if isinstance(found, type) and hasattr(found, "Settings"):
             self._settings(found)
             return found
         if self.options or self.name:
             raise RecipeError(
-                f"the step {self.plugin!r} takes no settings and has a name of its own; leave out options and name",
+                f"the step {self.plugin!r} takes no settings and has a name of its own; leave "
+                "out options and name",
                 key=self.plugin,
             )
         return found() if isinstance(found, type) else found
 
     def _settings(self, found: Any) -> Any:
-        return convert_values(self.options, found.Settings, origin=f"options of the step {self.name or self.plugin!r}")
+        return convert_values(
+            self.options, found.Settings, origin=f"options of the step {self.name or self.plugin!r}"
+        )
 
 
 def serve(order: str) -> int:
@@ -348,7 +387,9 @@ def serve(order: str) -> int:
 
 def _answer(step: Any, line: bytes) -> bytes:
     """Returns the patches for the documents of a request, or the error of the step."""
-    documents = [codec.decode(bytes(one)) for one in msgspec.json.decode(line, type=_Request).documents]
+    documents = [
+        codec.decode(bytes(one)) for one in msgspec.json.decode(line, type=_Request).documents
+    ]
     try:
         return msgspec.json.encode({"patches": list(step.run(documents))})
     except Exception as error:

@@ -51,11 +51,17 @@ class _Words(NamedTuple):
         return cls(" ".join(shown), starts, ends, words)
 
     def span(self, start: int, end: int) -> Span:
-        """Returns the place in the document of a range of ``joined`` that begins and ends with words."""
-        return self.words[bisect_left(self.starts, start)][0], self.words[bisect_left(self.ends, end)][1]
+        """Returns the place in the document of a range of ``joined`` that begins and ends with
+        words.
+        """
+        return self.words[bisect_left(self.starts, start)][0], self.words[
+            bisect_left(self.ends, end)
+        ][1]
 
     def place(self, mention: Mention) -> Span | None:
-        """Returns the range of ``joined`` with the words of a mention; ``None`` if the sentence has none of them."""
+        """Returns the range of ``joined`` with the words of a mention; ``None`` if the sentence has
+        none of them.
+        """
         first = bisect_right([end for _, end in self.words], mention.start)
         last = bisect_left([start for start, _ in self.words], mention.end)
         return (self.starts[first], self.ends[last - 1]) if first < last else None
@@ -78,7 +84,11 @@ class _Rule:
         found = [(given.before, True, True), (given.not_before, True, False)]
         found += [(given.after, False, True), (given.not_after, False, False)]
         return [
-            (re.compile(rf"(?<!\S)(?:{pattern})\Z" if before else rf"(?:{pattern})(?!\S)"), before, wanted)
+            (
+                re.compile(rf"(?<!\S)(?:{pattern})\Z" if before else rf"(?:{pattern})(?!\S)"),
+                before,
+                wanted,
+            )
             for pattern, before, wanted in found
             if pattern
         ]
@@ -91,7 +101,9 @@ class _Rule:
     def added(self, sentence: _Words, source: str) -> Iterator[Mention]:
         """Yields mentions for the matches of the words, from the left, without overlaps."""
         for found in self._words.finditer(sentence.joined):
-            if found.end() > found.start() and self._fits(sentence.joined, found.start(), found.end()):
+            if found.end() > found.start() and self._fits(
+                sentence.joined, found.start(), found.end()
+            ):
                 yield Mention((sentence.span(*found.span()),), self.settings.type, source=source)
 
     def meant(self, sentence: _Words, mention: Mention) -> bool:
@@ -112,11 +124,15 @@ class _Rule:
 
 
 class Rules:
-    """Rules as a step; mentions that they add have the name of the step as their source, and no score."""
+    """Rules as a step; mentions that they add have the name of the step as their source, and no
+    score.
+    """
 
     needs: frozenset[str] = frozenset({"sentences", "words"})
 
-    def __init__(self, name: str, rules: Sequence[RuleSettings], *, segmenter: Segmenter, fingerprint: str) -> None:
+    def __init__(
+        self, name: str, rules: Sequence[RuleSettings], *, segmenter: Segmenter, fingerprint: str
+    ) -> None:
         """Compiles the rules, and runs the tests of each.
 
         Args:
@@ -130,7 +146,9 @@ class Rules:
         """
         self.name, self.fingerprint = name, fingerprint
         self._rules = [_Rule(rule) for rule in rules]
-        self.types = tuple(dict.fromkeys(rule.to or rule.type for rule in rules if rule.does != "drop"))
+        self.types = tuple(
+            dict.fromkeys(rule.to or rule.type for rule in rules if rule.does != "drop")
+        )
         adds = any(rule.does == "add" for rule in rules)
         changes = frozenset(source for rule in rules for source in rule.sources)
         self.sources = frozenset({name}) if adds else frozenset[str]()
@@ -150,9 +168,12 @@ class Rules:
         return [self._in_time(document) for document in documents]
 
     def _in_time(self, document: Document) -> Patch:
-        said = "a pattern of its rules finds no end; write it without a repetition inside of another"
+        said = (
+            "a pattern of its rules finds no end; write it without a repetition inside of another"
+        )
         with time_limit(
-            _SECONDS + len(document.text) * _A_CHARACTER, RecipeError(f"{self.name}: {said}", key=self.name)
+            _SECONDS + len(document.text) * _A_CHARACTER,
+            RecipeError(f"{self.name}: {said}", key=self.name),
         ):
             return self._patch(document)
 
@@ -162,11 +183,17 @@ class Rules:
         origin = {key: [key] for key in now}  # key now -> keys in the document
         for rule in self._rules:
             if rule.settings.does == "add":
-                for mention in (one for sentence in words for one in rule.added(sentence, self.name)):
+                for mention in (
+                    one for sentence in words for one in rule.added(sentence, self.name)
+                ):
                     if _is_there(rule, document, mention):
                         now.setdefault(mention.key, mention)
                 continue
-            meant = [one for one in now.values() if _is_meant(rule, words, one) and _is_there(rule, document, one)]
+            meant = [
+                one
+                for one in now.values()
+                if _is_meant(rule, words, one) and _is_there(rule, document, one)
+            ]
             for mention in meant:
                 before = origin.pop(mention.key, [])
                 del now[mention.key]
@@ -203,7 +230,8 @@ class Rules:
             found = tuple(one.text_in(after.text) for one in after.mentions if one.type == wanted)
             if sorted(found) != sorted(test.find):
                 raise RecipeError(
-                    f"{place} fails its own test: in {test.text!r} it finds {list(found)} instead of "
+                    f"{place} fails its own test: in {test.text!r} it finds {list(found)} instead "
+                    "of "
                     f"{list(test.find)}; correct the rule or the test",
                     key=self.name,
                 )
@@ -224,7 +252,10 @@ def _is_there(rule: _Rule, document: Document, mention: Mention) -> bool:
 def _sentences(document: Document) -> list[_Words]:
     words = document.words or ()
     starts = [start for start, _ in words]
-    cuts = [(bisect_left(starts, start), bisect_left(starts, end)) for start, end in document.sentences or ()]
+    cuts = [
+        (bisect_left(starts, start), bisect_left(starts, end))
+        for start, end in document.sentences or ()
+    ]
     return [_Words.of(document.text, words[first:last]) for first, last in cuts if first < last]
 
 

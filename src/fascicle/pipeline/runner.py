@@ -1,4 +1,6 @@
-"""Runner of documents through steps: an error affects only the document that causes it, and no document is lost."""
+"""Runner of documents through steps: an error affects only the document that causes it, and no
+document is lost.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ class Failure(NamedTuple):
     """Reason why a document was not processed.
 
     Attributes:
-        step: name of the step that failed; ``"read"`` and ``"write"`` are not steps of the pipeline.
+        step: name of the step that failed; ``"read"`` and ``"write"`` are not steps of the
+            pipeline.
         error: class of the error.
         message: of the error.
         seconds: the seconds that the step took for it.
@@ -66,7 +69,9 @@ def ignore_progress(step: str, documents: Sequence[Document]) -> None:
     """Does nothing: the default for a caller that does not follow the progress."""
 
 
-def batches(documents: Iterable[Document], *, characters: int, alone: Container[int] = ()) -> Iterator[list[Document]]:
+def batches(
+    documents: Iterable[Document], *, characters: int, alone: Container[int] = ()
+) -> Iterator[list[Document]]:
     """Yields batches of consecutive documents with about the same cost.
 
     Args:
@@ -77,7 +82,9 @@ def batches(documents: Iterable[Document], *, characters: int, alone: Container[
     batch: list[Document] = []
     size = 0
     for at, document in enumerate(documents):
-        if batch and (size + len(document.text) > characters or len(batch) == _DOCUMENTS or at in alone):
+        if batch and (
+            size + len(document.text) > characters or len(batch) == _DOCUMENTS or at in alone
+        ):
             yield batch
             batch, size = [], 0
         batch.append(document)
@@ -89,16 +96,19 @@ def batches(documents: Iterable[Document], *, characters: int, alone: Container[
         yield batch
 
 
-def run_batch(steps: Sequence[Step], documents: Sequence[Document], *, watch: Watch = ignore_progress) -> list[Result]:
+def run_batch(
+    steps: Sequence[Step], documents: Sequence[Document], *, watch: Watch = ignore_progress
+) -> list[Result]:
     """Runs a batch through all steps.
 
-    If a step raises an error, the batch is halved until the document that causes it is alone; this document fails.
-    A document whose patch cannot be applied fails too.
+    If a step raises an error, the batch is halved until the document that causes it is alone; this
+    document fails. A document whose patch cannot be applied fails too.
 
     Args:
         steps: in order.
         documents: stay as they are.
-        watch: function that is called with the name of a step and the documents that it is about to read.
+        watch: function that is called with the name of a step and the documents that it is about to
+            read.
 
     Returns:
         One result for each document, in order.
@@ -117,22 +127,32 @@ def run_batch(steps: Sequence[Step], documents: Sequence[Document], *, watch: Wa
     return results
 
 
-def _guarded(step: Step, watch: Watch) -> Callable[[Sequence[Document]], list[Document | Exception]]:
-    """Returns a function that runs a step; a patch that cannot be applied is an error of its document alone."""
+def _guarded(
+    step: Step, watch: Watch
+) -> Callable[[Sequence[Document]], list[Document | Exception]]:
+    """Returns a function that runs a step; a patch that cannot be applied is an error of its
+    document alone.
+    """
 
     def run(documents: Sequence[Document]) -> list[Document | Exception]:
         watch(step.name, documents)
         try:
             patches = run_on_printed(step.run, documents)
-            # Each patch is applied as it comes: that of the segmentation is large, and still in the CPU cache then.
-            found = [_applied(document, patch, step) for document, patch in zip(documents, patches, strict=False)]
+            # Each patch is applied as it comes: that of the segmentation is large, and still in the
+            # CPU cache then.
+            found = [
+                _applied(document, patch, step)
+                for document, patch in zip(documents, patches, strict=False)
+            ]
             more = len(list(islice(patches, 1)))  # a generator without end is not read further
         except (Exception, SystemExit) as error:
             raise StepError from error
         if more or len(found) != len(documents):
             given = "more" if more else f"{len(found):,}"
             count = plural(len(documents), "document")
-            raise StepError from ValueError(f"the step gave {given} patches for {count}; it must give one for each")
+            raise StepError from ValueError(
+                f"the step gave {given} patches for {count}; it must give one for each"
+            )
         return found
 
     return run

@@ -1,8 +1,8 @@
 """Workers of a run on the machines of a Ray cluster.
 
-Ray places stations on machines, and reports dead ones. It transfers names of shards and markers; documents
-never pass through it. Ray Data is not used: it moves and repeats blocks of rows, and a run has neither rows to move nor
-repeats that it does not count itself.
+Ray places stations on machines, and reports dead ones. It transfers names of shards and markers;
+documents never pass through it. Ray Data is not used: it moves and repeats blocks of rows, and a
+run has neither rows to move nor repeats that it does not count itself.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ _ANSWERS: Final[msgspec.json.Decoder[Finished | Failed]] = msgspec.json.Decoder(
 class _ClusterWorker:
     """Processes shards by a worker of its own, under the same limits as on one machine.
 
-    A document that kills the worker does not kill the station, which knows the current documents of the worker. So
-    time, memory and quarantine are controlled beside the worker, and the network carries only shards and markers.
+    A document that kills the worker does not kill the station, which knows the current documents of
+    the worker. So time, memory and quarantine are controlled beside the worker, and the network
+    carries only shards and markers.
     """
 
     def __init__(self, open_worker: OpenWorker, limits: Limits, folder: str) -> None:
@@ -52,7 +53,8 @@ class _ClusterWorker:
         Args:
             open_worker: loads the pipeline, in the worker.
             limits: of the worker.
-            folder: the folder that relative paths begin at; a machine that does not have it can be given absolute ones.
+            folder: the folder that relative paths begin at; a machine that does not have it can be
+                given absolute ones.
         """
         with contextlib.suppress(OSError):
             os.chdir(folder)
@@ -100,8 +102,8 @@ def pool_on(address: str) -> StartPool:
     """Returns a function that makes a pool of workers on the machines of a cluster.
 
     Args:
-        address: ``HOST:PORT`` of a cluster, ``"auto"`` for the one that this machine belongs to, ``"local"`` for a new
-            one on this machine; empty for what Ray finds, or a new one.
+        address: ``HOST:PORT`` of a cluster, ``"auto"`` for the one that this machine belongs to,
+            ``"local"`` for a new one on this machine; empty for what Ray finds, or a new one.
 
     Raises:
         UsageError: what is no address.
@@ -109,7 +111,8 @@ def pool_on(address: str) -> StartPool:
     """
     if address and not _ADDRESS.fullmatch(address):
         raise UsageError(
-            f"ray={address!r} is not an address of a cluster; give HOST:PORT, auto, local or nothing, and start the "
+            f"ray={address!r} is not an address of a cluster; give HOST:PORT, auto, local or "
+            "nothing, and start the "
             "run on a machine of the cluster"
         )
     _installed()
@@ -119,12 +122,14 @@ def pool_on(address: str) -> StartPool:
 class Cluster:
     """Processes shards by stations on many machines; a context manager that ends them."""
 
-    def __init__(self, open_worker: OpenWorker, *, limits: Limits, workers: int, address: str = "") -> None:
+    def __init__(
+        self, open_worker: OpenWorker, *, limits: Limits, workers: int, address: str = ""
+    ) -> None:
         """Connects to nothing yet.
 
         Args:
-            open_worker: as for `fascicle.pipeline.running.supervisor.Supervisor`; its module must be installed on all
-                machines.
+            open_worker: as for `fascicle.pipeline.running.supervisor.Supervisor`; its module must
+                be installed on all machines.
             limits: of each worker; Ray reserves ``limits.memory`` for it.
             workers: how many there are at most; those that find no place wait for one.
             address: as of `pool_on`.
@@ -161,20 +166,22 @@ class Cluster:
         if self._is_ours:
             self._ray.shutdown()
 
-    def run(self, shards: Sequence[Shard], *, tick: Callable[[int, int], None] = lambda *_: None) -> Iterator[Done]:
+    def run(
+        self, shards: Sequence[Shard], *, tick: Callable[[int, int], None] = lambda *_: None
+    ) -> Iterator[Done]:
         """Processes all shards, in any order.
 
         Args:
             shards: to be done.
-            tick: function that is called about ten times a second, or after each shard; how far a shard is, only its
-                station knows.
+            tick: function that is called about ten times a second, or after each shard; how far a
+                shard is, only its station knows.
 
         Yields:
             The marker of each.
 
         Raises:
-            FascicleError: as of `fascicle.pipeline.running.supervisor.Supervisor.run`, or no machine has a place for a
-                station.
+            FascicleError: as of `fascicle.pipeline.running.supervisor.Supervisor.run`, or no
+                machine has a place for a station.
             RuntimeError: a fault of Fascicle.
         """
         self._left.extend(shards)
@@ -233,7 +240,8 @@ class Cluster:
             self._bad_starts += 1
             if self._bad_starts >= STARTS:
                 raise WorkersError(
-                    f"{self._bad_starts} stations in a row ended before they did anything ({reason}); is Fascicle "
+                    f"{self._bad_starts} stations in a row ended before they did anything "
+                    f"({reason}); is Fascicle "
                     "installed on all machines of the cluster?"
                 )
             return
@@ -241,7 +249,8 @@ class Cluster:
         self._deaths[name] += 1
         if self._deaths[name] >= _DEATHS:
             raise WorkersError(
-                f"{self._deaths[name]} stations ended at shard {name} ({reason}); check the memory of the machines "
+                f"{self._deaths[name]} stations ended at shard {name} ({reason}); check the "
+                "memory of the machines "
                 "and limits.memory, and continue with resume=True"
             )
         self._left.appendleft(station.shard)
@@ -253,8 +262,10 @@ class Cluster:
         elif time.monotonic() - self._since > self._limits.start:
             free = self._ray.cluster_resources()
             raise WorkersError(
-                f"no machine of the cluster had a place for a worker within {self._limits.start:,.0f} s; it has "
-                f"{plural(int(free.get('CPU', 0)), 'CPU')} and {int(free.get('memory', 0)) >> 20:,} MiB, and a worker "
+                "no machine of the cluster had a place for a worker within "
+                f"{self._limits.start:,.0f} s; it has "
+                f"{plural(int(free.get('CPU', 0)), 'CPU')} and "
+                f"{int(free.get('memory', 0)) >> 20:,} MiB, and a worker "
                 f"needs 1 CPU and limits.memory = {self._limits.memory:,} MiB"
             )
 
@@ -271,7 +282,8 @@ def _installed() -> Any:
 
 def _connected(address: str) -> tuple[Any, bool]:
     """Returns Ray, and whether it was connected here."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a cluster that is started here sends no usage data
+    # a cluster that is started here sends no usage data
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     ray = _installed()
     if ray.is_initialized():
         return ray, False
@@ -281,5 +293,7 @@ def _connected(address: str) -> tuple[Any, bool]:
             socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
         ray.init(address=address or None, logging_level="ERROR", log_to_driver=False)
     except Exception as error:  # if a node does not start in time, Ray raises a generic exception
-        raise UsageError(f"the Ray cluster {address or 'of this machine'} cannot be reached: {error}") from None
+        raise UsageError(
+            f"the Ray cluster {address or 'of this machine'} cannot be reached: {error}"
+        ) from None
     return ray, True

@@ -1,4 +1,6 @@
-"""Built-in steps: recognisers, combinations, filters, typers, choice, dropping, and preferred vocabularies."""
+"""Built-in steps: recognisers, combinations, filters, typers, choice, dropping, and preferred
+vocabularies.
+"""
 
 from __future__ import annotations
 
@@ -55,8 +57,12 @@ class Recognise:
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns one patch for each document."""
         patches, sources = self.predictor.predict(documents), self.sources
-        earlier = ([one for one in document.mentions if one.source in sources] for document in documents)
-        return [_in_place_of(mentions, patch) for mentions, patch in zip(earlier, patches, strict=True)]
+        earlier = (
+            [one for one in document.mentions if one.source in sources] for document in documents
+        )
+        return [
+            _in_place_of(mentions, patch) for mentions, patch in zip(earlier, patches, strict=True)
+        ]
 
 
 def _in_place_of(earlier: Sequence[Mention], patch: Patch) -> Patch:
@@ -110,7 +116,9 @@ class Combine(_Layer):
         """Returns one patch for each document."""
         numbered = list(enumerate(documents))
         systems = [
-            System(name=layer, mentions={str(at): document.layer(layer) for at, document in numbered})
+            System(
+                name=layer, mentions={str(at): document.layer(layer) for at, document in numbered}
+            )
             for layer in self.layers
         ]
         found = combine(align(systems), self.rule)
@@ -120,7 +128,9 @@ class Combine(_Layer):
 class Judge(Protocol):
     """Interface of a learned filter, as the step uses it."""
 
-    def judge(self, documents: Sequence[Document], found: Sequence[Sequence[Mention]]) -> list[Patch]:
+    def judge(
+        self, documents: Sequence[Document], found: Sequence[Sequence[Mention]]
+    ) -> list[Patch]:
         """Returns the kept mentions, with their probability as score."""
 
 
@@ -136,15 +146,22 @@ class Filter(_Layer):
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns one patch for each document."""
-        found = [[one for one in document.mentions if one.source in self.layers] for document in documents]
+        found = [
+            [one for one in document.mentions if one.source in self.layers]
+            for document in documents
+        ]
         patches = self.judge.judge(documents, found)
-        return [self._own(document, patch) for document, patch in zip(documents, patches, strict=True)]
+        return [
+            self._own(document, patch) for document, patch in zip(documents, patches, strict=True)
+        ]
 
 
 class _Retyper(Protocol):
     """Interface of a span typer, as the step uses it."""
 
-    def retype(self, documents: Sequence[Document], proposed: Mapping[str, Sequence[Mention]]) -> list[Patch]:
+    def retype(
+        self, documents: Sequence[Document], proposed: Mapping[str, Sequence[Mention]]
+    ) -> list[Patch]:
         """Returns the mentions of each document, by its id, with other types."""
 
 
@@ -161,9 +178,14 @@ class Type(_Layer):
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns one patch for each document."""
         numbered = [document.having(id=str(at)) for at, document in enumerate(documents)]
-        proposed = {one.id: [mention for mention in one.mentions if mention.source in self.layers] for one in numbered}
+        proposed = {
+            one.id: [mention for mention in one.mentions if mention.source in self.layers]
+            for one in numbered
+        }
         patches = self.typer.retype(numbered, proposed)
-        return [self._own(document, patch) for document, patch in zip(documents, patches, strict=True)]
+        return [
+            self._own(document, patch) for document, patch in zip(documents, patches, strict=True)
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,7 +234,10 @@ class Drop(_Changing):
             and low
             and (not asked.types or mention.type in asked.types)
             and (asked.shorter is None or len(mention.text_in(document.text)) < asked.shorter)
-            and (not asked.facts or not {name for name, _ in mention.attributes}.isdisjoint(asked.facts))
+            and (
+                not asked.facts
+                or not {name for name, _ in mention.attributes}.isdisjoint(asked.facts)
+            )
             and (not asked.sections or document.is_in(mention, asked.sections))
             and not (asked.unlinked and found)
             and (not asked.vocabularies or (bool(found) and found <= set(asked.vocabularies)))
@@ -243,7 +268,9 @@ class Assert(_Changing):
 
     def _replaced(self, document: Document) -> Iterator[tuple[MentionKey, Mention]]:
         mentions = [mention for mention in document.mentions if mention.source in self.drops]
-        for before, after in zip(mentions, self.rules.assert_facts(document, mentions), strict=True):
+        for before, after in zip(
+            mentions, self.rules.assert_facts(document, mentions), strict=True
+        ):
             if after is not before:
                 yield before.key, after
 
@@ -273,25 +300,38 @@ class Prefer(_Changing):
 
 
 def _preferred(links: tuple[Link, ...], vocabularies: Sequence[str]) -> tuple[Link, ...]:
-    """Returns the links in the first of the vocabularies that they have, each concept once; all links if in none."""
+    """Returns the links in the first of the vocabularies that they have, each concept once; all
+    links if in none.
+    """
     for vocabulary in vocabularies:
         found = [one for link in links if (one := _in(link, vocabulary)) is not None]
         if found:
-            others = tuple(link.curie for link in links if link.curie and _vocabulary(link) != vocabulary)
+            others = tuple(
+                link.curie for link in links if link.curie and _vocabulary(link) != vocabulary
+            )
             kept = {one.curie or one.id: one for one in reversed(found)}
-            return tuple(_beside(one, others if len(kept) == 1 else ()) for one in reversed(kept.values()))
+            return tuple(
+                _beside(one, others if len(kept) == 1 else ()) for one in reversed(kept.values())
+            )
     return links
 
 
 def _in(link: Link, vocabulary: str) -> Link | None:
-    """Returns a link in a vocabulary, by its equivalents if need be; ``None`` if it has none there."""
+    """Returns a link in a vocabulary, by its equivalents if need be; ``None`` if it has none
+    there.
+    """
     if link.nil or _vocabulary(link) == vocabulary:
         return None if link.nil else link
     curie = next((one for one in link.same if one.partition(":")[0] == vocabulary), "")
     if not curie:
         return None
     return Link(
-        id=curie.partition(":")[2], ontology=vocabulary, score=link.score, tier=link.tier, curie=curie, same=link.same
+        id=curie.partition(":")[2],
+        ontology=vocabulary,
+        score=link.score,
+        tier=link.tier,
+        curie=curie,
+        same=link.same,
     )
 
 
@@ -307,7 +347,8 @@ def _vocabulary(link: Link) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """Resolves conflicts by rank: a mention stays if it is compatible with all that stayed before it.
+    """Resolves conflicts by rank: a mention stays if it is compatible with all that stayed before
+    it.
 
     Attributes:
         name: of the step.
@@ -332,7 +373,9 @@ class Choice:
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns one patch for each document."""
-        return [Patch(drop=tuple(one.key for one in self._losers(document))) for document in documents]
+        return [
+            Patch(drop=tuple(one.key for one in self._losers(document))) for document in documents
+        ]
 
     def _losers(self, document: Document) -> list[Mention]:
         mentions = [mention for mention in document.mentions if mention.source in self.layers]

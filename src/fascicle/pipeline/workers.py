@@ -2,18 +2,21 @@
 
 What happens on a kill:
 
-- A worker is killed by the system, by a user, or by `Process.check`, where it takes too much time or memory.
-  `Process.receive` returns its last messages, ends the programs of its group, and raises
+- A worker is killed by the system, by a user, or by `Process.check`, where it takes too much time
+  or memory. `Process.receive` returns its last messages, ends the programs of its group, and raises
   `WorkerEndedError` with the reason and the documents that it was processing.
-- The caller that started it decides what is next. `fascicle.pipeline.running.supervisor` and `fascicle.serving.pool`
-  start another worker, try these documents again alone, and quarantine a document at which two workers ended.
-  `fascicle.training.experiments.queue` reports the training run as failed; `fascicle.serving.jobs` the job.
-- The parent is killed: the system kills its workers (`settle`), elsewhere than on Linux the pipe or a thread ends
-  them. Output is valid once its marker is written, so the same command continues after it.
+- The caller that started it decides what is next. `fascicle.pipeline.running.supervisor` and
+  `fascicle.serving.pool` start another worker, try these documents again alone, and quarantine a
+  document at which two workers ended. `fascicle.training.experiments.queue` reports the training
+  run as failed; `fascicle.serving.jobs` the job.
+- The parent is killed: the system kills its workers (`settle`), elsewhere than on Linux the pipe or
+  a thread ends them. Output is valid once its marker is written, so the same command continues
+  after it.
 - An interrupt of the terminal reaches the parent alone, which ends its workers.
 
-By their documentation, Pebble kills a task that takes too long, but limits no memory and does not report which document
-of a task a worker was processing; loky treats the death of a worker as a broken pool.
+By their documentation, Pebble kills a task that takes too long, but limits no memory and does not
+report which document of a task a worker was processing; loky treats the death of a worker as a
+broken pool.
 """
 
 from __future__ import annotations
@@ -41,7 +44,8 @@ from fascicle.settings.pipeline import Limits
 
 T = TypeVar("T")
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4_096
-_NEW: Final = 20_000  # objects that the garbage collector does not look at before there are so many of them
+# objects that the garbage collector does not look at before there are so many of them
+_NEW: Final = 20_000
 _DEATH_SIGNAL: Final = 1  # PR_SET_PDEATHSIG of prctl
 
 
@@ -54,7 +58,8 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
 
 
 class Working(msgspec.Struct, frozen=True, kw_only=True, tag="working"):
-    """Message: the worker starts to process documents by a step; there is none while it reads or writes.
+    """Message: the worker starts to process documents by a step; there is none while it reads or
+    writes.
 
     Attributes:
         step: its name.
@@ -121,7 +126,9 @@ class Channel:
 
 
 def freeze_loaded() -> None:
-    """Spares the garbage collector loaded objects, which stay, and most looks at new ones, which go by themselves."""
+    """Spares the garbage collector loaded objects, which stay, and most looks at new ones, which
+    go by themselves.
+    """
     gc.collect()
     gc.freeze()
     gc.set_threshold(_NEW)
@@ -133,15 +140,18 @@ def run(pipe: Connection, main: Callable[[Channel], None], memory: int | None, p
     Args:
         pipe: of orders and messages.
         main: does the work in the process.
-        memory: bytes of its own that the system lets a worker take which shares the machine with others.
+        memory: bytes of its own that the system lets a worker take which shares the machine with
+            others.
         parent: process that it must not outlive.
     """
     settle(parent)
     if memory is not None:
-        os.environ.setdefault("RAYON_NUM_THREADS", "1")  # of tokenizers; the other cores are for the other workers
+        # of tokenizers; the other cores are for the other workers
+        os.environ.setdefault("RAYON_NUM_THREADS", "1")
         limit_memory(memory)
     channel = Channel(pipe)
-    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):  # the parent has closed the pipe
+    # the parent has closed the pipe
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         try:
             main(channel)
         except (EOFError, BrokenPipeError, ConnectionResetError):
@@ -151,7 +161,8 @@ def run(pipe: Connection, main: Callable[[Channel], None], memory: int | None, p
 
 
 def settle(parent: int) -> None:
-    """Puts this process into its own process group, so that it ends with its child programs and with its parent.
+    """Puts this process into its own process group, so that it ends with its child programs and
+    with its parent.
 
     Only the parent handles an interrupt of the terminal.
     """
@@ -159,7 +170,8 @@ def settle(parent: int) -> None:
     if hasattr(os, "setpgid"):
         os.setpgid(0, 0)
     if sys.platform == "linux":
-        with contextlib.suppress(OSError):  # if memory is short, the system kills a worker and not its supervisor
+        # if memory is short, the system kills a worker and not its supervisor
+        with contextlib.suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
         if os.getppid() != parent:  # it died before the line above
@@ -176,18 +188,24 @@ def _end_with_parent() -> None:
 
 
 def traceback_places(error: BaseException) -> list[str]:
-    """Returns the places in the code that led to an error: modules, lines and functions, the innermost last."""
+    """Returns the places in the code that led to an error: modules, lines and functions, the
+    innermost last.
+    """
     found = traceback.extract_tb(error.__traceback__)[-8:]
     return [f"{PurePath(one.filename).name}:{one.lineno} {one.name}" for one in found]
 
 
 def log_fault(error: BaseException) -> None:
-    """Logs class and place of an error to standard error, without its message, which may hold text or file names."""
+    """Logs class and place of an error to standard error, without its message, which may hold
+    text or file names.
+    """
     sys.stderr.write(f"{type(error).__name__} at {', '.join(traceback_places(error))}\n")
 
 
 def own_mebibytes(pid: int) -> int:
-    """Returns the MiB of private memory of a process; 0 if the system does not report it or the process has ended."""
+    """Returns the MiB of private memory of a process; 0 if the system does not report it or the
+    process has ended.
+    """
     try:
         resident, shared = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1:3]
     except (OSError, ValueError):
@@ -197,9 +215,12 @@ def own_mebibytes(pid: int) -> int:
 
 def peak_bytes() -> int | None:
     """Returns the peak memory use of this process; ``None`` where the system does not report it."""
-    # ru_maxrss would also count the process that this one was started from, before it became a program of its own.
+    # ru_maxrss would also count the process that this one was started from, before it became a
+    # program of its own.
     with contextlib.suppress(OSError):
-        for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
+        for line in (
+            Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+        ):
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) * 1024
     if sys.platform == "win32":
@@ -241,13 +262,16 @@ class WorkerEndedError(Exception):
     """Error of a worker that ended before its order was done.
 
     Attributes:
-        reason: ``"killed:SIGSEGV"``, ``"killed:time"``, ``"killed:memory"``, ``"exit:3"`` and the like.
+        reason: ``"killed:SIGSEGV"``, ``"killed:time"``, ``"killed:memory"``, ``"exit:3"`` and the
+            like.
         at: its last message about its current task, if any.
         seconds: the seconds that it spent on this task.
         memory: MiB that it used at the last check.
     """
 
-    def __init__(self, reason: str, at: Working | None = None, *, seconds: float = 0.0, memory: int = 0) -> None:
+    def __init__(
+        self, reason: str, at: Working | None = None, *, seconds: float = 0.0, memory: int = 0
+    ) -> None:
         """Sets the attributes."""
         super().__init__(reason)
         self.reason, self.at, self.seconds, self.memory = reason, at, seconds, memory
@@ -274,17 +298,20 @@ class Process(Generic[M]):
         """Starts the process.
 
         Args:
-            main: function that is called in the process, which it must reach by pickling: a function of a module, or a
-                partial.
+            main: function that is called in the process, which it must reach by pickling: a
+                function of a module, or a partial.
             messages: reads what it sends.
             limits: of time, memory and work; none by default.
             longest: seconds that a step may take at most, since the caller waits no longer.
-            daemon: whether the end of this program ends it rather than waits for it; then it can start no other.
+            daemon: whether the end of this program ends it rather than waits for it; then it can
+                start no other.
         """
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         memory = limits and 2 * limits.memory << 20
-        self._process = context.Process(target=run, args=(theirs, main, memory, os.getpid()), daemon=daemon)
+        self._process = context.Process(
+            target=run, args=(theirs, main, memory, os.getpid()), daemon=daemon
+        )
         self._process.start()
         theirs.close()  # so that the end of the process is the end of the pipe
         self.pid = self._process.pid or 0
@@ -312,22 +339,29 @@ class Process(Generic[M]):
         """
         ready = wait([self._pipe, self._process.sentinel], seconds)
         if self._pipe in ready:
-            with contextlib.suppress(EOFError, OSError):  # the latter where it died in the middle of a message
+            # the latter where it died in the middle of a message
+            with contextlib.suppress(EOFError, OSError):
                 message = self._messages.decode(self._pipe.recv_bytes())
                 self._note(message)
                 return message
         if not ready:
             return None
         at, since = self.at, self._since
-        raise WorkerEndedError(self._reap(), at, seconds=time.monotonic() - since, memory=self._memory)
+        raise WorkerEndedError(
+            self._reap(), at, seconds=time.monotonic() - since, memory=self._memory
+        )
 
     def _note(self, message: M) -> None:
-        """Records the current task and its deadline; after other messages than `Working` the process is idle."""
+        """Records the current task and its deadline; after other messages than `Working` the
+        process is idle.
+        """
         limits = self._limits
         if not isinstance(message, Working) or limits is None:
             return self._expect(math.inf, None)
         allowed = limits.seconds + limits.seconds_per_million * message.characters / 1e6
-        return self._expect(min(allowed if message.places else limits.start, self._longest), message)
+        return self._expect(
+            min(allowed if message.places else limits.start, self._longest), message
+        )
 
     def check(self) -> None:
         """Kills the process if its current task takes too much time or memory."""
@@ -341,11 +375,16 @@ class Process(Generic[M]):
 
     @property
     def is_spent(self) -> bool:
-        """True if the process is to be replaced: it has done much, or uses much more memory than at the first check."""
+        """True if the process is to be replaced: it has done much, or uses much more memory than
+        at the first check.
+        """
         assert self._limits is not None
         memory = own_mebibytes(self.pid)
         self._first_memory = self._first_memory or memory
-        return memory - self._first_memory > self._limits.growth or self.characters > self._limits.recycle * 1_000_000
+        return (
+            memory - self._first_memory > self._limits.growth
+            or self.characters > self._limits.recycle * 1_000_000
+        )
 
     def kill(self, reason: str = "") -> None:
         """Kills the process with all programs that it started.
@@ -372,13 +411,18 @@ class Process(Generic[M]):
             self._process.join(_PATIENCE)
             self.kill()
             self._process.join()
-            self._reason, self._is_over = self._reason or _reason_of(self._process.exitcode or 0), True
+            self._reason, self._is_over = (
+                self._reason or _reason_of(self._process.exitcode or 0),
+                True,
+            )
             self._pipe.close()
             self._process.close()
         return self._reason
 
 
-def wait_for_messages(processes: Iterable[Process[Any]], *, seconds: float | None = _TICK) -> list[Process[Any]]:
+def wait_for_messages(
+    processes: Iterable[Process[Any]], *, seconds: float | None = _TICK
+) -> list[Process[Any]]:
     """Returns the processes that sent a message or have ended; waits until there are some.
 
     Args:
@@ -386,7 +430,9 @@ def wait_for_messages(processes: Iterable[Process[Any]], *, seconds: float | Non
         seconds: to wait at most; ``None`` for ever.
     """
     by_handle: dict[Any, Process[Any]] = {
-        handle: process for process in processes for handle in (process._pipe, process._process.sentinel)
+        handle: process
+        for process in processes
+        for handle in (process._pipe, process._process.sentinel)
     }
     return list(dict.fromkeys(by_handle[one] for one in wait(list(by_handle), seconds)))
 

@@ -1,4 +1,6 @@
-"""Answer of a model for one document: its mentions, the text that the network did not read, and what was left out."""
+"""Answer of a model for one document: its mentions, the text that the network did not read, and
+what was left out.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,8 @@ if TYPE_CHECKING:
     from fascicle.terms.recognising import PackRecogniser
 
 
-_WIDER: Final = MappingProxyType({"GeneFamily": "Gene"})  # for models that do not distinguish families from genes
+# for models that do not distinguish families from genes
+_WIDER: Final = MappingProxyType({"GeneFamily": "Gene"})
 _Predicts = Callable[[Sequence[Document]], Sequence[Patch]]
 
 
@@ -61,7 +64,8 @@ def add_whole_text_names(
     types: Collection[str],
     source: str,
 ) -> list[Patch]:
-    """Returns answers in which texts of a few words become names if a second reading or a term pack supports it.
+    """Returns answers in which texts of a few words become names if a second reading or a term pack
+    supports it.
 
     Args:
         documents: of any length.
@@ -84,7 +88,11 @@ def add_whole_text_names(
         return found
     texts = [documents[at].text for at in open_ones]
     stopped = again([Document(id="", text=text.rstrip() + STOP) for text in texts])
-    looked_up = _recogniser(pack).predict([Document(id="", text=text) for text in texts]) if pack else stopped
+    looked_up = (
+        _recogniser(pack).predict([Document(id="", text=text) for text in texts])
+        if pack
+        else stopped
+    )
     for at, text, second, third in zip(open_ones, texts, stopped, looked_up, strict=True):
         kinds = [one.type if one.type in types else _WIDER.get(one.type) for one in third.add]
         known = [
@@ -106,7 +114,9 @@ def _whole(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
 
 
 def known_names(rules: DocumentDecision) -> FindTypes:
-    """Returns a function from names to the type of each unambiguous one in the pack; its first call opens the pack."""
+    """Returns a function from names to the type of each unambiguous one in the pack; its first
+    call opens the pack.
+    """
     return (lambda names: _known(rules.pack)(names)) if rules.pack else find_no_types
 
 
@@ -119,13 +129,16 @@ def check_pack(rules: DocumentDecision, *, model: str) -> None:
     if rules.pack and rules.pack not in shipped_packs():
         raise ModelError(
             f"{model} needs the term pack {rules.pack!r}, and this release ships "
-            f"{', '.join(shipped_packs())}; use the release that the model was made for, or calibrate the model again"
+            f"{', '.join(shipped_packs())}; use the release that the model was made for, or "
+            "calibrate the model again"
         )
 
 
 @cache
 def _recogniser(name: str) -> PackRecogniser:
-    """A shipped pack, which is opened once. Most texts are no names, and start without what finds names."""
+    """A shipped pack, which is opened once. Most texts are no names, and start without what
+    finds names.
+    """
     from fascicle.terms.finding import open_packs
 
     return open_packs([find_pack(name)])
@@ -140,7 +153,11 @@ def _known(name: str) -> FindTypes:
 
 
 def answer_cells(
-    documents: Sequence[Document], patches: Sequence[Patch], *, rules: NameDecision, predict: _Predicts
+    documents: Sequence[Document],
+    patches: Sequence[Patch],
+    *,
+    rules: NameDecision,
+    predict: _Predicts,
 ) -> list[Patch]:
     """Answers in which the mentions of short cells are those of the cells alone.
 
@@ -152,7 +169,11 @@ def answer_cells(
     """
     found = list(patches)
     cells = {at: spans for at, one in enumerate(documents) if (spans := short_cells(one, rules))}
-    texts = list(dict.fromkeys(documents[at].text[slice(*span)] for at, spans in cells.items() for span in spans))
+    texts = list(
+        dict.fromkeys(
+            documents[at].text[slice(*span)] for at, spans in cells.items() for span in spans
+        )
+    )
     if not texts:
         return found
     said = dict(zip(texts, predict([Document(id="", text=text) for text in texts]), strict=True))
@@ -184,7 +205,8 @@ class UnseenStretches:
         Args:
             document: the document that is read.
             capacity: most pieces in a window.
-            unknown: id of the piece that stands for what the tokenizer does not know, if there is one.
+            unknown: id of the piece that stands for what the tokenizer does not know, if there is
+                one.
         """
         self._text = document.text
         self._capacity = capacity
@@ -192,7 +214,8 @@ class UnseenStretches:
         self._long: list[Span] = []
         self._strange: list[Span] = []
         self._unread: list[Span] = []
-        self._open: Span | None = None  # a gap that reaches the end of what was taken, and perhaps further
+        # a gap that reaches the end of what was taken, and perhaps further
+        self._open: Span | None = None
 
     def take(self, pieces: Pieces, part: Span) -> None:
         """Takes the next part of the text.
@@ -203,7 +226,9 @@ class UnseenStretches:
         """
         cut = pieces.units[truncated_units(pieces, capacity=self._capacity)]
         self._long += [(int(a), int(b)) for a, b in cut]
-        self._strange += [span for span in _unknown_words(pieces, self._unknown) if self._has_letters(span)]
+        self._strange += [
+            span for span in _unknown_words(pieces, self._unknown) if self._has_letters(span)
+        ]
         for start, end in _gaps(pieces, part):
             if part[0] < start and end < part[1] and self._text[start:end].isspace():
                 continue  # nearly all gaps
@@ -216,15 +241,22 @@ class UnseenStretches:
                 self._close()
 
     def events(self) -> tuple[Event, ...]:
-        """Returns the events about text that the network could not read fully; call it after all windows were taken."""
+        """Returns the events about text that the network could not read fully; call it after all
+        windows were taken.
+        """
         self._close()
         said = (
             (
                 "long-word",
                 self._long,
-                f"with more pieces than a window holds, of which the first {self._capacity} were read",
+                f"with more pieces than a window holds, of which the first {self._capacity} were "
+                "read",
             ),
-            ("unknown-word", self._strange, "unknown to the tokenizer, so that the network did not see the letters"),
+            (
+                "unknown-word",
+                self._strange,
+                "unknown to the tokenizer, so that the network did not see the letters",
+            ),
             ("unread-text", self._unread, "outside the words that the tokenizer reads"),
         )
         return tuple(
@@ -247,7 +279,12 @@ class AnswerBuilder:
     """Builder of the answer for one document, part by part."""
 
     def __init__(
-        self, manifest: Manifest, unseen: UnseenStretches, *, breakers: str = "", hidden: Collection[str] = ()
+        self,
+        manifest: Manifest,
+        unseen: UnseenStretches,
+        *,
+        breakers: str = "",
+        hidden: Collection[str] = (),
     ) -> None:
         """Starts with nothing.
 
@@ -274,7 +311,9 @@ class AnswerBuilder:
         """
         self._unseen.take(pieces, part)
         spans, raw = (
-            split_spans(*found, begins_with(pieces.text, pieces.units, self._breakers)) if self._breakers else found
+            split_spans(*found, begins_with(pieces.text, pieces.units, self._breakers))
+            if self._breakers
+            else found
         )
         if self._hidden:
             shown = ~np.isin(spans[:, 2], self._hidden)
@@ -287,13 +326,20 @@ class AnswerBuilder:
         """Returns the patch of the whole document, after all parts were taken."""
         events = self._unseen.events()
         if count := self._below:
-            what, were = ("mention has a score", "was") if count == 1 else ("mentions have scores", "were")
+            what, were = (
+                ("mention has a score", "was") if count == 1 else ("mentions have scores", "were")
+            )
             message = f"{count:,} {what} below the threshold of the model and {were} left out"
-            events = (*events, Event(step="decide", kind="note", code="below-threshold", message=message))
+            events = (
+                *events,
+                Event(step="decide", kind="note", code="below-threshold", message=message),
+            )
         return Patch(add=tuple(self._mentions), events=events)
 
     def _calibrated(self, spans: Ints, raw: Floats) -> tuple[Floats, Bools]:
-        """Returns the scores under the decision, and which of them reach the threshold of their type."""
+        """Returns the scores under the decision, and which of them reach the threshold of their
+        type.
+        """
         scores, calibration = round_scores(raw), self._manifest.decision.calibration
         if not calibration:
             return scores, np.ones(len(scores), dtype=bool)
@@ -312,7 +358,8 @@ class AnswerBuilder:
 
 
 class RuledPredictor(Annotator):
-    """Predictor that a manifest describes, and whose answers go through rules for abbreviations and for documents.
+    """Predictor that a manifest describes, and whose answers go through rules for abbreviations and
+    for documents.
 
     Attributes:
         manifest: of the model or of the ensemble.
@@ -332,7 +379,9 @@ class RuledPredictor(Annotator):
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the manifest, which holds the hashes of all files of the model, or those of the members."""
+        """Hash of the manifest, which holds the hashes of all files of the model, or those of
+        the members.
+        """
         return hashlib.sha256(msgspec.json.encode(self.manifest)).hexdigest()
 
     @property
@@ -358,11 +407,14 @@ class RuledPredictor(Annotator):
         if abbreviations := rules.abbreviations:
             apart = self.apart
             found = [
-                apply_rules(one, patch, abbreviations, apart=apart) for one, patch in zip(documents, found, strict=True)
+                apply_rules(one, patch, abbreviations, apart=apart)
+                for one, patch in zip(documents, found, strict=True)
             ]
         if decision := rules.document:
             cuts, knows = segmenter(self.segmenter).sentences, known_names(decision)
-            found = all_decided(documents, found, decision, sentences=cuts, knows=knows, source=self.name)
+            found = all_decided(
+                documents, found, decision, sentences=cuts, knows=knows, source=self.name
+            )
         return found
 
 

@@ -43,7 +43,8 @@ def add_assertions(predictor: Annotator, cues: bool | str | os.PathLike[str]) ->
 
     Args:
         predictor: finds the mentions.
-        cues: true for the shipped cues, a file as `fascicle.settings.assertion.read_cues` takes it, or false for none.
+        cues: true for the shipped cues, a file as `fascicle.settings.assertion.read_cues` takes it,
+            or false for none.
 
     Raises:
         RecipeError: the cues cannot be read.

@@ -1,4 +1,6 @@
-"""Selection of the mentions that a predictor returns: corrected ends of names, chosen types, scores above a limit."""
+"""Selection of the mentions that a predictor returns: corrected ends of names, chosen types,
+scores above a limit.
+"""
 
 from __future__ import annotations
 
@@ -42,23 +44,31 @@ def filter_answers(
         beside: see `FilteredPredictor`.
 
     Raises:
-        UsageError: a threshold for a type that is not given out; see also `with_end_rule` and `FilteredPredictor`.
+        UsageError: a threshold for a type that is not given out; see also `with_end_rule` and
+            `FilteredPredictor`.
     """
     predictor = with_end_rule(predictor, ends)
-    hidden = () if ends == "corpus" and not only else [kind for kind in predictor.apart if kind not in only]
+    hidden = (
+        ()
+        if ends == "corpus" and not only
+        else [kind for kind in predictor.apart if kind not in only]
+    )
     if hidden and isinstance(predictor, ModelPredictor):
         predictor = predictor.hiding(hidden)
     predictor = reduce(OwnNamesPredictor, reversed(also), predictor)
     least = threshold if isinstance(threshold, Mapping) else {}
     if silent := next((kind for kind in hidden if kind in least and kind in predictor.apart), None):
         raise UsageError(
-            f"{predictor.name} gives the type {silent!r} out only if it is asked for, so that its threshold does "
+            f"{predictor.name} gives the type {silent!r} out only if it is asked for, so that "
+            "its threshold does "
             "nothing; name all types that you want with only, or leave this threshold out"
         )
     if hidden and not only:
         only = tuple(kind for kind in predictor.types if kind not in predictor.apart)
     return (
-        FilteredPredictor(predictor, only=only, threshold=threshold, beside=beside) if only or threshold else predictor
+        FilteredPredictor(predictor, only=only, threshold=threshold, beside=beside)
+        if only or threshold
+        else predictor
     )
 
 
@@ -77,13 +87,16 @@ def with_end_rule(predictor: Annotator, ends: Ends | None) -> Annotator:
     if isinstance(predictor, RuledPredictor) and (rules := predictor.rules.document):
         return predictor.with_document(rules.with_ends(ends))
     raise UsageError(
-        f"{predictor.name} has no decision for documents, so it has no choice {ends!r}; leave out ends, or give a "
+        f"{predictor.name} has no decision for documents, so it has no choice {ends!r}; leave "
+        "out ends, or give a "
         "model with such a decision"
     )
 
 
 class FilteredPredictor(WrappedPredictor):
-    """A predictor that leaves out a part of what another one finds; an event counts what was left out."""
+    """A predictor that leaves out a part of what another one finds; an event counts what was
+    left out.
+    """
 
     def __init__(
         self,
@@ -98,14 +111,19 @@ class FilteredPredictor(WrappedPredictor):
         Args:
             predictor: finds the mentions.
             only: types to keep; all by default.
-            threshold: mentions with a lower score are left out; those without a score stay. One number, or one for each
-                of some types.
-            beside: types that ``only`` may name too, since something beside this predictor finds them.
+            threshold: mentions with a lower score are left out; those without a score stay. One
+                number, or one for each of some types.
+            beside: types that ``only`` may name too, since something beside this predictor finds
+                them.
 
         Raises:
             UsageError: a type that the predictor does not look for, or a score outside 0 to 1.
         """
-        least = threshold if isinstance(threshold, Mapping) else dict.fromkeys(predictor.types, threshold)
+        least = (
+            threshold
+            if isinstance(threshold, Mapping)
+            else dict.fromkeys(predictor.types, threshold)
+        )
         for name in (*only, *least):
             if name not in (*predictor.types, *beside):
                 raise UsageError(_unknown(name, predictor))
@@ -114,7 +132,9 @@ class FilteredPredictor(WrappedPredictor):
         super().__init__(predictor)
         self._only = frozenset(only)
         self._least = dict(least)
-        self._told = f"{threshold:g}" if not isinstance(threshold, Mapping) else "the threshold of its type"
+        self._told = (
+            f"{threshold:g}" if not isinstance(threshold, Mapping) else "the threshold of its type"
+        )
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -133,7 +153,9 @@ class FilteredPredictor(WrappedPredictor):
         return list(map(self._chosen, self._predictor.predict(documents)))
 
     def tag(self, documents: Sequence[Document]) -> list[Tagged]:
-        """Tags as the predictor does, for the chosen types; the lowest score applies to mentions only."""
+        """Tags as the predictor does, for the chosen types; the lowest score applies to mentions
+        only.
+        """
         width = SCHEMES[self.tag_space.scheme].width
         every = self._predictor.types
         columns = [width * every.index(kind) + at for kind in self.types for at in range(width)]
@@ -143,9 +165,13 @@ class FilteredPredictor(WrappedPredictor):
         ]
 
     def _chosen(self, patch: Patch) -> Patch:
-        typed = tuple(mention for mention in patch.add if not self._only or mention.type in self._only)
+        typed = tuple(
+            mention for mention in patch.add if not self._only or mention.type in self._only
+        )
         kept = tuple(
-            mention for mention in typed if mention.score is None or mention.score >= self._least.get(mention.type, 0)
+            mention
+            for mention in typed
+            if mention.score is None or mention.score >= self._least.get(mention.type, 0)
         )
         others = sum(1 for mention in patch.add if mention.type not in self._only)
         counts = {
@@ -153,7 +179,12 @@ class FilteredPredictor(WrappedPredictor):
             "low-score": (len(typed) - len(kept), f"with a score below {self._told}"),
         }
         events = tuple(
-            Event(step=_STEP, kind="note", code=code, message=f"left out: {plural(count, 'mention')} {what}")
+            Event(
+                step=_STEP,
+                kind="note",
+                code=code,
+                message=f"left out: {plural(count, 'mention')} {what}",
+            )
             for code, (count, what) in counts.items()
             if count
         )

@@ -1,8 +1,10 @@
-"""Ensemble of several models as one predictor: a rule combines their predictions, and a filter may reject some.
+"""Ensemble of several models as one predictor: a rule combines their predictions, and a filter may
+reject some.
 
-A flat output is chosen by ``decoding.selection`` (``"optimal"``): of mentions that overlap those stay whose support is
-greatest in sum. The support of a mention is its probability by the filter, or without one the sum of the scores of the
-members that predicted it over the number of members; a score that a member does not give counts as 1.
+A flat output is chosen by ``decoding.selection`` (``"optimal"``): of mentions that overlap those
+stay whose support is greatest in sum. The support of a mention is its probability by the filter, or
+without one the sum of the scores of the members that predicted it over the number of members; a
+score that a member does not give counts as 1.
 """
 
 from __future__ import annotations
@@ -65,7 +67,8 @@ class EnsemblePredictor(RuledPredictor):
 
         Args:
             manifest: of the ensemble.
-            members: open a member each; what they give is forgotten once it has read the documents of a call.
+            members: open a member each; what they give is forgotten once it has read the documents
+                of a call.
             judge: opens the filter, for the rule ``"meta"``.
 
         Raises:
@@ -107,21 +110,29 @@ class EnsemblePredictor(RuledPredictor):
         if not documents:
             return []
         # Only one member is in memory at a time.
-        return self._joined(documents, [open_member().predict(documents) for open_member in self._members])
+        return self._joined(
+            documents, [open_member().predict(documents) for open_member in self._members]
+        )
 
     @property
     def tag_space(self) -> TagSpace:
-        """The mean of its members, in IO if one of them speaks in IO; with a filter the scores of its mentions."""
+        """The mean of its members, in IO if one of them speaks in IO; with a filter the scores
+        of its mentions.
+        """
         if self._judge is not None:
             return TagSpace()
-        return TagSpace(scheme=_scheme(open_member().tag_space for open_member in self._members).name, meaning="mean")
+        return TagSpace(
+            scheme=_scheme(open_member().tag_space for open_member in self._members).name,
+            meaning="mean",
+        )
 
     def tag(self, documents: Sequence[Document]) -> list[Tagged]:
-        """Predicts, and averages the members' tag probabilities of each word, with the weights of the rule if any.
+        """Predicts, and averages the members' tag probabilities of each word, with the weights of
+        the rule if any.
 
-        Members that do not look for a type have no part in its mean. A mention that a member gives without a score has
-        the probability 1, so that the mean of members without scores is the share of their votes. With a filter, what
-        is said is the scores of the answer.
+        Members that do not look for a type have no part in its mean. A mention that a member gives
+        without a score has the probability 1, so that the mean of members without scores is the
+        share of their votes. With a filter, what is said is the scores of the answer.
 
         Args:
             documents: sentences and words are taken from them where given.
@@ -134,14 +145,21 @@ class EnsemblePredictor(RuledPredictor):
         patches = self._joined(documents, [[one.patch for one in member.tagged] for member in said])
         return [
             Tagged(patch=patch, words=said[0].tagged[at].words, probabilities=table)
-            for at, (patch, table) in enumerate(zip(patches, _means(said, weights, types=self.types), strict=True))
+            for at, (patch, table) in enumerate(
+                zip(patches, _means(said, weights, types=self.types), strict=True)
+            )
         ]
 
-    def _joined(self, documents: Sequence[Document], answers: Sequence[Sequence[Patch]]) -> list[Patch]:
+    def _joined(
+        self, documents: Sequence[Document], answers: Sequence[Sequence[Patch]]
+    ) -> list[Patch]:
         """Combines the answers of all members for each document by the rule."""
         names = [str(at) for at in range(len(documents))]
         systems = [
-            System(name=str(at), mentions={i: patch.add for i, patch in zip(names, patches, strict=True)})
+            System(
+                name=str(at),
+                mentions={i: patch.add for i, patch in zip(names, patches, strict=True)},
+            )
             for at, patches in enumerate(answers)
         ]
         votes = align(systems, least=1)
@@ -151,12 +169,16 @@ class EnsemblePredictor(RuledPredictor):
             for at in range(len(documents))
         ]
         found = [
-            tuple(msgspec.structs.replace(mention, source=self.name) for mention in joined[name]) for name in names
+            tuple(msgspec.structs.replace(mention, source=self.name) for mention in joined[name])
+            for name in names
         ]
         support = _support(votes, names)
         if self._judge is not None:
             judged = self._judge().judge(documents, found)
-            found = [tuple(msgspec.structs.replace(m, source=self.name) for m in patch.add) for patch in judged]
+            found = [
+                tuple(msgspec.structs.replace(m, source=self.name) for m in patch.add)
+                for patch in judged
+            ]
             events = [before + patch.events for before, patch in zip(events, judged, strict=True)]
             support = [{(m.type, m.spans): m.score or 0.0 for m in mentions} for mentions in found]
         patches = [Patch(add=in_order(m), events=e) for m, e in zip(found, events, strict=True)]
@@ -184,16 +206,28 @@ def _scheme(spaces: Iterable[TagSpace]) -> TagScheme:
     return SCHEMES["IO" if any(space.scheme == "IO" for space in spaces) else "BIO"]
 
 
-def _means(said: Sequence[_Said], weights: Sequence[float], *, types: Sequence[str]) -> list[Floats]:
-    """The weighted mean of the tables of each document, column by column over the members that have the type."""
+def _means(
+    said: Sequence[_Said], weights: Sequence[float], *, types: Sequence[str]
+) -> list[Floats]:
+    """The weighted mean of the tables of each document, column by column over the members that
+    have the type.
+    """
     scheme = _scheme(member.space for member in said)
     total = np.zeros(len(types) * scheme.width)
     sums = [np.zeros((len(one.words), len(total))) for one in said[0].tagged]
     for member, weight in zip(said, weights, strict=True):
-        columns = [scheme.width * types.index(kind) + at for kind in member.types for at in range(scheme.width)]
+        columns = [
+            scheme.width * types.index(kind) + at
+            for kind in member.types
+            for at in range(scheme.width)
+        ]
         total[columns] += weight
         for found, one in zip(sums, member.tagged, strict=True):
-            own = one.probabilities if member.space.scheme == scheme.name else bio_to_io(one.probabilities)
+            own = (
+                one.probabilities
+                if member.space.scheme == scheme.name
+                else bio_to_io(one.probabilities)
+            )
             found[:, columns] += weight * own
     return [found / np.where(total > 0, total, 1.0) for found in sums]
 
@@ -202,27 +236,40 @@ _Support = dict[tuple[str, tuple[tuple[int, int], ...]], float]
 
 
 def _support(votes: Votes, names: Sequence[str]) -> list[_Support]:
-    """Returns the mean score over all members of every mention that any member predicted, by document."""
+    """Returns the mean score over all members of every mention that any member predicted, by
+    document.
+    """
     found: dict[str, _Support] = {name: {} for name in names}
     for row, document in enumerate(votes.document.tolist()):
         entries = votes.entries[votes.bounds[row] : votes.bounds[row + 1]]
         scores = [1.0 if entry.score is None else entry.score for entry in entries]
-        found[votes.documents[document]][entries[0].type, entries[0].spans] = sum(scores) / len(votes.systems)
+        found[votes.documents[document]][entries[0].type, entries[0].spans] = sum(scores) / len(
+            votes.systems
+        )
     return [found[name] for name in names]
 
 
 def _flat(patch: Patch, support: _Support) -> Patch:
-    """Selects mentions without overlaps; a discontinuous mention occupies all from its start to its end."""
+    """Selects mentions without overlaps; a discontinuous mention occupies all from its start to
+    its end.
+    """
     if not patch.add:
         return patch
     kinds = {name: at for at, name in enumerate(sorted({mention.type for mention in patch.add}))}
-    spans = np.array([(mention.start, mention.end, kinds[mention.type]) for mention in patch.add], dtype=np.int64)
-    scores = np.array([support[mention.type, mention.spans] for mention in patch.add]).round(_DIGITS)
+    spans = np.array(
+        [(mention.start, mention.end, kinds[mention.type]) for mention in patch.add], dtype=np.int64
+    )
+    scores = np.array([support[mention.type, mention.spans] for mention in patch.add]).round(
+        _DIGITS
+    )
     kept = {int(at) for at in select(spans, scores, decoding="optimal")}
     left_out = len(patch.add) - len(kept)
     if not left_out:
         return patch
-    message = f"left out of the flat output: {plural(left_out, 'mention')}, for overlapping others with more support"
+    message = (
+        f"left out of the flat output: {plural(left_out, 'mention')}, for overlapping "
+        "others with more support"
+    )
     event = Event(step=_STEP, kind="note", code="overlap", message=message)
     add = tuple(mention for at, mention in enumerate(patch.add) if at in kept)
     return Patch(add=add, events=(*patch.events, event))

@@ -1,4 +1,5 @@
-"""The learned filter at work: which of some mentions are right. It sees mentions and text, and knows no torch.
+"""The learned filter at work: which of some mentions are right. It sees mentions and text, and
+knows no torch.
 
 The score of a mention that is kept is the probability, by the filter, that it is right.
 """
@@ -17,7 +18,14 @@ from fascicle.core.effects import make_event
 from fascicle.core.session import length_sorted_batches
 from fascicle.core.wording import plural
 from fascicle.settings.recipes.filter import FilterManifest, ThresholdFacts
-from fascicle.text.marked import Candidate, EncodedMention, InputForm, encode_candidates, make_candidates, pad_marked
+from fascicle.text.marked import (
+    Candidate,
+    EncodedMention,
+    InputForm,
+    encode_candidates,
+    make_candidates,
+    pad_marked,
+)
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.windows import Batch
 
@@ -29,17 +37,26 @@ _DIGITS = 6
 
 
 class _FilterScorer(Protocol):
-    """The network: padded inputs in, ``"logits"`` ``[B, 2]`` out, first of incorrect, then of correct."""
+    """The network: padded inputs in, ``"logits"`` ``[B, 2]`` out, first of incorrect, then of
+    correct.
+    """
 
     def run(self, inputs: Batch) -> Mapping[str, Floats32]:
         """Scores one batch of ``text.marked.pad_marked``."""
 
 
 class MentionFilter:
-    """Filter behind any predictor. ``judge`` is pure: its result for a mention does not depend on other mentions."""
+    """Filter behind any predictor. ``judge`` is pure: its result for a mention does not depend
+    on other mentions.
+    """
 
     def __init__(
-        self, manifest: FilterManifest, tokenizer: PieceTokenizer, scorer: _FilterScorer, *, max_tokens: int = 1024
+        self,
+        manifest: FilterManifest,
+        tokenizer: PieceTokenizer,
+        scorer: _FilterScorer,
+        *,
+        max_tokens: int = 1024,
     ) -> None:
         """Puts the parts together.
 
@@ -67,10 +84,14 @@ class MentionFilter:
         Args:
             value: the least probability to keep, from 0 to 1.
         """
-        manifest = msgspec.structs.replace(self.manifest, threshold=ThresholdFacts(value=value, aim="given"))
+        manifest = msgspec.structs.replace(
+            self.manifest, threshold=ThresholdFacts(value=value, aim="given")
+        )
         return MentionFilter(manifest, self._tokenizer, self._scorer, max_tokens=self._max_tokens)
 
-    def judge(self, documents: Sequence[Document], found: Sequence[Sequence[Mention]]) -> list[Patch]:
+    def judge(
+        self, documents: Sequence[Document], found: Sequence[Sequence[Mention]]
+    ) -> list[Patch]:
         """Keeps the mentions that are probably right.
 
         Args:
@@ -78,12 +99,16 @@ class MentionFilter:
             found: mentions of each document, of any sources; what several say is judged once.
 
         Returns:
-            One patch per document: the mentions that are kept, with their probability as score, and events.
+            One patch per document: the mentions that are kept, with their probability as score, and
+            events.
 
         Raises:
             InputError: a mention ends beyond its text.
         """
-        given = [unique(msgspec.structs.replace(m, source=self.name) for m in mentions)[0] for mentions in found]
+        given = [
+            unique(msgspec.structs.replace(m, source=self.name) for m in mentions)[0]
+            for mentions in found
+        ]
         chances = iter(self.chances(documents, given))
         patches = []
         for mentions in given:
@@ -100,7 +125,8 @@ class MentionFilter:
     def chances(
         self, documents: Sequence[Document], found: Sequence[Sequence[Mention]]
     ) -> Iterator[tuple[float, bool]]:
-        """Returns for each mention the probability that it is right, and whether pieces of it were not read.
+        """Returns for each mention the probability that it is right, and whether pieces of it were
+        not read.
 
         Args:
             documents: with their texts.
@@ -112,7 +138,9 @@ class MentionFilter:
         waiting: list[Candidate] = []
         for document, mentions in zip(documents, found, strict=True):
             reading = self.manifest.reading
-            waiting += make_candidates(document, mentions, unit=reading.unit, segmenter=reading.segmenter)
+            waiting += make_candidates(
+                document, mentions, unit=reading.unit, segmenter=reading.segmenter
+            )
             while len(waiting) >= _CHUNK:
                 yield from self._judged(waiting[:_CHUNK])
                 waiting = waiting[_CHUNK:]
@@ -123,9 +151,13 @@ class MentionFilter:
         return encode_candidates(candidates, self._tokenizer, form=self._form)
 
     def probabilities(self, inputs: Sequence[EncodedMention]) -> Floats:
-        """Returns the probability of each input that its mention is right, to six digits, ``[n]``."""
+        """Returns the probability of each input that its mention is right, to six digits,
+        ``[n]``.
+        """
         chances = np.zeros(len(inputs))
-        for chosen in length_sorted_batches([len(one.ids) for one in inputs], max_tokens=self._max_tokens):
+        for chosen in length_sorted_batches(
+            [len(one.ids) for one in inputs], max_tokens=self._max_tokens
+        ):
             batch = pad_marked([inputs[i].ids for i in chosen.tolist()], pad=self._tokenizer.pad)
             logits = self._scorer.run(batch)[LOGITS].astype(np.float64)
             chances[chosen] = 1.0 / (1.0 + np.exp(logits[:, 1 - _CORRECT] - logits[:, _CORRECT]))
@@ -140,5 +172,10 @@ class MentionFilter:
 def _events(cut: Sequence[Mention]) -> tuple[Event, ...]:
     if not cut:
         return ()
-    message = f"{plural(len(cut), 'mention')} longer than the filter reads, which saw the beginning and the end"
-    return (make_event("long-mention", step=_STEP, message=message, span=(cut[0].start, cut[0].end)),)
+    message = (
+        f"{plural(len(cut), 'mention')} longer than the filter reads, which saw the "
+        "beginning and the end"
+    )
+    return (
+        make_event("long-mention", step=_STEP, message=message, span=(cut[0].start, cut[0].end)),
+    )

@@ -39,14 +39,16 @@ def make_reader(folder: Path, manifest: Manifest) -> DocumentReader:
         manifest: read from it.
 
     Raises:
-        ModelError: a dictionary that is not one of those files, or has other types; case patterns of another release.
+        ModelError: a dictionary that is not one of those files, or has other types; case patterns
+            of another release.
     """
     facts = manifest.inputs
     if not facts:
         return read_documents
     if facts.shapes not in ("", SHAPES):
         raise ModelError(
-            f"the model {manifest.name} reads case patterns of the version {facts.shapes!r}; this release knows "
+            f"the model {manifest.name} reads case patterns of the version {facts.shapes!r}; "
+            "this release knows "
             f"{SHAPES}: export it again",
             file=str(folder),
             code="version",
@@ -115,8 +117,13 @@ def type_vectors(manifest: Manifest, tokenizer: PieceTokenizer, session: OnnxSes
     graph = manifest.types_graph
     assert isinstance(graph, TypesGraph)
     reader = TypeTokenizer(tokenizer=tokenizer, longest=graph.longest, origin=manifest.encoder)
-    texts = tokenise_types(head, manifest.types, manifest.descriptions.get(manifest.decision.answer), reader=reader)
-    parts = [session.run(_rows(texts, start))[TYPE_VECTORS] for start in range(0, len(texts.counts), _TOGETHER)]
+    texts = tokenise_types(
+        head, manifest.types, manifest.descriptions.get(manifest.decision.answer), reader=reader
+    )
+    parts = [
+        session.run(_rows(texts, start))[TYPE_VECTORS]
+        for start in range(0, len(texts.counts), _TOGETHER)
+    ]
     vectors: Floats32 = np.concatenate(parts, axis=1)
     return vectors
 
@@ -127,4 +134,8 @@ def _rows(texts: TypeTexts, start: int) -> dict[str, Ints]:
     rows = (first[:, None] + np.arange(texts.at_rest)).ravel()
     mask = texts.mask[rows]
     width = int(mask.sum(axis=1).max())
-    return {"input_ids": texts.ids[rows, :width], "attention_mask": mask[:, :width], "place": texts.place[rows]}
+    return {
+        "input_ids": texts.ids[rows, :width],
+        "attention_mask": mask[:, :width],
+        "place": texts.place[rows],
+    }

@@ -1,4 +1,6 @@
-"""Opening exports: their graphs, their tokenizers, and the predictors that they make, without torch."""
+"""Opening exports: their graphs, their tokenizers, and the predictors that they make, without
+torch.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,11 @@ if TYPE_CHECKING:
     from fascicle.text.pieces import PieceTokenizer
 
 
-def open_export(folder: Path, manifest: Manifest, threads: int | None, *, device: str | None = None) -> ModelPredictor:
-    """Returns an exported model: its graph is opened while its files are checked and its tokenizer is read.
+def open_export(
+    folder: Path, manifest: Manifest, threads: int | None, *, device: str | None = None
+) -> ModelPredictor:
+    """Returns an exported model: its graph is opened while its files are checked and its tokenizer
+    is read.
 
     What is wrong is said in the order of these checks, whichever fails first.
     """
@@ -33,7 +38,9 @@ def open_export(folder: Path, manifest: Manifest, threads: int | None, *, device
         from fascicle.runtime.inputs import make_reader
         from fascicle.runtime.predictor import ModelPredictor
 
-        return ModelPredictor(manifest, tokenizer, opening.result(), read=make_reader(folder, manifest))
+        return ModelPredictor(
+            manifest, tokenizer, opening.result(), read=make_reader(folder, manifest)
+        )
     finally:
         opening.join()
 
@@ -77,7 +84,9 @@ def open_typed(
     if types is not None:
         manifest = with_types(manifest, read_types(types))
     try:
-        vectors = type_vectors(manifest, tokenizer, open_graph(folder, threads, name=TYPES_GRAPH, device=device))
+        vectors = type_vectors(
+            manifest, tokenizer, open_graph(folder, threads, name=TYPES_GRAPH, device=device)
+        )
     except RecipeError as error:
         raise RecipeError(str(error), at=str(folder if types is None else types)) from None
     scorer = TypedScorer(scorer=open_graph(folder, threads, device=device), vectors=vectors)
@@ -98,8 +107,14 @@ def read_tokenizer(folder: Path, facts: TokenizerFacts, *, name: str = MANIFEST)
     from fascicle.text.pieces import PieceTokenizer
 
     tokenizer = PieceTokenizer.from_file(folder / "tokenizer.json", pad=facts.pad)
-    if (tokenizer.sha256, tokenizer.prefix, tokenizer.suffix) != (facts.sha256, facts.prefix, facts.suffix):
-        raise ModelError(f"the tokenizer in {folder} is not the one its {name} describes; copy the folder again")
+    if (tokenizer.sha256, tokenizer.prefix, tokenizer.suffix) != (
+        facts.sha256,
+        facts.prefix,
+        facts.suffix,
+    ):
+        raise ModelError(
+            f"the tokenizer in {folder} is not the one its {name} describes; copy the folder again"
+        )
     return tokenizer
 
 

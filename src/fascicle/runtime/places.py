@@ -1,4 +1,6 @@
-"""Resolution of the name of a model: a shipped one, a folder, term packs, or a plug-in of another package."""
+"""Resolution of the name of a model: a shipped one, a folder, term packs, or a plug-in of
+another package.
+"""
 
 from __future__ import annotations
 
@@ -30,21 +32,26 @@ def pack_folders(model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]
     others = [one for one in given if _versions_of(one) or not is_pack(one)]
     if others and len(given) > 1:
         raise UsageError(
-            f"{len(given)} models were given, and {others[0]} is not a term pack; several packs are used as one, and "
+            f"{len(given)} models were given, and {others[0]} is not a term pack; several packs "
+            "are used as one, and "
             "an ensemble joins models"
         )
     return [] if others else [find_pack(one) for one in given]
 
 
 def is_plugin(model: str | os.PathLike[str]) -> bool:
-    """True if `load` takes a predictor of another package: the name of a plug-in, no shipped model and no path."""
+    """True if `load` takes a predictor of another package: the name of a plug-in, no shipped
+    model and no path.
+    """
     there = _versions_of(model) or Path(model).expanduser().exists()
     return not there and str(model) in plugins.plugin_names("predictors")
 
 
 def is_shipped(name: str | os.PathLike[str]) -> bool:
     """True for the name of a model or pack inside the package, with or without version."""
-    return bool(_versions_of(name)) or any(name in (one, one.partition("@")[0]) for one in shipped_packs())
+    return bool(_versions_of(name)) or any(
+        name in (one, one.partition("@")[0]) for one in shipped_packs()
+    )
 
 
 def _versions_of(model: str | os.PathLike[str]) -> list[str]:
@@ -53,7 +60,8 @@ def _versions_of(model: str | os.PathLike[str]) -> list[str]:
 
 
 def find_model(model: str | os.PathLike[str]) -> Path:
-    """Returns the folder of a model: a shipped model, else an existing path, else a model of another package.
+    """Returns the folder of a model: a shipped model, else an existing path, else a model of
+    another package.
 
     ``./NAME`` is always a path.
 
@@ -69,7 +77,8 @@ def find_model(model: str | os.PathLike[str]) -> Path:
         return model_folder(path)
     if path.is_file():
         raise ModelError(
-            f"{path} is a file; give the model folder that it belongs to, or a dictionary that is called .tsv or .txt",
+            f"{path} is a file; give the model folder that it belongs to, or a dictionary that "
+            "is called .tsv or .txt",
             file=str(path),
         )
     if str(model) in plugins.plugin_names(plugins.MODELS):
@@ -80,10 +89,14 @@ def find_model(model: str | os.PathLike[str]) -> Path:
     near = difflib.get_close_matches(str(model), known, n=1)
     shipped = f"shipped are {', '.join(names)}; or " if names else ""
     advice = f"did you mean {near[0]!r}?" if near else f"{shipped}give a model folder"
-    raise ModelError(f"there is no model {str(model)!r}; {advice}", key=str(model), code="not-found")
+    raise ModelError(
+        f"there is no model {str(model)!r}; {advice}", key=str(model), code="not-found"
+    )
 
 
 def path_to_load(folder: str | os.PathLike[str]) -> str:
-    """Returns the path that opens the model in a folder: ``./NAME`` where NAME alone is a shipped model."""
+    """Returns the path that opens the model in a folder: ``./NAME`` where NAME alone is a
+    shipped model.
+    """
     name = os.fspath(folder)
     return f"{os.curdir}{os.sep}{name}" if _versions_of(name) else name

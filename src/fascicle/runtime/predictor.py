@@ -41,7 +41,15 @@ from fascicle.settings.folders.manifest import Decision, Manifest
 from fascicle.text.annotator import Tagged, TagSpace, document_words, unit_rows_to_words
 from fascicle.text.characters import with_capitals, with_plain_characters
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.reading import PART, DocumentReader, Part, Reading, can_read_in_parts, read_documents, read_in_parts
+from fascicle.text.reading import (
+    PART,
+    DocumentReader,
+    Part,
+    Reading,
+    can_read_in_parts,
+    read_documents,
+    read_in_parts,
+)
 from fascicle.text.segment import segmenter
 from fascicle.text.windows import Batch, Window, collate
 
@@ -67,8 +75,8 @@ class Probed(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 class ModelPredictor(RuledPredictor):
     """A model as a predictor: ``predict`` is pure, ``annotate`` applies it to texts.
 
-    The score of a mention is defined by its head, see ``models/``, and changed by the calibration of its decision if
-    there is one.
+    The score of a mention is defined by its head, see ``models/``, and changed by the calibration
+    of its decision if there is one.
     """
 
     def __init__(
@@ -97,7 +105,10 @@ class ModelPredictor(RuledPredictor):
             ValueError: a model with inputs, and a reader that looks nothing up.
         """
         if manifest.inputs and read is read_documents:
-            raise ValueError(f"{manifest.name} looks units up: give a reader that does, see runtime.inputs.make_reader")
+            raise ValueError(
+                f"{manifest.name} looks units up: give a reader that does, see "
+                "runtime.inputs.make_reader"
+            )
         segmenter(manifest.reading.segmenter)
         if rules := manifest.decision.document:
             check_pack(rules, model=manifest.name)
@@ -123,8 +134,12 @@ class ModelPredictor(RuledPredictor):
         return f"{head.family} over {head.level}s, {self.manifest.runtime}"
 
     def uncalibrated(self) -> ModelPredictor:
-        """Returns the same model with raw scores, no threshold and no rules, for fitting a calibration."""
-        return self.ruled(calibration=msgspec.UNSET, abbreviations=msgspec.UNSET, document=msgspec.UNSET)
+        """Returns the same model with raw scores, no threshold and no rules, for fitting a
+        calibration.
+        """
+        return self.ruled(
+            calibration=msgspec.UNSET, abbreviations=msgspec.UNSET, document=msgspec.UNSET
+        )
 
     def with_nothing(self, nothing: float) -> ModelPredictor:
         """Returns the same model with another ``Decision.nothing``."""
@@ -141,7 +156,9 @@ class ModelPredictor(RuledPredictor):
         return changed
 
     def hiding(self, types: Iterable[str]) -> Self:
-        """Returns the same model, whose answers say nothing of some of the types that it keeps apart."""
+        """Returns the same model, whose answers say nothing of some of the types that it keeps
+        apart.
+        """
         changed = copy(self)
         changed._hidden = tuple(types)
         return changed
@@ -175,19 +192,23 @@ class ModelPredictor(RuledPredictor):
         return patches
 
     def probe(self, documents: Iterable[Document], *, source: str = GOLD) -> Iterator[Probed]:
-        """Predicts, and computes the probabilities of mentions that documents already hold, in bounded memory.
+        """Predicts, and computes the probabilities of mentions that documents already hold, in
+        bounded memory.
 
         Args:
             documents: with mentions; of any number.
             source: whose mentions are asked for.
 
         Yields:
-            For each document its patch, as `predict` gives it, and of each mention what the model says of its span.
+            For each document its patch, as `predict` gives it, and of each mention what the model
+            says of its span.
         """
         for chunk in chunks(documents):
             yield from self._probed(chunk, [document.layer(source) for document in chunk])
 
-    def _probed(self, documents: Sequence[Document], given: Sequence[Sequence[Mention]]) -> Iterator[Probed]:
+    def _probed(
+        self, documents: Sequence[Document], given: Sequence[Sequence[Mention]]
+    ) -> Iterator[Probed]:
         shown = self._shown(documents)
         read, decoder = self._read(shown), make_decoder(self.manifest, self._kinds)
         prober, places = make_prober(self.manifest, read, given, self._kinds)
@@ -200,7 +221,9 @@ class ModelPredictor(RuledPredictor):
         found = decoder.decide([[one for one, _ in parts] for parts in taken], read.windows)
         numbers = prober.probabilities([[one for _, one in parts] for parts in taken], read.windows)
         patches = self._patches(shown, read, found)
-        for document, patch, mentions, where, rows in zip(documents, patches, given, places, numbers, strict=True):
+        for document, patch, mentions, where, rows in zip(
+            documents, patches, given, places, numbers, strict=True
+        ):
             yield Probed(document=document, patch=patch, gold=where.fill(mentions, rows))
 
     @property
@@ -210,17 +233,21 @@ class ModelPredictor(RuledPredictor):
         if kind.tags is None:
             return TagSpace()
         scheme = make_tagger(self.manifest, self._kinds).scheme.name
-        return TagSpace(scheme=scheme, meaning="sigmoid" if kind.definition == "sigmoid" else "marginal")
+        return TagSpace(
+            scheme=scheme, meaning="sigmoid" if kind.definition == "sigmoid" else "marginal"
+        )
 
     def tag(self, documents: Sequence[Document]) -> list[Tagged]:
-        """Predicts, and computes the probability of each tag of each word, under the decision of the model.
+        """Predicts, and computes the probability of each tag of each word, under the decision of
+        the model.
 
         Args:
             documents: sentences and words are taken from them where given.
 
         Returns:
-            What is said of each document, in order. A word has the numbers of its first piece, where pieces are tagged.
-            Of a head that scores spans, the scores of its mentions; see `text.annotator.Tagged`.
+            What is said of each document, in order. A word has the numbers of its first piece,
+            where pieces are tagged. Of a head that scores spans, the scores of its mentions; see
+            `text.annotator.Tagged`.
         """
         if find_kind(self.manifest.answering, self._kinds).tags is None:
             return super().tag(documents)
@@ -235,7 +262,9 @@ class ModelPredictor(RuledPredictor):
         patches = self._patches(documents, read, spans)
         return [
             self._tagged(document, patch, units=pieces.units, table=table)
-            for document, patch, pieces, table in zip(documents, patches, read.pieces, tables, strict=True)
+            for document, patch, pieces, table in zip(
+                documents, patches, read.pieces, tables, strict=True
+            )
         ]
 
     def _tag_long(self, document: Document) -> list[Tagged]:
@@ -246,7 +275,9 @@ class ModelPredictor(RuledPredictor):
             units.append(part.reading.pieces[0].units)
             tables.append(table)
         patch = self._decided(document, answer)
-        return [self._tagged(document, patch, units=np.concatenate(units), table=np.concatenate(tables))]
+        return [
+            self._tagged(document, patch, units=np.concatenate(units), table=np.concatenate(tables))
+        ]
 
     def _unit_tags(self, read: Reading) -> tuple[list[SpansAndScores], list[Floats]]:
         """Spans and tags of each document, in units."""
@@ -256,7 +287,9 @@ class ModelPredictor(RuledPredictor):
 
     def _tagged(self, document: Document, patch: Patch, *, units: Ints, table: Floats) -> Tagged:
         words = document_words(self._plain(document), self.segmenter)
-        return Tagged(patch=patch, words=words, probabilities=unit_rows_to_words(words, units, table))
+        return Tagged(
+            patch=patch, words=words, probabilities=unit_rows_to_words(words, units, table)
+        )
 
     def _is_long(self, documents: Sequence[Document]) -> bool:
         """True if the documents are a single long document that must be read in parts."""
@@ -300,14 +333,22 @@ class ModelPredictor(RuledPredictor):
         """Returns the document as the network reads it."""
         return with_plain_characters(document) if self.manifest.decision.characters else document
 
-    def _patches(self, documents: Sequence[Document], read: Reading, found: Sequence[SpansAndScores]) -> list[Patch]:
+    def _patches(
+        self, documents: Sequence[Document], read: Reading, found: Sequence[SpansAndScores]
+    ) -> list[Patch]:
         patches, rules = self._as_read(documents, read, found), self.manifest.decision.document
         if not (rules and rules.names):
             return patches
         again = self.with_document(rules.keeping_all)._read_again
         types = [kind for kind in self.types if kind not in self.apart]
         named = add_whole_text_names(
-            documents, patches, rules=rules.names, pack=rules.pack, again=again, types=types, source=self.name
+            documents,
+            patches,
+            rules=rules.names,
+            pack=rules.pack,
+            again=again,
+            types=types,
+            source=self.name,
         )
         return answer_cells(documents, named, rules=rules.names, predict=self.predict)
 
@@ -315,7 +356,9 @@ class ModelPredictor(RuledPredictor):
         read = self._read(documents)
         return self._as_read(documents, read, self._found(read))
 
-    def _as_read(self, documents: Sequence[Document], read: Reading, found: Sequence[SpansAndScores]) -> list[Patch]:
+    def _as_read(
+        self, documents: Sequence[Document], read: Reading, found: Sequence[SpansAndScores]
+    ) -> list[Patch]:
         patches = []
         for document, pieces, spans in zip(documents, read.pieces, found, strict=True):
             answer = self._answer(document)
@@ -333,8 +376,12 @@ class ModelPredictor(RuledPredictor):
         unseen = UnseenStretches(document, capacity=capacity, unknown=self._tokenizer.unknown)
         return AnswerBuilder(self.manifest, unseen, breakers=self._breakers, hidden=self._hidden)
 
-    def _score(self, read: Reading, take: Callable[[Tables, Sequence[Window], Ints], list[Any]]) -> list[list[Any]]:
-        """Scores all windows and returns, for each document, what ``take`` extracts from each window."""
+    def _score(
+        self, read: Reading, take: Callable[[Tables, Sequence[Window], Ints], list[Any]]
+    ) -> list[list[Any]]:
+        """Scores all windows and returns, for each document, what ``take`` extracts from each
+        window.
+        """
         windows = [w for cut in read.windows for w in cut]
         taken: list[Any] = [None] * len(windows)
         extra = len(self._tokenizer.prefix) + len(self._tokenizer.suffix)

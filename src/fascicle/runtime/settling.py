@@ -19,7 +19,8 @@ def settle(
     yields: Callable[[Mention], bool] = lambda one: False,
     waits: bool = False,
 ) -> Patch:
-    """Decides between own names and mentions that overlap them: a longer mention with a link stays, no other does.
+    """Decides between own names and mentions that overlap them: a longer mention with a link stays,
+    no other does.
 
     Args:
         patch: with all mentions.
@@ -43,9 +44,14 @@ def settle(
     named = {(mention.type, mention.spans) for mention in patch.add if is_own(mention)}
     shorter = sum(map(is_own, gone.values()))
     others = sum(not is_own(one) and (one.type, one.spans) not in named for one in gone.values())
-    told = [(others, "mention", "that names of the list overlap"), (shorter, "name", "of the list inside longer names")]
+    told = [
+        (others, "mention", "that names of the list overlap"),
+        (shorter, "name", "of the list inside longer names"),
+    ]
     events = tuple(
-        Event(step=step, kind="note", code="overlap", message=f"left out: {plural(count, what)} {why}")
+        Event(
+            step=step, kind="note", code="overlap", message=f"left out: {plural(count, what)} {why}"
+        )
         for count, what, why in told
         if count
     )

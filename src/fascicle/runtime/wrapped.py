@@ -20,7 +20,13 @@ from fascicle.core.type_names import read_vocabulary
 from fascicle.core.wording import plural
 from fascicle.errors import FascicleError, InputError, PluginError, UsageError
 from fascicle.runtime.settling import settle
-from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, find_pack, pack_types, shipped_linkers
+from fascicle.settings.folders.vocabularies import (
+    AUTO,
+    DEFAULT_LINKER,
+    find_pack,
+    pack_types,
+    shipped_linkers,
+)
 from fascicle.text.annotator import Annotator, TagSpace
 
 if TYPE_CHECKING:
@@ -81,7 +87,9 @@ class WrappedPredictor(Annotator):
         return _own_of(self._predictor)
 
     def before_links(self) -> Self:
-        """Returns the same predictor with longer mentions beside own names, until links decide between them."""
+        """Returns the same predictor with longer mentions beside own names, until links decide
+        between them.
+        """
         if not self.own:
             return self
         other = copy(self)
@@ -91,7 +99,9 @@ class WrappedPredictor(Annotator):
 
     @property
     def manifest(self) -> Any:
-        """Manifest of the model or ensemble inside; a predictor without one has no such attribute."""
+        """Manifest of the model or ensemble inside; a predictor without one has no such
+        attribute.
+        """
         return self._predictor.manifest  # type: ignore[attr-defined]
 
 
@@ -141,16 +151,23 @@ class PluggedPredictor(Annotator):
         """Mentions and events for each document; see `fascicle.core.contracts.Predictor`.
 
         Raises:
-            PluginError: it does not answer each document by a patch of mentions, or gives mentions of another source.
+            PluginError: it does not answer each document by a patch of mentions, or gives mentions
+                of another source.
             InputError: it fails at a document, or finds mentions outside of its text.
         """
         documents = list(validate_documents(documents))
         patches = self._said(documents)
         if not isinstance(patches, Sequence):
-            self._refuse(f"gave {_kind(patches)} in place of a list of patches; return one patch for each document")
+            self._refuse(
+                f"gave {_kind(patches)} in place of a list of patches; return one patch for each "
+                "document"
+            )
         if len(patches) != len(documents):
             given = plural(len(patches), "patch", "patches")
-            self._refuse(f"gave {given} for {plural(len(documents), 'document')}; return one for each, in their order")
+            self._refuse(
+                f"gave {given} for {plural(len(documents), 'document')}; return one for each, in "
+                "their order"
+            )
         for document, patch in zip(documents, patches, strict=True):
             self._check(patch, document)
         return list(patches)
@@ -162,30 +179,47 @@ class PluggedPredictor(Annotator):
         except (FascicleError, OSError):
             raise
         except Exception as error:
-            which = f"document {documents[0].id!r}" if len(documents) == 1 else plural(len(documents), "document")
+            which = (
+                f"document {documents[0].id!r}"
+                if len(documents) == 1
+                else plural(len(documents), "document")
+            )
             why = f"failed at {which} ({type(error).__name__}: {error})"
-            raise InputError(f"{self.name}, {self.kind}, {why}", key=self.name, code="prediction") from error
+            raise InputError(
+                f"{self.name}, {self.kind}, {why}", key=self.name, code="prediction"
+            ) from error
 
     def _check(self, patch: Patch, document: Document) -> None:
         if not isinstance(patch, Patch):
-            self._refuse(f"gave {_kind(patch)} in place of a patch; make a Patch(add=(...)) for each document")
+            self._refuse(
+                f"gave {_kind(patch)} in place of a patch; make a Patch(add=(...)) for each "
+                "document"
+            )
         if not isinstance(patch.add, tuple | list):
-            self._refuse(f"made a Patch with {_kind(patch.add)} as its add; give it a tuple of mentions")
+            self._refuse(
+                f"made a Patch with {_kind(patch.add)} as its add; give it a tuple of mentions"
+            )
         for mention in patch.add:
             if not isinstance(mention, Mention):
-                self._refuse(f"gave {_kind(mention)} in place of a mention; make a Mention(((start, end),), type)")
+                self._refuse(
+                    f"gave {_kind(mention)} in place of a mention; make a Mention(((start, "
+                    "end),), type)"
+                )
             if not are_tuples(mention.spans):
                 self._refuse(
-                    f"gave a mention with the spans {mention.spans!r}; make them a tuple of tuples (start, end)"
+                    f"gave a mention with the spans {mention.spans!r}; make them a tuple of "
+                    "tuples (start, end)"
                 )
             if mention.source != self.name:
                 self._refuse(
-                    f"gave a mention of the source {mention.source!r}; make its mentions with source={self.name!r}"
+                    f"gave a mention of the source {mention.source!r}; make its mentions with "
+                    f"source={self.name!r}"
                 )
 
             if mention.end > len(document.text):
                 raise InputError(
-                    f"{self.name}, {self.kind}, gave a mention that ends at {mention.end} for document "
+                    f"{self.name}, {self.kind}, gave a mention that ends at {mention.end} for "
+                    "document "
                     f"{document.id!r}, which has {plural(len(document.text), 'character')}",
                     key=self.name,
                     code="prediction",
@@ -208,30 +242,43 @@ def keep_all_links(links: tuple[Link, ...]) -> tuple[Link, ...]:
 
 
 def add_links(
-    predictor: Annotator, linker: Places | None, *, ontology: str = "", keep: ChooseLinks = keep_all_links
+    predictor: Annotator,
+    linker: Places | None,
+    *,
+    ontology: str = "",
+    keep: ChooseLinks = keep_all_links,
 ) -> Annotator:
     """Returns a predictor with links.
 
     Args:
         predictor: finds the mentions; links that it gives stay.
-        linker: the name of a shipped linker, a folder, or several, see `find`; ``"auto"``: the shipped one, if its pack
-            has a type of the predictor, which gives no links itself, or if an ontology is given; else the predictor as
-            it is. ``None`` goes with no ontology.
-        ontology: prefix of the only vocabulary in which links are given; by default the linker chooses.
+        linker: the name of a shipped linker, a folder, or several, see `find`; ``"auto"``: the
+            shipped one, if its pack has a type of the predictor, which gives no links itself, or if
+            an ontology is given; else the predictor as it is. ``None`` goes with no ontology.
+        ontology: prefix of the only vocabulary in which links are given; by default the linker
+            chooses.
         keep: what is kept of the links of a mention.
 
     Raises:
         PackError: there is no such linker, it is damaged, or its pack is not where it was.
-        UsageError: the packs of the linker have none of the types, or no concept of the ontology, which a predictor
-            with links of its own cannot give either.
+        UsageError: the packs of the linker have none of the types, or no concept of the ontology,
+            which a predictor with links of its own cannot give either.
     """
-    if linker == AUTO and not ontology and (predictor.links or not _covered_by_default(predictor.types)):
+    if (
+        linker == AUTO
+        and not ontology
+        and (predictor.links or not _covered_by_default(predictor.types))
+    ):
         return predictor
     if linker is None:
-        raise UsageError(f"nothing gives links in {ontology}; give a linker too, or leave out the argument ontology")
+        raise UsageError(
+            f"nothing gives links in {ontology}; give a linker too, or leave out the argument "
+            "ontology"
+        )
     if ontology and "links" in predictor.gives:
         raise UsageError(
-            f"{predictor.name} makes its own links, which are not only in {ontology}; leave out the argument ontology"
+            f"{predictor.name} makes its own links, which are not only in {ontology}; leave out "
+            "the argument ontology"
         )
     from fascicle.linking.opening import as_places, find
 
@@ -240,7 +287,8 @@ def add_links(
         known = ", ".join(sorted({kind for part in found.parts for kind in part.pack.types}))
         named = ", ".join(map(str, as_places(linker)))
         raise UsageError(
-            f"{predictor.name} finds {', '.join(predictor.types)}, and the packs of the linker {named} only have "
+            f"{predictor.name} finds {', '.join(predictor.types)}, and the packs of the linker "
+            f"{named} only have "
             f"concepts of {known}; leave the linker out, or give another one"
         )
     return LinkedPredictor(predictor, found, keep=keep)
@@ -258,9 +306,15 @@ def _covered_by_default(types: Sequence[str]) -> bool:
 class LinkedPredictor(WrappedPredictor):
     """Links what a predictor finds."""
 
-    def __init__(self, predictor: Annotator, found: LinkerWithPacks, *, keep: ChooseLinks = keep_all_links) -> None:
-        """Takes the predictor, a linker that is not opened yet, and what is kept of the links of a mention."""
-        super().__init__(predictor.before_links() if isinstance(predictor, WrappedPredictor) else predictor)
+    def __init__(
+        self, predictor: Annotator, found: LinkerWithPacks, *, keep: ChooseLinks = keep_all_links
+    ) -> None:
+        """Takes the predictor, a linker that is not opened yet, and what is kept of the links of
+        a mention.
+        """
+        super().__init__(
+            predictor.before_links() if isinstance(predictor, WrappedPredictor) else predictor
+        )
         self._found, self._keep = found, keep
         self.gives = predictor.gives | {"links"}
 
@@ -285,19 +339,31 @@ class LinkedPredictor(WrappedPredictor):
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Mentions with links, and events for each document; see `Annotator.predict`."""
         patches = self._predictor.predict(documents)
-        asked = [at for at, patch in enumerate(patches) if any(one.type in self._covered for one in patch.add)]
+        asked = [
+            at
+            for at, patch in enumerate(patches)
+            if any(one.type in self._covered for one in patch.add)
+        ]
         if asked:
-            found = list(self._as_found([documents[at] for at in asked], [patches[at] for at in asked]))
+            found = list(
+                self._as_found([documents[at] for at in asked], [patches[at] for at in asked])
+            )
             for at, said in zip(asked, self._linker.predict(found), strict=True):
                 patches[at] = self._with_links(patches[at], said)
         if not (own := self.own):
             return patches
-        return [settle(patch, step=self.name, is_own=lambda one: one.source in own) for patch in patches]
+        return [
+            settle(patch, step=self.name, is_own=lambda one: one.source in own) for patch in patches
+        ]
 
-    def _as_found(self, documents: Sequence[Document], patches: Sequence[Patch]) -> Iterator[Document]:
+    def _as_found(
+        self, documents: Sequence[Document], patches: Sequence[Patch]
+    ) -> Iterator[Document]:
         """Yields the documents with the mentions to link, and those that have links."""
         for document, patch in zip(documents, patches, strict=True):
-            there = [one for one in document.mentions if one.links and one.source not in self.sources]
+            there = [
+                one for one in document.mentions if one.links and one.source not in self.sources
+            ]
             mentions, _ = unique((*patch.add, *there))
             yield msgspec.structs.replace(document, mentions=mentions)
 
@@ -305,7 +371,8 @@ class LinkedPredictor(WrappedPredictor):
         """Returns a patch whose mentions have the links of another one."""
         links = {key: self._keep(several) for key, several in said.links}
         mentions = tuple(
-            msgspec.structs.replace(one, links=links[one.key]) if one.key in links else one for one in patch.add
+            msgspec.structs.replace(one, links=links[one.key]) if one.key in links else one
+            for one in patch.add
         )
         return msgspec.structs.replace(patch, add=mentions, events=(*patch.events, *said.events))
 
@@ -313,8 +380,12 @@ class LinkedPredictor(WrappedPredictor):
 class JoinedPredictor(WrappedPredictor):
     """Mentions of two predictors; each mention keeps its source."""
 
-    def __init__(self, predictor: Annotator, other: Annotator, *, keep: ChooseLinks = keep_all_links) -> None:
-        """Takes the predictor, which gives the name, the one beside it, and what is kept of the links of that one."""
+    def __init__(
+        self, predictor: Annotator, other: Annotator, *, keep: ChooseLinks = keep_all_links
+    ) -> None:
+        """Takes the predictor, which gives the name, the one beside it, and what is kept of the
+        links of that one.
+        """
         super().__init__(predictor)
         self._other, self._keep = other, keep
         self.gives = predictor.gives | other.gives
@@ -358,14 +429,17 @@ class JoinedPredictor(WrappedPredictor):
     def joined(self, first: Patch, second: Patch) -> Patch:
         """Joins what the predictor and the other one found in a document."""
         added = (msgspec.structs.replace(one, links=self._keep(one.links)) for one in second.add)
-        return msgspec.structs.replace(first, add=(*first.add, *added), events=(*first.events, *second.events))
+        return msgspec.structs.replace(
+            first, add=(*first.add, *added), events=(*first.events, *second.events)
+        )
 
 
 class OwnNamesPredictor(JoinedPredictor):
     """Predictor with a user's own names beside it: a list or term packs.
 
-    Every name that a text contains is a mention, unless a longer mention of the predictor has a link. Other mentions of
-    the predictor that overlap one are left out; an event counts those with another type or other ends.
+    Every name that a text contains is a mention, unless a longer mention of the predictor has a
+    link. Other mentions of the predictor that overlap one are left out; an event counts those with
+    another type or other ends.
     """
 
     _waits = False
@@ -385,7 +459,9 @@ class OwnNamesPredictor(JoinedPredictor):
         """Joins what the predictor found with the names in a document."""
         mine = {mention.key for mention in second.add}
         rest = tuple(mention for mention in first.add if mention.key not in mine)
-        both = msgspec.structs.replace(first, add=(*second.add, *rest), events=(*first.events, *second.events))
+        both = msgspec.structs.replace(
+            first, add=(*second.add, *rest), events=(*first.events, *second.events)
+        )
         inner = super().own
         return settle(
             both,

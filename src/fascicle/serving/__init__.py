@@ -1,1 +1,3 @@
-"""Pipelines as a service: HTTP in front, supervised workers behind, and a response for each document."""
+"""Pipelines as a service: HTTP in front, supervised workers behind, and a response for each
+document.
+"""

@@ -52,7 +52,8 @@ ROUTES: Final[tuple[Endpoint, ...]] = (
     *review.ROUTES,
     *kazu.ROUTES,
 )
-_EVERYWHERE: Final = (400, 401, 403, 408, 421, 422, 429, 500, 503)  # statuses of problems that any route may have
+# statuses of problems that any route may have
+_EVERYWHERE: Final = (400, 401, 403, 408, 421, 422, 429, 500, 503)
 _WITH_BODY: Final = (413, 415, 507)
 _MEANS: Final[Mapping[int, str]] = MappingProxyType(
     {
@@ -66,7 +67,8 @@ _MEANS: Final[Mapping[int, str]] = MappingProxyType(
         415: "content of another type",
         421: "another name of the service",
         422: "the content or a parameter is not allowed",
-        429: "more text is waiting, or more requests came with one token, than may; Retry-After says for how long",
+        429: "more text is waiting, or more requests came with one token, than may; Retry-After "
+        "says for how long",
         503: "the service is ending, or not ready",
         507: "the disk of the service is full",
     }
@@ -85,26 +87,37 @@ def _description_of(routes: Sequence[Endpoint], *, with_token: bool) -> dict[str
     for one in routes:
         kinds += [kind for kind in (one.body, one.answers) if kind not in (None, bytes)]
     schemas, components = _plain(
-        msgspec.json.schema_components(list(dict.fromkeys(kinds)), ref_template="#/components/schemas/{name}")
+        msgspec.json.schema_components(
+            list(dict.fromkeys(kinds)), ref_template="#/components/schemas/{name}"
+        )
     )
     by_kind = dict(zip(dict.fromkeys(kinds), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for one in routes:
-        paths.setdefault(_PART.sub(r"{\1}", one.path), {})[one.method.lower()] = _operation(one, by_kind)
+        paths.setdefault(_PART.sub(r"{\1}", one.path), {})[one.method.lower()] = _operation(
+            one, by_kind
+        )
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Fascicle", "version": VERSION, "description": "Named entities and concepts of texts."},
+        "info": {
+            "title": "Fascicle",
+            "version": VERSION,
+            "description": "Named entities and concepts of texts.",
+        },
         "paths": paths,
         "components": {
             "schemas": components,
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}} if with_token else {},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}
+            if with_token
+            else {},
         },
         "security": [{"token": []}] if with_token else [],
     }
 
 
 def _plain(schema: Any) -> Any:
-    """Returns a schema in which arrays with one schema for each place are arrays with one for all places.
+    """Returns a schema in which arrays with one schema for each place are arrays with one for all
+    places.
 
     Generators of clients, such as openapi-python-client, know no others.
     """
@@ -114,7 +127,11 @@ def _plain(schema: Any) -> Any:
         return schema
     found = {name: _plain(one) for name, one in schema.items() if name != "prefixItems"}
     if parts := schema.get("prefixItems"):
-        kinds = [one for at, one in enumerate(map(_plain, parts)) if one not in [*map(_plain, parts)][:at]]
+        kinds = [
+            one
+            for at, one in enumerate(map(_plain, parts))
+            if one not in [*map(_plain, parts)][:at]
+        ]
         found["items"] = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
     return found
 
@@ -125,7 +142,10 @@ def _operation(one: Endpoint, schemas: Mapping[Any, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {
         "summary": one.means,
         "operationId": one.handle.__name__,
-        "parameters": [*map(_path_parameter, _PART.findall(one.path)), *map(_query_parameter, one.query)],
+        "parameters": [
+            *map(_path_parameter, _PART.findall(one.path)),
+            *map(_query_parameter, one.query),
+        ],
         "responses": done | problems,
     }
     if one.open:
@@ -134,7 +154,10 @@ def _operation(one: Endpoint, schemas: Mapping[Any, Any]) -> dict[str, Any]:
         content = _content(one.body, schemas)
         if one.example is not None:
             content["example"] = one.example
-        found["requestBody"] = {"required": True, "content": dict.fromkeys(one.takes or (ANY,), content)}
+        found["requestBody"] = {
+            "required": True,
+            "content": dict.fromkeys(one.takes or (ANY,), content),
+        }
     return found
 
 
@@ -153,7 +176,9 @@ def _query_parameter(query: Query) -> dict[str, Any]:
 
 
 def _answer(one: Endpoint, schemas: Mapping[Any, Any]) -> dict[str, Any]:
-    """Returns the content of a response in the description; only its first media type has a schema."""
+    """Returns the content of a response in the description; only its first media type has a
+    schema.
+    """
     if one.answers is None:
         return {}
     first, *others = one.gives
@@ -161,7 +186,9 @@ def _answer(one: Endpoint, schemas: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _problems_of(one: Endpoint) -> list[int]:
-    return sorted({*_EVERYWHERE, *one.problems, *(_WITH_BODY if one.body is not None else ())} - {one.status})
+    return sorted(
+        {*_EVERYWHERE, *one.problems, *(_WITH_BODY if one.body is not None else ())} - {one.status}
+    )
 
 
 def _content(kind: Any, schemas: Mapping[Any, Any]) -> dict[str, Any]:
@@ -170,9 +197,14 @@ def _content(kind: Any, schemas: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _problem(status: int, schemas: Mapping[Any, Any]) -> dict[str, Any]:
     means = _MEANS.get(status, HTTPStatus(status).phrase)
-    found: dict[str, Any] = {"description": means, "content": {MEDIA_TYPE: {"schema": schemas[Problem]}}}
+    found: dict[str, Any] = {
+        "description": means,
+        "content": {MEDIA_TYPE: {"schema": schemas[Problem]}},
+    }
     if status == 429:
-        found["headers"] = {"Retry-After": {"schema": {"type": "integer"}, "description": "seconds"}}
+        found["headers"] = {
+            "Retry-After": {"schema": {"type": "integer"}, "description": "seconds"}
+        }
     return found
 
 
@@ -194,12 +226,14 @@ def create_app(
     """Makes the app; the pipelines are opened when the app starts.
 
     Args:
-        pipelines: by the names under which they are served, or an open one under its own name. Functions that open
-            pipelines are called in processes of their own; they may have ``limits`` of these, and ``examples``. An open
-            pipeline runs in this process, so a text that crashes it crashes the service.
+        pipelines: by the names under which they are served, or an open one under its own name.
+            Functions that open pipelines are called in processes of their own; they may have
+            ``limits`` of these, and ``examples``. An open pipeline runs in this process, so a text
+            that crashes it crashes the service.
         settings: limits of the service, and its access rules.
         routes: of the service.
-        log: function that is called for every request; by default, the logger ``fascicle.serving`` writes JSON.
+        log: function that is called for every request; by default, the logger ``fascicle.serving``
+            writes JSON.
 
     Raises:
         UsageError: no pipeline.
@@ -215,8 +249,9 @@ def service_of(pipelines: Mapping[str, Served], settings: ServeSettings) -> Serv
     """Makes a service with its workers; nothing is started yet.
 
     Args:
-        pipelines: by the names under which they are served: functions that open them, for workers in processes of
-            their own, which they must reach by pickling; or open pipelines, which are run in this process.
+        pipelines: by the names under which they are served: functions that open them, for workers
+            in processes of their own, which they must reach by pickling; or open pipelines, which
+            are run in this process.
         settings: limits of the service.
 
     Raises:
@@ -247,7 +282,9 @@ def _maker(name: str, served: Served, longest: float) -> Callable[[], Worker]:
     return partial(ProcessWorker, partial(open_work, served, name), limits, longest=longest)
 
 
-def app_of(service: Service, *, routes: Sequence[Endpoint] = ROUTES, log: WriteLog | None = None) -> Starlette:
+def app_of(
+    service: Service, *, routes: Sequence[Endpoint] = ROUTES, log: WriteLog | None = None
+) -> Starlette:
     """Makes the app of a service, which may be started already; see `create_app`."""
     settings = service.settings
 
@@ -264,7 +301,10 @@ def app_of(service: Service, *, routes: Sequence[Endpoint] = ROUTES, log: WriteL
         tell(told)
 
     guard = Middleware(
-        Guard, current=lambda: service.settings, open_paths=[one.path for one in routes if one.open], log=see
+        Guard,
+        current=lambda: service.settings,
+        open_paths=[one.path for one in routes if one.open],
+        log=see,
     )
     app = Starlette(
         routes=[*(_route(one, service) for one in routes), *(_page() if settings.page else ())],
@@ -278,7 +318,9 @@ def app_of(service: Service, *, routes: Sequence[Endpoint] = ROUTES, log: WriteL
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
-    app.state.description = msgspec.json.encode(_description_of(routes, with_token=settings.guarded))
+    app.state.description = msgspec.json.encode(
+        _description_of(routes, with_token=settings.guarded)
+    )
     app.state.service = service
     return app
 
@@ -288,7 +330,9 @@ def _route(endpoint: Endpoint, service: Service) -> Route:
         who: NamedToken = request.state.who
         if not who.may(endpoint.role):
             raise ProblemError(
-                403, f"this needs the token of a {endpoint.role}, and that of {who.name!r} is one of a {who.role}"
+                403,
+                f"this needs the token of a {endpoint.role}, and that of {who.name!r} is one of "
+                f"a {who.role}",
             )
         check_once(request)
         _check_type(request, endpoint)
@@ -298,7 +342,9 @@ def _route(endpoint: Endpoint, service: Service) -> Route:
 
 
 async def _packed(request: Request, response: Response) -> Response:
-    """Packs the text of a whole response, if the client takes it; streams and files stay as they are."""
+    """Packs the text of a whole response, if the client takes it; streams and files stay as they
+    are.
+    """
     body = response.body if type(response) is Response else b""
     if len(body) < _SHORT or response.media_type in (None, ANY):
         return response
@@ -311,7 +357,9 @@ async def _packed(request: Request, response: Response) -> Response:
 
 
 def _check_type(request: Request, endpoint: Endpoint) -> None:
-    """Raises an error for a wrong content type; those of HTML forms are never allowed: any web page can send them."""
+    """Raises an error for a wrong content type; those of HTML forms are never allowed: any web
+    page can send them.
+    """
     if endpoint.body is None:
         return
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -328,7 +376,10 @@ def _page() -> Sequence[BaseRoute]:
 
     if not (folder / _INDEX).is_file():
         return ()
-    return (Route("/", index, methods=["GET"]), Mount(PAGE.rstrip("/"), StaticFiles(directory=folder)))
+    return (
+        Route("/", index, methods=["GET"]),
+        Mount(PAGE.rstrip("/"), StaticFiles(directory=folder)),
+    )
 
 
 async def _told_error(request: Request, error: Exception) -> Response:
@@ -346,9 +397,12 @@ _SENTENCES: Final[Mapping[int, str]] = {
 async def _told_status(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     detail, headers = _SENTENCES.get(error.status_code, error.detail), error.headers
-    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:  # the router names the methods of one route alone
+    # the router names the methods of one route alone
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         here = [
-            one for one in request.app.routes if isinstance(one, Route) and one.matches(request.scope)[0] != Match.NONE
+            one
+            for one in request.app.routes
+            if isinstance(one, Route) and one.matches(request.scope)[0] != Match.NONE
         ]
         methods = sorted({method for one in here for method in one.methods or ()})
         headers = {"Allow": ", ".join(methods or _OF_FILES)}
@@ -356,9 +410,13 @@ async def _told_status(request: Request, error: Exception) -> Response:
 
 
 async def _told_disk(request: Request, error: Exception) -> Response:
-    if not (isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)):
+    if not (
+        isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    ):
         raise error
-    return problem_response(make_problem(507, "the disk of the service is full; send less, or remove jobs"))
+    return problem_response(
+        make_problem(507, "the disk of the service is full; send less, or remove jobs")
+    )
 
 
 def _log(told: dict[str, Any]) -> None:

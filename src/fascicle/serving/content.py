@@ -1,4 +1,6 @@
-"""Parsing of requests: content within size limits, names, parameters, and the media type of the response."""
+"""Parsing of requests: content within size limits, names, parameters, and the media type of the
+response.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ from fascicle.settings.base import in_words
 from fascicle.settings.serving import ServeSettings
 
 SLOWEST: Final = (
-    4_096  # minimum bytes per second from a client, or to it, in addition to the allowed seconds of silence
+    # minimum bytes per second from a client, or to it, in addition to the allowed seconds of
+    # silence
+    4_096
 )
 _GRACE: Final = 0.1  # seconds of silence before a request may be cancelled
 _TRIES: Final = 5
@@ -33,11 +37,15 @@ _UNPACKED: Final = 1 << 16  # bytes that are unpacked at once
 
 
 class SlowError(Exception):
-    """Error raised if the content of a request arrives too slowly, or if its place is needed for another request."""
+    """Error raised if the content of a request arrives too slowly, or if its place is needed for
+    another request.
+    """
 
 
 class WaitingRequests:
-    """Requests that wait for content from their clients, ordered by the time they have been silent, longest first."""
+    """Requests that wait for content from their clients, ordered by the time they have been
+    silent, longest first.
+    """
 
     def __init__(self) -> None:
         """Creates an empty collection."""
@@ -46,7 +54,8 @@ class WaitingRequests:
     async def pieces(
         self, stream: AsyncGenerator[bytes, None], *, idle: float, paced: bool = True
     ) -> AsyncGenerator[bytes, None]:
-        """Yields the pieces of a content; only the time spent on waiting for the client counts for the limit.
+        """Yields the pieces of a content; only the time spent on waiting for the client counts for
+        the limit.
 
         Args:
             stream: source of the pieces.
@@ -105,11 +114,14 @@ async def read_chunks(
         paced: whether the whole content has a limit in time.
 
     Raises:
-        ProblemError: it is too long, also when it is unpacked; it is packed in another way; or it does not arrive.
+        ProblemError: it is too long, also when it is unpacked; it is packed in another way; or it
+            does not arrive.
     """
     coding = request.headers.get("content-encoding", "").strip().lower()
     if coding not in ("", "identity", "gzip"):
-        raise ProblemError(415, f"the content is packed ({coding[:50]!r}); send it as it is, or as gzip")
+        raise ProblemError(
+            415, f"the content is packed ({coding[:50]!r}); send it as it is, or as gzip"
+        )
     told = request.headers.get("content-length", "")
     if told.isascii() and told.isdigit() and len(told) < 20 and int(told) > most:
         raise _too_long(most)
@@ -155,7 +167,9 @@ async def _unpacked(pieces: AsyncIterator[bytes], most: int) -> AsyncIterator[by
 
 
 def _too_long(most: int) -> ProblemError:
-    return ProblemError(413, f"the content has more than {most:,} bytes, which is the limit; send less at once")
+    return ProblemError(
+        413, f"the content has more than {most:,} bytes, which is the limit; send less at once"
+    )
 
 
 async def read_content(request: Request, settings: ServeSettings) -> bytes:
@@ -210,18 +224,23 @@ def query_value(request: Request, name: str, kind: Any, default: _T) -> _T:
         found: _T = msgspec.convert(given, type=kind, strict=False)
         return found
     except msgspec.ValidationError as error:
-        raise ProblemError(422, f"the parameter {name} is not allowed: {in_words(str(error))}") from None
+        raise ProblemError(
+            422, f"the parameter {name} is not allowed: {in_words(str(error))}"
+        ) from None
 
 
 def check_once(request: Request) -> None:
-    """Raises an error for a query parameter that is given more than once; only lists of types may be.
+    """Raises an error for a query parameter that is given more than once; only lists of types may
+    be.
 
     Raises:
         ProblemError: there is one.
     """
     given = Counter(name for name, _ in request.query_params.multi_items() if name != "types")
     if twice := sorted(name for name, count in given.items() if count > 1):
-        raise ProblemError(422, f"the parameter {twice[0][:100]} is given {given[twice[0]]} times; give it once")
+        raise ProblemError(
+            422, f"the parameter {twice[0][:100]} is given {given[twice[0]]} times; give it once"
+        )
 
 
 def check_names(request: Request, names: Sequence[str]) -> None:
@@ -232,7 +251,9 @@ def check_names(request: Request, names: Sequence[str]) -> None:
     """
     if unknown := sorted(set(request.query_params) - set(names)):
         known = ", ".join(names) or "none"
-        raise ProblemError(422, f"there is no parameter {unknown[0][:100]!r}; this route has {known}")
+        raise ProblemError(
+            422, f"there is no parameter {unknown[0][:100]!r}; this route has {known}"
+        )
 
 
 def read_options(request: Request) -> Options:
@@ -241,7 +262,9 @@ def read_options(request: Request) -> Options:
     Raises:
         ProblemError: a parameter that is not allowed.
     """
-    types = [one for given in request.query_params.getlist("types") for one in given.split(",") if one]
+    types = [
+        one for given in request.query_params.getlist("types") for one in given.split(",") if one
+    ]
     return Options(
         min_score=query_value(request, "min_score", Score, 0.0),
         types=tuple(sorted(set(types))),
@@ -251,7 +274,8 @@ def read_options(request: Request) -> Options:
 
 
 def media_type(request: Request, offered: Sequence[str]) -> str:
-    """Returns the media type of the response that the client prefers; the first one if it has no preference.
+    """Returns the media type of the response that the client prefers; the first one if it has no
+    preference.
 
     Raises:
         ProblemError: the client accepts none of them.
@@ -263,7 +287,9 @@ def media_type(request: Request, offered: Sequence[str]) -> str:
         for one in offered:
             if weight > 0 and name in (one, "*/*", f"{one.partition('/')[0]}/*"):
                 return one
-    raise ProblemError(406, f"this route answers as {', '.join(offered)}, and the request takes none of them")
+    raise ProblemError(
+        406, f"this route answers as {', '.join(offered)}, and the request takes none of them"
+    )
 
 
 def takes_gzip(request: Request) -> bool:
@@ -292,11 +318,14 @@ MEDIA_TYPES: Final = MappingProxyType(
     }
 )
 _PLAIN: Final = re.compile(r"[^\w.-]+")
-_LONGEST: Final = 200  # bytes of a name: file systems take 255, and "input-" or the like comes before it
+# bytes of a name: file systems take 255, and "input-" or the like comes before it
+_LONGEST: Final = 200
 
 
 def plain_name(given: str) -> str:
-    """Returns a safe file name from the end of a given name: no path, no option and no hidden file."""
+    """Returns a safe file name from the end of a given name: no path, no option and no hidden
+    file.
+    """
     name = _PLAIN.sub("_", given.replace("\\", "/").rpartition("/")[2])
     return name.encode()[-_LONGEST:].decode(errors="ignore").lstrip(".-") or "file"
 
@@ -309,10 +338,14 @@ def find_writable(name: str) -> Format:
     """
     form = _named(name)
     if not form.writes:
-        raise ProblemError(422, f"files of the format {name} are read and not written", code="unknown-name")
+        raise ProblemError(
+            422, f"files of the format {name} are read and not written", code="unknown-name"
+        )
     if not is_one_file(form):
         raise ProblemError(
-            422, f"{name} is a folder, which no answer can be; give a format that GET /v1/formats writes"
+            422,
+            f"{name} is a folder, which no answer can be; give a format that GET /v1/formats "
+            "writes",
         )
     return form
 
@@ -332,7 +365,11 @@ def check_readable(name: str) -> str:
         return name
     form = _named(name)
     if not form.reads:
-        raise ProblemError(422, f"files of the format {name} hold no texts, so they are not read", code="unknown-name")
+        raise ProblemError(
+            422,
+            f"files of the format {name} hold no texts, so they are not read",
+            code="unknown-name",
+        )
     return form.name
 
 

@@ -1,4 +1,6 @@
-"""Definition of a route: its inputs, its response and its function; and what routes have in common, such as files."""
+"""Definition of a route: its inputs, its response and its function; and what routes have in
+common, such as files.
+"""
 
 from __future__ import annotations
 
@@ -98,7 +100,9 @@ async def use_store(service: Service, does: Callable[[Store], T]) -> T:
     store = service.curation
     if store is None:
         raise ProblemError(
-            404, "no decisions are kept here; start one service for all curators, with `fascicle serve --curation FILE`"
+            404,
+            "no decisions are kept here; start one service for all curators, with `fascicle "
+            "serve --curation FILE`",
         )
     try:
         return await asyncio.to_thread(does, store)
@@ -113,18 +117,25 @@ async def use_store(service: Service, does: Callable[[Store], T]) -> T:
     except sqlite3.OperationalError as error:
         raise _not_usable(error) from None
     except sqlite3.DatabaseError as error:
-        raise ProblemError(409, f"the file of decisions is damaged ({error}); repair it", code="damaged") from None
+        raise ProblemError(
+            409, f"the file of decisions is damaged ({error}); repair it", code="damaged"
+        ) from None
 
 
 def _not_usable(error: sqlite3.OperationalError) -> ProblemError:
-    """Makes the problem for a file that cannot be used: it is locked, or its disk is full or read-only."""
+    """Makes the problem for a file that cannot be used: it is locked, or its disk is full or
+    read-only.
+    """
     if error.sqlite_errorcode == sqlite3.SQLITE_FULL:
         return ProblemError(
-            507, "the disk of the service is full, and nothing was saved; make room, and send this again"
+            507,
+            "the disk of the service is full, and nothing was saved; make room, and send this "
+            "again",
         )
     return ProblemError(
         503,
-        f"the file of decisions cannot be used now ({error}), and nothing was saved; send this again later",
+        f"the file of decisions cannot be used now ({error}), and nothing was saved; send this "
+        "again later",
         headers={"Retry-After": "5"},
     )
 
@@ -148,7 +159,9 @@ def json_answer(content: Any) -> Response:
 @asynccontextmanager
 async def folder_for_files() -> AsyncIterator[Path]:
     """Yields a temporary folder that is removed at the end of the block."""
-    with tempfile.TemporaryDirectory(prefix="fascicle-serve-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(
+        prefix="fascicle-serve-", ignore_cleanup_errors=True
+    ) as folder:
         yield Path(folder)
 
 
@@ -159,13 +172,17 @@ async def read_file(service: Service, path: Path, format_name: str) -> FileRead:
         ProblemError: it cannot be read, or has too many documents.
     """
     settings = service.settings
-    order = ReadFile(path=str(path), format=format_name, documents=settings.documents, characters=settings.body)
+    order = ReadFile(
+        path=str(path), format=format_name, documents=settings.documents, characters=settings.body
+    )
     found = await _asked(service, Task(order=order, characters=path.stat().st_size))
     assert isinstance(found, FileRead)
     return found
 
 
-async def write_file(service: Service, documents: Sequence[msgspec.Raw], form: Format) -> tuple[bytes, str]:
+async def write_file(
+    service: Service, documents: Sequence[msgspec.Raw], form: Format
+) -> tuple[bytes, str]:
     """Writes documents to a file in a worker; returns its content and the losses.
 
     Args:
@@ -182,9 +199,13 @@ async def write_file(service: Service, documents: Sequence[msgspec.Raw], form: F
     async with folder_for_files() as folder:
         path = folder / f"documents{format_suffix(form)}"
         order = WriteFile(documents=tuple(documents), format=form.name, path=str(path))
-        found = await _asked(service, Task(order=order, characters=sum(len(bytes(one)) for one in documents)))
+        found = await _asked(
+            service, Task(order=order, characters=sum(len(bytes(one)) for one in documents))
+        )
         assert isinstance(found, FileWritten)
-        return path.read_bytes(), ", ".join(f"{code}={count}" for code, count in found.losses.items())
+        return path.read_bytes(), ", ".join(
+            f"{code}={count}" for code, count in found.losses.items()
+        )
 
 
 def file_answer(content: bytes, name: str, losses: str = "") -> Response:
@@ -202,10 +223,14 @@ def file_answer(content: bytes, name: str, losses: str = "") -> Response:
 async def _asked(service: Service, task: Task) -> WorkerAnswer:
     (found,) = await service.ask(service.files, [task])
     if found is None:
-        raise ProblemError(504, f"the file was not done within {service.settings.seconds:g} s; send less at once")
+        raise ProblemError(
+            504, f"the file was not done within {service.settings.seconds:g} s; send less at once"
+        )
     if isinstance(found, Wrong) and found.code:
         raise ProblemError(STATUS.get(found.code, 422), found.message, code=found.code)
     if not isinstance(found, FileRead | FileWritten):
         failure = task_failure(found)
-        raise ProblemError(422, f"the file cannot be used ({failure.error}); check its content", code="unreadable")
+        raise ProblemError(
+            422, f"the file cannot be used ({failure.error}); check its content", code="unreadable"
+        )
     return found

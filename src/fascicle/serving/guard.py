@@ -1,4 +1,6 @@
-"""Access control of the service: the guard checks every request before its route and adds security headers."""
+"""Access control of the service: the guard checks every request before its route and adds
+security headers.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +24,21 @@ from fascicle.settings.serving import ANYBODY, NamedToken, ServeSettings, hash_t
 
 
 class CutError(Exception):
-    """Error raised if a client does not read its response, or may no longer; the connection ends before the end."""
+    """Error raised if a client does not read its response, or may no longer; the connection ends
+    before the end.
+    """
 
 
 class PieceResponse(Response):
     """Response that sends pieces as they are made.
 
-    The streaming response of Starlette reads the messages of the server, to detect a lost client; here these messages
-    are the content of the request, which is read elsewhere.
+    The streaming response of Starlette reads the messages of the server, to detect a lost client;
+    here these messages are the content of the request, which is read elsewhere.
     """
 
-    def __init__(self, pieces: AsyncGenerator[bytes, None], *, media_type: str, idle: float) -> None:
+    def __init__(
+        self, pieces: AsyncGenerator[bytes, None], *, media_type: str, idle: float
+    ) -> None:
         """Stores the pieces.
 
         Args:
@@ -50,7 +56,9 @@ class PieceResponse(Response):
         Raises:
             CutError: the client does not read.
         """
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        await send(
+            {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+        )
         try:
             async for piece in self._pieces:
                 try:
@@ -65,7 +73,8 @@ class PieceResponse(Response):
 
 PAGE: Final = "/page/"  # files of the page are below it
 _POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src "
+    "'self'; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _HEADERS: Final = (
@@ -88,7 +97,9 @@ WriteLog = Callable[[dict[str, Any]], None]
 
 _REQUEST: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _HOST: Final = re.compile(r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[^\[\]:]+))(?::[0-9]*)?")
-_TRACE: Final = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
+_TRACE: Final = re.compile(
+    r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}"
+)
 
 
 class Rates:
@@ -109,7 +120,8 @@ class Rates:
             ProblemError: it is one too many.
         """
         now, each = self._clock(), _MINUTE / most
-        free = max(now, self._free.get(name, now)) + each  # when all requests so far are worth their time
+        # when all requests so far are worth their time
+        free = max(now, self._free.get(name, now)) + each
         if (wait := free - now - _MINUTE) > 1e-6:
             raise ProblemError(
                 429,
@@ -120,7 +132,9 @@ class Rates:
 
 
 def _known_as(headers: Headers) -> dict[str, str]:
-    """Returns the headers by which others know a request: those that came with it, or an identifier of its own."""
+    """Returns the headers by which others know a request: those that came with it, or an
+    identifier of its own.
+    """
     name, trace = headers.get("x-request-id", ""), headers.get("traceparent", "")
     found = {"X-Request-ID": name if _REQUEST.fullmatch(name) else secrets.token_hex(8)}
     return found | ({"traceparent": trace} if _TRACE.fullmatch(trace) else {})
@@ -130,7 +144,12 @@ class Guard:
     """Middleware that checks host, origin and token, adds headers, and logs requests."""
 
     def __init__(
-        self, app: ASGIApp, *, current: Callable[[], ServeSettings], open_paths: Collection[str], log: WriteLog
+        self,
+        app: ASGIApp,
+        *,
+        current: Callable[[], ServeSettings],
+        open_paths: Collection[str],
+        log: WriteLog,
     ) -> None:
         """Stores the app and the settings.
 
@@ -164,7 +183,8 @@ class Guard:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 self._add_headers(MutableHeaders(scope=message), scope, known)
-            if message.get("more_body") and not self._may_ask(scope):  # the token was withdrawn meanwhile
+            # the token was withdrawn meanwhile
+            if message.get("more_body") and not self._may_ask(scope):
                 raise CutError
             await send(message)
 
@@ -181,8 +201,10 @@ class Guard:
                 return
             await self._app(scope, receive, answer)
         except CutError:
-            scope["state"]["told"]["cut"] = True  # the server closes a connection whose answer has no end
-        except Exception as error:  # logged by class and place only: its message may hold text or names
+            # the server closes a connection whose answer has no end
+            scope["state"]["told"]["cut"] = True
+        # logged by class and place only: its message may hold text or names
+        except Exception as error:
             scope["state"]["told"].update(fault=type(error).__name__, at=traceback_places(error))
             if begins:
                 await problem_response(make_problem(500, _FAULT))(scope, receive, answer)
@@ -192,7 +214,11 @@ class Guard:
                 {
                     "event": "request",
                     "request": known["X-Request-ID"],
-                    **({"trace": known["traceparent"].split("-")[1]} if "traceparent" in known else {}),
+                    **(
+                        {"trace": known["traceparent"].split("-")[1]}
+                        if "traceparent" in known
+                        else {}
+                    ),
                     "method": scope["method"],
                     "route": getattr(scope.get("route"), "path", ""),
                     "status": status,
@@ -206,10 +232,18 @@ class Guard:
         hosts = self._settings.names
         host = headers.get("host", "")
         if hosts and _name_of(host) not in hosts:
-            raise ProblemError(421, f"this service is not called {host[:100]!r}; it is {', '.join(hosts)}")
+            raise ProblemError(
+                421, f"this service is not called {host[:100]!r}; it is {', '.join(hosts)}"
+            )
         origin = headers.get("origin")
-        if origin is not None and origin not in (*self._settings.origins, f"http://{host}", f"https://{host}"):
-            raise ProblemError(403, "pages of other origins may not use this service; name them when it is started")
+        if origin is not None and origin not in (
+            *self._settings.origins,
+            f"http://{host}",
+            f"https://{host}",
+        ):
+            raise ProblemError(
+                403, "pages of other origins may not use this service; name them when it is started"
+            )
         if self._is_open(scope["path"]) or self._is_question(scope):
             return
         who = self._who(headers)
@@ -224,12 +258,16 @@ class Guard:
             self._rates.check(who.name, self._settings.rate)
 
     async def _find_place(self, scope: Scope) -> None:
-        """Cancels a request that waits for its client, if the maximum number of requests is running."""
+        """Cancels a request that waits for its client, if the maximum number of requests is
+        running.
+        """
         if self._running <= self._settings.requests or scope["path"] in self._open:
             return
         if not await self._waiting.make_room():
             raise ProblemError(
-                503, "as many requests run as may run; send this again later", headers={"Retry-After": "1"}
+                503,
+                "as many requests run as may run; send this again later",
+                headers={"Retry-After": "1"},
             )
 
     def _is_question(self, scope: Scope) -> bool:
@@ -256,7 +294,9 @@ class Guard:
         one, digest = self._settings.token, hash_token(token.strip())
         if one and hmac.compare_digest(digest, hash_token(one)):
             return ANYBODY
-        named = [one for one in self._settings.tokens or () if hmac.compare_digest(digest, one.hash)]
+        named = [
+            one for one in self._settings.tokens or () if hmac.compare_digest(digest, one.hash)
+        ]
         return named[0] if named else None
 
     def _add_headers(self, headers: MutableHeaders, scope: Scope, known: Mapping[str, str]) -> None:
@@ -264,7 +304,8 @@ class Guard:
             headers[name] = value
         headers["Content-Security-Policy"] = _POLICY
         headers["Request-Id"] = known["X-Request-ID"]
-        if {"content-length", "transfer-encoding"} <= set(Headers(scope=scope)):  # which hold one end each (RFC 9112)
+        # which hold one end each (RFC 9112)
+        if {"content-length", "transfer-encoding"} <= set(Headers(scope=scope)):
             headers["Connection"] = "close"
         headers.update(known)
         if not scope["path"].startswith(PAGE):

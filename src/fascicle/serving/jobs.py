@@ -1,6 +1,8 @@
-"""Jobs that annotate files in the background: one at a time, in order of arrival, with their progress.
+"""Jobs that annotate files in the background: one at a time, in order of arrival, with their
+progress.
 
-Each job has a folder. If the folder of all jobs is persistent, a service resumes the jobs that an earlier one accepted.
+Each job has a folder. If the folder of all jobs is persistent, a service resumes the jobs that an
+earlier one accepted.
 """
 
 from __future__ import annotations
@@ -44,7 +46,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: the id that only its client knows.
-        status: ``"receiving"``, ``"waiting"``, ``"running"``, ``"done"``, ``"failed"`` or ``"cancelled"``.
+        status: ``"receiving"``, ``"waiting"``, ``"running"``, ``"done"``, ``"failed"`` or
+            ``"cancelled"``.
         pipeline: name.
         file: name of the file.
         reading: format of the file, or ``"auto"``.
@@ -53,8 +56,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         of: documents of the file, as soon as they are counted.
         quarantined: of them, those that are not in the result.
         reasons: ``step: error`` -> number of documents that are not in the result.
-        losses: what reading lost or repaired (harmless repairs apart), and what the format of the result cannot hold,
-            by code -> number.
+        losses: what reading lost or repaired (harmless repairs apart), and what the format of the
+            result cannot hold, by code -> number.
         problem: why there is no result.
         who: name of the token that sent it.
     """
@@ -83,7 +86,9 @@ class JobList(msgspec.Struct, frozen=True, kw_only=True):
 class Jobs:
     """Queue of all jobs of a service."""
 
-    def __init__(self, pipelines: Mapping[str, Served], settings: ServeSettings, *, do: _DoJob) -> None:
+    def __init__(
+        self, pipelines: Mapping[str, Served], settings: ServeSettings, *, do: _DoJob
+    ) -> None:
         """Creates the queue; no job is started yet.
 
         Args:
@@ -113,9 +118,13 @@ class Jobs:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._lock = _held(self._folder)
             _sweep(self._folder)
-            self._known = {one.id: one for one in map(_kept, sorted(self._folder.iterdir(), key=_age)) if one}
+            self._known = {
+                one.id: one for one in map(_kept, sorted(self._folder.iterdir(), key=_age)) if one
+            }
         else:
-            self._own = tempfile.TemporaryDirectory(prefix="fascicle-jobs-", ignore_cleanup_errors=True)
+            self._own = tempfile.TemporaryDirectory(
+                prefix="fascicle-jobs-", ignore_cleanup_errors=True
+            )
             self._folder = Path(self._own.name)
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
@@ -145,11 +154,20 @@ class Jobs:
         Raises:
             ProblemError: as many jobs wait as may wait.
         """
-        new = Job(id=secrets.token_hex(16), pipeline=pipeline, file=file, reading=reading, format=format, who=who)
+        new = Job(
+            id=secrets.token_hex(16),
+            pipeline=pipeline,
+            file=file,
+            reading=reading,
+            format=format,
+            who=who,
+        )
         with self._condition:
             if sum(one.status in _OPEN for one in self._known.values()) >= self._settings.jobs:
                 raise ProblemError(
-                    429, "as many jobs are waiting as may wait; send this again later", headers={"Retry-After": "10"}
+                    429,
+                    "as many jobs are waiting as may wait; send this again later",
+                    headers={"Retry-After": "10"},
                 )
             self._drop_old(who)
             self._place(new.id).mkdir(mode=0o700)
@@ -238,7 +256,9 @@ class Jobs:
         """
         served = self._pipelines[name]
         if isinstance(served, Pipeline):
-            raise ProblemError(501, f"the pipeline {name!r} is open in the service, and takes no jobs")
+            raise ProblemError(
+                501, f"the pipeline {name!r} is open in the service, and takes no jobs"
+            )
         return served
 
     def _place(self, name: str) -> Path:
@@ -246,8 +266,12 @@ class Jobs:
         return self._folder / name
 
     def _drop_old(self, who: str) -> None:
-        """Removes the oldest finished jobs of a token, so that no more of them are kept than may wait."""
-        ended = [one.id for one in self._known.values() if one.status not in _OPEN and one.who == who]
+        """Removes the oldest finished jobs of a token, so that no more of them are kept than may
+        wait.
+        """
+        ended = [
+            one.id for one in self._known.values() if one.status not in _OPEN and one.who == who
+        ]
         for name in ended[: max(0, len(ended) - self._settings.jobs)]:
             self.remove(name)
 
@@ -260,7 +284,8 @@ class Jobs:
             new.write_bytes(msgspec.json.encode(now))
             new.replace(place)
 
-    # -- in the thread of the jobs -------------------------------------------------------------------------------------
+    # -- in the thread of the jobs
+    # -------------------------------------------------------------------------------------
 
     def _work(self) -> None:
         while (one := self._next()) is not None:
@@ -281,7 +306,9 @@ class Jobs:
     def _do(self, one: Job) -> None:
         served = self.of_pipeline(one.pipeline) if one.pipeline in self._pipelines else None
         if served is None or isinstance(served, Pipeline):
-            return self._end(one.id, Broken(message=f"the pipeline {one.pipeline!r} is not served any more"))
+            return self._end(
+                one.id, Broken(message=f"the pipeline {one.pipeline!r} is not served any more")
+            )
         folder = self._place(one.id)
         order = JobOrder(
             input=str(folder / one.file),
@@ -316,7 +343,9 @@ class Jobs:
     def _reach(self, name: str, reached: Reached) -> None:
         with self._condition:
             if (now := self._known.get(name)) is not None and now.status in _OPEN:
-                self._known[name] = msgspec.structs.replace(now, status="running", **msgspec.structs.asdict(reached))
+                self._known[name] = msgspec.structs.replace(
+                    now, status="running", **msgspec.structs.asdict(reached)
+                )
 
     def _end(self, name: str, end: Ended | Broken) -> None:
         with self._condition:
@@ -365,9 +394,16 @@ def _held(folder: Path) -> BinaryIO:
 
 
 def _sweep(folder: Path) -> None:
-    """Removes incomplete folders: jobs that were not accepted, or were being removed, when a service was killed."""
+    """Removes incomplete folders: jobs that were not accepted, or were being removed, when a
+    service was killed.
+    """
     for one in folder.iterdir():
-        if _ID.fullmatch(one.name) and one.is_dir() and not one.is_symlink() and not (one / _FACTS).exists():
+        if (
+            _ID.fullmatch(one.name)
+            and one.is_dir()
+            and not one.is_symlink()
+            and not (one / _FACTS).exists()
+        ):
             shutil.rmtree(one, ignore_errors=True)
 
 
@@ -379,7 +415,9 @@ def _clear(place: Path) -> None:
 
 
 def _remove(place: Path) -> None:
-    """Removes the folder of a job, its state file first, so that the job does not return after a kill."""
+    """Removes the folder of a job, its state file first, so that the job does not return after a
+    kill.
+    """
     with contextlib.suppress(OSError):
         (place / _FACTS).unlink()
     shutil.rmtree(place, ignore_errors=True)

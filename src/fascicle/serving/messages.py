@@ -17,7 +17,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked for beside the documents.
 
     Attributes:
-        min_score: mentions that the pipeline finds with a lower score are left out; those without a score stay.
+        min_score: mentions that the pipeline finds with a lower score are left out; those without a
+            score stay.
         types: of the mentions to keep; empty for all.
         link: whether mentions get links; without, the steps that only link are not done.
         candidates: concepts that are told of each mention, the best first; 0 for none.
@@ -52,7 +53,9 @@ class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look"):
 
 
 class Search(msgspec.Struct, frozen=True, kw_only=True, tag="search"):
-    """A part of a name whose concepts are asked for: of one type, or of any if it is empty, and so many at most."""
+    """A part of a name whose concepts are asked for: of one type, or of any if it is empty, and
+    so many at most.
+    """
 
     query: str
     kind: str
@@ -215,8 +218,8 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True, tag="ended"):
         documents: number of documents that came in.
         quarantined: number of documents that are not in the result.
         reasons: ``step: error`` -> number of documents in quarantine.
-        losses: what reading lost or repaired (harmless repairs apart), and what the format of the result cannot hold,
-            by code -> number.
+        losses: what reading lost or repaired (harmless repairs apart), and what the format of the
+            result cannot hold, by code -> number.
     """
 
     documents: int

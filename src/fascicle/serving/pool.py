@@ -1,7 +1,8 @@
 """Pool of the workers of a pipeline, and the queue of waiting tasks.
 
-A free worker takes the waiting tasks at once, up to a number of characters. So documents of several clients share a
-batch only when they would have to wait anyway, and a single client never waits for others.
+A free worker takes the waiting tasks at once, up to a number of characters. So documents of several
+clients share a batch only when they would have to wait anyway, and a single client never waits for
+others.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ from fascicle.serving.messages import (
 from fascicle.serving.records import PipelineFacts
 
 _DIES: Final = 2  # deaths with a document alone after which the document is blamed
-_SURE: Final = ("killed:time", "killed:memory")  # one death is enough if the limits ended the worker
+# one death is enough if the limits ended the worker
+_SURE: Final = ("killed:time", "killed:memory")
 _LONGEST_PAUSE: Final = 30.0  # seconds between two attempts to start a worker
 _SMOOTH: Final = 0.2  # weight of the last batch in the rate
 _REMEMBERED: Final = 1_000  # documents that workers died at, ...
@@ -119,7 +121,9 @@ class Pool:
         deaths: of workers so far.
     """
 
-    def __init__(self, make_worker: Callable[[], Worker], *, workers: int, batch: int, queue: int) -> None:
+    def __init__(
+        self, make_worker: Callable[[], Worker], *, workers: int, batch: int, queue: int
+    ) -> None:
         """Creates the pool; no worker is started yet.
 
         Args:
@@ -155,7 +159,9 @@ class Pool:
         """Starts the workers, unless they were started before."""
         with self._condition:
             if not self._threads:
-                self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(self._count)]
+                self._threads = [
+                    threading.Thread(target=self._work, daemon=True) for _ in range(self._count)
+                ]
                 for thread in self._threads:
                     thread.start()
 
@@ -207,7 +213,9 @@ class Pool:
         return characters / (self._rate * max(self._ready, 1)) if self._rate else 1.0
 
     def _is_known(self, task: Task) -> bool:
-        """True if workers died at this document before; it then gets the stored result at once, without a worker."""
+        """True if workers died at this document before; it then gets the stored result at once,
+        without a worker.
+        """
         found = self._poison.get(task.digest)
         if found is None or time.monotonic() - found[0] > _FORGOTTEN:
             return False
@@ -224,7 +232,8 @@ class Pool:
         self._waiting = deque(task for task in self._waiting if not task.future.cancelled())
         self._cost = sum(task.characters for task in self._waiting)
 
-    # -- in the thread of a worker -------------------------------------------------------------------------------------
+    # -- in the thread of a worker
+    # -------------------------------------------------------------------------------------
 
     def _work(self) -> None:
         worker = self._make_worker()
@@ -267,7 +276,9 @@ class Pool:
         return True
 
     def _take(self) -> list[Task]:
-        """Takes the next batch from the queue: tasks of the same kind, the share of one idle worker."""
+        """Takes the next batch from the queue: tasks of the same kind, the share of one idle
+        worker.
+        """
         with self._condition:
             self._idle += 1
             while True:
@@ -289,7 +300,9 @@ class Pool:
                     return batch
 
     def _do(self, worker: Worker, batch: list[Task]) -> None:
-        """Runs a batch; after the death of a worker, its suspect tasks are run alone in a new one."""
+        """Runs a batch; after the death of a worker, its suspect tasks are run alone in a new
+        one.
+        """
         groups = deque([batch])
         while groups:
             group = groups.popleft()
@@ -308,7 +321,9 @@ class Pool:
                 self._finish(task, answer)
 
     def _blamed(self, group: list[Task], ended: WorkerEndedError) -> list[list[Task]]:
-        """Returns the groups to run next: the tasks that are not suspect together, and each suspect alone."""
+        """Returns the groups to run next: the tasks that are not suspect together, and each
+        suspect alone.
+        """
         suspects = set(ended.at.places if ended.at else ()) or set(range(len(group)))
         others = [task for at, task in enumerate(group) if at not in suspects]
         again = []
@@ -317,7 +332,9 @@ class Pool:
             task.deaths += (len(group) == 1) * (_DIES if ended.reason in _SURE else 1)
             if task.deaths >= _DIES:
                 told = f"the worker that was at this document alone ended ({ended.reason})"
-                answer = Answer(failure=Failure(ended.at.step if ended.at else "", ended.reason, told))
+                answer = Answer(
+                    failure=Failure(ended.at.step if ended.at else "", ended.reason, told)
+                )
                 self._remember(task, answer)
                 self._finish(task, answer)
             else:
@@ -343,14 +360,18 @@ class Pool:
 def _are_alike(first: Task, second: Task) -> bool:
     """True if two tasks may share an order."""
     one, other = first.order, second.order
-    return isinstance(one, Annotate) and isinstance(other, Annotate) and one.options == other.options
+    return (
+        isinstance(one, Annotate) and isinstance(other, Annotate) and one.options == other.options
+    )
 
 
 def _joined(tasks: Sequence[Task]) -> messages.Order:
     first = tasks[0].order
     if len(tasks) == 1 or not isinstance(first, Annotate):
         return first
-    documents = tuple(one for task in tasks if isinstance(task.order, Annotate) for one in task.order.documents)
+    documents = tuple(
+        one for task in tasks if isinstance(task.order, Annotate) for one in task.order.documents
+    )
     return Annotate(documents=documents, options=first.options)
 
 
@@ -360,6 +381,7 @@ def _apart(result: messages.Result, count: int) -> Sequence[WorkerAnswer]:
 
 def _ended(error: WorkerEndedError) -> WorkersError:
     return WorkersError(
-        f"the worker ended while it loaded the pipeline ({error.reason}); check limits.start and limits.memory, or "
+        f"the worker ended while it loaded the pipeline ({error.reason}); check limits.start and "
+        "limits.memory, or "
         "run fascicle pipeline check"
     )

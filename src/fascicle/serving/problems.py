@@ -26,7 +26,9 @@ class ProblemError(Exception):
         headers: of the answer.
     """
 
-    def __init__(self, status: int, detail: str, *, code: str = "", headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, status: int, detail: str, *, code: str = "", headers: Mapping[str, str] | None = None
+    ) -> None:
         """Makes the problem.
 
         Args:
@@ -48,7 +50,9 @@ class ProblemError(Exception):
 def make_problem(status: int, detail: str, *, code: str = "") -> Problem:
     """Makes a problem; see `ProblemError`."""
     title = HTTPStatus(status).phrase
-    return Problem(title=title, status=status, detail=detail, code=code or title.lower().replace(" ", "-"))
+    return Problem(
+        title=title, status=status, detail=detail, code=code or title.lower().replace(" ", "-")
+    )
 
 
 def problem_response(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:

@@ -79,7 +79,8 @@ class DocumentAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
     Attributes:
         id: of the document.
-        status: ``"done"``; ``"refused"``, since it cannot be used as given; ``"failed"`` at a step; ``"timed_out"``.
+        status: ``"done"``; ``"refused"``, since it cannot be used as given; ``"failed"`` at a step;
+            ``"timed_out"``.
         document: with its mentions.
         candidates: of the links of its mentions, where they were asked for.
         problem: why it is not done.
@@ -198,8 +199,8 @@ class ConceptFound(msgspec.Struct, frozen=True, kw_only=True):
         parents: the concepts above it.
         same: CURIEs of the concepts that are equal to it.
         name: by which it was found.
-        how: the query is its identifier, is a name, is the beginning of one, is the beginning of a word in one, or is
-            one slip away from such a beginning.
+        how: the query is its identifier, is a name, is the beginning of one, is the beginning of a
+            word in one, or is one slip away from such a beginning.
         pack: the pack that has it.
     """
 

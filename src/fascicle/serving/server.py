@@ -1,4 +1,5 @@
-"""Server of the app, and its log: the port is bound before pipelines are opened, and accepted requests are answered.
+"""Server of the app, and its log: the port is bound before pipelines are opened, and accepted
+requests are answered.
 
 It limits the number of connections, and the time for the headers of a request.
 """
@@ -46,9 +47,13 @@ def _log(told: Mapping[str, Any]) -> None:
 
 
 class _LogRateLimiter:
-    """Rate limiter for the log: of each kind of refusal or abort one line in ten seconds, with a count."""
+    """Rate limiter for the log: of each kind of refusal or abort one line in ten seconds, with a
+    count.
+    """
 
-    def __init__(self, tell: Callable[[dict[str, Any]], None], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, tell: Callable[[dict[str, Any]], None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
         """Stores the function that writes lines, and a clock in seconds."""
         self._tell, self._clock = tell, clock
         self._told: dict[tuple[Any, ...], tuple[float, int]] = {}
@@ -71,12 +76,20 @@ class _LogRateLimiter:
         for (event, route, status, why, error), (_, count) in self._told.items():
             if count:
                 named = {"route": route, "status": status, "why": why, "error": error}
-                self._tell({"event": event, **{k: v for k, v in named.items() if v is not None}, "times": count})
+                self._tell(
+                    {
+                        "event": event,
+                        **{k: v for k, v in named.items() if v is not None},
+                        "times": count,
+                    }
+                )
         self._told.clear()
 
 
 class _ServerLog(logging.Handler):
-    """Log handler for the server and the event loop; keeps only the message template and the error class."""
+    """Log handler for the server and the event loop; keeps only the message template and the
+    error class.
+    """
 
     def __init__(self, tell: Callable[[dict[str, Any]], None]) -> None:
         """Stores the function that writes lines."""
@@ -86,18 +99,24 @@ class _ServerLog(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Logs the message template of a record, without the values formatted into it."""
         error = record.exc_info[0].__name__ if record.exc_info and record.exc_info[0] else None
-        self._once({"event": "server", "why": str(record.msg).partition("\n")[0][:200], "error": error})
+        self._once(
+            {"event": "server", "why": str(record.msg).partition("\n")[0][:200], "error": error}
+        )
 
 
 _Tokens = tuple[str, tuple[NamedToken, ...] | None]  # the one without a name, and the others
 _BATCH: Final = 32  # connections that are accepted at once, before any of them can be refused
 _QUEUE: Final = 4_096  # connections that the system queues until they are accepted
-_UNSENT: Final = 1 << 18  # bytes of an answer that the system keeps, so that it is seen how fast a client reads
-_SPARE: Final = 256  # descriptors for workers, files, and connections that are being opened or closed
+# bytes of an answer that the system keeps, so that it is seen how fast a client reads
+_UNSENT: Final = 1 << 18
+# descriptors for workers, files, and connections that are being opened or closed
+_SPARE: Final = 256
 
 
 def _most_connections(wanted: int) -> int:
-    """Returns the number of connections: as many as wanted, limited by the file descriptors of this process."""
+    """Returns the number of connections: as many as wanted, limited by the file descriptors of
+    this process.
+    """
     try:
         import resource
     except ImportError:  # Windows has no limit of this kind
@@ -114,7 +133,8 @@ class _Connections:
         most: in all.
         each: of one address.
         seconds: the seconds that a client has for the headers of a request.
-        idle: seconds that a client may leave an answer unread, in addition to those that its bytes read are worth.
+        idle: seconds that a client may leave an answer unread, in addition to those that its bytes
+            read are worth.
         drop: function that is called with the reason when a connection is closed.
     """
 
@@ -207,7 +227,9 @@ class _Connection(H11Protocol):
         self._see()
 
     def _wait_for_reader(self, size: int, begun: float) -> None:
-        """Ends the connection if too little was read of so many bytes since this time, or looks again later."""
+        """Ends the connection if too little was read of so many bytes since this time, or looks
+        again later.
+        """
         idle, read = self.config.connections.idle, size - self.transport.get_write_buffer_size()
         left = begun + idle + read / SLOWEST - self.loop.time()
         if left > 0:
@@ -237,7 +259,9 @@ class _Config(uvicorn.Config):
 
 
 class _Server(uvicorn.Server):
-    """Server that accepts few connections at a time, and leaves the others in the queue of the system."""
+    """Server that accepts few connections at a time, and leaves the others in the queue of the
+    system.
+    """
 
     def __init__(self, config: _Config, ready: Callable[[], None] = lambda: None) -> None:
         """Stores the configuration, and the function to call when the server listens."""
@@ -277,7 +301,11 @@ def pipeline_openers(
     for one in given:
         name, sign, path = one.partition("=")
         opening = PipelineOpener(
-            given=path if sign else one, link=link, also=tuple(also), case=case, assertions=assertions
+            given=path if sign else one,
+            link=link,
+            also=tuple(also),
+            case=case,
+            assertions=assertions,
         )
         opening.refuse_names()
         name = name if sign else opening.name
@@ -285,11 +313,14 @@ def pipeline_openers(
             raise UsageError(f"{one!r} has no name or no path; give PATH or NAME=PATH")
         if link is None and opening.is_pipeline:
             raise UsageError(
-                f"link=None is for models, and {opening.given} is a pipeline, whose file names its steps; leave the "
+                f"link=None is for models, and {opening.given} is a pipeline, whose file names "
+                "its steps; leave the "
                 "steps that link out of it, or let each request ask for link=false"
             )
         if name in found:
-            raise UsageError(f"two pipelines are called {name!r}; give one another name with NAME=PATH")
+            raise UsageError(
+                f"two pipelines are called {name!r}; give one another name with NAME=PATH"
+            )
         found[name] = opening
     return found
 
@@ -351,7 +382,9 @@ def _connections(settings: ServeSettings, tell: _LogRateLimiter) -> _Connections
     most = _most_connections(settings.connections)
     each = min(settings.of_address or most // 2, most)
     drop = partial(_drop, tell)
-    return _Connections(most=most, each=each, seconds=settings.headers, idle=settings.idle, drop=drop)
+    return _Connections(
+        most=most, each=each, seconds=settings.headers, idle=settings.idle, drop=drop
+    )
 
 
 def _drop(tell: _LogRateLimiter, why: str) -> None:
@@ -382,7 +415,8 @@ def _reload(service: Service, tokens: Callable[[], _Tokens] | None, tell: _LogRa
 
 def _listening(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, so that asyncio sends at once
+    # named, so that asyncio sends at once
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNSENT)
     try:

@@ -1,4 +1,6 @@
-"""Pipelines that are served, without HTTP: takes documents, returns a result for each, and counts its work."""
+"""Pipelines that are served, without HTTP: takes documents, returns a result for each, and
+counts its work.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ from fascicle.serving.records import PipelineFacts, RawAnswer
 from fascicle.settings.serving import NamedToken, ServeSettings
 
 METRICS_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
-_BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)  # seconds
+# seconds
+_BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 _ESCAPED: Final = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 _Labels = tuple[tuple[str, str], ...]
 _Gauges = Iterable[tuple[str, str, Mapping[_Labels, float]]]
@@ -68,14 +71,18 @@ class _Metrics:
         """Returns all metrics as text.
 
         Args:
-            gauges: further ones: name, what it means, and the values by labels. A name that ends with ``_total`` is
-                that of a counter.
+            gauges: further ones: name, what it means, and the values by labels. A name that ends
+                with ``_total`` is that of a counter.
         """
         with self._lock:
             counters: _Gauges = (
                 ("fascicle_requests_total", "requests that were answered", self._requests),
                 ("fascicle_documents_total", "documents that were answered", self._documents),
-                ("fascicle_characters_total", "characters of text of annotated documents", {(): self._characters}),
+                (
+                    "fascicle_characters_total",
+                    "characters of text of annotated documents",
+                    {(): self._characters},
+                ),
                 *gauges,
             )
             lines = [line for one in counters for line in _lines(*one)]
@@ -117,7 +124,9 @@ class Service:
         listed: what is known of their documents, see `fascicle.serving.curation.listing`.
     """
 
-    def __init__(self, pools: Mapping[str, Pool], *, files: Pool, jobs: Jobs, settings: ServeSettings) -> None:
+    def __init__(
+        self, pools: Mapping[str, Pool], *, files: Pool, jobs: Jobs, settings: ServeSettings
+    ) -> None:
         """Creates the service; nothing is started yet.
 
         Args:
@@ -130,7 +139,10 @@ class Service:
             UsageError: a project without a file of decisions, or without named tokens.
         """
         if settings.project is not None and (settings.tokens is None or not settings.curation):
-            raise UsageError("a project needs a file of decisions and named tokens; give curation=FILE and tokens=FILE")
+            raise UsageError(
+                "a project needs a file of decisions and named tokens; give curation=FILE and "
+                "tokens=FILE"
+            )
         self.settings, self.metrics = settings, _Metrics()
         self.pools, self.files, self.jobs = pools, files, jobs
         self.curation: Store | None = None
@@ -141,7 +153,8 @@ class Service:
         """Starts all workers; returns when each pipeline is open.
 
         Raises:
-            FascicleError: a pipeline cannot be opened, or decisions cannot be kept in the file that is named for them.
+            FascicleError: a pipeline cannot be opened, or decisions cannot be kept in the file that
+                is named for them.
         """
         for pool in (self.files, *self.pools.values()):
             pool.begin()
@@ -150,7 +163,9 @@ class Service:
         if self.settings.curation and self.curation is None:
             self.curation = Store.open(self.settings.curation)
             if self.settings.project is None and self.curation.has_versions:
-                raise UsageError(f"{self.settings.curation} has versions of several curators; give project=FILE")
+                raise UsageError(
+                    f"{self.settings.curation} has versions of several curators; give project=FILE"
+                )
             if self.settings.project is not None:
                 self.uncounted = uncounted(self.curation.version_names, self.settings.project)
         self.jobs.start()
@@ -186,9 +201,15 @@ class Service:
 
     def gauges(self) -> _Gauges:
         """Returns the current state of the workers as gauges."""
-        pools: dict[_Labels, Pool] = {(("pipeline", name),): pool for name, pool in self.pools.items()}
+        pools: dict[_Labels, Pool] = {
+            (("pipeline", name),): pool for name, pool in self.pools.items()
+        }
         return (
-            ("fascicle_waiting_characters", "text that waits or is worked on", _of(pools, lambda one: one.waiting)),
+            (
+                "fascicle_waiting_characters",
+                "text that waits or is worked on",
+                _of(pools, lambda one: one.waiting),
+            ),
             ("fascicle_workers_ready", "workers that run", _of(pools, lambda one: one.ready)),
             (
                 "fascicle_worker_deaths_total",
@@ -206,7 +227,9 @@ class Service:
         name = name or next(iter(self.pools))
         if name not in self.pools:
             known = ", ".join(self.pools)
-            raise ProblemError(404, f"there is no pipeline {name[:100]!r}; there are {known}", code="unknown-name")
+            raise ProblemError(
+                404, f"there is no pipeline {name[:100]!r}; there are {known}", code="unknown-name"
+            )
         return name
 
     def pool(self, name: str) -> Pool:
@@ -236,7 +259,9 @@ class Service:
             found = self.read(bytes(one), name=f"text-{at}")
             if not isinstance(found, Document):
                 assert found.problem is not None
-                raise ProblemError(422, f"documents[{at}]: {found.problem.detail}", code=found.problem.code)
+                raise ProblemError(
+                    422, f"documents[{at}]: {found.problem.detail}", code=found.problem.code
+                )
             documents.append(found)
         return documents
 
@@ -246,13 +271,19 @@ class Service:
             most = self.settings.text
             return _refused(
                 document.id,
-                f"the text has {plural(length, 'character')}, and {most:,} are allowed; divide it, or send a job",
+                f"the text has {plural(length, 'character')}, and {most:,} are allowed; divide "
+                "it, or send a job",
                 code="too-large",
             )
         return document
 
     async def annotate(
-        self, pool: Pool, given: Sequence[Document | RawAnswer], options: Options, *, waits: bool = False
+        self,
+        pool: Pool,
+        given: Sequence[Document | RawAnswer],
+        options: Options,
+        *,
+        waits: bool = False,
     ) -> list[RawAnswer]:
         """Annotates documents and returns a result for each, in order.
 
@@ -266,14 +297,21 @@ class Service:
             ProblemError: there is no room for the documents now.
         """
         tasks = [
-            None if isinstance(one, RawAnswer) else Task.annotate(codec.encode(one), options, characters=len(one.text))
+            None
+            if isinstance(one, RawAnswer)
+            else Task.annotate(codec.encode(one), options, characters=len(one.text))
             for one in given
         ]
         answers = await self.ask(pool, [task for task in tasks if task is not None], waits=waits)
         found = iter(answers)
-        return [one if isinstance(one, RawAnswer) else self._answer(one.id, next(found)) for one in given]
+        return [
+            one if isinstance(one, RawAnswer) else self._answer(one.id, next(found))
+            for one in given
+        ]
 
-    async def ask(self, pool: Pool, tasks: Sequence[Task], *, waits: bool = False) -> list[WorkerAnswer | None]:
+    async def ask(
+        self, pool: Pool, tasks: Sequence[Task], *, waits: bool = False
+    ) -> list[WorkerAnswer | None]:
         """Runs tasks and returns their results; ``None`` for those not finished in time.
 
         Raises:
@@ -292,9 +330,14 @@ class Service:
 
     def _answer(self, name: str, answer: WorkerAnswer | None) -> RawAnswer:
         if answer is None:
-            return _timed_out(name, f"it was not done within {self.settings.seconds:g} s; send less at once, or later")
+            return _timed_out(
+                name,
+                f"it was not done within {self.settings.seconds:g} s; send less at once, or later",
+            )
         if isinstance(answer, Answer) and answer.failure is None:
-            return RawAnswer(id=name, status="done", document=answer.document, candidates=answer.decisions)
+            return RawAnswer(
+                id=name, status="done", document=answer.document, candidates=answer.decisions
+            )
         failure = task_failure(answer)
         if failure.error == "killed:time":
             return _timed_out(name, f"the step {failure.step!r} took too long for it")
@@ -334,17 +377,23 @@ def _submit(pool: Pool, tasks: Sequence[Task], *, waits: bool = False) -> None:
         ) from None
     except ClosedError:
         raise ProblemError(
-            503, "the service is ending; send this to another one, or later", headers={"Retry-After": "5"}
+            503,
+            "the service is ending; send this to another one, or later",
+            headers={"Retry-After": "5"},
         ) from None
 
 
 def _refused(name: str, detail: str, *, code: str) -> RawAnswer:
     """Makes the result for a document that cannot be used as given."""
-    return RawAnswer(id=name, status="refused", problem=make_problem(422, _short(detail), code=code))
+    return RawAnswer(
+        id=name, status="refused", problem=make_problem(422, _short(detail), code=code)
+    )
 
 
 def _timed_out(name: str, detail: str) -> RawAnswer:
-    return RawAnswer(id=name, status="timed_out", problem=make_problem(504, detail, code="timed-out"))
+    return RawAnswer(
+        id=name, status="timed_out", problem=make_problem(504, detail, code="timed-out")
+    )
 
 
 def _short(text: str, most: int = 500) -> str:

@@ -35,24 +35,32 @@ def read_tokens(path: str | os.PathLike[str]) -> tuple[NamedToken, ...]:
     try:
         found = msgspec.json.decode(Path(path).expanduser().read_bytes(), type=_File).tokens
     except OSError as error:
-        raise InputError(f"the tokens cannot be read from {path} ({error.strerror})", file=str(path)) from None
+        raise InputError(
+            f"the tokens cannot be read from {path} ({error.strerror})", file=str(path)
+        ) from None
     except (msgspec.MsgspecError, UnicodeDecodeError):
         raise InputError(
-            f"{path} is not a file of tokens; make one with `fascicle tokens add`", file=str(path), code="format"
+            f"{path} is not a file of tokens; make one with `fascicle tokens add`",
+            file=str(path),
+            code="format",
         ) from None
     if not all(_NAME.fullmatch(one.name) and _HASH.fullmatch(one.hash) for one in found):
         raise InputError(
-            f"{path} has a token without a name or a hash as `fascicle tokens add` makes them; make it again",
+            f"{path} has a token without a name or a hash as `fascicle tokens add` makes them; "
+            "make it again",
             file=str(path),
             code="format",
         )
     if len({one.name for one in found}) < len(found):
-        raise InputError(f"{path} has two tokens of one name; withdraw one", file=str(path), code="format")
+        raise InputError(
+            f"{path} has two tokens of one name; withdraw one", file=str(path), code="format"
+        )
     return found
 
 
 def add_token(path: str | os.PathLike[str], name: str, role: Role = "curator") -> str:
-    """Makes a token, adds its hash to a file, which is made if there is none, and returns the token.
+    """Makes a token, adds its hash to a file, which is made if there is none, and returns the
+    token.
 
     Args:
         path: of the file; only its owner may read it.
@@ -65,13 +73,18 @@ def add_token(path: str | os.PathLike[str], name: str, role: Role = "curator") -
         OutputError: it cannot be written, or another command changes it.
     """
     if not _NAME.fullmatch(name):
-        raise UsageError(f"the name {name[:100]!r} is not allowed; give 1 to 100 letters, digits, blanks and .@+-_")
+        raise UsageError(
+            f"the name {name[:100]!r} is not allowed; give 1 to 100 letters, digits, blanks and "
+            ".@+-_"
+        )
     token = secrets.token_hex(32)
     made = datetime.now(UTC).isoformat(timespec="seconds")
     with _alone(path):
         tokens = read_tokens(path) if Path(path).expanduser().exists() else ()
         if name in {one.name for one in tokens}:
-            raise UsageError(f"{name!r} has a token already; withdraw it first, or give another name")
+            raise UsageError(
+                f"{name!r} has a token already; withdraw it first, or give another name"
+            )
         _write(path, (*tokens, NamedToken(name=name, role=role, hash=hash_token(token), made=made)))
     return token
 
@@ -96,7 +109,8 @@ def withdraw_token(path: str | os.PathLike[str], name: str) -> tuple[NamedToken,
 
 @contextmanager
 def _alone(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Keeps other commands from changing a file of tokens during the block, by a lock in a file beside it.
+    """Keeps other commands from changing a file of tokens during the block, by a lock in a file
+    beside it.
 
     Raises:
         OutputError: another command changes it, or no file can be made beside it.
@@ -106,9 +120,13 @@ def _alone(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         stream = beside.open("ab")
     except OSError as error:
-        raise OutputError(f"{beside} cannot be written ({error.strerror})", file=str(beside)) from None
+        raise OutputError(
+            f"{beside} cannot be written ({error.strerror})", file=str(beside)
+        ) from None
     with stream:
-        refusal = OutputError(f"another command changes {path} now; give this one again", file=str(path))
+        refusal = OutputError(
+            f"another command changes {path} now; give this one again", file=str(path)
+        )
         lock(stream, refusal=refusal)
         yield
 

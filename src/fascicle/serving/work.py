@@ -61,7 +61,9 @@ class Work(Protocol):
     def facts(self) -> PipelineFacts | None:
         """Facts about the pipeline, or ``None`` if it is other work."""
 
-    def do(self, order: messages.Order, *, watch: Watch = ignore_progress, given: OnStart = _unseen) -> messages.Result:
+    def do(
+        self, order: messages.Order, *, watch: Watch = ignore_progress, given: OnStart = _unseen
+    ) -> messages.Result:
         """Executes an order.
 
         Args:
@@ -87,13 +89,17 @@ class PipelineWork:
         self._only_link = frozenset(step.name for step in pipeline.steps if step.gives == _LINKS)
         self._others = frozenset(step.name for step in pipeline.steps) - self._only_link
 
-    def do(self, order: messages.Order, *, watch: Watch = ignore_progress, given: OnStart = _unseen) -> messages.Result:
+    def do(
+        self, order: messages.Order, *, watch: Watch = ignore_progress, given: OnStart = _unseen
+    ) -> messages.Result:
         """Executes an order; see `Work`."""
         match order:
             case Annotate(documents=raw, options=options):
                 documents = [codec.decode(bytes(one)) for one in raw]
                 given(documents)
-                without = self._others if not options.find else () if options.link else self._only_link
+                without = (
+                    self._others if not options.find else () if options.link else self._only_link
+                )
                 results = self.pipeline.of_batch(documents, without=without, watch=watch)
                 return Answered(answers=tuple(self._answer(one, options) for one in results))
             case Explain(document=one, candidates=most):
@@ -113,9 +119,14 @@ class PipelineWork:
         if not options.link:
             document = _unlinked(result.given, document)
         try:
-            decisions = self._decisions(document, options.candidates) if options.candidates else None
+            decisions = (
+                self._decisions(document, options.candidates) if options.candidates else None
+            )
         except Exception as error:
-            return Answer(failure=Failure("candidates", type(error).__name__, str(error)), seconds=result.seconds)
+            return Answer(
+                failure=Failure("candidates", type(error).__name__, str(error)),
+                seconds=result.seconds,
+            )
         return Answer(
             document=msgspec.Raw(codec.encode(document)),
             mentions=len(document.mentions),
@@ -124,7 +135,9 @@ class PipelineWork:
         )
 
     def _decisions(self, document: Document, most: int) -> tuple[Decision, ...]:
-        """Returns the decisions of the first linker about the mentions of a document, without their existing links."""
+        """Returns the decisions of the first linker about the mentions of a document, without
+        their existing links.
+        """
         for linker in self._linkers:
             (found,) = linker.explained([without_links(document, linker.covers)], most=most)
             return tuple(found)
@@ -136,7 +149,11 @@ class PipelineWork:
 
     @cached_property
     def _packs(self) -> tuple[Pack, ...]:
-        return tuple({pack.full_name: pack for part in _parts(self.pipeline) for pack in _packs_of(part)}.values())
+        return tuple(
+            {
+                pack.full_name: pack for part in _parts(self.pipeline) for pack in _packs_of(part)
+            }.values()
+        )
 
     def _concept(self, curie: str) -> dict[str, Any] | None:
         for pack in self._packs:
@@ -144,9 +161,9 @@ class PipelineWork:
                 return {
                     **msgspec.to_builtins(pack.concept(curie)),
                     "pack": pack.full_name,
-                    "names": list(dict.fromkeys(term.surface for term in pack.names(curie) if not term.silent))[
-                        :_PORTION
-                    ],
+                    "names": list(
+                        dict.fromkeys(term.surface for term in pack.names(curie) if not term.silent)
+                    )[:_PORTION],
                     "parents": _parents(pack, curie),
                 }
         return None
@@ -175,7 +192,9 @@ class PipelineWork:
         return PipelineFacts(
             name=self._name,
             steps=tuple(
-                StepFacts(name=step.name, needs=tuple(sorted(step.needs)), gives=tuple(sorted(step.gives)))
+                StepFacts(
+                    name=step.name, needs=tuple(sorted(step.needs)), gives=tuple(sorted(step.gives))
+                )
                 for step in steps
             ),
             types=tuple(dict.fromkeys(types)),
@@ -189,7 +208,9 @@ class PipelineWork:
 
 
 class FileWork:
-    """Reader and writer of files for clients; runs in a worker, so that a bad file does not harm the service."""
+    """Reader and writer of files for clients; runs in a worker, so that a bad file does not harm
+    the service.
+    """
 
     @property
     def facts(self) -> PipelineFacts | None:
@@ -208,7 +229,8 @@ class FileWork:
         try:
             return _read(order) if isinstance(order, ReadFile) else _write(order)
         except FascicleError as error:
-            message = str(error).replace(f"{Path(order.path).parent}/", "")  # clients must not see where the file is
+            # clients must not see where the file is
+            message = str(error).replace(f"{Path(order.path).parent}/", "")
             return Wrong(error=type(error).__name__, message=message, code=error.code)
 
 
@@ -223,7 +245,9 @@ def open_work(open_pipeline: OpenPipeline, name: str) -> PipelineWork:
 
 
 def _chosen(given: Document, found: Document, options: Options) -> Document:
-    """Removes mentions of the pipeline that the options exclude; those of the given document stay."""
+    """Removes mentions of the pipeline that the options exclude; those of the given document
+    stay.
+    """
     if not options.types and not options.min_score:
         return found
     before = {mention.key for mention in given.mentions}
@@ -231,7 +255,10 @@ def _chosen(given: Document, found: Document, options: Options) -> Document:
         one
         for one in found.mentions
         if one.key in before
-        or ((not options.types or one.type in options.types) and (one.score is None or one.score >= options.min_score))
+        or (
+            (not options.types or one.type in options.types)
+            and (one.score is None or one.score >= options.min_score)
+        )
     )
     return found if len(kept) == len(found.mentions) else found.having(mentions=kept)
 
@@ -240,7 +267,9 @@ def _unlinked(given: Document, found: Document) -> Document:
     """Removes links of the pipeline from a document; links of the given document stay."""
     links = {one.key: one.links for one in given.mentions}
     return found.having(
-        mentions=tuple(msgspec.structs.replace(one, links=links.get(one.key, ())) for one in found.mentions),
+        mentions=tuple(
+            msgspec.structs.replace(one, links=links.get(one.key, ())) for one in found.mentions
+        ),
         events=tuple(one for one in found.events if one.code != LINKED or one in given.events),
     )
 
@@ -252,7 +281,9 @@ def _parts(pipeline: Pipeline) -> Iterator[Any]:
 
 
 def _packs_of(part: Any) -> Iterable[Pack]:
-    linkers = part.parts if isinstance(part, Linkers) else [part] if isinstance(part, Linker) else []
+    linkers = (
+        part.parts if isinstance(part, Linkers) else [part] if isinstance(part, Linker) else []
+    )
     packs = part.packs if isinstance(part, PackRecogniser) else [one.pack for one in linkers]
     return [one for one in packs if isinstance(one, Pack)]
 
@@ -305,7 +336,8 @@ def _read(order: ReadFile) -> FileRead:
         characters += len(document.text)
         if len(found) == order.documents or characters > order.characters:
             raise InputError(
-                f"the file has more than {plural(order.documents, 'document')}, or more than {order.characters:,} "
+                f"the file has more than {plural(order.documents, 'document')}, or more than "
+                f"{order.characters:,} "
                 "characters; divide it, or send it as a job",
                 code="too-large",
             )

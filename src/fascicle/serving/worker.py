@@ -1,4 +1,6 @@
-"""Workers that execute orders, in their own process, which may die, or in this process; and execution of one job."""
+"""Workers that execute orders, in their own process, which may die, or in this process; and
+execution of one job.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,15 @@ from fascicle.pipeline.pipeline import OpenPipeline
 from fascicle.pipeline.running.folder import MANIFEST, RunFolder
 from fascicle.pipeline.running.report import Totals
 from fascicle.pipeline.running.run import Progress, Run
-from fascicle.pipeline.workers import Channel, Failed, Process, WorkerEndedError, WorkersError, Working, log_fault
+from fascicle.pipeline.workers import (
+    Channel,
+    Failed,
+    Process,
+    WorkerEndedError,
+    WorkersError,
+    Working,
+    log_fault,
+)
 from fascicle.serving.messages import (
     MESSAGES,
     ORDERS,
@@ -79,7 +89,9 @@ def _run(order: JobOrder, open_pipeline: OpenPipeline) -> Run:
 
 
 def _write(order: JobOrder) -> dict[str, int]:
-    """Writes the documents of all parts, in order, as one file; returns the losses of the format."""
+    """Writes the documents of all parts, in order, as one file; returns the losses of the
+    format.
+    """
     request = WriteRequest(path=order.output, format=order.format, overwrite=True)
     return dict(write_documents(_documents(order), request).losses)
 
@@ -93,7 +105,9 @@ def _documents(order: JobOrder) -> Iterator[Document]:
 
 
 def _ended(totals: Totals, losses: dict[str, int]) -> Ended:
-    told = Counter({code: count for kind, code, count, _ in totals.events if not is_silent(kind, code)})
+    told = Counter(
+        {code: count for kind, code, count, _ in totals.events if not is_silent(kind, code)}
+    )
     return Ended(
         documents=totals.documents,
         quarantined=totals.quarantined,
@@ -103,7 +117,8 @@ def _ended(totals: Totals, losses: dict[str, int]) -> Ended:
 
 
 class LocalWorker:
-    """Worker in this process: starts no process, and does not protect this one from crashes of the work.
+    """Worker in this process: starts no process, and does not protect this one from crashes of the
+    work.
 
     Attributes:
         is_spent: whether it is to be replaced by a new one.
@@ -200,7 +215,9 @@ class ProcessWorker:
             process.close()
 
     def _received(self, process: Process[Message]) -> Message:
-        """Returns the next message of the process, which is ended if it exceeds its limits meanwhile."""
+        """Returns the next message of the process, which is ended if it exceeds its limits
+        meanwhile.
+        """
         while (message := process.receive()) is None:
             process.check()
         return message
@@ -224,7 +241,11 @@ def _result(work: Work, order: Order, channel: Channel) -> Result:
 
     def watch(step: str, documents: Sequence[Document]) -> None:
         now = [places[id(one.text)] for one in documents]
-        channel.send(Working(step=step, places=tuple(now), characters=sum(len(one.text) for one in documents)))
+        channel.send(
+            Working(
+                step=step, places=tuple(now), characters=sum(len(one.text) for one in documents)
+            )
+        )
 
     def given(documents: Sequence[Document]) -> None:
         # A text stays the same object, whatever steps add to its document; ids may be there twice.

@@ -1,7 +1,9 @@
-"""Cues of what a text says of a mention: that it is negated, uncertain, hypothetical, historical, of another person.
+"""Cues of what a text says of a mention: that it is negated, uncertain, hypothetical, historical,
+of another person.
 
-The rules that apply them are in `fascicle.text.assertion`. A file of cues is TOML, with a table ``[[cues]]`` for each
-group and a table ``[ends]``; `CueGroup` and `CueEnds` have their keys. ``assets/lexicon/assertion-en.toml`` ships.
+The rules that apply them are in `fascicle.text.assertion`. A file of cues is TOML, with a table
+``[[cues]]`` for each group and a table ``[ends]``; `CueGroup` and `CueEnds` have their keys.
+``assets/lexicon/assertion-en.toml`` ships.
 """
 
 from __future__ import annotations
@@ -28,11 +30,13 @@ class CueGroup(Settings, frozen=True, kw_only=True):
 
     Attributes:
         fact: what the cues say of a mention; empty for words that look like cues and are none.
-        words: the cues, as words in any capitals that are separated by blanks; ``*`` is any one word.
-        side: whether a cue stands ``"before"`` its mentions or ``"after"`` them, is the ``"whole"`` of a mention, or is
-            a ``"heading"``, which holds for its line, or for the lines below it if nothing follows it in the line.
-        until: what ends the scope: ``"phrase"``: both lists of `CueEnds`; ``"clause"``: its list ``clause``;
-            ``"sentence"``: only the end of the sentence.
+        words: the cues, as words in any capitals that are separated by blanks; ``*`` is any one
+            word.
+        side: whether a cue stands ``"before"`` its mentions or ``"after"`` them, is the ``"whole"``
+            of a mention, or is a ``"heading"``, which holds for its line, or for the lines below it
+            if nothing follows it in the line.
+        until: what ends the scope: ``"phrase"``: both lists of `CueEnds`; ``"clause"``: its list
+            ``clause``; ``"sentence"``: only the end of the sentence.
         reach: number of words between a cue, or a separator of a list, and the mention.
         lists: whether a cue holds for a list; if not, it holds for the nearest mention alone.
         opens: whether the cue opens a clause, which a comma ends if the cue begins the sentence.
@@ -54,8 +58,12 @@ class CueGroup(Settings, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Refuses examples without a mention, and cues that begin with any word."""
-        if loose := [cue for cue in self.words if not cue.strip() or cue.lstrip().startswith(ANY_WORD)]:
-            raise ValueError(f"the cue {loose[0]!r} does not begin with a word; {ANY_WORD} may not be the first")
+        if loose := [
+            cue for cue in self.words if not cue.strip() or cue.lstrip().startswith(ANY_WORD)
+        ]:
+            raise ValueError(
+                f"the cue {loose[0]!r} does not begin with a word; {ANY_WORD} may not be the first"
+            )
         for sentence in (*self.examples, *self.counterexamples):
             if _MARK not in sentence:
                 raise ValueError(f"the example {sentence!r} has no mention; write one as [[fever]]")
@@ -67,10 +75,12 @@ class CueEnds(Settings, frozen=True, kw_only=True):
     Attributes:
         clause: words and punctuation that end a clause.
         phrase: words that end a phrase.
-        verbs: words behind a mention which show that it begins a clause, if a comma and none of the ``alternatives``
-            is before it; the scope of a cue with ``until = "phrase"`` ends at this comma.
+        verbs: words behind a mention which show that it begins a clause, if a comma and none of the
+            ``alternatives`` is before it; the scope of a cue with ``until = "phrase"`` ends at this
+            comma.
         alternatives: words of lists, such as "or".
-        separators: words and punctuation between the parts of a list, for each of which a cue reaches anew.
+        separators: words and punctuation between the parts of a list, for each of which a cue
+            reaches anew.
     """
 
     clause: tuple[Name, ...] = ()
@@ -85,7 +95,8 @@ class Cues(Settings, frozen=True, kw_only=True):
 
     Attributes:
         extends: ``"en"``: the file adds to the shipped cues for English; its own cues come first.
-        cues: groups; of cues that begin at one word the longest counts, and of equal ones the first.
+        cues: groups; of cues that begin at one word the longest counts, and of equal ones the
+            first.
         ends: of scopes.
         types: type of mentions -> facts that are looked for; all for other types.
     """
@@ -107,16 +118,25 @@ def read_cues(given: str | os.PathLike[str] = ENGLISH) -> Cues:
     """
     from fascicle.settings.recipes.strict import convert_values, toml_values
 
-    path = Path(given).expanduser() if given != ENGLISH else assets() / "lexicon" / "assertion-en.toml"
+    path = (
+        Path(given).expanduser() if given != ENGLISH else assets() / "lexicon" / "assertion-en.toml"
+    )
     missing = f"there is no file of cues at {path}; write {ENGLISH} for the shipped ones"
-    values = toml_values(path, missing=missing, advice="begin each group of cues with a line [[cues]]")
+    values = toml_values(
+        path, missing=missing, advice="begin each group of cues with a line [[cues]]"
+    )
     cues = convert_values(values, Cues, origin=str(path))
     if not (cues.cues or cues.extends or cues.types):
-        raise RecipeError("the file has no cues; begin each group of cues with a line [[cues]]", at=str(path))
+        raise RecipeError(
+            "the file has no cues; begin each group of cues with a line [[cues]]", at=str(path)
+        )
     return _extended(cues) if cues.extends else cues
 
 
 def _extended(own: Cues) -> Cues:
     shipped = read_cues()
-    ends = {name: getattr(own.ends, name) + getattr(shipped.ends, name) for name in CueEnds.__struct_fields__}
+    ends = {
+        name: getattr(own.ends, name) + getattr(shipped.ends, name)
+        for name in CueEnds.__struct_fields__
+    }
     return Cues(cues=own.cues + shipped.cues, ends=CueEnds(**ends), types=own.types)

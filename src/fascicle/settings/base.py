@@ -1,4 +1,5 @@
-"""Base class of all settings, their number types, and the descriptions of their patterns and attributes.
+"""Base class of all settings, their number types, and the descriptions of their patterns and
+attributes.
 
 Error messages describe a pattern in words, and never show a regular expression.
 """
@@ -17,19 +18,25 @@ from msgspec import Meta
 # Pattern -> its description. Every pattern of the package is listed here, which a test checks.
 WORDS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z": "of letters, digits, '.', '_' and '-', with a letter or digit first",
-        r"^([A-Za-z0-9][A-Za-z0-9._-]*)?\Z": "of letters, digits, '.', '_' and '-', with a letter or digit first",
-        r"^[A-Za-z0-9][A-Za-z0-9._@-]*\Z": "of letters, digits, '.', '_', '@' and '-', with a letter or digit first",
-        r"^[A-Za-z0-9][A-Za-z0-9_-]*\Z": "of letters, digits, '_' and '-', with a letter or digit first",
+        r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z": "of letters, digits, '.', '_' and '-', with a letter "
+        "or digit first",
+        r"^([A-Za-z0-9][A-Za-z0-9._-]*)?\Z": "of letters, digits, '.', '_' and '-', with a "
+        "letter or digit first",
+        r"^[A-Za-z0-9][A-Za-z0-9._@-]*\Z": "of letters, digits, '.', '_', '@' and '-', with a "
+        "letter or digit first",
+        r"^[A-Za-z0-9][A-Za-z0-9_-]*\Z": "of letters, digits, '_' and '-', with a letter or "
+        "digit first",
         "^[A-Za-z0-9_-]+$": "of letters, digits, '_' and '-'",
         r"^[a-z0-9_]*\Z": "of small letters, digits and '_'",
         r"^[a-z]{2,3}\Z": "of two or three small letters, such as 'en'",
         r"^\S+\Z": "without white space, and not empty",
-        r"^(\d{4}(-\d{2}(-\d{2})?)?)?\Z": "of a year, a month or a day, such as 2026, 2026-05 or 2026-05-31",
+        r"^(\d{4}(-\d{2}(-\d{2})?)?)?\Z": "of a year, a month or a day, such as 2026, 2026-05 or "
+        "2026-05-31",
         r"^([0-9a-f]{64})?\Z": "of 64 digits of 0 to 9 and a to f",
         r"^[0-9a-f]{32}$": "of 32 digits of 0 to 9 and a to f",
         "^.+/[^/]+$": "of words, a '/' and a type, as in WORDS/TYPE",
-        r"^https?://[^\s@?#]+\Z": "of an address that begins with http:// or https://, without '@', '?' and '#'",
+        r"^https?://[^\s@?#]+\Z": "of an address that begins with http:// or https://, without "
+        "'@', '?' and '#'",
         r"^[^\x00-\x1f\x7f]+(?![\s\S])": "on one line, without control characters",
     }
 )
@@ -51,7 +58,8 @@ def in_words(message: str) -> str:
     return message
 
 
-LARGEST = 2**31 - 1  # largest integer in a recipe: tensors and random generators treat larger ones differently
+# largest integer in a recipe: tensors and random generators treat larger ones differently
+LARGEST = 2**31 - 1
 Positive = Annotated[int, Meta(ge=1, le=LARGEST)]
 Natural = Annotated[int, Meta(ge=0, le=LARGEST)]
 Rate = Annotated[float, Meta(gt=0.0, le=1.0)]
@@ -63,16 +71,21 @@ FileName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z")]
 PackName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*\Z")]
 
 
-_GOLD = "gold"  # the source of human annotation, as in `core.mention`, which settings may not import
+# the source of human annotation, as in `core.mention`, which settings may not import
+_GOLD = "gold"
 _AT = re.compile(r"^(?P<what>.*?)(?: - at (?P<name>`key` in )?`\$\.?(?P<key>[^`]*)`)?$", re.DOTALL)
 
 
 def locate_error(error: msgspec.ValidationError) -> tuple[str, str]:
-    """Returns the message of a validation error, and the path of the wrong value; empty for the whole."""
+    """Returns the message of a validation error, and the path of the wrong value; empty for the
+    whole.
+    """
     found = _AT.match(str(error))
     if found is None:
         return in_words(str(error)), ""
-    return ("a name in it is not allowed: " if found["name"] else "") + in_words(found["what"]), found["key"] or ""
+    return ("a name in it is not allowed: " if found["name"] else "") + in_words(
+        found["what"]
+    ), found["key"] or ""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -83,7 +96,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         defaults = {field.name: field.default for field in msgspec.structs.fields(self)}
         for name in names:
             if getattr(self, name) != defaults[name]:
-                raise ValueError(f"{name} = {getattr(self, name)!r} has no effect with {given}: leave it out")
+                raise ValueError(
+                    f"{name} = {getattr(self, name)!r} has no effect with {given}: leave it out"
+                )
 
 
 def refuse_duplicates(names: Sequence[str], key: str) -> None:
@@ -98,7 +113,8 @@ def refuse_duplicates(names: Sequence[str], key: str) -> None:
 
 
 def check_model_name(name: str, what: str = "a model") -> None:
-    """Raises an error for a name that looks like human annotation, or that breaks the lines it is printed in.
+    """Raises an error for a name that looks like human annotation, or that breaks the lines it is
+    printed in.
 
     Args:
         name: the name, which becomes the source of mentions.
@@ -108,13 +124,18 @@ def check_model_name(name: str, what: str = "a model") -> None:
         ValueError: the name is not allowed.
     """
     if name == _GOLD:
-        raise ValueError(f'{what} cannot be named "{_GOLD}", which is human annotation; give it another name')
+        raise ValueError(
+            f'{what} cannot be named "{_GOLD}", which is human annotation; give it another name'
+        )
     if not name.isprintable():
-        raise ValueError(f"{what} cannot be named {name!r}, which has control characters; give it another name")
+        raise ValueError(
+            f"{what} cannot be named {name!r}, which has control characters; give it another name"
+        )
 
 
 class RecipeBase(Settings, frozen=True, kw_only=True):
-    """Everything that decides the result of a training run, apart from the data and the versions of software.
+    """Everything that decides the result of a training run, apart from the data and the versions of
+    software.
 
     Attributes:
         name: name of what is trained, which becomes the source of its mentions.
@@ -129,11 +150,15 @@ class RecipeBase(Settings, frozen=True, kw_only=True):
         check_model_name(self.name)
 
     def files(self) -> dict[str, str]:
-        """Returns the paths of all data that determine a run, each by its key in the recipe, as ``"corpus.train"``."""
+        """Returns the paths of all data that determine a run, each by its key in the recipe, as
+        ``"corpus.train"``.
+        """
         raise NotImplementedError
 
     def places(self) -> dict[str, str]:
-        """Returns the paths of ``files``, and those without influence on the result, such as that of a copy."""
+        """Returns the paths of ``files``, and those without influence on the result, such as
+        that of a copy.
+        """
         return self.files()
 
 

@@ -1,4 +1,6 @@
-"""Settings of the decision after the network: calibrated scores, abbreviations, and rules for whole documents."""
+"""Settings of the decision after the network: calibrated scores, abbreviations, and rules for
+whole documents.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,13 @@ class AbbreviationRules(Settings, frozen=True, kw_only=True):
     """Rules for short forms whose long forms stand in the same document.
 
     Attributes:
-        spread: a short form gets the type of its long form wherever it stands alone. ``"exact"``: if a mention is
-            exactly the long form; ``"end"``: if a mention ends with the long form, and is perhaps shorter or longer;
-            ``"no"``: never.
-        drop: whether mentions that are exactly a short form go if no mention overlaps its long form.
-        one_type: whether a string gets, wherever it is a mention, the type that it has most often in the document.
+        spread: a short form gets the type of its long form wherever it stands alone. ``"exact"``:
+            if a mention is exactly the long form; ``"end"``: if a mention ends with the long form,
+            and is perhaps shorter or longer; ``"no"``: never.
+        drop: whether mentions that are exactly a short form go if no mention overlaps its long
+            form.
+        one_type: whether a string gets, wherever it is a mention, the type that it has most often
+            in the document.
     """
 
     spread: Spread = "no"
@@ -68,9 +72,16 @@ class IsotonicCurve(Settings, frozen=True, kw_only=True, tag_field="method", tag
     def __post_init__(self) -> None:
         """Checks that the curve is a function that never falls."""
         if len(self.scores) != len(self.values):
-            raise ValueError(f"{len(self.scores)} scores and {len(self.values)} values are given; give one for each")
-        if any(a >= b for a, b in pairwise(self.scores)) or any(a > b for a, b in pairwise(self.values)):
-            raise ValueError("the scores of an isotonic curve must rise, and its values must not fall")
+            raise ValueError(
+                f"{len(self.scores)} scores and {len(self.values)} values are given; give one "
+                "for each"
+            )
+        if any(a >= b for a, b in pairwise(self.scores)) or any(
+            a > b for a, b in pairwise(self.values)
+        ):
+            raise ValueError(
+                "the scores of an isotonic curve must rise, and its values must not fall"
+            )
 
 
 Curve = TemperatureCurve | IsotonicCurve
@@ -79,13 +90,15 @@ Curve = TemperatureCurve | IsotonicCurve
 class Calibration(Settings, frozen=True, kw_only=True):
     """What becomes of the scores of mentions, fitted on development data.
 
-    The curve comes first; then a mention is kept if its new score is at least the threshold of its type.
+    The curve comes first; then a mention is kept if its new score is at least the threshold of its
+    type.
 
     Attributes:
         curve: ``None`` leaves scores as they are.
         threshold: of every type that has none of its own; 0 keeps all.
         thresholds: by type.
-        wanted: what the thresholds were chosen for, e.g. ``"precision 0.9"``; empty if none was chosen.
+        wanted: what the thresholds were chosen for, e.g. ``"precision 0.9"``; empty if none was
+            chosen.
         chosen_on: sha256 of the data that all of it was fitted on.
     """
 
@@ -122,8 +135,10 @@ class TypeDecision(Settings, frozen=True, kw_only=True):
         low: the least score of a mention.
         high: the least score of a name that is marked wherever it stands.
         alone: the least score of a mention in a text of one sentence, where nothing is marked.
-        known: the least score of a mention whose name means this type alone in the pack, if that is below the others.
-        ends: ``"bare"`` cuts what only some guidelines count to a name, such as ``" gene"``; ``"corpus"`` leaves it.
+        known: the least score of a mention whose name means this type alone in the pack, if that is
+            below the others.
+        ends: ``"bare"`` cuts what only some guidelines count to a name, such as ``" gene"``;
+            ``"corpus"`` leaves it.
         ends_alone: the same in a text of one sentence.
         curve: what becomes of the scores of mentions that stay; unset, they stay as they are.
     """
@@ -145,8 +160,9 @@ class TypeDecision(Settings, frozen=True, kw_only=True):
 class NameDecision(Settings, frozen=True, kw_only=True):
     """What is done with a text of a few words, such as a cell of a table: it may be a name, alone.
 
-    Nothing is dropped from such a text for its score. Where no mention is all of it, it is read again with a full stop,
-    and then looked up in the pack; a mention that is all of it takes the place of the others.
+    Nothing is dropped from such a text for its score. Where no mention is all of it, it is read
+    again with a full stop, and then looked up in the pack; a mention that is all of it takes the
+    place of the others.
 
     Attributes:
         words: most words of such a text.
@@ -164,8 +180,9 @@ class DocumentDecision(Settings, frozen=True, kw_only=True):
         names: what is done with texts of a few words; unset, nothing.
         pack: the shipped pack whose names are evidence; empty for none.
         chosen_on: sha256 of the data of each file that it was fitted on, by the name of the file.
-        untaught: texts of these files that were compared with those that taught the model, none of which was taught;
-            unset if the model does not list its texts, so that a person has to know.
+        untaught: texts of these files that were compared with those that taught the model, none of
+            which was taught; unset if the model does not list its texts, so that a person has to
+            know.
     """
 
     edges: _Edges = "neutral@1"
@@ -178,10 +195,16 @@ class DocumentDecision(Settings, frozen=True, kw_only=True):
     @property
     def keeping_all(self) -> DocumentDecision:
         """The same decision without thresholds."""
-        types = {name: msgspec.structs.replace(rule, low=0.0, alone=0.0) for name, rule in self.types.items()}
+        types = {
+            name: msgspec.structs.replace(rule, low=0.0, alone=0.0)
+            for name, rule in self.types.items()
+        }
         return msgspec.structs.replace(self, types=types)
 
     def with_ends(self, ends: Ends) -> DocumentDecision:
         """Returns the same decision with these ends for every type."""
-        types = {name: msgspec.structs.replace(rule, ends=ends, ends_alone=ends) for name, rule in self.types.items()}
+        types = {
+            name: msgspec.structs.replace(rule, ends=ends, ends_alone=ends)
+            for name, rule in self.types.items()
+        }
         return msgspec.structs.replace(self, types=types)

@@ -1,4 +1,6 @@
-"""Settings of all families of heads; a family's name in recipes and model files is the tag of its class."""
+"""Settings of all families of heads; a family's name in recipes and model files is the tag of
+its class.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from fascicle.settings.base import Natural, Rate, Settings
 Level = Literal["word", "piece"]
 WIDEST = 256
 FEWEST_INSTANCES: Final = 3  # read for each type at inference (*binder* Table 5)
-FILE_VIEWS: Final = ("description", "keyword", "instances")  # of types, by a file that describes them
+# of types, by a file that describes them
+FILE_VIEWS: Final = ("description", "keyword", "instances")
 
 
 class Needs(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,12 +27,14 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
         opening: a special token before a text.
         types: path of a file that describes the types; empty for none.
         drawn: number of instances of each type that are drawn from train to describe it.
-        reads: what of each type it reads: a ``type_view``; empty if types are labels or learnt vectors.
+        reads: what of each type it reads: a ``type_view``; empty if types are labels or learnt
+            vectors.
         fixed: why it cannot look for other types than it was trained on; empty if it can.
         windows: which windows it is trained on: ``"all"``, or those with ``"mentions"``.
-        threshold: what is fitted on dev, without which its scores mean nothing: ``"one"`` threshold, or one for each
-            of its ``"types"``; empty if nothing is.
-        masks: whether its loss can leave out exactly what it says of types that a text does not annotate.
+        threshold: what is fitted on dev, without which its scores mean nothing: ``"one"``
+            threshold, or one for each of its ``"types"``; empty if nothing is.
+        masks: whether its loss can leave out exactly what it says of types that a text does not
+            annotate.
         soft: whether it can be taught probabilities of tags.
     """
 
@@ -51,8 +56,8 @@ class HeadSettings(Settings, frozen=True, kw_only=True, tag_field="family"):
     Attributes:
         level: what is labelled, or what spans are made of: each ``"word"`` or each ``"piece"``.
         pooling: how the pieces of a word become one vector; pieces need none.
-        specials: whether the special tokens around a text take part in the loss, as "no mention" (O, None); only for
-            pieces.
+        specials: whether the special tokens around a text take part in the loss, as "no mention"
+            (O, None); only for pieces.
         dropout: probability of dropping a component of a unit's state.
     """
 
@@ -64,9 +69,13 @@ class HeadSettings(Settings, frozen=True, kw_only=True, tag_field="family"):
     def __post_init__(self) -> None:
         """Refuses combinations without a meaning."""
         if self.level == "piece" and self.pooling != "first":
-            raise ValueError(f'pooling = "{self.pooling}" needs level = "word": a piece has nothing to pool')
+            raise ValueError(
+                f'pooling = "{self.pooling}" needs level = "word": a piece has nothing to pool'
+            )
         if self.level == "word" and self.specials == "include":
-            raise ValueError('specials = "include" needs level = "piece": special tokens are not words')
+            raise ValueError(
+                'specials = "include" needs level = "piece": special tokens are not words'
+            )
 
     @property
     def family(self) -> str:
@@ -77,7 +86,8 @@ class HeadSettings(Settings, frozen=True, kw_only=True, tag_field="family"):
     def needs(self) -> Needs:
         """Requirements of a head of this family; by default none, with types as labels."""
         return Needs(
-            fixed=f"its family is {self.family!r}, which learns its types as labels; only 'binder' reads about them"
+            fixed=f"its family is {self.family!r}, which learns its types as labels; only "
+            "'binder' reads about them"
         )
 
 
@@ -86,7 +96,8 @@ class TaggerSettings(HeadSettings, frozen=True, kw_only=True):
 
     Attributes:
         scheme: scheme of the tags in training, ``"BIO"`` or ``"IO"``.
-        decoding: ``"strict"``, ``"lenient"`` (an orphan I- opens a mention), or ``"viterbi"`` (best legal path).
+        decoding: ``"strict"``, ``"lenient"`` (an orphan I- opens a mention), or ``"viterbi"`` (best
+            legal path).
     """
 
     scheme: Literal["BIO", "IO"] = "BIO"
@@ -99,15 +110,17 @@ class TaggerSettings(HeadSettings, frozen=True, kw_only=True):
 
 
 class SoftmaxSettings(TaggerSettings, frozen=True, kw_only=True, tag="softmax"):
-    """A tag for each unit on its own (*comparing-and-combining* §4.1, *bundling-learning* §3.1.2)."""
+    """A tag for each unit on its own (*comparing-and-combining* §4.1, *bundling-learning*
+    §3.1.2).
+    """
 
 
 class CrfSettings(TaggerSettings, frozen=True, kw_only=True, tag="crf"):
     """A linear-chain CRF over the tags (*comparing-and-combining* §4.2).
 
     Attributes:
-        loss: negative log-likelihood of a batch per ``"unit"``, so that it can be mixed with mean losses, or per
-            ``"sequence"`` (*bundling-learning* Eq. 10).
+        loss: negative log-likelihood of a batch per ``"unit"``, so that it can be mixed with mean
+            losses, or per ``"sequence"`` (*bundling-learning* Eq. 10).
     """
 
     loss: Literal["unit", "sequence"] = "unit"
@@ -116,20 +129,26 @@ class CrfSettings(TaggerSettings, frozen=True, kw_only=True, tag="crf"):
         """Refuses repairs of sequences that a CRF never returns."""
         super().__post_init__()
         if self.decoding != "viterbi":
-            raise ValueError(f'decoding = "{self.decoding}" is not allowed with family = "crf": use "viterbi"')
+            raise ValueError(
+                f'decoding = "{self.decoding}" is not allowed with family = "crf": use "viterbi"'
+            )
 
 
 class MultiLabelSettings(TaggerSettings, frozen=True, kw_only=True, tag="multilabel"):
-    """Labels of a unit that do not exclude each other: a logistic function for each (*tinybern2-kazu* §3).
+    """Labels of a unit that do not exclude each other: a logistic function for each
+    (*tinybern2-kazu* §3).
 
     Attributes:
-        decoding: what becomes of an I that continues nothing: dropped with its run (``"strict"``), or it opens a
-            mention (``"lenient"``).
-        outside: target of the output O from soft labels y: ``"max"``, 1 less the largest y; ``"product"``, the product
-            of all 1 - y; ``"hard"``, 1 if no y is above 0.5. From hard labels all three are equal.
-        inference_pooling: which pieces of a word decide at inference: the ``"first"``, which is trained; the ``"max"``
-            over all, so that any piece is enough (Kazu); or their ``"mean"``.
-        breakers: characters; a word or piece that begins with one is in no mention, so a mention ends before it.
+        decoding: what becomes of an I that continues nothing: dropped with its run (``"strict"``),
+            or it opens a mention (``"lenient"``).
+        outside: target of the output O from soft labels y: ``"max"``, 1 less the largest y;
+            ``"product"``, the product of all 1 - y; ``"hard"``, 1 if no y is above 0.5. From hard
+            labels all three are equal.
+        inference_pooling: which pieces of a word decide at inference: the ``"first"``, which is
+            trained; the ``"max"`` over all, so that any piece is enough (Kazu); or their
+            ``"mean"``.
+        breakers: characters; a word or piece that begins with one is in no mention, so a mention
+            ends before it.
     """
 
     decoding: Literal["strict", "lenient"] = "lenient"
@@ -147,7 +166,8 @@ class MultiLabelSettings(TaggerSettings, frozen=True, kw_only=True, tag="multila
         super().__post_init__()
         if self.inference_pooling != "first" and (self.level, self.pooling) != ("word", "first"):
             raise ValueError(
-                f'inference_pooling = "{self.inference_pooling}" needs level = "word" and pooling = "first": it pools '
+                f'inference_pooling = "{self.inference_pooling}" needs level = "word" and '
+                'pooling = "first": it pools '
                 "the scores of the pieces of a word in place of their states"
             )
 
@@ -156,11 +176,14 @@ class SpanHeadSettings(HeadSettings, frozen=True, kw_only=True):
     """Settings of all span classifiers.
 
     Attributes:
-        width: most units in a mention; 0 for the smallest width that covers 99 % of the mentions of train.
+        width: most units in a mention; 0 for the smallest width that covers 99 % of the mentions of
+            train.
         width_embedding: size of a learnt vector for each width; 0 for none.
-        negatives: number of spans that are no mention, drawn anew for each window in every epoch; 0 for all of them.
-        decoding: ``"nested"`` (every span is decided alone), or without overlaps: ``"greedy"`` (the most probable span
-            first) or ``"optimal"`` (the set with the largest sum of probabilities).
+        negatives: number of spans that are no mention, drawn anew for each window in every epoch; 0
+            for all of them.
+        decoding: ``"nested"`` (every span is decided alone), or without overlaps: ``"greedy"`` (the
+            most probable span first) or ``"optimal"`` (the set with the largest sum of
+            probabilities).
     """
 
     width: Annotated[int, Meta(ge=0, le=WIDEST)] = 0
@@ -170,7 +193,9 @@ class SpanHeadSettings(HeadSettings, frozen=True, kw_only=True):
 
     @property
     def needs(self) -> Needs:
-        """A width, if the recipe gives none; a span without a mention may have a type that is not annotated."""
+        """A width, if the recipe gives none; a span without a mention may have a type that is
+        not annotated.
+        """
         return replace(super().needs, width=not self.width, masks=True)
 
 
@@ -180,8 +205,9 @@ class SpanSettings(SpanHeadSettings, frozen=True, kw_only=True, tag="span"):
     SpanPred is *comparing-and-combining* §4.3, SpanNER *bundling-learning* §3.1.3.
 
     Attributes:
-        representation: content of the vector: ``"boundary"`` (first and last unit), ``"pooling"`` (maximum over the
-            units, and the whole text), ``"hybrid"`` (all of these); each with the width embedding, if there is one.
+        representation: content of the vector: ``"boundary"`` (first and last unit), ``"pooling"``
+            (maximum over the units, and the whole text), ``"hybrid"`` (all of these); each with the
+            width embedding, if there is one.
     """
 
     representation: Literal["boundary", "pooling", "hybrid"] = "boundary"
@@ -198,35 +224,46 @@ class BiaffineSettings(SpanHeadSettings, frozen=True, kw_only=True, tag="biaffin
 
 
 class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
-    """Spans are compared with vectors of the types, which an encoder makes from their descriptions (*binder*).
+    """Spans are compared with vectors of the types, which an encoder makes from their descriptions
+    (*binder*).
 
-    A unit begins with the state of its first piece and ends with that of its last, so no pooling is needed.
+    A unit begins with the state of its first piece and ends with that of its last, so no pooling is
+    needed.
 
     Attributes:
-        dropout: probability of dropping a component of a projected vector, before it is brought to norm 1.
+        dropout: probability of dropping a component of a projected vector, before it is brought to
+            norm 1.
         hidden: size of the vectors that are compared.
         width_embedding: size of a learnt vector for each width in pieces; 0 for none.
         width: most pieces in a mention at inference; training knows no limit.
-        shared: one linear layer for starts, ends and both ends of a span, and one for the types (Table 4).
-        positions: learn starts and ends beside spans (Table 4: *no position-based objectives* is ``false``).
-        inference: ``"span"``: the score of the span decides; ``"joint"``: the scores of its start and end must also
-            reach their thresholds (Algorithm 1).
-        thresholds: threshold of a score: ``"dynamic"``, the score of the whole text; ``"global"``, one learnt number
-            per type; ``"dev"``, one number that is fitted on dev (Table 6); ``"dev-by-type"``, one for each type.
-        decoding: ``"nested"`` (every span is decided alone), or ``"greedy"``: without overlaps, the highest score first
-            (Algorithm 1).
-        merge: score of a span that lies in several windows of a long text: that of the window that keeps its
-            ``"middle"``, or the ``"maximum"`` over the windows that propose it, as in the authors' program.
-        types: TOML file that describes the types, see ``settings/types.py``; paths are resolved like those of corpora.
-        type_view: representation of a type (Table 5). From that file: its ``"description"``, its ``"keyword"``, or its
-            examples (``"instances"``: one drawn for each batch, the mean of the first three at inference). Without a
+        shared: one linear layer for starts, ends and both ends of a span, and one for the types
+            (Table 4).
+        positions: learn starts and ends beside spans (Table 4: *no position-based objectives* is
+            ``false``).
+        inference: ``"span"``: the score of the span decides; ``"joint"``: the scores of its start
+            and end must also reach their thresholds (Algorithm 1).
+        thresholds: threshold of a score: ``"dynamic"``, the score of the whole text; ``"global"``,
+            one learnt number per type; ``"dev"``, one number that is fitted on dev (Table 6);
+            ``"dev-by-type"``, one for each type.
+        decoding: ``"nested"`` (every span is decided alone), or ``"greedy"``: without overlaps, the
+            highest score first (Algorithm 1).
+        merge: score of a span that lies in several windows of a long text: that of the window that
+            keeps its ``"middle"``, or the ``"maximum"`` over the windows that propose it, as in the
+            authors' program.
+        types: TOML file that describes the types, see ``settings/types.py``; paths are resolved
+            like those of corpora.
+        type_view: representation of a type (Table 5). From that file: its ``"description"``, its
+            ``"keyword"``, or its examples (``"instances"``: one drawn for each batch, the mean of
+            the first three at inference). Without a
             file: its ``"name"`` as text, or a learnt vector (``"atomic"``).
-        instances: number of instances of each type that are drawn from train, in place of a file; 0 for none.
-        type_encoder: ``"shared"``: the encoder of the text also reads the types; ``"own"``: a second encoder, which
-            starts from the same checkpoint, reads them.
-        type_pool: the vector of a text about a type: the state of its first special token (``"cls"``), or the
-            ``"mean"`` over all its pieces.
-        windows: windows of training: ``"all"``, or those with ``"mentions"``, as in the authors' program.
+        instances: number of instances of each type that are drawn from train, in place of a file; 0
+            for none.
+        type_encoder: ``"shared"``: the encoder of the text also reads the types; ``"own"``: a
+            second encoder, which starts from the same checkpoint, reads them.
+        type_pool: the vector of a text about a type: the state of its first special token
+            (``"cls"``), or the ``"mean"`` over all its pieces.
+        windows: windows of training: ``"all"``, or those with ``"mentions"``, as in the authors'
+            program.
         start_weight: weight of the loss of starts (alpha).
         end_weight: weight of the loss of ends (gamma).
         span_weight: weight of the loss of spans (lambda).
@@ -258,12 +295,18 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
         super().__post_init__()
         if self.pooling != "first" or self.specials != "exclude":
             name = "pooling" if self.pooling != "first" else "specials"
-            raise ValueError(f'{name} = "{getattr(self, name)}" is not allowed with family = "binder": leave it out')
+            raise ValueError(
+                f'{name} = "{getattr(self, name)}" is not allowed with family = "binder": leave '
+                "it out"
+            )
         if self.inference == "joint" and not self.positions:
-            raise ValueError('inference = "joint" needs positions = true: else starts and ends have no scores')
+            raise ValueError(
+                'inference = "joint" needs positions = true: else starts and ends have no scores'
+            )
         if self.inference == "joint" and self.fitted:
             raise ValueError(
-                f'inference = "joint" is not allowed with thresholds = "{self.thresholds}", which is for spans only'
+                f'inference = "joint" is not allowed with thresholds = "{self.thresholds}", '
+                "which is for spans only"
             )
         self._check_types()
         if not self.positions:
@@ -292,9 +335,15 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
 
     def _fixed(self) -> str:
         if self.type_view == "atomic":
-            return 'it was trained with type_view = "atomic" and reads nothing about types; train with another view'
+            return (
+                'it was trained with type_view = "atomic" and reads nothing about types; '
+                "train with another view"
+            )
         if self.thresholds == "global":
-            return 'it was trained with thresholds = "global", which are learnt type by type; train with "dynamic"'
+            return (
+                'it was trained with thresholds = "global", which are learnt type by type; '
+                'train with "dynamic"'
+            )
         if self.fitted:
             how = f'it was trained with thresholds = "{self.thresholds}"'
             return f'{how}, fitted for its own types; train with "dynamic"'
@@ -308,7 +357,8 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
         if self.type_view not in FILE_VIEWS and self.types:
             allowed = ", ".join(f'"{name}"' for name in FILE_VIEWS)
             raise ValueError(
-                f"types = {self.types!r} is not read with {view}: choose one of {allowed}, or leave it out"
+                f"types = {self.types!r} is not read with {view}: choose one of {allowed}, or "
+                "leave it out"
             )
         if self.type_view == "atomic":
             self._refuse_changed(view, "type_encoder", "type_pool")
@@ -320,16 +370,32 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
             return
         given = f"instances = {self.instances}"
         if self.type_view != "instances":
-            raise ValueError(f'{given} has no effect with type_view = "{self.type_view}": leave it out')
+            raise ValueError(
+                f'{given} has no effect with type_view = "{self.type_view}": leave it out'
+            )
         if self.instances < FEWEST_INSTANCES:
-            raise ValueError(f"{given} is not allowed, for {FEWEST_INSTANCES} are read of each type: draw more")
+            raise ValueError(
+                f"{given} is not allowed, for {FEWEST_INSTANCES} are read of each type: draw more"
+            )
         if self.types:
-            raise ValueError(f"{given} and types = {self.types!r} exclude each other: draw instances, or name a file")
+            raise ValueError(
+                f"{given} and types = {self.types!r} exclude each other: draw instances, or name "
+                "a file"
+            )
 
 
-AnyHead = SoftmaxSettings | CrfSettings | MultiLabelSettings | SpanSettings | BiaffineSettings | BinderSettings
+AnyHead = (
+    SoftmaxSettings
+    | CrfSettings
+    | MultiLabelSettings
+    | SpanSettings
+    | BiaffineSettings
+    | BinderSettings
+)
 
-HEADS: dict[str, type[HeadSettings]] = {str(kind.__struct_config__.tag): kind for kind in get_args(AnyHead)}
+HEADS: dict[str, type[HeadSettings]] = {
+    str(kind.__struct_config__.tag): kind for kind in get_args(AnyHead)
+}
 
 
 def with_decoding(head: AnyHead, *, decoding: str) -> AnyHead:

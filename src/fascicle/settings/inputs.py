@@ -1,4 +1,6 @@
-"""Settings of what a model reads: its tokenizer, the features of units (``[inputs]``), and names of term packs."""
+"""Settings of what a model reads: its tokenizer, the features of units (``[inputs]``), and names
+of term packs.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +19,21 @@ MOST_TYPES: Final = 64  # most types of all dictionaries of a model: each takes 
 class InputSettings(Settings, frozen=True, kw_only=True):
     """What the head reads of each unit beside the states of the encoder.
 
-    A unit inside a name of a dictionary gets a learnt vector of the type and the place in the name (first, inner, last,
-    whole), and each unit one of its case pattern. They are added to the state of the unit and start at zero.
+    A unit inside a name of a dictionary gets a learnt vector of the type and the place in the name
+    (first, inner, last, whole), and each unit one of its case pattern. They are added to the state
+    of the unit and start at zero.
 
     Attributes:
-        dictionaries: files of names, ``type TAB name`` in each row, packed with gzip or not. Names match as they are
-            written, in capitals and in lower case, but no English function word alone. Or folders of term packs, whose
-            names match as packs find them. The model folder keeps a copy of what is needed to find the names.
-        shape: whether the case pattern of the source text is read, such as capitals, or digits among letters.
-        dropout: probability that a window of training is read without the dictionaries, and without the patterns.
-        rate: learning rate of the vectors, as a multiple of that of the head. They start at zero, and a short training
-            at the rate of the head hardly moves them.
+        dictionaries: files of names, ``type TAB name`` in each row, packed with gzip or not. Names
+            match as they are written, in capitals and in lower case, but no English function word
+            alone. Or folders of term packs, whose names match as packs find them. The model folder
+            keeps a copy of what is needed to find the names.
+        shape: whether the case pattern of the source text is read, such as capitals, or digits
+            among letters.
+        dropout: probability that a window of training is read without the dictionaries, and without
+            the patterns.
+        rate: learning rate of the vectors, as a multiple of that of the head. They start at zero,
+            and a short training at the rate of the head hardly moves them.
     """
 
     dictionaries: tuple[Name, ...] = ()
@@ -38,7 +44,9 @@ class InputSettings(Settings, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Refuses a table without content, and one dictionary twice."""
         if not self.dictionaries and not self.shape:
-            raise ValueError("the table names no inputs: name dictionaries, set shape = true, or remove it")
+            raise ValueError(
+                "the table names no inputs: name dictionaries, set shape = true, or remove it"
+            )
         refuse_duplicates(self.dictionaries, "dictionaries")
 
     def files(self) -> dict[str, str]:
@@ -52,10 +60,11 @@ class DictionaryFacts(Settings, frozen=True, kw_only=True):
     Attributes:
         name: of the file that it was read from, for people; of a term pack, its name and hash.
         sha256: of that file; of a term pack, of its manifest.
-        file: name of the copy in the folder, whose hash is among the files of the manifest. Of a term pack it is the
-            manifest, and the names of its other files begin with it and a dot.
+        file: name of the copy in the folder, whose hash is among the files of the manifest. Of a
+            term pack it is the manifest, and the names of its other files begin with it and a dot.
         names: rows of the copy.
-        rule: by which its names match, see ``terms/dictionary.py``; ``"pack"`` for those of a term pack.
+        rule: by which its names match, see ``terms/dictionary.py``; ``"pack"`` for those of a term
+            pack.
     """
 
     name: str
@@ -87,7 +96,9 @@ class InputFacts(Settings, frozen=True, kw_only=True):
     rate: Annotated[float, Meta(gt=0.0, le=1e4)] = 1.0
 
     def __post_init__(self) -> None:
-        """Refuses types without a dictionary, dictionaries without a type, and facts without any feature."""
+        """Refuses types without a dictionary, dictionaries without a type, and facts without any
+        feature.
+        """
         if bool(self.types) != bool(self.dictionaries):
             raise ValueError("the types are not those of the dictionaries")
         if not self.types and not self.shapes:
@@ -113,20 +124,22 @@ class TokenizerFacts(Settings, frozen=True, kw_only=True):
 Overlaps = Literal["longest", "nested", "all"]
 Hyphens = Literal["open", "before", "closed"]
 Case = Literal["auto", "exact", "any"]
-"""In which capitals a name of a user's own list is found. ``auto``: in any, but a symbol only as it is written, see
-`fascicle.terms.dictionary`; ``exact``: every name only as it is written; ``any``: every name in any."""
+"""In which capitals a name of a user's own list is found. ``auto``: in any, but a symbol only as it
+is written, see
+`fascicle.terms.dictionary`; ``exact``: every name only as it is written; ``any``: every name in
+any."""
 
 
 class RecognitionSettings(Settings, frozen=True, kw_only=True):
     """How names of packs become mentions.
 
     Attributes:
-        overlaps: ``"longest"``: of names that overlap, the longest, with one type; ``"nested"``: also those inside it,
-            and all types; ``"all"``: also those that cross.
+        overlaps: ``"longest"``: of names that overlap, the longest, with one type; ``"nested"``:
+            also those inside it, and all types; ``"all"``: also those that cross.
         threshold: a type whose names have a lower sum of priors at a place is no mention there.
         case: whether the case policies of names count.
-        hyphens: ``"open"``: a name may begin and end at a hyphen within a word, as in ``anti-EGFR`` and
-            ``ALK-positive``; ``"before"``: it may only end there; ``"closed"``: neither.
+        hyphens: ``"open"``: a name may begin and end at a hyphen within a word, as in ``anti-EGFR``
+            and ``ALK-positive``; ``"before"``: it may only end there; ``"closed"``: neither.
         inside_words: whether a name may begin or end inside a word, as ``IL`` in ``IL2``.
         types: the types that are looked for; all of a pack by default.
         links: whether a mention is linked whose best tier of names belongs to one concept.
@@ -147,4 +160,6 @@ class RecognitionSettings(Settings, frozen=True, kw_only=True):
             ValueError: a threshold outside 0 to 1.
         """
         if not 0.0 <= self.threshold <= 1.0:
-            raise ValueError(f"threshold = {self.threshold!r} is not allowed; give a probability from 0 to 1")
+            raise ValueError(
+                f"threshold = {self.threshold!r} is not allowed; give a probability from 0 to 1"
+            )

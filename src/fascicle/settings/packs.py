@@ -1,4 +1,6 @@
-"""Settings for building a term pack: the file ``sources.toml``, with one table for each vocabulary."""
+"""Settings for building a term pack: the file ``sources.toml``, with one table for each
+vocabulary.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,17 @@ from fascicle.errors import RecipeError
 from fascicle.settings.base import Name, Natural, PackName, Positive, Settings
 from fascicle.settings.recipes.strict import convert_values, read_toml, refuse_unknown, resolve_path
 
-Column = Name | Annotated[int, Meta(ge=0, le=9_999)]  # name in the header, or number from 0 without a header
-_NameKinds = Literal["label", "exact", "related", "broad", "narrow", "abbreviation", "generated", "previous"]
+# name in the header, or number from 0 without a header
+Column = Name | Annotated[int, Meta(ge=0, le=9_999)]
+_NameKinds = Literal[
+    "label", "exact", "related", "broad", "narrow", "abbreviation", "generated", "previous"
+]
 _ABSENT: Mapping[str, Any] = {}
 
 
 class ColumnSettings(Settings, frozen=True, kw_only=True):
-    """Which column of a table says what. Columns are given by name, or all by number from 0 if there is no header.
+    """Which column of a table says what. Columns are given by name, or all by number from 0 if
+    there is no header.
 
     Attributes:
         id: identifier of the concept; required where the reader does not know it.
@@ -30,7 +36,8 @@ class ColumnSettings(Settings, frozen=True, kw_only=True):
         kind: what kind of name that is, see ``kind_names``.
         tag: a second column about the name; an abbreviation is told by it.
         language: ISO 639-1 code of the name.
-        label: preferred names; one cell may hold several names, as in the lists below, see ``split``.
+        label: preferred names; one cell may hold several names, as in the lists below, see
+            ``split``.
         exact: synonyms.
         related: synonyms that are near.
         broad: synonyms that mean more.
@@ -38,8 +45,8 @@ class ColumnSettings(Settings, frozen=True, kw_only=True):
         abbreviation: short forms.
         previous: names that others replaced, such as former symbols of genes.
         parents: identifiers of the concepts above.
-        references: identifiers in other vocabularies; a predicate and a blank may stand before each, such as
-            ``skos:exactMatch DOID:1``.
+        references: identifiers in other vocabularies; a predicate and a blank may stand before
+            each, such as ``skos:exactMatch DOID:1``.
         definition: one text.
         taxon: identifier of the species, with or without its prefix.
         rank: rank of a taxon.
@@ -89,16 +96,18 @@ class ColumnSettings(Settings, frozen=True, kw_only=True):
         """Refuses a mixture of names and numbers."""
         kinds = {type(column) for column in self.given().values()}
         if len(kinds) > 1:
-            raise ValueError("some columns are given by name and some by number: give all in one way")
+            raise ValueError(
+                "some columns are given by name and some by number: give all in one way"
+            )
 
 
 class TableSettings(Settings, frozen=True, kw_only=True):
     """How a table is cut.
 
     Attributes:
-        separator: between columns, such as ``"$"``; ``"auto"`` is the first of TAB, ``;`` and ``,`` that cuts the
-            header into the columns that are needed, and TAB where there is no header. Only ``;`` and ``,`` may stand
-            inside quotes.
+        separator: between columns, such as ``"$"``; ``"auto"`` is the first of TAB, ``;`` and ``,``
+            that cuts the header into the columns that are needed, and TAB where there is no header.
+            Only ``;`` and ``,`` may stand inside quotes.
         split: between several values in one cell; blanks around it do not count.
         empty: cells that say nothing, those that programs write for a missing value among them.
         skip: rows before the first one, or before the header, that are no part of the table.
@@ -122,11 +131,14 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
     """One vocabulary: where it is, how it is read, whose it is, and what is taken of it.
 
     Attributes:
-        path: of the file; ``$NAME`` is an environment variable, and a relative path starts at the folder of this file.
+        path: of the file; ``$NAME`` is an environment variable, and a relative path starts at the
+            folder of this file.
         reader: name of a reader, see ``terms/sources/reading.py``.
-        hierarchy: a second file of the vocabulary with what is above what: MeSH tree numbers, or ``nodes.dmp``.
+        hierarchy: a second file of the vocabulary with what is above what: MeSH tree numbers, or
+            ``nodes.dmp``.
         type: type of all concepts; empty where the vocabulary says it.
-        types: value in the vocabulary (the column ``type``, the namespace in OBO) -> type of the concept.
+        types: value in the vocabulary (the column ``type``, the namespace in OBO) -> type of the
+            concept.
         prefix: of identifiers that have none; empty for that of the reader.
         encoding: of the file.
         licence: of the content, e.g. ``"CC0-1.0"``.
@@ -138,24 +150,34 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
         language: of names that do not say it.
         languages: those kept; empty for all.
         kinds: kinds of names that are kept; empty for all.
-        drop_types: types of synonyms of ontologies that are left out, such as ``"DEPRECATED"``, in any case.
-        predicates: address of a predicate of RDF -> kind of the names that it gives, beside those that are known.
+        drop_types: types of synonyms of ontologies that are left out, such as ``"DEPRECATED"``, in
+            any case.
+        predicates: address of a predicate of RDF -> kind of the names that it gives, beside those
+            that are known.
         keep: beginnings of CURIEs, such as ``"MESH:C"``; other concepts are left out.
         drop: beginnings of CURIEs of concepts that are left out.
         below: CURIEs; only these concepts and those below them are kept.
         not_below: CURIEs; these concepts and those below them are left out.
-        branches: beginnings of MeSH tree numbers, such as ``"C"`` or ``"F03"``; other concepts are left out.
+        branches: beginnings of MeSH tree numbers, such as ``"C"`` or ``"F03"``; other concepts are
+            left out.
         taxa: CURIEs of species; concepts of other species are left out.
-        taxon: CURIE of the species of concepts of which the source does not say it, such as genes of one species.
-        references: beginnings of CURIEs of references that are kept; all by default, none for an empty list.
+        taxon: CURIE of the species of concepts of which the source does not say it, such as genes
+            of one species.
+        references: beginnings of CURIEs of references that are kept; all by default, none for an
+            empty list.
         definitions: whether definitions are kept.
         obsolete: whether obsolete concepts are kept, which are not found but explained.
-        adds: whether it only adds names and facts to concepts of other sources, which have a type; leave ``type`` out.
-        shows: whether its labels only say which of the names of other sources is shown for a concept; it adds no names.
-        max_tokens: words, numbers and signs that a name has at most, as its key counts them; see ``without``.
-        without: regular expressions; a name in which one of them is found is left out, such as one in another order of
-            words (``", "``). A label that these two would leave out stays with a record that has enough other names.
-        min_names: names that a record has at least, if it has any, not counting such a label; rare concepts have one.
+        adds: whether it only adds names and facts to concepts of other sources, which have a type;
+            leave ``type`` out.
+        shows: whether its labels only say which of the names of other sources is shown for a
+            concept; it adds no names.
+        max_tokens: words, numbers and signs that a name has at most, as its key counts them; see
+            ``without``.
+        without: regular expressions; a name in which one of them is found is left out, such as one
+            in another order of words (``", "``). A label that these two would leave out stays with
+            a record that has enough other names.
+        min_names: names that a record has at least, if it has any, not counting such a label; rare
+            concepts have one.
         min_length: characters that a name has at least.
         max_length: characters that a name has at most.
         columns: of a table.
@@ -203,33 +225,46 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Refuses contradictory settings."""
         if self.min_length > self.max_length:
-            raise ValueError(f"min_length = {self.min_length} is more than max_length = {self.max_length}")
+            raise ValueError(
+                f"min_length = {self.min_length} is more than max_length = {self.max_length}"
+            )
         if self.adds and (self.type or self.types):
-            raise ValueError("a source that adds to the concepts of others has no type: leave type and types out")
+            raise ValueError(
+                "a source that adds to the concepts of others has no type: leave type and types out"
+            )
         if self.branches and not self.hierarchy and not self.reader.startswith("mesh"):
             raise ValueError("branches are those of MeSH: use a reader of MeSH, or below")
         if self.predicates and self.reader != "rdf":
-            raise ValueError("predicates are those of RDF: use the reader rdf, or leave predicates out")
+            raise ValueError(
+                "predicates are those of RDF: use the reader rdf, or leave predicates out"
+            )
         if odd := [kind for kind in (self.type, *self.types.values()) if not kind.isprintable()]:
-            raise ValueError(f"the type {odd[0]!r} has a line break or a control character in it: remove it")
+            raise ValueError(
+                f"the type {odd[0]!r} has a line break or a control character in it: remove it"
+            )
         self._check_date()
         for pattern in self.without:
             try:
                 re.compile(pattern)
             except (re.error, OverflowError, RecursionError) as error:
-                raise ValueError(f"without has {pattern!r}, which is not a regular expression: {error}") from None
+                raise ValueError(
+                    f"without has {pattern!r}, which is not a regular expression: {error}"
+                ) from None
 
     def _check_date(self) -> None:
         try:
             datetime.date.fromisoformat(f"{self.date}-01-01"[:10] if self.date else "2024-01-01")
         except ValueError:
             raise ValueError(
-                f"date = {self.date!r} is not a day of the calendar: write 2024, 2024-03 or 2024-03-15"
+                f"date = {self.date!r} is not a day of the calendar: write 2024, 2024-03 or "
+                "2024-03-15"
             ) from None
 
 
 class _Top(Settings, frozen=True, kw_only=True):
-    """`PackSettings` without its sources, which are converted one by one, so that an error names the source."""
+    """`PackSettings` without its sources, which are converted one by one, so that an error names
+    the source.
+    """
 
     name: PackName
     description: str = ""
@@ -246,10 +281,12 @@ class PackSettings(_Top, frozen=True, kw_only=True):
         name: of the pack, such as ``"basic@2"``.
         description: one sentence.
         curation: tables of rules, applied in this order; paths as in ``sources``.
-        careful: whether a preferred name may be too common or too short to be looked for; by default all are.
-        vocabularies: prefixes of CURIEs that lead sets of equal concepts, in this order; others follow in the order of
-            the sources.
-        sources: name -> vocabulary. Their order decides where records of one concept differ: the first one counts.
+        careful: whether a preferred name may be too common or too short to be looked for; by
+            default all are.
+        vocabularies: prefixes of CURIEs that lead sets of equal concepts, in this order; others
+            follow in the order of the sources.
+        sources: name -> vocabulary. Their order decides where records of one concept differ: the
+            first one counts.
     """
 
     sources: Annotated[dict[Name, SourceSettings], Meta(min_length=1)]
@@ -265,8 +302,8 @@ def read_pack_settings(path: str | os.PathLike[str]) -> PackSettings:
         The settings, with absolute paths.
 
     Raises:
-        RecipeError: no such file, not TOML, an unknown key (the nearest valid one is named), a wrong type, a value that
-            is not allowed, an environment variable that is not set.
+        RecipeError: no such file, not TOML, an unknown key (the nearest valid one is named), a
+            wrong type, a value that is not allowed, an environment variable that is not set.
     """
     path = Path(path)
     settings = _parse_pack_settings(read_toml(path, what="list of sources"), origin=str(path))
@@ -285,22 +322,34 @@ def _parse_pack_settings(values: Mapping[str, Any], *, origin: str) -> PackSetti
     Raises:
         RecipeError: see ``read_pack_settings``.
     """
-    refuse_unknown({key: value for key, value in values.items() if key != "sources"}, _Top, origin=origin)
+    refuse_unknown(
+        {key: value for key, value in values.items() if key != "sources"}, _Top, origin=origin
+    )
     given = values.get("sources", _ABSENT)
     if not isinstance(given, Mapping):
-        raise RecipeError("sources is not a table; begin each vocabulary with [sources.NAME]", at=origin, key="sources")
+        raise RecipeError(
+            "sources is not a table; begin each vocabulary with [sources.NAME]",
+            at=origin,
+            key="sources",
+        )
     sources = {}
     for name, table in given.items():
         place = f"sources.{name}"
         if not isinstance(table, Mapping):
-            raise RecipeError(f"{place} = {table!r} is not a table; begin it with [{place}]", at=origin, key=place)
+            raise RecipeError(
+                f"{place} = {table!r} is not a table; begin it with [{place}]", at=origin, key=place
+            )
         if not name.isprintable():
             raise RecipeError(
-                f"the name of the source {name!r} has a control character in it", at=origin, key="sources"
+                f"the name of the source {name!r} has a control character in it",
+                at=origin,
+                key="sources",
             )
         sources[name] = convert_values(_dated(table), SourceSettings, origin=origin, place=place)
     if not sources:
-        raise RecipeError("there is no source; add a table [sources.NAME] with path and reader", at=origin)
+        raise RecipeError(
+            "there is no source; add a table [sources.NAME] with path and reader", at=origin
+        )
     top = convert_values({**values, "sources": {}}, _Top, origin=origin)
     return PackSettings(**{**msgspec.structs.asdict(top), "sources": sources})
 
@@ -317,5 +366,7 @@ def _dated(table: Mapping[str, Any]) -> dict[str, Any]:
 
 def _resolved(source: SourceSettings, path: Path, name: str) -> SourceSettings:
     paths = {key: getattr(source, key) for key in ("path", "hierarchy") if getattr(source, key)}
-    found = {key: resolve_path(given, path, key=f"sources.{name}.{key}") for key, given in paths.items()}
+    found = {
+        key: resolve_path(given, path, key=f"sources.{name}.{key}") for key, given in paths.items()
+    }
     return msgspec.structs.replace(source, **found)

@@ -36,14 +36,16 @@ class Limits(Settings, frozen=True, kw_only=True):
 
     Attributes:
         batch: characters of text that go through a step together; a longer document goes alone.
-        longest: characters of a document; a longer one fails before any step reads it. By default there is no limit.
+        longest: characters of a document; a longer one fails before any step reads it. By default
+            there is no limit.
         seconds: wall time of a step for a batch, ...
         seconds_per_million: ... and in addition for each million characters of it.
         start: seconds that a worker has to load the pipeline.
         memory: MiB of its own that a worker may hold; what is mapped from files does not count.
         recycle: a worker is replaced after so many million characters, ...
         growth: ... or when it holds so many MiB more than after its first shard.
-        failures: documents in a row that a step may fail at before the run is ended: then the step is at fault.
+        failures: documents in a row that a step may fail at before the run is ended: then the step
+            is at fault.
     """
 
     batch: Positive = 131_072
@@ -76,10 +78,11 @@ class _Head(Settings, frozen=True, kw_only=True):
 
     Attributes:
         name: of the pipeline.
-        segmenter: what cuts texts into sentences and words, once for all steps, where documents have none.
+        segmenter: what cuts texts into sentences and words, once for all steps, where documents
+            have none.
         keep_cut: whether the documents keep this cut.
-        given: parts that the documents of the input bring along: ``"mentions"``, ``"sections"``, ``"abbreviations"`` or
-            ``"links"``.
+        given: parts that the documents of the input bring along: ``"mentions"``, ``"sections"``,
+            ``"abbreviations"`` or ``"links"``.
         answers: texts with known mentions, tried when the pipeline is loaded.
         limits: what work may cost.
         shards: how much is committed together.
@@ -113,16 +116,22 @@ def read_pipeline(path: str | os.PathLike[str]) -> PipelineSettings:
         path: path of a TOML file, or of a folder with a ``pipeline.toml``.
 
     Raises:
-        RecipeError: no such file, not TOML, an unknown kind of step or key, a wrong type, a value that is not allowed,
-            two steps with one name.
+        RecipeError: no such file, not TOML, an unknown kind of step or key, a wrong type, a value
+            that is not allowed, two steps with one name.
     """
     place = Path(path).expanduser()
     if place.is_dir():
         place /= _PIPELINE
     values = read_toml(place, what="pipeline")
     tables = values.pop("steps", [])
-    if not isinstance(tables, list) or not tables or not all(isinstance(one, dict) for one in tables):
-        raise RecipeError("there is no step; write a table [[steps]] with its kind for each", at=str(place))
+    if (
+        not isinstance(tables, list)
+        or not tables
+        or not all(isinstance(one, dict) for one in tables)
+    ):
+        raise RecipeError(
+            "there is no step; write a table [[steps]] with its kind for each", at=str(place)
+        )
     head = convert_values(values, _Head, origin=str(place))
     steps = tuple(_step(table, number, place) for number, table in enumerate(tables, start=1))
     refuse_duplicate_steps((step.name for _, step in steps if step.name), origin=str(place))
@@ -131,7 +140,9 @@ def read_pipeline(path: str | os.PathLike[str]) -> PipelineSettings:
 
 
 def is_pipeline(path: str | os.PathLike[str]) -> bool:
-    """True for a folder with a ``pipeline.toml``, and for the path of a TOML file, also of one that does not exist."""
+    """True for a folder with a ``pipeline.toml``, and for the path of a TOML file, also of one
+    that does not exist.
+    """
     place = Path(path).expanduser()
     return (place / _PIPELINE).is_file() or (place.suffix == ".toml" and not place.is_dir())
 
@@ -145,7 +156,11 @@ def refuse_duplicate_steps(names: Iterable[str], *, origin: str) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise RecipeError(f"two steps have the name {name!r}; give each a name of its own", at=origin, key=name)
+            raise RecipeError(
+                f"two steps have the name {name!r}; give each a name of its own",
+                at=origin,
+                key=name,
+            )
         seen.add(name)
 
 
@@ -167,7 +182,11 @@ def _step(table: Mapping[str, Any], number: int, path: Path) -> tuple[str, StepS
     kind = values.pop("kind", None)
     place = f"steps[{number}]"
     if not isinstance(kind, str) or kind not in STEPS:
-        what = f"{place} has no kind" if kind is None else f"{place}.kind = {kind!r} is not a kind of step"
+        what = (
+            f"{place} has no kind"
+            if kind is None
+            else f"{place}.kind = {kind!r} is not a kind of step"
+        )
         raise RecipeError(f"{what}; allowed are {', '.join(STEPS)}", at=str(path), key=place)
     found = convert_values(values, STEPS[kind], origin=str(path), place=place)
     named_by_itself = kind in ("plugin", "process")
@@ -179,20 +198,28 @@ def _step(table: Mapping[str, Any], number: int, path: Path) -> tuple[str, StepS
 
 
 def _place(given: str, *, path: Path, key: str) -> str:
-    """Returns a path relative to the folder of the pipeline; a name of a plug-in or of a shipped file is kept."""
+    """Returns a path relative to the folder of the pipeline; a name of a plug-in or of a shipped
+    file is kept.
+    """
     found = resolve_path(given, path, key=key)
     return found if "/" in given or given.startswith(("$", "~")) or Path(found).exists() else given
 
 
 def _lines(settings: Settings) -> str:
     values = msgspec.to_builtins(settings)
-    return "".join(f"{key} = {toml_value(value)}\n" for key, value in values.items() if value is not None)
+    return "".join(
+        f"{key} = {toml_value(value)}\n" for key, value in values.items() if value is not None
+    )
 
 
 def toml_value(value: Any) -> str:
     """Returns a value as TOML, on one line; tables without the keys that are ``None``."""
     if isinstance(value, dict):
-        inside = ", ".join(f"{toml_value(key)} = {toml_value(one)}" for key, one in value.items() if one is not None)
+        inside = ", ".join(
+            f"{toml_value(key)} = {toml_value(one)}"
+            for key, one in value.items()
+            if one is not None
+        )
         return f"{{ {inside} }}" if inside else "{}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(toml_value, value))}]"

@@ -27,14 +27,17 @@ class StepSettings(Settings, frozen=True, kw_only=True):
     """One step.
 
     Attributes:
-        name: of the step, in events and in quarantine; by default the kind, or what a program calls itself. It is the
-            source of the mentions that a step adds; those of a recogniser have the name of their model.
+        name: of the step, in events and in quarantine; by default the kind, or what a program calls
+            itself. It is the source of the mentions that a step adds; those of a recogniser have
+            the name of their model.
     """
 
     name: Annotated[str, Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?\Z", max_length=100)] = ""
 
     def places(self) -> Mapping[str, str | tuple[str, ...]]:
-        """Returns the paths of files and folders that the step reads, by their keys; some may be shipped names."""
+        """Returns the paths of files and folders that the step reads, by their keys; some may be
+        shipped names.
+        """
         return {key: getattr(self, key) for key in self.__struct_fields__ if key in _PATHS}
 
 
@@ -44,12 +47,13 @@ class RecogniserStep(StepSettings, frozen=True, kw_only=True):
     Attributes:
         model: as ``fascicle annotate --model`` takes it; a path from the folder of the pipeline.
         also: names beside the model, as ``fascicle annotate --also`` takes them.
-        case: in which capitals names of dictionaries are found, as ``fascicle annotate --case`` takes it.
+        case: in which capitals names of dictionaries are found, as ``fascicle annotate --case``
+            takes it.
         only: types of mentions to keep; all by default.
         min_score: mentions with a lower score are left out; those without a score stay.
         threads: of the network of the model, in each worker.
-        ends: ``"bare"`` or ``"corpus"`` for all types, of a model with a decision of documents; that of each type by
-            default.
+        ends: ``"bare"`` or ``"corpus"`` for all types, of a model with a decision of documents;
+            that of each type by default.
     """
 
     model: Name
@@ -69,7 +73,8 @@ class DictionaryStep(StepSettings, frozen=True, kw_only=True):
         overlaps: ``"longest"``, ``"nested"`` or ``"all"`` of the names that overlap.
         threshold: least sum of the priors of the names of a type at a place.
         case: whether the case policies of names count.
-        hyphens: where a name may begin and end within a word: ``"open"``, ``"before"`` or ``"closed"``.
+        hyphens: where a name may begin and end within a word: ``"open"``, ``"before"`` or
+            ``"closed"``.
         inside_words: whether a name may begin or end inside a word.
         types: the types that are looked for; all of the pack by default.
         links: whether a mention is linked whose best names belong to one concept.
@@ -90,23 +95,27 @@ class AbbreviationsStep(StepSettings, frozen=True, kw_only=True):
 
 
 class VariantsStep(StepSettings, frozen=True, kw_only=True):
-    """Sequence variants such as ``c.1799T>A``, ``Val600Glu`` and ``rs113488022``, with their names in HGVS as links."""
+    """Sequence variants such as ``c.1799T>A``, ``Val600Glu`` and ``rs113488022``, with their
+    names in HGVS as links.
+    """
 
 
 class LinkStrategy(Settings, frozen=True, kw_only=True):
     """How the mentions of one type are linked.
 
     Attributes:
-        keys: how near a name must be that counts, the nearest first; looser ones are tried where nearer ones find
-            nothing.
-        ranker: what orders candidates: ``"fitted"``: the ranker of the linker, if it has one for the type;
-            ``"stated"``: stated weights, which give no probability.
-        fallback: what is answered where the first candidates are equally good: ``"ambiguous"``: all of them;
-            ``"first"``: the first by a fixed order; ``"nil"``: none.
-        species: ``"weighed"``: that the text names the species of a concept speaks for it; ``"named"``: where there is
-            a candidate of the likeliest species, those of others do not count; or a CURIE such as
-            ``"NCBITaxon:9606"``: those of other species never count. Concepts without a species count always.
-        vocabularies: prefixes of those that are answered, the best first; by default those of the linker.
+        keys: how near a name must be that counts, the nearest first; looser ones are tried where
+            nearer ones find nothing.
+        ranker: what orders candidates: ``"fitted"``: the ranker of the linker, if it has one for
+            the type; ``"stated"``: stated weights, which give no probability.
+        fallback: what is answered where the first candidates are equally good: ``"ambiguous"``: all
+            of them; ``"first"``: the first by a fixed order; ``"nil"``: none.
+        species: ``"weighed"``: that the text names the species of a concept speaks for it;
+            ``"named"``: where there is a candidate of the likeliest species, those of others do not
+            count; or a CURIE such as ``"NCBITaxon:9606"``: those of other species never count.
+            Concepts without a species count always.
+        vocabularies: prefixes of those that are answered, the best first; by default those of the
+            linker.
     """
 
     keys: Annotated[tuple[Near, ...], Meta(min_length=1)] = get_args(Near)
@@ -117,13 +126,16 @@ class LinkStrategy(Settings, frozen=True, kw_only=True):
 
 
 class LinkStep(StepSettings, frozen=True, kw_only=True):
-    """Concepts for the mentions of all layers that have no links; long forms lend evidence to their short forms.
+    """Concepts for the mentions of all layers that have no links; long forms lend evidence to their
+    short forms.
 
     Attributes:
         linker: folder of ``fascicle linker fit``, or the name of a shipped linker.
         packs: of the linker, where it does not find them by itself.
-        ontology: prefix of a vocabulary, such as ``"MONDO"``, in which links are given by the references of the packs.
-        strategies: type of mentions -> how they are linked; other types are linked as the linker does by itself.
+        ontology: prefix of a vocabulary, such as ``"MONDO"``, in which links are given by the
+            references of the packs.
+        strategies: type of mentions -> how they are linked; other types are linked as the linker
+            does by itself.
     """
 
     linker: Name = DEFAULT_LINKER
@@ -134,7 +146,10 @@ class LinkStep(StepSettings, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Refuses two choices of a vocabulary."""
         if self.ontology and any(one.vocabularies for one in self.strategies.values()):
-            raise ValueError("ontology chooses one vocabulary for all types: leave it out, or those of strategies")
+            raise ValueError(
+                "ontology chooses one vocabulary for all types: leave it out, or those of "
+                "strategies"
+            )
 
 
 class CoordinationStep(StepSettings, frozen=True, kw_only=True):
@@ -142,9 +157,10 @@ class CoordinationStep(StepSettings, frozen=True, kw_only=True):
 
     Attributes:
         sources: of the layers whose mentions are read; what replaces them is in the same layer.
-        known: which of the names within a mention the packs must have: ``"any"``: one; ``"all"``. Those that begin or
-            end outside of a mention must all be known.
-        linker: whose packs have the names: a folder of ``fascicle linker fit``, or the name of a shipped linker.
+        known: which of the names within a mention the packs must have: ``"any"``: one; ``"all"``.
+            Those that begin or end outside of a mention must all be known.
+        linker: whose packs have the names: a folder of ``fascicle linker fit``, or the name of a
+            shipped linker.
         packs: of the linker, where it does not find them by itself.
     """
 
@@ -205,8 +221,8 @@ class RuleTest(Settings, frozen=True, kw_only=True):
 
     Attributes:
         text: a text; mentions for a rule that drops or retypes stand in ``[[`` and ``]]``.
-        find: the words of each mention that there must be afterwards: of the new type for a rule that retypes, else of
-            the type of the rule.
+        find: the words of each mention that there must be afterwards: of the new type for a rule
+            that retypes, else of the type of the rule.
     """
 
     text: Name
@@ -214,21 +230,24 @@ class RuleTest(Settings, frozen=True, kw_only=True):
 
 
 class RuleSettings(Settings, frozen=True, kw_only=True):
-    r"""One rule over the words of a sentence, joined by one space; patterns are regular expressions.
+    r"""One rule over the words of a sentence, joined by one space; patterns are regular
+    expressions.
 
     Attributes:
         type: of mentions that are added, dropped or retyped.
-        does: ``"add"``: a mention where ``words`` stands; ``"drop"``: no such mention; ``"retype"``: another type.
+        does: ``"add"``: a mention where ``words`` stands; ``"drop"``: no such mention;
+            ``"retype"``: another type.
         to: the new type of ``"retype"``.
-        words: what the words of the mention are, from the first to the last, such as ``"[A-Z]{2,5} \\d+"``; a rule that
-            adds needs it.
+        words: what the words of the mention are, from the first to the last, such as ``"[A-Z]{2,5}
+            \\d+"``; a rule that adds needs it.
         before: what the words before it end with.
         after: what the words behind it begin with.
         not_before: what they may not end with.
         not_after: what they may not begin with.
         sources: the layers whose mentions are dropped or retyped.
-        sections: names of sections outside of which the rule does nothing; ``"abstract"`` also means
-            ``"abstract-methods"``, and ``"page=3"`` means sections with this attribute. Its tests are such sections.
+        sections: names of sections outside of which the rule does nothing; ``"abstract"`` also
+            means ``"abstract-methods"``, and ``"page=3"`` means sections with this attribute. Its
+            tests are such sections.
         tests: of the rule; at least one.
     """
 
@@ -249,7 +268,9 @@ class RuleSettings(Settings, frozen=True, kw_only=True):
         if self.does == "add" and (not self.words or self.sources):
             raise ValueError('does = "add" needs words, and takes no sources')
         if self.does != "add" and not self.sources:
-            raise ValueError(f'does = "{self.does}" needs sources, the layers whose mentions it changes')
+            raise ValueError(
+                f'does = "{self.does}" needs sources, the layers whose mentions it changes'
+            )
         if (self.does == "retype") != bool(self.to):
             raise ValueError('does = "retype" needs to, the new type, and no other rule takes it')
 
@@ -265,7 +286,8 @@ class RulesStep(StepSettings, frozen=True, kw_only=True):
 
 
 class AssertionStep(StepSettings, frozen=True, kw_only=True):
-    """What the text says of mentions, by cues such as ``no evidence of``: an attribute of each mention for each fact.
+    """What the text says of mentions, by cues such as ``no evidence of``: an attribute of each
+    mention for each fact.
 
     Attributes:
         sources: of the layers.
@@ -281,13 +303,14 @@ class AssertionStep(StepSettings, frozen=True, kw_only=True):
 class ChoiceStep(StepSettings, frozen=True, kw_only=True):
     """Which mentions of several layers may stand beside each other; the others are dropped.
 
-    The mentions are gone through by falling score (one without a score counts as 1), longer ones first, then in the
-    order of the text and of the sources; each stays that may stand beside all that stayed before it.
+    The mentions are gone through by falling score (one without a score counts as 1), longer ones
+    first, then in the order of the text and of the sources; each stays that may stand beside all
+    that stayed before it.
 
     Attributes:
         sources: of the layers.
-        keep: ``"all"``; ``"nested"``: one may lie in another, but none crosses another, and none occurs twice;
-            ``"flat"``: none overlaps another.
+        keep: ``"all"``; ``"nested"``: one may lie in another, but none crosses another, and none
+            occurs twice; ``"flat"``: none overlaps another.
         types: type -> what is kept of it; these types compete with no other.
     """
 
@@ -297,7 +320,8 @@ class ChoiceStep(StepSettings, frozen=True, kw_only=True):
 
 
 class DropStep(StepSettings, frozen=True, kw_only=True):
-    """Drops the mentions of some layers that meet every condition which is set; all of them if none is.
+    """Drops the mentions of some layers that meet every condition which is set; all of them if none
+    is.
 
     Attributes:
         sources: of the layers.
@@ -307,8 +331,8 @@ class DropStep(StepSettings, frozen=True, kw_only=True):
         shorter: those with fewer characters than this.
         vocabularies: those with concepts of these vocabularies (prefixes such as ``"MESH"``) alone.
         facts: those with one of these facts of the step ``assertion``, such as ``"negated"``.
-        sections: those in sections of these names, such as ``"references"``; ``"abstract"`` also means
-            ``"abstract-methods"``, and ``"page=3"`` means sections with this attribute.
+        sections: those in sections of these names, such as ``"references"``; ``"abstract"`` also
+            means ``"abstract-methods"``, and ``"page=3"`` means sections with this attribute.
     """
 
     sources: Annotated[tuple[Name, ...], Meta(min_length=1)]
@@ -323,15 +347,19 @@ class DropStep(StepSettings, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Refuses conditions that no mention meets together."""
         if self.unlinked and self.vocabularies:
-            raise ValueError("no mention is unlinked and has concepts of vocabularies; write two steps")
+            raise ValueError(
+                "no mention is unlinked and has concepts of vocabularies; write two steps"
+            )
 
 
 class PreferStep(StepSettings, frozen=True, kw_only=True):
-    """The links of mentions in the first of some vocabularies that they have; the others become equivalents.
+    """The links of mentions in the first of some vocabularies that they have; the others become
+    equivalents.
 
     Attributes:
         sources: of the layers.
-        vocabularies: prefixes such as ``"MONDO"``, the best first. A mention without any of them keeps its links.
+        vocabularies: prefixes such as ``"MONDO"``, the best first. A mention without any of them
+            keeps its links.
         types: of mentions that change; all by default.
     """
 
@@ -341,13 +369,14 @@ class PreferStep(StepSettings, frozen=True, kw_only=True):
 
 
 class PluginStep(StepSettings, frozen=True, kw_only=True):
-    """A step by its entry point in ``fascicle.steps``: of another package, or an adapter of a program of others.
+    """A step by its entry point in ``fascicle.steps``: of another package, or an adapter of a
+    program of others.
 
     Attributes:
         plugin: its name.
         options: settings of a step that takes some; only such a step takes ``name`` too.
-        apart: whether it runs in a process of its own, which ends when it takes too long; by default what the plug-in
-            says, and the adapters of Fascicle say true.
+        apart: whether it runs in a process of its own, which ends when it takes too long; by
+            default what the plug-in says, and the adapters of Fascicle say true.
         seconds: time limit of one batch, and of the start.
         memory: MiB of its own that such a process may take on Linux; no limit by default.
     """
@@ -360,13 +389,16 @@ class PluginStep(StepSettings, frozen=True, kw_only=True):
 
 
 class ProcessStep(StepSettings, frozen=True, kw_only=True):
-    """A program that speaks lines of JSON on its standard input and output, in any language and environment.
+    """A program that speaks lines of JSON on its standard input and output, in any language and
+    environment.
 
     Attributes:
-        command: the program and its arguments. ``{folder}`` in them is the folder of the pipeline. A relative path of
-            the program begins there too; a name without a separator is looked for on the search path.
+        command: the program and its arguments. ``{folder}`` in them is the folder of the pipeline.
+            A relative path of the program begins there too; a name without a separator is looked
+            for on the search path.
         seconds: time limit of one batch, and of the start.
-        memory: MiB of its own that the program may take on Linux; by default twice ``limits.memory``.
+        memory: MiB of its own that the program may take on Linux; by default twice
+            ``limits.memory``.
         longest: greatest size of one line of its answer in MiB.
     """
 

@@ -1,4 +1,5 @@
-"""Descriptions of entity types, from which a bi-encoder makes type vectors; one TOML file per corpus.
+"""Descriptions of entity types, from which a bi-encoder makes type vectors; one TOML file per
+corpus.
 
 Each type is a table ``[[type]]`` with these keys:
 
@@ -8,9 +9,10 @@ Each type is a table ``[[type]]`` with these keys:
 * ``examples``: sentences with one mention each, in double square brackets; may be left out.
 * ``source``: what the wording rests on; may be left out.
 
-The variants of the paper (*binder* Table 5) are all taken from it: atomic labels are ``TypeDescriptions.names``,
-keywords and annotation guidelines ``TypeDescriptions.texts``, prototypical instances ``TypeDescriptions.instances``.
-What a variant needs and a file lacks is an error, never replaced by something else.
+The variants of the paper (*binder* Table 5) are all taken from it: atomic labels are
+``TypeDescriptions.names``, keywords and annotation guidelines ``TypeDescriptions.texts``,
+prototypical instances ``TypeDescriptions.instances``. What a variant needs and a file lacks is an
+error, never replaced by something else.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ from fascicle.errors import RecipeError
 from fascicle.settings.base import Settings, locate_error
 
 MAX_WORDS: Mapping[str, int] = MappingProxyType({"description": 100, "keyword": 10, "example": 60})
-MAX_CHARACTERS: Mapping[str, int] = MappingProxyType({"description": 1000, "keyword": 100, "example": 600})
+MAX_CHARACTERS: Mapping[str, int] = MappingProxyType(
+    {"description": 1000, "keyword": 100, "example": 600}
+)
 OPENING, CLOSING = "[[", "]]"
 
 _TextKind = Literal["keyword", "guideline"]
@@ -57,7 +61,10 @@ class Instance(Settings, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Refuses a mention that is empty, outside the text, or begins or ends with white space."""
         if not 0 <= self.start < self.end <= len(self.text):
-            raise ValueError(f"the mention {self.start}..{self.end} is not inside the {len(self.text)} characters")
+            raise ValueError(
+                f"the mention {self.start}..{self.end} is not inside the {len(self.text)} "
+                "characters"
+            )
         if self.surface != self.surface.strip():
             raise ValueError(f"the mention {self.surface!r} begins or ends with white space")
 
@@ -80,10 +87,17 @@ def parse_instance(written: str) -> Instance:
     """Reads a sentence such as ``"Both had [[coeliac disease]] as children."``.
 
     Raises:
-        ValueError: not exactly one mention in double square brackets, or an empty one, or one with outer white space.
+        ValueError: not exactly one mention in double square brackets, or an empty one, or one with
+            outer white space.
     """
-    if written.count(OPENING) != 1 or written.count(CLOSING) != 1 or written.find(OPENING) > written.rfind(CLOSING):
-        raise ValueError(f"{written!r} does not have exactly one mention between {OPENING} and {CLOSING}")
+    if (
+        written.count(OPENING) != 1
+        or written.count(CLOSING) != 1
+        or written.find(OPENING) > written.rfind(CLOSING)
+    ):
+        raise ValueError(
+            f"{written!r} does not have exactly one mention between {OPENING} and {CLOSING}"
+        )
     # A bracket may touch the marks from inside: [[[3H]thymidine]].
     start, end = written.find(OPENING), written.rfind(CLOSING)
     surface = written[start + len(OPENING) : end]
@@ -98,7 +112,8 @@ class TypeDescription(Settings, frozen=True, kw_only=True):
 
     Attributes:
         name: the label in the corpus and in the output of the model.
-        description: what belongs to the type: at most ``MAX_WORDS`` words and ``MAX_CHARACTERS`` characters.
+        description: what belongs to the type: at most ``MAX_WORDS`` words and ``MAX_CHARACTERS``
+            characters.
         keyword: a short phrase for it; empty for none.
         examples: sentences as ``parse_instance`` reads them; ours, not from a corpus.
         source: where the meaning of the type was learnt; empty if not said.
@@ -111,30 +126,43 @@ class TypeDescription(Settings, frozen=True, kw_only=True):
     source: str = ""
 
     def __post_init__(self) -> None:
-        """Refuses a type without name or description, texts that are too long, and examples without a mention."""
+        """Refuses a type without name or description, texts that are too long, and examples
+        without a mention.
+        """
         if not _says_something(self.name):
             given = f" with a letter or digit, but {self.name[:_LONG]!r}" if self.name else ""
             raise ValueError(f"a type has no name{given}: give the label that the corpus uses")
         if self.name != self.name.strip() or _CONTROL.search(self.name):
-            raise ValueError(f"the name {self.name!r} has white space around it or a control character in it")
+            raise ValueError(
+                f"the name {self.name!r} has white space around it or a control character in it"
+            )
         if not _says_something(self.description):
             raise ValueError(
-                f"the type {self.name!r} has no description: say in one or two sentences what belongs to it"
+                f"the type {self.name!r} has no description: say in one or two sentences what "
+                "belongs to it"
             )
         if self.keyword and not _says_something(self.keyword):
-            raise ValueError(f"the keyword of {self.name!r} has no word: give a short phrase, or leave it out")
+            raise ValueError(
+                f"the keyword of {self.name!r} has no word: give a short phrase, or leave it out"
+            )
         self._check_texts()
 
     def _check_texts(self) -> None:
         texts = [("description", self.description), ("keyword", self.keyword)]
         for kind, text in (*texts, *(("example", text) for text in self.examples)):
-            what = f"the {kind} of {self.name!r}" if kind != "example" else f"an example of {self.name!r}"
+            what = (
+                f"the {kind} of {self.name!r}"
+                if kind != "example"
+                else f"an example of {self.name!r}"
+            )
             for unit, size, limit in (
                 ("words", len(text.split()), MAX_WORDS[kind]),
                 ("characters", len(text), MAX_CHARACTERS[kind]),
             ):
                 if size > limit:
-                    raise ValueError(f"{what} has {size} {unit}, at most {limit} are allowed: shorten it")
+                    raise ValueError(
+                        f"{what} has {size} {unit}, at most {limit} are allowed: shorten it"
+                    )
             if _CONTROL.search(" ".join(text.split())):
                 raise ValueError(f"{what} has a control character in it: remove it")
         for text in self.examples:
@@ -177,7 +205,9 @@ class TypeDescriptions(Settings, frozen=True, kw_only=True):
         """
         if kind == "guideline":
             return tuple(described.description for described in self.types)
-        self._require("keyword", [described.name for described in self.types if not described.keyword])
+        self._require(
+            "keyword", [described.name for described in self.types if not described.keyword]
+        )
         return tuple(described.keyword for described in self.types)
 
     def instances(self, number: int) -> tuple[tuple[Instance, ...], ...]:
@@ -194,7 +224,9 @@ class TypeDescriptions(Settings, frozen=True, kw_only=True):
             raise ValueError(f"number = {number} is not positive")
         lacking = [described.name for described in self.types if len(described.examples) < number]
         self._require("example" if number == 1 else f"{number} examples", lacking)
-        return tuple(tuple(map(parse_instance, described.examples[:number])) for described in self.types)
+        return tuple(
+            tuple(map(parse_instance, described.examples[:number])) for described in self.types
+        )
 
     def select(self, names: Iterable[str]) -> TypeDescriptions:
         """Returns the descriptions of some types, for a model that is to learn or find only these.
@@ -206,31 +238,41 @@ class TypeDescriptions(Settings, frozen=True, kw_only=True):
         unknown = wanted - set(self.names)
         if unknown or not wanted:
             raise RecipeError(
-                f"no description of {_listed(unknown or {'any type'})}: described are {_listed(self.names)}"
+                f"no description of {_listed(unknown or {'any type'})}: described are "
+                f"{_listed(self.names)}"
             )
-        return TypeDescriptions(types=tuple(described for described in self.types if described.name in wanted))
+        return TypeDescriptions(
+            types=tuple(described for described in self.types if described.name in wanted)
+        )
 
     @staticmethod
     def _require(what: str, lacking: Sequence[str]) -> None:
         if lacking:
             raise RecipeError(
-                f"no {what} for {_listed(lacking)}: every type needs what the model is to read, so add it to the file"
+                f"no {what} for {_listed(lacking)}: every type needs what the model is to read, "
+                "so add it to the file"
             )
 
 
 def read_types(path: str | os.PathLike[str]) -> TypeDescriptions:
-    """Reads the descriptions of types, ordered by name; runs of white space in their texts become one blank.
+    """Reads the descriptions of types, ordered by name; runs of white space in their texts become
+    one blank.
 
     Raises:
-        RecipeError: no such file, a folder, not TOML, no type, an unknown key (the nearest valid one is named), a wrong
-            type of value, a type without name or description, a text that is too long (it is never cut), an example
-            without exactly one mention, two types with one name, description or keyword.
+        RecipeError: no such file, a folder, not TOML, no type, an unknown key (the nearest valid
+            one is named), a wrong type of value, a type without name or description, a text that is
+            too long (it is never cut), an example without exactly one mention, two types with one
+            name, description or keyword.
     """
     from fascicle.settings.recipes.strict import toml_values
 
     path = Path(path)
-    advice = "begin each type with a line [[type]], write texts in quotes, and save the file as UTF-8"
-    values = toml_values(path, missing=f"there are no descriptions of types at {path}", advice=advice)
+    advice = (
+        "begin each type with a line [[type]], write texts in quotes, and save the file as UTF-8"
+    )
+    values = toml_values(
+        path, missing=f"there are no descriptions of types at {path}", advice=advice
+    )
     return parse_types(values, origin=str(path))
 
 
@@ -247,14 +289,17 @@ def parse_types(values: Mapping[str, Any], *, origin: str) -> TypeDescriptions:
     for key in values:
         if key != "type":
             raise RecipeError(
-                f"unknown key {key}; each type begins with a line [[type]] and has its label as name",
+                f"unknown key {key}; each type begins with a line [[type]] and has its label as "
+                "name",
                 at=origin,
                 key=key,
                 code="unknown-key",
             )
     tables = values.get("type", [])
     if not isinstance(tables, list) or not all(isinstance(table, Mapping) for table in tables):
-        raise RecipeError("type is not a list of tables; begin each type with a line [[type]]", at=origin)
+        raise RecipeError(
+            "type is not a list of tables; begin each type with a line [[type]]", at=origin
+        )
     if not tables:
         raise RecipeError("no type is described; begin each type with a line [[type]]", at=origin)
     try:
@@ -264,7 +309,9 @@ def parse_types(values: Mapping[str, Any], *, origin: str) -> TypeDescriptions:
         raise RecipeError(str(error), at=origin) from None
 
 
-def check_types(descriptions: TypeDescriptions, types: Iterable[str], *, origin: str = "the type descriptions") -> None:
+def check_types(
+    descriptions: TypeDescriptions, types: Iterable[str], *, origin: str = "the type descriptions"
+) -> None:
     """Raises an error unless descriptions are those of exactly the given types.
 
     Args:
@@ -291,14 +338,20 @@ def _described(table: Mapping[str, Any], number: int) -> TypeDescription:
         ValueError: it names the wrong type and the reason.
     """
     name = table.get("name")
-    place = f"the type {name!r}" if isinstance(name, str) and name else f"the type in table {number}"
+    place = (
+        f"the type {name!r}" if isinstance(name, str) and name else f"the type in table {number}"
+    )
     fields = TypeDescription.__struct_fields__
     for key in table:
         if key not in fields:
             near = difflib.get_close_matches(key, fields, n=1)
-            advice = f"did you mean {near[0]}?" if near else f"allowed are {', '.join(sorted(fields))}"
+            advice = (
+                f"did you mean {near[0]}?" if near else f"allowed are {', '.join(sorted(fields))}"
+            )
             raise ValueError(f"{place}: unknown key {key}; {advice}")
-    filled = {"name": "", "description": ""} | {key: _collapsed(key, value) for key, value in table.items()}
+    filled = {"name": "", "description": ""} | {
+        key: _collapsed(key, value) for key, value in table.items()
+    }
     try:
         return msgspec.convert(filled, TypeDescription)
     except msgspec.ValidationError as error:
@@ -306,7 +359,9 @@ def _described(table: Mapping[str, Any], number: int) -> TypeDescription:
         key = re.split(r"\W", inside, maxsplit=1)[0]  # a field, of which an item may be wrong
         if not key:  # an error of the class itself names the type, if it has a name
             raise ValueError(what if name else f"{place}: {what}") from None
-        raise ValueError(f"{place}: {key} = {table[key]!r} is not allowed: {what[0].lower() + what[1:]}") from None
+        raise ValueError(
+            f"{place}: {key} = {table[key]!r} is not allowed: {what[0].lower() + what[1:]}"
+        ) from None
 
 
 def _collapsed(key: str, value: Any) -> Any:
@@ -318,17 +373,24 @@ def _collapsed(key: str, value: Any) -> Any:
 
 def _refuse_twins(types: Sequence[TypeDescription]) -> None:
     """Raises an error for two types with the same text, which would get the same vector."""
-    twice = [name for name, count in Counter(described.name for described in types).items() if count > 1]
+    twice = [
+        name for name, count in Counter(described.name for described in types).items() if count > 1
+    ]
     if twice:
-        raise ValueError(f"more than one description of {_listed(twice)}: a label stands for one type")
+        raise ValueError(
+            f"more than one description of {_listed(twice)}: a label stands for one type"
+        )
     for kind in ("description", "keyword"):
         seen: dict[str, str] = {}
         for described in types:
-            text = " ".join(unicodedata.normalize("NFKC", getattr(described, kind)).casefold().split())
+            text = " ".join(
+                unicodedata.normalize("NFKC", getattr(described, kind)).casefold().split()
+            )
             other = seen.setdefault(text, described.name)
             if text and other != described.name:
                 raise ValueError(
-                    f"the types {other!r} and {described.name!r} have the same {kind}: no model could tell them apart; "
+                    f"the types {other!r} and {described.name!r} have the same {kind}: no model "
+                    "could tell them apart; "
                     "say what belongs to each in other words"
                 )
 

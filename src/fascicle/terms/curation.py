@@ -1,18 +1,21 @@
 """Curation of packs: rules in a table, which are appended and never edited, and their lint.
 
-Rules block, add or change names of a pack. A rule is one row, ``action surface source concept case note``. The actions:
+Rules block, add or change names of a pack. A rule is one row, ``action surface source concept case
+note``. The actions:
 
-============  ===============================================================================================
-``drop``      the names with this surface are left out
-``ner_off``   they stay for linking and explaining, but match no text
-``case``      they match with this policy: ``any``, ``initial`` or ``exact``; empty for that of the pack
-``add``       the concept has this surface, whatever sources and earlier rules say; a new name has this source
-``prefer``    among the concepts of this surface, this one is meant
-``block``     no surface with the same key is a name, wherever it is from; without a surface: the concept has no names
-============  ===============================================================================================
+============
+===============================================================================================
+``drop``      the names with this surface are left out ``ner_off``   they stay for linking and
+explaining, but match no text ``case``      they match with this policy: ``any``, ``initial`` or
+``exact``; empty for that of the pack ``add``       the concept has this surface, whatever sources
+and earlier rules say; a new name has this source ``prefer``    among the concepts of this surface,
+this one is meant ``block``     no surface with the same key is a name, wherever it is from; without
+a surface: the concept has no names ============
+===============================================================================================
 
-An empty ``source`` or ``concept``, or ``*``, is any. ``drop``, ``ner_off``, ``add`` and ``block`` decide whether a name
-exists: of those that fit a name the last one counts. ``case`` and ``prefer`` are decided apart from it.
+An empty ``source`` or ``concept``, or ``*``, is any. ``drop``, ``ner_off``, ``add`` and ``block``
+decide whether a name exists: of those that fit a name the last one counts. ``case`` and ``prefer``
+are decided apart from it.
 """
 
 from __future__ import annotations
@@ -60,7 +63,9 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def decides(self) -> tuple[str, ...]:
-        """What it decides of a name: ``"presence"``, ``"case"`` or ``"prefer"``; two of them with a case of its own."""
+        """What it decides of a name: ``"presence"``, ``"case"`` or ``"prefer"``; two of them
+        with a case of its own.
+        """
         first = self.action if self.action in ("case", "prefer") else "presence"
         return (first, "case") if self.case and first == "presence" else (first,)
 
@@ -68,8 +73,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 def read_rules(paths: Iterable[str]) -> list[Rule]:
     """Reads tables of rules, one after the other.
 
-    A table is a TSV with the header above; of its columns, those behind ``surface`` may be missing, and so may cells at
-    the end of a row. Lines that begin with ``#``, and empty ones, are left out.
+    A table is a TSV with the header above; of its columns, those behind ``surface`` may be missing,
+    and so may cells at the end of a row. Lines that begin with ``#``, and empty ones, are left out.
 
     Args:
         paths: of the tables; rules of a later one win.
@@ -102,7 +107,9 @@ def _rules_of(path: str) -> Iterator[Rule]:
             raise FormatError(f"{len(cells)} columns, but the header has {len(columns)}", at=place)
         yield _rule(dict(zip(columns, cells, strict=False)), place)
     if not columns:
-        raise FormatError(f"the table is empty; begin it with the header {' TAB '.join(HEADER)}", at=path)
+        raise FormatError(
+            f"the table is empty; begin it with the header {' TAB '.join(HEADER)}", at=path
+        )
 
 
 def _columns(cells: list[str], place: Place) -> list[str]:
@@ -116,10 +123,15 @@ def _rule(cells: dict[str, Any], place: Place) -> Rule:
     action, case = cells["action"], cells.get("case", "")
     if action not in ACTIONS:
         hint = near_hint(action, ACTIONS)
-        raise FormatError(f"the action {action!r} is not known{hint}; choose one of {', '.join(ACTIONS)}", at=place)
+        raise FormatError(
+            f"the action {action!r} is not known{hint}; choose one of {', '.join(ACTIONS)}",
+            at=place,
+        )
     if case not in CASES:
         raise FormatError(f"case is {case!r}; it must be empty, any, initial or exact", at=place)
-    source, given = ("" if (cell := cells.get(key, "")) == "*" else cell for key in ("source", "concept"))
+    source, given = (
+        "" if (cell := cells.get(key, "")) == "*" else cell for key in ("source", "concept")
+    )
     concept = curie(given) if given else ""
     if given and not concept:
         raise FormatError(f"the concept {given!r} is not a CURIE, such as MESH:D003920", at=place)
@@ -127,12 +139,16 @@ def _rule(cells: dict[str, Any], place: Place) -> Rule:
     if clean_name(surface) != surface:
         raise FormatError(f"the surface {surface!r} is not a name", at=place)
     if not surface and (action != "block" or not concept):
-        raise FormatError(f"{action} needs a surface; only block may have a concept alone", at=place)
+        raise FormatError(
+            f"{action} needs a surface; only block may have a concept alone", at=place
+        )
     if action in ("add", "prefer") and not concept:
         raise FormatError(f"{action} needs a concept", at=place)
     if case and action not in ("case", "add"):
         raise FormatError(f"{action} has nothing to do with case; leave it empty", at=place)
-    return Rule(**{**cells, "source": source, "concept": concept, "surface": surface}, place=str(place))
+    return Rule(
+        **{**cells, "source": source, "concept": concept, "surface": surface}, place=str(place)
+    )
 
 
 class NameRow(NamedTuple):
@@ -215,16 +231,22 @@ class Curation:
         )
 
     def fitting(self, row: NameRow) -> list[int]:
-        """Returns the numbers of the rules that are about a name, in order; a ``prefer`` is about all concepts."""
+        """Returns the numbers of the rules that are about a name, in order; a ``prefer`` is
+        about all concepts.
+        """
         near = [*self._by_surface.get(row.surface, ()), *self._by_concept.get(row.concept, ())]
         if self._by_key:
             near += self._by_key.get(self._key(row.surface), ())
         return sorted(number for number in near if _fits(self.rules[number], row))
 
     def added(self, *, without: Collection[int] = ()) -> dict[tuple[str, str], NameRow]:
-        """Returns surface and concept -> name that rules add, each once; its source is that of the last such rule."""
+        """Returns surface and concept -> name that rules add, each once; its source is that of
+        the last such rule.
+        """
         return {
-            (rule.surface, rule.concept): NameRow(rule.surface, rule.source or CURATION, rule.concept)
+            (rule.surface, rule.concept): NameRow(
+                rule.surface, rule.source or CURATION, rule.concept
+            )
             for number, rule in enumerate(self.rules)
             if rule.action == "add" and number not in without
         }
@@ -254,7 +276,9 @@ def _fits(rule: Rule, row: NameRow) -> bool:
     return not rule.concept or rule.concept == row.concept or rule.action == "prefer"
 
 
-_Problem = Literal["dead", "overruled", "contradiction", "unknown-concept", "unknown-source", "twice"]
+_Problem = Literal[
+    "dead", "overruled", "contradiction", "unknown-concept", "unknown-source", "twice"
+]
 
 
 class Finding(NamedTuple):
@@ -262,8 +286,8 @@ class Finding(NamedTuple):
 
     Attributes:
         number: of the rule, from 0.
-        problem: its kind: ``"dead"`` fits no name, or adds one that is there; ``"overruled"`` fits names,
-            but changes none beside the other rules.
+        problem: its kind: ``"dead"`` fits no name, or adds one that is there; ``"overruled"`` fits
+            names, but changes none beside the other rules.
         said: one sentence for people, with the place of the rule.
     """
 
@@ -273,7 +297,8 @@ class Finding(NamedTuple):
 
 
 class SeenNames:
-    """Names of a build that rules are about, collected so that neither lint nor the build searches them again.
+    """Names of a build that rules are about, collected so that neither lint nor the build searches
+    them again.
 
     Attributes:
         rules: all rules.
@@ -300,17 +325,27 @@ class SeenNames:
                 self.rows[row] = None
 
     def decide(self, row: NameRow) -> Decision:
-        """Returns the decision about a name that was seen, or that a rule adds; see `Curation.decide`."""
+        """Returns the decision about a name that was seen, or that a rule adds; see
+        `Curation.decide`.
+        """
         looked = row in self.rows or row.surface in self._named
         return self._curation.decide(row) if looked else UNTOUCHED
 
     def findings(self, sources: Iterable[str]) -> list[Finding]:
-        """Returns the problems of the rules, given all names and concepts that were seen; see `find_rule_problems`."""
-        return find_rule_problems(self.rows, self._curation, known=self.concepts.__contains__, sources=sources)
+        """Returns the problems of the rules, given all names and concepts that were seen; see
+        `find_rule_problems`.
+        """
+        return find_rule_problems(
+            self.rows, self._curation, known=self.concepts.__contains__, sources=sources
+        )
 
 
 def find_rule_problems(
-    rows: Iterable[NameRow], curation: Curation, *, known: Callable[[str], bool], sources: Iterable[str] = ()
+    rows: Iterable[NameRow],
+    curation: Curation,
+    *,
+    known: Callable[[str], bool],
+    sources: Iterable[str] = (),
 ) -> list[Finding]:
     """Returns all problems of the rules, in their order.
 
@@ -320,17 +355,28 @@ def find_rule_problems(
         known: whether a concept is in the vocabularies.
         sources: names of the vocabularies; empty if they are not known.
     """
-    found = [*_names(curation, known, frozenset(sources)), *_contradictions(curation.rules), *_dead(rows, curation)]
+    found = [
+        *_names(curation, known, frozenset(sources)),
+        *_contradictions(curation.rules),
+        *_dead(rows, curation),
+    ]
     return sorted(found, key=lambda finding: (finding.number, finding.problem))
 
 
-def _names(curation: Curation, known: Callable[[str], bool], sources: frozenset[str]) -> Iterator[Finding]:
+def _names(
+    curation: Curation, known: Callable[[str], bool], sources: frozenset[str]
+) -> Iterator[Finding]:
     for number, rule in enumerate(curation.rules):
         if rule.concept and not known(rule.concept):
-            said = f"{rule.place}: the concept {rule.concept} is in no source; correct it, or remove the rule"
+            said = (
+                f"{rule.place}: the concept {rule.concept} is in no source; correct it, or "
+                "remove the rule"
+            )
             yield Finding(number, "unknown-concept", said)
         if sources and rule.source and rule.source not in sources and rule.action != "add":
-            said = f"{rule.place}: there is no source {rule.source!r}; correct it, or remove the rule"
+            said = (
+                f"{rule.place}: there is no source {rule.source!r}; correct it, or remove the rule"
+            )
             yield Finding(number, "unknown-source", said)
 
 
@@ -338,20 +384,36 @@ def _contradictions(rules: tuple[Rule, ...]) -> Iterator[Finding]:
     """Yields rules with exactly the same names and the same field to decide as an earlier one."""
     before: dict[tuple[str, ...], int] = {}
     for number, rule in enumerate(rules):
-        target = (rule.decides[0], rule.surface, rule.source, "" if rule.action == "prefer" else rule.concept)
+        target = (
+            rule.decides[0],
+            rule.surface,
+            rule.source,
+            "" if rule.action == "prefer" else rule.concept,
+        )
         if target in before:
             other = rules[before[target]]
-            same = (other.action, other.concept, other.case) == (rule.action, rule.concept, rule.case)
+            same = (other.action, other.concept, other.case) == (
+                rule.action,
+                rule.concept,
+                rule.case,
+            )
             says = "says the same as" if same else "contradicts"
-            said = f"{rule.place}: {rule.action} {rule.surface!r} {says} {other.place}; keep one of the two"
-            if (other.action, rule.action) != ("add", "ner_off"):  # which make a name for linking alone
+            said = (
+                f"{rule.place}: {rule.action} {rule.surface!r} {says} {other.place}; keep one "
+                "of the two"
+            )
+            # which make a name for linking alone
+            if (other.action, rule.action) != ("add", "ner_off"):
                 yield Finding(number, "twice" if same else "contradiction", said)
         before[target] = number
 
 
 def _dead(rows: Iterable[NameRow], curation: Curation) -> Iterator[Finding]:
-    """Yields rules without effect, the earlier ones first: the remaining rules have the same result as all together."""
-    near: defaultdict[str, dict[NameRow, None]] = defaultdict(dict)  # surface -> names that a rule looks at
+    """Yields rules without effect, the earlier ones first: the remaining rules have the same
+    result as all together.
+    """
+    # surface -> names that a rule looks at
+    near: defaultdict[str, dict[NameRow, None]] = defaultdict(dict)
     looked: defaultdict[int, set[str]] = defaultdict(set)  # rule -> surfaces of these names
     named = {rule.surface for rule in curation.rules}
     for row in rows:
@@ -367,12 +429,17 @@ def _dead(rows: Iterable[NameRow], curation: Curation) -> Iterator[Finding]:
     gone: set[int] = set()
     for number, rule in enumerate(curation.rules):
         surfaces = touched[number] | {rule.surface}
-        if any(_outcome(near, s, curation, gone) != _outcome(near, s, curation, gone | {number}) for s in surfaces):
+        if any(
+            _outcome(near, s, curation, gone) != _outcome(near, s, curation, gone | {number})
+            for s in surfaces
+        ):
             continue
         gone.add(number)
         what = f"{rule.place}: {rule.action} {rule.surface or rule.concept!r}"
         if looked[number] and rule.action != "add":
-            yield Finding(number, "overruled", f"{what} changes nothing, for other rules decide; remove it")
+            yield Finding(
+                number, "overruled", f"{what} changes nothing, for other rules decide; remove it"
+            )
         else:
             yield Finding(number, "dead", f"{what} does nothing any more; remove it")
 
@@ -382,7 +449,8 @@ def _outcome(
 ) -> set[tuple[NameRow, bool, str, bool]]:
     """Returns the names of a surface that are kept, with the decision for each.
 
-    A preference counts among one concept too: the word may be common, and other surfaces may have its key.
+    A preference counts among one concept too: the word may be common, and other surfaces may have
+    its key.
     """
     return {
         (row, decision.match, decision.case, decision.preferred)

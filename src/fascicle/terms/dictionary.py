@@ -1,7 +1,7 @@
 """Scan table of the names of a dictionary.
 
-A rule (`MatchingRule`) defines in which casings a name matches, and what never does. A dictionary of a million names
-takes some hundred megabytes.
+A rule (`MatchingRule`) defines in which casings a name matches, and what never does. A dictionary
+of a million names takes some hundred megabytes.
 """
 
 from __future__ import annotations
@@ -25,13 +25,20 @@ from fascicle.text.segment import Segmenter
 _Casing = Literal["upper", "lower"]
 
 _ENGLISH: Final = """
-a about above after again against all also although always am among an and another any are as at be because been
-before being below between both but by can cannot could did do does doing done down during each either else ever
-every few for from further had has have having he hence her here hers herself him himself his how however i if in
-into is it its itself just least less may me might mine more most much must my myself neither never no nor not now
-of off often on once only or other others our ours ourselves out over own per rather same shall she should since so
-some such than that the their theirs them themselves then there therefore these they this those though through thus
-to together too toward towards under until up upon us very via was we were what when where whereas whether which
+a about above after again against all also although always am among an and another any are as at be
+because been
+before being below between both but by can cannot could did do does doing done down during each
+either else ever
+every few for from further had has have having he hence her here hers herself him himself his how
+however i if in
+into is it its itself just least less may me might mine more most much must my myself neither never
+no nor not now
+of off often on once only or other others our ours ourselves out over own per rather same shall she
+should since so
+some such than that the their theirs them themselves then there therefore these they this those
+though through thus
+to together too toward towards under until up upon us very via was we were what when where whereas
+whether which
 while who whom whose why will with within without would yet you your yours yourself yourselves
 """
 # Function words: none is a name on its own.
@@ -59,14 +66,15 @@ class MatchingRule:
     Attributes:
         name: of the rule.
         casings: in which each name matches besides the one that it is written in.
-        stop_words: in lower case; a name of one word that is among them (in lower case, in capitals, or with a capital)
-            matches nothing.
+        stop_words: in lower case; a name of one word that is among them (in lower case, in
+            capitals, or with a capital) matches nothing.
         untyped: whether phrases without a type take part: where one is chosen, nothing is known.
         as_written: types whose names have no form in lower case.
-        folded: whether names match in any casing, in place of ``casings``; but, if ``symbols``, see there.
-        symbols: whether a symbol matches only as it is written, also one that is a stop word in capitals. It is a word
-            of at most six capital letters, or of at most two characters: ``REST`` and ``Ca``, but not ``rest`` and
-            ``ca``.
+        folded: whether names match in any casing, in place of ``casings``; but, if ``symbols``, see
+            there.
+        symbols: whether a symbol matches only as it is written, also one that is a stop word in
+            capitals. It is a word of at most six capital letters, or of at most two characters:
+            ``REST`` and ``Ca``, but not ``rest`` and ``ca``.
     """
 
     name: str
@@ -79,12 +87,19 @@ class MatchingRule:
 
     def stop_forms(self) -> set[str]:
         """Returns every form of the stop words that matches nothing."""
-        cases = (str.lower, str.capitalize) if self.symbols else (str.lower, str.upper, str.capitalize)
+        cases = (
+            (str.lower, str.capitalize) if self.symbols else (str.lower, str.upper, str.capitalize)
+        )
         return {case(word) for word in self.stop_words for case in cases}
 
     def is_strict(self, words: list[str]) -> bool:
         """True if a name, given as its words, matches in no other casing than its own."""
-        return self.folded and self.symbols and len(words) == 1 and (len(words[0]) <= _TINY or is_symbol(words[0]))
+        return (
+            self.folded
+            and self.symbols
+            and len(words) == 1
+            and (len(words[0]) <= _TINY or is_symbol(words[0]))
+        )
 
 
 _RAW: Final = MatchingRule(name="raw")
@@ -99,17 +114,21 @@ RULES: Final = MappingProxyType({rule.name: rule for rule in (_RAW, _THREE_CASIN
 # The rules of a user's own list, by the setting of its capitals.
 OWN: Final[Mapping[Case, MatchingRule]] = MappingProxyType(
     {
-        "auto": MatchingRule(name="case-auto", stop_words=ENGLISH_STOP_WORDS, folded=True, symbols=True),
+        "auto": MatchingRule(
+            name="case-auto", stop_words=ENGLISH_STOP_WORDS, folded=True, symbols=True
+        ),
         "exact": MatchingRule(name="case-exact", stop_words=ENGLISH_STOP_WORDS, symbols=True),
         "any": MatchingRule(name="case-any", stop_words=ENGLISH_STOP_WORDS, folded=True),
     }
 )
 
-LONGEST: Final = 256  # words; what is longer is no name, and each word of the longest name costs a step of every search
+# words; what is longer is no name, and each word of the longest name costs a step of every search
+LONGEST: Final = 256
 _TINY: Final = 2
 NO_KIND: Final = -1  # in place of a set of types: no name matches in this casing
 _TOGETHER: Final = 4096  # names that are cut into words in one call
-_ONE: Final = {"s": "", "were": "was", "have": "has"}  # how the sentences about names end in one, and in several
+# how the sentences about names end in one, and in several
+_ONE: Final = {"s": "", "were": "was", "have": "has"}
 _SEVERAL: Final = {"s": "s", "were": "were", "have": "have"}
 
 
@@ -145,9 +164,16 @@ class _NameCounts:
             (self.signs, "name{s} without a letter or a digit {were} left out"),
             (self.too_long, f"name{{s}} of more than {LONGEST} words {{were}} left out"),
             (self.one_letter, "name{s} {have} one letter only"),
-            (self.several_types, "phrase{s} {have} several types: a place where one stands is a mention of each"),
+            (
+                self.several_types,
+                "phrase{s} {have} several types: a place where one stands is a mention of each",
+            ),
         )
-        said += [f"{count:,} {text.format_map(_ONE if count == 1 else _SEVERAL)}" for count, text in told if count]
+        said += [
+            f"{count:,} {text.format_map(_ONE if count == 1 else _SEVERAL)}"
+            for count, text in told
+            if count
+        ]
         if self.stop_words:
             removed = plural(len(self.stop_words), "stop word was", "stop words were")
             said.append(f"{removed} removed: {', '.join(self.stop_words)}")
@@ -159,9 +185,12 @@ class _Names:
     """Dictionary that is ready for search.
 
     Attributes:
-        table: of all phrases, as their words with a blank between any two; in lower case if the rule is folded.
-        kinds: index into ``sets`` for each row of the table; -1 if it matches only as one of ``strict``.
-        strict: names that match only as they are written -> index into ``sets``, of all names that match there.
+        table: of all phrases, as their words with a blank between any two; in lower case if the
+            rule is folded.
+        kinds: index into ``sets`` for each row of the table; -1 if it matches only as one of
+            ``strict``.
+        strict: names that match only as they are written -> index into ``sets``, of all names that
+            match there.
         sets: distinct sets of types, each sorted; an empty one is that of phrases without a type.
         types: of all names, sorted.
         counts: what became of the entries.
@@ -175,8 +204,12 @@ class _Names:
     counts: _NameCounts
 
     def kind(self, row: int, surface: str) -> int:
-        """Returns the index into ``sets`` of the names of a row that match a surface; -1 if none does in its casing."""
-        return self.strict.get(composed(surface), self.kinds[row]) if self.strict else self.kinds[row]
+        """Returns the index into ``sets`` of the names of a row that match a surface; -1 if none
+        does in its casing.
+        """
+        return (
+            self.strict.get(composed(surface), self.kinds[row]) if self.strict else self.kinds[row]
+        )
 
 
 def gather_names(entries: Iterable[Entry], *, rule: MatchingRule, segmenter: Segmenter) -> _Names:
@@ -210,7 +243,9 @@ def gather_names(entries: Iterable[Entry], *, rule: MatchingRule, segmenter: Seg
                     to[form] = sets.joined(to.get(form, number), number)
     if not phrases and not strict:
         entered = plural(told["entries"], "entry", "entries")
-        raise InputError(f"the dictionary has {entered} and no name among them; give one with names")
+        raise InputError(
+            f"the dictionary has {entered} and no name among them; give one with names"
+        )
     several = sum(len(sets.known[number]) > 1 for number in phrases.values())
     removed = sorted(rule.stop_forms() & (phrases.keys() | strict.keys()))
     for form in removed:
@@ -260,13 +295,16 @@ class _Sets:
 def _check_type(entry: Entry, rule: MatchingRule) -> None:
     if not entry.type and not rule.untyped:
         raise UsageError(
-            f"the phrase {entry.name!r} has no type, and the rule {rule.name!r} takes none of these: leave the "
+            f"the phrase {entry.name!r} has no type, and the rule {rule.name!r} takes none of "
+            "these: leave the "
             "dictionary of untyped phrases out, or choose another rule"
         )
 
 
 def _what(entry: Entry, words: list[str]) -> str:
-    """Returns the class of an entry, as `_NameCounts` counts it; a ``"name"`` is not counted apart."""
+    """Returns the class of an entry, as `_NameCounts` counts it; a ``"name"`` is not counted
+    apart.
+    """
     if not words:
         return "empty"
     if not has_letters(entry.name):
@@ -277,7 +315,9 @@ def _what(entry: Entry, words: list[str]) -> str:
 
 
 def _casings(words: list[str], kind: str, rule: MatchingRule) -> set[str]:
-    """Returns a name, as words joined by blanks, in all casings in which it matches; of a folded rule in lower case."""
+    """Returns a name, as words joined by blanks, in all casings in which it matches; of a folded
+    rule in lower case.
+    """
     if rule.folded:
         return {" ".join(map(str.lower, words))}
     name = " ".join(words)
@@ -295,7 +335,9 @@ def composed(text: str) -> str:
 
 
 def _words_of(entries: list[Entry], segmenter: Segmenter) -> Iterator[list[str]]:
-    """Yields the words of each name; all names are segmented in one call, separated by line breaks."""
+    """Yields the words of each name; all names are segmented in one call, separated by line
+    breaks.
+    """
     text = "\n".join(entry.name for entry in entries)
     spans = segmenter.words(text)
     at, end = 0, -1

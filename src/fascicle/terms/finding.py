@@ -1,4 +1,6 @@
-"""Dictionaries and term packs as predictors, as finders of places with types, and as look-ups of names of one type."""
+"""Dictionaries and term packs as predictors, as finders of places with types, and as look-ups of
+names of one type.
+"""
 
 from __future__ import annotations
 
@@ -39,11 +41,16 @@ def open_dictionary(path: Path, *, case: Case = "auto") -> Matcher:
     Raises:
         InputError: it cannot be read, or holds no name.
     """
-    return Matcher(read_typed_names(str(path)), rule=OWN[case], name=stem(str(path)), content=file_sha256(path))
+    return Matcher(
+        read_typed_names(str(path)), rule=OWN[case], name=stem(str(path)), content=file_sha256(path)
+    )
 
 
-def open_packs(folders: Sequence[Path], settings: RecognitionSettings | None = None) -> PackRecogniser:
-    """Opens term packs as one predictor; the source of the mentions of each is its name, such as ``mine@1``.
+def open_packs(
+    folders: Sequence[Path], settings: RecognitionSettings | None = None
+) -> PackRecogniser:
+    """Opens term packs as one predictor; the source of the mentions of each is its name, such as
+    ``mine@1``.
 
     Args:
         folders: of the packs.
@@ -59,7 +66,8 @@ def open_packs(folders: Sequence[Path], settings: RecognitionSettings | None = N
         name = pack.manifest.name
         if name in packs:
             raise UsageError(
-                f"{packs[name].folder} and {folder} are both called {name!r}, and their mentions could not be told "
+                f"{packs[name].folder} and {folder} are both called {name!r}, and their mentions "
+                "could not be told "
                 "apart; give one of them, or build it again under another name"
             )
         packs[name] = pack
@@ -70,7 +78,8 @@ _TOGETHER: Final = 1 << 20  # characters of text that all finders read before th
 
 
 class PackFinder:
-    """Finder of the names of packs in texts: names above the threshold, in the case that they require.
+    """Finder of the names of packs in texts: names above the threshold, in the case that they
+    require.
 
     Attributes:
         name: packs by their content.
@@ -88,7 +97,9 @@ class PackFinder:
         Raises:
             FormatError: a table of another version.
         """
-        self._recogniser = PackRecogniser(packs, settings=RecognitionSettings(overlaps=overlaps, links=False))
+        self._recogniser = PackRecogniser(
+            packs, settings=RecognitionSettings(overlaps=overlaps, links=False)
+        )
         self.name = " ".join(pack.full_name for pack in packs.values())
         self.types = self._recogniser.types
         self.version = f"{PACK_RULE} {NORMALISER}"
@@ -112,7 +123,9 @@ def _matches(mentions: Sequence[Mention]) -> Iterator[Match]:
 
 
 class CombinedFinder:
-    """Finder that combines the results of several finders; its types are all types of them, sorted."""
+    """Finder that combines the results of several finders; its types are all types of them,
+    sorted.
+    """
 
     def __init__(self, finders: Sequence[Finder]) -> None:
         """Sets the finders, at least one."""
@@ -136,8 +149,8 @@ _REMEMBERED: Final = 1 << 15
 class KnownNames:
     """Look-up of the type of names whose meanings in a pack all have one type.
 
-    A meaning counts where the pack would find it in a text: the name is searched, has the case of the text, and the
-    priors of its concepts of the type reach the threshold of recognition.
+    A meaning counts where the pack would find it in a text: the name is searched, has the case of
+    the text, and the priors of its concepts of the type reach the threshold of recognition.
     """
 
     def __init__(self, pack: Pack) -> None:
@@ -165,7 +178,9 @@ class KnownNames:
         concepts = self._pack.active.concept[rows].astype(np.int64)
         kinds = self._pack.type_rows[concepts].tolist()
         priors: list[dict[tuple[int, str], float]] = [{} for _ in names]
-        for place, term, kind in zip(places.tolist(), self._pack.short_terms(rows), kinds, strict=True):
+        for place, term, kind in zip(
+            places.tolist(), self._pack.short_terms(rows), kinds, strict=True
+        ):
             if not term.off and case_fits(names[place], term.surface, term.case):
                 known = priors[place]
                 known[kind, term.concept] = max(known.get((kind, term.concept), 0.0), term.prior)
@@ -194,15 +209,24 @@ def open_finder(folder: Path, manifest: Manifest, facts: InputFacts) -> Finder:
         parts = (f"{one.file}.{part}" for part in PARTS) if one.rule == PACK_RULE else ()
         for name in (one.file, *parts):
             if name not in manifest.files:
-                raise ModelError(f"{folder / MANIFEST} has no hash of {name}; copy or export the folder again")
+                raise ModelError(
+                    f"{folder / MANIFEST} has no hash of {name}; copy or export the folder again"
+                )
     tables = [one for one in facts.dictionaries if one.rule != PACK_RULE]
     reader = WordReader(manifest.reading.segmenter)
-    matchers = [open_packed_dictionary(folder / one.file, rule=one.rule, reader=reader) for one in tables]
-    packs = {one.file: CarriedPack(folder, one.file) for one in facts.dictionaries if one.rule == PACK_RULE}
+    matchers = [
+        open_packed_dictionary(folder / one.file, rule=one.rule, reader=reader) for one in tables
+    ]
+    packs = {
+        one.file: CarriedPack(folder, one.file)
+        for one in facts.dictionaries
+        if one.rule == PACK_RULE
+    }
     finder = make_finder(matchers, packs)
     if finder.types != facts.types:
         raise ModelError(
-            f"the dictionaries in {folder} do not have the types that {MANIFEST} names; copy or export the folder again"
+            f"the dictionaries in {folder} do not have the types that {MANIFEST} names; copy or "
+            "export the folder again"
         )
     return finder
 
@@ -221,7 +245,9 @@ def open_packed_dictionary(path: Path, *, rule: str, reader: WordReader) -> Matc
     try:
         return Matcher(read_dictionary(str(path)), rule=rule, reader=reader)
     except FascicleError as error:
-        raise ModelError(f"the dictionary {path} cannot be used ({error}); copy or export the folder again") from None
+        raise ModelError(
+            f"the dictionary {path} cannot be used ({error}); copy or export the folder again"
+        ) from None
 
 
 def make_finder(matchers: Sequence[Matcher], packs: Mapping[str, AnyPack]) -> Finder:

@@ -27,19 +27,24 @@ _FEW: Final = 5  # rows of a list that may have a type each
 
 
 def read_headings(cells: Sequence[str]) -> dict[str, int]:
-    """Returns the column of each of `HEADINGS`; nothing if this row does not name those of names and types.
+    """Returns the column of each of `HEADINGS`; nothing if this row does not name those of names
+    and types.
 
     Args:
         cells: of the first row.
     """
     plain = [cell.strip().lower() for cell in cells]
-    found = {what: [at for at, cell in enumerate(plain) if cell in names] for what, names in HEADINGS.items()}
+    found = {
+        what: [at for at, cell in enumerate(plain) if cell in names]
+        for what, names in HEADINGS.items()
+    }
     columns = {what: places[0] for what, places in found.items() if len(places) == 1}
     return columns if {"name", "type"} <= columns.keys() else {}
 
 
 def check_types(entries: Iterable[Entry], path: str) -> Iterator[Entry]:
-    """Yields names, and raises an error where their types cannot be types: identifiers, or another one in each row.
+    """Yields names, and raises an error where their types cannot be types: identifiers, or another
+    one in each row.
 
     Args:
         entries: of a list.
@@ -52,14 +57,18 @@ def check_types(entries: Iterable[Entry], path: str) -> Iterator[Entry]:
     for one in entries:
         rows += 1
         if _CURIE.fullmatch(one.type):
-            raise InputError(f"{path} has {one.type!r} as a type, which is an identifier; {_REMEDY}", file=path)
+            raise InputError(
+                f"{path} has {one.type!r} as a type, which is an identifier; {_REMEDY}", file=path
+            )
         if len(types) < _MOST:
             types.add(one.type)
             names.add(one.name)
         yield one
     if 1 < rows == len(types) and (rows >= _FEW or len(names) < rows):
         some = ", ".join(map(repr, sorted(types)[:3]))
-        raise InputError(f"{path} has another type in each row, such as {some}; {_REMEDY}", file=path)
+        raise InputError(
+            f"{path} has another type in each row, such as {some}; {_REMEDY}", file=path
+        )
 
 
 class NameLinks:
@@ -86,11 +95,15 @@ class NameLinks:
             yield one
 
     def of(self, kind: str, words: str) -> tuple[Link, ...]:
-        """Returns the links of a name: one for each identifier, *ambiguous* if there are several."""
+        """Returns the links of a name: one for each identifier, *ambiguous* if there are
+        several.
+        """
         given = self._concepts.get((kind, _plain(words)), ()) if self._concepts else ()
         tier = AMBIGUOUS if len(given) > 1 else "exact"
         return tuple(
-            Link(id=known.partition(":")[2], ontology=known.partition(":")[0], curie=known, tier=tier)
+            Link(
+                id=known.partition(":")[2], ontology=known.partition(":")[0], curie=known, tier=tier
+            )
             if (known := curie(one))
             else Link(id=one, tier=tier)
             for one in given

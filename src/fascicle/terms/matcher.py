@@ -1,11 +1,13 @@
-"""Dictionaries as tables, and the matcher that finds their names in texts: exact, disjoint, whatever their order.
+"""Dictionaries as tables, and the matcher that finds their names in texts: exact, disjoint,
+whatever their order.
 
-A table has one name in a row, with its type or without. Rows are streamed, so a dictionary may be of any size; the
-matcher splits names into words.
+A table has one name in a row, with its type or without. Rows are streamed, so a dictionary may be
+of any size; the matcher splits names into words.
 
-Two rules have names (``RULES``). ``raw`` takes typed names as they are written. ``three-casings`` is that of AutoNER
-(Shang et al. 2018): each name as written, in capitals and in lower case; stop words never match alone; phrases without
-a type take part in the choice, and the text of a chosen one is of unknown type.
+Two rules have names (``RULES``). ``raw`` takes typed names as they are written. ``three-casings``
+is that of AutoNER (Shang et al. 2018): each name as written, in capitals and in lower case; stop
+words never match alone; phrases without a type take part in the choice, and the text of a chosen
+one is of unknown type.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ class TsvOptions:
         type: of all names, if no column has it; empty for phrases without a type.
         header: whether the first row names the columns.
         encoding: of the file.
-        suspect: a column that is not read: a table is refused if it has ``type`` and other types there.
+        suspect: a column that is not read: a table is refused if it has ``type`` and other types
+            there.
         alone: a row has no column but that of the name.
         concept_column: column of identifiers; ``None`` if the table has none.
     """
@@ -62,15 +65,19 @@ class TsvOptions:
         Raises:
             UsageError: a negative column, one column for both, or a type beside a column of types.
         """
-        columns = [self.name_column] if self.type_column is None else [self.name_column, self.type_column]
+        columns = (
+            [self.name_column] if self.type_column is None else [self.name_column, self.type_column]
+        )
         if min(columns) < 0 or len(set(columns)) < len(columns):
             raise UsageError(
-                f"the columns {', '.join(map(str, columns))} are not allowed: name and type need columns of their own, "
+                f"the columns {', '.join(map(str, columns))} are not allowed: name and type need "
+                "columns of their own, "
                 "counted from 0"
             )
         if self.type and self.type_column is not None:
             raise UsageError(
-                f"the type {self.type!r} was given beside the column {self.type_column} of types; give one of the two"
+                f"the type {self.type!r} was given beside the column {self.type_column} of "
+                "types; give one of the two"
             )
 
 
@@ -105,8 +112,8 @@ def read_dictionary(
 ) -> Iterator[Entry]:
     """Streams a table of names; gzip is unpacked.
 
-    A row whose name is empty or white space is left out and counted. Names of one letter are kept: ``H`` and ``K`` are
-    chemicals. All rows must have as many columns as the first.
+    A row whose name is empty or white space is left out and counted. Names of one letter are kept:
+    ``H`` and ``K`` are chemicals. All rows must have as many columns as the first.
 
     Args:
         path: the file; one row a line, columns separated by TAB.
@@ -114,13 +121,16 @@ def read_dictionary(
         report: receives the counts.
 
     Raises:
-        InputError: the file cannot be opened, or holds no name, or several types in the column that is suspect.
-        FormatError: another number of columns than before, or than is allowed, or a name without its type (with file
-            and line); a binary file, another encoding.
+        InputError: the file cannot be opened, or holds no name, or several types in the column that
+            is suspect.
+        FormatError: another number of columns than before, or than is allowed, or a name without
+            its type (with file and line); a binary file, another encoding.
     """
     options = options or TsvOptions()
     report = report if report is not None else DictionaryReport()
-    wanted = 1 + max(options.name_column, -1 if options.type_column is None else options.type_column)
+    wanted = 1 + max(
+        options.name_column, -1 if options.type_column is None else options.type_column
+    )
     columns, own, other = 0, False, ""
     name_at, type_at, suspect = options.name_column, options.type_column, options.suspect
     for number, line in read_lines(Source(path=path, encoding=options.encoding)):
@@ -130,7 +140,13 @@ def read_dictionary(
         if line.strip():
             columns = columns or len(cells)
             if len(cells) != columns or columns < wanted or options.alone:
-                _check_columns(cells, wanted=wanted, before=columns, alone=options.alone, place=Place(path, number))
+                _check_columns(
+                    cells,
+                    wanted=wanted,
+                    before=columns,
+                    alone=options.alone,
+                    place=Place(path, number),
+                )
         if not line.strip() or not cells[name_at].strip():
             report.empty += 1
             report.first_empty = report.first_empty or f"{path}, line {number}"
@@ -143,7 +159,8 @@ def read_dictionary(
         kind = options.type if type_at is None else cells[type_at].strip()
         if type_at is not None and not kind:
             raise FormatError(
-                f"the name {cells[name_at]!r} has no type; give it one, or read a file of names without types as such",
+                f"the name {cells[name_at]!r} has no type; give it one, or read a file of names "
+                "without types as such",
                 at=Place(path, number),
             )
         concept_at = options.concept_column
@@ -152,13 +169,16 @@ def read_dictionary(
         raise InputError(f"{path} holds no name; give a table with one name in a row", file=path)
     if own and other:
         raise InputError(
-            f"column {options.suspect} of {path} holds the type {options.type!r} and others, such as {other!r}, but "
-            f"type = {options.type!r} is said of all names; leave type out, or give a list of the names of that type"
+            f"column {options.suspect} of {path} holds the type {options.type!r} and others, "
+            f"such as {other!r}, but "
+            f"type = {options.type!r} is said of all names; leave type out, or give a list of "
+            "the names of that type"
         )
 
 
 def read_typed_names(path: str, *, report: DictionaryReport | None = None) -> Iterator[Entry]:
-    """Streams a dictionary in its plain form: ``type TAB name`` in each row, or a row of `HEADINGS` that comes first.
+    """Streams a dictionary in its plain form: ``type TAB name`` in each row, or a row of `HEADINGS`
+    that comes first.
 
     Args:
         path: the file; packed or not.
@@ -181,33 +201,41 @@ def read_typed_names(path: str, *, report: DictionaryReport | None = None) -> It
 
 
 def pack_dictionary(entries: Iterable[Entry]) -> tuple[bytes, int]:
-    """Returns a dictionary as it is stored in a model: one packed file, whose content depends on the names alone.
+    """Returns a dictionary as it is stored in a model: one packed file, whose content depends on
+    the names alone.
 
     Args:
         entries: names with their types, in any order, repeated or not.
 
     Returns:
-        The table, ``type TAB name`` in each row, sorted, without a header; and how many rows it has.
+        The table, ``type TAB name`` in each row, sorted, without a header; and how many rows it
+        has.
     """
     rows = sorted({(one.type, one.name) for one in entries})
     text = "".join(f"{kind}\t{name}\n" for kind, name in rows)
     return gzip.compress(text.encode("utf-8"), mtime=0), len(rows)
 
 
-def _check_columns(cells: list[str], *, wanted: int, before: int, alone: bool, place: Place) -> None:
+def _check_columns(
+    cells: list[str], *, wanted: int, before: int, alone: bool, place: Place
+) -> None:
     if len(cells) < wanted:
         raise FormatError(
-            f"{len(cells)} TAB-separated column(s), but {wanted} are needed, such as a type, a TAB and a name; correct "
+            f"{len(cells)} TAB-separated column(s), but {wanted} are needed, such as a type, a "
+            "TAB and a name; correct "
             "the row, or name the columns that the table has",
             at=place,
         )
     if len(cells) != before:
         raise FormatError(
-            f"{len(cells)} TAB-separated columns, but the first row has {before}; all rows need as many", at=place
+            f"{len(cells)} TAB-separated columns, but the first row has {before}; all rows need "
+            "as many",
+            at=place,
         )
     if alone and len(cells) > 1:
         raise FormatError(
-            f"{len(cells)} TAB-separated columns, but rows of phrases without a type have only one column; leave "
+            f"{len(cells)} TAB-separated columns, but rows of phrases without a type have only "
+            "one column; leave "
             "the other columns out",
             at=place,
         )
@@ -222,9 +250,11 @@ _Found = tuple[tuple[Match, ...], list[str]]
 
 
 class WordReader:
-    """Reads the words of texts as tokens for a scan; recent texts are cached for further dictionaries.
+    """Reads the words of texts as tokens for a scan; recent texts are cached for further
+    dictionaries.
 
-    A text is split by the segmenter, even if it has words of its own, so that names and texts are split alike.
+    A text is split by the segmenter, even if it has words of its own, so that names and texts are
+    split alike.
     """
 
     def __init__(self, segmenter: str = "rules@1", *, folded: bool = False) -> None:
@@ -252,7 +282,9 @@ class WordReader:
             spans.append((offset - 1, offset - 1))
         places = np.array(spans, dtype=np.int64).reshape(-1, 2)
         whole = np.ones(len(rows), dtype=bool)
-        tokens = TokenArrays(places[:, 0], places[:, 1], np.array(rows, dtype=np.int32), whole, whole, forms)
+        tokens = TokenArrays(
+            places[:, 0], places[:, 1], np.array(rows, dtype=np.int32), whole, whole, forms
+        )
         self._last = (texts, tokens)
         return tokens
 
@@ -260,9 +292,10 @@ class WordReader:
 class Matcher(Annotator):
     """Dictionary as a predictor.
 
-    A match begins and ends with a word and lies in one sentence: of the document, or of the segmenter where it has
-    none. Among all places of phrases, those with the largest sum of squared lengths in words are chosen so
-    that none overlap (``overlaps.best_segmentation``, which also describes how ties are broken).
+    A match begins and ends with a word and lies in one sentence: of the document, or of the
+    segmenter where it has none. Among all places of phrases, those with the largest sum of squared
+    lengths in words are chosen so that none overlap (``overlaps.best_segmentation``, which also
+    describes how ties are broken).
 
     Attributes:
         rule: by which names match.
@@ -289,9 +322,11 @@ class Matcher(Annotator):
         """Reads a dictionary to its end.
 
         Args:
-            entries: names with a type, and under a rule that takes them phrases without; their order has no influence.
+            entries: names with a type, and under a rule that takes them phrases without; their
+                order has no influence.
             rule: one of ``RULES``, or its name.
-            reader: cuts names and texts into words, as the rule wants them; several dictionaries may share one.
+            reader: cuts names and texts into words, as the rule wants them; several dictionaries
+                may share one.
             name: source of the mentions.
             content: hash of the dictionary, for the fingerprint.
 
@@ -302,10 +337,16 @@ class Matcher(Annotator):
         self.rule, self.name, self._content = _rule(rule), name, content
         self._own = NameLinks()
         self._reader = reader or WordReader(folded=self.rule.folded)
-        self._names = gather_names(self._own.remember(entries), rule=self.rule, segmenter=self._reader.rules)
+        self._names = gather_names(
+            self._own.remember(entries), rule=self.rule, segmenter=self._reader.rules
+        )
         if len(self._own):
             self.gives = frozenset({"mentions", "links"})
-        self.counts, self.types, self.segmenter = self._names.counts, self._names.types, self._reader.rules.name
+        self.counts, self.types, self.segmenter = (
+            self._names.counts,
+            self._names.types,
+            self._reader.rules.name,
+        )
         self.version = f"{self.rule.name} {self.segmenter}"
 
     @property
@@ -315,13 +356,19 @@ class Matcher(Annotator):
 
     @property
     def summary(self) -> str:
-        """What it has, for a person: how many names of which types, and how many of them have identifiers."""
+        """What it has, for a person: how many names of which types, and how many of them have
+        identifiers.
+        """
         linked = f", {len(self._own)} with identifiers" if len(self._own) else ""
         types = ", ".join(self.types[:_SHOWN]) + ("..." if len(self.types) > _SHOWN else "")
-        return f"{plural(self._own.size, 'name')} of {plural(len(self.types), 'type')} ({types}){linked}"
+        return (
+            f"{plural(self._own.size, 'name')} of {plural(len(self.types), 'type')} "
+            f"({types}){linked}"
+        )
 
     def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Match, ...]]:
-        """Yields the matches of each document, disjoint and in order; any number of documents in bounded memory.
+        """Yields the matches of each document, disjoint and in order; any number of documents in
+        bounded memory.
 
         Args:
             documents: read once; their mentions and words are not looked at.
@@ -333,7 +380,8 @@ class Matcher(Annotator):
             yield from self._of_chunk(chunk)
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
-        """Returns mentions of each document: one for each type of a matched phrase, without a score.
+        """Returns mentions of each document: one for each type of a matched phrase, without a
+        score.
 
         Phrases without a type are no mentions; an event counts them.
 
@@ -348,19 +396,32 @@ class Matcher(Annotator):
         events: list[Event] = []
         if untyped:
             message = f"{untyped} phrases without a type were found; they are not mentions"
-            events.append(Event(step=self.name, kind="note", code="untyped-phrases", message=message))
+            events.append(
+                Event(step=self.name, kind="note", code="untyped-phrases", message=message)
+            )
         for word in dict.fromkeys(others):
-            message = f'{word!r} is a name in other capitals alone, and no mention; case="any" finds it'
-            events.append(Event(step=self.name, kind="note", code="other-capitals", message=message))
+            message = (
+                f'{word!r} is a name in other capitals alone, and no mention; case="any" finds it'
+            )
+            events.append(
+                Event(step=self.name, kind="note", code="other-capitals", message=message)
+            )
         add = tuple(
-            Mention(((m.start, m.end),), kind, source=self.name, links=self._own.of(kind, text[m.start : m.end]))
+            Mention(
+                ((m.start, m.end),),
+                kind,
+                source=self.name,
+                links=self._own.of(kind, text[m.start : m.end]),
+            )
             for m in found
             for kind in m.types
         )
         return Patch(add=add, events=tuple(events))
 
     def _of_chunk(self, documents: Sequence[Document]) -> Iterator[_Found]:
-        """Yields the matches of each document, and the words that are names in other capitals alone."""
+        """Yields the matches of each document, and the words that are names in other capitals
+        alone.
+        """
         tokens = self._reader.read([document.text for document in documents])
         hits = self._names.table.find(tokens, inside_words=True)
         starts, ends = tokens.starts[hits.first], tokens.ends[hits.last]
@@ -368,20 +429,26 @@ class Matcher(Annotator):
         parts = list(slices_by_document(documents, starts))
         for document, (part, offset) in zip(documents, parts, strict=True):
             columns = (starts[part] - offset, ends[part] - offset, hits.rows[part])
-            kinds[part] = list(self._kinds(document, zip(*(column.tolist() for column in columns), strict=True)))
+            kinds[part] = list(
+                self._kinds(document, zip(*(column.tolist() for column in columns), strict=True))
+            )
         kept = kinds >= 0
         kept[kept] = best_segmentation(np.stack([hits.first, hits.last + 1], axis=1)[kept])
         for document, (part, offset) in zip(documents, parts, strict=True):
             columns = (starts[part] - offset, ends[part] - offset, kinds[part])
             chosen = zip(*(column[kept[part]].tolist() for column in columns), strict=True)
-            others = zip(*(column[kinds[part] == NO_KIND].tolist() for column in columns[:2]), strict=True)
+            others = zip(
+                *(column[kinds[part] == NO_KIND].tolist() for column in columns[:2]), strict=True
+            )
             yield (
                 tuple(Match(start, end, self._names.sets[kind]) for start, end, kind in chosen),
                 [document.text[start:end] for start, end in others],
             )
 
     def _kinds(self, document: Document, places: Iterable[tuple[int, int, int]]) -> Iterator[int]:
-        """Yields what stands at the places of rows: index of a set of types, or why it is no name."""
+        """Yields what stands at the places of rows: index of a set of types, or why it is no
+        name.
+        """
         edges, text = Edges(document, self._reader.rules), document.text
         for start, end, row in places:
             yield _CUT if edges.part(start, end) else self._names.kind(row, text[start:end])
@@ -391,5 +458,7 @@ def _rule(rule: MatchingRule | str) -> MatchingRule:
     if isinstance(rule, MatchingRule):
         return rule
     if rule not in RULES:
-        raise UsageError(f"the matching rule {rule!r} is not known; choose one of {', '.join(RULES)}")
+        raise UsageError(
+            f"the matching rule {rule!r} is not known; choose one of {', '.join(RULES)}"
+        )
     return RULES[rule]

@@ -15,7 +15,8 @@ from fascicle.core.mention import Link
 from fascicle.settings.inputs import Overlaps
 from fascicle.text.segment import Segmenter, all_sentences
 
-_MAY_END: Final = re.compile(r"[^\w\s-]|[\t\n\r\x85\u2028\u2029]")  # what sentences of the segmenter end with
+# what sentences of the segmenter end with
+_MAY_END: Final = re.compile(r"[^\w\s-]|[\t\n\r\x85\u2028\u2029]")
 
 
 class Edges:
@@ -32,15 +33,23 @@ class Edges:
     def part(self, start: int, end: int) -> bool:
         """True if a sentence begins or ends inside of a range."""
         document = self._document
-        if document.sentences is None and not document.sections and not _MAY_END.search(document.text, start, end):
+        if (
+            document.sentences is None
+            and not document.sections
+            and not _MAY_END.search(document.text, start, end)
+        ):
             return False
         if self._edges is None:
-            self._edges = sorted({edge for one in all_sentences(document, self._rules) for edge in one})
+            self._edges = sorted(
+                {edge for one in all_sentences(document, self._rules) for edge in one}
+            )
         return bisect_right(self._edges, start) < bisect_left(self._edges, end)
 
 
 def slices_by_document(documents: Sequence[Document], starts: Ints) -> Iterator[tuple[slice, int]]:
-    """Yields, for each document, the slice of its names in joined texts, and the offset of its text."""
+    """Yields, for each document, the slice of its names in joined texts, and the offset of its
+    text.
+    """
     borders = np.cumsum([0, *(len(document.text) + 1 for document in documents)])
     bounds = np.searchsorted(starts, borders).tolist()
     for first, last, offset in zip(bounds, bounds[1:], borders.tolist(), strict=False):
@@ -94,8 +103,8 @@ def resolve_overlaps(places: list[Place], overlaps: Overlaps) -> Iterator[tuple[
 
     Args:
         places: in the order of the text.
-        overlaps: ``"longest"``: of places that overlap the longest, with its most probable meaning; ``"nested"``: also
-            those inside it, with all meanings; ``"all"``: all.
+        overlaps: ``"longest"``: of places that overlap the longest, with its most probable meaning;
+            ``"nested"``: also those inside it, with all meanings; ``"all"``: all.
     """
     if overlaps != "all":
         kept: list[Place] = []
@@ -122,11 +131,15 @@ def _touching(places: Sequence[Place]) -> Iterator[list[Place]]:
 
 
 def _chosen(group: list[Place], *, nested: bool) -> list[Place]:
-    """Selects the longest first, then the more probable, then the first in the text; overlapping others are dropped."""
+    """Selects the longest first, then the more probable, then the first in the text; overlapping
+    others are dropped.
+    """
     if len(group) == 1:
         return group
     kept: list[Place] = []
-    for place in sorted(group, key=lambda one: (one.start - one.end, -one.meanings[0].score, one.start)):
+    for place in sorted(
+        group, key=lambda one: (one.start - one.end, -one.meanings[0].score, one.start)
+    ):
         if all(_beside(place, other) or (nested and _inside(place, other)) for other in kept):
             kept.append(place)
     return kept
@@ -143,11 +156,12 @@ def _inside(one: Place, other: Place) -> bool:
 def best_segmentation(spans: Ints) -> Bools:
     """Selects the disjoint spans with the largest sum of squared lengths.
 
-    A text is read from left to right; at each token a sum must be strictly larger to replace what was found there
-    first, and parts (spans, or single tokens that are in none) are found in the order of their beginnings. So of equal
-    sums up to a token the one whose last part begins earlier is kept, and the choice depends on nothing but the spans.
-    Of ``(0, 2)`` and ``(1, 3)`` that is ``(1, 3)``: at the last token it is found before the token alone. The work is
-    proportional to the number of spans and of tokens under those that overlap.
+    A text is read from left to right; at each token a sum must be strictly larger to replace what
+    was found there first, and parts (spans, or single tokens that are in none) are found in the
+    order of their beginnings. So of equal sums up to a token the one whose last part begins earlier
+    is kept, and the choice depends on nothing but the spans. Of ``(0, 2)`` and ``(1, 3)`` that is
+    ``(1, 3)``: at the last token it is found before the token alone. The work is proportional to
+    the number of spans and of tokens under those that overlap.
 
     Args:
         spans: first token and one past the last, sorted, none twice, ``[m, 2]``.
@@ -168,7 +182,9 @@ def best_segmentation(spans: Ints) -> Bools:
 
 
 def _best_of_group(spans: list[list[int]]) -> list[bool]:
-    """Returns the best segmentation of connected spans, by dynamic programming over the tokens under them."""
+    """Returns the best segmentation of connected spans, by dynamic programming over the tokens
+    under them.
+    """
     origin = spans[0][0]
     size = max(end for _, end in spans) - origin
     starting: list[list[int]] = [[] for _ in range(size)]

@@ -1,4 +1,6 @@
-"""Term packs as a predictor: names in texts with types and probabilities, and links if they are unambiguous."""
+"""Term packs as a predictor: names in texts with types and probabilities, and links if they are
+unambiguous.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,8 @@ _BRACKETS: Final = frozenset("()[]{}")
 def apply_definitions(document: Document, places: Sequence[Place]) -> list[Place]:
     """Returns places, where those of short forms follow their definitions in the text.
 
-    A short form means what its long form means, if that is a name too. Else it keeps its type, and its links if it is
-    rarely ambiguous.
+    A short form means what its long form means, if that is a name too. Else it keeps its type, and
+    its links if it is rarely ambiguous.
 
     Args:
         document: the document that contains the places.
@@ -137,7 +139,9 @@ class _Opened:
         concepts = active.concept[terms].astype(np.int64)
         kinds = self.pack.type_rows[concepts].tolist()
         found: list[list[_Name]] = [[] for _ in new]
-        columns = zip(places.tolist(), self.pack.short_terms(terms), kinds, concepts.tolist(), strict=True)
+        columns = zip(
+            places.tolist(), self.pack.short_terms(terms), kinds, concepts.tolist(), strict=True
+        )
         for place, term, number, concept in columns:
             kind = types[number]
             if not term.off and (not self.settings.types or kind in self.settings.types):
@@ -145,7 +149,9 @@ class _Opened:
         self._names.update(zip(new, map(tuple, found), strict=True))
 
     def _judged(self, surface: str, row: int) -> tuple[Meaning, ...]:
-        """Returns the meanings of a key for a surface: one for each type, the most probable one first."""
+        """Returns the meanings of a key for a surface: one for each type, the most probable one
+        first.
+        """
         by_type: dict[str, list[_Name]] = {}
         for name in self._names[row]:
             if not self.settings.case or case_fits(surface, name.term.surface, name.term.case):
@@ -164,7 +170,10 @@ class _Opened:
     def _links(self, surface: str, names: Sequence[_Name]) -> tuple[Link, ...]:
         """Returns the concept whose name is nearest to the surface in the text, if there is one."""
         simple = key(surface, 1)
-        tiers = [0 if name.term.surface == surface else 1 if name.folded == simple else 2 for name in names]
+        tiers = [
+            0 if name.term.surface == surface else 1 if name.folded == simple else 2
+            for name in names
+        ]
         best = [name for name, tier in zip(names, tiers, strict=True) if tier == min(tiers)]
         priors: dict[int, float] = {}
         for name in best:
@@ -176,16 +185,26 @@ class _Opened:
         prefix, _, local = curie.partition(":")
         score = round(min(1.0, sum(priors.values())), _DIGITS)
         tier = _TIERS[min(tiers)]
-        return (Link(id=local, ontology=prefix, name=label, score=score, tier=tier, curie=curie, same=same),)
+        return (
+            Link(
+                id=local,
+                ontology=prefix,
+                name=label,
+                score=score,
+                tier=tier,
+                curie=curie,
+                same=same,
+            ),
+        )
 
 
 class PackRecogniser(Annotator):
     """Term packs as one predictor; the mentions of each pack have a source of their own.
 
-    A match begins and ends with a word, or with a part of one at a hyphen, and does not reach over an empty line, nor
-    over the end of a sentence, of the document or else of the segmenter. The score of a mention is the sum of the
-    priors of the concepts of its type that have the name. A short form means what the text defines it by, see
-    `apply_definitions`.
+    A match begins and ends with a word, or with a part of one at a hyphen, and does not reach over
+    an empty line, nor over the end of a sentence, of the document or else of the segmenter. The
+    score of a mention is the sum of the priors of the concepts of its type that have the name. A
+    short form means what the text defines it by, see `apply_definitions`.
     """
 
     gives = frozenset({"mentions", "links"})
@@ -193,7 +212,11 @@ class PackRecogniser(Annotator):
     tag_space = TagSpace(meaning="none")  # a prior is no distribution over types
 
     def __init__(
-        self, packs: Mapping[str, AnyPack], *, settings: RecognitionSettings | None = None, name: str = ""
+        self,
+        packs: Mapping[str, AnyPack],
+        *,
+        settings: RecognitionSettings | None = None,
+        name: str = "",
     ) -> None:
         """Opens the tables of the packs.
 
@@ -207,14 +230,17 @@ class PackRecogniser(Annotator):
             FormatError: a table of another version.
         """
         if not packs:
-            raise UsageError("no pack was given; give at least one, under the name of the source of its mentions")
+            raise UsageError(
+                "no pack was given; give at least one, under the name of the source of its mentions"
+            )
         self.settings = settings or RecognitionSettings()
         self.packs = tuple(packs.values())
         self.name = name or (next(iter(packs)) if len(packs) == 1 else _SOURCE)
         known = sorted({kind for pack in self.packs for kind in pack.types if kind})
         if unknown := [kind for kind in self.settings.types if kind not in known]:
             raise UsageError(
-                f"{self.name} has no names of the type {unknown[0]!r}{near_hint(unknown[0], known)}; its types are "
+                f"{self.name} has no names of the type "
+                f"{unknown[0]!r}{near_hint(unknown[0], known)}; its types are "
                 f"{', '.join(known[:_LISTED])}{', ...' if len(known) > _LISTED else ''}"
             )
         self._packs = [_Opened(source, pack, self.settings) for source, pack in packs.items()]
@@ -249,7 +275,11 @@ class PackRecogniser(Annotator):
         Args:
             documents: stay as they are.
         """
-        return [patch for chunk in portions(documents, characters=PORTION) for patch in self._of_chunk(chunk)]
+        return [
+            patch
+            for chunk in portions(documents, characters=PORTION)
+            for patch in self._of_chunk(chunk)
+        ]
 
     def _of_chunk(self, documents: Sequence[Document]) -> Iterator[Patch]:
         tokens = self._reader.read([document.text for document in documents])
@@ -260,18 +290,31 @@ class PackRecogniser(Annotator):
             linked: list[list[Link]] = [[] for _ in documents]
             for number, (part, offset) in enumerate(slices_by_document(documents, starts)):
                 document = documents[number]
-                spans = zip((starts[part] - offset).tolist(), (ends[part] - offset).tolist(), strict=True)
-                places = list(self._places(pack, document, zip(spans, rows[part].tolist(), strict=True)))
-                for place, meaning in resolve_overlaps(apply_definitions(document, places), self.settings.overlaps):
+                spans = zip(
+                    (starts[part] - offset).tolist(), (ends[part] - offset).tolist(), strict=True
+                )
+                places = list(
+                    self._places(pack, document, zip(spans, rows[part].tolist(), strict=True))
+                )
+                for place, meaning in resolve_overlaps(
+                    apply_definitions(document, places), self.settings.overlaps
+                ):
                     span = (place.start, place.end)
                     kind, score, links = meaning
-                    added[number].append(Mention((span,), kind, score=score, source=pack.source, links=links))
+                    added[number].append(
+                        Mention((span,), kind, score=score, source=pack.source, links=links)
+                    )
                     linked[number].extend(links)
             said = pack.pack.origins(linked, step=pack.source)
             events = [before + more for before, more in zip(events, said, strict=True)]
-        yield from (Patch(add=tuple(several), events=told) for several, told in zip(added, events, strict=True))
+        yield from (
+            Patch(add=tuple(several), events=told)
+            for several, told in zip(added, events, strict=True)
+        )
 
-    def _places(self, pack: _Opened, document: Document, found: Iterable[tuple[Span, int]]) -> Iterator[Place]:
+    def _places(
+        self, pack: _Opened, document: Document, found: Iterable[tuple[Span, int]]
+    ) -> Iterator[Place]:
         text, edges = document.text, Edges(document, self._rules)
         for (start, end), row in found:
             if not _hyphens_allow(text, start, end, self.settings.hyphens):

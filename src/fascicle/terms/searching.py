@@ -1,4 +1,6 @@
-"""Search for concepts by a part of a name, as people type it: its beginning, that of a word in it, or one slip away."""
+"""Search for concepts by a part of a name, as people type it: its beginning, that of a word in
+it, or one slip away.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,9 @@ class FoundConcept(NamedTuple):
     Attributes:
         row: of the concept in the pack; of several that are equal, the leading one.
         name: by which it was found.
-        how: the name is the query, begins with it, has a word that begins with it, or begins like it but for one slip:
-            a character that is wrong, missing or too much, or two that changed places.
+        how: the name is the query, begins with it, has a word that begins with it, or begins like
+            it but for one slip: a character that is wrong, missing or too much, or two that changed
+            places.
     """
 
     row: int
@@ -37,7 +40,9 @@ class FoundConcept(NamedTuple):
 
 
 class NameSearch:
-    """Words of all names of a pack, each with what follows it in its name, sorted by their first bytes."""
+    """Words of all names of a pack, each with what follows it in its name, sorted by their first
+    bytes.
+    """
 
     def __init__(self, pack: Pack) -> None:
         """Folds and sorts the names; it takes a second or two for 400,000 of them."""
@@ -94,28 +99,48 @@ class NameSearch:
             typed: the query; where a part is as long as it, all of it counts.
         """
         low, high = (
-            np.array([int.from_bytes(one[:_KEY].ljust(_KEY, fill), "big") for one in parts], dtype=np.uint64)
+            np.array(
+                [int.from_bytes(one[:_KEY].ljust(_KEY, fill), "big") for one in parts],
+                dtype=np.uint64,
+            )
             for fill in (b"\0", b"\xff")
         )
-        starts, ends = np.searchsorted(self._keys, low, side="left"), np.searchsorted(self._keys, high, side="right")
+        starts, ends = (
+            np.searchsorted(self._keys, low, side="left"),
+            np.searchsorted(self._keys, high, side="right"),
+        )
         found: Ints = expand_ranges(starts, ends)[1]
         if len(typed) > _KEY and list(parts) == [typed]:
-            found = found[(self._bytes(found, len(typed)) == np.frombuffer(typed, dtype=np.uint8)).all(axis=1)]
+            found = found[
+                (self._bytes(found, len(typed)) == np.frombuffer(typed, dtype=np.uint8)).all(axis=1)
+            ]
         return found
 
     def _slips(self, typed: bytes) -> Ints:
-        """Returns the words that begin like the query but for one slip, in its first bytes or behind them."""
-        parts = sorted({*_changed(typed[:_KEY]), *([typed[: _KEY - 1]] if len(typed) >= _KEY else [])})
+        """Returns the words that begin like the query but for one slip, in its first bytes or
+        behind them.
+        """
+        parts = sorted(
+            {*_changed(typed[:_KEY]), *([typed[: _KEY - 1]] if len(typed) >= _KEY else [])}
+        )
         found = np.unique(self._beginning(parts, typed))
         return found[_near(self._bytes(found, len(typed) + 1), typed)]
 
     def _bytes(self, words: Ints, count: int) -> Array:
-        """Returns the bytes of words and of what follows them in their names, shape ``(words, count)``."""
-        found = self._text[np.minimum(self._places[words][:, None] + np.arange(count), len(self._text) - 1)]
+        """Returns the bytes of words and of what follows them in their names, shape ``(words,
+        count)``.
+        """
+        found = self._text[
+            np.minimum(self._places[words][:, None] + np.arange(count), len(self._text) - 1)
+        ]
         return np.where(np.logical_or.accumulate(found == ord("\n"), axis=1), 0, found)
 
-    def _concepts(self, typed: bytes, words: Ints, kind: int | None, *, slip: bool = False) -> Iterator[FoundConcept]:
-        """Yields the concepts of the names of words: names that begin with them first, then the shortest."""
+    def _concepts(
+        self, typed: bytes, words: Ints, kind: int | None, *, slip: bool = False
+    ) -> Iterator[FoundConcept]:
+        """Yields the concepts of the names of words: names that begin with them first, then the
+        shortest.
+        """
         lengths, is_first = self._lengths[self._lines[words]], self._is_first[words]
         rank = np.where(is_first, np.where(lengths == len(typed), 1, 2), 3)
         for chosen in _in_order((rank << 20) | lengths):
@@ -123,7 +148,9 @@ class NameSearch:
             at, terms = expand_ranges(self._firsts[lines], self._firsts[lines + 1], self._terms)
             yield from self._found(lines[at], terms, rank[chosen][at] if not slip else None, kind)
 
-    def _found(self, lines: Ints, terms: Ints, rank: Ints | None, kind: int | None) -> Iterator[FoundConcept]:
+    def _found(
+        self, lines: Ints, terms: Ints, rank: Ints | None, kind: int | None
+    ) -> Iterator[FoundConcept]:
         pack = self._pack
         rows = pack.active.concept[terms].astype(np.int64)
         if kind is not None:
@@ -140,7 +167,11 @@ class NameSearch:
 
 def _in_order(values: Ints) -> Iterator[Ints]:
     """Yields the places of the smallest values in order, and then those of the others."""
-    first = np.argpartition(values, _TOGETHER)[:_TOGETHER] if len(values) > _TOGETHER else np.arange(len(values))
+    first = (
+        np.argpartition(values, _TOGETHER)[:_TOGETHER]
+        if len(values) > _TOGETHER
+        else np.arange(len(values))
+    )
     yield first[np.argsort(values[first], kind="stable")]
     if len(values) > _TOGETHER:
         order = np.argsort(values, kind="stable")
@@ -180,12 +211,17 @@ def _near(there: Array, typed: bytes) -> Bools:
     count = len(wanted)
     same = there[:, :count] == wanted
     before, behind = _run(same), _run(same[:, ::-1])
-    longer, shorter = (_run(one[:, ::-1]) for one in (there[:, 1:] == wanted, there[:, : count - 1] == wanted[1:]))
+    longer, shorter = (
+        _run(one[:, ::-1]) for one in (there[:, 1:] == wanted, there[:, : count - 1] == wanted[1:])
+    )
     at = np.minimum(before, count - 2)[:, None]
     pair = np.take_along_axis(there, np.hstack((at + 1, at)), axis=1)
     swapped = (pair == wanted[np.hstack((at, at + 1))]).all(axis=1) & (before + behind >= count - 2)
     found: Bools = (
-        (before + behind >= count - 1) | (before + longer >= count) | (before + shorter >= count - 1) | swapped
+        (before + behind >= count - 1)
+        | (before + longer >= count)
+        | (before + shorter >= count - 1)
+        | swapped
     )
     return found
 

@@ -1,8 +1,10 @@
-"""Data model of vocabularies: concepts with their names, and the one spelling of their identifiers, ``prefix:local``.
+"""Data model of vocabularies: concepts with their names, and the one spelling of their identifiers,
+``prefix:local``.
 
-Vocabularies and gold annotation write ``mesh:D003920``, ``MSH:D003920`` or a bare ``D003920``; all are
-``MESH:D003920``. What is known of the prefixes of common vocabularies is in ``prefixes.tsv``; spellings and addresses
-of those of the Bioregistry are in ``registry.tsv``. Of others, the spelling of the source stays.
+Vocabularies and gold annotation write ``mesh:D003920``, ``MSH:D003920`` or a bare ``D003920``; all
+are ``MESH:D003920``. What is known of the prefixes of common vocabularies is in ``prefixes.tsv``;
+spellings and addresses of those of the Bioregistry are in ``registry.tsv``. Of others, the spelling
+of the source stays.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ _VIEW: Final = re.compile(
 _PLAIN: Final = r"[^/?#&=]+"  # a local part of which nothing is known
 _BETWEEN_IDS: Final = re.compile(r"\s*[|,;]\s*")
 _FACT_END: Final = re.compile(r"_?(?:ids?|code)$")
-# Spellings of prefixes that facts have for something else: the gene of a variant, the number of a sentence.
+# Spellings of prefixes that facts have for something else: the gene of a variant, the number of a
+# sentence.
 _WORDS: Final = frozenset({"gene", "do", "up", "ps", "sid", "cid"})
 _OF_OTHERS: Final = frozenset({"NCBITaxon", "PR"})  # the species of a gene is not the gene
 _TAIL: Final = r"/?(?:[?#&].*)?"  # what an address may say of how its page is shown
@@ -65,7 +68,8 @@ def curie(text: str, prefix: str = "") -> str:
     """Returns the normalised CURIE of an identifier.
 
     Args:
-        text: as a vocabulary, or an annotation, writes it; also the address of its page or of an OBO term.
+        text: as a vocabulary, or an annotation, writes it; also the address of its page or of an
+            OBO term.
         prefix: of identifiers without one.
 
     Returns:
@@ -92,14 +96,17 @@ def curie(text: str, prefix: str = "") -> str:
 
 
 def curies_of_fact(name: str, value: str) -> tuple[str, ...]:
-    """Returns the CURIEs in a fact about a mention whose name is a vocabulary, such as ``mesh: D001241``.
+    """Returns the CURIEs in a fact about a mention whose name is a vocabulary, such as ``mesh:
+    D001241``.
 
     Args:
         name: of the fact; ``mesh_id`` and ``MeSH`` also name MeSH.
-        value: one identifier of this vocabulary, or several with ``|``, ``,`` or ``;`` between them.
+        value: one identifier of this vocabulary, or several with ``|``, ``,`` or ``;`` between
+            them.
 
     Returns:
-        The CURIEs; none if the name is also a common word, or a part of the value is no identifier of the vocabulary.
+        The CURIEs; none if the name is also a common word, or a part of the value is no identifier
+        of the vocabulary.
     """
     names = (name.lower(), _FACT_END.sub("", name.lower()))
     known = next((_table()[one] for one in names if one in _table() and one not in _WORDS), None)
@@ -122,7 +129,9 @@ def _of_address(text: str) -> str:
 
 
 def _of_registry(bare: str) -> str:
-    """Returns the CURIE of an address without its scheme, if one vocabulary of the Bioregistry has it; else nothing."""
+    """Returns the CURIE of an address without its scheme, if one vocabulary of the Bioregistry
+    has it; else nothing.
+    """
     starts = _starts()
     for cut in reversed(range(len(bare))):
         if addresses := starts.get(bare[:cut]):
@@ -147,7 +156,9 @@ def _bare(text: str, prefix: str) -> str:
 
 
 def prefix_name(text: str, known: Iterable[str] = ()) -> str:
-    """Returns the one spelling of a prefix, as CURIEs have it, or of one of some prefixes in any case."""
+    """Returns the one spelling of a prefix, as CURIEs have it, or of one of some prefixes in any
+    case.
+    """
     same = {one.lower(): one for one in known}
     return same.get(text.lower()) or (found.name if (found := _known(text)) else text)
 
@@ -173,14 +184,18 @@ def _known(prefix: str) -> Prefix | None:
 
 
 class _Address(NamedTuple):
-    """Addresses of one vocabulary: its prefix, what a local part looks like, and what stands behind it."""
+    """Addresses of one vocabulary: its prefix, what a local part looks like, and what stands
+    behind it.
+    """
 
     name: str
     pattern: str
     end: str
 
     def curie(self, behind: str) -> str:
-        """Returns the CURIE of an address by what is behind its beginning; empty if it is another address."""
+        """Returns the CURIE of an address by what is behind its beginning; empty if it is
+        another address.
+        """
         local = behind.removesuffix(self.end)
         for part in (local, local.rstrip("/")) if behind.endswith(self.end) else ():
             if re.fullmatch(self.pattern or _PLAIN, part, re.ASCII):
@@ -190,13 +205,17 @@ class _Address(NamedTuple):
 
 @cache
 def _rows() -> tuple[tuple[str, list[str], str, list[str]], ...]:
-    """Returns the rows of the Bioregistry: our spelling of a prefix, others, pattern and addresses."""
+    """Returns the rows of the Bioregistry: our spelling of a prefix, others, pattern and
+    addresses.
+    """
     found = []
     for line in Path(__file__).with_name("registry.tsv").read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
             name, others, pattern, addresses = line.split("\t")
             spellings = [name, *filter(None, others.split(", "))]
-            ours = next((known.name for one in spellings if (known := _table().get(one.lower()))), name)
+            ours = next(
+                (known.name for one in spellings if (known := _table().get(one.lower()))), name
+            )
             found.append((ours, spellings, pattern, addresses.split()))
     return tuple(found)
 
@@ -205,7 +224,12 @@ def _rows() -> tuple[tuple[str, list[str], str, list[str]], ...]:
 def _registry() -> Mapping[str, str]:
     """Returns the spellings of prefixes in lower case -> the right one."""
     return MappingProxyType(
-        {one.lower(): ours for ours, several, *_ in _rows() for one in several if one.lower() not in _table()}
+        {
+            one.lower(): ours
+            for ours, several, *_ in _rows()
+            for one in several
+            if one.lower() not in _table()
+        }
     )
 
 
@@ -235,17 +259,22 @@ def _table() -> Mapping[str, Prefix]:
 
 @cache
 def _telling() -> tuple[Prefix, ...]:
-    """Returns the vocabularies whose local parts are unambiguous, so that the prefix may be left out."""
+    """Returns the vocabularies whose local parts are unambiguous, so that the prefix may be left
+    out.
+    """
     return tuple({prefix.name: prefix for prefix in _table().values() if prefix.kept}.values())
 
 
 # Packs have these by their numbers: a new kind comes last.
-NameKind = Literal["label", "exact", "related", "broad", "narrow", "abbreviation", "generated", "previous"]
+NameKind = Literal[
+    "label", "exact", "related", "broad", "narrow", "abbreviation", "generated", "previous"
+]
 NAME_KINDS: Final[tuple[NameKind, ...]] = get_args(NameKind)
 # Predicates for equal concepts of two vocabularies.
 SAME: Final = frozenset({"skos:exactMatch", "owl:equivalentClass", "owl:sameAs"})
 DIFFERENT: Final = "owl:differentFrom"  # says that no set may have both
-REFERS: Final = "oboInOwl:hasDbXref"  # says that they belong together, and mostly that they are the same
+# says that they belong together, and mostly that they are the same
+REFERS: Final = "oboInOwl:hasDbXref"
 
 
 # ``gc=False``: no cycle can go through a name or a record, and a build makes millions of them.
@@ -254,9 +283,10 @@ class Name(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
     Attributes:
         surface: as the source writes it, without blanks at its ends.
-        kind: ``"label"`` is the preferred name, of which a concept has one in each language; ``"exact"`` to
-            ``"narrow"`` are synonyms by their scope in OBO; ``"generated"`` names were made by a rule, and others
-            replaced ``"previous"`` ones, such as former symbols of genes.
+        kind: ``"label"`` is the preferred name, of which a concept has one in each language;
+            ``"exact"`` to ``"narrow"`` are synonyms by their scope in OBO; ``"generated"`` names
+            were made by a rule, and others replaced ``"previous"`` ones, such as former symbols of
+            genes.
         language: ISO 639-1 code.
     """
 
@@ -270,8 +300,8 @@ class CrossReference(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
     Attributes:
         curie: of the other concept.
-        predicate: CURIE of the relation, as in SSSOM; ``"oboInOwl:hasDbXref"`` where a source only says that there is
-            one.
+        predicate: CURIE of the relation, as in SSSOM; ``"oboInOwl:hasDbXref"`` where a source only
+            says that there is one.
     """
 
     curie: str
@@ -281,12 +311,14 @@ class CrossReference(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 class ConceptRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """Record of one concept from one place of a source.
 
-    Records of one concept are merged: names, parents and references are united; of the other fields the first value
-    that is not empty counts, in the order of the sources.
+    Records of one concept are merged: names, parents and references are united; of the other fields
+    the first value that is not empty counts, in the order of the sources.
 
     Attributes:
-        curie: the one spelling of its identifier, ``prefix:local`` with a prefix of the Bioregistry.
-        type: canonical name of a type (`fascicle.core.type_names`); empty where the source list gives one type to all.
+        curie: the one spelling of its identifier, ``prefix:local`` with a prefix of the
+            Bioregistry.
+        type: canonical name of a type (`fascicle.core.type_names`); empty where the source list
+            gives one type to all.
         names: in the order of the source.
         taxon: CURIE of the species that a gene or cell line belongs to.
         rank: rank of a taxon, such as ``"species"``.
@@ -295,7 +327,8 @@ class ConceptRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_de
         replaced_by: CURIEs of what took its place.
         definition: one text.
         references: to other vocabularies.
-        label: which of the names of other records is shown for the concept; empty if that of kind ``label`` is.
+        label: which of the names of other records is shown for the concept; empty if that of kind
+            ``label`` is.
     """
 
     curie: str

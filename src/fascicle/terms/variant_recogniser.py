@@ -19,18 +19,23 @@ _DBSNP: Final = "dbsnp"  # as the Bioregistry spells it
 _NEAR: Final = 40  # characters in which a word makes a weak form a variant
 _AROUND: Final = 200  # characters whose words tell whether letters are bases or amino acids
 _SPEAKS: Final = re.compile(
-    r"(?i)mutation|mutant|variant|polymorphi|\bSNPs?\b|allel|genotype|substitut|transition|transversion|haplotyp|zygo"
+    r"(?i)mutation|mutant|variant|polymorphi|\bSNPs?\b|allel|genotype|substitut|transition"
+    r"|transversion|haplotyp|zygo"
     r"|carrier|codon|conversion|exchange|deletion|\b(?-i:rs)\d"
 )
 _OF_BASES: Final = re.compile(
-    r"(?i)\bSNPs?\b|polymorphi|nucleotide|genotyp|allel|promoter|intron|exon|transition|transversion|UTR|cDNA|haplotyp"
+    r"(?i)\bSNPs?\b|polymorphi|nucleotide|genotyp|allel|promoter|intron|exon|transition"
+    r"|transversion|UTR|cDNA|haplotyp"
     r"|mtDNA|\bMT-[A-Z]"
 )
 _OF_PROTEINS: Final = re.compile(
-    r"(?i)residue|amino|mutants?\b|protein|domain|kinase|recept|missense|enzym|bind|alanine|cysteine|active site"
+    r"(?i)residue|amino|mutants?\b|protein|domain|kinase|recept|missense|enzym|bind|alanine"
+    r"|cysteine|active site"
 )
 # Who treats, breeds or inhibits a mutant speaks of its protein.
-_OF_MUTANTS: Final = re.compile(r"(?i)inhibit|\bmice\b|\bmouse\b|transgen|oncogen|\w(?:tinib|afenib|metinib|rasib)\b")
+_OF_MUTANTS: Final = re.compile(
+    r"(?i)inhibit|\bmice\b|\bmouse\b|transgen|oncogen|\w(?:tinib|afenib|metinib|rasib)\b"
+)
 _HOT_SPOTS: Final = frozenset(  # of proteins, whose letters are bases too
     f"p.{name}"
     for name in [
@@ -49,42 +54,57 @@ _HOT_SPOTS: Final = frozenset(  # of proteins, whose letters are bases too
 )
 # Behind or before what is a number of a product, a clone or a strain.
 _PRODUCT: Final = re.compile(
-    r"(?i:catalog(?:ue)?|\bcat\.?(?:\s?no\.?|\s?#|\s?number)|\bno\.|#|\bnumber|antibod(?:y|ies)|plasmids?|primers?|strains?"
+    r"(?i:catalog(?:ue)?|\bcat\.?(?:\s?no\.?|\s?#|\s?number)|\bno\.|#|\bnumber|antibod(?:y|ies)"
+    r"|plasmids?|primers?|strains?"
     r"|filters?|plates?|vectors?|kits?|clones?|product)[\s:,(]{1,3}p?\Z"
 )
 _SUPPLIER: Final = re.compile(
-    r"(?i:\s?[(,;]\s?(?:sigma|abcam|invitrogen|thermo|merck|roche|qiagen|bio-?rad|santa cruz|cell signal))"
+    r"(?i:\s?[(,;]\s?(?:sigma|abcam|invitrogen|thermo|merck|roche|qiagen|bio-?rad|santa cruz"
+    r"|cell signal))"
 )
 _OTHERS: Final = re.compile(  # diseases, cells, strains, genes, peptides
-    r"T1D|T2D|T47D|T98G|C3H|C-?33A|L5178Y|S288C|A364A|[AC][1-5][AB]|[PH]2[ABXY]|[EFT]2A|A1C|C[1-9]D|[DHMVY][1-6]R|V[1-3]A|E1[AB]"
+    r"T1D|T2D|T47D|T98G|C3H|C-?33A|L5178Y|S288C|A364A|[AC][1-5][AB]|[PH]2[ABXY]|[EFT]2A|A1C"
+    r"|C[1-9]D|[DHMVY][1-6]R|V[1-3]A|E1[AB]"
     r"|E2F|G2M|G9A|P5C|S[12]P|S6K|P450\d[A-F]|Q(?:[468]|12|24)H|U-1[34]C"
 )
-_LABEL: Final = re.compile(  # of a figure; or what is left of the name of an exon, a cell line, a diet, a protein
-    r"(?i:\b(?:fig(?:ure)?s?|tables?|schemes?|movies?|videos?|datasets?|panels?|appendix|supplementary))\.?\s?"
+# of a figure; or what is left of the name of an exon, a cell line, a diet, a protein
+_LABEL: Final = re.compile(
+    r"(?i:\b(?:fig(?:ure)?s?|tables?|schemes?|movies?|videos?|datasets?|panels?|appendix"
+    r"|supplementary))\.?\s?"
     r"(?:(?:S\d{1,2}[A-Z]?(?:,\s?|[–-]|\sand\s))+S|[A-Z])\d{1,2}[A-Z]\Z"
     r"|(?i:\bexons?)[\s-]?\d+[\s-]?(?:del|dup|ins)\w*\Z|\b(?:HEK|MCF|AIN)[-−–]\d+[A-Z](?:/[A-Z])?\Z"
-    r"|\bHT[-−–(]*2A/C\Z|\bIL[-−–]?17\s?A/F\Z|(?i:lamins?) A/C\Z|(?i:cu|copper|eudragit)\W{0,3}[LT]\d+[A-Z]\Z"
+    r"|\bHT[-−–(]*2A/C\Z|\bIL[-−–]?17\s?A/F\Z|(?i:lamins?) A/C\Z|(?i:cu|copper"
+    r"|eudragit)\W{0,3}[LT]\d+[A-Z]\Z"
 )
-_POX: Final = re.compile(r"(?i)vaccinia|\w*poxvir|variola|\bmpox")  # whose genes are A33R, F13L and others
+# whose genes are A33R, F13L and others
+_POX: Final = re.compile(r"(?i)vaccinia|\w*poxvir|variola|\bmpox")
 _OF_POX: Final = re.compile(r"[A-O]\d{1,2}[LR]")
 _GENE: Final = re.compile(r"(?<![\w-])[A-Z][A-Z0-9]{2,}(?![\w-])")
 _BEHIND_GENE: Final = re.compile(
     rf"(?<![\w-])(?P<gene>[A-Z][A-Z0-9]{{2,}})(?P<ref>{LETTER})(?P<start>[1-9]\d{{1,3}})(?P<alt>{LETTER})(?!\w)"
 )
-_MITOCHONDRIAL: Final = re.compile(r"\b(?:mtDNA|mitochondrial(?: DNA)?|MT-[A-Z0-9]+)(?: (?:point )?mutations?)?\s\Z")
+_MITOCHONDRIAL: Final = re.compile(
+    r"\b(?:mtDNA|mitochondrial(?: DNA)?|MT-[A-Z0-9]+)(?: (?:point )?mutations?)?\s\Z"
+)
 _ONE_BASE: Final = re.compile(r"p\.(Ala|Cys|Gly|Thr)(\d+)(Ala|Cys|Gly|Thr|=)")
-_TWO_STEPS: Final = ("AlaCys", "CysThr", "GlyThr", "ThrCys", "ThrGly")  # changes that no single change of a base makes
-_SUBSTITUTION: Final = re.compile(r"p\.([A-Z][a-z]{2})(\d+)([A-Z][a-z]{2}|=)|c\.(\d+)([ACGT])>([ACGT])")
+# changes that no single change of a base makes
+_TWO_STEPS: Final = ("AlaCys", "CysThr", "GlyThr", "ThrCys", "ThrGly")
+_SUBSTITUTION: Final = re.compile(
+    r"p\.([A-Z][a-z]{2})(\d+)([A-Z][a-z]{2}|=)|c\.(\d+)([ACGT])>([ACGT])"
+)
 _ONE: Final = rf"[A-Z]|{SHORT}"
 _ALLELE: Final = re.compile(
-    rf"(?<![\w.+-])(?:(?P<place>\d{{2,6}})\s?(?P<one>{_ONE})(?P<two>[A-Z])?|(?P<first>{_ONE})\s?(?P<last>\d{{2,6}}))(?!\w)"
+    rf"(?<![\w.+-])(?:(?P<place>\d{{2,6}})\s?(?P<one>{_ONE})(?P<two>[A-Z])?"
+    rf"|(?P<first>{_ONE})\s?(?P<last>\d{{2,6}}))(?!\w)"
 )
 _REFERENCE: Final = re.compile(
-    r"((?:[NX][CGMPRTW]_\d+(?:\.\d+)?|ENS[GPT]\d+(?:\.\d+)?|LRG_\d+(?:[pt]\d+)?|chr\w{1,2})(?:\(N[MR]_[\d.]+\))?)"
+    r"((?:[NX][CGMPRTW]_\d+(?:\.\d+)?|ENS[GPT]\d+(?:\.\d+)?|LRG_\d+(?:[pt]\d+)?"
+    r"|chr\w{1,2})(?:\(N[MR]_[\d.]+\))?)"
     r"(?:\s?\([\w-]+\)|\))?(?::\s?|(?<=\w)-)\Z"
 )
 _REFERENCE_SIZE: Final = 60  # characters of the longest, and of what is before a match
-_BRACKETED: Final = re.compile(r"(?P<level>[cgmnr])\.(?:(?:\[[^\[\]]*\];)*\[[^\[\]]*|\()\Z")  # m.[3243A>G;8993T>G]
+# m.[3243A>G;8993T>G]
+_BRACKETED: Final = re.compile(r"(?P<level>[cgmnr])\.(?:(?:\[[^\[\]]*\];)*\[[^\[\]]*|\()\Z")
 _BRACKETS_SIZE: Final = 300  # characters of alleles before a match
 _THE_SAME: Final = re.compile(r"[,;]?\s?[(\[,/=]?\s?")  # between two names of one variant
 
@@ -106,11 +126,13 @@ class _Found(NamedTuple):
 
 
 class VariantRecogniser(Annotator):
-    """Finds sequence variants by how they are written: ``c.1799T>A``, ``Val600Glu``, ``rs113488022``, ``delta F508``.
+    """Finds sequence variants by how they are written: ``c.1799T>A``, ``Val600Glu``,
+    ``rs113488022``, ``delta F508``.
 
-    A mention is linked to its name in HGVS, where it states one, or to its rs number. Of ``V600E`` the name is
-    ``p.Val600Glu``: it has a reference sequence only where the text gives one, as in ``NM_004333.4:c.1799T>A``. A
-    variant beside its rs number, as in ``N221D (rs6232)``, has it as another name (`Link.same`) in the whole document.
+    A mention is linked to its name in HGVS, where it states one, or to its rs number. Of ``V600E``
+    the name is ``p.Val600Glu``: it has a reference sequence only where the text gives one, as in
+    ``NM_004333.4:c.1799T>A``. A variant beside its rs number, as in ``N221D (rs6232)``, has it as
+    another name (`Link.same`) in the whole document.
     """
 
     gives = frozenset({"mentions", "links"})
@@ -131,14 +153,20 @@ class VariantRecogniser(Annotator):
         found = _chosen(_counted(text, list(_matches(text))))
         products = {text[one.start : one.end] for one in found if _is_product(one, text)}
         found = [one for one in found if text[one.start : one.end] not in products]
-        sure = any(one.form and one.form.letters and not _ONE_BASE.fullmatch(one.name) for one in found)
+        sure = any(
+            one.form and one.form.letters and not _ONE_BASE.fullmatch(one.name) for one in found
+        )
         proteins = _HOT_SPOTS | {one.name for one in found if one.form and not one.form.letters}
-        found = [one._replace(name=_meant(one, text, sure=sure, proteins=proteins)) for one in found]
+        found = [
+            one._replace(name=_meant(one, text, sure=sure, proteins=proteins)) for one in found
+        ]
         found = sorted([*found, *_alleles(text, found)], key=lambda one: one.start)
         found = [one._replace(name=_with_reference(one, text)) for one in found]
         numbers = dict(_numbered(text, found))
         for one in found:
-            yield Mention(((one.start, one.end),), TYPE, source=self.name, links=_links(one.name, numbers))
+            yield Mention(
+                ((one.start, one.end),), TYPE, source=self.name, links=_links(one.name, numbers)
+            )
 
 
 def _matches(text: str) -> Iterator[_Found]:
@@ -151,7 +179,9 @@ def _matches(text: str) -> Iterator[_Found]:
             if words.endswith(")") and words.count(")") > words.count("("):
                 end -= 1
             end = start + len(text[start:end].rstrip())
-            if not _is_other(text, start, end) and not (about_pox and _OF_POX.fullmatch(text, start, end)):
+            if not _is_other(text, start, end) and not (
+                about_pox and _OF_POX.fullmatch(text, start, end)
+            ):
                 name = form.name({key: value or "" for key, value in found.groupdict().items()})
                 yield _Found(start, end, name, form)
     for found in _BEHIND_GENE.finditer(text):
@@ -165,13 +195,22 @@ def _is_other(text: str, start: int, end: int) -> bool:
 
 
 def _counted(text: str, found: Sequence[_Found]) -> list[_Found]:
-    """Returns the matches without those of weak forms of which the text nowhere speaks as of variants."""
+    """Returns the matches without those of weak forms of which the text nowhere speaks as of
+    variants.
+    """
     spoken = {text[one.start : one.end] for one in found if _spoken_of(text, one.start, one.end)}
-    return [one for one in found if not (one.form and one.form.weak) or text[one.start : one.end] in spoken]
+    return [
+        one
+        for one in found
+        if not (one.form and one.form.weak) or text[one.start : one.end] in spoken
+    ]
 
 
 def _spoken_of(text: str, start: int, end: int) -> bool:
-    return bool(_SPEAKS.search(text[max(0, start - _NEAR) : start]) or _SPEAKS.search(text[end : end + _NEAR]))
+    return bool(
+        _SPEAKS.search(text[max(0, start - _NEAR) : start])
+        or _SPEAKS.search(text[end : end + _NEAR])
+    )
 
 
 def _chosen(found: list[_Found]) -> list[_Found]:
@@ -186,7 +225,9 @@ def _chosen(found: list[_Found]) -> list[_Found]:
 
 
 def _is_product(one: _Found, text: str) -> bool:
-    """True for a letter, a number and a letter that are a catalogue number, a primer, a plasmid or a strain."""
+    """True for a letter, a number and a letter that are a catalogue number, a primer, a plasmid
+    or a strain.
+    """
     if not (one.form and one.form.letters):
         return False
     before = text[max(0, one.start - _NEAR) : one.start]
@@ -194,7 +235,8 @@ def _is_product(one: _Found, text: str) -> bool:
 
 
 def _meant(one: _Found, text: str, *, sure: bool, proteins: Collection[str]) -> str:
-    """Returns the name of a match; letters that can be bases and amino acids are what the text around speaks of.
+    """Returns the name of a match; letters that can be bases and amino acids are what the text
+    around speaks of.
 
     Args:
         one: match.
@@ -214,7 +256,8 @@ def _meant(one: _Found, text: str, *, sure: bool, proteins: Collection[str]) -> 
     ref, place, alt = letters.groups()
     bases = len(_OF_BASES.findall(around)) - len(_OF_PROTEINS.findall(around)) - 2 * sure
     bases -= len(_OF_MUTANTS.findall(around))
-    if ref + alt in _TWO_STEPS and int(place) > (1_000 if alt == "Cys" else 300):  # made cysteines are common before
+    # made cysteines are common before
+    if ref + alt in _TWO_STEPS and int(place) > (1_000 if alt == "Cys" else 300):
         bases += 4
     if bases <= 0:
         return one.name if bases < 0 else ""
@@ -222,7 +265,9 @@ def _meant(one: _Found, text: str, *, sure: bool, proteins: Collection[str]) -> 
 
 
 def _with_reference(one: _Found, text: str) -> str:
-    """Returns the name with the reference sequence that stands before it: ``NM_004333.4:c.1799T>A``."""
+    """Returns the name with the reference sequence that stands before it:
+    ``NM_004333.4:c.1799T>A``.
+    """
     before = text[max(0, one.start - _BRACKETS_SIZE) : one.start]
     bracketed = _BRACKETED.search(before) if one.name.startswith("c.") else None
     if bracketed:
@@ -244,20 +289,28 @@ def _with_reference(one: _Found, text: str) -> str:
 
 
 def _alleles(text: str, found: Sequence[_Found]) -> Iterator[_Found]:
-    """Yields alleles of the variants that were found, which the text gives by place and letter: ``302H``, ``192RR``.
+    """Yields alleles of the variants that were found, which the text gives by place and letter:
+    ``302H``, ``192RR``.
 
-    A letter before its place is an allele if it is the new one: after ``D302H``, ``H302`` is, and ``D302`` a residue.
+    A letter before its place is an allele if it is the new one: after ``D302H``, ``H302`` is, and
+    ``D302`` a residue.
     """
     known: dict[str, tuple[str, set[str], set[str]]] = {}
     for one in found:
         if parts := _SUBSTITUTION.fullmatch(one.name):
-            place, ref, alt = (part for part in (parts[2], parts[4], parts[1], parts[5], parts[3], parts[6]) if part)
+            place, ref, alt = (
+                part
+                for part in (parts[2], parts[4], parts[1], parts[5], parts[3], parts[6])
+                if part
+            )
             _, before, after = known.setdefault(place, (one.name, set(), set()))
             before.add(LETTERS.get(ref, ref))
             after.add(LETTERS.get(alt, alt))
     taken = PlacedSpans((one.start, one.end) for one in found)
     for allele in _ALLELE.finditer(text) if known else ():
-        name, before, after = known.get(allele["place"] or allele["last"], ("", set[str](), set[str]()))
+        name, before, after = known.get(
+            allele["place"] or allele["last"], ("", set[str](), set[str]())
+        )
         letters = {LETTERS.get(one, one) for one in allele.group("one", "two", "first") if one}
         if letters <= (after if allele["first"] else before | after):
             start, end = allele.span()
@@ -268,7 +321,10 @@ def _alleles(text: str, found: Sequence[_Found]) -> Iterator[_Found]:
 def _numbered(text: str, found: Sequence[_Found]) -> Iterator[tuple[str, str]]:
     """Yields names and the rs numbers that stand beside them."""
     for first, second in pairwise(found):
-        if _THE_SAME.fullmatch(text, first.end, second.start) and "" not in (first.name, second.name):
+        if _THE_SAME.fullmatch(text, first.end, second.start) and "" not in (
+            first.name,
+            second.name,
+        ):
             one, other = sorted((first.name, second.name), key=lambda name: name.startswith("rs"))
             if other.startswith("rs") and not one.startswith("rs"):
                 yield one, other

@@ -1,7 +1,7 @@
 """How variants are written: patterns over texts, and the HGVS name of what each matches.
 
-A form that is right only now and then is *weak*: it counts where words beside it speak of variants, see
-`fascicle.terms.variant_recogniser`.
+A form that is right only now and then is *weak*: it counts where words beside it speak of variants,
+see `fascicle.terms.variant_recogniser`.
 """
 
 from __future__ import annotations
@@ -13,17 +13,28 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 _AMINO_ACIDS: Final = (
-    "A Ala alanine,C Cys cysteine,D Asp aspartic acid|aspartate,E Glu glutamic acid|glutamate,F Phe phenylalanine,"
-    "G Gly glycine,H His histidine,I Ile isoleucine,K Lys lysine,L Leu leucine,M Met methionine,N Asn asparagine,"
-    "P Pro proline,Q Gln glutamine,R Arg arginine,S Ser serine,T Thr threonine,V Val valine,W Trp tryptophan,"
-    "Y Tyr tyrosine,U Sec selenocysteine,X Ter stop codon|termination codon|stop|amber|ochre|opal|\\*"
+    "A Ala alanine,C Cys cysteine,D Asp aspartic acid|aspartate,E Glu glutamic acid|glutamate,F "
+    "Phe phenylalanine,"
+    "G Gly glycine,H His histidine,I Ile isoleucine,K Lys lysine,L Leu leucine,M Met methionine,N "
+    "Asn asparagine,"
+    "P Pro proline,Q Gln glutamine,R Arg arginine,S Ser serine,T Thr threonine,V Val valine,W Trp "
+    "tryptophan,"
+    "Y Tyr tyrosine,U Sec selenocysteine,X Ter stop codon|termination "
+    "codon|stop|amber|ochre|opal|\\*"
 )
-_BASES: Final = "A adenine|adenosine,C cytosine|cytidine,G guanine|guanosine,T thymine|thymidine,U uracil|uridine"
+_BASES: Final = (
+    "A adenine|adenosine,C cytosine|cytidine,G guanine|guanosine,T thymine|thymidine,U "
+    "uracil|uridine"
+)
 
 
 _ROWS: Final = tuple(row.split(" ", 2) for row in _AMINO_ACIDS.split(","))
 _SHORT_NAMES: Final = MappingProxyType(
-    {name.lower(): row[1] for row in _ROWS for name in (row[0], row[1], *row[2].replace("\\", "").split("|"))}
+    {
+        name.lower(): row[1]
+        for row in _ROWS
+        for name in (row[0], row[1], *row[2].replace("\\", "").split("|"))
+    }
 )  # any way to write an amino acid, in lower case -> ``Val``
 BASES: Final = MappingProxyType(
     {name: row[0] for row in _BASES.split(",") for name in (row[0].lower(), *row[2:].split("|"))}
@@ -38,18 +49,24 @@ _CODED: Final = "FFLLSSSSYY**CC*WLLLLPPPPHHQQRRRRIIIMTTTTNNKKSSRRVVVVAAAADDEEGGG
 LETTERS: Final = MappingProxyType({short: letter for letter, short, _ in _ROWS})  # ``Val`` -> ``V``
 
 
-_ANY: Final = frozenset({"G719", "E709", "V600", "G12", "G13"})  # where X stands for any amino acid, and not for a stop
+_ANY: Final = frozenset(
+    {"G719", "E709", "V600", "G12", "G13"}
+)  # where X stands for any amino acid, and not for a stop
 _Groups = Mapping[str, str]
 
 _ARROW: Final = r"(?:\s?(?:[-−–]{0,3}>|=+>|→|⟶|/|\\)\s?|\sto\s|-to-)"
 _INTRON: Final = r"(?:IVS|ivs)\s?\d+\s?[-+−–]\s?\d+"
 _PLACE: Final = rf"(?:{_INTRON}|Ex\d+\+\d+|[-+−–*]?\d{{1,9}}(?:\s?[-+−–]\s?\d{{1,4}}(?!\d))?)"
 _LEFT: Final = r"(?<![A-Za-z0-9_.])"
-_SIGNED: Final = rf"(?:{_LEFT}|(?:(?<=[A-Za-z])|(?<=[A-Za-z]\d))(?=[-−–+]\d))"  # IL1B-31T/C, DRD4-521C/T
+_SIGNED: Final = (
+    rf"(?:{_LEFT}|(?:(?<=[A-Za-z])|(?<=[A-Za-z]\d))(?=[-−–+]\d))"  # IL1B-31T/C, DRD4-521C/T
+)
 _RIGHT: Final = r"(?![A-Za-z0-9_])"
 _AA: Final = rf"(?:{SHORT}|{SHORT.upper()}|{LETTER})"
 _AA3: Final = rf"(?:{SHORT}|{SHORT.upper()})"
-_BESIDE: Final = r"(?: residue)?(?: \((?:[A-Z]|[A-Z][a-z]{2}|[ACGTU]{3})\))?"  # valine (Val), stop (TGA)
+_BESIDE: Final = (
+    r"(?: residue)?(?: \((?:[A-Z]|[A-Z][a-z]{2}|[ACGTU]{3})\))?"  # valine (Val), stop (TGA)
+)
 _FULL: Final = rf"(?:(?i:{NAME}|(?:premature )?(?:stop|termination)(?: codon)?)|{_AA3}){_BESIDE}"
 _CHANGE: Final = r"(?i:substitution|mutation|transition|transversion|change|exchange|replacement)"
 _AT: Final = (
@@ -122,7 +139,12 @@ def protein(groups: _Groups) -> str:
 def _codon(groups: _Groups) -> str:
     """The name of the change of an amino acid by that of its codon."""
     ref, alt = (
-        _CODED[sum("TCAG".index(one) * 4 ** (2 - at) for at, one in enumerate(groups[name].replace("U", "T")))]
+        _CODED[
+            sum(
+                "TCAG".index(one) * 4 ** (2 - at)
+                for at, one in enumerate(groups[name].replace("U", "T"))
+            )
+        ]
         for name in ("ref", "alt")
     )
     return protein({"ref": ref, "alt": alt, "start": groups["start"]})
@@ -137,7 +159,8 @@ def _frame_shift(groups: _Groups) -> str:
     """The name of a shift of the reading frame."""
     alt, length = groups["alt"], groups["length"]
     tail = f"Ter{length}" if length and alt else ""
-    return f"p.{_place(groups['ref'], groups['start'])}{_SHORT_NAMES[alt.lower()] if alt else ''}fs{tail}"
+    new = _SHORT_NAMES[alt.lower()] if alt else ""
+    return f"p.{_place(groups['ref'], groups['start'])}{new}fs{tail}"
 
 
 def _protein_event(groups: _Groups) -> str:
@@ -154,7 +177,9 @@ def _protein_event(groups: _Groups) -> str:
 
 
 def _deleted(groups: _Groups) -> str:
-    """The name of a deletion that is written before its amino acids, and of what may be in their place."""
+    """The name of a deletion that is written before its amino acids, and of what may be in their
+    place.
+    """
     return _protein_event({**groups, "event": "delins" if groups["seq"] else "del"})
 
 
@@ -175,10 +200,14 @@ def _place(ref: str, start: str) -> str:
 
 
 def _places(groups: _Groups) -> tuple[str, str]:
-    """First and last place; the last is empty if there is one place, both are if it is none of HGVS."""
+    """First and last place; the last is empty if there is one place, both are if it is none of
+    HGVS.
+    """
     start, end = (_number(groups.get(name) or "") for name in ("start", "end"))
     if not end and (both := re.fullmatch(r"(\d+)-(\d+)", start)) and int(both[2]) > int(both[1]):
-        return both[1], both[2]  # 118-119insA; a place in an intron (118-19) seldom has the greater number behind
+        return both[1], both[
+            2
+        ]  # 118-119insA; a place in an intron (118-19) seldom has the greater number behind
     return start, end
 
 
@@ -217,19 +246,36 @@ def _form(
 @cache
 def variant_forms() -> tuple[VariantForm, ...]:
     """All forms, compiled once."""
-    return (*_numbers(), *_dna_forms(), *_dna_events(), *_protein_forms(), *_protein_events(), *_spoken_forms())
+    return (
+        *_numbers(),
+        *_dna_forms(),
+        *_dna_events(),
+        *_protein_forms(),
+        *_protein_events(),
+        *_spoken_forms(),
+    )
 
 
 def _numbers() -> Iterator[VariantForm]:
     # RS 67333 is a drug, and Rs 500 a price.
-    for start, weak in ((r"(?:[Rr]s#?|rs\s#?)", False), (r"(?:RS\s?#?|Rs\s|[Rr][Ss][:-]\s?)", True)):
-        yield _form(rf"{start}(?P<rs>[1-9]\d{{2,11}})", lambda groups: f"rs{groups['rs']}", weak=weak, right=_ALLELE)
+    for start, weak in (
+        (r"(?:[Rr]s#?|rs\s#?)", False),
+        (r"(?:RS\s?#?|Rs\s|[Rr][Ss][:-]\s?)", True),
+    ):
+        yield _form(
+            rf"{start}(?P<rs>[1-9]\d{{2,11}})",
+            lambda groups: f"rs{groups['rs']}",
+            weak=weak,
+            right=_ALLELE,
+        )
 
 
 def _dna_forms() -> Iterator[VariantForm]:
     place = rf"(?P<start>{_PLACE})"
     change = rf"(?P<ref>{_BASE}{{1,6}}){_ARROW}(?P<alt>{_BASE}{{1,6}})"
-    yield _form(rf"(?:{_LEVEL})?{_PLACES}(?:,?\s)?(?P<open>\()?{change}(?(open)\))", _dna, left=_SIGNED)
+    yield _form(
+        rf"(?:{_LEVEL})?{_PLACES}(?:,?\s)?(?P<open>\()?{change}(?(open)\))", _dna, left=_SIGNED
+    )
     yield _form(rf"{_LEVEL}(?P<ref>{_BASE}){place}(?:{_ARROW})?(?P<alt>{_BASE})", _dna)
     yield _form(rf"(?P<level>r)\.\(?{_PLACES}(?P<ref>[acgu]+)>(?P<alt>[acgu]+)\)?", _dna)
     yield _form(rf"(?P<level>r)\.{_PLACES}(?P<event>{_EVENT})(?P<seq>[acgu]+)?", _dna_event)
@@ -237,33 +283,55 @@ def _dna_forms() -> Iterator[VariantForm]:
     yield _form(rf"(?P<ref>{_BASE})\s?{signed}\s?(?:{_ARROW})?(?P<alt>{_BASE})", _dna)
     yield _form(r"(?P<ref>[ACGT]) (?P<start>\d{3,6})\s?(?P<alt>[ACGT])", _dna)  # a 100 U dose
     yield _form(rf"(?P<ref>{_BASE})(?P<start>\d{{2,6}}){_ARROW}(?P<alt>{_BASE})", _dna)
-    yield _form(r"(?P<ref>[ACGT])(?P<start>\d{5,6})(?!(?P=ref))(?P<alt>[ACGT])", _dna)  # U18666A is a drug
-    yield _form(r"(?P<ref>[ACGT])(?P<start>\d{5,6})(?P<alt>(?P=ref))", _dna, weak=True)  # A22026A is a device
+    yield _form(
+        r"(?P<ref>[ACGT])(?P<start>\d{5,6})(?!(?P=ref))(?P<alt>[ACGT])", _dna
+    )  # U18666A is a drug
+    yield _form(
+        r"(?P<ref>[ACGT])(?P<start>\d{5,6})(?P<alt>(?P=ref))", _dna, weak=True
+    )  # A22026A is a device
     yield _form(rf"(?:[-−–+]\d{{2,5}}|{_INTRON})\s?{_BASE}{{1,2}}", weak=True, left=_SIGNED)
     yield _form(rf"(?P<one>{_BASE}){_ARROW}(?!(?P=one)){_BASE}(?![-\s][Rr]ich)", weak=True)
     yield _form(rf"{_BASE}{{2}}(?:\s?[-−–=]{{0,3}}>\s?|\s?→\s?| to ){_BASE}{{2}}", weak=True)
     yield _form(rf"(?i:codon) {place},? (?P<ref>{_BASE}{{3}}){_ARROW}(?P<alt>{_BASE}{{3}})", _codon)
     behind = r"(?:(?<=chr\w[:-])|(?<=chr\w\w[:-]))"  # chr7:140453136:A:T
-    yield _form(rf"(?P<start>\d{{4,9}})[:-](?P<ref>{_BASE}+)[:-](?P<alt>{_BASE}+)", _dna, left=behind)
+    yield _form(
+        rf"(?P<start>\d{{4,9}})[:-](?P<ref>{_BASE}+)[:-](?P<alt>{_BASE}+)", _dna, left=behind
+    )
     yield _form(rf"\d+[-+−–]\d+\s?kb\s?{_BASE}{_ARROW}{_BASE}")
-    yield _form(r"(?P<start>\d+)(?P<ref>[acgu]+)>(?P<alt>[acgu]+)", _dna, left=r"(?<=[\[;])")  # r.[76a>c;83_84del]
+    yield _form(
+        r"(?P<start>\d+)(?P<ref>[acgu]+)>(?P<alt>[acgu]+)", _dna, left=r"(?<=[\[;])"
+    )  # r.[76a>c;83_84del]
     yield _form(rf"(?P<all>[cgmnr]\.{_PLACE}(?:_{_PLACE})?=)", _as_written)
     spdi = r"(?P<sequence>NC_\d+\.\d+):(?P<start>\d+):(?P<ref>[ACGT]):(?P<alt>[ACGT])"
-    yield _form(spdi, lambda at: f"{at['sequence']}:g.{int(at['start']) + 1}{at['ref']}>{at['alt']}")  # counts from 0
-    yield _form(r"(?:1?\d|2[0-2]|X|Y|MT?)-\d{4,9}-[ACGT]{1,50}-[ACGT]{1,50}", left=r"(?<![A-Za-z0-9_.:-])")  # gnomAD
+    yield _form(
+        spdi, lambda at: f"{at['sequence']}:g.{int(at['start']) + 1}{at['ref']}>{at['alt']}"
+    )  # counts from 0
+    yield _form(
+        r"(?:1?\d|2[0-2]|X|Y|MT?)-\d{4,9}-[ACGT]{1,50}-[ACGT]{1,50}", left=r"(?<![A-Za-z0-9_.:-])"
+    )  # gnomAD
 
 
 def _dna_events() -> Iterator[VariantForm]:
     seq = r"(?P<seq>[ACGTU]+|\d+(?:\s?bp)?)?"
-    yield _form(rf"(?:{_LEVEL})?{_PLACES}\s?(?P<event>{_EVENT}|del[ACGTU]+ins)\s?{seq}", _dna_event, left=_SIGNED)
-    yield _form(rf"(?:{_LEVEL})?(?P<event>del|dup|ins)(?P<start>\d{{2,6}})(?P<seq>[ACGT]+)", _dna_event)
+    yield _form(
+        rf"(?:{_LEVEL})?{_PLACES}\s?(?P<event>{_EVENT}|del[ACGTU]+ins)\s?{seq}",
+        _dna_event,
+        left=_SIGNED,
+    )
+    yield _form(
+        rf"(?:{_LEVEL})?(?P<event>del|dup|ins)(?P<start>\d{{2,6}})(?P<seq>[ACGT]+)", _dna_event
+    )
     yield _form(rf"{_BASE}(?P<event>del|ins|dup)(?P<start>\d+)", _dna_event)
     yield _form(rf"{_LEVEL}{_PLACES}ins\([ACGT]+\)\(?\d+\)?")
     yield _form(rf"(?P<all>{_LEVEL}{_PLACES}(?:{_BASE}*|[acgu]*)\[\d+\])", _as_written)
     yield _form(rf"(?P<all>{_LEVEL}{_PLACES}ins\d+_\d+)", _as_written)
-    yield _form(r"(?P<all>[cgmn]\.(?:pter|\d+-\?|\d+)_(?:qter|\d+\+\?|\d+)(?:del|dup|inv))", _as_written)
+    yield _form(
+        r"(?P<all>[cgmn]\.(?:pter|\d+-\?|\d+)_(?:qter|\d+\+\?|\d+)(?:del|dup|inv))", _as_written
+    )
     # Places that are not known exactly.
-    yield _form(rf"(?P<all>[cgmn]\.(?=[\d_?*+-]{{0,30}}\()[\d_()?*+-]{{4,80}}{_EVENT})", _as_written)
+    yield _form(
+        rf"(?P<all>[cgmn]\.(?=[\d_?*+-]{{0,30}}\()[\d_()?*+-]{{4,80}}{_EVENT})", _as_written
+    )
     yield _form(rf"[-−]\d+[- ]bp (?:{_EVENT_NAME})", left=_SIGNED)
     yield _form(rf"[ACGT]{{2,12}} (?:{_EVENT_NAME})|(?:{_EVENT_NAME}) \([ACGT]{{2,12}}\)")
     of_size = r"(?P<event>[Dd]el)etion of (?P<seq>\d+\s?(?:bp|base pairs|nucleotides))"
@@ -272,22 +340,36 @@ def _dna_events() -> Iterator[VariantForm]:
     yield _form(r"[-−–]\d+ \d+N (?:ins/del|del/ins|del|ins)", left=_SIGNED)
     yield _form(rf"(?i:{_BASE_NAME}) (?:{_EVENT_NAME})")
     yield _form(r"\([ACGT]{1,6}\)\d{1,3}(?!\()", weak=True)
-    yield _form(r"(?:Δ|∆|[Dd]elta[\s-]?|DD)\d{2,4}(?:\s?[-–]\s?\d{2,4})?(?: deletion)?", weak=True, left="")
-    yield _form(r"(?:[Dd]eletion of )?[ACGT](?: deletion)? at(?: nucleotide)?(?: position)? -?\d+", weak=True)
+    yield _form(
+        r"(?:Δ|∆|[Dd]elta[\s-]?|DD)\d{2,4}(?:\s?[-–]\s?\d{2,4})?(?: deletion)?", weak=True, left=""
+    )
+    yield _form(
+        r"(?:[Dd]eletion of )?[ACGT](?: deletion)? at(?: nucleotide)?(?: position)? -?\d+",
+        weak=True,
+    )
 
 
 def _protein_forms() -> Iterator[VariantForm]:
     prefix, number = r"(?:p\.\s?\(?)?", r"\(?(?P<start>[1-9]\d{0,4})\)?"
     between = rf"(?:{_ARROW}|\s|-(?!{_AA3}(?:[\s-]?\d|\(|\]?-)))?"  # Glu 754-Lys 759 is a bridge
-    yield _form(rf"{prefix}(?P<ref>{_AA3})[\s-]?{number}{between}(?P<alt>{_AA3}|{_STOP})(?!\(\d)\)?", protein)
+    yield _form(
+        rf"{prefix}(?P<ref>{_AA3})[\s-]?{number}{between}(?P<alt>{_AA3}|{_STOP})(?!\(\d)\)?",
+        protein,
+    )
     yield _form(rf"p\.\s?\(?(?P<ref>{_AA})(?P<start>\d+)(?P<alt>{_AA}|{_STOP}|=)\)?", protein)
-    yield _form(rf"(?P<ref>{_AA3})[\s-]?(?P<start>\d{{2,4}})-(?P<alt>{_AA3})[\s-]?(?P=start)", protein)
+    yield _form(
+        rf"(?P<ref>{_AA3})[\s-]?(?P<start>\d{{2,4}})-(?P<alt>{_AA3})[\s-]?(?P=start)", protein
+    )
     one = rf"(?P<ref>{LETTER})(?P<start>[1-9]\d{{1,3}})(?:{_ARROW})?(?P<alt>{LETTER}|X|\*|stop)"
     yield _form(one, protein, left=r"(?<![A-Z0-9_.])", letters=True)  # KrasG12D
     yield _form(rf"(?P<ref>{LETTER})(?P<start>[1-9])(?P<alt>{LETTER})", protein, weak=True)
     yield _form(rf"(?P<start>\d{{2,4}})\s?(?P<ref>{LETTER})/(?P<alt>{LETTER})", protein)
-    yield _form(rf"(?P<start>\d{{2,4}})(?P<ref>(?i:{SHORT}))-+>?(?P<alt>(?i:{SHORT})|{_STOP})", protein)
-    yield _form(r"p\.\s?\(?M(?:et)?1(?P<tail>\?|ext-\d+)\)?", lambda groups: f"p.Met1{groups['tail']}")
+    yield _form(
+        rf"(?P<start>\d{{2,4}})(?P<ref>(?i:{SHORT}))-+>?(?P<alt>(?i:{SHORT})|{_STOP})", protein
+    )
+    yield _form(
+        r"p\.\s?\(?M(?:et)?1(?P<tail>\?|ext-\d+)\)?", lambda groups: f"p.Met1{groups['tail']}"
+    )
     yield _form(rf"(?P<all>p\.{_AA3}\d+\[\d+\])", _as_written)
     yield _form(rf"p\.{_AA}\d+(?:_{_AA}\d+)?\??(?!\[)")
     yield _form(rf"\d{{2,4}}\s?{_AA3}", weak=True)
@@ -299,12 +381,19 @@ def _protein_events() -> Iterator[VariantForm]:
     yield _form(rf"{prefix}{place}{shift}\)?", _frame_shift)
     last = rf"(?:\s?[-_–]\s?(?P<last>{_AA})(?P<end>\d+))?"
     added = rf"(?P<seq>(?:{_AA3}|Ter)+|{LETTER}*\*|{LETTER}+)?"
-    yield _form(rf"{prefix}{place}{last}\s?(?P<event>{_EVENT}|(?(last)>|(?!))){added}\)?", _protein_event)
+    yield _form(
+        rf"{prefix}{place}{last}\s?(?P<event>{_EVENT}|(?(last)>|(?!))){added}\)?", _protein_event
+    )
     longer = rf"p\.\s?\(?(?P<all>(?:Ter|\*)\d+(?:{_AA3})?ext(?:Ter|\*)(?:\d+|\?))\)?"
     yield _form(longer, lambda groups: f"p.{groups['all'].replace('*', 'Ter')}")
-    yield _form(rf"del[\s-]?(?P<ref>{_AA3}|[DEFHIKLMPQRSVWY])(?P<start>[1-9]\d+){last}(?:ins{added})?", _deleted)
+    yield _form(
+        rf"del[\s-]?(?P<ref>{_AA3}|[DEFHIKLMPQRSVWY])(?P<start>[1-9]\d+){last}(?:ins{added})?",
+        _deleted,
+    )
     delta = r"(?:Δ|∆|[Dd]elta[\s-]?)"
-    yield _form(rf"{delta}(?P<ref>{_AA3}|[ADEFHIKLMPQRSTVWY])\s?(?P<start>\d{{2,5}})", _protein_event)
+    yield _form(
+        rf"{delta}(?P<ref>{_AA3}|[ADEFHIKLMPQRSTVWY])\s?(?P<start>\d{{2,5}})", _protein_event
+    )
     yield _form(rf"(?P<ref>{_AA})(?P<start>\d{{2,5}})\s?(?:Δ|∆)", _protein_event)
     yield _form(rf"(?:{_AA}\d+_)+{_AA}\d+ deletion")
     yield _form(rf"(?P<start>\d{{1,4}})del(?P<seq>{LETTER}+)", _deleted_run)
@@ -317,17 +406,28 @@ def _spoken_forms() -> Iterator[VariantForm]:
     place = rf"{_AT}[\s-](?:c\.)?(?P<start>[-−+]?\d+)(?: position)?"
     base = rf"(?:{_BASE}|(?i:{_BASE_NAME}))"
     # Who substitutes valine for alanine has valine in the end.
-    given = "|".join(f"(?<=substitut{one} )" for one in ("ion of", "ion of a", "ion of an", "ion of the", "ing", "es"))
+    given = "|".join(
+        f"(?<=substitut{one} )"
+        for one in ("ion of", "ion of a", "ion of an", "ion of the", "ing", "es")
+    )
     for before, behind in ((f"(?:{given})", f"(?: {_CHANGE})?"), ("", " (?i:substitution)")):
         for unit, name in ((_FULL, protein), (base, _dna)):
-            yield _form(rf"{before}(?P<alt>{unit})[\s-]for[\s-](?:an? |the )?(?P<ref>{unit}){behind}{place}", name)
+            yield _form(
+                rf"{before}(?P<alt>{unit})[\s-]for[\s-](?:an? "
+                rf"|the )?(?P<ref>{unit}){behind}{place}",
+                name,
+            )
     yield _form(rf"(?P<ref>{_FULL}){to}(?P<alt>{_FULL})(?: {_CHANGE})?{place}", protein)
     yield _form(rf"(?P<ref>{_FULL}){place}{to}(?P<alt>{_FULL})", protein)
     yield _form(rf"(?P<ref>{_FULL})[\s-]?(?P<start>\d+){to}(?P<alt>{_FULL})(?!\(\d)", protein)
     yield _form(rf"(?P<ref>(?i:{NAME}))[\s-](?P<start>\d+)[\s-](?P<alt>(?i:{NAME}))", protein)
     yield _form(rf"(?i:codon) (?P<start>\d+),? (?P<ref>{_FULL})(?:{to}|/)(?P<alt>{_FULL})", protein)
     yield _form(rf"(?P<start>\d+),? from (?P<ref>{_FULL}){to}(?P<alt>{_FULL})", protein)
-    yield _form(rf"\(?(?P<ref>{base})(?:{_ARROW}|{to})(?P<alt>{base})\)?(?: {_CHANGE})?{place}", _dna)
+    yield _form(
+        rf"\(?(?P<ref>{base})(?:{_ARROW}|{to})(?P<alt>{base})\)?(?: {_CHANGE})?{place}", _dna
+    )
     yield _form(rf"{_FULL}{to}{_FULL}", weak=True)
-    yield _form(rf"(?P<ref>{LETTER}) to (?P<alt>{LETTER}) (?:substitution|mutation){place}", protein)
+    yield _form(
+        rf"(?P<ref>{LETTER}) to (?P<alt>{LETTER}) (?:substitution|mutation){place}", protein
+    )
     yield _form(r"(?:[ACGT]|\([A-Z]\)) allele (?:at|for) (?:the )?(?:codon |position )?[-−]?\d+")

@@ -1,11 +1,13 @@
 """Base class of all predictors, and their output as tags of words.
 
-The base class adds streams, texts, and the sentences and words of a text to ``predict``. Tags of words, hard or as
-probabilities, are the form in which any predictor can be the teacher of another one.
+The base class adds streams, texts, and the sentences and words of a text to ``predict``. Tags of
+words, hard or as probabilities, are the form in which any predictor can be the teacher of another
+one.
 
-A predictor that returns only mentions gives, for a mention with the score q, the probability q to B of its type for the
-first word, and q to I for each other word (IO: for all words, to I). *tinybern2-kazu* §3 derives soft labels from BERN2
-in this way, whose output has one number for each mention.
+A predictor that returns only mentions gives, for a mention with the score q, the probability q to B
+of its type for the first word, and q to I for each other word (IO: for all words, to I).
+*tinybern2-kazu* §3 derives soft labels from BERN2 in this way, whose output has one number for each
+mention.
 
 Shapes: n words, K types, p tags of a type (BIO: B and I; IO: only I); columns are in the order of
 ``TagScheme.labels`` without O.
@@ -32,7 +34,9 @@ from fascicle.text.segment import all_sentences, segmenter
 
 
 class Annotator(ABC):
-    """Base class of predictors of mentions, for documents, streams and texts; also usable as a step of a pipeline."""
+    """Base class of predictors of mentions, for documents, streams and texts; also usable as a
+    step of a pipeline.
+    """
 
     needs: frozenset[str] = frozenset()
     gives: frozenset[str] = frozenset({"mentions"})
@@ -74,12 +78,16 @@ class Annotator(ABC):
 
     @property
     def links(self) -> bool:
-        """True if it links what it finds itself; of one with another beside it, without what that one finds."""
+        """True if it links what it finds itself; of one with another beside it, without what
+        that one finds.
+        """
         return "links" in self.gives
 
     @abstractmethod
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
-        """Predicts mentions and events for each document; see `fascicle.core.contracts.Predictor`."""
+        """Predicts mentions and events for each document; see
+        `fascicle.core.contracts.Predictor`.
+        """
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Calls `predict`, for pipelines."""
@@ -87,7 +95,9 @@ class Annotator(ABC):
 
     @property
     def fingerprint(self) -> str:
-        """Identifier of its behaviour in a release: predictors with equal ones give equal results for a document."""
+        """Identifier of its behaviour in a release: predictors with equal ones give equal
+        results for a document.
+        """
         return f"{self.name} {' '.join(self.types)}"
 
     @property
@@ -99,7 +109,9 @@ class Annotator(ABC):
         """Predicts like `predict`, and adds the sentences and words of each text."""
         rules = segmenter(self.segmenter)
         return [
-            msgspec.structs.replace(patch, sentences=all_sentences(document, rules), words=rules.words(document.text))
+            msgspec.structs.replace(
+                patch, sentences=all_sentences(document, rules), words=rules.words(document.text)
+            )
             for document, patch in zip(documents, self.predict(documents), strict=True)
         ]
 
@@ -115,8 +127,8 @@ class Annotator(ABC):
             documents: any number; their own words are used if they have any.
 
         Returns:
-            The tags of each document, in order; for a predictor that returns only mentions, their scores, see the
-            module.
+            The tags of each document, in order; for a predictor that returns only mentions, their
+            scores, see the module.
         """
         return [
             tag_by_mentions(document, patch, rules=self.segmenter, types=self.types)
@@ -131,21 +143,27 @@ class Annotator(ABC):
         aside: Callable[[InputError], None] | None = None,
         progress: bool = False,
     ) -> Iterator[Document]:
-        """Annotates any number of documents in bounded memory, in order; see `fascicle.core.stream.stream`.
+        """Annotates any number of documents in bounded memory, in order; see
+        `fascicle.core.stream.stream`.
 
-        Earlier mentions of this predictor are replaced, and an event counts them; another event reports an empty text.
+        Earlier mentions of this predictor are replaced, and an event counts them; another event
+        reports an empty text.
 
         Args:
             documents: texts, pairs ``(id, text)``, or documents.
             segments: also add the sentences and words of the text, if a document has none.
-            aside: function that is called with the error of each document that cannot be annotated, before the others
-                continue.
-            progress: show the progress: in a notebook a bar, on a terminal a line that changes, else a line now and
-                then on standard error.
+            aside: function that is called with the error of each document that cannot be annotated,
+                before the others continue.
+            progress: show the progress: in a notebook a bar, on a terminal a line that changes,
+                else a line now and then on standard error.
         """
         predict = self.predict_and_cut if segments else self.predict
         found = stream(predict, documents, aside=aside, source=self.sources)
-        return track(found, of=len(documents) if isinstance(documents, Sized) else None) if progress else found
+        return (
+            track(found, of=len(documents) if isinstance(documents, Sized) else None)
+            if progress
+            else found
+        )
 
     @overload
     def __call__(self, given: TextInput, *, progress: bool = False) -> Document: ...  # type: ignore[overload-overlap]
@@ -153,18 +171,23 @@ class Annotator(ABC):
     @overload
     def __call__(self, given: Iterable[TextInput], *, progress: bool = False) -> list[Document]: ...
 
-    def __call__(self, given: TextInput | Iterable[TextInput], *, progress: bool = False) -> Document | list[Document]:
+    def __call__(
+        self, given: TextInput | Iterable[TextInput], *, progress: bool = False
+    ) -> Document | list[Document]:
         """Annotates one text, or several.
 
         Args:
-            given: a text, a pair ``(id, text)``, a document, or an object of another tool with a ``text``, such as a
-                ``Doc`` of spaCy; or several of these: a list, a column of a data frame, or any other iterable.
+            given: a text, a pair ``(id, text)``, a document, or an object of another tool with a
+                ``text``, such as a ``Doc`` of spaCy; or several of these: a list, a column of a
+                data frame, or any other iterable.
             progress: as of `stream`.
 
         Returns:
             The document, or a list of documents; iterating over a document gives its mentions.
         """
-        one = isinstance(given, str | bytes | tuple) or isinstance(getattr(given, "text", None), str)
+        one = isinstance(given, str | bytes | tuple) or isinstance(
+            getattr(given, "text", None), str
+        )
         if one or not isinstance(given, Iterable):
             return next(self.stream([cast(TextInput, given)]))
         return list(self.stream(cast(Iterable[TextInput], given), progress=progress))
@@ -175,16 +198,20 @@ class Annotator(ABC):
     @overload
     def annotate(self, texts: Iterator[str]) -> Iterator[Document]: ...
 
-    def annotate(self, texts: Collection[str] | Iterator[str]) -> list[Document] | Iterator[Document]:
+    def annotate(
+        self, texts: Collection[str] | Iterator[str]
+    ) -> list[Document] | Iterator[Document]:
         """Annotates one text or several; see `fascicle.core.stream.annotate`."""
         return annotate(self.predict, texts, source=self.sources)
 
 
 Meaning = Literal["marginal", "sigmoid", "mention-score", "mean", "none"]
-"""What the probability of a tag is. ``marginal``: the share of all ways to tag the text, weighted by the model, that
-have this tag there (without a chain the softmax of the word). ``sigmoid``: one number for each tag, whatever the others
-have. ``mention-score``: the score of the mention that covers the word. ``mean``: of what several predictors say.
-``none``: no probability, and nothing may learn from the numbers: a dictionary gives 1, a pack its priors."""
+"""What the probability of a tag is. ``marginal``: the share of all ways to tag the text, weighted
+by the model, that
+have this tag there (without a chain the softmax of the word). ``sigmoid``: one number for each tag,
+whatever the others have. ``mention-score``: the score of the mention that covers the word.
+``mean``: of what several predictors say. ``none``: no probability, and nothing may learn from the
+numbers: a dictionary gives 1, a pack its priors."""
 
 
 class TagSpace(msgspec.Struct, frozen=True, kw_only=True):
@@ -217,7 +244,8 @@ class WordMentions(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Mentions mapped to words.
 
     Attributes:
-        spans: first word, one past the last, and index of the type, ``[m, 3]``; none of one type overlap.
+        spans: first word, one past the last, and index of the type, ``[m, 3]``; none of one type
+            overlap.
         scores: scores of the mentions, ``[m]``; 1 for a mention without one.
         lost: number of mentions that tags of words cannot represent exactly, by reason: keys of
             ``text.targets.REASONS``, and ``"unknown-type"``.
@@ -239,7 +267,9 @@ class WordMentions(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             ``[words, p types]``; 0 outside the mentions.
         """
         found = np.zeros((words, types, scheme.width))
-        for (start, end, kind), score in zip(self.spans.tolist(), self.scores.tolist(), strict=True):
+        for (start, end, kind), score in zip(
+            self.spans.tolist(), self.scores.tolist(), strict=True
+        ):
             found[start:end, kind, -1] = score
             found[start, kind] = score * (np.arange(scheme.width) == 0)
         return found.reshape(words, types * scheme.width)
@@ -251,7 +281,8 @@ class WordMentions(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 
 def document_words(document: Document, rules: str) -> Ints:
-    """Returns the words of a document, ``[n, 2]``: its own if it has any, else those of a segmenter.
+    """Returns the words of a document, ``[n, 2]``: its own if it has any, else those of a
+    segmenter.
 
     Args:
         document: any document.
@@ -265,7 +296,8 @@ def document_words(document: Document, rules: str) -> Ints:
 
 
 def map_to_words(mentions: Sequence[Mention], words: Ints, *, types: Sequence[str]) -> WordMentions:
-    """Maps mentions to words; of two overlapping ones of one type the higher score wins, then the longer.
+    """Maps mentions to words; of two overlapping ones of one type the higher score wins, then the
+    longer.
 
     Args:
         mentions: mentions of one document.
@@ -292,7 +324,9 @@ def map_to_words(mentions: Sequence[Mention], words: Ints, *, types: Sequence[st
 
 
 def _refused(mention: Mention, taken: Bools) -> str:
-    """Returns the reason why a mention cannot be mapped to its words, of which some may be taken; empty if it can."""
+    """Returns the reason why a mention cannot be mapped to its words, of which some may be
+    taken; empty if it can.
+    """
     if len(mention.spans) > 1:
         return "discontinuous"
     if not len(taken):
@@ -301,7 +335,8 @@ def _refused(mention: Mention, taken: Bools) -> str:
 
 
 def unit_rows_to_words(words: Ints, units: Ints, table: Floats) -> Floats:
-    """Converts a table of units to a table of words: each word gets the row of the first unit that begins in it.
+    """Converts a table of units to a table of words: each word gets the row of the first unit that
+    begins in it.
 
     Args:
         words: ranges of words, ``[n, 2]``.
@@ -320,7 +355,8 @@ def unit_rows_to_words(words: Ints, units: Ints, table: Floats) -> Floats:
 
 
 def bio_to_io(table: Floats) -> Floats:
-    """Converts probabilities of BIO tags to IO: a word is inside a mention if it has B or I, which exclude each other.
+    """Converts probabilities of BIO tags to IO: a word is inside a mention if it has B or I, which
+    exclude each other.
 
     Args:
         table: ``[n, 2 K]``.
@@ -332,7 +368,9 @@ def bio_to_io(table: Floats) -> Floats:
     return inside
 
 
-def tag_by_mentions(document: Document, patch: Patch, *, rules: str, types: Sequence[str]) -> Tagged:
+def tag_by_mentions(
+    document: Document, patch: Patch, *, rules: str, types: Sequence[str]
+) -> Tagged:
     """Converts the mentions of a predictor to BIO tags of words.
 
     Args:
@@ -344,5 +382,7 @@ def tag_by_mentions(document: Document, patch: Patch, *, rules: str, types: Sequ
     words = document_words(document, rules)
     found = map_to_words(patch.add, words, types=types)
     return Tagged(
-        patch=patch, words=words, probabilities=found.table(SCHEMES["BIO"], words=len(words), types=len(types))
+        patch=patch,
+        words=words,
+        probabilities=found.table(SCHEMES["BIO"], words=len(words), types=len(types)),
     )

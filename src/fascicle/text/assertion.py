@@ -1,9 +1,10 @@
-"""Rules for what a text says of its mentions: negated, uncertain, hypothetical, historical, of another person.
+"""Rules for what a text says of its mentions: negated, uncertain, hypothetical, historical, of
+another person.
 
-A *cue* is a sequence of words, such as "no evidence of". Its scope is the words before or after it, up to words that
-end a clause or a phrase, as in NegEx (Chapman et al. 2001) and ConText (Harkema et al. 2009). Unlike there, the reach
-of a cue begins anew at each separator of a list, words that are part of a mention are no cue, and a cue within
-parentheses has no scope outside of them.
+A *cue* is a sequence of words, such as "no evidence of". Its scope is the words before or after it,
+up to words that end a clause or a phrase, as in NegEx (Chapman et al. 2001) and ConText (Harkema et
+al. 2009). Unlike there, the reach of a cue begins anew at each separator of a list, words that are
+part of a mention are no cue, and a cue within parentheses has no scope outside of them.
 """
 
 from __future__ import annotations
@@ -23,14 +24,17 @@ from fascicle.text.segment import all_sentences, segmenter
 
 _PHRASE: Final = 1  # ends of scopes, by strength
 _CLAUSE: Final = 2
-_WEAKEST: Final = {"phrase": _PHRASE, "clause": _CLAUSE, "sentence": _CLAUSE + 1}  # that ends a scope
+# that ends a scope
+_WEAKEST: Final = {"phrase": _PHRASE, "clause": _CLAUSE, "sentence": _CLAUSE + 1}
 _FARTHEST: Final = 60  # words between a cue and a mention
 _NITRIC_OXIDE: Final = "NO"  # no cue, unless the whole sentence is in capitals
 _START: Final = 5  # words of a sentence among which the colon of a heading is
 
 
 class _Pattern(NamedTuple):
-    """Sequence of words in lower case: a cue of a group, an end of scopes of some strength, or both."""
+    """Sequence of words in lower case: a cue of a group, an end of scopes of some strength, or
+    both.
+    """
 
     words: tuple[str, ...]
     group: CueGroup | None = None
@@ -46,7 +50,9 @@ class _Ends(NamedTuple):
 
 
 class _Match(NamedTuple):
-    """Pattern at the words ``first`` to ``last``, exclusive, of a sentence; ``span`` is its place in the document."""
+    """Pattern at the words ``first`` to ``last``, exclusive, of a sentence; ``span`` is its
+    place in the document.
+    """
 
     first: int
     last: int
@@ -92,11 +98,15 @@ class _Trie:
         node._patterns.append(pattern)
 
     def longest(self, words: Iterable[str]) -> tuple[int, Sequence[_Pattern]]:
-        """Returns how many of the first words are the longest pattern, and all patterns of these words."""
+        """Returns how many of the first words are the longest pattern, and all patterns of these
+        words.
+        """
         longest: tuple[int, Sequence[_Pattern]] = (0, ())
         nodes = [self]
         for size, word in enumerate(words, start=1):
-            nodes = [node._below[key] for node in nodes for key in (word, ANY_WORD) if key in node._below]
+            nodes = [
+                node._below[key] for node in nodes for key in (word, ANY_WORD) if key in node._below
+            ]
             if not nodes:
                 break
             if patterns := [pattern for node in nodes for pattern in node._patterns]:
@@ -119,10 +129,14 @@ class AssertionRules:
         self.fingerprint = hashlib.sha256(msgspec.json.encode([cues, rules])).hexdigest()
 
     def _all_patterns(self, cues: Cues) -> Iterator[_Pattern]:
-        strength = {**dict.fromkeys(cues.ends.phrase, _PHRASE), **dict.fromkeys(cues.ends.clause, _CLAUSE)}
+        strength = {
+            **dict.fromkeys(cues.ends.phrase, _PHRASE),
+            **dict.fromkeys(cues.ends.clause, _CLAUSE),
+        }
         for group in cues.cues:
             for words in map(self._words_of, group.words):
-                yield _Pattern(words, group, end=strength.get(words[0], 0))  # "may cause" ends what "may" ends
+                # "may cause" ends what "may" ends
+                yield _Pattern(words, group, end=strength.get(words[0], 0))
         yield from (_Pattern(self._words_of(end), end=_CLAUSE) for end in cues.ends.clause)
         yield from (_Pattern(self._words_of(end), end=_PHRASE) for end in cues.ends.phrase)
 
@@ -130,18 +144,24 @@ class AssertionRules:
         return tuple(text[start:end].lower() for start, end in self._segmenter.words(text))
 
     def assert_facts(self, document: Document, mentions: Iterable[Mention]) -> list[Mention]:
-        """Returns mentions with their facts as attributes, in their order; facts that they had are replaced.
+        """Returns mentions with their facts as attributes, in their order; facts that they had are
+        replaced.
 
-        The name of such an attribute is the fact, and its value the place of the nearest cue, as in ``"3-5"``: code
-        points, the end exclusive.
+        The name of such an attribute is the fact, and its value the place of the nearest cue, as in
+        ``"3-5"``: code points, the end exclusive.
 
         Args:
             document: its text, sentences and words are read, and none of its mentions.
             mentions: of the document.
         """
         mentions = list(mentions)
-        cues = self._cues_of(document, sorted({(mention.start, mention.end) for mention in mentions}))
-        return [self._with_facts(mention, cues.get((mention.start, mention.end), ())) for mention in mentions]
+        cues = self._cues_of(
+            document, sorted({(mention.start, mention.end) for mention in mentions})
+        )
+        return [
+            self._with_facts(mention, cues.get((mention.start, mention.end), ()))
+            for mention in mentions
+        ]
 
     def _with_facts(self, mention: Mention, cues: Sequence[_Match]) -> Mention:
         """Returns a mention with the facts of cues, of which the nearest is the first."""
@@ -154,7 +174,11 @@ class AssertionRules:
         other = [pair for pair in mention.attributes if pair[0] not in FACTS]
         facts = [fact for fact in self._types.get(mention.type, FACTS) if fact in evidence]
         attributes = (*other, *((fact, evidence[fact]) for fact in facts))
-        return mention if attributes == mention.attributes else msgspec.structs.replace(mention, attributes=attributes)
+        return (
+            mention
+            if attributes == mention.attributes
+            else msgspec.structs.replace(mention, attributes=attributes)
+        )
 
     def _cues_of(self, document: Document, places: Sequence[Span]) -> dict[Span, list[_Match]]:
         """Returns the cues that hold for each place of a mention, the nearest first."""
@@ -177,24 +201,37 @@ class AssertionRules:
         for start, end in all_sentences(document, self._segmenter):
             inside = places[bisect_left(places, (start, 0)) : bisect_left(places, (end, 0))]
             if inside or text[end : end + 1] == "\n":
-                yield self._read(text, words[bisect_left(starts, start) : bisect_left(starts, end)], inside)
+                yield self._read(
+                    text, words[bisect_left(starts, start) : bisect_left(starts, end)], inside
+                )
 
     def _read(self, text: str, spans: Sequence[Span], places: Sequence[Span]) -> _Sentence:
         written = [text[start:end] for start, end in spans]
         starts, ends = [start for start, _ in spans], [end for _, end in spans]
-        mentions = {place: (bisect_right(ends, place[0]), bisect_left(starts, place[1])) for place in places}
+        mentions = {
+            place: (bisect_right(ends, place[0]), bisect_left(starts, place[1])) for place in places
+        }
 
         inside = frozenset(chain.from_iterable(range(*words) for words in mentions.values()))
         is_mixed = any(map(str.islower, written))
-        taken = inside.union(at for at, word in enumerate(written) if is_mixed and word == _NITRIC_OXIDE)
+        taken = inside.union(
+            at for at, word in enumerate(written) if is_mixed and word == _NITRIC_OXIDE
+        )
         words = [word.lower() for word in written]
         breaks = accumulate(
-            text.count("\n", end, start) for end, start in zip([*starts[:1], *ends], starts, strict=False)
+            text.count("\n", end, start)
+            for end, start in zip([*starts[:1], *ends], starts, strict=False)
         )
-        return _Sentence(words, spans, list(breaks), list(self._matches(words, spans, taken)), inside, mentions)
+        return _Sentence(
+            words, spans, list(breaks), list(self._matches(words, spans, taken)), inside, mentions
+        )
 
-    def _matches(self, words: Sequence[str], spans: Sequence[Span], taken: Collection[int]) -> Iterator[_Match]:
-        """Yields the longest patterns from the left, without overlaps, and without words that are taken."""
+    def _matches(
+        self, words: Sequence[str], spans: Sequence[Span], taken: Collection[int]
+    ) -> Iterator[_Match]:
+        """Yields the longest patterns from the left, without overlaps, and without words that
+        are taken.
+        """
         last = 0
         for at in (at for at, word in enumerate(words) if word in self._inside):
             if at < last:
@@ -202,10 +239,15 @@ class AssertionRules:
             free = takewhile(lambda place: place not in taken, range(at, len(words)))
             size, patterns = self._inside.longest(words[place] for place in free)
             last = at + size
-            yield from (_Match(at, last, pattern, (spans[at][0], spans[last - 1][1])) for pattern in patterns)
+            yield from (
+                _Match(at, last, pattern, (spans[at][0], spans[last - 1][1]))
+                for pattern in patterns
+            )
 
     def _cues_in(self, sentence: _Sentence, mention: Span) -> list[_Match]:
-        """Returns the cues of a sentence that hold for a mention, given by its words; the nearest is the first."""
+        """Returns the cues of a sentence that hold for a mention, given by its words; the
+        nearest is the first.
+        """
         first, last = mention
         if first >= last:  # no word of the document is in the mention
             return []
@@ -219,10 +261,17 @@ class AssertionRules:
         start = bisect_left(sentence.matches, first - _FARTHEST, key=lambda match: match.first)
         end = bisect_left(sentence.matches, last + _FARTHEST, key=lambda match: match.first)
         near = sentence.matches[start:end]
-        return sorted((*cues, *(one for one in near if self._holds(one, near, sentence, mention))), key=distance)
+        return sorted(
+            (*cues, *(one for one in near if self._holds(one, near, sentence, mention))),
+            key=distance,
+        )
 
-    def _holds(self, match: _Match, near: Sequence[_Match], sentence: _Sentence, mention: Span) -> bool:
-        """True if a match is a cue whose scope has a mention; the matches near it may end the scope."""
+    def _holds(
+        self, match: _Match, near: Sequence[_Match], sentence: _Sentence, mention: Span
+    ) -> bool:
+        """True if a match is a cue whose scope has a mention; the matches near it may end the
+        scope.
+        """
         group = match.pattern.group
         if group is None or not group.fact:
             return False
@@ -232,7 +281,12 @@ class AssertionRules:
             return False
 
         between = [other for other in near if first <= other.first and other.last <= last]
-        while is_behind and between and between[-1].last == last and between[-1].pattern.end == _PHRASE:
+        while (
+            is_behind
+            and between
+            and between[-1].last == last
+            and between[-1].pattern.end == _PHRASE
+        ):
             last = between.pop().first  # "was" in "was not seen" belongs to the cue
         if any(other.pattern.end >= _WEAKEST[group.until] for other in between):
             return False
@@ -252,15 +306,25 @@ class AssertionRules:
             return False
         if group.side == "heading":
             is_below = sentence.lines[match.last] > sentence.lines[match.last - 1]
-            return ":" not in words if is_below else sentence.lines[mention[0]] == sentence.lines[match.first]
+            return (
+                ":" not in words
+                if is_below
+                else sentence.lines[mention[0]] == sentence.lines[match.first]
+            )
         return self._is_near(words[::-1] if is_behind else words, group)
 
     def _begins_clause(self, before: Sequence[str], after: Sequence[str]) -> bool:
         """True if a mention between words is the subject of a clause behind a comma."""
-        return "," in before and self._ends.alternatives.isdisjoint(before) and not self._ends.verbs.isdisjoint(after)
+        return (
+            "," in before
+            and self._ends.alternatives.isdisjoint(before)
+            and not self._ends.verbs.isdisjoint(after)
+        )
 
     def _is_near(self, words: Sequence[str], group: CueGroup) -> bool:
-        """True if no part of a list is longer than the reach, and the cue is not within parentheses of its own."""
+        """True if no part of a list is longer than the reach, and the cue is not within
+        parentheses of its own.
+        """
         depth = count = 0
         opening, closing = (")", "(") if group.side == "after" else ("(", ")")
         for word in words:
@@ -272,13 +336,17 @@ class AssertionRules:
 
 
 def _opens_item(match: _Match, words: Sequence[str]) -> bool:
-    """True for a cue of uncertainty behind a comma, as in "no tremor, possible asthma": negation ends before it."""
+    """True for a cue of uncertainty behind a comma, as in "no tremor, possible asthma": negation
+    ends before it.
+    """
     group = match.pattern.group
     return group is not None and group.fact == "uncertain" and words[max(0, match.first - 1)] == ","
 
 
 def _ends_heading(sentence: _Sentence, text: str) -> bool:
-    """True if an earlier heading does not hold for a sentence: it has its own, or is behind an empty line."""
+    """True if an earlier heading does not hold for a sentence: it has its own, or is behind an
+    empty line.
+    """
     start = sentence.spans[0][0] if sentence.spans else 0
     return ":" in sentence.words[:_START] or "\n\n" in text[max(0, start - _START) : start]
 
@@ -286,4 +354,8 @@ def _ends_heading(sentence: _Sentence, text: str) -> bool:
 def _holds_below(match: _Match, text: str) -> bool:
     """True for a heading that nothing follows in its line."""
     group = match.pattern.group
-    return group is not None and group.side == "heading" and text[match.span[1] : match.span[1] + 1] == "\n"
+    return (
+        group is not None
+        and group.side == "heading"
+        and text[match.span[1] : match.span[1] + 1] == "\n"
+    )

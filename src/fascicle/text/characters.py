@@ -1,7 +1,8 @@
-"""Normalisation of characters that look alike to the plain ones that networks were trained on; search for given forms.
+"""Normalisation of characters that look alike to the plain ones that networks were trained on;
+search for given forms.
 
-The map belongs to the version ``settings.decision.PLAIN``: a changed map needs a new version. One character replaces
-one, so that offsets stay valid.
+The map belongs to the version ``settings.decision.PLAIN``: a changed map needs a new version. One
+character replaces one, so that offsets stay valid.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ _PAIRS: Final = {
     "\u207f\u2099": "n",
     "\u2071\u1d62": "i",
 }
-PLAIN: Final[Mapping[int, str]] = MappingProxyType({ord(one): to for many, to in _PAIRS.items() for one in many})
+PLAIN: Final[Mapping[int, str]] = MappingProxyType(
+    {ord(one): to for many, to in _PAIRS.items() for one in many}
+)
 
 
 _RAISED: Final = re.compile(r"([⁺⁻]?[⁰¹²³⁴-⁹]++(?:[,;–-]?[ ⁺⁻]?[⁰¹²³⁴-⁹]++)*+[⁺⁻]*+)")
@@ -51,7 +54,10 @@ def plain_text(text: str) -> str:
     if text.isascii():
         return text
     parts = _RAISED.split(text)
-    pieces = [Piece(part.translate(PLAIN), Level.RAISED if at % 2 else Level.PLAIN) for at, part in enumerate(parts)]
+    pieces = [
+        Piece(part.translate(PLAIN), Level.RAISED if at % 2 else Level.PLAIN)
+        for at, part in enumerate(parts)
+    ]
     for at in without_marks(pieces)[1] if len(parts) > 1 else ():
         parts[at] = " " * len(parts[at])
     return "".join(parts).translate(PLAIN)
@@ -81,15 +87,18 @@ _CAPITALS: Final = MappingProxyType({ord(one): one.upper() for one in "abcdefghi
 
 
 def with_capitals(document: Document) -> Document:
-    """Returns a document without capitals, or in Title Case, in capitals, in which names and sentences are recognised.
+    """Returns a document without capitals, or in Title Case, in capitals, in which names and
+    sentences are recognised.
 
-    Networks read small letters as everyday words, and names in capitals as names. All ranges stay valid.
+    Networks read small letters as everyday words, and names in capitals as names. All ranges stay
+    valid.
 
     Args:
         document: a document; it is not changed.
 
     Returns:
-        The document itself if its text has capitals where they belong, or fewer than 20 small letters.
+        The document itself if its text has capitals where they belong, or fewer than 20 small
+        letters.
     """
     text = document.text
     small = len(_SMALL.findall(text))
@@ -104,13 +113,15 @@ def _is_titled(text: str) -> bool:
     return len(words) >= _WORDS and sum(map(str.istitle, words)) >= _TITLED * len(words)
 
 
-_LONGEST: Final = 64  # characters: longer forms rarely occur twice, and a bound keeps the search linear
+# characters: longer forms rarely occur twice, and a bound keeps the search linear
+_LONGEST: Final = 64
 _FEW: Final = 50  # up to this number, it is faster to search form by form
 _START: Final = re.compile(r"(?<![^\W_])\S")
 
 
 def find_occurrences(text: str, forms: Collection[str]) -> dict[str, list[Span]]:
-    """Finds the exact occurrences of each form that have no letter or digit directly before or after them.
+    """Finds the exact occurrences of each form that have no letter or digit directly before or
+    after them.
 
     Args:
         text: any text.
@@ -132,7 +143,11 @@ def find_occurrences(text: str, forms: Collection[str]) -> dict[str, list[Span]]
             continue
         for length in lengths:
             form = text[start : start + length]
-            if form in wanted and len(form) == length and not text[start + length : start + length + 1].isalnum():
+            if (
+                form in wanted
+                and len(form) == length
+                and not text[start + length : start + length + 1].isalnum()
+            ):
                 found.setdefault(form, []).append((start, start + length))
     return found
 

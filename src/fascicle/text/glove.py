@@ -1,8 +1,10 @@
-"""Training of GloVe (Pennington et al. 2014): vectors whose products approximate the logarithms of cooccurrence counts.
+"""Training of GloVe (Pennington et al. 2014): vectors whose products approximate the logarithms of
+cooccurrence counts.
 
-The loss is ``J = 1/2 Σ f(X_ij) (w_i·c_j + a_i + b_j - log X_ij)²`` with ``f(x) = min(1, x / x_max)^alpha`` (Eq. 8
-and 9), and the vector of a word is ``w + c`` (§4.2). AdaGrad makes its steps for blocks of rows instead of single
-cells, so that the work is three matrix products; every second pass swaps the two sides, since the table is symmetric.
+The loss is ``J = 1/2 Σ f(X_ij) (w_i·c_j + a_i + b_j - log X_ij)²`` with ``f(x) = min(1, x /
+x_max)^alpha`` (Eq. 8 and 9), and the vector of a word is ``w + c`` (§4.2). AdaGrad makes its steps
+for blocks of rows instead of single cells, so that the work is three matrix products; every second
+pass swaps the two sides, since the table is symmetric.
 """
 
 from __future__ import annotations
@@ -45,10 +47,11 @@ class _Cooccurrence:
 def count_cooccurrence(
     sequences: Iterable[Sequence[str]], *, window: int = 15, least: int = 1, most: int = 0
 ) -> _Cooccurrence:
-    """Counts as GloVe does (Pennington et al. 2014, §4.2): two words at the distance ``d`` add ``1/d`` to each other.
+    """Counts as GloVe does (Pennington et al. 2014, §4.2): two words at the distance ``d`` add
+    ``1/d`` to each other.
 
-    Rare words are left out first, so that their neighbours become adjacent, as in the authors' program. Sequences,
-    which may be sentences or documents, are independent of each other.
+    Rare words are left out first, so that their neighbours become adjacent, as in the authors'
+    program. Sequences, which may be sentences or documents, are independent of each other.
 
     Args:
         sequences: sequences of words.
@@ -70,11 +73,14 @@ def count_cooccurrence(
     keys, values = _near(ids, owner, window=window, size=len(words))
     if not len(keys):
         raise InputError(
-            f"no two of {plural(len(words), 'word')} occur near each other in the text; give more text, or keep "
+            f"no two of {plural(len(words), 'word')} occur near each other in the text; give "
+            "more text, or keep "
             "rarer words"
         )
     rows, columns = np.divmod(keys, len(words))
-    return _Cooccurrence(words=words, rows=rows, columns=columns, values=values, left_out=len(counts) - len(words))
+    return _Cooccurrence(
+        words=words, rows=rows, columns=columns, values=values, left_out=len(counts) - len(words)
+    )
 
 
 def _near(ids: Ints, owner: Ints, *, window: int, size: int) -> tuple[Ints, _Doubles]:
@@ -83,31 +89,37 @@ def _near(ids: Ints, owner: Ints, *, window: int, size: int) -> tuple[Ints, _Dou
     for distance in range(1, min(window, len(ids) - 1) + 1):
         together = owner[distance:] == owner[:-distance]
         first, second = ids[:-distance][together], ids[distance:][together]
-        found, count = np.unique(np.concatenate([first * size + second, second * size + first]), return_counts=True)
+        found, count = np.unique(
+            np.concatenate([first * size + second, second * size + first]), return_counts=True
+        )
         keys.append(found)
         values.append(count / distance)
     cells, inverse = np.unique(np.concatenate(keys), return_inverse=True)
-    sums: _Doubles = np.bincount(inverse, weights=np.concatenate(values), minlength=len(cells)).astype(np.float64)
+    sums: _Doubles = np.bincount(
+        inverse, weights=np.concatenate(values), minlength=len(cells)
+    ).astype(np.float64)
     return cells, sums
 
 
-_RARE: Final = 100  # number of words whose mean is used for unknown words, as in the authors' program
+# number of words whose mean is used for unknown words, as in the authors' program
+_RARE: Final = 100
 _UNKNOWN: Final = "<unk>"
 _Weights = Floats32 | Floats
 
 
 @dataclass(frozen=True, kw_only=True)
 class GloveSettings:
-    """Hyperparameters of GloVe; the default weighting is the published one, for texts of billions of words.
+    """Hyperparameters of GloVe; the default weighting is the published one, for texts of billions
+    of words.
 
-    With ``x_max`` = 100, counts of a text of a million words have nearly no weight; the authors' script for small texts
-    uses 10.
+    With ``x_max`` = 100, counts of a text of a million words have nearly no weight; the authors'
+    script for small texts uses 10.
 
     Attributes:
         dimension: dimension of the vectors.
         passes: number of passes over the table.
-        learning_rate: learning rate of AdaGrad. The authors' program uses 0.05 for its more frequent steps of single
-            cells.
+        learning_rate: learning rate of AdaGrad. The authors' program uses 0.05 for its more
+            frequent steps of single cells.
         x_max: count from which cells have full weight.
         alpha: exponent of the weight below ``x_max``.
         block: number of rows in one step.
@@ -158,7 +170,8 @@ def cell_weights(values: Floats, settings: GloveSettings) -> Floats:
 
 
 def gradient(first: Side, second: Side, cells: Cells) -> tuple[float, Side, Side]:
-    """Computes the loss of some cells, and its gradients with respect to both sides, in closed form.
+    """Computes the loss of some cells, and its gradients with respect to both sides, in closed
+    form.
 
     Args:
         first: side that ``cells.rows`` indexes.
@@ -177,15 +190,18 @@ def gradient(first: Side, second: Side, cells: Cells) -> tuple[float, Side, Side
 
 
 def train_glove(
-    table: _Cooccurrence, settings: GloveSettings, *, tell: Callable[[int, float], None] | None = None
+    table: _Cooccurrence,
+    settings: GloveSettings,
+    *,
+    tell: Callable[[int, float], None] | None = None,
 ) -> StaticVectors:
     """Trains vectors, and adds a row ``<unk>`` for unknown words: the mean of the rarest words.
 
     Args:
         table: cooccurrence counts of the corpus.
         settings: hyperparameters.
-        tell: function that is called after each pass with its number, from 1, and the mean loss of a cell, each
-            computed before its step.
+        tell: function that is called after each pass with its number, from 1, and the mean loss of
+            a cell, each computed before its step.
     """
     chance = np.random.default_rng(settings.seed)
     size, width = len(table.words), settings.dimension

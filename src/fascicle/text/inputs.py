@@ -1,12 +1,14 @@
-"""Features of units beside their pieces: their places in names of dictionaries, and their case patterns.
+"""Features of units beside their pieces: their places in names of dictionaries, and their case
+patterns.
 
-A match is a range of characters with types. A unit is in it if they share a character. One unit may be in several
-matches, and a match may have several types, so the features of a unit are a row of zeros and ones: for each type one
-column for each place in a name, then one for each case pattern.
+A match is a range of characters with types. A unit is in it if they share a character. One unit may
+be in several matches, and a match may have several types, so the features of a unit are a row of
+zeros and ones: for each type one column for each place in a name, then one for each case pattern.
 
 The case pattern of a word is information that a lower-casing encoder lacks.
 
-Patterns and their numbers belong to the version ``settings.inputs.SHAPES``: a changed rule needs a new version.
+Patterns and their numbers belong to the version ``settings.inputs.SHAPES``: a changed rule needs a
+new version.
 """
 
 from __future__ import annotations
@@ -44,7 +46,8 @@ _SIGN = 4
 
 
 def case_patterns(text: str, spans: Ints) -> NDArray[np.int64]:
-    """Returns the case pattern of each range of a text; signs within a word, such as a hyphen, do not count.
+    """Returns the case pattern of each range of a text; signs within a word, such as a hyphen, do
+    not count.
 
     Args:
         text: the unchanged source text.
@@ -71,7 +74,9 @@ def case_patterns(text: str, spans: Ints) -> NDArray[np.int64]:
         (uncased > 0, "uncased"),
         ((upper == 1) & _begin_with_capital(kinds, spans), "initial"),
     )
-    found = np.select([rule for rule, _ in rules], [_NUMBER[name] for _, name in rules], _NUMBER["mixed"])
+    found = np.select(
+        [rule for rule, _ in rules], [_NUMBER[name] for _, name in rules], _NUMBER["mixed"]
+    )
     for at in np.flatnonzero(found == _NUMBER["capitals"]).tolist():
         if letters[at] == 1:
             found[at] = _NUMBER["capital"]
@@ -91,7 +96,13 @@ def _begin_with_capital(kinds: NDArray[np.int8], spans: Ints) -> Bools:
 def _kind(character: str) -> int:
     """Returns the kind of a character; a title-case digraph counts as a capital."""
     if character.isalpha():
-        return _LOWER if character.islower() else _UPPER if character.isupper() or character.istitle() else _UNCASED
+        return (
+            _LOWER
+            if character.islower()
+            else _UPPER
+            if character.isupper() or character.istitle()
+            else _UNCASED
+        )
     return _DIGIT if character.isnumeric() else _SIGN
 
 
@@ -161,7 +172,9 @@ class FeatureColumns(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def names(self) -> tuple[tuple[str, str], ...]:
-        """Type and place of each column of dictionaries, then for each pattern an empty type and the pattern."""
+        """Type and place of each column of dictionaries, then for each pattern an empty type and
+        the pattern.
+        """
         shapes = [("", pattern) for pattern in PATTERNS] if self.shapes else []
         return (*((name, place) for name in self.types for place in PLACES), *shapes)
 
@@ -171,8 +184,8 @@ class UnitInputs(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         columns: columns of the rows.
-        matches: start, end (characters) and type index of each match, ``[m, 3]``; a match with several types has a row
-            for each.
+        matches: start, end (characters) and type index of each match, ``[m, 3]``; a match with
+            several types has a row for each.
         rows: features of each unit, zeros and ones, ``[u, F]``.
     """
 
@@ -189,12 +202,17 @@ class UnitInputs(msgspec.Struct, frozen=True, kw_only=True):
         return replace(self, rows=self.rows[:units])
 
     def of(self, units: Ints, text: str) -> UnitInputs:
-        """Computes the features of other units, given by ranges of characters, in the order of the text, ``[u, 2]``."""
+        """Computes the features of other units, given by ranges of characters, in the order of
+        the text, ``[u, 2]``.
+        """
         return replace(self, rows=_rows(self.columns, self.matches, units, text))
 
 
 def compute_unit_inputs(
-    documents: Sequence[Document], units: Sequence[Ints], finder: Finder | None, columns: FeatureColumns
+    documents: Sequence[Document],
+    units: Sequence[Ints],
+    finder: Finder | None,
+    columns: FeatureColumns,
 ) -> list[UnitInputs]:
     """Computes the features of the units of documents.
 
@@ -205,13 +223,23 @@ def compute_unit_inputs(
         columns: columns, with all types of the finder.
     """
     number = {name: at for at, name in enumerate(columns.types)}
-    found: Iterable[Sequence[FoundName]] = ([] for _ in documents) if finder is None else finder.matches(documents)
-    rows = ([(name.start, name.end, number[kind]) for name in names for kind in name.types] for names in found)
+    found: Iterable[Sequence[FoundName]] = (
+        ([] for _ in documents) if finder is None else finder.matches(documents)
+    )
+    rows = (
+        [(name.start, name.end, number[kind]) for name in names for kind in name.types]
+        for names in found
+    )
     matches = [np.array(of_one, dtype=np.int64).reshape(-1, 3) for of_one in rows]
     known: list[UnitInputs] = []
     for part in _portions(documents):
-        rows_of = _rows_of_each(columns, matches[part], units[part], [document.text for document in documents[part]])
-        known += [UnitInputs(columns=columns, matches=m, rows=r) for m, r in zip(matches[part], rows_of, strict=True)]
+        rows_of = _rows_of_each(
+            columns, matches[part], units[part], [document.text for document in documents[part]]
+        )
+        known += [
+            UnitInputs(columns=columns, matches=m, rows=r)
+            for m, r in zip(matches[part], rows_of, strict=True)
+        ]
     return known
 
 
@@ -238,7 +266,9 @@ def _rows_of_each(
 
 
 def _joined(ranges: Sequence[Ints], starts: Ints) -> Ints:
-    """Concatenates ranges of several texts (two columns, perhaps more) as ranges of their joined text."""
+    """Concatenates ranges of several texts (two columns, perhaps more) as ranges of their joined
+    text.
+    """
     joined = np.concatenate(ranges)
     joined[:, :2] += np.repeat(starts, [len(of_one) for of_one in ranges])[:, None]
     return joined
@@ -250,7 +280,8 @@ def _rows(columns: FeatureColumns, matches: Ints, units: Ints, text: str) -> _Fe
     if columns.types:
         _mark_places(found, matches, units)
     if columns.shapes and len(units):
-        low, high = int(units[0, 0]), int(units[:, 1].max())  # for a part of a text, the rest is not needed
+        # for a part of a text, the rest is not needed
+        low, high = int(units[0, 0]), int(units[:, 1].max())
         shapes = case_patterns(text[low:high], units - low)
         found[np.arange(len(units)), found.shape[1] - len(PATTERNS) + shapes] = 1
     return found

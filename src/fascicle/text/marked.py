@@ -1,18 +1,20 @@
-"""Inputs of networks that are no windows: mentions marked in their texts, and texts about entity types.
+"""Inputs of networks that are no windows: mentions marked in their texts, and texts about entity
+types.
 
-A mention is marked in its text for the learned filter (*comparing-and-combining* §4.7). The type precedes the text as a
-prompt, and markers surround the mention::
+A mention is marked in its text for the learned filter (*comparing-and-combining* §4.7). The type
+precedes the text as a prompt, and markers surround the mention::
 
     TYPE + ' ' + text[:a] + ' <e> ' + text[a:b] + ' </e> ' + text[b:]
 
-Every fragment of a discontinuous mention is marked, with the text between fragments unchanged. The markers are special
-tokens of their own, inserted by id: the same characters in a text stay text. Input that is too long is cropped by
-pieces: the prompt, every marker and the mention are kept, then as much of the text on both sides as fits, from the
-mention outwards. Only a mention that is too long itself loses pieces: first those between fragments, then those in the
-middle of the longest fragments. A prompt takes at most a quarter of the input.
+Every fragment of a discontinuous mention is marked, with the text between fragments unchanged. The
+markers are special tokens of their own, inserted by id: the same characters in a text stay text.
+Input that is too long is cropped by pieces: the prompt, every marker and the mention are kept, then
+as much of the text on both sides as fits, from the mention outwards. Only a mention that is too
+long itself loses pieces: first those between fragments, then those in the middle of the longest
+fragments. A prompt takes at most a quarter of the input.
 
-Texts about types (names, descriptions, examples) become type vectors by an encoder (*binder* §2.1 and Table 5). Shapes:
-K types, N texts, P pieces of a text.
+Texts about types (names, descriptions, examples) become type vectors by an encoder (*binder* §2.1
+and Table 5). Shapes: K types, N texts, P pieces of a text.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ from fascicle.text.segment import all_sentences
 from fascicle.text.segment import segmenter as segmenter_of
 from fascicle.text.windows import Batch
 
-_NEAR = 16  # characters per piece: text farther from the mention than this times the window's pieces is not read
+# characters per piece: text farther from the mention than this times the window's pieces is not
+# read
+_NEAR = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +87,9 @@ class InputForm:
     max_length: int
 
 
-def make_candidates(document: Document, mentions: Sequence[Mention], *, unit: str, segmenter: str) -> list[Candidate]:
+def make_candidates(
+    document: Document, mentions: Sequence[Mention], *, unit: str, segmenter: str
+) -> list[Candidate]:
     """Returns mentions with the text that is read with them.
 
     Args:
@@ -98,7 +104,8 @@ def make_candidates(document: Document, mentions: Sequence[Mention], *, unit: st
     beyond = next((m for m in mentions if m.end > len(document.text)), None)
     if beyond is not None:
         raise InputError(
-            f"in document {document.id!r}, which has {plural(len(document.text), 'character')}, a mention of type "
+            f"in document {document.id!r}, which has {plural(len(document.text), 'character')}, "
+            "a mention of type "
             f"{beyond.type!r} ends at {beyond.end:,}; give offsets in code points of this text"
         )
     if not mentions:
@@ -115,7 +122,9 @@ def make_candidates(document: Document, mentions: Sequence[Mention], *, unit: st
 
 
 def _around(span: Span, starts: Sequence[int], ends: Sequence[int]) -> Span:
-    """Returns the range from the first to the last given range that a span touches, at least the span itself."""
+    """Returns the range from the first to the last given range that a span touches, at least the
+    span itself.
+    """
     first, last = bisect_right(ends, span[0]), bisect_left(starts, span[1]) - 1
     if first > last:
         return span
@@ -128,7 +137,10 @@ def _segments(candidate: Candidate) -> list[str]:
     stretches = [f"{candidate.type} {text[: spans[0][0]]} "]
     for at, (start, end) in enumerate(spans):
         following = spans[at + 1][0] if at + 1 < len(spans) else None
-        stretches += [f" {text[start:end]} ", f" {text[end:following]}{'' if following is None else ' '}"]
+        stretches += [
+            f" {text[start:end]} ",
+            f" {text[end:following]}{'' if following is None else ' '}",
+        ]
     return stretches
 
 
@@ -151,12 +163,16 @@ def encode_candidates(
         prompt = int((parts[0][1][:, 0] < len(candidate.type)).sum())
         pieces = [ids for ids, _ in parts]
         marked = _fitted([pieces[0][:prompt], pieces[0][prompt:], *pieces[1:]], tokenizer, form)
-        found.append(EncodedMention(ids=marked.ids, cropped=marked.cropped or left_out, cut=marked.cut))
+        found.append(
+            EncodedMention(ids=marked.ids, cropped=marked.cropped or left_out, cut=marked.cut)
+        )
     return found
 
 
 def _nearby(candidate: Candidate, reach: int) -> tuple[Candidate, bool]:
-    """Removes text of a candidate that is too far away to be read; also returns whether there was such text."""
+    """Removes text of a candidate that is too far away to be read; also returns whether there
+    was such text.
+    """
     start, end = candidate.spans[0][0], candidate.spans[-1][1]
     low, high = max(0, start - reach), min(len(candidate.text), end + reach)
     if (low, high) == (0, len(candidate.text)):
@@ -166,24 +182,36 @@ def _nearby(candidate: Candidate, reach: int) -> tuple[Candidate, bool]:
 
 
 def _fitted(parts: Sequence[Ints], tokenizer: PieceTokenizer, form: InputForm) -> EncodedMention:
-    """Joins prompt, left text, fragments with gaps, and right text, cropped to the limit of the network."""
+    """Joins prompt, left text, fragments with gaps, and right text, cropped to the limit of the
+    network.
+    """
     capacity = form.max_length - len(tokenizer.prefix) - len(tokenizer.suffix)
     prompt, left, *inner, right = parts
     short_prompt = prompt[: max(1, capacity // 4)]
     room = capacity - len(short_prompt)
-    if 3 * (len(inner) // 2 + 1) > room:  # no room for a piece and two markers for each fragment: marked as one
+    # no room for a piece and two markers for each fragment: marked as one
+    if 3 * (len(inner) // 2 + 1) > room:
         inner = [np.concatenate(inner)]
     room -= len(inner) + 1
     fragments = _shortened(inner[::2], room)
     gaps = _shortened(inner[1::2], room - sum(map(len, fragments)))
-    kept = [part for pair in zip(fragments, [*gaps, None], strict=True) for part in pair if part is not None]
+    kept = [
+        part
+        for pair in zip(fragments, [*gaps, None], strict=True)
+        for part in pair
+        if part is not None
+    ]
     room -= sum(map(len, kept))
     before = min(len(left), max(room // 2, room - len(right)))
     after = min(len(right), room - before)
     pieces = [np.array(tokenizer.prefix, dtype=np.int64), short_prompt, left[len(left) - before :]]
     for at, part in enumerate(kept):
         pieces += [np.array([form.end if at % 2 else form.start], dtype=np.int64), part]
-    pieces += [np.array([form.end], dtype=np.int64), right[:after], np.array(tokenizer.suffix, dtype=np.int64)]
+    pieces += [
+        np.array([form.end], dtype=np.int64),
+        right[:after],
+        np.array(tokenizer.suffix, dtype=np.int64),
+    ]
     return EncodedMention(
         ids=np.concatenate(pieces),
         cropped=before < len(left) or after < len(right),
@@ -192,7 +220,9 @@ def _fitted(parts: Sequence[Ints], tokenizer: PieceTokenizer, form: InputForm) -
 
 
 def _shortened(parts: Sequence[Ints], room: int) -> list[Ints]:
-    """Shortens parts to a total length: the longest lose pieces from their middle, down to a common length."""
+    """Shortens parts to a total length: the longest lose pieces from their middle, down to a
+    common length.
+    """
     room = max(0, room)
     lengths = sorted(map(len, parts))
     if sum(lengths) <= room:
@@ -212,7 +242,9 @@ def _ends_of(part: Ints, count: int) -> Ints:
 
 
 def pad_marked(marked: Sequence[Sequence[int] | Ints], *, pad: int) -> Batch:
-    """Pads inputs to ``input_ids`` and ``attention_mask``, ``[B, T]``; there must be at least one."""
+    """Pads inputs to ``input_ids`` and ``attention_mask``, ``[B, T]``; there must be at least
+    one.
+    """
     length = max(map(len, marked))
     ids = np.full((len(marked), length), pad, dtype=np.int64)
     mask = np.zeros((len(marked), length), dtype=np.int64)
@@ -222,7 +254,8 @@ def pad_marked(marked: Sequence[Sequence[int] | Ints], *, pad: int) -> Batch:
     return {"input_ids": ids, "attention_mask": mask}
 
 
-_OPENING, _CLOSING = "[", "]"  # around the mention of an instance; no piece is added to the vocabulary
+# around the mention of an instance; no piece is added to the vocabulary
+_OPENING, _CLOSING = "[", "]"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -249,7 +282,8 @@ class TypeTexts:
         mask: 1 where there is a piece, ``[N, P]``.
         place: position of the state that represents the text, ``[N]``.
         counts: number of texts of each type, ``[K]``.
-        at_rest: number of texts per type, the first ones, that are used at inference; their vectors are averaged.
+        at_rest: number of texts per type, the first ones, that are used at inference; their vectors
+            are averaged.
     """
 
     ids: Ints
@@ -261,7 +295,9 @@ class TypeTexts:
 
 @dataclass(frozen=True, kw_only=True)
 class _Written:
-    """One text: its type, its description for messages, and the position of its mark (-1 for none)."""
+    """One text: its type, its description for messages, and the position of its mark (-1 for
+    none).
+    """
 
     type: str
     what: str
@@ -270,7 +306,11 @@ class _Written:
 
 
 def tokenise_types(
-    settings: BinderSettings, types: Sequence[str], descriptions: TypeDescriptions | None, *, reader: TypeTokenizer
+    settings: BinderSettings,
+    types: Sequence[str],
+    descriptions: TypeDescriptions | None,
+    *,
+    reader: TypeTokenizer,
 ) -> TypeTexts:
     """Tokenises the texts about the types.
 
@@ -281,24 +321,31 @@ def tokenise_types(
         reader: tokenizer and limits.
 
     Raises:
-        RecipeError: a type lacks the text that the view needs, or its text has no piece, no known word, or too many
-            pieces, or the same pieces as the text of another type.
+        RecipeError: a type lacks the text that the view needs, or its text has no piece, no known
+            word, or too many pieces, or the same pieces as the text of another type.
     """
     written = list(_written(settings, types, descriptions))
     tokenizer, longest = reader.tokenizer, reader.longest
     rows, places = [], []
-    for text, (ids, spans) in zip(written, tokenizer.encode([w.text for w in written]), strict=True):
+    for text, (ids, spans) in zip(
+        written, tokenizer.encode([w.text for w in written]), strict=True
+    ):
         row = [*tokenizer.prefix, *ids.tolist(), *tokenizer.suffix]
         if not len(ids):
-            raise RecipeError(f"{text.what} has nothing that {reader.origin} reads: write it in words")
+            raise RecipeError(
+                f"{text.what} has nothing that {reader.origin} reads: write it in words"
+            )
         if len(row) > longest:
             raise RecipeError(
-                f"{text.what} has {plural(len(row), 'piece')} with special tokens, but {reader.origin} "
+                f"{text.what} has {plural(len(row), 'piece')} with special tokens, but "
+                f"{reader.origin} "
                 f"reads at most {longest}: shorten it"
             )
         place = len(tokenizer.prefix) + _piece_at(text, spans) if text.mark >= 0 else 0
         if _knows_no_word(text, ids, spans, unknown=tokenizer.unknown):
-            raise RecipeError(f"{text.what} has no word that {reader.origin} knows: say it in words that it does")
+            raise RecipeError(
+                f"{text.what} has no word that {reader.origin} knows: say it in words that it does"
+            )
         rows.append(row)
         places.append(place)
     _refuse_twins(written, rows, origin=reader.origin)
@@ -318,7 +365,9 @@ def _written(
     view = settings.type_view
     if view == "name":
         for name in types:
-            yield _Written(type=name, what=f"the name of the type {name!r}", text=name.replace("_", " "))
+            yield _Written(
+                type=name, what=f"the name of the type {name!r}", text=name.replace("_", " ")
+            )
         return
     described = _of_types(types, descriptions)
     if view == "instances":
@@ -326,7 +375,9 @@ def _written(
         for one in described.types:
             for example in one.examples:
                 text, mark = _marked_instance(parse_instance(example))
-                yield _Written(type=one.name, what=f"an example of {one.name!r}", text=text, mark=mark)
+                yield _Written(
+                    type=one.name, what=f"an example of {one.name!r}", text=text, mark=mark
+                )
         return
     texts = described.texts("guideline" if view == "description" else "keyword")
     for name, text in zip(described.names, texts, strict=True):
@@ -340,7 +391,9 @@ def _of_types(types: Sequence[str], descriptions: TypeDescriptions | None) -> Ty
 
 
 def _marked_instance(instance: Instance) -> tuple[str, int]:
-    """Returns the sentence with marks around its mention, separated by blanks, and the position of the first mark."""
+    """Returns the sentence with marks around its mention, separated by blanks, and the position
+    of the first mark.
+    """
     before, after = instance.text[: instance.start], instance.text[instance.end :]
     opening = f"{'' if not before or before[-1].isspace() else ' '}{_OPENING} "
     closing = f" {_CLOSING}{'' if not after or after[0].isspace() else ' '}"
@@ -351,23 +404,30 @@ def _piece_at(text: _Written, spans: Ints) -> int:
     """Returns the index of the piece that contains the mark."""
     found = np.flatnonzero((spans[:, 0] <= text.mark) & (text.mark < spans[:, 1]))
     if not len(found):
-        raise RecipeError(f"the tokenizer drops the mark {_OPENING} in {text.what}: choose another type_view")
+        raise RecipeError(
+            f"the tokenizer drops the mark {_OPENING} in {text.what}: choose another type_view"
+        )
     return int(found[0])
 
 
 def _knows_no_word(text: _Written, ids: Ints, spans: Ints, *, unknown: int | None) -> bool:
-    """True if every piece with a letter or a digit is the unknown one; signs, and so marks, do not count."""
+    """True if every piece with a letter or a digit is the unknown one; signs, and so marks, do
+    not count.
+    """
     said = [has_letters(text.text[start:end]) for start, end in spans.tolist()]
     return unknown is not None and any(said) and bool((ids[said] == unknown).all())
 
 
-def _refuse_twins(written: Sequence[_Written], rows: Sequence[Sequence[int]], *, origin: str) -> None:
+def _refuse_twins(
+    written: Sequence[_Written], rows: Sequence[Sequence[int]], *, origin: str
+) -> None:
     """Raises an error for two types with the same pieces, which would get the same vector."""
     seen: dict[tuple[int, ...], _Written] = {}
     for text, row in zip(written, rows, strict=True):
         other = seen.setdefault(tuple(row), text)
         if other.type != text.type:
             raise RecipeError(
-                f"{other.what} and {text.what} are the same pieces to {origin}, which could not tell the types apart: "
+                f"{other.what} and {text.what} are the same pieces to {origin}, which could not "
+                "tell the types apart: "
                 "say what belongs to each in other words"
             )

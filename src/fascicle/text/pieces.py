@@ -1,8 +1,9 @@
 """Alignment of characters, words and pieces, without reconstruction of text from pieces.
 
-The tokenizer reads the source text of each sentence; its offsets, shifted to the document and without white space at
-their edges, are the only link back. A *unit* is an item that gets a score: a word with at least one piece, or a piece.
-A tokenizer of BERT cuts each word of a plain text the same way every time, so the pieces of words are kept.
+The tokenizer reads the source text of each sentence; its offsets, shifted to the document and
+without white space at their edges, are the only link back. A *unit* is an item that gets a score: a
+word with at least one piece, or a piece. A tokenizer of BERT cuts each word of a plain text the
+same way every time, so the pieces of words are kept.
 """
 
 from __future__ import annotations
@@ -32,10 +33,12 @@ from fascicle.text.segment import Segmenter, all_sentences
 from fascicle.text.segment import segmenter as segmenter_of
 
 _PLAIN: Final = re.compile(r"[\t\n\r -~]*+")
-_WORD: Final = re.compile(r"[A-Za-z0-9]+|[!-/:-@\[-`{-~]")  # punctuation is cut off, each character for itself
+# punctuation is cut off, each character for itself
+_WORD: Final = re.compile(r"[A-Za-z0-9]+|[!-/:-@\[-`{-~]")
 _LETTERS: Final = np.array([chr(code).isalnum() for code in range(128)])
 _SIGNS: Final = np.array([32 < code < 127 for code in range(128)]) & ~_LETTERS
-_Cut = tuple[tuple[int, ...], tuple[int, ...]]  # ids of pieces; starts and ends, one after the other
+# ids of pieces; starts and ends, one after the other
+_Cut = tuple[tuple[int, ...], tuple[int, ...]]
 _MOST: Final = 1 << 16  # words, of some hundred bytes each; the frequent ones of a text come early
 _LONGEST: Final = 100  # characters of a word that is kept
 
@@ -53,7 +56,9 @@ class KnownWords:
         self._known: dict[str, _Cut] = {}
 
     def encode(self, texts: Sequence[str]) -> list[tuple[Ints, Ints]]:
-        """Returns the ids and character ranges of the pieces of texts for which `_is_plain` holds."""
+        """Returns the ids and character ranges of the pieces of texts for which `_is_plain`
+        holds.
+        """
         joined = "\n".join(texts)
         words = _WORD.findall(joined)
         cuts = list(map(self._known.get, words))
@@ -78,7 +83,8 @@ class KnownWords:
         words = list(dict.fromkeys(occurring))
         encoded = self._tokenizer.encode_batch(words, add_special_tokens=False)
         cuts = [(tuple(one.ids), tuple(chain.from_iterable(one.offsets))) for one in encoded]
-        found = dict(zip(words, cuts, strict=True))  # tuples of numbers are nothing that the garbage collector looks at
+        # tuples of numbers are nothing that the garbage collector looks at
+        found = dict(zip(words, cuts, strict=True))
         kept = [word for word in words if len(word) <= _LONGEST][: _MOST - len(self._known)]
         self._known |= {word: found[word] for word in kept}
         return found
@@ -97,7 +103,8 @@ def _word_starts(text: str) -> Ints:
 
 
 def cuts_words_alone(tokenizer: Tokenizer) -> bool:
-    """Whether a tokenizer cuts each word by itself, as those of BERT do, and reads no token as it is written.
+    """Whether a tokenizer cuts each word by itself, as those of BERT do, and reads no token as it
+    is written.
 
     Args:
         tokenizer: whose special tokens are text where a text has them.
@@ -120,8 +127,8 @@ class Pieces(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         ids: ids of the pieces, without special tokens, ``[n]``.
-        spans: character range of each piece in the document, without white space at its edges, ``[n, 2]``; a piece of
-            white space only has an empty range.
+        spans: character range of each piece in the document, without white space at its edges,
+            ``[n, 2]``; a piece of white space only has an empty range.
         units: character range of each unit, ``[u, 2]``.
         first: index of the first piece of each unit, ``[u]``, increasing.
         unit_of: unit of each piece, -1 for none, ``[n]``.
@@ -141,7 +148,9 @@ class Pieces(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PieceTokenizer:
-    """A tokenizer without the truncation and padding of its file, and the special tokens that it adds to a text."""
+    """A tokenizer without the truncation and padding of its file, and the special tokens that it
+    adds to a text.
+    """
 
     def __init__(self, tokenizer: Tokenizer, *, pad: int | None = None) -> None:
         """Wraps a tokenizer and switches off the truncation and padding of its file.
@@ -174,7 +183,9 @@ class PieceTokenizer:
         try:
             return cls(Tokenizer.from_file(str(path)), pad=pad)
         except Exception as error:  # the library raises bare Exception
-            message = f"{path} is not a readable tokenizer file ({error}); copy the model folder again"
+            message = (
+                f"{path} is not a readable tokenizer file ({error}); copy the model folder again"
+            )
             raise ModelError(message, file=str(path)) from None
 
     @cached_property
@@ -190,7 +201,9 @@ class PieceTokenizer:
     @property
     def facts(self) -> TokenizerFacts:
         """Facts about the tokenizer for the file of a model folder."""
-        return TokenizerFacts(sha256=self.sha256, prefix=self.prefix, suffix=self.suffix, pad=self.pad)
+        return TokenizerFacts(
+            sha256=self.sha256, prefix=self.prefix, suffix=self.suffix, pad=self.pad
+        )
 
     def id_of(self, token: str) -> int | None:
         """Returns the id of one token of the vocabulary, ``None`` if it has no such token."""
@@ -208,32 +221,42 @@ class PieceTokenizer:
         return 1 + max(self.tokens.values())
 
     def word_of(self, pieces: Sequence[int]) -> str:
-        """Returns the word that WordPiece splits into some pieces, as the tokenizer normalises it."""
+        """Returns the word that WordPiece splits into some pieces, as the tokenizer normalises
+        it.
+        """
         first, *others = (self._tokenizer.id_to_token(piece) or "" for piece in pieces)
         return first + "".join(piece.removeprefix("##") for piece in others)
 
     def ordinary(self) -> Ints:
         """Returns the ids of all pieces except the special tokens, in order."""
-        special = {number for number, token in self._tokenizer.get_added_tokens_decoder().items() if token.special}
+        special = {
+            number
+            for number, token in self._tokenizer.get_added_tokens_decoder().items()
+            if token.special
+        }
         known = set(self._tokenizer.get_vocab(with_added_tokens=True).values())
         return np.array(sorted(known - special), dtype=np.int64)
 
     def with_tokens(self, tokens: Sequence[str]) -> PieceTokenizer:
-        """Returns a copy with more special tokens, which are never read from a text, only inserted by id.
+        """Returns a copy with more special tokens, which are never read from a text, only inserted
+        by id.
 
         Args:
             tokens: tokens that are not in the vocabulary.
         """
         copy = Tokenizer.from_str(self.content)
-        copy.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in tokens])
+        copy.add_special_tokens(
+            [AddedToken(token, special=True, normalized=False) for token in tokens]
+        )
         return PieceTokenizer(copy, pad=self.pad)
 
     def encode(self, texts: Sequence[str]) -> list[tuple[Ints, Ints]]:
         """Returns the pieces of each text, without special tokens.
 
         Returns:
-            Per text: ids ``[n]``, and character ranges in that text ``[n, 2]``; a piece that is only a blank, also one
-            that the tokenizer added before the first word, has an empty range.
+            Per text: ids ``[n]``, and character ranges in that text ``[n, 2]``; a piece that is
+            only a blank, also one that the tokenizer added before the first word, has an empty
+            range.
         """
         by_words = [self._words is not None and _is_plain(text) for text in texts]
         known = iter(self._words.encode(list(compress(texts, by_words))) if self._words else ())
@@ -246,18 +269,23 @@ class PieceTokenizer:
         return KnownWords(self._tokenizer) if cuts_words_alone(self._tokenizer) else None
 
     def encode_words(self, texts: Sequence[str]) -> list[tuple[Ints, Bools]]:
-        """Returns the pieces of each text, without special tokens, and the starts of the tokenizer's own words.
+        """Returns the pieces of each text, without special tokens, and the starts of the
+        tokenizer's own words.
 
         Returns:
             Per text: ids ``[n]``, and a mask of the pieces that begin a word ``[n]``.
         """
-        return [_with_begins(e) for e in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+        return [
+            _with_begins(e)
+            for e in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        ]
 
     def _ranges(self, encoding: Encoding) -> tuple[Ints, Ints]:
         ids = np.array(encoding.ids, dtype=np.int64)
         offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
         if self._blanks:
-            # A blank that is not in the text has the range of the following character, which is of the next piece.
+            # A blank that is not in the text has the range of the following character, which is of
+            # the next piece.
             blank = np.isin(ids, self._blanks)
             offsets[blank, 1] = offsets[blank, 0]
         return ids, offsets
@@ -277,8 +305,8 @@ def encode_documents(
 ) -> list[Pieces]:
     """Splits documents into pieces, sentence by sentence.
 
-    Sentences and words are those of the document; if it has none, those of the segmenter. The segmenter also splits
-    text between given sentences, so that the whole document is read.
+    Sentences and words are those of the document; if it has none, those of the segmenter. The
+    segmenter also splits text between given sentences, so that the whole document is read.
 
     Args:
         documents: any number; all their sentences are tokenised in one call.
@@ -295,7 +323,9 @@ def encode_documents(
     rules = segmenter_of(segmenter)
     sentences = [all_sentences(d, rules) for d in documents]
     encoded = iter(
-        tokenizer.encode([d.text[a:b] for d, ranges in zip(documents, sentences, strict=True) for a, b in ranges])
+        tokenizer.encode(
+            [d.text[a:b] for d, ranges in zip(documents, sentences, strict=True) for a, b in ranges]
+        )
     )
     result = []
     for document, ranges in zip(documents, sentences, strict=True):
@@ -305,25 +335,42 @@ def encode_documents(
 
 
 def _assemble(
-    document: Document, sentences: Sequence[Span], parts: list[tuple[Ints, Ints]], words_by: Segmenter | None
+    document: Document,
+    sentences: Sequence[Span],
+    parts: list[tuple[Ints, Ints]],
+    words_by: Segmenter | None,
 ) -> Pieces:
     ids = np.concatenate([p[0] for p in parts]) if parts else np.zeros(0, np.int64)
     counts = [len(p[0]) for p in parts]
     starts = np.repeat(np.array([start for start, _ in sentences], dtype=np.int64), counts)
     spans = np.concatenate([p[1] for p in parts]) + starts[:, None] if parts else _no_ranges()
     ends = np.cumsum(counts, dtype=np.int64)
-    bounds = np.stack([np.concatenate([[0], ends[:-1]]), ends], axis=1).astype(np.int64) if parts else _no_ranges()
+    bounds = (
+        np.stack([np.concatenate([[0], ends[:-1]]), ends], axis=1).astype(np.int64)
+        if parts
+        else _no_ranges()
+    )
     spans = _without_edge_spaces(spans, document.text)
     if words_by is None:
         unit_of, first, units = piece_units(spans)
     else:
         words = document.words if document.words is not None else words_by.words(document.text)
         unit_of, first, units = _align(spans, np.array(words, dtype=np.int64).reshape(-1, 2))
-    return Pieces(ids=ids, spans=spans, units=units, first=first, unit_of=unit_of, sentences=bounds, text=document.text)
+    return Pieces(
+        ids=ids,
+        spans=spans,
+        units=units,
+        first=first,
+        unit_of=unit_of,
+        sentences=bounds,
+        text=document.text,
+    )
 
 
 def piece_units(spans: Ints) -> tuple[Ints, Ints, Ints]:
-    """Makes each piece with a range a unit; returns the unit of each piece, its piece, and its range."""
+    """Makes each piece with a range a unit; returns the unit of each piece, its piece, and its
+    range.
+    """
     keep = np.flatnonzero(spans[:, 0] < spans[:, 1])
     unit_of = np.full(len(spans), -1, dtype=np.int64)
     unit_of[keep] = np.arange(len(keep))
@@ -345,7 +392,9 @@ def _align(spans: Ints, words: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def _without_edge_spaces(spans: Ints, text: str) -> Ints:
-    """Moves both ends of each range inwards over white space (tokenizers may count a word's leading blank)."""
+    """Moves both ends of each range inwards over white space (tokenizers may count a word's
+    leading blank).
+    """
     if not len(spans):
         return spans
     codes = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)
@@ -373,7 +422,10 @@ def _specials(tokenizer: Tokenizer) -> tuple[tuple[int, ...], tuple[int, ...]]:
     for at in range(len(full) - len(bare) + 1):
         if full[at : at + len(bare)] == bare:
             return tuple(full[:at]), tuple(full[at + len(bare) :])
-    raise ModelError("the tokenizer changes the pieces of a text when it adds special tokens; this is not supported")
+    raise ModelError(
+        "the tokenizer changes the pieces of a text when it adds special tokens; this is not "
+        "supported"
+    )
 
 
 def _pad_id(tokenizer: Tokenizer, padding: dict[str, object] | None) -> int:

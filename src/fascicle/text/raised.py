@@ -1,9 +1,11 @@
-"""Raised text: which of it is a mark of a citation or a note, and which belongs to the word before it.
+"""Raised text: which of it is a mark of a citation or a note, and which belongs to the word before
+it.
 
-A reader collects a block of text as pieces, each with its level. A mark (`gout` with a raised `1,2`) is left out and
-counted, so that it never joins a word. All else that is raised or lowered stays in the line: charges, isotopes,
-powers, markers of cells, alleles, formulae. Where the mark-up tells that a piece is a link, that decides; else the
-shape of the piece, and what stands before and after it. A number that may be both stays.
+A reader collects a block of text as pieces, each with its level. A mark (`gout` with a raised
+`1,2`) is left out and counted, so that it never joins a word. All else that is raised or lowered
+stays in the line: charges, isotopes, powers, markers of cells, alleles, formulae. Where the mark-up
+tells that a piece is a link, that decides; else the shape of the piece, and what stands before and
+after it. A number that may be both stays.
 """
 
 from __future__ import annotations
@@ -62,20 +64,24 @@ class Piece(NamedTuple):
 
 
 _NUMBERS: Final = r"\d{1,3}(?:(?:\s*[,;–—‒-]\s*|\s+(?:and\s+|&\s*)?)\d{1,3})*"
-# A note of a table, or a reference of a supplement; only after a word that cannot be the symbol of a gene.
+# A note of a table, or a reference of a supplement; only after a word that cannot be the symbol of
+# a gene.
 _NOTE: Final = re.compile(r"(?:[a-h]|[eSw]\d{1,2})(?:\s*,\s*(?:[a-h]|[eSw]\d{1,2}))*")
 _NOTED: Final = re.compile(r"(?:[a-z]{4}|[)%])$")
 _LIST: Final = re.compile(_NUMBERS)
 _BRACKETS: Final = re.compile(rf"\[\s*{_NUMBERS}[a-z]?(?:\s*,\s*[a-z])*\s*\]|\(\s*{_NUMBERS}\s*\)")
 _SIGNS: Final = re.compile(r"[*∗†‡§¶‖#][*∗†‡§¶‖#,\s]*")
 _NO_MARK: Final = re.compile(r"[•·]?\d{0,2}[+−⁻-]+|[+−-]\d+|[®™]|TM")
-_LINKED_MARK: Final = re.compile(r"[\d\s,;–—‒*∗†‡§¶‖#-]{1,40}")  # all that a link on the line may be, as a mark
+# all that a link on the line may be, as a mark
+_LINKED_MARK: Final = re.compile(r"[\d\s,;–—‒*∗†‡§¶‖#-]{1,40}")
 _SEPARATOR: Final = re.compile(r"\s*[,;–—‒−-]?\s*")
 _AROUND: Final = re.compile(r"[\s,;:()\[\]]+|\s*(?:see )?refs?\.?\s*|[*∗†‡§¶‖,\s]+", re.I)
 _WORD: Final = re.compile(r"[A-Z][a-z]{3,}")
-# What stands before a number that is part of the sentence or in brackets: `(refs. 3, 4)`, `reviewed in 3`.
+# What stands before a number that is part of the sentence or in brackets: `(refs. 3, 4)`, `reviewed
+# in 3`.
 _CITED: Final = re.compile(
-    r"(?:^|[(\[,;–—-]|\b(?:refs?|references?|nos?|see|in|of|by|from|to|and|also|cf|study|studies|e\.g)\.?)\s*$", re.I
+    r"(?:^|[(\[,;–—-]|\b(?:refs?|references?|nos?|see|in|of|by|from|to|and|also|cf|study|studies|e\.g)\.?)\s*$",
+    re.I,
 )
 _AFTER_WORD: Final = re.compile(r"[\w.)”\"'’]$")
 _CITED_SIZE: Final = 12  # characters: more than any of these words has, with one before it
@@ -107,7 +113,9 @@ _UNIT: Final = re.compile(
     r"(?:^|[^A-Za-zµμ])(?:[kcdmnµμ]?m|inch|ft|mi|sec|ms|min|м)$|"
     r"\((?:[^()]*(?:[+−=×·]| [–-] )[^()]*|\d+[–-]\w)\)$"  # or what is computed
 )
-_NEGATIVE: Final = re.compile(r"(?:^|[^A-Za-z-])(?:10|[kcdmnµμ]?[mgslL]|min|mol|h|d|M|Hz|day|year)[−–-]$")
+_NEGATIVE: Final = re.compile(
+    r"(?:^|[^A-Za-z-])(?:10|[kcdmnµμ]?[mgslL]|min|mol|h|d|M|Hz|day|year)[−–-]$"
+)
 _FORMULA: Final = re.compile(
     r"(?:^|[^A-Za-z])(?:(?:log|ln|sin|cos|tan|chi|sp|\d[spdf])|(?:C|N|V|Sp|Sa|P|Pa|p|PC|PaC|pC|Fi|Ti|Si)O)$"
 )
@@ -118,9 +126,11 @@ _RESIDUE: Final = re.compile(
 
 
 def without_marks(pieces: Sequence[Piece]) -> tuple[list[str], list[int]]:
-    """Returns the text of each piece as it is shown, and the places of the pieces that are marks and are left out.
+    """Returns the text of each piece as it is shown, and the places of the pieces that are marks
+    and are left out.
 
-    The text of a mark is empty, or a blank if two words would meet; so are signs between the marks of a list.
+    The text of a mark is empty, or a blank if two words would meet; so are signs between the marks
+    of a list.
 
     Args:
         pieces: of one block, in their order.
@@ -131,7 +141,8 @@ def without_marks(pieces: Sequence[Piece]) -> tuple[list[str], list[int]]:
         if piece.level is _PLAIN or not piece.text.strip():
             continue
         before = "" if piece.level is _MARK else _last(shown[-25:-1])
-        following = pieces[at + 1 : at + 9] if piece.level is _RAISED else ()  # of a link nothing behind it counts
+        # of a link nothing behind it counts
+        following = pieces[at + 1 : at + 9] if piece.level is _RAISED else ()
         after = piece.text[len(piece.text.rstrip()) :] + "".join(
             text
             for text, level in following
@@ -139,7 +150,9 @@ def without_marks(pieces: Sequence[Piece]) -> tuple[list[str], list[int]]:
         )
         if at and pieces[at - 1].level is piece.level is _RAISED and shown[at - 1][-1:].isalpha():
             continue  # the raised number of a raised name, as of the allele `rd1`
-        follows = at - 1 in marks[-1:] or (at - 2 in marks[-1:] and _SEPARATOR.fullmatch(pieces[at - 1].text))
+        follows = at - 1 in marks[-1:] or (
+            at - 2 in marks[-1:] and _SEPARATOR.fullmatch(pieces[at - 1].text)
+        )
         starts_note = is_next(piece, after)
         if starts_note or _is_mark(piece, before, after, follows=bool(follows)):
             marks.append(at)
@@ -152,7 +165,11 @@ def without_marks(pieces: Sequence[Piece]) -> tuple[list[str], list[int]]:
     for at in sorted(out):
         before, after = "".join(shown[max(0, at - 9) : at]), "".join(shown[at + 1 : at + 9])
         shown[at] = " " if before[-1:].strip() and re.match(r"\w|\(", after) else ""
-        if at and at - 1 not in out and (pieces[at - 1].level is _RAISED or re.match("[.,;:)]", after)):
+        if (
+            at
+            and at - 1 not in out
+            and (pieces[at - 1].level is _RAISED or re.match("[.,;:)]", after))
+        ):
             shown[at - 1] = shown[at - 1].rstrip(" ,;" if pieces[at - 1].level is _RAISED else " ")
     return shown, marks
 
@@ -163,7 +180,9 @@ def _last(texts: Sequence[str]) -> str:
 
 
 class _Notes:
-    """Marks of the notes in one block, as below a table: `1` before the first word, `2` before a later one."""
+    """Marks of the notes in one block, as below a table: `1` before the first word, `2` before a
+    later one.
+    """
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
         first = next((piece for piece in pieces if piece.text.strip()), Piece(""))
@@ -172,14 +191,20 @@ class _Notes:
 
     def __call__(self, piece: Piece, after: str) -> bool:
         """Whether a piece is the mark of the next note."""
-        if not self._next or piece.text.strip() != self._next or not re.match("[A-Za-z][a-z]", after):
+        if (
+            not self._next
+            or piece.text.strip() != self._next
+            or not re.match("[A-Za-z][a-z]", after)
+        ):
             return False
         self._next = str(int(self._next) + 1) if self._next.isdigit() else chr(ord(self._next) + 1)
         return True
 
 
 def _with_signs(pieces: Sequence[Piece], marks: Sequence[int]) -> set[int]:
-    """Returns the places of marks, and of the commas, dashes and brackets that belong to marks beside them."""
+    """Returns the places of marks, and of the commas, dashes and brackets that belong to marks
+    beside them.
+    """
     out = set(marks)
     for order in (range(len(pieces)), range(len(pieces) - 1, -1, -1)):
         for at in order:
@@ -187,7 +212,9 @@ def _with_signs(pieces: Sequence[Piece], marks: Sequence[int]) -> set[int]:
             if not sides or at in out:
                 continue
             text, level = pieces[at]
-            if (sides == 2 and _SEPARATOR.fullmatch(text)) or (level is _RAISED and _AROUND.fullmatch(text)):
+            if (sides == 2 and _SEPARATOR.fullmatch(text)) or (
+                level is _RAISED and _AROUND.fullmatch(text)
+            ):
                 out.add(at)
     return out
 
@@ -198,15 +225,28 @@ def _is_mark(piece: Piece, before: str, after: str, *, follows: bool) -> bool:
         return len(text) <= 80 and not _NO_MARK.fullmatch(text)
     core = text.strip(" ,;–" if follows else " ,;")
     if piece.level is _LINKED:
-        is_mark = follows or _AFTER_WORD.search(before[-2:]) or not _CITED.search(before.rstrip()[-_CITED_SIZE:])
+        is_mark = (
+            follows
+            or _AFTER_WORD.search(before[-2:])
+            or not _CITED.search(before.rstrip()[-_CITED_SIZE:])
+        )
         return is_mark and bool(_LIST.fullmatch(core) or _SIGNS.fullmatch(core))
     is_alone = not before.strip()
-    if is_alone and _WORD.match(after) and not _ELEMENT_NAME.match(after) and re.fullmatch(r"[a-z]|\d{1,2}", core):
+    if (
+        is_alone
+        and _WORD.match(after)
+        and not _ELEMENT_NAME.match(after)
+        and re.fullmatch(r"[a-z]|\d{1,2}", core)
+    ):
         return True
     if _SIGNS.fullmatch(core):
         symbol = _SYMBOL.search(before)
-        return is_alone or not (after[:1].isalnum() or (symbol and not _NAMED.search(before[: symbol.start()])))
-    if _BRACKETS.fullmatch(core) or (_NOTE.fullmatch(core) and _NOTED.search(before) and not after[:1].isalnum()):
+        return is_alone or not (
+            after[:1].isalnum() or (symbol and not _NAMED.search(before[: symbol.start()]))
+        )
+    if _BRACKETS.fullmatch(core) or (
+        _NOTE.fullmatch(core) and _NOTED.search(before) and not after[:1].isalnum()
+    ):
         return True
     return bool(_LIST.fullmatch(core)) and core[0] != "0" and not _belongs(core, before, after)
 
@@ -217,7 +257,9 @@ def _belongs(number: str, before: str, after: str) -> bool:
     if _NEGATIVE.search(before) or (is_list and re.search(r"\[[\d.]+$", before)):
         return True  # a power in two pieces, or the bridges of a polycyclic compound
     if after[:1].isalnum():
-        return not (is_list or last in tuple(".,;:)")) or _is_isotope(number, _ELEMENT_AFTER.match(after), last)
+        return not (is_list or last in tuple(".,;:)")) or _is_isotope(
+            number, _ELEMENT_AFTER.match(after), last
+        )
     if not last.strip():
         return False
     base = _BASE.search(before)
@@ -238,13 +280,15 @@ def _is_exponent(number: str, before: str, after: str) -> bool:
             return False
         if number in ("2", "3") or is_prefix or letter[1].islower():
             return True
-    if number in ("2", "3") and (_UNIT.search(before) or (_FORMULA.search(before) and number == "2")):
+    if number in ("2", "3") and (
+        _UNIT.search(before) or (_FORMULA.search(before) and number == "2")
+    ):
         return True
     if _RESIDUE.search(before) or re.search(r"(?:\dd|sp)$", before):
         return True
-    return (is_prefix and before.endswith(("alpha", "beta", "gamma", "delta", "omega"))) or _is_isotope(
-        number, _ELEMENT_BEFORE.search(before), ""
-    )
+    return (
+        is_prefix and before.endswith(("alpha", "beta", "gamma", "delta", "omega"))
+    ) or _is_isotope(number, _ELEMENT_BEFORE.search(before), "")
 
 
 def _is_isotope(number: str, element: re.Match[str] | None, last: str) -> bool:
@@ -291,7 +335,10 @@ class Line:
         pieces = list(map(Piece, texts, map(levels.get, range(len(texts)), repeat(_PLAIN))))
         shown, marks = without_marks(pieces)
         if marks and not self.marks:
-            before, mark = "".join(piece.text for piece in pieces[: marks[0]]), pieces[marks[0]].text
+            before, mark = (
+                "".join(piece.text for piece in pieces[: marks[0]]),
+                pieces[marks[0]].text,
+            )
             self.example = f"{before[-20:]}^{mark}".strip()
         self.marks += len(marks)
         return "".join(shown)
@@ -300,6 +347,8 @@ class Line:
         """Returns a note with the number of marks that were left out; none without marks."""
         if not self.marks:
             return ()
-        what = plural(self.marks, "raised mark of a citation or a note", "raised marks of citations and notes")
+        what = plural(
+            self.marks, "raised mark of a citation or a note", "raised marks of citations and notes"
+        )
         message = f"{what} left out of the text; the first is {self.example!r}"
         return (Event(step=step, kind="note", code="marks-left-out", message=message),)

@@ -1,6 +1,7 @@
 """Reading of documents for a network: pieces and windows, the same in training and at inference.
 
-Long documents are read in parts, with the same result as reading the whole, so that memory stays bounded.
+Long documents are read in parts, with the same result as reading the whole, so that memory stays
+bounded.
 """
 
 from __future__ import annotations
@@ -59,7 +60,11 @@ def read_documents(
     capacity = reading.max_length - len(tokenizer.prefix) - len(tokenizer.suffix)
     pieces = encode_documents(documents, tokenizer, segmenter=reading.segmenter, level=level)
     cut = partial(
-        make_windows, unit=reading.unit, capacity=capacity, overlap=reading.overlap, context=Context.of(reading)
+        make_windows,
+        unit=reading.unit,
+        capacity=capacity,
+        overlap=reading.overlap,
+        context=Context.of(reading),
     )
     windows = [cut(p, document=i) for i, p in enumerate(pieces)]
     return Reading(level=level, pieces=pieces, windows=windows, capacity=capacity)
@@ -69,7 +74,12 @@ class DocumentReader(Protocol):
     """Function that divides documents as ``read_documents`` does."""
 
     def __call__(
-        self, documents: Sequence[Document], tokenizer: PieceTokenizer, *, reading: ReadingSettings, level: Level
+        self,
+        documents: Sequence[Document],
+        tokenizer: PieceTokenizer,
+        *,
+        reading: ReadingSettings,
+        level: Level,
     ) -> Reading:
         """Reads documents; see ``read_documents``."""
 
@@ -88,12 +98,21 @@ class FeatureReader:
         self._columns = columns
 
     def __call__(
-        self, documents: Sequence[Document], tokenizer: PieceTokenizer, *, reading: ReadingSettings, level: Level
+        self,
+        documents: Sequence[Document],
+        tokenizer: PieceTokenizer,
+        *,
+        reading: ReadingSettings,
+        level: Level,
     ) -> Reading:
         """Reads documents like ``read_documents``, and adds their features."""
         read = read_documents(documents, tokenizer, reading=reading, level=level)
-        known = compute_unit_inputs(documents, [p.units for p in read.pieces], self._finder, self._columns)
-        return replace(read, pieces=[replace(p, inputs=one) for p, one in zip(read.pieces, known, strict=True)])
+        known = compute_unit_inputs(
+            documents, [p.units for p in read.pieces], self._finder, self._columns
+        )
+        return replace(
+            read, pieces=[replace(p, inputs=one) for p, one in zip(read.pieces, known, strict=True)]
+        )
 
 
 class CachedReader:
@@ -107,13 +126,21 @@ class CachedReader:
             read: reader to call.
         """
         self._read = read
-        self._again = {id(document): document for document in again}  # kept alive, so that their ids stay unique
+        # kept alive, so that their ids stay unique
+        self._again = {id(document): document for document in again}
         self._known: dict[tuple[object, ...], Reading] = {}
 
     def __call__(
-        self, documents: Sequence[Document], tokenizer: PieceTokenizer, *, reading: ReadingSettings, level: Level
+        self,
+        documents: Sequence[Document],
+        tokenizer: PieceTokenizer,
+        *,
+        reading: ReadingSettings,
+        level: Level,
     ) -> Reading:
-        """Reads like ``read_documents``; repeated calls with the same documents return the same object."""
+        """Reads like ``read_documents``; repeated calls with the same documents return the same
+        object.
+        """
         ids = tuple(map(id, documents))
         key = (ids, id(tokenizer), reading, level)
         if key in self._known:
@@ -125,9 +152,14 @@ class CachedReader:
 
 
 def with_piece_units(read: Reading) -> Reading:
-    """Returns the same windows with pieces as units, for a head that labels pieces beside one that labels words."""
+    """Returns the same windows with pieces as units, for a head that labels pieces beside one
+    that labels words.
+    """
     pieces = [_pieces_as_units(p) for p in read.pieces]
-    windows = [_moved(cut, words, of) for cut, words, of in zip(read.windows, read.pieces, pieces, strict=True)]
+    windows = [
+        _moved(cut, words, of)
+        for cut, words, of in zip(read.windows, read.pieces, pieces, strict=True)
+    ]
     return replace(read, level="piece", pieces=pieces, windows=windows)
 
 
@@ -141,8 +173,8 @@ def _pieces_as_units(pieces: Pieces) -> Pieces:
 def _moved(windows: Sequence[Window], words: Pieces, pieces: Pieces) -> list[Window]:
     """Converts the word ranges of windows to piece ranges.
 
-    The pieces after a word, up to the next word or the end of the sentence, belong to it; pieces of a word beyond the
-    end of its window are not read.
+    The pieces after a word, up to the next word or the end of the sentence, belong to it; pieces of
+    a word beyond the end of its window are not read.
     """
     # Starts of the words, and the end of the last one: pieces before the first word belong to none.
     borders = np.searchsorted(pieces.first, np.append(words.first, len(words.unit_of)))
@@ -176,7 +208,8 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         span: range of the part in the text; the parts of a document cover it.
-        reading: pieces and windows of this document; their ranges of characters refer to the whole text, not the part.
+        reading: pieces and windows of this document; their ranges of characters refer to the whole
+            text, not the part.
     """
 
     span: Span
@@ -184,15 +217,19 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def can_read_in_parts(reading: ReadingSettings) -> bool:
-    """True if parts have the same windows as the whole: false if sentences are read with context."""
+    """True if parts have the same windows as the whole: false if sentences are read with
+    context.
+    """
     return Context.of(reading) == NO_CONTEXT
 
 
-def read_in_parts(document: Document, read: _Read, *, reading: ReadingSettings, size: int = PART) -> Iterator[Part]:
+def read_in_parts(
+    document: Document, read: _Read, *, reading: ReadingSettings, size: int = PART
+) -> Iterator[Part]:
     """Reads a document part by part.
 
-    A part ends at the end of a segment, so that sentences are packed as in the whole, and not inside a word. A segment
-    that is longer than a part is a part of its own.
+    A part ends at the end of a segment, so that sentences are packed as in the whole, and not
+    inside a word. A segment that is longer than a part is a part of its own.
 
     Args:
         document: a document of any length.
@@ -200,7 +237,9 @@ def read_in_parts(document: Document, read: _Read, *, reading: ReadingSettings, 
         reading: settings of ``read``; see `can_read_in_parts`.
         size: characters of a part, unless a segment is longer.
     """
-    bare = Document(id=document.id, text=document.text, sentences=document.sentences, words=document.words)
+    bare = Document(
+        id=document.id, text=document.text, sentences=document.sentences, words=document.words
+    )
     sentences = all_sentences(document, segmenter(reading.segmenter))
     first, before = 0, 0
     while first < len(sentences):
@@ -245,8 +284,12 @@ def _slice(document: Document, sentences: Sequence[Span], span: Span) -> Documen
     )
 
 
-def _whole(part: Reading, document: Document, sentences: Sequence[Span], reading: ReadingSettings) -> int:
-    """Counts the sentences of a part that form whole segments and do not end inside a word; 0 if there are none."""
+def _whole(
+    part: Reading, document: Document, sentences: Sequence[Span], reading: ReadingSettings
+) -> int:
+    """Counts the sentences of a part that form whole segments and do not end inside a word; 0 if
+    there are none.
+    """
     bounds = part.pieces[0].sentences
     starts = segment_starts(bounds, unit=reading.unit, capacity=part.capacity)
     for piece in reversed(starts[1:]):
@@ -281,11 +324,15 @@ def _shortened(part: Reading, count: int) -> Reading:
         sentences=pieces.sentences[:count],
         inputs=None if pieces.inputs is None else pieces.inputs.first(units),
     )
-    return replace(part, pieces=[kept], windows=[[window for window in windows if window.segment[1] <= units]])
+    return replace(
+        part, pieces=[kept], windows=[[window for window in windows if window.segment[1] <= units]]
+    )
 
 
 def _moved_by(part: Reading, start: int, text: str) -> Reading:
     pieces: Pieces = part.pieces[0]
     inputs = None if pieces.inputs is None else pieces.inputs.moved(start)
-    moved = replace(pieces, spans=pieces.spans + start, units=pieces.units + start, text=text, inputs=inputs)
+    moved = replace(
+        pieces, spans=pieces.spans + start, units=pieces.units + start, text=text, inputs=inputs
+    )
     return replace(part, pieces=[moved])

@@ -1,19 +1,24 @@
-"""Rule-based word and sentence segmentation: without a model, in linear time, for any Unicode text; words of spans.
+"""Rule-based word and sentence segmentation: without a model, in linear time, for any Unicode text;
+words of spans.
 
-A trained network depends on the segmentation of its text, so a segmenter has a *version*: a model names the one it was
-trained with, and changed rules get a new name beside the old one, never the old name.
+A trained network depends on the segmentation of its text, so a segmenter has a *version*: a model
+names the one it was trained with, and changed rules get a new name beside the old one, never the
+old name.
 
-``rules@1`` cuts words as the biomedical IOB corpora do (a run of letters and digits is a word, every other character is
-a word of its own) and keeps grapheme clusters together. Scripts that are written without spaces have one
-word per character. Sentences end after a full stop that is not part of an abbreviation, an initial or a number, after
-``?`` and ``!``, after the full stops of other scripts, and where the layout says so: at blank lines, headings, bullets,
-and line breaks beside lines too long to have been wrapped. Both cover every character that is not white space, and no
+``rules@1`` cuts words as the biomedical IOB corpora do (a run of letters and digits is a word,
+every other character is a word of its own) and keeps grapheme clusters together. Scripts that are
+written without spaces have one word per character. Sentences end after a full stop that is not part
+of an abbreviation, an initial or a number, after ``?`` and ``!``, after the full stops of other
+scripts, and where the layout says so: at blank lines, headings, bullets, and line breaks beside
+lines too long to have been wrapped. Both cover every character that is not white space, and no
 sentence ends inside a word.
 
-The only input besides the text is Python's Unicode database: characters that it does not know yet are symbols.
+The only input besides the text is Python's Unicode database: characters that it does not know yet
+are symbols.
 
-A span typer reads only the words of a span (`SurfaceReader`): those of the document, else those of a segmenter. For a
-span that begins or ends inside a word, only the part of the word in the span counts.
+A span typer reads only the words of a span (`SurfaceReader`): those of the document, else those of
+a segmenter. For a span that begins or ends inside a word, only the part of the word in the span
+counts.
 """
 
 from __future__ import annotations
@@ -35,17 +40,21 @@ from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.text.borders import borders
 
-# -- words -------------------------------------------------------------------------------------------------------------
+# -- words -----------------------------------------------------------------------------------------
 
-# A text is first turned into its shape, one letter per character, so that one small expression serves all of Unicode:
-# L letter or digit; C the same in a script without spaces; M mark, stays with what precedes it; T skin tone of an
-# emoji; J joiner; R regional indicator (two make a flag); S white space; P everything else.
+# A text is first turned into its shape, one letter per character, so that one small expression
+# serves all of Unicode: L letter or digit; C the same in a script without spaces; M mark, stays
+# with what precedes it; T skin tone of an emoji; J joiner; R regional indicator (two make a flag);
+# S white space; P everything else.
 _WORD = re.compile(r"L[LMJ]*+|C[MJ]*+|RR?+M*+|P[MT]*+(?:J++P[MT]*+)*+J*+|[MTJ]++")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9\s]")
 
-_UNSPACED = (  # Thai and Lao, Burmese, Khmer, Tai, CJK radicals to Yi, ideographs, half-width kana, further planes
-    (0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x1950, 0x19DF), (0x1A20, 0x1AAF), (0x2E80, 0x2FDF),
-    (0x3005, 0x312F), (0x31A0, 0x31FF), (0x3400, 0x4DBF), (0x4E00, 0xA4CF), (0xAA60, 0xAA7F), (0xF900, 0xFAFF),
+# Thai and Lao, Burmese, Khmer, Tai, CJK radicals to Yi, ideographs, half-width kana, further planes
+_UNSPACED = (
+    (0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x1950, 0x19DF), (0x1A20, 0x1AAF),
+    (0x2E80, 0x2FDF),
+    (0x3005, 0x312F), (0x31A0, 0x31FF), (0x3400, 0x4DBF), (0x4E00, 0xA4CF), (0xAA60, 0xAA7F),
+    (0xF900, 0xFAFF),
     (0xFF66, 0xFF9D), (0x1AFF0, 0x1B16F), (0x20000, 0x3FFFF),
 )  # fmt: skip
 _JOINERS = "\u200c\u200d"
@@ -85,7 +94,7 @@ def _kind(character: str) -> str:
     return "R" if 0x1F1E6 <= code <= 0x1F1FF else "P"
 
 
-# -- sentences ---------------------------------------------------------------------------------------------------------
+# -- sentences -------------------------------------------------------------------------------------
 
 _WIDE = frozenset("。！？｡︒")  # need no white space after them
 _CLOSERS = "\"'”’»›)\\]}」』）】〕》〉］｝〟"
@@ -94,12 +103,14 @@ _GOES_ON = ",;:.!?%/)]}"  # no sentence begins with these
 _SIGNS = "-+±~<>≤≥=–−"
 _STOP = re.compile(
     r"(?P<stop>[.!?…‽؟۔।॥։።፧။។。！？｡︒]++)"
-    rf"(?:[{_CLOSERS}]|[ \u00a0\u202f]»(?=\s)|\[\d[\d, –-]{{0,20}}\])*+"  # closing marks, or a citation like [3, 4]
+    # closing marks, or a citation like [3, 4]
+    rf"(?:[{_CLOSERS}]|[ \u00a0\u202f]»(?=\s)|\[\d[\d, –-]{{0,20}}\])*+"
 )
 _NEXT = re.compile(rf"\s++(?P<lead>[{re.escape(_OPENERS + _SIGNS)}]{{0,4}}+)(?P<rest>\S{{0,24}})")
 _LEADING_LETTERS = re.compile(r"[^\W\d_]+(?![.\w])")
 _LABEL = re.compile(r"[A-Z][A-Za-z]{3,}(?: [A-Za-z]+)?:")
-# Names that keep their lower case at the start of a sentence: mRNA, p53, beta-Blocker, von Willebrand.
+# Names that keep their lower case at the start of a sentence: mRNA, p53, beta-Blocker, von
+# Willebrand.
 _UNCHANGED = re.compile(r"[a-z]{1,5}[A-Z0-9]|(?:alpha|beta|gamma|delta|kappa)-|(?:von|van)$")
 _LOOK_BACK = 48  # characters; no abbreviation is longer, and a bound keeps the whole linear
 
@@ -108,44 +119,61 @@ def _listed(spaced: str) -> frozenset[str]:
     return frozenset(spaced.split())
 
 
-# The lists hold lower case, so a word in capitals (CF, MR, SP: acronyms, not abbreviations) is in none unless listed.
-# Never the last word of a sentence; the titles only as written, for "50 ms" ends one.
+# The lists hold lower case, so a word in capitals (CF, MR, SP: acronyms, not abbreviations) is in
+# none unless listed. Never the last word of a sentence; the titles only as written, for "50 ms"
+# ends one.
 _TITLES = _listed("Dr Drs Prof Mr Mrs Ms Mme St FIG FIGS")
 _NEVER_LAST = _listed("e.g i.e eg ie vs cf viz fig figs eq eqs ref refs approx")
 # Part of a reference or a quantity when a number follows, an ordinary end of a sentence otherwise.
 _BEFORE_NUMBER = _listed("no nos nr vol vols pp pg ch chap sec sect tab art suppl ca ver ed")
 # May end a sentence, but only if the next word commonly begins one.
 _ABBREVIATIONS = _listed(
-    "al etc inc ltd co corp pharm univ dept sp spp ssp subsp var cv jr sr eds ed incl resp esp est no "
+    "al etc inc ltd co corp pharm univ dept sp spp ssp subsp var cv jr sr eds ed incl resp esp est "
+    "no "
     "jan feb mar apr jun jul aug sep sept oct nov dec "
-    "acad am ann annu appl arch assoc biochem biol br chem chr clin commun curr dev engl eur exp genet hum int "
-    "invest j jpn lett med mol mutat nat natl neurol neurosci opin phys physiol proc psychiatry res rev sci soc suppl "
+    "acad am ann annu appl arch assoc biochem biol br chem chr clin commun curr dev engl eur exp "
+    "genet hum int "
+    "invest j jpn lett med mol mutat nat natl neurol neurosci opin phys physiol proc psychiatry "
+    "res rev sci soc suppl "
     "surg symp ther"
 )
 # A single capital after one of these is a name (vitamin C), not an initial.
 _LETTERED = _listed(
-    "actinomycin alpha apolipoprotein arm beta case cathepsin class cohort complex cyclosporin cytochrome degrees "
-    "delta experiment factor family fragile gamma grade group groups haplotype hepatitis immunoglobulin influenza "
-    "kappa mitomycin panel part patient phase poly protein stage subtype study table type types virus vitamin"
+    "actinomycin alpha apolipoprotein arm beta case cathepsin class cohort complex cyclosporin "
+    "cytochrome degrees "
+    "delta experiment factor family fragile gamma grade group groups haplotype hepatitis "
+    "immunoglobulin influenza "
+    "kappa mitomycin panel part patient phase poly protein stage subtype study table type types "
+    "virus vitamin"
 )
 _LETTERED_NAME = re.compile(r".*\W")  # what precedes the last part of NF-kappa B, (type B
 _STARTERS = _listed(
-    "a additionally after all also although among an and another as at based because before both but by compared "
-    "consequently conversely data despite due during each either even finally first five following for four from "
-    "furthermore given hence he her here his how however i if importantly in indeed interestingly it its many moreover "
-    "most mutations my neither nevertheless no none nor notably of on one only other our overall patients previous "
-    "recently results several she similarly since six so some subsequently such taken ten that the their then there "
-    "therefore these they this those three through thus to together two under unlike until using we what when whereas "
+    "a additionally after all also although among an and another as at based because before both "
+    "but by compared "
+    "consequently conversely data despite due during each either even finally first five following "
+    "for four from "
+    "furthermore given hence he her here his how however i if importantly in indeed interestingly "
+    "it its many moreover "
+    "most mutations my neither nevertheless no none nor notably of on one only other our overall "
+    "patients previous "
+    "recently results several she similarly since six so some subsequently such taken ten that the "
+    "their then there "
+    "therefore these they this those three through thus to together two under unlike until using "
+    "we what when whereas "
     "whether which while who why with within without you"
 )
 _SECTION_NAMES = _listed(
-    "abstract acknowledgements acknowledgments aim aims background conclusion conclusions discussion funding "
-    "introduction keywords limitations method methods objective objectives purpose references result results summary "
+    "abstract acknowledgements acknowledgments aim aims background conclusion conclusions "
+    "discussion funding "
+    "introduction keywords limitations method methods objective objectives purpose references "
+    "result results summary "
     "title"
 )
 _LINE_BREAK = re.compile(r"\r\n?+|[\n\x85\u2028\u2029]")
 _BULLET = re.compile(r"\s*+(?:[*•‣◦▪-]|\(?\d{1,2}[.)])\s+\S")
-_WRAPPED = 200  # characters; a longer line was not wrapped, so a line break beside it ends a paragraph
+_WRAPPED = (
+    200  # characters; a longer line was not wrapped, so a line break beside it ends a paragraph
+)
 
 
 def sentences(text: str) -> tuple[Span, ...]:
@@ -155,7 +183,8 @@ def sentences(text: str) -> tuple[Span, ...]:
         text: any text.
 
     Returns:
-        Sorted, disjoint spans without white space at their ends; every character that is not white space lies in one.
+        Sorted, disjoint spans without white space at their ends; every character that is not white
+        space lies in one.
     """
     cuts = sorted({0, len(text), *_layout_cuts(text), *_stop_cuts(text)})
     trimmed = (_trim(text, start, end) for start, end in pairwise(cuts))
@@ -195,7 +224,11 @@ def _is_heading(line: str) -> bool:
         return False
     if line.startswith("#") or line.rstrip(":.").casefold() in _SECTION_NAMES:
         return True
-    return line.isupper() and " " not in line[:4] and sum(map(str.isalpha, line)) > max(3, len(line) // 2)
+    return (
+        line.isupper()
+        and " " not in line[:4]
+        and sum(map(str.isalpha, line)) > max(3, len(line) // 2)
+    )
 
 
 def _stop_cuts(text: str) -> Iterator[int]:
@@ -217,7 +250,9 @@ def _ends_sentence(text: str, stop: str, start: int, end: int) -> bool:
         return False
     if stop != ".":
         return not after[0].islower()
-    return _full_stop(text[max(0, start - _LOOK_BACK) : start], after=after, bracket=lead[-1:] in ("(", "["))
+    return _full_stop(
+        text[max(0, start - _LOOK_BACK) : start], after=after, bracket=lead[-1:] in ("(", "[")
+    )
 
 
 def _full_stop(before: str, *, after: str, bracket: bool) -> bool:
@@ -239,24 +274,32 @@ def _full_stop(before: str, *, after: str, bracket: bool) -> bool:
         return False
     begins = _begins(after)
     if after[0].islower():
-        return _UNCHANGED.match(after) is not None and word not in _ABBREVIATIONS and "." not in word
+        return (
+            _UNCHANGED.match(after) is not None and word not in _ABBREVIATIONS and "." not in word
+        )
     if after[0].isdigit():
         return _before_number(word)
     if word in _ABBREVIATIONS or ("." in word and last[-1].isupper()):  # et al, U.S
         return begins
     if len(word) == 1 and last[-1].isupper():
-        return begins or (bool(earlier) and _LETTERED_NAME.sub("", earlier[-1].lower()) in _LETTERED)
+        return begins or (
+            bool(earlier) and _LETTERED_NAME.sub("", earlier[-1].lower()) in _LETTERED
+        )
     return begins or not (bracket and "." in word)
 
 
 def _begins(after: str) -> bool:
     """True if the next word commonly begins a sentence, or is a label such as ``RESULTS:``."""
     letters = _LEADING_LETTERS.match(after)
-    return _LABEL.match(after) is not None or (letters is not None and letters[0].lower() in _STARTERS)
+    return _LABEL.match(after) is not None or (
+        letters is not None and letters[0].lower() in _STARTERS
+    )
 
 
 def _is_enumerator(word: str, earlier: list[str]) -> bool:
-    """True if the full stop belongs to the number of a list item (``... in rats. 2. The effect``)."""
+    """True if the full stop belongs to the number of a list item (``... in rats. 2. The
+    effect``).
+    """
     if len(word) > 2 or not word.isdecimal():
         return False
     return not earlier or (earlier[-1][-1] in ".?!:" and not earlier[-1][-2:-1].isdigit())
@@ -269,7 +312,7 @@ def _before_number(word: str) -> bool:
     return word not in _BEFORE_NUMBER and word not in _ABBREVIATIONS
 
 
-# -- the versions ------------------------------------------------------------------------------------------------------
+# -- the versions ----------------------------------------------------------------------------------
 
 
 class Segmenter(msgspec.Struct, frozen=True, kw_only=True):
@@ -277,7 +320,8 @@ class Segmenter(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         name: name and version, e.g. ``"rules@1"``.
-        words: function from a text to sorted, disjoint spans of words that cover all characters except white space.
+        words: function from a text to sorted, disjoint spans of words that cover all characters
+            except white space.
         sentences: the same for sentences.
     """
 
@@ -287,7 +331,9 @@ class Segmenter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def all_sentences(document: Document, rules: Segmenter) -> tuple[Span, ...]:
-    """Returns the sentences of a document, and in the text outside them those of the rules, cut at all `borders`."""
+    """Returns the sentences of a document, and in the text outside them those of the rules, cut at
+    all `borders`.
+    """
     text, whole, end = document.text, list[Span](), 0
     cuts = sorted(borders(document))
     if not cuts and document.sentences is None:
@@ -324,7 +370,7 @@ def segmenter(name: str) -> Segmenter:
     return SEGMENTERS[name]
 
 
-# -- the words of spans ------------------------------------------------------------------------------------------------
+# -- the words of spans ----------------------------------------------------------------------------
 
 Surface = tuple[str, ...]
 
@@ -341,7 +387,9 @@ class SurfaceReader:
         """
         self.document = document
         self._segmenter = segmenter
-        self.words = document.words if document.words is not None else segmenter.words(document.text)
+        self.words = (
+            document.words if document.words is not None else segmenter.words(document.text)
+        )
         self._starts = [start for start, _ in self.words]
 
     def surface(self, span: Span) -> Surface:
@@ -353,26 +401,36 @@ class SurfaceReader:
         start, end = span
         name, length = self.document.id, len(self.document.text)
         if not 0 <= start < end:
-            raise InputError(f"the span ({start}, {end}) of document {name!r} is empty; give 0 <= start < end")
+            raise InputError(
+                f"the span ({start}, {end}) of document {name!r} is empty; give 0 <= start < end"
+            )
         if end > length:
             raise InputError(
                 f"the span ({start}, {end}) ends beyond document {name!r}, which has "
                 f"{plural(length, 'character')}; offsets are code points into its text"
             )
         text, found = self.document.text, []
-        for number in range(max(0, bisect_right(self._starts, start) - 1), bisect_left(self._starts, end)):
+        for number in range(
+            max(0, bisect_right(self._starts, start) - 1), bisect_left(self._starts, end)
+        ):
             first, last = self.words[number]
             if last > start:
                 found.append(text[max(first, start) : min(last, end)])
         if not found:
-            raise InputError(f"the span ({start}, {end}) of document {name!r} holds no word; give one that does")
+            raise InputError(
+                f"the span ({start}, {end}) of document {name!r} holds no word; give one that does"
+            )
         return tuple(found)
 
     @cached_property
     def sentences(self) -> tuple[tuple[int, int], ...]:
         """Word range of each sentence, ``(first, end)``; sentences without words are left out."""
         document = self.document
-        given = document.sentences if document.sentences is not None else all_sentences(document, self._segmenter)
+        given = (
+            document.sentences
+            if document.sentences is not None
+            else all_sentences(document, self._segmenter)
+        )
         bounds = [bisect_right(self._starts, start - 1) for start, _ in given]
         if not bounds:
             return ((0, len(self.words)),) if self.words else ()
@@ -385,7 +443,9 @@ class SurfaceReader:
         return not any(a <= first and last < b for a, b in self.sentences)
 
     def aligned(self, span: Span) -> tuple[int, int] | None:
-        """Returns the word range of a span, ``(first, end)``; ``None`` if a boundary is inside a word."""
+        """Returns the word range of a span, ``(first, end)``; ``None`` if a boundary is inside a
+        word.
+        """
         first, last = (bisect_right(self._starts, at) - 1 for at in (span[0], span[1] - 1))
         if first < 0 or self.words[first][0] != span[0] or self.words[last][1] != span[1]:
             return None

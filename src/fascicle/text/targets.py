@@ -1,6 +1,8 @@
-"""Conversion of gold mentions to training targets of a head, with counts of the mentions that it cannot represent.
+"""Conversion of gold mentions to training targets of a head, with counts of the mentions that it
+cannot represent.
 
-The functions find the position of a mention among the units of a document: its units, its segment, its window.
+The functions find the position of a mention among the units of a document: its units, its segment,
+its window.
 """
 
 from __future__ import annotations
@@ -31,9 +33,9 @@ def find_units(
         breakers: characters; no mention may have a unit that begins with one, see `begins_with`.
 
     Returns:
-        First unit and one past the last, ``None`` if there is no such range; and the reason why the mention is not
-        exactly this range of one segment: ``"discontinuous"``, ``"unread"``, ``"crosses-segment"``,
-        ``"inside-word"``, ``"breaker"``, or an empty text.
+        First unit and one past the last, ``None`` if there is no such range; and the reason why the
+        mention is not exactly this range of one segment: ``"discontinuous"``, ``"unread"``,
+        ``"crosses-segment"``, ``"inside-word"``, ``"breaker"``, or an empty text.
     """
     if len(mention.spans) > 1:
         return None, "discontinuous"
@@ -66,7 +68,9 @@ def begins_with(text: str, units: Ints, characters: str) -> Bools:
 
 
 def segment_firsts(windows: Sequence[Window], units: int) -> Ints:
-    """Returns the first unit of the segment of each unit, -1 for units that are not read, ``[units]``."""
+    """Returns the first unit of the segment of each unit, -1 for units that are not read,
+    ``[units]``.
+    """
     segment_of = np.full(units, -1, dtype=np.int64)
     for window in windows:
         segment_of[slice(*window.segment)] = window.segment[0]
@@ -83,8 +87,10 @@ def _keepers(windows: Sequence[Window], units: int) -> Ints:
 
 REASONS = {
     "discontinuous": "several fragments, but a head marks one range",
-    "unread": "no piece of the text under it is read (outside every sentence, or removed by the tokenizer)",
-    "inside-word": "a boundary inside a word or piece: the whole units around it are taught instead",
+    "unread": "no piece of the text under it is read (outside every sentence, or removed by the "
+    "tokenizer)",
+    "inside-word": "a boundary inside a word or piece: the whole units around it are taught "
+    "instead",
     "crosses-segment": "reaches over the end of a sentence or packed window",
     "crosses-window": "reaches over the end of the window that answers for it",
     "overlapped": "overlaps a longer mention, and a flat head returns one of the two",
@@ -105,12 +111,15 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
         nested: true if mentions may be nested or cross each other.
         separates: true if mentions of one type that touch stay separate.
         width: most units of a mention, which must then lie in one window; ``None`` for any length.
-        continues: true if the target of a unit shows whether the mention before it continues, as a tag does.
-        pieces: most pieces of a mention, which must then lie in one window; ``None`` for any length.
-        pairs: true if each pair of a range and a type is scored independently, in every window that contains the range:
-            a range may have several types, and all gold mentions are targets, also those that cannot be returned.
-        across_types: true if types do not compete: ``nested`` then concerns mentions of one type, and those of
-            different types may be nested, cross each other, or have the same range.
+        continues: true if the target of a unit shows whether the mention before it continues, as a
+            tag does.
+        pieces: most pieces of a mention, which must then lie in one window; ``None`` for any
+            length.
+        pairs: true if each pair of a range and a type is scored independently, in every window that
+            contains the range: a range may have several types, and all gold mentions are targets,
+            also those that cannot be returned.
+        across_types: true if types do not compete: ``nested`` then concerns mentions of one type,
+            and those of different types may be nested, cross each other, or have the same range.
         breakers: characters; no mention may have a unit that begins with one.
     """
 
@@ -133,8 +142,8 @@ class AlignedGold(msgspec.Struct, frozen=True, kw_only=True):
     """Gold mentions of one document in units.
 
     Attributes:
-        spans: ``(start, end, type index)`` of the targets, ``[m, 3]``, in order; no range twice, or, if a range may
-            have several types, no pair of range and type twice.
+        spans: ``(start, end, type index)`` of the targets, ``[m, 3]``, in order; no range twice,
+            or, if a range may have several types, no pair of range and type twice.
         lost: number of mentions that cannot be predicted exactly, by reason (keys of ``REASONS``).
     """
 
@@ -143,13 +152,19 @@ class AlignedGold(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def align(
-    mentions: Sequence[Mention], pieces: Pieces, windows: Sequence[Window], *, types: Sequence[str], limits: Limits
+    mentions: Sequence[Mention],
+    pieces: Pieces,
+    windows: Sequence[Window],
+    *,
+    types: Sequence[str],
+    limits: Limits,
 ) -> AlignedGold:
     """Maps mentions to units.
 
-    Of two overlapping mentions (of one type, if types do not compete) a flat tagger learns the longer one. A flat span
-    head learns both, since the shorter one is a mention and no negative example, but it can return only one of them. A
-    head that scores pairs learns mentions that it cannot return for the same reason.
+    Of two overlapping mentions (of one type, if types do not compete) a flat tagger learns the
+    longer one. A flat span head learns both, since the shorter one is a mention and no negative
+    example, but it can return only one of them. A head that scores pairs learns mentions that it
+    cannot return for the same reason.
 
     Args:
         mentions: gold mentions of the document.
@@ -168,7 +183,9 @@ def align(
     chosen = _Chosen(len(pieces.units), len(types), limits)
     for mention in sorted(mentions, key=lambda m: (m.start - m.end, m.start, m.type)):
         if mention.type not in index:
-            raise ValueError(f"a mention has the type {mention.type!r}, not among the types {', '.join(types)}")
+            raise ValueError(
+                f"a mention has the type {mention.type!r}, not among the types {', '.join(types)}"
+            )
         span, reason = find_units(mention, pieces, segment_of, breakers=limits.breakers)
         if span is not None:
             row, outside = (*span, index[mention.type]), reach.outside(span)
@@ -191,8 +208,9 @@ def unknown_units(ranges: Sequence[Span], pieces: Pieces, *, limits: Limits) -> 
     Args:
         ranges: in characters, sorted and disjoint.
         pieces: pieces of the document.
-        limits: limits of the head; if the label of a unit shows whether the mention before it continues, the unit after
-            a range is unknown too, if it is in the same sentence (Shang et al. 2018 leave out the same gaps).
+        limits: limits of the head; if the label of a unit shows whether the mention before it
+            continues, the unit after a range is unknown too, if it is in the same sentence (Shang
+            et al. 2018 leave out the same gaps).
 
     Returns:
         First unit and one past the last, ``[r, 2]``, sorted; a range over no unit is left out.
@@ -211,10 +229,12 @@ def unknown_units(ranges: Sequence[Span], pieces: Pieces, *, limits: Limits) -> 
 
 
 def spans_in_window(spans: Ints, window: Window) -> Ints:
-    """Returns the spans in a window, and the parts of unknown ranges in it, relative to its first unit.
+    """Returns the spans in a window, and the parts of unknown ranges in it, relative to its first
+    unit.
 
     Args:
-        spans: first unit, end and type, `UNKNOWN` or less for a range with unknown labels, ``[n, 3]``.
+        spans: first unit, end and type, `UNKNOWN` or less for a range with unknown labels, ``[n,
+            3]``.
         window: a window of the same document.
     """
     start, end = window.units
@@ -258,7 +278,9 @@ class _Chosen:
         return "same-span" if self._key(row) in self._known else ""
 
     def may_teach(self, row: tuple[int, int, int], outside: str) -> bool:
-        """True if a span that cannot be returned can still be a training target beside the others."""
+        """True if a span that cannot be returned can still be a training target beside the
+        others.
+        """
         if self._key(row) in self._known:
             return False
         return self._limits.pairs or (not self._limits.nested and not outside)
@@ -301,7 +323,9 @@ class Reach:
         self._first, self._last = pieces.first, last_pieces(pieces)
 
     def outside(self, span: tuple[int, int]) -> str:
-        """Returns the reason why a span is not scored; empty if it is, or if units are scored and not spans."""
+        """Returns the reason why a span is not scored; empty if it is, or if units are scored
+        and not spans.
+        """
         if not self._limits.of_spans:
             return ""
         start, end = span
@@ -314,7 +338,9 @@ class Reach:
 
 
 def _touching(spans: Ints, segment_of: Ints) -> Bools:
-    """Returns the mask of spans that touch a neighbour of their type in their segment: decoding merges them."""
+    """Returns the mask of spans that touch a neighbour of their type in their segment: decoding
+    merges them.
+    """
     order = np.lexsort((spans[:, 0], spans[:, 2]))
     before, after = spans[order[:-1]], spans[order[1:]]
     joint = (before[:, 1] == after[:, 0]) & (before[:, 2] == after[:, 2])

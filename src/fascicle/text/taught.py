@@ -1,4 +1,6 @@
-"""Sentences that a model was taught, as hashes: training texts can be recognised by them, but not read."""
+"""Sentences that a model was taught, as hashes: training texts can be recognised by them, but
+not read.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from fascicle.core.mention import Span
 
 TAUGHT: Final = "taught.bin"  # file of a model folder
 _LEAST: Final = 60  # letters and digits: shorter sentences may be stock phrases
-_BYTES: Final = 5  # bytes of a hash: of 1,000 files with 10,000 new sentences each, one has a false match
+# bytes of a hash: of 1,000 files with 10,000 new sentences each, one has a false match
+_BYTES: Final = 5
 _OTHERS: Final = re.compile(r"[\W_]+")
 _WORD: Final = 8
 Cuts = Callable[[str], Sequence[Span]]
@@ -33,7 +36,9 @@ def sentence_hashes(document: Document, cuts: Cuts) -> frozenset[int]:
     """
     cut = cuts(document.text) if document.sentences is None else document.sentences
     texts = (_OTHERS.sub("", document.text[slice(*one)]).casefold() for one in cut)
-    digests = (hashlib.sha256(text.encode("utf-8")).digest() for text in texts if len(text) >= _LEAST)
+    digests = (
+        hashlib.sha256(text.encode("utf-8")).digest() for text in texts if len(text) >= _LEAST
+    )
     return frozenset(int.from_bytes(digest[:_BYTES], "big") for digest in digests)
 
 
@@ -46,7 +51,8 @@ def all_sentence_hashes(documents: Iterable[Document], cuts: Cuts) -> frozenset[
 
 
 def pack_hashes(hashes: Collection[int]) -> bytes:
-    """Encodes hashes as the content of the file: the differences of sorted hashes, by byte planes, compressed.
+    """Encodes hashes as the content of the file: the differences of sorted hashes, by byte planes,
+    compressed.
 
     Each of 100,000 hashes takes three bytes.
     """

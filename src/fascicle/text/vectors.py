@@ -1,7 +1,9 @@
-"""Files of word vectors: the text formats of GloVe and word2vec, and a copy that later reads map into memory.
+"""Files of word vectors: the text formats of GloVe and word2vec, and a copy that later reads map
+into memory.
 
-GloVe writes one row for each word, the word and its numbers separated by blanks; word2vec writes the same below a line
-with the number of rows and the dimension. A word may contain blanks itself, as in the largest files of GloVe.
+GloVe writes one row for each word, the word and its numbers separated by blanks; word2vec writes
+the same below a line with the number of rows and the dimension. A word may contain blanks itself,
+as in the largest files of GloVe.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ from fascicle.core.lazy import cached_property
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, Place
 
-_UNKNOWN_WORDS: Final = ("<unk>", "<UNK>", "[UNK]", "UNK", "unk")  # names that tools give to the row of unknown words
+# names that tools give to the row of unknown words
+_UNKNOWN_WORDS: Final = ("<unk>", "<UNK>", "[UNK]", "UNK", "unk")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +44,8 @@ class VectorReport:
         not_utf8: rows left out because their word is no UTF-8.
         first_duplicate: line number of the first duplicate, from 1; 0 for none.
         first_not_utf8: line number of the first such row, from 1; 0 for none.
-        announced: number of rows in the first line, if it differs from the rows of the file; else 0.
+        announced: number of rows in the first line, if it differs from the rows of the file; else
+            0.
     """
 
     rows: int
@@ -56,7 +60,8 @@ class VectorReport:
         found = []
         if self.duplicates:
             found.append(
-                f"left out: {plural(self.duplicates, 'row')} of vectors with a word that was there before "
+                f"left out: {plural(self.duplicates, 'row')} of vectors with a word that was "
+                "there before "
                 f"(the first in line {self.first_duplicate:,})"
             )
         if self.not_utf8:
@@ -67,7 +72,8 @@ class VectorReport:
         if self.announced:
             there = self.rows + self.duplicates + self.not_utf8
             found.append(
-                f"the first line of the file of vectors says {plural(self.announced, 'row')}, but it has "
+                f"the first line of the file of vectors says {plural(self.announced, 'row')}, "
+                "but it has "
                 f"{there:,}: it may be cut off"
             )
         return found
@@ -95,7 +101,8 @@ class StaticVectors:
         """
         if self.matrix.ndim != 2 or len(self.words) != len(self.matrix) or not self.matrix.size:
             raise InputError(
-                f"{plural(len(self.words), 'word')} and vectors of the shape {self.matrix.shape} are not a table "
+                f"{plural(len(self.words), 'word')} and vectors of the shape {self.matrix.shape} "
+                "are not a table "
                 "of vectors; give one row for each word"
             )
 
@@ -111,12 +118,16 @@ class StaticVectors:
 
     @cached_property
     def unknown_word(self) -> str:
-        """Word whose row is used for unknown words; empty if there is none, and their mean is used."""
+        """Word whose row is used for unknown words; empty if there is none, and their mean is
+        used.
+        """
         return next((word for word in _UNKNOWN_WORDS if word in self.index), "")
 
     @cached_property
     def unknown(self) -> Floats32:
-        """Vector of a word without a row, ``[d]``: the row of ``unknown_word``, else the mean of all rows."""
+        """Vector of a word without a row, ``[d]``: the row of ``unknown_word``, else the mean of
+        all rows.
+        """
         if self.unknown_word:
             return np.array(self.matrix[self.index[self.unknown_word]], dtype=np.float32)
         return np.asarray(self.matrix.mean(axis=0, dtype=np.float64), dtype=np.float32)
@@ -127,7 +138,9 @@ class StaticVectors:
         return np.fromiter((index.get(word, -1) for word in words), dtype=np.int64)
 
     def vectors(self, words: Iterable[str]) -> Floats32:
-        """Returns the vector of each word, ``[m, d]``; that of unknown words for a word without a row."""
+        """Returns the vector of each word, ``[m, d]``; that of unknown words for a word without
+        a row.
+        """
         rows = self.rows(words)
         found = np.array(self.matrix[np.maximum(rows, 0)], dtype=np.float32)
         found[rows < 0] = self.unknown
@@ -150,25 +163,29 @@ class _Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     modified: int
     sha256: str
     report: VectorReport
-    files: dict[str, tuple[int, str]] = msgspec.field(default_factory=dict)  # size and hash of those of the copy
+    # size and hash of those of the copy
+    files: dict[str, tuple[int, str]] = msgspec.field(default_factory=dict)
 
 
-def read_vectors(path: str | Path, *, dimension: int | None = None, cache: Path | None = None) -> StaticVectors:
+def read_vectors(
+    path: str | Path, *, dimension: int | None = None, cache: Path | None = None
+) -> StaticVectors:
     """Reads the vectors of a GloVe or word2vec text file, gzip or not.
 
-    A row with the word of an earlier row, or with a word that is not UTF-8, is left out and counted.
+    A row with the word of an earlier row, or with a word that is not UTF-8, is left out and
+    counted.
 
     Args:
         path: the file.
         dimension: required dimension of the vectors; any by default.
-        cache: folder for a copy that later calls map into memory in place of reading the text again; none by default.
-            `cache_folder` names one beside the file. A copy counts as long as the file has its size and its time of
-            change, or else its hash.
+        cache: folder for a copy that later calls map into memory in place of reading the text
+            again; none by default. `cache_folder` names one beside the file. A copy counts as long
+            as the file has its size and its time of change, or else its hash.
 
     Raises:
         InputError: no such file, or no row in it.
-        FormatError: a row without a word, with too few or too many numbers, or with something else than finite numbers;
-            another dimension than ``dimension``.
+        FormatError: a row without a word, with too few or too many numbers, or with something else
+            than finite numbers; another dimension than ``dimension``.
         OutputError: the copy cannot be written there, or other files lie there.
     """
     path = Path(path)
@@ -186,7 +203,8 @@ def read_vectors(path: str | Path, *, dimension: int | None = None, cache: Path 
             found = _mapped(path, cache) or found
     if dimension is not None and found.dimension != dimension:
         raise FormatError(
-            f"the vectors of {path} have {plural(found.dimension, 'number')} each, where {dimension} are asked "
+            f"the vectors of {path} have {plural(found.dimension, 'number')} each, where "
+            f"{dimension} are asked "
             "for; give another file, or the dimension of this one"
         )
     return found
@@ -198,18 +216,26 @@ def cache_folder(path: str | Path) -> Path:
 
 
 def write_vectors(path: str | Path, vectors: StaticVectors, *, overwrite: bool = False) -> None:
-    """Writes vectors in the format of GloVe, with six significant digits; a name ending in ``.gz`` is compressed.
+    """Writes vectors in the format of GloVe, with six significant digits; a name ending in ``.gz``
+    is compressed.
 
     Raises:
-        InputError: a word with white space, which the file could not keep apart from numbers, or a byte order mark at
-            the beginning of the first word, which reading takes for that of the file.
+        InputError: a word with white space, which the file could not keep apart from numbers, or a
+            byte order mark at the beginning of the first word, which reading takes for that of the
+            file.
         OutputError: the file exists, or the place cannot be written.
     """
     for word in vectors.words:
         if not word or word.split() != [word]:
-            raise InputError(f"the word {word!r} cannot be in a file of vectors: it is empty or holds white space")
+            raise InputError(
+                f"the word {word!r} cannot be in a file of vectors: it is empty or holds white "
+                "space"
+            )
     if vectors.words and vectors.words[0].startswith("\ufeff"):
-        message = f"the word {vectors.words[0]!r} cannot be the first of a file: it begins with a byte order mark"
+        message = (
+            f"the word {vectors.words[0]!r} cannot be the first of a file: it begins with "
+            "a byte order mark"
+        )
         raise InputError(message)
     with open_output(path, overwrite=overwrite) as stream:
         for word, row in zip(vectors.words, vectors.matrix, strict=True):
@@ -239,7 +265,9 @@ def _parsed(path: Path) -> StaticVectors:
         words[word] = None
         numbers += row.tobytes()
     if not words:
-        raise InputError(f"{path} holds no vector; give a GloVe or word2vec text file", file=str(path))
+        raise InputError(
+            f"{path} holds no vector; give a GloVe or word2vec text file", file=str(path)
+        )
     matrix = np.frombuffer(numbers, dtype=np.float32).reshape(len(words), dimension)
     if announced == len(words) + len(duplicates) + len(not_utf8):
         announced = 0
@@ -268,7 +296,8 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
                     line = line.removeprefix(codecs.BOM_UTF8)
                 if len(line) == _LONGEST_ROW:
                     raise FormatError(
-                        f"a row of more than {_LONGEST_ROW:,} bytes is not a vector", at=Place(path, number)
+                        f"a row of more than {_LONGEST_ROW:,} bytes is not a vector",
+                        at=Place(path, number),
                     )
                 if line := line.rstrip(b"\r\n \t"):
                     yield number, line
@@ -281,7 +310,8 @@ def _row(parts: list[bytes], dimension: int, place: str) -> tuple[bytes, Floats3
     """Parses a row; returns its word and its numbers."""
     if dimension < 1:
         raise FormatError(
-            "a row without numbers, or with other marks than blanks between them; a row is a word and its "
+            "a row without numbers, or with other marks than blanks between them; a row is a "
+            "word and its "
             "numbers, with one blank between any two",
             at=place,
         )
@@ -293,15 +323,19 @@ def _row(parts: list[bytes], dimension: int, place: str) -> tuple[bytes, Floats3
         )
     name, numbers = b" ".join(parts[: len(parts) - dimension]), parts[len(parts) - dimension :]
     if not name.strip():
-        raise FormatError("a row without a word; a row begins with its word, then come its numbers", at=place)
+        raise FormatError(
+            "a row without a word; a row begins with its word, then come its numbers", at=place
+        )
     if b" " in name and _is_number(name.rpartition(b" ")[2]):
         raise FormatError(
-            f"a row with more than {plural(dimension, 'number')}, which the vectors of this file have; "
+            f"a row with more than {plural(dimension, 'number')}, which the vectors of this file "
+            "have; "
             "give each word one row with all its numbers",
             at=place,
         )
     try:
-        with np.errstate(over="ignore"):  # what is too large for float32 is not finite, and refused below
+        # what is too large for float32 is not finite, and refused below
+        with np.errstate(over="ignore"):
             row = np.array([float(value) for value in numbers], dtype=np.float32)
     except ValueError:
         message = f"a row holds something else than a word and {plural(dimension, 'number')}"
@@ -319,10 +353,16 @@ def _is_number(text: bytes) -> bool:
 
 
 def _mapped(path: Path, cache: Path) -> StaticVectors | None:
-    """Opens the mapped copy, if it exists, is complete, and is of this file; else returns ``None``."""
+    """Opens the mapped copy, if it exists, is complete, and is of this file; else returns
+    ``None``.
+    """
     try:
         facts = msgspec.json.decode((cache / _FACTS).read_bytes(), type=_Facts)
-        if not _is_of(path, facts) or facts.files.keys() != {_MATRIX, _WORDS} or first_changed(cache, facts.files):
+        if (
+            not _is_of(path, facts)
+            or facts.files.keys() != {_MATRIX, _WORDS}
+            or first_changed(cache, facts.files)
+        ):
             return None
         words = msgspec.json.decode((cache / _WORDS).read_bytes(), type=list[str])
         matrix = np.load(cache / _MATRIX, mmap_mode="r", allow_pickle=False)
@@ -341,7 +381,9 @@ def _is_of(path: Path, facts: _Facts) -> bool:
 
 
 def _adopt(cache: Path) -> None:
-    """Marks a copy with valid facts as own, even if it is damaged or of an older release without a record."""
+    """Marks a copy with valid facts as own, even if it is damaged or of an older release without
+    a record.
+    """
     try:
         msgspec.json.decode((cache / _FACTS).read_bytes(), type=_Facts)
     except (OSError, msgspec.MsgspecError, ValueError):

@@ -1,12 +1,13 @@
 """Changes of the vocabulary of a WordPiece tokenizer: fewer pieces, and whole words as pieces.
 
-WordPiece takes the longest piece that fits, from the left. So a piece that is never used can be removed without effect,
-and without a piece that was used, words are split into shorter ones. As long as every character is a piece, at the
-beginning of a word and inside, every word can be read.
+WordPiece takes the longest piece that fits, from the left. So a piece that is never used can be
+removed without effect, and without a piece that was used, words are split into shorter ones. As
+long as every character is a piece, at the beginning of a word and inside, every word can be read.
 
-A new word is no piece of WordPiece, which would also use it as the beginning of longer words. It is an added token that
-only matches the whole word, between characters that are neither letters, digits nor ``_``. Characters after it, up to
-the next blank, such as a degree sign, are read like the beginning of a word.
+A new word is no piece of WordPiece, which would also use it as the beginning of longer words. It is
+an added token that only matches the whole word, between characters that are neither letters, digits
+nor ``_``. Characters after it, up to the next blank, such as a degree sign, are read like the
+beginning of a word.
 """
 
 from __future__ import annotations
@@ -51,10 +52,11 @@ def rewrite_vocabulary(
 
     Args:
         tokenizer: a tokenizer of the kind WordPiece.
-        needed: ids to keep; ``None`` for all. Special tokens, single characters and bytes are kept too, and all ids up
-            to that of the padding token. A character that is no piece yet becomes one.
-        words: words that become one piece each, as the tokenizer normalises them, if they are none yet; see
-            `may_be_added`.
+        needed: ids to keep; ``None`` for all. Special tokens, single characters and bytes are kept
+            too, and all ids up to that of the padding token. A character that is no piece yet
+            becomes one.
+        words: words that become one piece each, as the tokenizer normalises them, if they are none
+            yet; see `may_be_added`.
 
     Raises:
         RecipeError: a tokenizer of another kind.
@@ -63,7 +65,8 @@ def rewrite_vocabulary(
     model = content["model"]
     if model.get("type") != "WordPiece":
         raise RecipeError(
-            f"vocabulary changes a tokenizer of the kind WordPiece, and that of the encoder is of the kind "
+            "vocabulary changes a tokenizer of the kind WordPiece, and that of the encoder is "
+            "of the kind "
             f"{model.get('type')}; leave the table [vocabulary] out, or choose another encoder"
         )
     prefix, added = model["continuing_subword_prefix"], content["added_tokens"]
@@ -87,7 +90,10 @@ def rewrite_vocabulary(
     made = Tokenizer.from_str(json.dumps(content))
     new = [word for word in dict.fromkeys(words) if word not in numbers]
     made.add_tokens([AddedToken(word, single_word=True, normalized=True) for word in new])
-    sources = (*(source for _, source in order), *(tuple(ids.tolist()) for ids, _ in tokenizer.encode(new)))
+    sources = (
+        *(source for _, source in order),
+        *(tuple(ids.tolist()) for ids, _ in tokenizer.encode(new)),
+    )
     return RewrittenTokenizer(
         tokenizer=PieceTokenizer(made, pad=sources.index((tokenizer.pad,))),
         sources=sources,
@@ -97,7 +103,9 @@ def rewrite_vocabulary(
 
 
 def may_be_added(word: str) -> bool:
-    """True if a word can become a piece: it consists of letters and digits, so that its boundaries are defined."""
+    """True if a word can become a piece: it consists of letters and digits, so that its
+    boundaries are defined.
+    """
     return _WORD.fullmatch(word) is not None
 
 
@@ -108,7 +116,9 @@ def _stays(piece: str, prefix: str) -> bool:
 def _missing(
     vocabulary: Mapping[str, int], prefix: str, *, leave: Collection[str]
 ) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yields characters of pieces that are no piece of their own in that position, with the ids of these pieces."""
+    """Yields characters of pieces that are no piece of their own in that position, with the ids
+    of these pieces.
+    """
     found: dict[str, list[int]] = {}
     for piece, number in vocabulary.items():
         if piece in leave:

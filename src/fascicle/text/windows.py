@@ -1,12 +1,15 @@
-"""Windows: the division of documents of any length for a network that reads a bounded number of pieces.
+"""Windows: the division of documents of any length for a network that reads a bounded number of
+pieces.
 
-A *segment* is decoded as one chain: a sentence, or consecutive sentences packed together. A segment that is too long is
-read in overlapping windows; the scores of each unit are *kept* from exactly one of them, the one in which it is farther
-from the edge, so that joined scores cover every unit once (``stitch``).
+A *segment* is decoded as one chain: a sentence, or consecutive sentences packed together. A segment
+that is too long is read in overlapping windows; the scores of each unit are *kept* from exactly one
+of them, the one in which it is farther from the edge, so that joined scores cover every unit once
+(``stitch``).
 
-A sentence may be read with text of its document around it (*comparing-and-combining* §3: 100 characters on each side of
-a LivingNER sentence). Then the sentence is the *centre* of its window: the pieces of the window extend beyond it, its
-units do not, so that context is never used for training targets, predictions or scores.
+A sentence may be read with text of its document around it (*comparing-and-combining* §3: 100
+characters on each side of a LivingNER sentence). Then the sentence is the *centre* of its window:
+the pieces of the window extend beyond it, its units do not, so that context is never used for
+training targets, predictions or scores.
 
 `collate` pads windows into the arrays that a network takes, the same for torch and for ONNX.
 """
@@ -28,7 +31,8 @@ from fascicle.text.pieces import Pieces, PieceTokenizer
 
 
 class Window(msgspec.Struct, frozen=True, kw_only=True):
-    """Range of pieces of one document, the units scored in it, and the units whose scores are kept from it.
+    """Range of pieces of one document, the units scored in it, and the units whose scores are kept
+    from it.
 
     Attributes:
         document: index of the document among those read together.
@@ -46,11 +50,12 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
-    """Amount of text read on each side of a sentence: a number of characters or of sentences, or none.
+    """Amount of text read on each side of a sentence: a number of characters or of sentences, or
+    none.
 
     Attributes:
-        characters: number of characters on each side, rounded down to whole pieces and whole units; if units are
-            pieces, context may begin or end inside a word.
+        characters: number of characters on each side, rounded down to whole pieces and whole units;
+            if units are pieces, context may begin or end inside a word.
         sentences: number of sentences on each side; those without a piece do not count.
     """
 
@@ -83,9 +88,10 @@ def make_windows(
         unit: a segment is a sentence, or as many consecutive sentences as fit.
         capacity: most pieces in a window, without special tokens.
         overlap: pieces that neighbouring windows of a long segment share, as far as units allow.
-        context: text read around each sentence that fits into one window. It ends between units; pieces of no unit are
-            kept within its limits. If centre and context exceed the capacity, the context is shortened equally on both
-            sides, except that one side may use the room that the other does not need.
+        context: text read around each sentence that fits into one window. It ends between units;
+            pieces of no unit are kept within its limits. If centre and context exceed the capacity,
+            the context is shortened equally on both sides, except that one side may use the room
+            that the other does not need.
 
     Returns:
         Windows in reading order; their ``keep`` ranges partition the units of the document.
@@ -94,25 +100,39 @@ def make_windows(
         ValueError: context for packed sentences, or in characters and sentences at once.
     """
     if context != NO_CONTEXT and (unit == "packed" or (context.characters and context.sentences)):
-        raise ValueError(f"{context} needs unit = 'sentence', here {unit!r}, and one of its two numbers to be 0")
+        raise ValueError(
+            f"{context} needs unit = 'sentence', here {unit!r}, and one of its two numbers to be 0"
+        )
     segments = list(_segments(pieces.sentences, unit=unit, capacity=capacity))
     reach = np.maximum.accumulate(last_pieces(pieces)) + 1
     result: list[Window] = []
-    borders = np.searchsorted(pieces.first, np.array(segments, dtype=np.int64).reshape(-1, 2)).tolist()
+    borders = np.searchsorted(
+        pieces.first, np.array(segments, dtype=np.int64).reshape(-1, 2)
+    ).tolist()
     for segment, units in zip(segments, borders, strict=True):
-        result.extend(_cut(pieces, segment, units, reach, document=document, capacity=capacity, overlap=overlap))
-    return result if context == NO_CONTEXT else _widened(pieces, result, segments, context=context, capacity=capacity)
+        result.extend(
+            _cut(
+                pieces, segment, units, reach, document=document, capacity=capacity, overlap=overlap
+            )
+        )
+    return (
+        result
+        if context == NO_CONTEXT
+        else _widened(pieces, result, segments, context=context, capacity=capacity)
+    )
 
 
 def scored_mask(window: Window, spans: Ints) -> Bools:
-    """Returns the mask of spans that are scored by a window: it keeps their middle and contains all their units.
+    """Returns the mask of spans that are scored by a window: it keeps their middle and contains all
+    their units.
 
-    Scores of a span are kept from at most one window, and from exactly one if the span is no longer than the overlap of
-    windows.
+    Scores of a span are kept from at most one window, and from exactly one if the span is no longer
+    than the overlap of windows.
 
     Args:
         window: a window of the document.
-        spans: start and end (exclusive) in units of the document, in the first two columns, ``[m, 2 or more]``.
+        spans: start and end (exclusive) in units of the document, in the first two columns, ``[m, 2
+            or more]``.
 
     Returns:
         Mask of the spans, ``[m]``.
@@ -130,11 +150,15 @@ def scores_span(window: Window, start: int, end: int) -> bool:
 
 
 def truncated_units(pieces: Pieces, *, capacity: int) -> Ints:
-    """Returns the units with more pieces than a window holds: only their first ``capacity`` pieces are read."""
+    """Returns the units with more pieces than a window holds: only their first ``capacity``
+    pieces are read.
+    """
     return np.flatnonzero(last_pieces(pieces) - pieces.first >= capacity).astype(np.int64)
 
 
-def segment_starts(sentences: Ints, *, unit: Literal["sentence", "packed"], capacity: int) -> list[int]:
+def segment_starts(
+    sentences: Ints, *, unit: Literal["sentence", "packed"], capacity: int
+) -> list[int]:
     """Returns the index of the first piece of each segment of a document.
 
     Args:
@@ -198,14 +222,25 @@ def _cut(
     capacity: int,
     overlap: int,
 ) -> list[Window]:
-    """Divides one segment into windows, only between units; ``reach`` has the piece after the last one of each unit."""
+    """Divides one segment into windows, only between units; ``reach`` has the piece after the
+    last one of each unit.
+    """
     low, high = units
     if high == low:
         return []
     if segment[1] - segment[0] <= capacity:
         everything = (low, high)
-        return [Window(document=document, pieces=segment, units=everything, keep=everything, segment=everything)]
-    # Pieces before the first unit are dropped. Those of no unit after a unit go with it as far as there is room.
+        return [
+            Window(
+                document=document,
+                pieces=segment,
+                units=everything,
+                keep=everything,
+                segment=everything,
+            )
+        ]
+    # Pieces before the first unit are dropped. Those of no unit after a unit go with it as far as
+    # there is room.
     borders = np.append(pieces.first[low:high], segment[1])
     ranges = list(_unit_windows(borders[:-1], reach[low:high], capacity=capacity, overlap=overlap))
     cuts = [0, *((b_next + e) // 2 for (_, e), (b_next, _) in pairwise(ranges)), high - low]
@@ -221,8 +256,11 @@ def _cut(
     ]
 
 
-def _unit_windows(starts: Ints, ends: Ints, *, capacity: int, overlap: int) -> Iterator[tuple[int, int]]:
-    """Yields ranges of units that fit, each ending after the previous and overlapping it by ``overlap`` at most.
+def _unit_windows(
+    starts: Ints, ends: Ints, *, capacity: int, overlap: int
+) -> Iterator[tuple[int, int]]:
+    """Yields ranges of units that fit, each ending after the previous and overlapping it by
+    ``overlap`` at most.
 
     Args:
         starts: first piece of each unit, ``[n]``.
@@ -242,7 +280,12 @@ def _unit_windows(starts: Ints, ends: Ints, *, capacity: int, overlap: int) -> I
 
 
 def _widened(
-    pieces: Pieces, windows: list[Window], segments: Sequence[tuple[int, int]], *, context: Context, capacity: int
+    pieces: Pieces,
+    windows: list[Window],
+    segments: Sequence[tuple[int, int]],
+    *,
+    context: Context,
+    capacity: int,
 ) -> list[Window]:
     """Returns the windows with context around those that contain a whole sentence."""
     number_of = {segment: i for i, segment in enumerate(segments)}
@@ -255,16 +298,25 @@ def _widened(
             continue
         limits = 0, len(pieces.ids)
         if context.sentences:
-            first, last = max(0, number - context.sentences), min(len(segments) - 1, number + context.sentences)
+            first, last = (
+                max(0, number - context.sentences),
+                min(len(segments) - 1, number + context.sentences),
+            )
             limits = segments[first][0], segments[last][1]
         room = capacity - (window.pieces[1] - window.pieces[0])
-        available = _available(pieces, window.pieces, limits=limits, characters=context.characters, room=room)
-        result.append(replace(window, pieces=_share(window.pieces, available, room=room, inward=inward)))
+        available = _available(
+            pieces, window.pieces, limits=limits, characters=context.characters, room=room
+        )
+        result.append(
+            replace(window, pieces=_share(window.pieces, available, room=room, inward=inward))
+        )
     return result
 
 
 def _inward(pieces: Pieces) -> tuple[Ints, Ints]:
-    """Returns for each piece border the nearest borders between units, after and before it (or itself); ``[n + 1]``."""
+    """Returns for each piece border the nearest borders between units, after and before it (or
+    itself); ``[n + 1]``.
+    """
     borders = np.arange(len(pieces.ids) + 1)
     # Borders are compared with the farthest piece of all units that begin before them.
     reach = np.append(-1, np.maximum.accumulate(last_pieces(pieces)))
@@ -276,7 +328,9 @@ def _inward(pieces: Pieces) -> tuple[Ints, Ints]:
 def _available(
     pieces: Pieces, centre: tuple[int, int], *, limits: tuple[int, int], characters: int, room: int
 ) -> tuple[int, int]:
-    """Counts the pieces before and after the centre within the limits and, if given, a number of characters."""
+    """Counts the pieces before and after the centre within the limits and, if given, a number of
+    characters.
+    """
     start, end = centre
     low, high = max(limits[0], start - room), min(limits[1], end + room)
     if not characters:
@@ -315,7 +369,9 @@ def _share(
 Batch = dict[str, Ints]
 
 
-def collate(windows: Sequence[Window], documents: Sequence[Pieces], tokenizer: PieceTokenizer) -> Batch:
+def collate(
+    windows: Sequence[Window], documents: Sequence[Pieces], tokenizer: PieceTokenizer
+) -> Batch:
     """Pads windows into one batch.
 
     Args:
@@ -324,11 +380,11 @@ def collate(windows: Sequence[Window], documents: Sequence[Pieces], tokenizer: P
         tokenizer: tokenizer with the special tokens and the padding id.
 
     Returns:
-        ``input_ids`` and ``attention_mask`` ``[B, T]``; ``first_piece`` and ``last_piece`` ``[B, U]``, the positions of
-        each unit's first piece and of the last one inside the window, 0 beyond ``unit_count`` ``[B]``;
-        ``unit_of_piece`` ``[B, T]``, counted from the window's first unit, -1 for special tokens, padding and pieces of
-        no unit; if the documents have inputs of units, also ``features`` ``[B, U, F]``, the features of each unit, 0
-        beyond the units.
+        ``input_ids`` and ``attention_mask`` ``[B, T]``; ``first_piece`` and ``last_piece`` ``[B,
+        U]``, the positions of each unit's first piece and of the last one inside the window, 0
+        beyond ``unit_count`` ``[B]``; ``unit_of_piece`` ``[B, T]``, counted from the window's first
+        unit, -1 for special tokens, padding and pieces of no unit; if the documents have inputs of
+        units, also ``features`` ``[B, U, F]``, the features of each unit, 0 beyond the units.
     """
     ahead, extra = len(tokenizer.prefix), len(tokenizer.prefix) + len(tokenizer.suffix)
     length = max(w.pieces[1] - w.pieces[0] for w in windows) + extra
@@ -355,7 +411,11 @@ def collate(windows: Sequence[Window], documents: Sequence[Pieces], tokenizer: P
         last[row, unit_of[row, members]] = members  # the last one of each unit remains
     counts = np.array([w.units[1] - w.units[0] for w in windows], dtype=np.int64)
     known = [documents[w.document].inputs for w in windows]
-    looked_up = {FEATURES: _features(windows, [one for one in known if one is not None], widest)} if known[0] else {}
+    looked_up = (
+        {FEATURES: _features(windows, [one for one in known if one is not None], widest)}
+        if known[0]
+        else {}
+    )
     return {
         "input_ids": ids,
         "attention_mask": mask,

@@ -2,8 +2,8 @@
 
 Selects or renames the entity types of a corpus, as ``[corpus.types]`` of a recipe states.
 
-The selection changes the gold of train, dev and test alike, so that a model is not scored on types that it is not
-taught.
+The selection changes the gold of train, dev and test alike, so that a model is not scored on types
+that it is not taught.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class Selected:
         labels: label in the files -> gold mentions of it.
         left_out: label -> gold mentions that are left out.
         renamed: label -> gold mentions that have another now.
-        merged: mentions that were merged with another one of the same spans, because both got the same type name.
+        merged: mentions that were merged with another one of the same spans, because both got the
+            same type name.
     """
 
     documents: list[Document]
@@ -66,7 +67,10 @@ class Selected:
             changed = plural(self.renamed.total(), "gold mention has", "gold mentions have")
             yield f"{part}: {changed} another type ({_listed(self.renamed)})"
         if self.merged:
-            yield f"{part}: {plural(self.merged, 'gold mention')} became one with another of the same range"
+            yield (
+                f"{part}: {plural(self.merged, 'gold mention')} became one with another of the "
+                "same range"
+            )
 
 
 def choose_types(documents: list[Document], wanted: CorpusTypes | None) -> Selected:
@@ -80,12 +84,16 @@ def choose_types(documents: list[Document], wanted: CorpusTypes | None) -> Selec
     new_names = wanted.rename if wanted else {}
     gone = {label for label in labels if wanted and not wanted.keeps(label)}
     left_out = Counter({label: labels[label] for label in sorted(gone)})
-    renamed = Counter({label: labels[label] for label in sorted(new_names) if label in labels.keys() - gone})
+    renamed = Counter(
+        {label: labels[label] for label in sorted(new_names) if label in labels.keys() - gone}
+    )
     merged = 0
     if gone or renamed:
         pairs = [_changed(document, gone, new_names) for document in documents]
         documents, merged = [d for d, _ in pairs], sum(count for _, count in pairs)
-    return Selected(documents=documents, labels=labels, left_out=left_out, renamed=renamed, merged=merged)
+    return Selected(
+        documents=documents, labels=labels, left_out=left_out, renamed=renamed, merged=merged
+    )
 
 
 def check_labels(wanted: CorpusTypes, labels: Mapping[str, int], *, place: str = "corpus") -> None:
@@ -104,12 +112,15 @@ def check_labels(wanted: CorpusTypes, labels: Mapping[str, int], *, place: str =
         if unknown:
             there = ", ".join(map(repr, sorted(labels))) or "none"
             raise RecipeError(
-                f"{place}.types.{key} names {', '.join(map(repr, unknown))}, a label that no gold mention of the "
+                f"{place}.types.{key} names {', '.join(map(repr, unknown))}, a label that no "
+                "gold mention of the "
                 f"corpus has; its labels are {there}"
             )
 
 
-def check_merged(documents: Sequence[Document], wanted: CorpusTypes | UnsetType, *, place: str) -> None:
+def check_merged(
+    documents: Sequence[Document], wanted: CorpusTypes | UnsetType, *, place: str
+) -> None:
     """Refuses type names under which mentions of different labels overlap as mentions of one type.
 
     Two mentions of the same range are merged; that is counted and is no error.
@@ -125,14 +136,20 @@ def check_merged(documents: Sequence[Document], wanted: CorpusTypes | UnsetType,
     if not wanted:
         return
     for document in documents:
-        reaching: dict[str, list[Mention]] = {}  # by new type name, the mentions that the next mention may overlap
-        for mention in sorted(filter(lambda m: wanted.keeps(m.type), document.layer(GOLD)), key=lambda m: m.start):
+        # by new type name, the mentions that the next mention may overlap
+        reaching: dict[str, list[Mention]] = {}
+        for mention in sorted(
+            filter(lambda m: wanted.keeps(m.type), document.layer(GOLD)), key=lambda m: m.start
+        ):
             name = wanted.rename.get(mention.type, mention.type)
             before = [m for m in reaching.get(name, ()) if m.end > mention.start]
-            other = next((m for m in before if m.type != mention.type and _crosses(m, mention)), None)
+            other = next(
+                (m for m in before if m.type != mention.type and _crosses(m, mention)), None
+            )
             if other is not None:
                 raise RecipeError(
-                    f"{place}.types.rename gives {other.type!r} and {mention.type!r} the name {name!r}, but mentions "
+                    f"{place}.types.rename gives {other.type!r} and {mention.type!r} the name "
+                    f"{name!r}, but mentions "
                     f"of the two overlap (document {document.id!r}, {other.start}..{other.end} and "
                     f"{mention.start}..{mention.end}): give them two names, or drop one"
                 )
@@ -145,7 +162,9 @@ def _crosses(one: Mention, other: Mention) -> bool:
 
 
 def _changed(document: Document, gone: set[str], names: Mapping[str, str]) -> tuple[Document, int]:
-    """Returns the document with changed gold, and the number of gold mentions that were merged with another one."""
+    """Returns the document with changed gold, and the number of gold mentions that were merged
+    with another one.
+    """
     kept: dict[tuple[str, object], Mention] = {}
     others, merged = [], 0
     for mention in document.mentions:
@@ -187,15 +206,20 @@ def check_data(recipe: RecipeBase) -> None:
     """
     for key, path in recipe.files().items():
         if not path_exists(path):
-            raise InputError(f"{key} of the recipe is {path}, which does not exist; correct the path")
+            raise InputError(
+                f"{key} of the recipe is {path}, which does not exist; correct the path"
+            )
         if key in _MODELS and is_unfinished(Path(path)):
             raise InputError(
-                f"{key} of the recipe is {path}, a training run that has not ended; finish it, or give its model so "
+                f"{key} of the recipe is {path}, a training run that has not ended; finish it, "
+                "or give its model so "
                 f"far, {Path(path) / 'best'}"
             )
 
 
-def read_part(corpus: CorpusSettings, part: Part, *, report: ReadReport | None = None) -> list[Document]:
+def read_part(
+    corpus: CorpusSettings, part: Part, *, report: ReadReport | None = None
+) -> list[Document]:
     """Reads one part of a corpus.
 
     Args:
@@ -213,15 +237,24 @@ def read_part(corpus: CorpusSettings, part: Part, *, report: ReadReport | None =
     return read_selected(corpus, part, report=report).documents
 
 
-def read_selected(corpus: CorpusSettings, part: Part, *, report: ReadReport | None = None) -> Selected:
-    """Reads one part as ``read_part`` does, and also returns the types that were left out or renamed."""
+def read_selected(
+    corpus: CorpusSettings, part: Part, *, report: ReadReport | None = None
+) -> Selected:
+    """Reads one part as ``read_part`` does, and also returns the types that were left out or
+    renamed.
+    """
     path: str = getattr(corpus, part)
     documents = read_with(corpus, path, part, report=report) if path else []
     return choose_types(documents, corpus.types or None)
 
 
 def read_with(
-    corpus: ReadingOfCorpus, path: str, part: Part, *, place: str = "corpus", report: ReadReport | None = None
+    corpus: ReadingOfCorpus,
+    path: str,
+    part: Part,
+    *,
+    place: str = "corpus",
+    report: ReadReport | None = None,
 ) -> list[Document]:
     """Reads one file or folder with the settings of a recipe.
 
@@ -239,7 +272,8 @@ def read_with(
     request = reading_of_part(corpus, part, place=place)
     try:
         documents = read_file(path, request, report=report)
-        return [as_printed(one) if part == "train" else one for one in documents]  # a model reads texts as printed
+        # a model reads texts as printed
+        return [as_printed(one) if part == "train" else one for one in documents]
     except UsageError as error:
         raise RecipeError(f"in [{place}], {_with_keys(str(error), place)}") from None
     except InputError as error:
@@ -281,7 +315,9 @@ def _with_keys(text: str, place: str) -> str:
         text: the sentence.
         place: of the corpus in the recipe, e.g. ``"corpus"``.
     """
-    listed = with_fields(text, lambda pairs: f"fields = {json.dumps([f'{part}={field}' for part, field in pairs])}")
+    listed = with_fields(
+        text, lambda pairs: f"fields = {json.dumps([f'{part}={field}' for part, field in pairs])}"
+    )
     for argument, key in _KEYS.items():
         listed = re.sub(rf"\b{re.escape(argument)}", key.replace("PLACE", place), listed)
     return listed
@@ -292,12 +328,18 @@ def _unless_auto(value: str) -> str:
 
 
 def data_name(key: str) -> str:
-    """Returns the name of a data file in ``run.json``: ``"train"`` for a part, else its key in a recipe."""
+    """Returns the name of a data file in ``run.json``: ``"train"`` for a part, else its key in a
+    recipe.
+    """
     return _NAMES.get(key, key.removeprefix("corpus."))
 
 
-def data_facts(recipe: RecipeBase, more: Mapping[str, Mapping[str, Any]] = MappingProxyType({})) -> dict[str, Any]:
-    """Returns the hash and further facts of every file that a recipe names, by its name in ``run.json``."""
+def data_facts(
+    recipe: RecipeBase, more: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Returns the hash and further facts of every file that a recipe names, by its name in
+    ``run.json``.
+    """
     return {
         data_name(key): {"sha256": source_sha256(path), **more.get(data_name(key), {})}
         for key, path in recipe.files().items()
@@ -305,10 +347,14 @@ def data_facts(recipe: RecipeBase, more: Mapping[str, Mapping[str, Any]] = Mappi
 
 
 def dev_sha256(recipe: Recipe) -> str:
-    """Returns the hash of the data on which a recogniser is chosen: of dev, or of all parts that have one."""
+    """Returns the hash of the data on which a recogniser is chosen: of dev, or of all parts that
+    have one.
+    """
     if recipe.corpus:
         return source_sha256(recipe.corpus.dev)
-    listed = "".join(f"{name} {source_sha256(part.dev)}\n" for name, part in recipe.corpora().items() if part.dev)
+    listed = "".join(
+        f"{name} {source_sha256(part.dev)}\n" for name, part in recipe.corpora().items() if part.dev
+    )
     return hashlib.sha256(listed.encode("utf-8")).hexdigest()
 
 
@@ -320,11 +366,13 @@ class CorpusPart:
         name: in the recipe.
         annotates: types that are known in its text.
         weight: see ``PartSettings``.
-        train: documents to train on; their ids begin with the name of the part, as those of ``dev``.
+        train: documents to train on; their ids begin with the name of the part, as those of
+            ``dev``.
         dev: documents on which the model is chosen; may be none.
         excluded: documents of train that an exclusion list named.
         notes: sentences on documents that were left out.
-        soft: id of a document of train -> tag probabilities of a teacher, where they are taught in place of gold.
+        soft: id of a document of train -> tag probabilities of a teacher, where they are taught in
+            place of gold.
         labelled_by: name and hash of the teacher; empty for gold.
     """
 
@@ -367,7 +415,9 @@ class Parts:
     several: tuple[CorpusPart, ...] = ()
 
     def learnt(self) -> dict[str, Learnt]:
-        """Returns the types that a model learns from each of several corpora, for its folder; empty for one corpus."""
+        """Returns the types that a model learns from each of several corpora, for its folder;
+        empty for one corpus.
+        """
         return {
             one.name: Learnt(
                 annotates=one.annotates,

@@ -1,18 +1,20 @@
-"""Weak labels from a dictionary, in place of human annotation, for training and for all choices on dev.
+"""Weak labels from a dictionary, in place of human annotation, for training and for all choices on
+dev.
 
-A dictionary labels text in three ways. A match with a type is taught as a mention. Text that no phrase matches is
-taught as no mention, although the dictionary may merely lack the name. A phrase that the dictionary has without a
-type is *unknown*: neither positive nor negative. Its range is in the layer ``"unknown"`` of the document, and each
-head leaves it out of the loss in its own way:
+A dictionary labels text in three ways. A match with a type is taught as a mention. Text that no
+phrase matches is taught as no mention, although the dictionary may merely lack the name. A phrase
+that the dictionary has without a type is *unknown*: neither positive nor negative. Its range is in
+the layer ``"unknown"`` of the document, and each head leaves it out of the loss in its own way:
 
-* a tagger ignores the tags of the units under it, and of the one after it in the sentence, which marks whether
-  the phrase continues (AutoNER leaves out the same gaps, Shang et al. 2018); a unit of a taught mention is not ignored,
+* a tagger ignores the tags of the units under it, and of the one after it in the sentence, which
+  marks whether the phrase continues (AutoNER leaves out the same gaps, Shang et al. 2018); a unit
+  of a taught mention is not ignored,
 * a span head or a bi-encoder uses no span that overlaps it as a negative.
 
 On dev a prediction that overlaps such a range is neither right nor wrong (``score_known``).
 
-This module reads no mention of its input documents (*binder* §3: all human labels of train and dev are
-discarded), nor their words, which may have been cut at annotated mentions.
+This module reads no mention of its input documents (*binder* §3: all human labels of train and dev
+are discarded), nor their words, which may have been cut at annotated mentions.
 """
 
 from __future__ import annotations
@@ -41,7 +43,13 @@ from fascicle.runtime.decoding.tagger import tag_runs
 from fascicle.settings.folders.vocabularies import is_pack
 from fascicle.settings.recipes.recogniser import DistantSettings, Recipe
 from fascicle.terms.finding import PackFinder
-from fascicle.terms.matcher import DictionaryReport, Matcher, TsvOptions, WordReader, read_dictionary
+from fascicle.terms.matcher import (
+    DictionaryReport,
+    Matcher,
+    TsvOptions,
+    WordReader,
+    read_dictionary,
+)
 from fascicle.terms.overlaps import Match
 from fascicle.terms.pack.pack import Pack
 from fascicle.text.annotator import bio_to_io
@@ -74,7 +82,8 @@ class WeakLabels:
 
 
 def weak_labels(recipe: Recipe) -> WeakLabels | None:
-    """Reads the dictionary that a recipe names; names and texts are cut into words by the segmenter of its reading.
+    """Reads the dictionary that a recipe names; names and texts are cut into words by the segmenter
+    of its reading.
 
     With a term pack, the longest of overlapping names becomes a label, with its most probable type.
 
@@ -82,9 +91,9 @@ def weak_labels(recipe: Recipe) -> WeakLabels | None:
         ``None`` where the recipe names none: people labelled the corpus.
 
     Raises:
-        InputError: a file that cannot be read, holds no name, or has a name without a type (with file and line); a
-            column of several types where one type is set for all names; phrases beside other columns, or in the very
-            file of the names.
+        InputError: a file that cannot be read, holds no name, or has a name without a type (with
+            file and line); a column of several types where one type is set for all names; phrases
+            beside other columns, or in the very file of the names.
         PackError: a term pack that cannot be opened.
         RecipeError: settings of tables beside a term pack.
         UsageError: an encoding that is not known.
@@ -99,18 +108,25 @@ def weak_labels(recipe: Recipe) -> WeakLabels | None:
         _refuse_same(given)
         phrases = TsvOptions(name_column=0, type_column=None, encoding=given.encoding, alone=True)
         files.append((given.full, phrases, DictionaryReport()))
-    entries = chain.from_iterable(read_dictionary(path, options, report=report) for path, options, report in files)
+    entries = chain.from_iterable(
+        read_dictionary(path, options, report=report) for path, options, report in files
+    )
     matcher = Matcher(entries, rule=given.rule, reader=WordReader(recipe.reading.segmenter))
     notes = [f"{path}: {line}" for path, _, report in files for line in report.lines()]
     told = tuple(matcher.counts.lines())
-    return WeakLabels(matcher=matcher, told=told, notes=(*notes, *(f"dictionary: {line}" for line in told)))
+    return WeakLabels(
+        matcher=matcher, told=told, notes=(*notes, *(f"dictionary: {line}" for line in told))
+    )
 
 
 def _labels_of_pack(given: DistantSettings) -> WeakLabels:
     usual = DistantSettings(core=given.core)
-    if changed := [key for key in given.__struct_fields__ if getattr(given, key) != getattr(usual, key)]:
+    if changed := [
+        key for key in given.__struct_fields__ if getattr(given, key) != getattr(usual, key)
+    ]:
         raise RecipeError(
-            f"distant.core is the term pack {given.core}, and distant.{changed[0]} is for tables of names; leave it out"
+            f"distant.core is the term pack {given.core}, and distant.{changed[0]} is for tables "
+            "of names; leave it out"
         )
     pack = Pack.open(given.core)
     finder = PackFinder({pack.manifest.name: pack}, overlaps="longest")
@@ -119,16 +135,21 @@ def _labels_of_pack(given: DistantSettings) -> WeakLabels:
 
 
 def _refuse_same(given: DistantSettings) -> None:
-    """Refuses one file for both kinds of names: all names would be known with a type and without."""
+    """Refuses one file for both kinds of names: all names would be known with a type and
+    without.
+    """
     if Path(given.core).resolve() == Path(given.full).resolve():
         raise InputError(
-            f"distant.core and distant.full are both {given.core}; set distant.full to another file, with phrases "
+            f"distant.core and distant.full are both {given.core}; set distant.full to another "
+            "file, with phrases "
             "without types, or leave it out"
         )
 
 
 def _core_columns(given: DistantSettings) -> TsvOptions:
-    """Returns the options of the names; a column of types before them is an error if one type is set for all names."""
+    """Returns the options of the names; a column of types before them is an error if one type is
+    set for all names.
+    """
     return TsvOptions(
         name_column=given.name_column,
         type_column=None if given.type else given.type_column,
@@ -142,31 +163,37 @@ def _core_columns(given: DistantSettings) -> TsvOptions:
 def distant_documents(documents: Iterable[Document], matcher: _Labeller) -> list[Document]:
     """Replaces all mentions of documents by the matches of a dictionary.
 
-    A phrase of several types becomes a mention of each: heads that hold one type a span teach the first by name and
-    count the others (``text.targets``).
+    A phrase of several types becomes a mention of each: heads that hold one type a span teach the
+    first by name and count the others (``text.targets``).
 
     Args:
         documents: of train or dev, read once; their own mentions have no effect.
         matcher: the dictionary and its rule.
 
     Returns:
-        The same documents with the matches as gold and with unknown ranges; ``meta["labels"]`` names the dictionary's
-        source, rule and segmenter.
+        The same documents with the matches as gold and with unknown ranges; ``meta["labels"]``
+        names the dictionary's source, rule and segmenter.
     """
     given = list(documents)
-    return [_labelled(d, found, matcher) for d, found in zip(given, matcher.matches(given), strict=True)]
+    return [
+        _labelled(d, found, matcher) for d, found in zip(given, matcher.matches(given), strict=True)
+    ]
 
 
 def unknown_ranges(document: Document) -> tuple[Span, ...]:
-    """Returns the unknown ranges of a document, in characters, sorted and disjoint; none in human annotation."""
-    return tuple((m.start, m.end) for m in document.layer(UNKNOWN)) if LABELS in document.meta else ()
+    """Returns the unknown ranges of a document, in characters, sorted and disjoint; none in
+    human annotation.
+    """
+    return (
+        tuple((m.start, m.end) for m in document.layer(UNKNOWN)) if LABELS in document.meta else ()
+    )
 
 
 def score_known(documents: Iterable[Document], found: Mapping[str, tuple[Mention, ...]]) -> Scores:
     """Scores predictions as far as the labels determine whether they are right.
 
-    Left out before scoring are predictions that overlap an unknown range and are no mention of the gold. Documents that
-    people annotated are scored as ``evaluation.scoring.scores.score`` does.
+    Left out before scoring are predictions that overlap an unknown range and are no mention of the
+    gold. Documents that people annotated are scored as ``evaluation.scoring.scores.score`` does.
 
     Args:
         documents: with their gold; ids must be unique.
@@ -184,14 +211,19 @@ def _judged(document: Document, found: tuple[Mention, ...]) -> tuple[Mention, ..
     return tuple(
         m
         for m in found
-        if (m.type, m.spans) in gold or not any(overlaps(span, other) for span in m.spans for other in ranges)
+        if (m.type, m.spans) in gold
+        or not any(overlaps(span, other) for span in m.spans for other in ranges)
     )
 
 
 def label_notes(documents: Sequence[Document]) -> list[str]:
     """Returns sentences on the weak labels."""
     types = Counter(m.type for d in documents for m in d.layer(GOLD))
-    shown = sorted(types.items()) if len(types) <= _LISTED else sorted(types.items(), key=lambda t: (-t[1], t[0]))[:3]
+    shown = (
+        sorted(types.items())
+        if len(types) <= _LISTED
+        else sorted(types.items(), key=lambda t: (-t[1], t[0]))[:3]
+    )
     places = Counter((d.id, m.spans) for d in documents for m in d.layer(GOLD))
     unknown = sum(len(d.layer(UNKNOWN)) for d in documents)
     makers = sorted({d.meta[LABELS] for d in documents if LABELS in d.meta})
@@ -199,7 +231,8 @@ def label_notes(documents: Sequence[Document]) -> list[str]:
     if len(types) > len(shown):
         listed = f"of {plural(len(types), 'type')}, most of all {listed}"
     said = [
-        f"labels by {', '.join(makers) or 'people'}: {plural(types.total(), 'mention')} ({listed}), {unknown:,} unknown"
+        f"labels by {', '.join(makers) or 'people'}: {plural(types.total(), 'mention')} "
+        f"({listed}), {unknown:,} unknown"
     ]
     several = sum(count > 1 for count in places.values())
     if several:
@@ -226,7 +259,8 @@ class SoftTags:
 
     Attributes:
         words: ranges in the text, ``[n, 2]``.
-        steps: probabilities in 255ths, of the tags of ``types``, ``[n, p K]``: one byte each, to save memory.
+        steps: probabilities in 255ths, of the tags of ``types``, ``[n, p K]``: one byte each, to
+            save memory.
         types: the types that the tags are of, under the names of the model that learns.
         scheme: of the tags.
     """
@@ -245,8 +279,9 @@ class SoftTags:
     def at(self, units: Ints, *, types: Sequence[str], scheme: TagScheme) -> Floats32:
         """Returns the same probabilities for the units of another model.
 
-        A unit gets the probabilities of the word in which it begins. One that does not begin this word continues it: it
-        has no B, and its I is the sum of B and I, which exclude each other. In IO, I is this sum for all units.
+        A unit gets the probabilities of the word in which it begins. One that does not begin this
+        word continues it: it has no B, and its I is the sum of B and I, which exclude each other.
+        In IO, I is this sum for all units.
 
         Args:
             units: words or pieces, ``[u, 2]``, sorted.
@@ -254,13 +289,16 @@ class SoftTags:
             scheme: of the model; IO where the labels are in IO.
 
         Returns:
-            ``[u, tags of the model]`` without O; ``UNTOLD`` for other types, and for units outside the words.
+            ``[u, tags of the model]`` without O; ``UNTOLD`` for other types, and for units outside
+            the words.
         """
         word = np.searchsorted(self.words[:, 0], units[:, 0], side="right") - 1
         read = np.flatnonzero(word >= 0)
         read = read[units[read, 0] < self.words[word[read], 1]]
         word = word[read]
-        told = _in(self.steps[word] / STEPS, self.scheme, scheme).reshape(len(read), len(self.types), scheme.width)
+        told = _in(self.steps[word] / STEPS, self.scheme, scheme).reshape(
+            len(read), len(self.types), scheme.width
+        )
         if scheme.width > 1:
             continues = units[read, 0] > self.words[word, 0]
             told[continues, :, -1] = np.minimum(1.0, told[continues].sum(axis=2))
@@ -275,7 +313,9 @@ def _in(table: NDArray[np.float64], own: TagScheme, wanted: TagScheme) -> NDArra
     if own.width == wanted.width:
         return table
     if own.width < wanted.width:
-        raise ValueError(f"labels in {own.name} say nothing of where mentions begin, as {wanted.name} needs it")
+        raise ValueError(
+            f"labels in {own.name} say nothing of where mentions begin, as {wanted.name} needs it"
+        )
     return bio_to_io(table)
 
 
@@ -288,7 +328,9 @@ def soft_tags(labels: Labels, header: Header, names: Mapping[str, str]) -> SoftT
         names: type of the file -> its name in the model; others are left out.
     """
     scheme = SCHEMES[header.scheme]
-    columns = [scheme.width * header.types.index(name) + at for name in names for at in range(scheme.width)]
+    columns = [
+        scheme.width * header.types.index(name) + at for name in names for at in range(scheme.width)
+    ]
     steps = np.rint(labels.probabilities[:, columns] * STEPS).astype(np.uint8)
     return SoftTags(words=labels.words, steps=steps, types=tuple(names.values()), scheme=scheme)
 

@@ -74,7 +74,8 @@ def run_recipe(recipe: AnyRecipe, folder: Path, *, resume: bool = False) -> Iter
 
     Raises:
         OutputError: the folder exists, or holds no run of this recipe that could be resumed.
-        InputError: data that the recipe names do not exist or cannot be read, or hold nothing to train on.
+        InputError: data that the recipe names do not exist or cannot be read, or hold nothing to
+            train on.
         RecipeError: the recipe does not fit its encoder or its data.
         ModelError: the encoder cannot be loaded, or the tokenizer has a marker already.
     """
@@ -111,7 +112,9 @@ def train_recipe(
         recipe = read_recipe(recipe)
     use_threads(threads)
     event: RunEvent | None = None
-    for event in run_recipe(recipe, Path(folder) if folder else _default_folder(recipe), resume=resume):
+    for event in run_recipe(
+        recipe, Path(folder) if folder else _default_folder(recipe), resume=resume
+    ):
         listen(event)
     assert isinstance(event, Ended)
     return event

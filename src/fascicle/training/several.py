@@ -1,8 +1,10 @@
-"""Reads several corpora of one recipe, each with its own types; document ids begin with the name of the corpus.
+"""Reads several corpora of one recipe, each with its own types; document ids begin with the name of
+the corpus.
 
-`read_corpus` reads every kind of part. A part of weak labels (`_of_teacher`) consists of raw texts and of the answers
-of a teacher for these texts, which ``fascicle label`` wrote. Documents of an exclusion list (``fascicle corpus check
---exclude-list``) are left out of train only, because the model is not trained on dev and test.
+`read_corpus` reads every kind of part. A part of weak labels (`_of_teacher`) consists of raw texts
+and of the answers of a teacher for these texts, which ``fascicle label`` wrote. Documents of an
+exclusion list (``fascicle corpus check --exclude-list``) are left out of train only, because the
+model is not trained on dev and test.
 """
 
 from __future__ import annotations
@@ -37,10 +39,14 @@ from fascicle.training.corpus import (
 )
 from fascicle.training.labelling import SoftTags, soft_tags, with_answer_as_gold
 
-_AGAIN = "make it again with fascicle corpus check --exclude-list, reading the corpus as the recipe does"
+_AGAIN = (
+    "make it again with fascicle corpus check --exclude-list, reading the corpus as the recipe does"
+)
 
 
-def without_excluded(documents: list[Document], corpus: CorpusSettings) -> tuple[list[Document], tuple[str, ...]]:
+def without_excluded(
+    documents: list[Document], corpus: CorpusSettings
+) -> tuple[list[Document], tuple[str, ...]]:
     """Removes the documents of the exclusion list of the recipe.
 
     Args:
@@ -48,7 +54,8 @@ def without_excluded(documents: list[Document], corpus: CorpusSettings) -> tuple
         corpus: the corpus of these documents.
 
     Returns:
-        The documents that stay, and sentences on the removed ones; no sentences where the recipe names no list.
+        The documents that stay, and sentences on the removed ones; no sentences where the recipe
+        names no list.
 
     Raises:
         InputError: see `_without_listed`.
@@ -74,7 +81,8 @@ def _check_used(exclude: str, *, documents: int, trains: Sequence[str]) -> None:
     """
     if any(row.part not in PROTECTED for row in read_exclusions(Source(path=exclude))):
         raise InputError(
-            f"the exclusion list {exclude} names none of the {plural(documents, 'document')} of {' and '.join(trains)}"
+            f"the exclusion list {exclude} names none of the {plural(documents, 'document')} of "
+            f"{' and '.join(trains)}"
             f", so it was made for another corpus; {_AGAIN}"
         )
 
@@ -98,23 +106,38 @@ def _without_listed(
     reasons = exclusions_by_key(rows)
     kept, found = [], list[Exclusion | None]()
     for path, documents in files.items():
-        hashes = [hashlib.sha256(document.text.encode("utf-8")).hexdigest() for document in documents]
+        hashes = [
+            hashlib.sha256(document.text.encode("utf-8")).hexdigest() for document in documents
+        ]
         pairs = list(zip(documents, hashes, strict=True))
-        _check_texts(rows, {document.id: digest for document, digest in pairs}, path=path, exclude=exclude)
-        of_file = [reasons.get((document.id, digest)) or reasons.get(("", digest)) for document, digest in pairs]
-        kept.append([document for document, row in zip(documents, of_file, strict=True) if row is None])
+        _check_texts(
+            rows, {document.id: digest for document, digest in pairs}, path=path, exclude=exclude
+        )
+        of_file = [
+            reasons.get((document.id, digest)) or reasons.get(("", digest))
+            for document, digest in pairs
+        ]
+        kept.append(
+            [document for document, row in zip(documents, of_file, strict=True) if row is None]
+        )
         found += of_file
     if found and not any(kept):
-        raise InputError(f"the exclusion list {exclude} names every document of {' and '.join(files)}; none is left")
+        raise InputError(
+            f"the exclusion list {exclude} names every document of {' and '.join(files)}; none "
+            "is left"
+        )
     notes = list(_notes(exclude, [row for row in found if row is not None], total=len(found)))
     if in_dev := sum(row.part == "dev" for row in rows):
         notes.append(
-            f"dev: the list names {plural(in_dev, 'document')} of dev; they stay, for nothing is learned from dev"
+            f"dev: the list names {plural(in_dev, 'document')} of dev; they stay, for nothing is "
+            "learned from dev"
         )
     return kept, tuple(notes)
 
 
-def _check_texts(rows: Sequence[Exclusion], known: Mapping[str, str], *, path: str, exclude: str) -> None:
+def _check_texts(
+    rows: Sequence[Exclusion], known: Mapping[str, str], *, path: str, exclude: str
+) -> None:
     """Refuses a list that was made for other texts.
 
     Raises:
@@ -124,13 +147,16 @@ def _check_texts(rows: Sequence[Exclusion], known: Mapping[str, str], *, path: s
     other = [row.document for row in named if known[row.document] != row.sha256]
     if other:
         raise InputError(
-            f"the exclusion list {exclude} was made for other texts: {len(other):,} of the {len(named):,} documents "
+            f"the exclusion list {exclude} was made for other texts: {len(other):,} of the "
+            f"{len(named):,} documents "
             f"that it names of {path} have another text now, the first is {other[0]!r}; {_AGAIN}"
         )
 
 
 def _is_of(row: Exclusion, path: str) -> bool:
-    """True if a row may belong to a file, by the file name: lists are made with paths from any folder."""
+    """True if a row may belong to a file, by the file name: lists are made with paths from any
+    folder.
+    """
     told = [part for part in Path(row.corpus).parts if part not in (".", "..")]
     return bool(told) and list(Path(path).parts[-len(told) :]) == told
 
@@ -145,22 +171,30 @@ def _notes(exclude: str, rows: Sequence[Exclusion], *, total: int) -> Iterator[s
 def _names(name: str, part: PartSettings, header: Header) -> dict[str, str]:
     """Returns type of the file -> its name in the model."""
     types = part.types or None
-    kept = {one: types.rename.get(one, one) if types else one for one in header.types if not types or types.keeps(one)}
+    kept = {
+        one: types.rename.get(one, one) if types else one
+        for one in header.types
+        if not types or types.keeps(one)
+    }
     twice = [new for new, count in Counter(kept.values()).items() if count > 1]
     if twice:
         raise RecipeError(
-            f"parts.{name}.types.rename gives several types of {part.label_file} the name {twice[0]!r}, and their "
+            f"parts.{name}.types.rename gives several types of {part.label_file} the name "
+            f"{twice[0]!r}, and their "
             "probabilities cannot be joined; drop all but one"
         )
     if strangers := sorted(set(kept.values()) - set(part.annotates)):
         raise RecipeError(
-            f"the labels of parts.{name} have {', '.join(map(repr, strangers))}, which parts.{name}.annotates does not "
+            f"the labels of parts.{name} have {', '.join(map(repr, strangers))}, which "
+            f"parts.{name}.annotates does not "
             f"name; add them, or leave them out with parts.{name}.types.drop"
         )
     if idle := sorted(set(part.annotates) - set(kept.values())):
         raise RecipeError(
-            f"parts.{name}.annotates names {', '.join(map(repr, idle))}, of which {part.label_file} says nothing; its "
-            f"types are {', '.join(map(repr, header.types))}, so correct it or parts.{name}.types.rename"
+            f"parts.{name}.annotates names {', '.join(map(repr, idle))}, of which "
+            f"{part.label_file} says nothing; its "
+            f"types are {', '.join(map(repr, header.types))}, so correct it or "
+            f"parts.{name}.types.rename"
         )
     return kept
 
@@ -196,9 +230,10 @@ def read_corpus(name: str, part: PartSettings, report: ReadReport | None = None)
         report: receives the repairs and losses of reading.
 
     Raises:
-        InputError: a file cannot be read, train holds no mentions, or the exclusion list is not about it.
-        RecipeError: a label that the corpus does not have; a type that is declared and not annotated, or the other way
-            round; names of types under which mentions overlap.
+        InputError: a file cannot be read, train holds no mentions, or the exclusion list is not
+            about it.
+        RecipeError: a label that the corpus does not have; a type that is declared and not
+            annotated, or the other way round; names of types under which mentions overlap.
     """
     read = (_of_teacher if part.weak_labels else _of_people)(name, part, report)
     documents = [document for of_file in read.files.values() for document in of_file]
@@ -215,7 +250,10 @@ def read_corpus(name: str, part: PartSettings, report: ReadReport | None = None)
         train=[_named(document, name) for document in kept],
         dev=[_named(document, name) for document in read.dev.documents],
         excluded=len(documents) - len(kept),
-        notes=tuple(f"{name}: {line}" for line in (*read.notes, *left_out, *read.dev.lines("dev"), *unscored)),
+        notes=tuple(
+            f"{name}: {line}"
+            for line in (*read.notes, *left_out, *read.dev.lines("dev"), *unscored)
+        ),
         soft={f"{name}/{key}": tags for key, tags in read.soft.items()},
         labelled_by=read.labelled_by,
     )
@@ -244,21 +282,36 @@ class _Read:
 
 def _of_people(name: str, part: PartSettings, report: ReadReport | None) -> _Read:
     """Reads a part with gold."""
-    raw = {path: read_with(part, path, "train", place=f"parts.{name}", report=report) for path in part.trains}
+    raw = {
+        path: read_with(part, path, "train", place=f"parts.{name}", report=report)
+        for path in part.trains
+    }
     trains = {path: choose_types(documents, part.types or None) for path, documents in raw.items()}
     dev = _dev(name, part, report)
     if part.types:
         labels = sum((chosen.labels for chosen in trains.values()), dev.labels)
         check_labels(part.types, labels, place=f"parts.{name}")
 
-    names = [f"train {number}" for number in range(1, len(trains) + 1)] if len(trains) > 1 else ["train"]
-    notes = [line for part, chosen in zip(names, trains.values(), strict=True) for line in chosen.lines(part)]
+    names = (
+        [f"train {number}" for number in range(1, len(trains) + 1)]
+        if len(trains) > 1
+        else ["train"]
+    )
+    notes = [
+        line
+        for part, chosen in zip(names, trains.values(), strict=True)
+        for line in chosen.lines(part)
+    ]
 
     def check(kept: Sequence[Document]) -> None:
         stay = set(map(id, kept))
         for path, chosen in trains.items():
             pairs = zip(raw[path], chosen.documents, strict=True)
-            check_merged([one for one, changed in pairs if id(changed) in stay], part.types, place=f"parts.{name}")
+            check_merged(
+                [one for one, changed in pairs if id(changed) in stay],
+                part.types,
+                place=f"parts.{name}",
+            )
         _check_declared(name, part, kept, dev.documents)
 
     files = {path: chosen.documents for path, chosen in trains.items()}
@@ -269,7 +322,8 @@ def _of_teacher(name: str, part: PartSettings, report: ReadReport | None) -> _Re
     """Reads a part with labels of a teacher in place of gold.
 
     Raises:
-        InputError: a file cannot be read, the labels are for other text, or they are no probabilities and must be.
+        InputError: a file cannot be read, the labels are for other text, or they are no
+            probabilities and must be.
         RecipeError: types of the file that the part does not declare, or the other way round.
     """
     dev = _dev(name, part, report)
@@ -279,7 +333,8 @@ def _of_teacher(name: str, part: PartSettings, report: ReadReport | None) -> _Re
     names = _names(name, part, header)
     if part.soft and header.meaning == "none":
         raise InputError(
-            f"parts.{name}.soft asks for probabilities, but {header.model}, which made {part.label_file}, gives none; "
+            f"parts.{name}.soft asks for probabilities, but {header.model}, which made "
+            f"{part.label_file}, gives none; "
             "set soft = false, or label the texts with a model",
             file=part.label_file,
         )
@@ -290,7 +345,9 @@ def _of_teacher(name: str, part: PartSettings, report: ReadReport | None) -> _Re
     def texts() -> Iterator[Document]:
         request = reading_of_part(part, "train", place=f"parts.{name}")
         try:
-            for path, document in resolve_inputs(part.trains, (), request).documents(report or ReadReport()):
+            for path, document in resolve_inputs(part.trains, (), request).documents(
+                report or ReadReport()
+            ):
                 inputs.append(path)
                 yield document
         except UsageError as error:
@@ -306,7 +363,9 @@ def _of_teacher(name: str, part: PartSettings, report: ReadReport | None) -> _Re
     return _Read(
         files=files,
         dev=dev,
-        notes=[f"train: the {kind} of {header.model} on {count}, of {len(inputs):,} that were read"],
+        notes=[
+            f"train: the {kind} of {header.model} on {count}, of {len(inputs):,} that were read"
+        ],
         check=lambda kept: _check_taught(name, part, kept, soft, dev.documents),
         soft=soft,
         labelled_by=f"{header.model} {header.sha256}",
@@ -314,9 +373,14 @@ def _of_teacher(name: str, part: PartSettings, report: ReadReport | None) -> _Re
 
 
 def _check_taught(
-    name: str, part: PartSettings, train: Sequence[Document], soft: Mapping[str, SoftTags], dev: Sequence[Document]
+    name: str,
+    part: PartSettings,
+    train: Sequence[Document],
+    soft: Mapping[str, SoftTags],
+    dev: Sequence[Document],
 ) -> None:
-    """Refuses gold of dev that is not declared, and a declared type for which the teacher has no answers.
+    """Refuses gold of dev that is not declared, and a declared type for which the teacher has no
+    answers.
 
     Raises:
         RecipeError: either.
@@ -324,9 +388,14 @@ def _check_taught(
     _check_undeclared_types(name, part, _types(dev))
     found = {kind for one in train for kind in soft[one.id].present} if part.soft else _types(train)
     if idle := sorted(set(part.annotates) - found):
-        what = "gave no word of its texts a probability of" if part.soft else "found no mention in its texts of"
+        what = (
+            "gave no word of its texts a probability of"
+            if part.soft
+            else "found no mention in its texts of"
+        )
         raise RecipeError(
-            f"the teacher of parts.{name} {what} {_listed(idle)}, so it would be taught that there are none; leave "
+            f"the teacher of parts.{name} {what} {_listed(idle)}, so it would be taught that "
+            "there are none; leave "
             f"them out of parts.{name}.annotates" + ("" if part.soft else ", or set soft = true")
         )
 
@@ -338,7 +407,9 @@ def _dev(name: str, part: PartSettings, report: ReadReport | None) -> Selected:
     return choose_types(documents, part.types or None)
 
 
-def _check_declared(name: str, part: PartSettings, train: Sequence[Document], dev: Sequence[Document]) -> None:
+def _check_declared(
+    name: str, part: PartSettings, train: Sequence[Document], dev: Sequence[Document]
+) -> None:
     """Refuses types that are declared but do not occur, and types that occur but are not declared.
 
     Raises:
@@ -347,11 +418,15 @@ def _check_declared(name: str, part: PartSettings, train: Sequence[Document], de
     """
     taught, all_types = _types(train), _types([*train, *dev])
     if not taught:
-        raise InputError(f"train of parts.{name} ({', '.join(part.trains)}) holds no mentions; give annotated texts")
+        raise InputError(
+            f"train of parts.{name} ({', '.join(part.trains)}) holds no mentions; give annotated "
+            "texts"
+        )
     _check_undeclared_types(name, part, all_types)
     if idle := sorted(set(part.annotates) - taught):
         raise RecipeError(
-            f"parts.{name}.annotates names {_listed(idle)}, of which train has no gold mention, so the model would "
+            f"parts.{name}.annotates names {_listed(idle)}, of which train has no gold mention, "
+            "so the model would "
             f"learn that there are none; the types of train are {_listed(sorted(taught))}"
         )
 
@@ -359,8 +434,10 @@ def _check_declared(name: str, part: PartSettings, train: Sequence[Document], de
 def _check_undeclared_types(name: str, part: PartSettings, types: Collection[str]) -> None:
     if strangers := sorted(set(types) - set(part.annotates)):
         raise RecipeError(
-            f"the gold of parts.{name} has {_listed(strangers)}, which parts.{name}.annotates does not name; add what "
-            f"it annotates in every text, rename it with parts.{name}.types.rename, or leave it out with "
+            f"the gold of parts.{name} has {_listed(strangers)}, which parts.{name}.annotates "
+            "does not name; add what "
+            f"it annotates in every text, rename it with parts.{name}.types.rename, or leave it "
+            "out with "
             f"parts.{name}.types.drop"
         )
 

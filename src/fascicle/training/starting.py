@@ -1,4 +1,6 @@
-"""Start of a training: opens a trained model or an encoder, and adapts its vocabulary to a corpus."""
+"""Start of a training: opens a trained model or an encoder, and adapts its vocabulary to a
+corpus.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,11 @@ class _TrainedModel:
 
     def pretrained(self) -> Pretrained:
         """Returns the encoder of the model itself, not a copy."""
-        return Pretrained(encoder=self.model.encoder, tokenizer=self.tokenizer, special=_special_of(self.tokenizer))
+        return Pretrained(
+            encoder=self.model.encoder,
+            tokenizer=self.tokenizer,
+            special=_special_of(self.tokenizer),
+        )
 
     def hand_on(self, model: NerModel, manifest: Manifest) -> Iterator[str]:
         """Copies the weights of its heads to heads of another model that are of the same kind.
@@ -69,21 +75,35 @@ class _TrainedModel:
             vectors = weights.pop(_VECTORS, None)
             unread = model.head(name).load_state_dict(weights, strict=False)
             assert {*unread.unexpected_keys, *unread.missing_keys} <= {_VECTORS}, unread
-            yield f"the head {name!r} ({settings.family}) goes on with the weights of {self.manifest.name}"
+            yield (
+                f"the head {name!r} ({settings.family}) goes on with the weights of "
+                f"{self.manifest.name}"
+            )
             yield from self._hand_on_vectors(vectors, model.head(name).units.vectors, manifest)
 
-    def _hand_on_vectors(self, own: Tensor | None, new: InputVectors | None, manifest: Manifest) -> Iterator[str]:
-        """Copies the vectors of input features that both models have; vectors of other features start at zero."""
-        before, after = (feature_columns(one.inputs).names if one.inputs else () for one in (self.manifest, manifest))
+    def _hand_on_vectors(
+        self, own: Tensor | None, new: InputVectors | None, manifest: Manifest
+    ) -> Iterator[str]:
+        """Copies the vectors of input features that both models have; vectors of other features
+        start at zero.
+        """
+        before, after = (
+            feature_columns(one.inputs).names if one.inputs else ()
+            for one in (self.manifest, manifest)
+        )
         both = [name for name in after if name in before]
         if own is not None and new is not None and both:
             places = [(before.index(name), after.index(name)) for name in both]
             with torch.no_grad():
                 new.table[[at for _, at in places]] = own[[at for at, _ in places]]
         if after:
-            yield f"of {len(after)} vectors of inputs {len(both)} go on, and the others start at zero"
+            yield (
+                f"of {len(after)} vectors of inputs {len(both)} go on, and the others start at zero"
+            )
         if len(both) < len(before):
-            yield f"{len(before) - len(both)} vectors of inputs of {self.manifest.name} are not used"
+            yield (
+                f"{len(before) - len(both)} vectors of inputs of {self.manifest.name} are not used"
+            )
 
     def _differs(self, name: str, manifest: Manifest) -> str:
         """Returns the reason why a head cannot take these weights; empty if it can."""
@@ -92,7 +112,9 @@ class _TrainedModel:
             return "is not there: it has " + ", ".join(map(repr, self.manifest.heads))
         if self.manifest.types != manifest.types:
             return f"has other types ({', '.join(self.manifest.types)})"
-        if own != manifest.heads[name] or self.manifest.descriptions.get(name) != manifest.descriptions.get(name):
+        if own != manifest.heads[name] or self.manifest.descriptions.get(
+            name
+        ) != manifest.descriptions.get(name):
             return "has other settings"
         return ""
 
@@ -103,7 +125,8 @@ def open_trained(given: str, *, key: str, use: str) -> _TrainedModel:
     Args:
         given: a model folder, a run folder, an export, or the name of a model that ships.
         key: of the recipe that names it, for sentences.
-        use: missing property of an unsuitable model, for messages, such as ``"whose layers cannot be read"``.
+        use: missing property of an unsuitable model, for messages, such as ``"whose layers cannot
+            be read"``.
 
     Raises:
         ModelError: there is no such model, or it is damaged.
@@ -111,11 +134,15 @@ def open_trained(given: str, *, key: str, use: str) -> _TrainedModel:
     """
     if is_dictionary(given) or is_pack(given):
         raise RecipeError(
-            f"{key} = {given!r} is a dictionary or term pack, {use}; give the run folder of a model", key=key
+            f"{key} = {given!r} is a dictionary or term pack, {use}; give the run folder of a "
+            "model",
+            key=key,
         )
     folder = find_model(given)
     if description_file(folder).name != MANIFEST:
-        raise RecipeError(f"{key} = {given!r} is not a single model, {use}; give the run folder of one", key=key)
+        raise RecipeError(
+            f"{key} = {given!r} is not a single model, {use}; give the run folder of one", key=key
+        )
     manifest = read_manifest(folder)
     check_files(folder, manifest)
     tokenizer = PieceTokenizer.from_file(folder / TOKENIZER, pad=manifest.tokenizer.pad)
@@ -133,13 +160,21 @@ def open_encoder(settings: TeacherSettings) -> Pretrained:
     """
     if settings.encoder:
         return load_pretrained(settings.encoder, revision=settings.revision)
-    return open_trained(settings.model, key="teacher.model", use="whose layers cannot be read").pretrained()
+    return open_trained(
+        settings.model, key="teacher.model", use="whose layers cannot be read"
+    ).pretrained()
 
 
 def _special_of(tokenizer: PieceTokenizer) -> dict[str, str]:
-    """Returns the special tokens of a tokenizer by the names that transformers gives to their uses."""
+    """Returns the special tokens of a tokenizer by the names that transformers gives to their
+    uses.
+    """
     names = {at: token for token, at in tokenizer.tokens.items()}
-    uses = {"pad_token": tokenizer.pad, "unk_token": tokenizer.unknown, "mask_token": tokenizer.mask}
+    uses = {
+        "pad_token": tokenizer.pad,
+        "unk_token": tokenizer.unknown,
+        "mask_token": tokenizer.mask,
+    }
     if len(tokenizer.prefix) == len(tokenizer.suffix) == 1:
         uses |= {"cls_token": tokenizer.prefix[0], "sep_token": tokenizer.suffix[0]}
     return {use: names[at] for use, at in uses.items() if at is not None}
@@ -148,7 +183,9 @@ def _special_of(tokenizer: PieceTokenizer) -> dict[str, str]:
 _TEXTS = 256  # that are cut at a time
 
 
-def reduce_vocabulary(pretrained: Pretrained, documents: Sequence[Document], *, pieces: int) -> tuple[Pretrained, str]:
+def reduce_vocabulary(
+    pretrained: Pretrained, documents: Sequence[Document], *, pieces: int
+) -> tuple[Pretrained, str]:
     """Removes from an encoder's vocabulary the pieces that some texts need least.
 
     Args:
@@ -169,7 +206,8 @@ def reduce_vocabulary(pretrained: Pretrained, documents: Sequence[Document], *, 
     stay = sorted({number for source in found.sources for number in source})
     gone = 1.0 - counts[stay].sum() / max(counts.sum(), 1)
     note = (
-        f"the vocabulary has {found.tokenizer.size:,} pieces in place of {tokenizer.size:,}; {gone:.2%} of the pieces "
+        f"the vocabulary has {found.tokenizer.size:,} pieces in place of {tokenizer.size:,}; "
+        f"{gone:.2%} of the pieces "
         "of train are gone, and their words fall into more pieces"
     )
     return replace(pretrained, tokenizer=found.tokenizer), note
@@ -185,7 +223,9 @@ def piece_counts(tokenizer: PieceTokenizer, documents: Sequence[Document]) -> In
 
 
 def most_frequent(counts: Ints, most: int) -> list[int]:
-    """Returns the most frequent pieces, of equal ones those with the lower ids; none that never occurs."""
+    """Returns the most frequent pieces, of equal ones those with the lower ids; none that never
+    occurs.
+    """
     order = np.argsort(-counts, kind="stable")[:most]
     return [int(number) for number in order if counts[number]]
 
@@ -204,7 +244,8 @@ def adapt_vocabulary(
         settings: of the change.
 
     Returns:
-        The encoder with its new tokenizer, and the numbers of pieces before and after, for ``run.json``.
+        The encoder with its new tokenizer, and the numbers of pieces before and after, for
+        ``run.json``.
 
     Raises:
         RecipeError: the tokenizer is not of the kind WordPiece.
@@ -216,7 +257,12 @@ def adapt_vocabulary(
         words=frequent_words(text, tokenizer, settings),
     )
     replace_embeddings(pretrained.encoder.network, found)
-    sizes = {"before": tokenizer.size, "left_out": found.left_out, "added": found.added, "now": found.tokenizer.size}
+    sizes = {
+        "before": tokenizer.size,
+        "left_out": found.left_out,
+        "added": found.added,
+        "now": found.tokenizer.size,
+    }
     return replace(pretrained, tokenizer=found.tokenizer), sizes
 
 
@@ -230,7 +276,9 @@ def frequent_pieces(text: TextWindows, *, least: int) -> frozenset[int]:
     return frozenset(np.flatnonzero(counts >= least).tolist())
 
 
-def frequent_words(text: TextWindows, tokenizer: PieceTokenizer, settings: VocabularySettings) -> tuple[str, ...]:
+def frequent_words(
+    text: TextWindows, tokenizer: PieceTokenizer, settings: VocabularySettings
+) -> tuple[str, ...]:
     """Returns the most frequent words of many pieces, as the tokenizer normalises them.
 
     Args:
@@ -250,13 +298,17 @@ def frequent_words(text: TextWindows, tokenizer: PieceTokenizer, settings: Vocab
     fit = [
         word
         for word, count in ranked
-        if count >= settings.word_frequency and spread[word] >= settings.word_documents and may_be_added(word)
+        if count >= settings.word_frequency
+        and spread[word] >= settings.word_documents
+        and may_be_added(word)
     ]
     return tuple(fit[: settings.add_words])
 
 
 def _words(text: TextWindows, *, least: int) -> dict[tuple[int, ...], tuple[int, int]]:
-    """Returns the words of at least so many pieces: the number of their occurrences, and of their documents."""
+    """Returns the words of at least so many pieces: the number of their occurrences, and of
+    their documents.
+    """
     counts: Counter[tuple[int, ...]] = Counter()
     spread: Counter[tuple[int, ...]] = Counter()
     last: dict[tuple[int, ...], int] = {}  # the document in which each was found last

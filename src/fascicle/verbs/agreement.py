@@ -14,7 +14,11 @@ from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.comparison.agreement import Agreement, Number, Row, agreement, alphas
 from fascicle.evaluation.reports.table import UNDEFINED, percent, ruled_rows
 from fascicle.evaluation.scoring.inputs import layers, only_source, text_unit
-from fascicle.evaluation.systems.predictions import PredictionRequest, Predictions, align_to_documents
+from fascicle.evaluation.systems.predictions import (
+    PredictionRequest,
+    Predictions,
+    align_to_documents,
+)
 from fascicle.formats.account import EventCounts
 from fascicle.runtime.combination.align import some_documents
 from fascicle.verbs.console import Tally
@@ -65,7 +69,9 @@ class AgreedAll:
 
 
 @validate_arguments
-def agree(first: scoring.SystemInput, second: scoring.SystemInput, *, events: EventCounts | None = None) -> Agreed:
+def agree(
+    first: scoring.SystemInput, second: scoring.SystemInput, *, events: EventCounts | None = None
+) -> Agreed:
     """Measures the agreement of two annotators.
 
     Args:
@@ -75,7 +81,8 @@ def agree(first: scoring.SystemInput, second: scoring.SystemInput, *, events: Ev
 
     Raises:
         UsageError: standard input twice.
-        InputError: a file that cannot be read, other texts, or a document that only one side annotated.
+        InputError: a file that cannot be read, other texts, or a document that only one side
+            annotated.
     """
     events = events or EventCounts()
     scoring.refuse_stdin_twice(first, second)
@@ -83,7 +90,9 @@ def agree(first: scoring.SystemInput, second: scoring.SystemInput, *, events: Ev
     own = gold.predictions()
     found = align_to_documents(own, scoring.open_predictions(second, events=events))
     sources = own.sources
-    ours = layers(gold.documents, source=GOLD if GOLD in sources or not sources else only_source(sources))
+    ours = layers(
+        gold.documents, source=GOLD if GOLD in sources or not sources else only_source(sources)
+    )
     found.check(gold.documents)
     theirs, notes = _of_the_same(ours, found, path=gold.path)
     names = scoring.system_names([gold.path, found.path])
@@ -97,7 +106,9 @@ def agree(first: scoring.SystemInput, second: scoring.SystemInput, *, events: Ev
 
 
 @validate_arguments
-def agree_all(sides: Sequence[scoring.SystemInput], *, events: EventCounts | None = None) -> AgreedAll:
+def agree_all(
+    sides: Sequence[scoring.SystemInput], *, events: EventCounts | None = None
+) -> AgreedAll:
     """Measures the agreement of several annotators: of each pair, and of all.
 
     Args:
@@ -124,25 +135,33 @@ def _of_the_same(
     """
     missing = [identifier for identifier in first if identifier not in second.mentions]
     for lacking, other, ids in (
-        (path, second.path, [identifier for identifier in second.mentions if identifier not in first]),
+        (
+            path,
+            second.path,
+            [identifier for identifier in second.mentions if identifier not in first],
+        ),
         (second.path, path, missing if second.lists_all else []),
     ):
         if ids:
             raise InputError(
-                f"{lacking} lacks {some_documents(ids, shown=5)} that {other} has; agreement needs documents that both "
-                "annotated (documents without a name are called after their file: give both files the same name)"
+                f"{lacking} lacks {some_documents(ids, shown=5)} that {other} has; agreement "
+                "needs documents that both "
+                "annotated (documents without a name are called after their file: give both "
+                "files the same name)"
             )
     notes = []
     if missing:
         notes.append(
-            f"{second.path} names {len(second.mentions):,} of {plural(len(first), 'document')}; the others count as "
+            f"{second.path} names {len(second.mentions):,} of {plural(len(first), 'document')}; "
+            "the others count as "
             "annotated"
         )
     return {identifier: second.mentions.get(identifier, ()) for identifier in first}, notes
 
 
 _NO_MEANING: Final = (
-    "report train train_where unreachable_for model distributions threads interval allow_missing types gold_column "
+    "report train train_where unreachable_for model distributions threads interval allow_missing "
+    "types gold_column "
     "pred_column links linker pack prefix at_least pipeline"
 )
 
@@ -150,14 +169,19 @@ _NO_MEANING: Final = (
 def run_agreement(args: Any) -> int:
     """Runs the comparison; returns the exit code."""
     if not args.files:
-        raise UsageError("agreement is between annotations of the same documents, and one file was given; give two")
+        raise UsageError(
+            "agreement is between annotations of the same documents, and one file was given; "
+            "give two"
+        )
     if given := first_given(args, _NO_MEANING.split()):
         option = {"--types": "--type"}.get(given, given)
         raise UsageError(f"{option} has no meaning with --agreement; leave one of the two out")
     first = PredictionRequest(path=args.gold, reading=read_request(args, role="gold"))
     reading = read_request(args, role="pred")
     tally = Tally()
-    others = [PredictionRequest(path=one, reading=reading, source=args.source or "") for one in args.files]
+    others = [
+        PredictionRequest(path=one, reading=reading, source=args.source or "") for one in args.files
+    ]
     found = agree_all([first, *others], events=tally.account.events)
     tally.say(verbose=args.verbose)
     say_notes(dict.fromkeys(note for one in found.pairs for note in one.notes))
@@ -171,7 +195,9 @@ def run_agreement(args: Any) -> int:
     return tally.exit_code(strict=args.strict)
 
 
-def _shown(found: Agreement, names: Sequence[str], *, by_type: bool = True, unit: str = "document") -> str:
+def _shown(
+    found: Agreement, names: Sequence[str], *, by_type: bool = True, unit: str = "document"
+) -> str:
     """Formats the agreement as tables.
 
     Args:
@@ -181,40 +207,66 @@ def _shown(found: Agreement, names: Sequence[str], *, by_type: bool = True, unit
         unit: kind of the documents, see ``evaluation.scoring.inputs.text_unit``.
     """
     header = (*names, "both", "F1", "interval")
-    mentions = [("mentions", *header), *([_line(n, row, "f1") for n, row in found.mentions.items()] if by_type else [])]
+    mentions = [
+        ("mentions", *header),
+        *([_line(n, row, "f1") for n, row in found.mentions.items()] if by_type else []),
+    ]
     mentions.append(_line("all types", found.all_mentions, "f1"))
     measures = ("f1", "kappa", "alpha")
     words = [("words", *header, "kappa", "interval", "alpha", "interval")]
     words += [_line(name, row, *measures) for name, row in found.marks.items()] if by_type else []
     words.append(_line("any type", found.any_mark, *measures))
     labels = [("types of words", "words", "kappa", "interval")]
-    labels += [(name, f"{count:,}", *_cells(number)) for name, (count, number) in found.kappas.items()]
+    labels += [
+        (name, f"{count:,}", *_cells(number)) for name, (count, number) in found.kappas.items()
+    ]
     return (
-        "\n\n".join([ruled_rows(mentions), ruled_rows(words), ruled_rows(labels), "\n".join(_notes(found, unit))])
+        "\n\n".join(
+            [
+                ruled_rows(mentions),
+                ruled_rows(words),
+                ruled_rows(labels),
+                "\n".join(_notes(found, unit)),
+            ]
+        )
         + "\n"
     )
 
 
 def _shown_all(found: AgreedAll, *, by_type: bool = True, unit: str = "document") -> str:
-    """Formats the agreement of several sides as tables: F1 of the mentions of each pair, and alpha of all sides.
+    """Formats the agreement of several sides as tables: F1 of the mentions of each pair, and alpha
+    of all sides.
 
     Args:
         found: numbers to show.
         by_type: whether to print a line for each type.
         unit: see `shown`.
     """
-    rows: list[tuple[str, ...]] = [("mentions", "with", "first", "second", "both", "F1", "interval")]
-    rows += [(one.names[0], *_line(one.names[1], one.numbers.all_mentions, "f1")) for one in found.pairs]
+    rows: list[tuple[str, ...]] = [
+        ("mentions", "with", "first", "second", "both", "F1", "interval")
+    ]
+    rows += [
+        (one.names[0], *_line(one.names[1], one.numbers.all_mentions, "f1")) for one in found.pairs
+    ]
     alphas: list[tuple[str, ...]] = [("words", "alpha of all", "interval")]
-    alphas += [(name, *_cells(one)) for name, one in found.alphas.items() if name is not None and by_type]
+    alphas += [
+        (name, *_cells(one)) for name, one in found.alphas.items() if name is not None and by_type
+    ]
     alphas.append(("any type", *_cells(found.alphas[None])))
     numbers = found.pairs[0].numbers
-    return "\n\n".join([ruled_rows(rows), ruled_rows(alphas), "\n".join(_notes(numbers, unit)[:2])]) + "\n"
+    return (
+        "\n\n".join([ruled_rows(rows), ruled_rows(alphas), "\n".join(_notes(numbers, unit)[:2])])
+        + "\n"
+    )
 
 
 def _line(name: str, row: Row, *measures: str) -> tuple[str, ...]:
     counts = (f"{count:,}" for count in (row.first, row.second, row.both))
-    return (name, *counts, *(cell for measure in measures for cell in _cells(row.measures[measure])))
+    return (
+        name,
+        *counts,
+        *(cell for measure in measures for cell in _cells(row.measures[measure])),
+    )
 
 
 def _cells(number: Number) -> tuple[str, str]:
@@ -225,18 +277,26 @@ def _cells(number: Number) -> tuple[str, str]:
 
 def _notes(found: Agreement, unit: str) -> list[str]:
     said = [
-        f"Over {plural(found.documents, 'document')} with {plural(found.words, 'word')}; all numbers but "
+        f"Over {plural(found.documents, 'document')} with {plural(found.words, 'word')}; all "
+        "numbers but "
         "counts times 100.",
-        f"Intervals: {found.level:.0%}, bootstrap over {unit}s, {plural(found.resamples, 'draw')}, seed {found.seed}.",
-        "A word is marked by the types of the mentions that touch it. Kappa over all words is made high by the many "
+        f"Intervals: {found.level:.0%}, bootstrap over {unit}s, "
+        f"{plural(found.resamples, 'draw')}, seed {found.seed}.",
+        "A word is marked by the types of the mentions that touch it. Kappa over all words is "
+        "made high by the many "
         "that nobody marks; read it with those over marked words. docs/scores.md defines them.",
     ]
     if found.wordless_mentions:
         said.append(
-            f"{plural(found.wordless_mentions, 'mention touches', 'mentions touch')} no word; they count among the "
+            f"{plural(found.wordless_mentions, 'mention touches', 'mentions touch')} no word; "
+            "they count among the "
             "mentions only."
         )
     rows = [*found.mentions.values(), found.all_mentions, *found.marks.values(), found.any_mark]
-    numbers = [n for row in rows for n in row.measures.values()] + [n for _, n in found.kappas.values()]
-    said += [f"{UNDEFINED} is undefined: {r}." for r in dict.fromkeys(n.undefined for n in numbers) if r]
+    numbers = [n for row in rows for n in row.measures.values()] + [
+        n for _, n in found.kappas.values()
+    ]
+    said += [
+        f"{UNDEFINED} is undefined: {r}." for r in dict.fromkeys(n.undefined for n in numbers) if r
+    ]
     return said

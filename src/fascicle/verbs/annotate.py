@@ -29,33 +29,49 @@ from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, Threads, call, fills, number, option, reads
 from fascicle.verbs.process import pause_garbage_collection
-from fascicle.verbs.tasks.annotate import AnnotateRequest, PredictorOpener, ProgressCallbacks, annotate_files
+from fascicle.verbs.tasks.annotate import (
+    AnnotateRequest,
+    PredictorOpener,
+    ProgressCallbacks,
+    annotate_files,
+)
 
 _MODEL = (
-    "name of a shipped model or pack, a model folder, a dictionary (.tsv: a type, a TAB and a name in each "
-    f"row), a plug-in, or a term pack of index build; several packs are allowed; default: {DEFAULT_MODEL}"
+    "name of a shipped model or pack, a model folder, a dictionary (.tsv: a type, a TAB and a "
+    "name in each "
+    "row), a plug-in, or a term pack of index build; several packs are allowed; default: "
+    f"{DEFAULT_MODEL}"
 )
 _SCORE = (
-    "leave out mentions with a score below X; TYPE=X,... gives a number for each of some types; mentions of "
-    f"dictionaries have no score and stay; default: 0, for term packs {RecognitionSettings().threshold:g}"
+    "leave out mentions with a score below X; TYPE=X,... gives a number for each of some types; "
+    "mentions of "
+    "dictionaries have no score and stay; default: 0, for term packs "
+    f"{RecognitionSettings().threshold:g}"
 )
 _ALSO = (
-    "your own names: a dictionary or term pack that is added to the model; its mentions replace overlapping "
-    "mentions of the model, but longer ones that have a link stay; if several overlap, the first has precedence"
+    "your own names: a dictionary or term pack that is added to the model; its mentions replace "
+    "overlapping "
+    "mentions of the model, but longer ones that have a link stay; if several overlap, the first "
+    "has precedence"
 )
 _LINK = (
-    "link mentions to concepts with the shipped linker, a folder of fascicle linker fit, or the names of a "
-    f"pack; if there are several, the first with a concept for a mention answers; default: {DEFAULT_LINKER}, "
+    "link mentions to concepts with the shipped linker, a folder of fascicle linker fit, or the "
+    "names of a "
+    "pack; if there are several, the first with a concept for a mention answers; default: "
+    f"{DEFAULT_LINKER}, "
     "if it covers a type of the model, and the format holds links"
 )
 
-_SHORT = 1_000  # characters of texts for which threads, and looking for unused objects, take longer than they save
+# characters of texts for which threads, and looking for unused objects, take longer than they save
+_SHORT = 1_000
 
 
 def _names(text: str) -> list[str]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
-        raise argparse.ArgumentTypeError("no type was given; name at least one, or leave out the option")
+        raise argparse.ArgumentTypeError(
+            "no type was given; name at least one, or leave out the option"
+        )
     return names
 
 
@@ -74,12 +90,16 @@ def _threshold(text: str) -> float | dict[str, float]:
                 f"{pair!r} names no type; give one number for all types, or TYPE=X for some"
             )
         if kind.strip() in found:
-            raise argparse.ArgumentTypeError(f"the type {kind.strip()!r} is given twice; give one number for each type")
+            raise argparse.ArgumentTypeError(
+                f"the type {kind.strip()!r} is given twice; give one number for each type"
+            )
         found[kind.strip()] = _share(value)
     return found
 
 
-class Options(shared.Assertions, shared.Colour, Threads, Overwrite, shared.StrictWriting, shared.Reading):
+class Options(
+    shared.Assertions, shared.Colour, Threads, Overwrite, shared.StrictWriting, shared.Reading
+):
     """Options of ``fascicle annotate``.
 
     In Python: ``fascicle.annotate("texts/", "mentions.tsv", model="biomed")``
@@ -87,15 +107,19 @@ class Options(shared.Assertions, shared.Colour, Threads, Overwrite, shared.Stric
     Attributes:
         files: texts, folders of *.txt, corpora, zips; - for standard input.
         text: a text to annotate; may be repeated; short texts use one thread.
-        types: search for the types that this file describes (for a trained model of the family binder).
+        types: search for the types that this file describes (for a trained model of the family
+            binder).
         only: only mentions of these types.
         nested: for term packs: also find names inside others, and all types of a name.
         output: a file, or a folder (ends with /, exists, or several inputs and no suffix).
-        resume: resume the same command after an interruption; if there is nothing to resume, start from the beginning.
+        resume: resume the same command after an interruption; if there is nothing to resume, start
+            from the beginning.
         json: print the documents as JSON.
         segments: also write the sentences and words of the text.
-        abbreviations: also write definitions of short forms in a text; only the formats jsonl and text hold them.
-        variants: also find sequence variants, such as c.1799T>A, Val600Glu and rs113488022, with their names in HGVS.
+        abbreviations: also write definitions of short forms in a text; only the formats jsonl and
+            text hold them.
+        variants: also find sequence variants, such as c.1799T>A, Val600Glu and rs113488022, with
+            their names in HGVS.
         no_link: no links.
         ontology: give links only in this vocabulary of the pack.
     """
@@ -107,17 +131,23 @@ class Options(shared.Assertions, shared.Colour, Threads, Overwrite, shared.Stric
     case: Case = shared.CASE
     types: str | None = option("--types TYPES.toml", reads)
     only: list[str] = option("--only TYPE,...", _names, action="extend", default=[])
-    threshold: float | dict[str, float] | None = option("--threshold --min-score X", _threshold, help=_SCORE)
+    threshold: float | dict[str, float] | None = option(
+        "--threshold --min-score X", _threshold, help=_SCORE
+    )
     ends: Ends | None = shared.ENDS
     nested: bool = option("--nested")
     output: str | None = option("-o --output OUTPUT", fills)
     resume: bool = option("--resume")
-    format: str | None = shared.output_format("text on a terminal, by the suffix of the output, else jsonl")
+    format: str | None = shared.output_format(
+        "text on a terminal, by the suffix of the output, else jsonl"
+    )
     json: bool = option("--json")
     segments: bool = option("--segments")
     abbreviations: bool = option("--abbreviations")
     variants: bool = option("--variants")
-    link: list[str] = option("--link LINKER ?", reads, action="append", const=DEFAULT_LINKER, default=[], help=_LINK)
+    link: list[str] = option(
+        "--link LINKER ?", reads, action="append", const=DEFAULT_LINKER, default=[], help=_LINK
+    )
     no_link: bool = option("--no-link")
     ontology: str = shared.ONTOLOGY
 
@@ -127,8 +157,11 @@ def run(args: Options) -> int:
     request, tally = _request_of(args), Tally()
     on_stdout = request.writing.path == STDOUT
     shown = progress(quiet=on_stdout and sys.stdout.isatty())
-    listener = ProgressCallbacks(tell=say, seen=shown.see, wrote=partial(_say_written, verbose=args.verbose))
-    if not args.no_link and _is_short(args):  # its modules are imported while the graph of the model is opened
+    listener = ProgressCallbacks(
+        tell=say, seen=shown.see, wrote=partial(_say_written, verbose=args.verbose)
+    )
+    # its modules are imported while the graph of the model is opened
+    if not args.no_link and _is_short(args):
         Thread(target=import_module, args=("fascicle.linking.opening",)).start()
     try:
         with pause_garbage_collection() if _is_short(args) else nullcontext():
@@ -147,16 +180,23 @@ def _is_short(args: Options) -> bool:
 def _request_of(args: Options) -> AnnotateRequest:
     """Builds the annotation request from the options."""
     if args.json and args.format not in (None, "jsonl"):
-        raise UsageError(f"--json and --format {args.format} were given; --json is --format jsonl, give one of them")
+        raise UsageError(
+            f"--json and --format {args.format} were given; --json is --format jsonl, give one "
+            "of them"
+        )
     if args.no_link and args.link:
         raise UsageError("--link and --no-link were given; choose one of the two")
     if not args.text and not args.files:
         if args.link and args.link[-1] != DEFAULT_LINKER:
             raise UsageError(
-                f"nothing to annotate was given, for --link took {args.link[-1]} as its linker; name files before "
+                f"nothing to annotate was given, for --link took {args.link[-1]} as its linker; "
+                "name files before "
                 f"--link, or write --link={DEFAULT_LINKER}"
             )
-        raise UsageError('nothing to annotate was given; name files or folders, - for standard input, or --text "..."')
+        raise UsageError(
+            "nothing to annotate was given; name files or folders, - for standard input, or "
+            '--text "..."'
+        )
     writing = shared.write_request(args)
     shown = writing.path == STDOUT and sys.stdout.isatty() and args.format is None
     options = replace(writing.options, title=len(args.text) != 1)
@@ -192,9 +232,17 @@ def _loader_of(args: Options) -> Callable[[], Annotator]:
     model = tuple(args.model or (DEFAULT_MODEL,))
     threads = args.threads or (1 if _is_short(args) else None)
     asked = partial(
-        _opened, model, threads=threads, types=args.types, also=args.also, case=args.case, links=not args.no_link
+        _opened,
+        model,
+        threads=threads,
+        types=args.types,
+        also=args.also,
+        case=args.case,
+        links=not args.no_link,
     )
-    chosen = partial(asked, only=tuple(args.only), threshold=args.threshold or 0.0, variants=args.variants)
+    chosen = partial(
+        asked, only=tuple(args.only), threshold=args.threshold or 0.0, variants=args.variants
+    )
     if not pack_folders(model):
         if args.nested:
             raise UsageError(f"--nested is for term packs, and {model[0]} is none; leave it out")
@@ -209,11 +257,15 @@ def _loader_of(args: Options) -> Callable[[], Annotator]:
         "threshold": None if isinstance(args.threshold, dict) else args.threshold,
         "links": False if args.no_link else None,
     }
-    recognition = RecognitionSettings(**{name: value for name, value in given.items() if value is not None})
+    recognition = RecognitionSettings(
+        **{name: value for name, value in given.items() if value is not None}
+    )
     if mixed:
         return partial(chosen, recognition=recognition)
     return partial(
-        asked, recognition=recognition, threshold=args.threshold if isinstance(args.threshold, dict) else 0.0
+        asked,
+        recognition=recognition,
+        threshold=args.threshold if isinstance(args.threshold, dict) else 0.0,
     )
 
 
@@ -229,9 +281,12 @@ def _opened(
     **chosen: Any,
 ) -> Annotator:
     with pause_garbage_collection():
-        predictor = load_all_types(model, threads=threads, types=types, case=case, recognition=recognition)
+        predictor = load_all_types(
+            model, threads=threads, types=types, case=case, recognition=recognition
+        )
         names = open_own_names(also, case=case, links=links)
-    filtered = filter_output(predictor, also=names, **chosen)  # before notes: a refusal is one sentence
+    # before notes: a refusal is one sentence
+    filtered = filter_output(predictor, also=names, **chosen)
     _note_unread(types, predictor)
     for path, one in zip(also, names, strict=True):
         if summary := getattr(one, "summary", ""):
@@ -241,14 +296,25 @@ def _opened(
 
 def _say_written(path: Path, report: WriteReport, *, verbose: bool) -> None:
     if verbose:
-        say(f"wrote {path}: {plural(report.documents, 'document')}, {plural(report.mentions, 'mention')}")
+        say(
+            f"wrote {path}: {plural(report.documents, 'document')}, "
+            f"{plural(report.mentions, 'mention')}"
+        )
 
 
 def _note_unread(types: str | None, predictor: Annotator) -> None:
-    """Prints a note if the model reads only the names, keywords or examples of the type descriptions."""
+    """Prints a note if the model reads only the names, keywords or examples of the type
+    descriptions.
+    """
     from fascicle.runtime.predictor import ModelPredictor
 
-    view = predictor.manifest.answering.needs.reads if types and isinstance(predictor, ModelPredictor) else ""
+    view = (
+        predictor.manifest.answering.needs.reads
+        if types and isinstance(predictor, ModelPredictor)
+        else ""
+    )
     if view not in ("", "description"):
-        what = {"name": "the names", "keyword": "the keywords", "instances": "the examples"}.get(view)
+        what = {"name": "the names", "keyword": "the keywords", "instances": "the examples"}.get(
+            view
+        )
         say(f"note: of {types} the model reads {what} alone, no description: type_view = {view!r}")

@@ -1,4 +1,6 @@
-"""Command ``fascicle bench``: runs a grid of recipes and writes results files, from which tables are made."""
+"""Command ``fascicle bench``: runs a grid of recipes and writes results files, from which tables
+are made.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from fascicle.verbs.tasks.bench import Benched, BenchSettings, Tier, bench, plan
 if TYPE_CHECKING:
     from fascicle.training.experiments.queue import Planned
 
-_CORES: Final = "number of CPU threads of a run; default: the usable cores are shared among the jobs"
+_CORES: Final = (
+    "number of CPU threads of a run; default: the usable cores are shared among the jobs"
+)
 
 
 class Options(Declared):
@@ -28,8 +32,8 @@ class Options(Declared):
         tier: only runs of this tier; may be repeated.
         only: only runs or recipes whose names fit one of these patterns, e.g. *-crf-*.
         runs: folder of the run folders; default: runs/GRIDNAME.
-        results: folder of the results; default: results/GRIDNAME beside GRID.toml, or beside its folder if that is
-            named grids.
+        results: folder of the results; default: results/GRIDNAME beside GRID.toml, or beside its
+            folder if that is named grids.
         jobs: number of runs at the same time; default: 1.
         minutes: start no epoch that would end after M minutes.
         listed: list the runs and their progress, and train nothing.
@@ -53,8 +57,12 @@ def run(args: Options) -> int:
     settings = call(BenchSettings, args, tiers=tuple(args.tier))
     if args.listed:
         planned = plan_grid(args.grid, settings)
-        return emit([_row(one) for one in planned], _listed(planned), as_json=args.json, ensure_ascii=True)
-    done = bench(args.grid, settings, tell=say, tell_more=say if args.verbose else lambda sentence: None)
+        return emit(
+            [_row(one) for one in planned], _listed(planned), as_json=args.json, ensure_ascii=True
+        )
+    done = bench(
+        args.grid, settings, tell=say, tell_more=say if args.verbose else lambda sentence: None
+    )
     emit(_value(done), _as_text(done.rows), as_json=args.json, ensure_ascii=True)
     return _said_ends(done)
 
@@ -89,7 +97,9 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     if "dev_f1" not in row:
         return row["run"], row["state"], "", "", "", "", ""
     epoch, peak = row["epoch"], row["peak_rss_bytes"]
-    dev, test = ("" if row[name] is None else f"{100 * row[name]:.2f}" for name in ("dev_f1", "test_f1"))
+    dev, test = (
+        "" if row[name] is None else f"{100 * row[name]:.2f}" for name in ("dev_f1", "test_f1")
+    )
     return (
         row["run"],
         row["state"],
@@ -109,7 +119,10 @@ def _row(found: Planned) -> dict[str, Any]:
 def _listed(planned: Sequence[Planned]) -> str:
     """Returns a list of all runs with tier, hash and progress."""
     return _aligned(
-        [("run", "tier", "hash", "state"), *((p.run.name, p.run.tier, p.hash[:12], _state(p)) for p in planned)]
+        [
+            ("run", "tier", "hash", "state"),
+            *((p.run.name, p.run.tier, p.hash[:12], _state(p)) for p in planned),
+        ]
     )
 
 
@@ -129,5 +142,8 @@ def _state(found: Planned) -> str:
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    lines = (
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
     return "".join(f"{line}\n" for line in lines)

@@ -1,4 +1,6 @@
-"""Command ``fascicle calibrate``: copies a model with scores, thresholds and rules fitted on development data."""
+"""Command ``fascicle calibrate``: copies a model with scores, thresholds and rules fitted on
+development data.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,17 @@ from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.runtime.places import path_to_load
 from fascicle.verbs.console import Tally, with_progress
 from fascicle.verbs.messages import emit, say, say_notes
-from fascicle.verbs.options import Overwrite, Strict, Threads, call, first_given, number, option, reads, writes
+from fascicle.verbs.options import (
+    Overwrite,
+    Strict,
+    Threads,
+    call,
+    first_given,
+    number,
+    option,
+    reads,
+    writes,
+)
 from fascicle.verbs.shared import TYPES, Reading, read_request, type_mapping
 from fascicle.verbs.tasks.calibrate import (
     Calibrated,
@@ -28,7 +40,8 @@ from fascicle.verbs.tasks.calibrate import (
 from fascicle.verbs.tasks.calibrate_documents import DocumentCalibrated, calibrate_documents
 
 _OPTIMISTIC = (
-    "These numbers are of the documents that all of it was fitted on, so they are optimistic; score the new model on "
+    "These numbers are of the documents that all of it was fitted on, so they are optimistic; "
+    "score the new model on "
     "others."
 )
 
@@ -43,18 +56,21 @@ class Options(Threads, Overwrite, Strict, Reading):
 
     Attributes:
         model: a model folder, or the name of a shipped model.
-        gold: development documents with gold mentions, in any format; only --document takes several files.
+        gold: development documents with gold mentions, in any format; only --document takes several
+            files.
         output: the folder to write: the model with the new calibration.
-        method: how scores become probabilities; none: scores stay as they are; default: temperature.
+        method: how scores become probabilities; none: scores stay as they are; default:
+            temperature.
         precision: set the threshold for this precision, e.g. 0.9.
         recall: set the threshold for this recall, e.g. 0.9.
         f1: set the threshold for the best F1.
-        abbreviations: choose rules by F1 that correct mentions of short and long forms; with --method none, nothing
-            else is fitted, and MODEL may be an ensemble.
+        abbreviations: choose rules by F1 that correct mentions of short and long forms; with
+            --method none, nothing else is fitted, and MODEL may be an ensemble.
         per_type: fit one threshold for each type.
-        document: fit only the decision for whole documents, by type: thresholds, names that are marked at all places,
-            ends of names, and probabilities.
-        untaught: with --document, if MODEL does not list its training texts: state that no text of GOLD was among them.
+        document: fit only the decision for whole documents, by type: thresholds, names that are
+            marked at all places, ends of names, and probabilities.
+        untaught: with --document, if MODEL does not list its training texts: state that no text of
+            GOLD was among them.
         name: name of the new model, and of the source of its mentions; default: the old name.
         json: print what was fitted as JSON.
     """
@@ -81,7 +97,11 @@ def run(args: Options) -> int:
         raise UsageError("no place to write was given; name a folder with -o")
     tally = Tally()
     gold = [PredictionRequest(path=path, reading=read_request(args)) for path in args.gold]
-    how: dict[str, Any] = {"overwrite": args.overwrite, "events": tally.account.events, "watch": with_progress}
+    how: dict[str, Any] = {
+        "overwrite": args.overwrite,
+        "events": tally.account.events,
+        "watch": with_progress,
+    }
     made: Calibrated | DocumentCalibrated
     if args.document:
         if other := first_given(args, ("precision", "recall", "f1", "abbreviations", "per_type")):
@@ -95,7 +115,10 @@ def run(args: Options) -> int:
     tally.say(verbose=args.verbose)
     say_notes(made.notes)
     emit(value, text, as_json=args.json)
-    say(f"the calibrated model is {made.folder}; fascicle annotate --model {path_to_load(made.folder)} uses it")
+    say(
+        f"the calibrated model is {made.folder}; fascicle annotate --model "
+        f"{path_to_load(made.folder)} uses it"
+    )
     return tally.exit_code(strict=args.strict)
 
 
@@ -117,7 +140,9 @@ def _settings_of(args: Options) -> CalibrateSettings:
     """Returns the settings of the fit of scores and rules."""
     if len(args.gold) > 1 or args.untaught:
         wrong = "--untaught was given" if args.untaught else f"{len(args.gold)} files were given"
-        raise UsageError(f"{wrong} without --document, but needs it; add --document, or leave it out")
+        raise UsageError(
+            f"{wrong} without --document, but needs it; add --document, or leave it out"
+        )
     wanted = args.f1 or args.precision is not None or args.recall is not None
     target = Target(precision=args.precision, recall=args.recall) if wanted else None
     return call(CalibrateSettings, args, target=target, types=type_mapping(args))

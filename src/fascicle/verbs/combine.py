@@ -1,4 +1,6 @@
-"""Command ``fascicle combine``: joins the predictions of several systems by a rule, into one file."""
+"""Command ``fascicle combine``: joins the predictions of several systems by a rule, into one
+file.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,10 @@ if TYPE_CHECKING:
     from fascicle.runtime.filter import MentionFilter
 
 _STEP: Final = "combine"
-OFFSETS: Final = "see that its offsets are code points from 0 and that an end is the place behind the last character"
+OFFSETS: Final = (
+    "see that its offsets are code points from 0 and that an end is the place "
+    "behind the last character"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,14 +92,16 @@ def combine(
         rule: of ``combination.rules.RULES``; a name is enough for a rule without arguments.
         missing: treatment of a document that a system does not list, see ``combination.align``.
         texts: for the rule ``"meta"``, the predicted texts.
-        account: counts the events of documents, and texts that cannot be read; without one, such a text is an error.
+        account: counts the events of documents, and texts that cannot be read; without one, such a
+            text is an error.
 
     Returns:
         The predictions, with the name of the rule as the source of every mention.
 
     Raises:
         UsageError: fewer systems than the rule needs, or numbers that it does not allow.
-        InputError: a file cannot be read, systems have different texts, or different names for one type.
+        InputError: a file cannot be read, systems have different texts, or different names for one
+            type.
         ModelError: the filter cannot be used.
     """
     events = EventCounts() if account is None else account.events
@@ -132,23 +139,32 @@ def combine(
 def _judged(
     judge: MentionFilter, union: Mapping[str, tuple[Mention, ...]], *, texts: Sequence[Document]
 ) -> tuple[dict[str, tuple[Mention, ...]], dict[str, tuple[Event, ...]]]:
-    """Returns the mentions that a learned filter accepts, by document, with their probability as score; and events."""
+    """Returns the mentions that a learned filter accepts, by document, with their probability as
+    score; and events.
+    """
     patches = judge.judge(texts, [union[document.id] for document in texts])
     kept = {document.id: patch.add for document, patch in zip(texts, patches, strict=True)}
     events = {d.id: patch.events for d, patch in zip(texts, patches, strict=True) if patch.events}
     return {identifier: kept[identifier] for identifier in union}, events
 
 
-def _texts(union: Mapping[str, object], votes: Votes, texts: TextsRequest, report: ReadReport) -> list[Document]:
-    """Reads the documents that any system lists, without annotation; bad documents that no system lists are ignored."""
+def _texts(
+    union: Mapping[str, object], votes: Votes, texts: TextsRequest, report: ReadReport
+) -> list[Document]:
+    """Reads the documents that any system lists, without annotation; bad documents that no
+    system lists are ignored.
+    """
     found: dict[str, Document] = {}
     for document in read_file(texts.path, texts.reading, report=report):
         if document.id in union:
-            found[document.id] = Document(id=document.id, text=document.text, sentences=document.sentences)
+            found[document.id] = Document(
+                id=document.id, text=document.text, sentences=document.sentences
+            )
     lacking = [identifier for identifier in union if identifier not in found]
     if lacking:
         raise InputError(
-            f"{texts.path} lacks {some_documents(lacking)} of the predictions; give the texts that were predicted on, "
+            f"{texts.path} lacks {some_documents(lacking)} of the predictions; give the texts "
+            "that were predicted on, "
             "with the same document ids"
         )
     check_texts(found.values(), votes.hashes)
@@ -163,7 +179,9 @@ def _probability(given: float | str | None) -> float | None:
     except ValueError:
         value = -1.0
     if not 0.0 <= value <= 1.0:
-        raise UsageError(f"the threshold {given!r} is not allowed; give a probability from 0 to 1, such as 0.5")
+        raise UsageError(
+            f"the threshold {given!r} is not allowed; give a probability from 0 to 1, such as 0.5"
+        )
     return value
 
 
@@ -172,7 +190,9 @@ def _predictions(
 ) -> Iterator[Prediction]:
     for row, (identifier, mentions) in enumerate(combined.items()):
         voters = votes.voters[row]
-        silent = sorted(name for name, has_vote in zip(votes.systems, voters, strict=True) if not has_vote)
+        silent = sorted(
+            name for name, has_vote in zip(votes.systems, voters, strict=True) if not has_vote
+        )
         events = [_no_vote(name) for name in silent]
         yield Prediction(
             id=identifier,
@@ -183,32 +203,44 @@ def _predictions(
 
 
 def _no_vote(name: str) -> Event:
-    return make_event("no-vote", step=_STEP, message=f"{name} did not list this document, so it had no vote here")
+    return make_event(
+        "no-vote", step=_STEP, message=f"{name} did not list this document, so it had no vote here"
+    )
 
 
 def _notes(votes: Votes) -> Iterator[str]:
     """Yields sentences on missing documents, and on results that may be surprising."""
     for name, documents in votes.unread.items():
-        yield f"{name} lacks {some_documents(documents)}; it has no vote there, and the rule is applied to the others"
+        yield (
+            f"{name} lacks {some_documents(documents)}; it has no vote there, and the rule is "
+            "applied to the others"
+        )
     for name, documents in votes.assumed.items():
         all_ = len(votes.documents)
         yield (
-            f"{name} names {all_ - len(documents):,} of {plural(all_, 'document')}; in the rest nothing counts as found"
+            f"{name} names {all_ - len(documents):,} of {plural(all_, 'document')}; in the rest "
+            "nothing counts as found"
         )
     alone = int((votes.voters.sum(axis=1) == 1).sum())
     if alone and len(votes.systems) > 1:
         yield f"documents in which only one system has a vote: {alone:,}"
     if votes.duplicates:
-        yield f"mentions that a system has more than once, beyond the first: {votes.duplicates:,}; they have one vote"
+        yield (
+            "mentions that a system has more than once, beyond the first: "
+            f"{votes.duplicates:,}; they have one vote"
+        )
     together = votes.predicted.sum(axis=1)
     for column, name in enumerate(votes.systems):
         own = together[votes.predicted[:, column]]
         if len(votes.systems) > 1 and len(own) and own.max() == 1:
             yield f"{name} has no mention in common with any other system; {OFFSETS}"
     for first, second in combinations(range(len(votes.systems)), 2):
-        if len(votes.predicted) and np.array_equal(votes.predicted[:, first], votes.predicted[:, second]):
+        if len(votes.predicted) and np.array_equal(
+            votes.predicted[:, first], votes.predicted[:, second]
+        ):
             yield (
-                f"{votes.systems[first]} and {votes.systems[second]} say exactly the same; if they are one system, it "
+                f"{votes.systems[first]} and {votes.systems[second]} say exactly the same; if "
+                "they are one system, it "
                 "has two votes"
             )
 
@@ -218,7 +250,8 @@ _META: Final = "meta"
 
 _RULES: Final = "; ".join(f"{name}: {kind.means}" for name, kind in RULES.items())
 _THRESHOLD: Final = (
-    f"for weighted: the share of all weights that must be exceeded (default: {HALF}); for {_META}: the lowest "
+    f"for weighted: the share of all weights that must be exceeded (default: {HALF}); for "
+    f"{_META}: the lowest "
     "probability of a kept mention (default: the one that was chosen for the filter)"
 )
 
@@ -231,13 +264,15 @@ class Options(StrictWriting, SystemOptions):
     Attributes:
         files: prediction files (JSON Lines or TSV), or corpora in any format.
         output: a .tsv, .csv or .jsonl file; default: standard output.
-        format: format of the output; default: by the suffix of the output, else predictions (JSON Lines).
+        format: format of the output; default: by the suffix of the output, else predictions (JSON
+            Lines).
         k: for kofn: number of systems that must agree.
         weights: for weighted: one number for each system, in their order, e.g. their F1 on dev.
         filter: for meta: the run folder of a filter, or its export.
         texts: for meta: the texts of the predictions, in any format.
-        missing: if a file does not list a document: the system has no vote there (no-vote), found nothing (empty), or
-            this is an error (refuse); auto: empty for TSV, which cannot list documents without mentions, else no-vote.
+        missing: if a file does not list a document: the system has no vote there (no-vote), found
+            nothing (empty), or this is an error (refuse); auto: empty for TSV, which cannot list
+            documents without mentions, else no-vote.
     """
 
     rule: RuleName = option("RULE", choices=tuple(RULES), help=_RULES)
@@ -260,7 +295,13 @@ def run(args: Options) -> int:
     writing = predictions_request(args)
     writing.check()
     tally = Tally()
-    found = combine(systems_of(args, files_of(args)), rule, missing=args.missing, texts=texts, account=tally.account)
+    found = combine(
+        systems_of(args, files_of(args)),
+        rule,
+        missing=args.missing,
+        texts=texts,
+        account=tally.account,
+    )
     tally.account.add(write_predictions(found.predictions, writing))
     say_notes(found.notes)
     votes = found.votes
@@ -268,7 +309,8 @@ def run(args: Options) -> int:
         kept = sum(len(one.mentions) for one in found.predictions)
         say(
             f"{args.rule} of {', '.join(votes.systems)}: {kept:,} of "
-            f"{plural(len(votes.predicted), 'distinct mention')} kept, in {plural(len(votes.documents), 'document')}"
+            f"{plural(len(votes.predicted), 'distinct mention')} kept, in "
+            f"{plural(len(votes.documents), 'document')}"
         )
     tally.say(verbose=args.verbose)
     return 3 if args.strict and votes.unread else tally.exit_code(strict=args.strict)
@@ -276,7 +318,9 @@ def run(args: Options) -> int:
 
 def systems_of(args: SystemOptions, files: Sequence[str]) -> several.SystemsRequest:
     """Returns the systems that the options and the files name."""
-    return call(several.SystemsRequest, args, paths=files, reading=read_request(args), sources=args.source)
+    return call(
+        several.SystemsRequest, args, paths=files, reading=read_request(args), sources=args.source
+    )
 
 
 def rule_of(args: Any) -> RuleRequest:
@@ -290,4 +334,6 @@ def _texts_of(args: Options) -> TextsRequest | None:
     rule_of(args).check({"threads": args.threads})
     if args.texts is None:
         return None
-    return TextsRequest(path=args.texts, reading=replace(read_request(args), format="auto"), threads=args.threads)
+    return TextsRequest(
+        path=args.texts, reading=replace(read_request(args), format="auto"), threads=args.threads
+    )

@@ -1,4 +1,6 @@
-"""Command ``fascicle compare``: compares several systems on gold, and tries every combination of them."""
+"""Command ``fascicle compare``: compares several systems on gold, and tries every combination of
+them.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,15 @@ from fascicle.core.files.encodings import AUTO
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.comparison.comparing import Cells, Comparison, make_cells
 from fascicle.evaluation.comparison.comparing import compare as compared
-from fascicle.evaluation.comparison.search import MOST, Choices, Chosen, Floors, as_dict, choose, search
+from fascicle.evaluation.comparison.search import (
+    MOST,
+    Choices,
+    Chosen,
+    Floors,
+    as_dict,
+    choose,
+    search,
+)
 from fascicle.evaluation.reports.comparison_table import as_markdown, as_text, make_sections
 from fascicle.evaluation.systems import several
 from fascicle.evaluation.systems.predictions import PredictionRequest
@@ -39,7 +49,8 @@ class CompareSettings:
     """Settings of a comparison.
 
     Attributes:
-        floors: recall that the most precise combination must have, and precision of the one with the best recall.
+        floors: recall that the most precise combination must have, and precision of the one with
+            the best recall.
         search: score every subset of the systems under every rule.
         resamples: bootstrap draws, and shuffles.
         seed: of the random numbers.
@@ -90,7 +101,8 @@ def compare(
 
     Raises:
         UsageError: fewer than two systems, or too many to try all combinations.
-        InputError: a file cannot be read, has other texts than the gold, or has a different name for one type.
+        InputError: a file cannot be read, has other texts than the gold, or has a different name
+            for one type.
     """
     chosen = settings or CompareSettings()
     systems = several.to_systems_request(systems)
@@ -98,7 +110,8 @@ def compare(
     given = several.read_systems(systems, gold=reference, events=events)
     if chosen.search and len(given) > MOST:
         raise UsageError(
-            f"all subsets of {len(given)} systems are too many to try; give at most {MOST} systems, or search=False"
+            f"all subsets of {len(given)} systems are too many to try; give at most {MOST} "
+            "systems, or search=False"
         )
     (right, *named), notes = several.rename_types(systems, given, reference.system("the gold"))
     if not systems.distinct_types:
@@ -108,20 +121,39 @@ def compare(
     comparison, choices = compared(cells, drawn, seed=chosen.seed, unit=reference.unit), None
     if chosen.search:
         choices = choose(cells, drawn, search(cells, drawn), floors=chosen.floors, seed=chosen.seed)
-    notes = [*notes, *reference.notes, *several.notes_on_files(given), *_missing(cells), *_all_wrong(comparison)]
+    notes = [
+        *notes,
+        *reference.notes,
+        *several.notes_on_files(given),
+        *_missing(cells),
+        *_all_wrong(comparison),
+    ]
     texts = as_documents(reference.texts()) if reference.texts else ()
     notes += notes_on_training(texts, path=reference.path, sources=_sources(named))
-    return Compared(comparison=comparison, choices=choices, given=given, systems=named, notes=tuple(notes))
+    return Compared(
+        comparison=comparison, choices=choices, given=given, systems=named, notes=tuple(notes)
+    )
 
 
 def _check_types(gold: System, systems: Sequence[System], notes: Sequence[str]) -> list[str]:
-    """Refuses a system without any type of the gold, and type names that differ only in spelling."""
+    """Refuses a system without any type of the gold, and type names that differ only in
+    spelling.
+    """
     several.check_type_names((gold, *systems), notes, agree=False)
-    return [note for system in systems for note in several.check_type_names((gold, system), notes, agree=True)]
+    return [
+        note
+        for system in systems
+        for note in several.check_type_names((gold, system), notes, agree=True)
+    ]
 
 
 def _sources(systems: Sequence[System]) -> set[str]:
-    return {mention.source for one in systems for mentions in one.mentions.values() for mention in mentions}
+    return {
+        mention.source
+        for one in systems
+        for mentions in one.mentions.values()
+        for mention in mentions
+    }
 
 
 def _all_wrong(comparison: Comparison) -> Iterator[str]:
@@ -134,7 +166,10 @@ def _missing(cells: Cells) -> Iterator[str]:
     for name, documents in cells.missing.items():
         yield f"{name} does not list {some_documents(documents)}; nothing counts as found in them"
     if cells.duplicates:
-        yield f"mentions that one side has more than once, beyond the first: {cells.duplicates:,}; they count once"
+        yield (
+            "mentions that one side has more than once, beyond the first: "
+            f"{cells.duplicates:,}; they count once"
+        )
 
 
 _OUT: Final = "combined.tsv"
@@ -153,12 +188,14 @@ class Options(SystemOptions):
         files: prediction files (JSON Lines or TSV), or corpora in any format.
         output: also write the report to this file, as Markdown.
         json: print everything as JSON, with all combinations.
-        recall_floor: lowest recall of the combination with the best precision; default: the recall of the best system.
-        precision_floor: lowest precision of the combination with the best recall; default: the precision of the best
-            system.
+        recall_floor: lowest recall of the combination with the best precision; default: the recall
+            of the best system.
+        precision_floor: lowest precision of the combination with the best recall; default: the
+            precision of the best system.
         resamples: number of bootstrap samples, and of shuffles; default: 1000.
         seed: seed of the random numbers; default: 0.
-        allow_missing: count gold documents that are missing in a PRED as documents without predictions.
+        allow_missing: count gold documents that are missing in a PRED as documents without
+            predictions.
         gold_format: format of GOLD; default: auto.
     """
 
@@ -168,7 +205,9 @@ class Options(SystemOptions):
     json: bool = option("--json")
     recall_floor: float | None = option("--recall-floor SHARE", float)
     precision_floor: float | None = option("--precision-floor SHARE", float)
-    search: bool = option("--search", action=argparse.BooleanOptionalAction, default=True, help=_SEARCH)
+    search: bool = option(
+        "--search", action=argparse.BooleanOptionalAction, default=True, help=_SEARCH
+    )
     resamples: int = option("--resamples N", positive, default=1000)
     seed: int = option("--seed N", natural, default=0)
     allow_missing: bool = option("--allow-missing")
@@ -187,20 +226,34 @@ def run(args: Options) -> int:
     gold = PredictionRequest(path=args.gold, reading=read_request(args, role="gold"))
     found = compare(gold, systems, settings, events=tally.account.events)
     commands = [
-        _command(one.chosen, found, systems, settings) for one in (found.choices.choices if found.choices else ())
+        _command(one.chosen, found, systems, settings)
+        for one in (found.choices.choices if found.choices else ())
     ]
     sections = make_sections(found.comparison, found.choices, commands=commands)
     if args.output is not None:
         with atomic_text_writer(args.output, overwrite=args.overwrite) as stream:
-            stream.write(as_markdown(f"Systems compared on {args.gold}", sections, notes=found.notes))
+            stream.write(
+                as_markdown(f"Systems compared on {args.gold}", sections, notes=found.notes)
+            )
     tally.say(verbose=args.verbose)
     say_notes(found.notes)
-    emit(as_dict(found.comparison, found.choices, commands=commands), as_text(sections), as_json=args.json)
+    emit(
+        as_dict(found.comparison, found.choices, commands=commands),
+        as_text(sections),
+        as_json=args.json,
+    )
     return tally.exit_code(strict=args.strict)
 
 
-def _command(chosen: Chosen | None, found: Compared, systems: several.SystemsRequest, settings: CompareSettings) -> str:
-    """Returns the command that makes this combination of these files; empty where none was chosen."""
+def _command(
+    chosen: Chosen | None,
+    found: Compared,
+    systems: several.SystemsRequest,
+    settings: CompareSettings,
+) -> str:
+    """Returns the command that makes this combination of these files; empty where none was
+    chosen.
+    """
     if chosen is None:
         return ""
     rule, members = chosen.candidate.rule, chosen.candidate.members
@@ -213,7 +266,9 @@ def _command(chosen: Chosen | None, found: Compared, systems: several.SystemsReq
         words += ["--weights", ",".join(str(float(weight)) for weight in rule.weights)]
     if settings.allow_missing:
         words += ["--missing", "empty"]
-    if systems.distinct_types or not _types_agree([found.systems[member] for member in members], rule):
+    if systems.distinct_types or not _types_agree(
+        [found.systems[member] for member in members], rule
+    ):
         words += ["--distinct-types"]
     words += ["--map", systems.map] if systems.map else []
     reading = _options_of(systems.reading, documents=any(one.system.lengths for one in files))

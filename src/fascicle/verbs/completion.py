@@ -1,4 +1,6 @@
-"""Command ``fascicle completion``: prints a script that lets a shell complete commands, options and their values."""
+"""Command ``fascicle completion``: prints a script that lets a shell complete commands, options
+and their values.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,8 @@ class Options:
     In Python: ``fascicle.verbs.completion.script("bash")``
 
     Attributes:
-        shell: bash: put the script into ~/.local/share/bash-completion/completions/fascicle; zsh: into ~/.zshrc.
+        shell: bash: put the script into ~/.local/share/bash-completion/completions/fascicle; zsh:
+            into ~/.zshrc.
     """
 
     shell: _Shell = option("SHELL", choices=get_args(_Shell))
@@ -74,13 +77,24 @@ def script(shell: _Shell) -> str:
 
     values, options, words, several = list[str](), list[str](), list[str](), list[str]()
     for path, parser in _parsers(build_parser(), ""):
-        flags = [flag for action in parser._actions for flag in action.option_strings if flag.startswith("--")]
+        flags = [
+            flag
+            for action in parser._actions
+            for flag in action.option_strings
+            if flag.startswith("--")
+        ]
         options.append(_case([path], flags))
         for action in parser._actions:
             if action.choices is None:
                 continue
             if action.option_strings:
-                values.append(_case([f"{path}:{flag}" for flag in action.option_strings], action.choices, "; return"))
+                values.append(
+                    _case(
+                        [f"{path}:{flag}" for flag in action.option_strings],
+                        action.choices,
+                        "; return",
+                    )
+                )
             else:
                 words.append(_case([path], action.choices))
             if path and isinstance(action, argparse._SubParsersAction):

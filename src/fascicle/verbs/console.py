@@ -68,7 +68,9 @@ class Steps:
         now = time.monotonic()
         if now - self._shown >= (OFTEN if self._terminal else NOW_AND_THEN):
             self._shown = now
-            sys.stderr.write(f"\r{step}: {count:,}\x1b[K" if self._terminal else f"fascicle: {step}: {count:,}\n")
+            sys.stderr.write(
+                f"\r{step}: {count:,}\x1b[K" if self._terminal else f"fascicle: {step}: {count:,}\n"
+            )
             sys.stderr.flush()
 
     def close(self) -> None:
@@ -78,20 +80,25 @@ class Steps:
 
 
 class Tally:
-    """Counts problems by kind and code; `account` counts the documents of commands that write them."""
+    """Counts problems by kind and code; `account` counts the documents of commands that write
+    them.
+    """
 
     def __init__(self) -> None:
         """Starts with no counts."""
         self.account = Account(tell=_say_set_aside)
 
     def say(self, *, verbose: bool = False) -> None:
-        """Prints the counts: harmful ones and empty texts always, other repairs and notes on request."""
+        """Prints the counts: harmful ones and empty texts always, other repairs and notes on
+        request.
+        """
         self.account.end()
         events, losses = self.account.events, self.account.losses
         for key, count, sentence in self.account.reading.mended():
             events.count(key, count, sentence)
         lost = {
-            ("loss", code): f"{describe_loss(code)}; first in {where}" for code, where in self.account.examples.items()
+            ("loss", code): f"{describe_loss(code)}; first in {where}"
+            for code, where in self.account.examples.items()
         }
         first = lost | events.first
         dropped = Counter({("loss", code): count for code, count in losses.items()})
@@ -100,7 +107,8 @@ class Tally:
                 say(f"{kind} {code}: {count:,} ({first[kind, code]})")
 
     def close(self, where: str = "", *, quiet: bool = False, done: str = "written") -> None:
-        """Prints the last line of a command that writes documents, and checks that all are accounted for.
+        """Prints the last line of a command that writes documents, and checks that all are
+        accounted for.
 
         Args:
             where: the output that was written to.
@@ -115,7 +123,8 @@ class Tally:
             say(self.account.sentence("standard output" if where == STDIN else where, done=done))
 
     def end(self, where: str | None = None, *, verbose: bool = False, strict: bool = False) -> int:
-        """Prints the counts, and the last line of a command that writes documents; returns the exit code.
+        """Prints the counts, and the last line of a command that writes documents; returns the exit
+        code.
 
         Args:
             where: the output that documents were written to; ``None`` if the command writes none.
@@ -131,7 +140,9 @@ class Tally:
         return self.exit_code(strict=strict)
 
     def exit_code(self, *, strict: bool) -> int:
-        """Returns 3 if documents were set aside, or with ``strict`` after losses or harmful repairs; else 0."""
+        """Returns 3 if documents were set aside, or with ``strict`` after losses or harmful
+        repairs; else 0.
+        """
         lost = any(not is_silent(*key) or key == EMPTY_TEXT for key in self.account.events.counts)
         return 3 if self.account.aside or (strict and lost) else 0
 

@@ -83,10 +83,14 @@ def _documents(files: Sequence[str], request: ReadRequest, account: Account) -> 
     places = places_to_read(files, request)
     say_notes(notes_on(places, format=request.format))
     inputs = [Input(name=source) for place in places for source in place.sources]
-    yield from account.counted(document for _, document in read_inputs(inputs, request, report=account.reading))
+    yield from account.counted(
+        document for _, document in read_inputs(inputs, request, report=account.reading)
+    )
 
 
-def _refusing_nothing(documents: Iterator[Document], account: Account, report: WriteReport) -> Iterator[Document]:
+def _refusing_nothing(
+    documents: Iterator[Document], account: Account, report: WriteReport
+) -> Iterator[Document]:
     for document in documents:
         yield document
         account.passed(report)

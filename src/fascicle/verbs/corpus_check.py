@@ -1,4 +1,6 @@
-"""Command ``fascicle corpus check``: finds defects of a corpus, and texts that it shares with others."""
+"""Command ``fascicle corpus check``: finds defects of a corpus, and texts that it shares with
+others.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,14 @@ from fascicle.core.wording import plural
 from fascicle.errors import UsageError
 from fascicle.evaluation.doctor.checks.contract import NEVER, SEVERITIES, CheckSettings
 from fascicle.evaluation.doctor.checks.relations import tokenizer_file
-from fascicle.evaluation.doctor.examine import Examination, Report, checks, examine, markdown, summary
+from fascicle.evaluation.doctor.examine import (
+    Examination,
+    Report,
+    checks,
+    examine,
+    markdown,
+    summary,
+)
 from fascicle.evaluation.doctor.parts import SPLITS, GivenPart, Part
 from fascicle.evaluation.systems.model import Watch
 from fascicle.formats.conll import ConllOptions
@@ -32,8 +41,10 @@ from fascicle.verbs.messages import say
 from fascicle.verbs.options import OVERWRITE, call, natural, option, positive, reads, writes
 from fascicle.verbs.shared import ReadingAs, input_format, read_request
 
-_EXIT = "exit codes: 0 done; 2 bad input or usage, or nothing could be read; 3 a file was not read to its end, or \
-there is a finding of at least the severity of --fail-on (by default an error)"
+_EXIT = (
+    "exit codes: 0 done; 2 bad input or usage, or nothing could be read; 3 a file was not read to "
+    "its end, or there is a finding of at least the severity of --fail-on (by default an error)"
+)
 
 
 _MODEL = "what a model can return"
@@ -47,7 +58,8 @@ def _share(text: str) -> Fraction:
         value = Fraction(0)
     if not 0 < value <= 1 or value.denominator > 10**6:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not allowed, give a number above 0 and up to 1 with at most six decimals, such as 0.7"
+            f"{text!r} is not allowed, give a number above 0 and up to 1 with at most six "
+            "decimals, such as 0.7"
         )
     return value
 
@@ -79,7 +91,8 @@ class Options(ReadingAs, Against):
         near: lowest Jaccard similarity of near duplicates; default: 0.7.
         min_words: lowest number of words of a text whose copies count as leaks; default: 8.
         long_sentence: report sentences of more than N words; default: 128.
-        tokenizer: a folder with a tokenizer.json; mentions that no model with this tokenizer can return are reported.
+        tokenizer: a folder with a tokenizer.json; mentions that no model with this tokenizer can
+            return are reported.
         width: highest number of units (see --level) in a mention; default: no limit.
         level: the unit of --width; default: word.
         max_length: number of pieces in a window of the model; default: 256.
@@ -88,8 +101,8 @@ class Options(ReadingAs, Against):
         exclude_list: also write the list of documents that training must leave out.
         examples: number of examples for each finding; default: 5.
         skip: leave out the finding with this code; may be repeated.
-        fail_on: lowest severity of a finding that makes the exit code 3; never: findings do not change the exit code;
-            default: error.
+        fail_on: lowest severity of a finding that makes the exit code 3; never: findings do not
+            change the exit code; default: error.
     """
 
     epilog = _EXIT
@@ -104,14 +117,18 @@ class Options(ReadingAs, Against):
     long_sentence: int = option("--long N", natural, default=CheckSettings.long_sentence)
     tokenizer: str | None = option("--tokenizer DIR", reads, group=_MODEL)
     width: int | None = option("--width N", positive, group=_MODEL)
-    level: Literal["word", "piece"] = option("--level", choices=("word", "piece"), default="word", group=_MODEL)
+    level: Literal["word", "piece"] = option(
+        "--level", choices=("word", "piece"), default="word", group=_MODEL
+    )
     max_length: int = option("--max-length N", positive, default=256, group=_MODEL)
     output: str = option("-o --output REPORT", writes, default=STDOUT, group="report")
     json: bool = option("--json")
     exclude_list: str | None = option("--exclude-list TSV", writes, group="report")
     examples: int = option("--examples N", natural, default=CheckSettings.examples, group="report")
     skip: list[str] = option("--skip CODE ...", group="report")
-    fail_on: str = option("--fail-on", choices=(*SEVERITIES, NEVER), default="error", group="report")
+    fail_on: str = option(
+        "--fail-on", choices=(*SEVERITIES, NEVER), default="error", group="report"
+    )
     overwrite: bool = OVERWRITE
 
 
@@ -123,7 +140,8 @@ class CheckRequest:
         files: corpora that are not divided into parts.
         parts: ``(train, dev or test, path)``.
         against: other corpora, whose texts are compared with these.
-        reading: format and options of the files; ``{part}`` in a value of ``where`` becomes the name of the part.
+        reading: format and options of the files; ``{part}`` in a value of ``where`` becomes the
+            name of the part.
         reading_against: format and options of the other corpora.
         settings: of the checks.
         skip: codes of checks to leave out.
@@ -140,9 +158,15 @@ class CheckRequest:
 
 @validate_arguments
 def check(
-    train: Paths = (), *, dev: Paths = (), test: Paths = (), against: Paths = (), settings: CheckSettings | None = None
+    train: Paths = (),
+    *,
+    dev: Paths = (),
+    test: Paths = (),
+    against: Paths = (),
+    settings: CheckSettings | None = None,
 ) -> Examination:
-    """Checks a corpus: leaks between its parts, doubtful mentions, and texts that other corpora have too.
+    """Checks a corpus: leaks between its parts, doubtful mentions, and texts that other corpora
+    have too.
 
     Args:
         train: files of the training part, in any format.
@@ -152,7 +176,8 @@ def check(
         settings: of the checks.
 
     Returns:
-        The findings; ``report.findings`` for a program, `fascicle.evaluation.doctor.examine.markdown` for a person.
+        The findings; ``report.findings`` for a program,
+        `fascicle.evaluation.doctor.examine.markdown` for a person.
 
     Raises:
         UsageError: no file was given.
@@ -163,12 +188,16 @@ def check(
     if not parts:
         raise UsageError("no file was given; name those of train, dev or test")
     request = CheckRequest(
-        parts=parts, against=to_path_list(against, name="against"), settings=settings or CheckSettings()
+        parts=parts,
+        against=to_path_list(against, name="against"),
+        settings=settings or CheckSettings(),
     )
     return run_checks(request)[0]
 
 
-def run_checks(request: CheckRequest, *, watch: Watch = iter) -> tuple[Examination, list[ReadReport]]:
+def run_checks(
+    request: CheckRequest, *, watch: Watch = iter
+) -> tuple[Examination, list[ReadReport]]:
     """Runs the checks of a request.
 
     Args:
@@ -188,10 +217,15 @@ def run_checks(request: CheckRequest, *, watch: Watch = iter) -> tuple[Examinati
 
 def _places(request: CheckRequest, watch: Watch) -> Iterator[GivenPart]:
     named = [(Part(name=name, role=name), path) for name, path in request.parts]
-    whole = [(Part(name=path, role="corpus", order=order), path) for order, path in enumerate(request.files)]
+    whole = [
+        (Part(name=path, role="corpus", order=order), path)
+        for order, path in enumerate(request.files)
+    ]
     for part, given in (*named, *whole):
         own = _of_split(request.reading, part.role) if part.role in SPLITS else request.reading
-        yield from (_given(path, part, own, watch) for path in expand_paths([given], request.reading))
+        yield from (
+            _given(path, part, own, watch) for path in expand_paths([given], request.reading)
+        )
 
 
 def _against(request: CheckRequest, watch: Watch) -> Iterator[GivenPart]:
@@ -201,7 +235,9 @@ def _against(request: CheckRequest, watch: Watch) -> Iterator[GivenPart]:
 
 
 def _of_split(request: ReadRequest, role: str) -> ReadRequest:
-    return replace(request, where=tuple((name, value.replace("{part}", role)) for name, value in request.where))
+    return replace(
+        request, where=tuple((name, value.replace("{part}", role)) for name, value in request.where)
+    )
 
 
 def _given(path: str, part: Part, request: ReadRequest, watch: Watch) -> GivenPart:
@@ -213,7 +249,12 @@ def _given(path: str, part: Part, request: ReadRequest, watch: Watch) -> GivenPa
 
     columns = ConllOptions(token_column=token, tag_columns=tags)
     return GivenPart(
-        part=part, path=path, documents=documents, report=report, encoding=request.encoding, columns=columns
+        part=part,
+        path=path,
+        documents=documents,
+        report=report,
+        encoding=request.encoding,
+        columns=columns,
     )
 
 
@@ -222,7 +263,9 @@ def run(args: Options) -> int:
     _check_paths(args.files, args.train, args.dev, args.test, against=args.against)
     _check_codes(args.skip)
     if args.output == args.exclude_list == STDOUT:
-        raise UsageError("report and exclusion list cannot both go to standard output; name a file with -o")
+        raise UsageError(
+            "report and exclusion list cannot both go to standard output; name a file with -o"
+        )
     for path in (args.output, args.exclude_list):
         if path and path != STDOUT:
             check_target(path, overwrite=args.overwrite)
@@ -250,7 +293,9 @@ def _check_codes(codes: Sequence[str]) -> None:
         if code not in checks():
             near = difflib.get_close_matches(code, checks(), n=1)
             hint = f" (did you mean {near[0]}?)" if near else ""
-            raise UsageError(f"there is no finding {code!r}{hint}; the codes are {', '.join(checks())}")
+            raise UsageError(
+                f"there is no finding {code!r}{hint}; the codes are {', '.join(checks())}"
+            )
 
 
 def _check_paths(*parts: list[str], against: list[str]) -> None:
@@ -274,7 +319,9 @@ def _request_of(args: Any) -> CheckRequest:
     return call(
         CheckRequest,
         args,
-        parts=tuple((part, path) for part in ("train", "dev", "test") for path in getattr(args, part)),
+        parts=tuple(
+            (part, path) for part in ("train", "dev", "test") for path in getattr(args, part)
+        ),
         reading=read_request(args),
         reading_against=against,
         settings=_settings_of(args),
@@ -284,14 +331,21 @@ def _request_of(args: Any) -> CheckRequest:
 
 def _settings_of(args: Any) -> CheckSettings:
     if args.width is not None and not args.tokenizer:
-        raise UsageError("--width needs --tokenizer, for it counts words or pieces that a tokenizer reads")
+        raise UsageError(
+            "--width needs --tokenizer, for it counts words or pieces that a tokenizer reads"
+        )
     if args.tokenizer and not tokenizer_file(Path(args.tokenizer)).is_file():
-        raise UsageError(f"there is no tokenizer.json at {args.tokenizer}; name the folder of a model, or the file")
+        raise UsageError(
+            f"there is no tokenizer.json at {args.tokenizer}; name the folder of a model, or the "
+            "file"
+        )
     if args.max_length < 8:
         raise UsageError(f"--max-length {args.max_length} is not allowed; give 8 or more")
     return call(CheckSettings, args, tokenizer=Path(args.tokenizer) if args.tokenizer else None)
 
 
 def _fails(report: Report, level: str) -> bool:
-    grave = () if level == NEVER else SEVERITIES[: [str(name) for name in SEVERITIES].index(level) + 1]
+    grave = (
+        () if level == NEVER else SEVERITIES[: [str(name) for name in SEVERITIES].index(level) + 1]
+    )
     return any(report.count(name) for name in grave)

@@ -1,4 +1,6 @@
-"""Command ``fascicle curation``: checks, repairs, copies and exports the file in which a service keeps decisions."""
+"""Command ``fascicle curation``: checks, repairs, copies and exports the file in which a service
+keeps decisions.
+"""
 
 from __future__ import annotations
 
@@ -58,15 +60,16 @@ class Backup(Verify, Overwrite):
 
 
 class Export(Verify, Overwrite):
-    """Write the gold of finished documents, to train a model or fit a linker, even while a service uses the file.
+    """Write the gold of finished documents, to train a model or fit a linker, even while a service
+    uses the file.
 
     In Python: ``fascicle.serving.curation.upkeep.export("decisions.sqlite", "gold.jsonl")``
 
     Attributes:
         path: of decisions.
         output: the new file; its suffix names the format.
-        project: settings of the project; then the decisions of reviewers count, else the mentions on which all curators
-            agree.
+        project: settings of the project; then the decisions of reviewers count, else the mentions
+            on which all curators agree.
         version: write the version of this curator instead.
         unfinished: also write unfinished documents.
         json: print the account as JSON.
@@ -86,7 +89,10 @@ def _tell(found: Verified, place: str, *, as_json: bool) -> int:
         say(f"damaged: {damage}")
     if (more := len(found.damages) - _SHOWN) > 0:
         say(f"damaged: {more:,} more; --json has all")
-    say(f"{place}: {plural(found.documents, 'document')} and {plural(found.steps, 'step')} are intact")
+    say(
+        f"{place}: {plural(found.documents, 'document')} and {plural(found.steps, 'step')} are "
+        "intact"
+    )
     return 3 if found.damages else 0
 
 
@@ -113,12 +119,21 @@ def _run_export(args: Export) -> int:
     for line in (*(f"damaged: {one}" for one in found.damages[:_SHOWN]), *found.losses):
         say(line)
     if found.uncounted:
-        say(f"not counted: decisions of {', '.join(found.uncounted)}, who are no curators of the project")
+        say(
+            f"not counted: decisions of {', '.join(found.uncounted)}, who are no curators of the "
+            "project"
+        )
     if found.left:
-        say(f"left out: {plural(found.left, 'document')} not finished, or without agreement of all curators")
+        say(
+            f"left out: {plural(found.left, 'document')} not finished, or without agreement of "
+            "all curators"
+        )
     if found.undecided:
         say(f"not written: {plural(found.undecided, 'mention')} without a decision")
-    say(f"{args.output}: {plural(found.documents, 'document')} with {plural(found.mentions, 'mention')}")
+    say(
+        f"{args.output}: {plural(found.documents, 'document')} with "
+        f"{plural(found.mentions, 'mention')}"
+    )
     return 3 if found.damages else 0
 
 

@@ -1,6 +1,8 @@
-"""Command ``fascicle doctor``: looks at the installation, in ten lines for a report. It looks at no corpus.
+"""Command ``fascicle doctor``: looks at the installation, in ten lines for a report. It looks at no
+corpus.
 
-Corpora are looked at by ``fascicle corpus check``, whose checks are in `fascicle.evaluation.doctor`.
+Corpora are looked at by ``fascicle corpus check``, whose checks are in
+`fascicle.evaluation.doctor`.
 """
 
 from __future__ import annotations
@@ -25,12 +27,15 @@ from fascicle.verbs.options import option, reads
 from fascicle.version import VERSION
 
 _TEXT: Final = (
-    "Lithium caused tremor and nephrogenic diabetes insipidus in two patients with a mutation of BRCA1. " * 40
+    "Lithium caused tremor and nephrogenic diabetes insipidus in two patients with a mutation of "
+    "BRCA1. " * 40
 )
 _REQUIREMENT: Final = re.compile(r"""^([\w.-]+).*?(?:extra\s*==\s*['"]([\w-]+)['"].*)?$""")
 _FOR_DEVELOPERS: Final = ("all", "dev", "docs")  # extras
-_FAST: Final = ("amx_int8", "avx512_vnni", "avx_vnni", "i8mm", "asimddp")  # instructions for 8-bit numbers
-_VARIABLES: Final = ("FASCICLE_", "OMP_", "ORT_", "RAYON_", "HF_")  # beginnings of names that change something
+# instructions for 8-bit numbers
+_FAST: Final = ("amx_int8", "avx512_vnni", "avx_vnni", "i8mm", "asimddp")
+# beginnings of names that change something
+_VARIABLES: Final = ("FASCICLE_", "OMP_", "ORT_", "RAYON_", "HF_")
 
 
 class Options:
@@ -51,26 +56,37 @@ def run(args: Options) -> int:
     """Prints what is installed; returns the exit code."""
     if args.files:
         raise UsageError(
-            f"doctor looks at the installation, and {args.files[0]} was given; look at a corpus with fascicle corpus "
+            f"doctor looks at the installation, and {args.files[0]} was given; look at a corpus "
+            "with fascicle corpus "
             f"check {shlex.quote(args.files[0])}"
         )
     found = examine_installation()
     width = max(map(len, found))
-    return emit(found, (f"{name:<{width}}  {told}" for name, told in found.items()), as_json=args.json)
+    return emit(
+        found, (f"{name:<{width}}  {told}" for name, told in found.items()), as_json=args.json
+    )
 
 
 def examine_installation() -> dict[str, str]:
-    """Returns facts about this installation, by subject; opens the default model, and measures it."""
+    """Returns facts about this installation, by subject; opens the default model, and measures
+    it.
+    """
     base, extras = _packages()
     variables = [name for name in sorted(os.environ) if name.startswith(_VARIABLES)]
-    packs = [f"pack {one}" for one in shipped_packs()] + [f"linker {one}" for one in shipped_linkers()]
+    packs = [f"pack {one}" for one in shipped_packs()] + [
+        f"linker {one}" for one in shipped_linkers()
+    ]
     return {
         "fascicle": f"{VERSION} in {Path(__file__).parents[1]}",
-        "python": f"{platform.python_version()} ({platform.python_implementation()}), {platform.platform()}",
-        "packages": ", ".join(f"{name} {_version(name) or 'is missing'}" for name in base) or "not known",
-        "extras": "; ".join(_extra(name, needed) for name, needed in sorted(extras.items())) or "not known",
+        "python": f"{platform.python_version()} ({platform.python_implementation()}), "
+        f"{platform.platform()}",
+        "packages": ", ".join(f"{name} {_version(name) or 'is missing'}" for name in base)
+        or "not known",
+        "extras": "; ".join(_extra(name, needed) for name, needed in sorted(extras.items()))
+        or "not known",
         "plug-ins": ", ".join(f"{one.name} of {one.package}" for one in plugins({})) or "none",
-        "processor": f"{platform.machine()}, {usable_cores()} of {os.cpu_count()} cores may be used",
+        "processor": f"{platform.machine()}, {usable_cores()} of {os.cpu_count()} cores may be "
+        "used",
         "8-bit models": _eight_bits(),
         "shipped": ", ".join((*shipped_models(), *packs)) or "no model",
         "speed": _speed(),
@@ -96,7 +112,11 @@ def _packages() -> tuple[list[str], dict[str, list[str]]]:
 def _extra(name: str, needed: list[str]) -> str:
     missing = [one for one in needed if not _version(one)]
     there = [f"{one} {_version(one)}" for one in needed]
-    return f"{name} no, without {' and '.join(missing)}" if missing else f"{name} yes ({', '.join(there)})"
+    return (
+        f"{name} no, without {' and '.join(missing)}"
+        if missing
+        else f"{name} yes ({', '.join(there)})"
+    )
 
 
 def _version(package: str) -> str:
@@ -111,9 +131,18 @@ def _eight_bits() -> str:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return "this system does not say whether the processor has instructions for them"
-    known = {flag for line in lines if line.lower().startswith(("flags", "features")) for flag in line.split()}
+    known = {
+        flag
+        for line in lines
+        if line.lower().startswith(("flags", "features"))
+        for flag in line.split()
+    }
     fast = [flag for flag in _FAST if flag in known]
-    return f"fast here: the processor has {', '.join(fast)}" if fast else "the processor has no instructions for them"
+    return (
+        f"fast here: the processor has {', '.join(fast)}"
+        if fast
+        else "the processor has no instructions for them"
+    )
 
 
 def _speed() -> str:
@@ -126,4 +155,6 @@ def _speed() -> str:
     opened = time.perf_counter()
     model(_TEXT)
     rate = len(_TEXT) / (time.perf_counter() - opened)
-    return f"{model.name} opens in {opened - begun:.2f} s, then does {rate:,.0f} characters a second"
+    return (
+        f"{model.name} opens in {opened - begun:.2f} s, then does {rate:,.0f} characters a second"
+    )

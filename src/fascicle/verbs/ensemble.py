@@ -1,4 +1,6 @@
-"""Command ``fascicle ensemble``: saves several models and a rule in one folder that is used like a model."""
+"""Command ``fascicle ensemble``: saves several models and a rule in one folder that is used like
+a model.
+"""
 
 from __future__ import annotations
 
@@ -60,11 +62,11 @@ def ensemble(
     """Copies models into one folder that `fascicle.load` reads as one predictor.
 
     Args:
-        models: names of shipped models, or folders of models, runs, ensembles or term packs, in the order of the
-            weights.
+        models: names of shipped models, or folders of models, runs, ensembles or term packs, in the
+            order of the weights.
         folder: to write.
-        rule: determines which mentions of the models are kept; a name is enough for a rule without arguments. The
-            rule ``"meta"`` takes no threshold, because its filter has its own.
+        rule: determines which mentions of the models are kept; a name is enough for a rule without
+            arguments. The rule ``"meta"`` takes no threshold, because its filter has its own.
         name: of the ensemble, the source of its mentions; that of its folder by default.
         flat: of overlapping mentions, keep those with the most support.
         distinct_types: treat types with similar names as different types.
@@ -85,10 +87,14 @@ def ensemble(
     check_folder(target, kind="ensemble", overwrite=overwrite)
     members = [_undamaged(one) for one in given]
     judges = [_undamaged_filter(wanted.filter)] if wanted.filter is not None else []
-    used = {f"model {at} ({own})": types for at, (own, types) in enumerate(map(_told, members), start=1)}
+    used = {
+        f"model {at} ({own})": types for at, (own, types) in enumerate(map(_told, members), start=1)
+    }
     notes = [] if distinct_types else _check_types(used, judges, agree=wanted.rule().is_vote)
     types = tuple(sorted({kind for one in used.values() for kind in one}))
-    manifest = _manifest(wanted, members, judges, types=types, name=name or target.resolve().name, flat=flat)
+    manifest = _manifest(
+        wanted, members, judges, types=types, name=name or target.resolve().name, flat=flat
+    )
     with atomic_folder(target, kind="ensemble", overwrite=overwrite) as place:
         for number, member in zip(manifest.members, members, strict=True):
             _copy(member, place / stored.MEMBERS / number)
@@ -102,15 +108,20 @@ def _check_request(rule: RuleRequest, models: Sequence[str]) -> None:
     """Refuses too few models, and a threshold for a filter that has its own."""
     if rule.name == "meta" and rule.threshold is not None:
         raise UsageError(
-            "the argument threshold is for the rule weighted, but meta was asked for; leave it out, for the filter "
+            "the argument threshold is for the rule weighted, but meta was asked for; leave it "
+            "out, for the filter "
             "has its own"
         )
     if len(models) < rule.kind.least:
-        raise UsageError(f"{plural(len(models), 'model')} given; give at least {rule.kind.least}, names or folders")
+        raise UsageError(
+            f"{plural(len(models), 'model')} given; give at least {rule.kind.least}, names or "
+            "folders"
+        )
 
 
 def _copy(folder: Path, place: Path) -> None:
-    shutil.copytree(folder, place, ignore=shutil.ignore_patterns(".*"))  # hidden files are not part of a model
+    # hidden files are not part of a model
+    shutil.copytree(folder, place, ignore=shutil.ignore_patterns(".*"))
 
 
 def _undamaged(name: str) -> Path:
@@ -132,7 +143,9 @@ def _told(folder: Path) -> tuple[str, tuple[str, ...]]:
         joined = stored.read_ensemble(folder)
         return joined.name, joined.types
     manifest = read_manifest(folder)
-    return manifest.name, tuple(kind for kind in manifest.types if kind not in (manifest.decision.apart or ()))
+    return manifest.name, tuple(
+        kind for kind in manifest.types if kind not in (manifest.decision.apart or ())
+    )
 
 
 def _undamaged_filter(name: str) -> Path:
@@ -170,12 +183,18 @@ def _manifest(
     for at, one in enumerate(described[: len(members)]):
         if one in described[:at]:
             first = described.index(one) + 1
-            raise UsageError(f"models {first} and {at + 1} are the same, and a model has one vote; give it once")
+            raise UsageError(
+                f"models {first} and {at + 1} are the same, and a model has one vote; give it once"
+            )
     return manifest
 
 
-def _check_types(used: Mapping[str, Sequence[str]], judges: Sequence[Path], *, agree: bool) -> list[str]:
-    """Refuses different names for one type. Types of models cannot be renamed, so the message does not advise it."""
+def _check_types(
+    used: Mapping[str, Sequence[str]], judges: Sequence[Path], *, agree: bool
+) -> list[str]:
+    """Refuses different names for one type. Types of models cannot be renamed, so the message
+    does not advise it.
+    """
     try:
         notes = check_types(used, agree=agree) if len(used) > 1 else []
         for judge in judges:
@@ -183,7 +202,9 @@ def _check_types(used: Mapping[str, Sequence[str]], judges: Sequence[Path], *, a
             notes += check_filter_types(predicted, read_filter_manifest(judge).types)
     except InputError as error:
         sentence = str(error).partition("; ")[0]
-        raise InputError(f"{sentence}; train models with one name for each type, or give distinct_types=True") from None
+        raise InputError(
+            f"{sentence}; train models with one name for each type, or give distinct_types=True"
+        ) from None
     return [note.partition("; ")[0] for note in notes]
 
 
@@ -211,7 +232,8 @@ class Options(Overwrite):
     k: int | None = option("--k K", positive)
     weights: str | None = option("--weights W,W,...")
     threshold: str | None = option(
-        "--threshold SHARE", help=f"for weighted: the share of all weights that must be exceeded; default: {HALF}"
+        "--threshold SHARE",
+        help=f"for weighted: the share of all weights that must be exceeded; default: {HALF}",
     )
     filter: str | None = option("--filter FOLDER", reads)
     flat: bool = option("--flat")
@@ -228,7 +250,8 @@ def run(args: Options) -> int:
     manifest = saved.manifest
     size = sum(file.stat().st_size for file in saved.folder.rglob("*") if file.is_file())
     sys.stdout.write(
-        f"{saved.folder}: {manifest.name}, {manifest.rule} of {plural(len(manifest.members), 'model')}, "
+        f"{saved.folder}: {manifest.name}, {manifest.rule} of "
+        f"{plural(len(manifest.members), 'model')}, "
         f"{manifest.output} output, types {', '.join(manifest.types)}, {size / 1e6:.1f} MB\n"
     )
     return 0

@@ -24,7 +24,17 @@ from fascicle.verbs import shared
 from fascicle.verbs import systems as declared
 from fascicle.verbs.console import Tally, with_progress
 from fascicle.verbs.messages import emit, say, say_notes
-from fascicle.verbs.options import STRICT, Overwrite, Threads, call, first_given, natural, option, reads, writes
+from fascicle.verbs.options import (
+    STRICT,
+    Overwrite,
+    Threads,
+    call,
+    first_given,
+    natural,
+    option,
+    reads,
+    writes,
+)
 from fascicle.verbs.tasks.evaluate import Evaluation, Runnable, evaluate
 from fascicle.verbs.tasks.pipeline_predictions import PipelineRequest
 
@@ -33,7 +43,8 @@ if TYPE_CHECKING:
 
 _FELL_SHORT: Final = 4  # exit code
 _REPORT: Final = (
-    f"file of the report; its suffix sets the format: {', '.join(declared.REPORTS)}; .html is one page with examples "
+    f"file of the report; its suffix sets the format: {', '.join(declared.REPORTS)}; .html is "
+    "one page with examples "
     "that can be filtered; it has pictures if fascicle[plots] is installed"
 )
 
@@ -43,13 +54,13 @@ class Links:
 
     Attributes:
         links: score the concepts of mentions, with intervals, and not the mentions.
-        linker: with --links: the linker that links the mentions of GOLD: a folder of fascicle linker fit, or the name
-            of a shipped linker; may be repeated, as in fascicle link.
+        linker: with --links: the linker that links the mentions of GOLD: a folder of fascicle
+            linker fit, or the name of a shipped linker; may be repeated, as in fascicle link.
         ontology: with --linker: give links in this vocabulary.
-        pack: with --links: the term pack that explains errors (a folder of fascicle index build); not needed with
-            --linker; may be repeated.
-        prefix: with --links or --at-least: the prefix for identifiers of TYPE that have none, e.g. Disease=MESH; may be
-            repeated.
+        pack: with --links: the term pack that explains errors (a folder of fascicle index build);
+            not needed with --linker; may be repeated.
+        prefix: with --links or --at-least: the prefix for identifiers of TYPE that have none, e.g.
+            Disease=MESH; may be repeated.
     """
 
     group = "links"
@@ -67,9 +78,10 @@ class Report:
         train: the training corpus; the report then says which mentions it contains.
         train_format: format of the training corpus; default: auto.
         train_where: as --where, for the training corpus.
-        unreachable_for: count the gold mentions that no model of this kind can find: a model folder or name; may be
-            repeated.
-        buckets: limits of the buckets: fixed, as in the published papers, or quantiles of the gold; default: fixed.
+        unreachable_for: count the gold mentions that no model of this kind can find: a model folder
+            or name; may be repeated.
+        buckets: limits of the buckets: fixed, as in the published papers, or quantiles of the gold;
+            default: fixed.
         text_unit: what counts as one text in buckets; default: sentence.
         examples: number of examples for each class of errors; default: 5.
     """
@@ -82,7 +94,9 @@ class Report:
     train_where: list[str] = option("--train-where FIELD=VALUE ...")
     unreachable_for: list[str] = option("--unreachable-for MODEL ...", reads)
     buckets: Cutting = option("--buckets", choices=("fixed", "quantiles"), default="fixed")
-    text_unit: TextUnit = option("--text-unit", choices=("sentence", "document"), default="sentence")
+    text_unit: TextUnit = option(
+        "--text-unit", choices=("sentence", "document"), default="sentence"
+    )
     examples: int = option("--examples N", natural, default=5)
 
 
@@ -90,9 +104,10 @@ class Model:
     """Options for scoring a model.
 
     Attributes:
-        model: a model folder, a term pack, a dictionary, or the name of a shipped model or a plug-in; may be repeated,
-            to compare models.
-        pipeline: a pipeline.toml, or a folder with one: score the mentions of all its steps, or of --source.
+        model: a model folder, a term pack, a dictionary, or the name of a shipped model or a
+            plug-in; may be repeated, to compare models.
+        pipeline: a pipeline.toml, or a folder with one: score the mentions of all its steps, or of
+            --source.
     """
 
     group = "model"
@@ -116,24 +131,30 @@ class Formats:
     pred_format: str = shared.input_format("--pred-format", choices=declared.SYSTEM_FORMATS)
 
 
-class Options(Links, Report, Model, Threads, Overwrite, Formats, shared.ReadingDetails, declared.Columns):
+class Options(
+    Links, Report, Model, Threads, Overwrite, Formats, shared.ReadingDetails, declared.Columns
+):
     """Options of ``fascicle evaluate``.
 
     In Python: ``fascicle.evaluate("gold.tsv", ["one.jsonl", "two.jsonl"])``
-    In Python with --links: ``fascicle.evaluate_links("gold.jsonl", "found.jsonl", linker="linker")``
+    In Python with --links: ``fascicle.evaluate_links("gold.jsonl", "found.jsonl",
+    linker="linker")``
 
     Attributes:
         gold: a corpus in any format.
         files: prediction files (JSON Lines or TSV) or corpora, one for each system.
         source: score only the mentions of this source of PRED; needed if there are several sources.
-        allow_missing: count gold documents that are missing in PRED as documents without predictions.
+        allow_missing: count gold documents that are missing in PRED as documents without
+            predictions.
         by_type: print a line for each type; default: yes.
-        facts: score what is said of mentions (negated, uncertain, and so on), not their types; --model finds it too.
+        facts: score what is said of mentions (negated, uncertain, and so on), not their types;
+            --model finds it too.
         interval: print 95% bootstrap intervals of micro precision, recall and F1, and of macro F1.
-        agreement: treat GOLD and PRED as annotators, and measure their agreement: F1 of mentions, kappa and alpha of
-            words.
-        at_least: a minimum score in percent, for a type or for the links of a vocabulary (Disease.f1=80,
-            MESH.recall=70, micro.precision=75); if it is not reached, the exit code is 4; may be repeated.
+        agreement: treat GOLD and PRED as annotators, and measure their agreement: F1 of mentions,
+            kappa and alpha of words.
+        at_least: a minimum score in percent, for a type or for the links of a vocabulary
+            (Disease.f1=80, MESH.recall=70, micro.precision=75); if it is not reached, the exit code
+            is 4; may be repeated.
         json: print the scores as JSON.
     """
 
@@ -156,14 +177,18 @@ def run(args: Options) -> int:
     if args.facts and (args.links or args.agreement):
         raise UsageError("--facts was given with --links or --agreement; choose one of them")
     if args.agreement:
-        from fascicle.verbs.agreement import run_agreement  # imported here, because scores do not need it
+        # imported here, because scores do not need it
+        from fascicle.verbs.agreement import run_agreement
 
         return run_agreement(args)
     if args.links:
-        from fascicle.verbs.evaluate_links import run_links  # imported here, because scores of mentions do not need it
+        # imported here, because scores of mentions do not need it
+        from fascicle.verbs.evaluate_links import run_links
 
         return run_links(args)
-    if given := first_given(args, ("linker", "ontology", "pack", *(() if args.at_least else ("prefix",)))):
+    if given := first_given(
+        args, ("linker", "ontology", "pack", *(() if args.at_least else ("prefix",)))
+    ):
         raise UsageError(f"{given} is about links; give --links too")
     _check_gates(args.at_least)
     columns = declared.system_columns(args)
@@ -205,7 +230,9 @@ def run(args: Options) -> int:
     return code or tally.exit_code(strict=args.strict)
 
 
-def _systems_of(args: Options, columns: declared.SomeColumns | None) -> list[PredictionRequest | Runnable]:
+def _systems_of(
+    args: Options, columns: declared.SomeColumns | None
+) -> list[PredictionRequest | Runnable]:
     """Returns the systems to score: files, columns of the gold file, a model and a pipeline.
 
     Raises:
@@ -214,8 +241,10 @@ def _systems_of(args: Options, columns: declared.SomeColumns | None) -> list[Pre
     """
     if not args.files and not args.model and args.pipeline is None and columns is None:
         raise UsageError(
-            "no PRED was given to score; name prediction files, or a model with --model, or a pipeline with "
-            "--pipeline, or, if GOLD holds the predictions in a column of its own, --gold-column and --pred-column"
+            "no PRED was given to score; name prediction files, or a model with --model, or a "
+            "pipeline with "
+            "--pipeline, or, if GOLD holds the predictions in a column of its own, --gold-column "
+            "and --pred-column"
         )
     running: list[Runnable] = [*_models_of(args)]
     if args.pipeline is not None:
@@ -225,7 +254,10 @@ def _systems_of(args: Options, columns: declared.SomeColumns | None) -> list[Pre
         reading = replace(shared.read_request(args, role="pred"), format="conll")
         found += [
             PredictionRequest(
-                path=args.gold, reading=replace(reading, columns=text), source=args.source or "", name=name
+                path=args.gold,
+                reading=replace(reading, columns=text),
+                source=args.source or "",
+                name=name,
             )
             for name, text in columns.predicted.items()
         ]
@@ -233,7 +265,8 @@ def _systems_of(args: Options, columns: declared.SomeColumns | None) -> list[Pre
 
 
 def _report_of(args: Options) -> ReportRequest | None:
-    """Returns the request of ``--report``; checks early for errors that would appear only after long work.
+    """Returns the request of ``--report``; checks early for errors that would appear only after
+    long work.
 
     Raises:
         UsageError: options of a report without one, or a name that does not tell its format.
@@ -259,7 +292,8 @@ def _report_of(args: Options) -> ReportRequest | None:
 
 
 def _models_of(args: Options) -> list[ModelRequest]:
-    """Returns the models of ``--model``; checks early for errors that would appear only after long work.
+    """Returns the models of ``--model``; checks early for errors that would appear only after long
+    work.
 
     Raises:
         UsageError: options that need a model and have none.
@@ -270,7 +304,9 @@ def _models_of(args: Options) -> list[ModelRequest]:
             raise UsageError(f"{given} is about a model; give --model MODEL too")
         return []
     if args.distributions and len(args.model) > 1:
-        raise UsageError("--distributions is for one model, but several were given; give one --model")
+        raise UsageError(
+            "--distributions is for one model, but several were given; give one --model"
+        )
     check_distributions(args.distributions or "", overwrite=args.overwrite)
     return [call(ModelRequest, args, model=one, assertions=args.facts) for one in args.model]
 
@@ -287,7 +323,9 @@ def _headlines(systems: Sequence[ScoredSystem], notes: list[str]) -> dict[str, H
 
 
 def _values(
-    systems: Sequence[ScoredSystem], headlines: Mapping[str, Headline] | None, gates: Sequence[GateResult]
+    systems: Sequence[ScoredSystem],
+    headlines: Mapping[str, Headline] | None,
+    gates: Sequence[GateResult],
 ) -> dict[str, Any]:
     values = [_value(one, headlines) for one in systems]
     named = [{"name": one.name} | value for one, value in zip(systems, values, strict=True)]
@@ -305,8 +343,12 @@ def _as_text(found: Evaluation, headlines: Mapping[str, Headline] | None, *, by_
 
 
 def _value(one: ScoredSystem, headlines: Mapping[str, Headline] | None) -> dict[str, Any]:
-    """Returns a system for ``--json``: strict numbers follow the zero rule, and the undefined ones are named."""
-    value = one.strict.as_dict() | {"rules": {scores.rule: figures_row(scores.counts) for scores in one.others}}
+    """Returns a system for ``--json``: strict numbers follow the zero rule, and the undefined
+    ones are named.
+    """
+    value = one.strict.as_dict() | {
+        "rules": {scores.rule: figures_row(scores.counts) for scores in one.others}
+    }
     undefined = undefined_numbers(one.strict)
     if headlines is not None:
         intervals = headlines[one.name].as_dict()
@@ -337,15 +379,20 @@ def _gates_of(args: Any, found: Any) -> list[GateResult]:
     """
     if not args.at_least:
         return []
-    from fascicle.verbs.tasks.report import check_gates  # imported here, because scores do not need links
+    # imported here, because scores do not need links
+    from fascicle.verbs.tasks.report import check_gates
 
     return check_gates(
-        found, args.at_least, prefixes=dict(parse_pairs(args.prefix, key="--prefix", example="Disease=MESH"))
+        found,
+        args.at_least,
+        prefixes=dict(parse_pairs(args.prefix, key="--prefix", example="Disease=MESH")),
     )
 
 
 def _told(gates: Sequence[GateResult]) -> tuple[str, int]:
-    """Returns the table of the gates that were not met, with an empty line before it, and the exit code: 4, or 0."""
+    """Returns the table of the gates that were not met, with an empty line before it, and the
+    exit code: 4, or 0.
+    """
     if not gates:
         return "", 0
     from fascicle.verbs.tasks.report import gates_table

@@ -1,4 +1,6 @@
-"""Command ``fascicle evaluate --links``: scores links of predictions, and of a linker for the gold mentions."""
+"""Command ``fascicle evaluate --links``: scores links of predictions, and of a linker for the
+gold mentions.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,11 @@ from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.link_report import LinkSystem, links_report
 from fascicle.evaluation.link_scores import KnowsConcepts, LinkCase
 from fascicle.evaluation.reports.links import links_markdown, links_text
-from fascicle.evaluation.systems.predictions import PredictionRequest, Predictions, align_to_documents
+from fascicle.evaluation.systems.predictions import (
+    PredictionRequest,
+    Predictions,
+    align_to_documents,
+)
 from fascicle.formats.account import EventCounts
 from fascicle.formats.requests import parse_pairs
 from fascicle.linking.gold import to_curies, with_pack_types
@@ -35,7 +41,13 @@ from fascicle.verbs.options import call, first_given
 from fascicle.verbs.shared import read_request, type_mapping
 from fascicle.verbs.systems import check_report, prediction_requests
 from fascicle.verbs.tasks import evaluate as scoring
-from fascicle.verbs.tasks.link_cases import Reference, TrainingNames, cases_of_linker, cases_of_predictions, linked
+from fascicle.verbs.tasks.link_cases import (
+    Reference,
+    TrainingNames,
+    cases_of_linker,
+    cases_of_predictions,
+    linked,
+)
 
 _File = str | os.PathLike[str]
 _Spelling = Callable[[Iterable[Document]], list[Document]]
@@ -46,11 +58,12 @@ class LinkSettings:
     """Settings of the scores of links.
 
     Attributes:
-        train: the training corpus of the systems, for scores of seen and unseen names; ``None`` for none.
-        prefixes: type -> prefix of the identifiers that have none, such as ``{"Disease": "MESH"}``. With a pack,
-            the default is the prefix of the vocabulary that has most of them.
-        types: the types of the gold that are scored, or type of the gold -> its name in the systems; by default
-            all that have links in the gold.
+        train: the training corpus of the systems, for scores of seen and unseen names; ``None`` for
+            none.
+        prefixes: type -> prefix of the identifiers that have none, such as ``{"Disease": "MESH"}``.
+            With a pack, the default is the prefix of the vocabulary that has most of them.
+        types: the types of the gold that are scored, or type of the gold -> its name in the
+            systems; by default all that have links in the gold.
         allow_missing: gold documents that a system does not list count as without predictions.
         resamples: draws of the bootstrap, and shuffles.
         examples: of each class of errors in reports.
@@ -109,38 +122,50 @@ def evaluate_links(
 
     Args:
         gold: a corpus in any format whose mentions have links, or documents.
-        predictions: of each system its file (predictions, or a corpus in any format), or its documents.
-        linker: folder that ``fascicle linker fit`` wrote, the name of a shipped linker, or several, see
-            `fascicle.link`: it links the mentions of the gold, as one more system.
-        pack: folder of the vocabulary, or several: those of the linker, where they are not found automatically; for
-            predictions alone, the vocabulary of the concepts that can be found, which also explains errors.
+        predictions: of each system its file (predictions, or a corpus in any format), or its
+            documents.
+        linker: folder that ``fascicle linker fit`` wrote, the name of a shipped linker, or several,
+            see `fascicle.link`: it links the mentions of the gold, as one more system.
+        pack: folder of the vocabulary, or several: those of the linker, where they are not found
+            automatically; for predictions alone, the vocabulary of the concepts that can be found,
+            which also explains errors.
         ontology: prefix of the only vocabulary in which the linker gives links.
         settings: of the scores.
         events: counts the events of documents.
 
     Raises:
         UsageError: nothing to score, a pack that the linker does not use, or standard input twice.
-        InputError: a file cannot be read, the gold has no link, predictions were made on other texts, or identifiers
-            that cannot be compared.
+        InputError: a file cannot be read, the gold has no link, predictions were made on other
+            texts, or identifiers that cannot be compared.
         PackError: the linker or the pack cannot be opened, or were not built for each other.
     """
     events, chosen = events or EventCounts(), settings or LinkSettings()
     files = scoring.as_list(predictions)
     if not files and linker is None:
-        raise UsageError("nothing was given whose links could be scored; give predictions, or a linker")
+        raise UsageError(
+            "nothing was given whose links could be scored; give predictions, or a linker"
+        )
     scoring.refuse_stdin_twice(gold, *files)
     places, linkers = to_path_list(pack, name="pack"), () if linker is None else as_places(linker)
     if ontology and not linkers:
-        raise UsageError(f"links in {ontology} need a linker; give one, or leave out the argument ontology")
+        raise UsageError(
+            f"links in {ontology} need a linker; give one, or leave out the argument ontology"
+        )
     known = find(linkers, places, ontology=ontology) if linkers else None
-    packs = tuple(map(Pack.open, places)) if known is None else tuple(part.pack for part in known.parts)
+    packs = (
+        tuple(map(Pack.open, places)) if known is None else tuple(part.pack for part in known.parts)
+    )
     merged = Counter[str]()
     spelling = partial(_spelt, packs=packs, prefixes=chosen.prefixes, merged=merged)
     read = _gold(gold, chosen, spelling, events=events)
     notes = [*_merged_note(merged)]
-    reference = Reference(documents=read.documents, packs=packs, seen=_seen(chosen, spelling, events=events))
+    reference = Reference(
+        documents=read.documents, packs=packs, seen=_seen(chosen, spelling, events=events)
+    )
     systems: list[LinkSystem] = []
-    for name, given in zip(scoring.system_names([scoring.input_path(one) for one in files]), files, strict=True):
+    for name, given in zip(
+        scoring.system_names([scoring.input_path(one) for one in files]), files, strict=True
+    ):
         said = _said(given, read, chosen, spelling, events=events)
         notes += said.notes
         cases = tuple(cases_of_predictions(reference, said.mentions))
@@ -148,19 +173,30 @@ def evaluate_links(
         systems.append(LinkSystem(name=name, cases=cases))
     if known is not None:
         cases = tuple(cases_of_linker(reference, known.opened()))
-        systems.append(LinkSystem(name=_name_of(linkers, systems), cases=cases, has_candidates=True))
+        systems.append(
+            LinkSystem(name=_name_of(linkers, systems), cases=cases, has_candidates=True)
+        )
     notes += _notes(read, packs)
     return LinkEvaluation(
-        gold=read, systems=tuple(systems), concepts=reference.concepts, settings=chosen, notes=tuple(notes)
+        gold=read,
+        systems=tuple(systems),
+        concepts=reference.concepts,
+        settings=chosen,
+        notes=tuple(notes),
     )
 
 
 def _spelt(
-    documents: Iterable[Document], *, packs: Sequence[Pack], prefixes: Mapping[str, str], merged: Counter[str]
+    documents: Iterable[Document],
+    *,
+    packs: Sequence[Pack],
+    prefixes: Mapping[str, str],
+    merged: Counter[str],
 ) -> list[Document]:
     """Returns documents in the spelling of types and identifiers in which they are compared.
 
-    An identifier that exactly one concept of a pack replaced is that concept's; ``merged`` counts these.
+    An identifier that exactly one concept of a pack replaced is that concept's; ``merged`` counts
+    these.
     """
     found = list(documents)
     for pack in packs:
@@ -169,7 +205,12 @@ def _spelt(
 
 
 def _current(documents: Sequence[Document], pack: Pack, merged: Counter[str]) -> list[Document]:
-    links = (link.curie for document in documents for mention in document.mentions for link in mention.links)
+    links = (
+        link.curie
+        for document in documents
+        for mention in document.mentions
+        for link in mention.links
+    )
     curies, current = sorted(set(filter(None, links))), replacements(pack)
     rows = zip(curies, pack.concept_rows(curies).tolist(), strict=True)
     now = {curie: pack.curie(current[row]) for curie, row in rows if row in current}
@@ -194,7 +235,9 @@ def _relinked(document: Document, change: Callable[[Link], Link]) -> Document:
 
 def _merged_note(merged: Counter[str]) -> Iterator[str]:
     if merged:
-        what = f"{plural(merged.total(), 'link')} of the gold to {plural(len(merged), 'identifier')}"
+        what = (
+            f"{plural(merged.total(), 'link')} of the gold to {plural(len(merged), 'identifier')}"
+        )
         counts = "counts" if merged.total() == 1 else "count"
         yield f"{what} that one concept of the pack replaced {counts} as links to it"
 
@@ -212,7 +255,8 @@ def _gold(
     documents = spelling(named)
     if not any(linked(document) for document in documents):
         raise InputError(
-            f"{read.path} has no mention with an identifier of a concept, so that links cannot be scored; give a "
+            f"{read.path} has no mention with an identifier of a concept, so that links cannot "
+            "be scored; give a "
             "corpus whose mentions are linked"
         )
     return replace(read, documents=documents)
@@ -223,12 +267,21 @@ def _seen(chosen: LinkSettings, spelling: _Spelling, *, events: EventCounts) -> 
         return TrainingNames()
     documents = scoring.open_gold(chosen.train, events=events).documents
     return TrainingNames.of(
-        spelling(scoring.scored_types(chosen.types).of_gold(documents, path=scoring.input_path(chosen.train)))
+        spelling(
+            scoring.scored_types(chosen.types).of_gold(
+                documents, path=scoring.input_path(chosen.train)
+            )
+        )
     )
 
 
 def _said(
-    given: scoring.SystemInput, gold: scoring.Gold, chosen: LinkSettings, spelling: _Spelling, *, events: EventCounts
+    given: scoring.SystemInput,
+    gold: scoring.Gold,
+    chosen: LinkSettings,
+    spelling: _Spelling,
+    *,
+    events: EventCounts,
 ) -> Predictions:
     """Returns the mentions of a system on the documents of the gold, in the compared spelling.
 
@@ -240,17 +293,23 @@ def _said(
     found.check(gold.documents)
     missing = [document.id for document in gold.documents if document.id not in found.mentions]
     if len(missing) == len(gold.documents):
-        raise InputError(f"{found.path} has no document of {gold.path}; give predictions for the documents of the gold")
+        raise InputError(
+            f"{found.path} has no document of {gold.path}; give predictions for the documents of "
+            "the gold"
+        )
     if missing and found.lists_all and not chosen.allow_missing:
         raise InputError(
-            f"{found.path} lacks {plural(len(missing), 'document')} of the gold, the first is {missing[0]!r}; give "
+            f"{found.path} lacks {plural(len(missing), 'document')} of the gold, the first is "
+            f"{missing[0]!r}; give "
             "predictions for all, or allow_missing=True to count these as without predictions"
         )
     documents = [
         msgspec.structs.replace(document, mentions=_as_gold(found.mentions.get(document.id, ())))
         for document in gold.documents
     ]
-    return replace(found, mentions={document.id: document.mentions for document in spelling(documents)})
+    return replace(
+        found, mentions={document.id: document.mentions for document in spelling(documents)}
+    )
 
 
 def _as_gold(mentions: Iterable[Any]) -> tuple[Any, ...]:
@@ -276,8 +335,10 @@ def _check_identifiers(name: str, cases: Sequence[LinkCase]) -> None:
             bare, full = (gold[False], said[True]) if False in gold else (said[False], gold[True])
             sides = ("the gold", name) if False in gold else (name, "the gold")
             raise InputError(
-                f"identifiers of {kind} are like {bare!r} in {sides[0]} and like {full!r} in {sides[1]}; say of which "
-                f"vocabulary bare ones are by prefixes=VALUE, as {kind}={full.partition(':')[0]}, or give a pack"
+                f"identifiers of {kind} are like {bare!r} in {sides[0]} and like {full!r} in "
+                f"{sides[1]}; say of which "
+                "vocabulary bare ones are by prefixes=VALUE, as "
+                f"{kind}={full.partition(':')[0]}, or give a pack"
             )
 
 
@@ -289,13 +350,28 @@ def _name_of(linkers: Sequence[_File], others: Sequence[LinkSystem]) -> str:
 def _notes(gold: scoring.Gold, packs: Sequence[Pack]) -> Iterator[str]:
     bare = sum(not mention.links for document in gold.documents for mention in document.layer(GOLD))
     if bare:
-        yield f"{plural(bare, 'mention')} of the gold without any link {'is' if bare == 1 else 'are'} left out"
+        yield (
+            f"{plural(bare, 'mention')} of the gold without any link "
+            f"{'is' if bare == 1 else 'are'} left out"
+        )
     if not packs:
-        yield "no pack was given, so that concepts which no vocabulary has, and species, are not told apart"
+        yield (
+            "no pack was given, so that concepts which no vocabulary has, and species, are not "
+            "told apart"
+        )
 
 
 _NO_MEANING: Final = (
-    *("model", "pipeline", "distributions", "threads", "unreachable_for", "gold_column", "pred_column", "interval"),
+    *(
+        "model",
+        "pipeline",
+        "distributions",
+        "threads",
+        "unreachable_for",
+        "gold_column",
+        "pred_column",
+        "interval",
+    ),
     "at_least",
 )
 
@@ -329,8 +405,12 @@ def run_links(args: Any) -> int:
 def _settings_of(args: Any) -> LinkSettings:
     train = None
     if args.train:
-        where = parse_pairs(args.train_where, key="--train-where FIELD=VALUE", example="split=train")
-        train = PredictionRequest(path=args.train, reading=replace(read_request(args, role="train"), where=where))
+        where = parse_pairs(
+            args.train_where, key="--train-where FIELD=VALUE", example="split=train"
+        )
+        train = PredictionRequest(
+            path=args.train, reading=replace(read_request(args, role="train"), where=where)
+        )
     elif args.train_where:
         raise UsageError("--train-where is about the training corpus; give --train PATH too")
     prefixes = dict(parse_pairs(args.prefix, key="--prefix", example="Disease=MESH"))
@@ -343,7 +423,8 @@ def _file(report: Mapping[str, Any], suffix: str) -> str:
         return _json(report)
     if suffix == ".md":
         return links_markdown(report)
-    from fascicle.evaluation.reports.page.page import links_page  # imported here, because numbers alone need no page
+    # imported here, because numbers alone need no page
+    from fascicle.evaluation.reports.page.page import links_page
 
     return links_page(report)
 

@@ -53,18 +53,19 @@ def export(
         model: a run folder, or the model folder in it.
         folder: to write.
         int8: 8-bit weights: smaller and faster, but slightly less accurate.
-        sample: texts to measure 8-bit activations on, as a file in any format or as documents; for a filter with gold
-            mentions. By default the training part of the recipe of the run.
+        sample: texts to measure 8-bit activations on, as a file in any format or as documents; for
+            a filter with gold mentions. By default the training part of the recipe of the run.
         name: name of the exported model and source of its mentions.
-        types_encoder: also export the encoder of type descriptions, so that the folder can look for other types.
+        types_encoder: also export the encoder of type descriptions, so that the folder can look for
+            other types.
         overwrite: replace a folder that was exported before.
 
     Returns:
         The manifest of the folder.
 
     Raises:
-        UsageError: a name that no model may have, no sample for 8-bit weights, or an encoder of types that the model
-            does not have.
+        UsageError: a name that no model may have, no sample for 8-bit weights, or an encoder of
+            types that the model does not have.
         ModelError: there is no such model.
         InputError: the sample cannot be read.
         OutputError: the folder exists.
@@ -79,34 +80,56 @@ def export(
 
     is_filter = description_file(source).name == FILTER
     if is_filter and types_encoder:
-        raise UsageError(f"{source} is a filter, which reads about no types; leave out the argument types_encoder")
+        raise UsageError(
+            f"{source} is a filter, which reads about no types; leave out the argument "
+            "types_encoder"
+        )
     check_folder(target, kind="filter" if is_filter else "model", overwrite=overwrite)
     texts = _sample(source, sample) if int8 else []
     if is_filter:
-        return export_filter(source, target, sample=texts, int8=int8, name=name, overwrite=overwrite)
+        return export_filter(
+            source, target, sample=texts, int8=int8, name=name, overwrite=overwrite
+        )
     return export_model(
-        source, target, sample=texts, int8=int8, name=name, types_encoder=types_encoder, overwrite=overwrite
+        source,
+        target,
+        sample=texts,
+        int8=int8,
+        name=name,
+        types_encoder=types_encoder,
+        overwrite=overwrite,
     )
 
 
-def _sample(folder: Path, given: str | os.PathLike[str] | Iterable[Document] | None) -> list[Document]:
-    """Returns texts to measure activations on: the given ones, or the training documents of the model's run."""
+def _sample(
+    folder: Path, given: str | os.PathLike[str] | Iterable[Document] | None
+) -> list[Document]:
+    """Returns texts to measure activations on: the given ones, or the training documents of the
+    model's run.
+    """
     if isinstance(given, str | os.PathLike):
         return list(read(os.fspath(given)))
     if given is not None:
         documents = list(validate_documents(given, name="sample"))
         if not documents:
-            raise UsageError("the sample has no document; give texts like those that the model will read")
+            raise UsageError(
+                "the sample has no document; give texts like those that the model will read"
+            )
         return documents
     recipes = [p for p in (folder / "recipe.json", folder.parent / "recipe.json") if p.is_file()]
     if not recipes:
-        raise UsageError(f"{folder} is not in a run folder that names its corpus; give sample texts with sample=FILE")
+        raise UsageError(
+            f"{folder} is not in a run folder that names its corpus; give sample texts with "
+            "sample=FILE"
+        )
     try:
         named = msgspec.json.decode(recipes[0].read_bytes(), type=_Named)
         if not (named.corpus or named.parts):
             raise ValueError("it names no corpus")
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise InputError(f"{recipes[0]} is damaged ({error}); give sample texts with sample=FILE") from None
+        raise InputError(
+            f"{recipes[0]} is damaged ({error}); give sample texts with sample=FILE"
+        ) from None
     return _of_recipe(named)
 
 
@@ -114,10 +137,16 @@ def _of_recipe(named: _Named) -> list[Document]:
     """Reads the training documents of a recipe as its run read them."""
     from fascicle.training.several import read_corpus, training_documents
 
-    trains = [named.corpus.train] if named.corpus else [path for part in named.parts.values() for path in part.trains]
+    trains = (
+        [named.corpus.train]
+        if named.corpus
+        else [path for part in named.parts.values() for path in part.trains]
+    )
     for path in trains:
         if not path_exists(path):
-            raise InputError(f"the training corpus {path} is not there any more; give texts with sample=FILE")
+            raise InputError(
+                f"the training corpus {path} is not there any more; give texts with sample=FILE"
+            )
     if named.corpus:
         return training_documents(named.corpus)
     # Taken in turns from the corpora, because only the first ones are read.
@@ -134,8 +163,8 @@ class Options:
         model: the run folder of a model or filter, or the model folder in it.
         output: the folder to write.
         int8: write 8-bit weights, which are smaller and faster, but slightly less accurate.
-        sample: with --int8: texts for measuring activations, in any format; for a filter, they need gold mentions;
-            default: the training part in the recipe of the run.
+        sample: with --int8: texts for measuring activations, in any format; for a filter, they need
+            gold mentions; default: the training part in the recipe of the run.
         name: name of the exported model, and of the source of its mentions; default: the old name.
         types_encoder: also export the encoder of types of a bi-encoder; annotate --types needs it.
         json: print the description of the model as JSON.
@@ -159,10 +188,15 @@ def run(args: Options) -> int:
     with explain_missing_extra("train"):
         manifest = call(export, args, folder=target)
     if args.int8 and isinstance(manifest, Manifest) and manifest.decision.calibration:
-        say(f"note: {manifest.name} was calibrated with its weights in full; fit the scores of {target} again")
+        say(
+            f"note: {manifest.name} was calibrated with its weights in full; fit the scores of "
+            f"{target} again"
+        )
     if args.json:
         sys.stdout.write(msgspec.json.encode(manifest).decode() + "\n")
         return 0
     size = sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
-    sys.stdout.write(f"{target}: {manifest.name}, types {', '.join(manifest.types)}, {size / 1e6:.1f} MB\n")
+    sys.stdout.write(
+        f"{target}: {manifest.name}, types {', '.join(manifest.types)}, {size / 1e6:.1f} MB\n"
+    )
     return 0

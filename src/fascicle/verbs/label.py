@@ -1,4 +1,6 @@
-"""Command ``fascicle label``: writes weak labels of raw text, by any predictor, in one file without the text."""
+"""Command ``fascicle label``: writes weak labels of raw text, by any predictor, in one file
+without the text.
+"""
 
 from __future__ import annotations
 
@@ -35,16 +37,20 @@ class Options(Threads, Overwrite, ReadingAs):
     Attributes:
         model: a model, an ensemble, a dictionary, a term pack or a pipeline.
         files: texts, folders of *.txt, corpora, zips.
-        given: texts with mentions of another tool, which become the labels, in place of MODEL and FILE; a score of a
-            mention, or its attribute score, confidence or probability, becomes the probability.
+        given: texts with mentions of another tool, which become the labels, in place of MODEL and
+            FILE; a score of a mention, or its attribute score, confidence or probability, becomes
+            the probability.
         output: the file to write, compressed with gzip.
         floor: lowest probability that is kept; default: 0.01.
-        exclude: leave out the documents in this list, which fascicle corpus check --exclude-list writes.
-        against: leave out copies of these documents: same id or text, near duplicates, or shared sentences and titles.
+        exclude: leave out the documents in this list, which fascicle corpus check --exclude-list
+            writes.
+        against: leave out copies of these documents: same id or text, near duplicates, or shared
+            sentences and titles.
         against_format: format of CORPUS; default: auto.
         note: a note on the licence of texts and model; it is stored in the file.
         device: device for a model of torch: cpu (default), cuda, or auto.
-        resume: resume the same command after an interruption; if there is nothing to resume, start from the beginning.
+        resume: resume the same command after an interruption; if there is nothing to resume, start
+            from the beginning.
         show: only show the content of a label file.
         json: with --show: print the content of the file as JSON.
     """
@@ -68,21 +74,32 @@ def run(args: Options) -> int:
     """Labels texts, or shows a label file; returns the exit code."""
     if args.show is not None:
         if args.model is not None or args.output:
-            raise UsageError("--show names a label file, and nothing is labelled; leave out model, texts and output")
+            raise UsageError(
+                "--show names a label file, and nothing is labelled; leave out model, texts and "
+                "output"
+            )
         return _show(args.show, as_json=args.json)
     if args.json:
         raise UsageError("--json is about --show; leave it out")
     if args.given and args.model is not None:
         raise UsageError(
-            "--from names texts that have their labels, and nothing is predicted; leave out MODEL and FILE"
+            "--from names texts that have their labels, and nothing is predicted; leave out "
+            "MODEL and FILE"
         )
     if not args.given and (args.model is None or not args.files):
-        raise UsageError("nothing to label was given; name a model, texts and an output: MODEL FILE ... -o LABELS")
+        raise UsageError(
+            "nothing to label was given; name a model, texts and an output: MODEL FILE ... -o "
+            "LABELS"
+        )
     if not args.output:
         raise UsageError("no place to write was given; name a file with -o")
     tally, shown = Tally(), progress()
     try:
-        label_files(_request_of(args), account=tally.account, listener=ProgressCallbacks(tell=say, seen=shown.see))
+        label_files(
+            _request_of(args),
+            account=tally.account,
+            listener=ProgressCallbacks(tell=say, seen=shown.see),
+        )
     finally:
         shown.end()
     return tally.end(args.output)
@@ -91,7 +108,9 @@ def run(args: Options) -> int:
 def _request_of(args: Options) -> LabelRequest:
     against = ReadRequest(format=args.against_format, asked_by="--against-format")
     files = tuple(args.given or args.files)
-    return call(LabelRequest, args, files=files, reading=read_request(args), reading_against=against)
+    return call(
+        LabelRequest, args, files=files, reading=read_request(args), reading_against=against
+    )
 
 
 def _show(path: str, *, as_json: bool) -> int:
@@ -108,7 +127,8 @@ class LabelFacts:
         header: its first line.
         end: its last line.
         tagged: for each type, the words with a tag of the answer.
-        expected: for each type, the sum of its probabilities: the expected number of words in its mentions.
+        expected: for each type, the sum of its probabilities: the expected number of words in its
+            mentions.
     """
 
     path: str
@@ -145,7 +165,11 @@ class LabelFacts:
         wide = max(len("type"), *map(len, head.types))
         yield f"{'type':{wide}} {'mentions':>10} {'words':>10} {'expected':>12}"
         for name in head.types:
-            mentions, words, expected = end.mentions.get(name, 0), self.tagged[name], self.expected[name]
+            mentions, words, expected = (
+                end.mentions.get(name, 0),
+                self.tagged[name],
+                self.expected[name],
+            )
             yield f"{name:{wide}} {mentions:>10,} {words:>10,} {expected:>12,.1f}"
 
 
@@ -166,7 +190,10 @@ def read_label_facts(path: str | os.PathLike[str]) -> LabelFacts:
         if isinstance(entry, End):
             end = entry
             break
-        kind, value = np.array(entry.tag, dtype=np.int64) // width, np.array(entry.value, dtype=np.int64)
+        kind, value = (
+            np.array(entry.tag, dtype=np.int64) // width,
+            np.array(entry.value, dtype=np.int64),
+        )
         tagged += np.bincount(kind[value >= HARD], minlength=len(tagged))
         np.add.at(steps, kind, value % HARD)
     assert end is not None, "a file without a last line is an error of the reader"
@@ -175,5 +202,7 @@ def read_label_facts(path: str | os.PathLike[str]) -> LabelFacts:
         header=header,
         end=end,
         tagged=dict(zip(header.types, tagged.tolist(), strict=True)),
-        expected={name: count / STEPS for name, count in zip(header.types, steps.tolist(), strict=True)},
+        expected={
+            name: count / STEPS for name, count in zip(header.types, steps.tolist(), strict=True)
+        },
     )

@@ -1,4 +1,6 @@
-"""Command ``fascicle label-studio``: brings documents into a project of Label Studio, and what it has of them back."""
+"""Command ``fascicle label-studio``: brings documents into a project of Label Studio, and what
+it has of them back.
+"""
 
 from __future__ import annotations
 
@@ -21,18 +23,28 @@ from fascicle.formats.requests import parse_pairs
 from fascicle.verbs.console import Tally, explain_missing_extra
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, Strict, option, reads, writes
-from fascicle.verbs.shared import Reading, StrictWriting, counted_documents, output_format, read_request, write_request
+from fascicle.verbs.shared import (
+    Reading,
+    StrictWriting,
+    counted_documents,
+    output_format,
+    read_request,
+    write_request,
+)
 
 _KEY: Final = "LABEL_STUDIO_API_KEY"  # environment variable
 _LOCAL: Final = "http://localhost:8080"
 _AT_ONCE: Final = 8 << 20  # bytes of tasks in a request
-_CLIENT: Final = "client in Python: with fascicle.verbs.label_studio.connect_label_studio(URL) as client"
+_CLIENT: Final = (
+    "client in Python: with fascicle.verbs.label_studio.connect_label_studio(URL) as client"
+)
 _LONGEST: Final = 300  # characters of what Label Studio says
 
 
 @contextmanager
 def connect_label_studio(url: str = _LOCAL) -> Iterator[Any]:
-    """Yields a client of Label Studio, whose errors become one sentence; its token is in ``LABEL_STUDIO_API_KEY``.
+    """Yields a client of Label Studio, whose errors become one sentence; its token is in
+    ``LABEL_STUDIO_API_KEY``.
 
     Raises:
         MissingExtraError: label-studio-sdk is not installed.
@@ -44,25 +56,33 @@ def connect_label_studio(url: str = _LOCAL) -> Iterator[Any]:
         from label_studio_sdk import LabelStudio
         from label_studio_sdk.core.api_error import ApiError
     if not (key := os.environ.get(_KEY, "")):
-        raise UsageError(f"there is no token; set {_KEY} to the one on the page of your account in Label Studio")
+        raise UsageError(
+            f"there is no token; set {_KEY} to the one on the page of your account in Label Studio"
+        )
     try:
         yield LabelStudio(base_url=url, api_key=key)
     except ApiError as error:
         body = error.body if isinstance(error.body, dict) else {}
-        told = " ".join(str(body.get("validation_errors") or body.get("detail") or "no reason given").split())
+        told = " ".join(
+            str(body.get("validation_errors") or body.get("detail") or "no reason given").split()
+        )
         raise InputError(
-            f"the Label Studio at {url} refuses this ({error.status_code}: {told[:_LONGEST]}); correct it, or the "
+            f"the Label Studio at {url} refuses this ({error.status_code}: {told[:_LONGEST]}); "
+            "correct it, or the "
             f"token in {_KEY}{_notes(error)}"
         ) from None
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise InputError(
-            f"the Label Studio at {url} cannot be reached ({type(error).__name__}); start it, or give url=URL"
+            f"the Label Studio at {url} cannot be reached ({type(error).__name__}); start it, or "
+            "give url=URL"
             f"{_notes(error)}"
         ) from None
 
 
 def _notes(error: Exception) -> str:
-    return "".join(f"; {note}: delete them before you push again" for note in getattr(error, "__notes__", ()))
+    return "".join(
+        f"; {note}: delete them before you push again" for note in getattr(error, "__notes__", ())
+    )
 
 
 def push(
@@ -81,14 +101,16 @@ def push(
         project: its title.
         client: see `connect_label_studio`.
         types: labels of a new project, beside those of the mentions.
-        add: add the documents to an existing project; by default a new one is made. A push that fails is undone.
+        add: add the documents to an existing project; by default a new one is made. A push that
+            fails is undone.
         report: where to count what tasks cannot hold.
 
     Returns:
         How many tasks were made.
 
     Raises:
-        UsageError: there is such a project, and ``add`` is off; or there is none, or several, and it is on.
+        UsageError: there is such a project, and ``add`` is off; or there is none, or several, and
+            it is on.
         InputError: there is no document.
     """
     labels, tasks = dict.fromkeys(types), list[bytes]()
@@ -99,14 +121,22 @@ def push(
             yield one
 
     report = WriteReport() if report is None else report
-    write_each(seen(), label_studio_write.encode, tasks.append, holds=label_studio_write.HOLDS, report=report)
+    write_each(
+        seen(),
+        label_studio_write.encode,
+        tasks.append,
+        holds=label_studio_write.HOLDS,
+        report=report,
+    )
     if not tasks:
         raise InputError("there is no document, so nothing was sent; give files with documents")
     if add:
         _add(tasks, _number(project, client), client)
         return len(tasks)
     if _titled(project, client):
-        raise UsageError(f"there is a project {project!r}; give another title, or add=True to add to it")
+        raise UsageError(
+            f"there is a project {project!r}; give another title, or add=True to add to it"
+        )
     made = client.projects.create(title=project, label_config=_view(labels)).id
     try:
         for portion in _portions(tasks):
@@ -117,25 +147,33 @@ def push(
     return len(tasks)
 
 
-def pull(project: str, *, client: Any, fields: Iterable[tuple[str, str]] = ()) -> Iterator[Document]:
+def pull(
+    project: str, *, client: Any, fields: Iterable[tuple[str, str]] = ()
+) -> Iterator[Document]:
     """Yields a document for each task of a project.
 
     Args:
         project: its title.
         client: see `connect_label_studio`.
-        fields: ``("annotator", NAME)``, ``("text", FIELD)`` and ``("to_name", NAME)``, as for an exported file.
+        fields: ``("annotator", NAME)``, ``("text", FIELD)`` and ``("to_name", NAME)``, as for an
+            exported file.
 
     Raises:
         UsageError: there is no such project, or several; or another field.
-        FormatError: a task without a text, or with several annotations of which none is marked as ground truth.
+        FormatError: a task without a text, or with several annotations of which none is marked as
+            ground truth.
     """
     asked = dict(fields)
     if unknown := sorted(asked.keys() - {"annotator", "text", "to_name"}):
-        raise UsageError(f"a task has no part {unknown[0]!r}; name a field for annotator, text or to_name")
+        raise UsageError(
+            f"a task has no part {unknown[0]!r}; name a field for annotator, text or to_name"
+        )
     annotator, field, part = (asked.get(name, "") for name in ("annotator", "text", "to_name"))
     for one in client.tasks.list(project=_number(project, client)):
         try:
-            yield label_studio.from_task(one.dict(), str(one.id), field=field, annotator=annotator, part=part)
+            yield label_studio.from_task(
+                one.dict(), str(one.id), field=field, annotator=annotator, part=part
+            )
         except (ValueError, msgspec.ValidationError) as error:
             raise FormatError(f"{error}", at=f"task {one.id} of {project}") from None
 
@@ -148,13 +186,16 @@ def _number(project: str, client: Any) -> int:
     numbers = _titled(project, client)
     if len(numbers) != 1:
         raise UsageError(
-            f"there {'are several projects' if numbers else 'is no project'} {project!r}; give a title of one"
+            f"there {'are several projects' if numbers else 'is no project'} {project!r}; give a "
+            "title of one"
         )
     return numbers[0]
 
 
 def _add(tasks: Iterable[bytes], project: int, client: Any) -> None:
-    """Adds tasks to a project; if it fails, deletes those that were made, and a note says what may be left."""
+    """Adds tasks to a project; if it fails, deletes those that were made, and a note says what
+    may be left.
+    """
     made, unsure, names = list[int](), list[str](), list[str]()
     try:
         for portion in _portions(tasks):
@@ -166,11 +207,16 @@ def _add(tasks: Iterable[bytes], project: int, client: Any) -> None:
     except BaseException as error:
         _delete(made, client)
         if made:
-            error.add_note(f"{plural(len(made), 'task')} could not be deleted, ids {made[0]} to {made[-1]}")
-        if 400 <= (getattr(error, "status_code", None) or 0) < 500:  # else they may have come, and the answer be lost
+            error.add_note(
+                f"{plural(len(made), 'task')} could not be deleted, ids {made[0]} to {made[-1]}"
+            )
+        # else they may have come, and the answer be lost
+        if 400 <= (getattr(error, "status_code", None) or 0) < 500:
             del unsure[-len(names) :]
         if unsure:
-            error.add_note(f"tasks of the documents {unsure[0]!r} to {unsure[-1]!r} may be in the project")
+            error.add_note(
+                f"tasks of the documents {unsure[0]!r} to {unsure[-1]!r} may be in the project"
+            )
         raise
 
 
@@ -197,18 +243,23 @@ def _view(labels: Iterable[str]) -> str:
     """Returns the labelling configuration, with the names that the format of tasks has."""
     shown = "".join(f'<Label value="{escape(one)}"/>' for one in labels)
     parts = f'<Relations><Relation value="{label_studio.PARTS}"/></Relations>'
-    return f'<View>{parts}<Labels name="label" toName="text">{shown}</Labels><Text name="text" value="$text"/></View>'
+    return (
+        f'<View>{parts}<Labels name="label" toName="text">{shown}</Labels><Text name="text" '
+        'value="$text"/></View>'
+    )
 
 
 class Push(Strict, Reading):
     """Send documents to a new project: gold as annotations, other layers as predictions.
 
-    In Python: ``fascicle.verbs.label_studio.push(fascicle.read("corpus.jsonl"), "my project", client=client)``
+    In Python: ``fascicle.verbs.label_studio.push(fascicle.read("corpus.jsonl"), "my project",
+    client=client)``
 
     Attributes:
         project: title of the project.
         files: files, folders, zips; - for standard input.
-        url: address of Label Studio; default: http://localhost:8080; your key is read from LABEL_STUDIO_API_KEY.
+        url: address of Label Studio; default: http://localhost:8080; your key is read from
+            LABEL_STUDIO_API_KEY.
         types: further labels of the new project, separated by commas.
         add: add the documents to an existing project.
     """
@@ -229,9 +280,11 @@ class Pull(Overwrite, StrictWriting):
     Attributes:
         project: title of the project.
         output: the file to write (for brat: a folder, or a .zip); default: standard output.
-        url: address of Label Studio; default: http://localhost:8080; your key is read from LABEL_STUDIO_API_KEY.
-        field: annotator=NAME: if tasks have several annotators, take the annotations of this one as gold;
-            annotator=all: keep each annotator as a source; text=FIELD: the field of tasks with the text.
+        url: address of Label Studio; default: http://localhost:8080; your key is read from
+            LABEL_STUDIO_API_KEY.
+        field: annotator=NAME: if tasks have several annotators, take the annotations of this one as
+            gold; annotator=all: keep each annotator as a source; text=FIELD: the field of tasks
+            with the text.
     """
 
     epilog = _CLIENT
@@ -248,7 +301,9 @@ def _run_push(args: Push) -> int:
     report = tally.account.open_report()
     documents = counted_documents(args.files, read_request(args), tally.account)
     with connect_label_studio(args.url) as client:
-        count = push(documents, args.project, client=client, types=types, add=args.add, report=report)
+        count = push(
+            documents, args.project, client=client, types=types, add=args.add, report=report
+        )
     tally.account.add(report)
     tally.say(verbose=args.verbose)
     say(f"made {plural(count, 'task')} in the project {args.project!r}")

@@ -1,4 +1,6 @@
-"""Command ``fascicle link``: links the mentions of documents to concepts, and explains the decisions."""
+"""Command ``fascicle link``: links the mentions of documents to concepts, and explains the
+decisions.
+"""
 
 from __future__ import annotations
 
@@ -46,14 +48,16 @@ def link(
 
     Args:
         documents: with mentions; may be a stream.
-        linker: folder that ``fascicle linker fit`` wrote, the name of a shipped linker, a pack, or several of them: the
-            first that has a concept for a mention answers.
-        pack: folder of the pack that it was fitted with, or several; by default at the same paths as in the fit.
-        ontology: prefix of a vocabulary, such as ``"MONDO"``: each link is mapped to it by the references of the pack,
-            and is NIL without a reference.
+        linker: folder that ``fascicle linker fit`` wrote, the name of a shipped linker, a pack, or
+            several of them: the first that has a concept for a mention answers.
+        pack: folder of the pack that it was fitted with, or several; by default at the same paths
+            as in the fit.
+        ontology: prefix of a vocabulary, such as ``"MONDO"``: each link is mapped to it by the
+            references of the pack, and is NIL without a reference.
         keep_links: link only mentions without links; by default, existing links are replaced.
-        told: called for each document whose mentions had links, with ``"kept"`` or ``"replaced"`` and their number.
-            Also called with the name and the number of mentions of each type that no pack has, written ``"type NAME"``.
+        told: called for each document whose mentions had links, with ``"kept"`` or ``"replaced"``
+            and their number. Also called with the name and the number of mentions of each type that
+            no pack has, written ``"type NAME"``.
 
     Raises:
         PackError: the linker or the pack cannot be opened, or were not built for each other.
@@ -76,13 +80,15 @@ def explain(
     most: int = 5,
     keep_links: bool = False,
 ) -> Iterator[tuple[Document, list[Decision]]]:
-    """Explains the links of `link` for the same documents: the candidates of each mention, and their weights.
+    """Explains the links of `link` for the same documents: the candidates of each mention, and
+    their weights.
 
     Args:
         documents: with mentions.
-        linker: folder that ``fascicle linker fit`` wrote, the name of a shipped linker, a pack, or several of them: the
-            first that has a concept for a mention answers.
-        pack: folder of the pack that it was fitted with, or several; by default at the same paths as in the fit.
+        linker: folder that ``fascicle linker fit`` wrote, the name of a shipped linker, a pack, or
+            several of them: the first that has a concept for a mention answers.
+        pack: folder of the pack that it was fitted with, or several; by default at the same paths
+            as in the fit.
         most: largest number of candidates of each mention.
         keep_links: see `link`.
 
@@ -98,7 +104,11 @@ def explain(
 
 
 def _asked(
-    documents: Iterable[Document], linker: Linking, *, keep_links: bool, told: _Told = lambda done, mentions: None
+    documents: Iterable[Document],
+    linker: Linking,
+    *,
+    keep_links: bool,
+    told: _Told = lambda done, mentions: None,
 ) -> Iterator[list[Document]]:
     """Yields documents in the form that the linker gets, in portions."""
 
@@ -106,7 +116,9 @@ def _asked(
         had = sum(bool(one.links) and linker.covers(one.type) for one in document.mentions)
         if had:
             told("kept" if keep_links else "replaced", had)
-        for kind, mentions in Counter(one.type for one in document.mentions if not linker.covers(one.type)).items():
+        for kind, mentions in Counter(
+            one.type for one in document.mentions if not linker.covers(one.type)
+        ).items():
             told(f"{_TYPE}{kind}", mentions)
         return without_links(document, linker.covers) if had and not keep_links else document
 
@@ -114,7 +126,8 @@ def _asked(
 
 
 _LINKER = (
-    "a folder of fascicle linker fit, the name of a shipped linker, or a pack; with several linkers, a mention is "
+    "a folder of fascicle linker fit, the name of a shipped linker, or a pack; with several "
+    "linkers, a mention is "
     f"linked by the first one that has a concept for it; default: {DEFAULT_LINKER}"
 )
 
@@ -154,10 +167,13 @@ def run(args: Options) -> int:
     if args.why:
         if args.ontology or args.output != STDOUT:
             raise UsageError(
-                "--why explains on standard output, in the vocabularies of the linker; leave out --ontology and -o"
+                "--why explains on standard output, in the vocabularies of the linker; leave out "
+                "--ontology and -o"
             )
         linker = args.linker or DEFAULT_LINKER
-        for document, decisions in call(explain, args, documents=documents, linker=linker, most=args.candidates):
+        for document, decisions in call(
+            explain, args, documents=documents, linker=linker, most=args.candidates
+        ):
             for decision in decisions:
                 _tell(document, decision, as_json=args.json_lines)
             if not args.json_lines:
@@ -177,12 +193,23 @@ def run(args: Options) -> int:
     write_documents(linked, writing, report=report)
     tally.account.add(report)
     tally.say()
-    others = {done.removeprefix(_TYPE): before.pop(done) for done in [*before] if done.startswith(_TYPE)}
+    others = {
+        done.removeprefix(_TYPE): before.pop(done) for done in [*before] if done.startswith(_TYPE)
+    }
     if others:
-        named = ", ".join(f"{kind!r} ({mentions:,})" for kind, mentions in sorted(others.items())[:5])
-        say(f"note: {plural(sum(others.values()), 'mention')} unchanged, because no pack has the type: {named}")
+        named = ", ".join(
+            f"{kind!r} ({mentions:,})" for kind, mentions in sorted(others.items())[:5]
+        )
+        say(
+            f"note: {plural(sum(others.values()), 'mention')} unchanged, because no pack has the "
+            f"type: {named}"
+        )
     for done, mentions in before.items():
-        instead = "without --keep-links they are replaced" if args.keep_links else "--keep-links keeps them"
+        instead = (
+            "without --keep-links they are replaced"
+            if args.keep_links
+            else "--keep-links keeps them"
+        )
         say(f"links that {plural(mentions, 'mention')} had were {done}; {instead}")
     tally.close(writing.path)
     return tally.exit_code(strict=args.strict)
@@ -213,7 +240,9 @@ def _tell_origins(document: Document, decisions: Sequence[Decision]) -> None:
     for decision in decisions:
         for one in decision.candidates:
             found.setdefault(decision.pack, set()).add((one.curie.partition(":")[0], one.date))
-    sys.stdout.writelines(f"{document.id}: candidates are of {name_with_dates(*pair)}\n" for pair in found.items())
+    sys.stdout.writelines(
+        f"{document.id}: candidates are of {name_with_dates(*pair)}\n" for pair in found.items()
+    )
 
 
 def _lines(one: Candidate) -> Iterator[str]:

@@ -1,4 +1,6 @@
-"""Command ``fascicle linker``: fits a linker, which chooses the concept of a pack that a mention means."""
+"""Command ``fascicle linker``: fits a linker, which chooses the concept of a pack that a mention
+means.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,14 @@ from fascicle.core.arguments import Paths, to_path_list, validate_arguments
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import atomic_folder, check_folder
 from fascicle.errors import InputError, MissingExtraError, UsageError
-from fascicle.linking.dense import DenseSettings, ExportedEncoder, check_size, copy_dense, plan_names, write_dense
+from fascicle.linking.dense import (
+    DenseSettings,
+    ExportedEncoder,
+    check_size,
+    copy_dense,
+    plan_names,
+    write_dense,
+)
 from fascicle.linking.encoding import LONGEST
 from fascicle.linking.fitting import FitSettings, FittedLinker, fit_linker
 from fascicle.linking.folder import KIND, LinkerManifest, pack_place, write_linker
@@ -44,15 +53,17 @@ def fit_folder(
     overwrite: bool = False,
     told: _Told = lambda step, count: None,
 ) -> tuple[LinkerManifest, ...]:
-    """Writes the folder of a linker: for each pack its index, and the rankers fitted to annotated texts.
+    """Writes the folder of a linker: for each pack its index, and the rankers fitted to annotated
+    texts.
 
     Types without annotated texts are linked by fixed weights, and their links have no probability.
 
     Args:
-        packs: folder that ``fascicle index build`` wrote, the name of a shipped pack, or several: a mention is linked
-            by the first pack that has its type and a concept for it.
+        packs: folder that ``fascicle index build`` wrote, the name of a shipped pack, or several: a
+            mention is linked by the first pack that has its type and a concept for it.
         output: folder to write.
-        documents: annotated, with links; their types and identifiers are converted to the spelling of each pack.
+        documents: annotated, with links; their types and identifiers are converted to the spelling
+            of each pack.
         index_of: another linker of the same packs, whose indexes are copied.
         settings: of the fit.
         overwrite: replace an existing linker.
@@ -63,7 +74,8 @@ def fit_folder(
 
     Raises:
         PackError: a pack, or the other linker, cannot be opened.
-        UsageError: a pack was given twice, or names are to get vectors that no pack has or for which there is no room.
+        UsageError: a pack was given twice, or names are to get vectors that no pack has or for
+            which there is no room.
         ModelError: there is no such encoder.
         MissingExtraError: names are to get vectors, and PyTorch is not installed.
         InputError: no type has enough links to concepts of a pack.
@@ -72,7 +84,9 @@ def fit_folder(
     target = Path(output)
     check_folder(target, kind=KIND, overwrite=overwrite)
     opened = [Pack.open(pack) for pack in to_path_list(packs, name="packs")]
-    if twice := [name for name, count in Counter(pack.full_name for pack in opened).items() if count > 1]:
+    if twice := [
+        name for name, count in Counter(pack.full_name for pack in opened).items() if count > 1
+    ]:
         raise UsageError(f"the pack {twice[0]} was given twice; give it once")
     indexes = _indexes(index_of, opened)
     settings = settings or FitSettings()
@@ -91,7 +105,8 @@ def _indexes(index_of: str | os.PathLike[str] | None, packs: Sequence[Pack]) -> 
     folders = linker_folders(Path(index_of))
     if len(folders) != len(packs):
         raise InputError(
-            f"{index_of} is a linker of {len(folders)} packs, and {len(packs)} were given; give the same packs"
+            f"{index_of} is a linker of {len(folders)} packs, and {len(packs)} were given; give "
+            "the same packs"
         )
     return list(folders)
 
@@ -114,7 +129,8 @@ class _Work:
     def of_packs(
         self, packs: Sequence[Pack], indexes: Sequence[Path | None], folder: Path, target: Path
     ) -> tuple[LinkerManifest, ...]:
-        """Writes the linker of one pack, or those of several packs and the file that joins them; see `of_pack`.
+        """Writes the linker of one pack, or those of several packs and the file that joins them;
+        see `of_pack`.
 
         Raises:
             InputError: the documents have too few links to concepts of any pack.
@@ -132,7 +148,9 @@ class _Work:
             raise self.refused[0]
         return found
 
-    def of_pack(self, pack: Pack, folder: Path, target: Path, *, index_of: Path | None) -> LinkerManifest:
+    def of_pack(
+        self, pack: Pack, folder: Path, target: Path, *, index_of: Path | None
+    ) -> LinkerManifest:
         """Writes the linker of a pack.
 
         Args:
@@ -163,7 +181,9 @@ class _Work:
         if self.encoder is not None and self.settings.dense is not None:
             plan = plan_names(pack, self.settings.dense.types)
             if plan.types:
-                write_dense(folder, pack, plan, self.encoder, settings=self.settings.dense, told=self.told)
+                write_dense(
+                    folder, pack, plan, self.encoder, settings=self.settings.dense, told=self.told
+                )
         return NameIndex.open(folder, pack)
 
     def _fitted(self, pack: Pack, index: NameIndex | None) -> FittedLinker:
@@ -179,8 +199,11 @@ class _Work:
 
 
 @contextmanager
-def _exported(settings: FitSettings, packs: Sequence[Pack], place: Path) -> Iterator[ExportedEncoder | None]:
-    """Exports the encoder of the settings to files that last for the block; ``None`` without an encoder.
+def _exported(
+    settings: FitSettings, packs: Sequence[Pack], place: Path
+) -> Iterator[ExportedEncoder | None]:
+    """Exports the encoder of the settings to files that last for the block; ``None`` without an
+    encoder.
 
     First it checks that there is enough space for the vectors of all packs.
 
@@ -207,18 +230,23 @@ def _exported(settings: FitSettings, packs: Sequence[Pack], place: Path) -> Iter
         pad = export_names(settings.dense.encoder, graph, tokenizer, longest=LONGEST)
         found = ExportedEncoder(graph, tokenizer, pad)
         names = sum(len(plan_names(pack, settings.dense.types).surfaces) for pack in packs)
-        check_size(names, found.opened().width, _existing(place), gigabytes=settings.dense.gigabytes)
+        check_size(
+            names, found.opened().width, _existing(place), gigabytes=settings.dense.gigabytes
+        )
         yield found
 
 
 def _check_types(dense: DenseSettings, packs: Sequence[Pack], *, indexed: bool) -> None:
     if not indexed:
         raise UsageError(
-            "vectors of names belong to an index: ask for a linker that is not small, or for one without vectors"
+            "vectors of names belong to an index: ask for a linker that is not small, or for one "
+            "without vectors"
         )
     known = {kind for pack in packs for kind in pack.types}
     if unknown := sorted(set(dense.types) - known):
-        raise UsageError(f"no pack has the type {unknown[0]!r}; the types are {', '.join(sorted(known))}")
+        raise UsageError(
+            f"no pack has the type {unknown[0]!r}; the types are {', '.join(sorted(known))}"
+        )
 
 
 def _existing(place: Path) -> Path:
@@ -238,17 +266,19 @@ def _copy_index(source: Path, folder: Path, pack: Pack, *, with_dense: bool) -> 
 class Fit(Overwrite, Reading):
     """Index a pack, and fit a ranker to texts with links.
 
-    In Python: ``fascicle.verbs.linker.fit_folder("pack", "linker", documents=fascicle.read("links.jsonl"))``
+    In Python: ``fascicle.verbs.linker.fit_folder("pack", "linker",
+    documents=fascicle.read("links.jsonl"))``
 
     Attributes:
-        packs: a folder of fascicle index build, or the name of a shipped pack; with several packs, a mention is linked
-            by the first one that has its type and a concept for it.
-        corpus: documents with links, to which the ranker is fitted; default: none: fixed weights order the candidates,
-            and links have no probability.
-        small: make a linker of some kB, without the index for misspelt names and without names from the corpus.
+        packs: a folder of fascicle index build, or the name of a shipped pack; with several packs,
+            a mention is linked by the first one that has its type and a concept for it.
+        corpus: documents with links, to which the ranker is fitted; default: none: fixed weights
+            order the candidates, and links have no probability.
+        small: make a linker of some kB, without the index for misspelt names and without names from
+            the corpus.
         index_of: reuse the indexes of this linker, which has the same packs.
-        dense: also find names in other words, by vectors of this encoder: a Hugging Face name, a folder, or
-            package:NAME/FOLDER; the encoder is copied into the linker.
+        dense: also find names in other words, by vectors of this encoder: a Hugging Face name, a
+            folder, or package:NAME/FOLDER; the encoder is copied into the linker.
         dense_types: types whose names get vectors; default: all.
         output: the folder to write.
         json: print the description of the linker as JSON.
@@ -269,13 +299,19 @@ def _run_fit(args: Fit) -> int:
     if args.dense_types and args.dense is None:
         raise UsageError("--dense-types says which names get vectors; give --dense with it")
     tally = Tally()
-    dense = DenseSettings(encoder=args.dense, types=tuple(args.dense_types)) if args.dense is not None else None
+    dense = (
+        DenseSettings(encoder=args.dense, types=tuple(args.dense_types))
+        if args.dense is not None
+        else None
+    )
     steps = Steps()
     with closing(steps):
         found = fit_folder(
             args.packs,
             args.output,
-            documents=counted_documents(args.corpus, read_request(args), tally.account) if args.corpus else (),
+            documents=counted_documents(args.corpus, read_request(args), tally.account)
+            if args.corpus
+            else (),
             index_of=args.index_of,
             settings=FitSettings(remember=not args.small, indexed=not args.small, dense=dense),
             overwrite=args.overwrite,
@@ -292,11 +328,17 @@ def _lines(found: LinkerManifest) -> list[str]:
     """Returns the value of each tier as text, one line for each type and tier."""
     lines = [
         f"{found.pack}:",
-        *([] if found.rankers else ["no annotated texts: fixed weights rank candidates; links have no probability"]),
+        *(
+            []
+            if found.rankers
+            else ["no annotated texts: fixed weights rank candidates; links have no probability"]
+        ),
     ]
     for kind, ranker in found.rankers.items():
         where = ", ".join(ranker.vocabularies) or "every vocabulary"
-        lines.append(f"{kind}: {ranker.mentions:,} mentions; {where}; NIL below {ranker.threshold:.3f}")
+        lines.append(
+            f"{kind}: {ranker.mentions:,} mentions; {where}; NIL below {ranker.threshold:.3f}"
+        )
         for tier, facts in ranker.tiers.items():
             precision = 100 * facts.right / max(facts.answered, 1)
             coverage = 100 * facts.answered / max(ranker.mentions, 1)
@@ -304,7 +346,10 @@ def _lines(found: LinkerManifest) -> list[str]:
     few = found.few or {}
     return [
         *lines,
-        *(f"{kind}: only {count:,} mentions can teach; no ranker was fitted" for kind, count in few.items()),
+        *(
+            f"{kind}: only {count:,} mentions can teach; no ranker was fitted"
+            for kind, count in few.items()
+        ),
     ]
 
 

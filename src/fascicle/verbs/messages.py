@@ -1,4 +1,6 @@
-"""Sentences for people on standard error, in the words of the command line, and results on standard output."""
+"""Sentences for people on standard error, in the words of the command line, and results on
+standard output.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,19 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-# Errors name the argument of a function, which a user of Python can give; here it is the option that says the same.
-_FLAGS: Final = "add overwrite allow_missing resume per_type distinct_types debug all_parts demo untaught"
+# Errors name the argument of a function, which a user of Python can give; here it is the option
+# that says the same.
+_FLAGS: Final = (
+    "add overwrite allow_missing resume per_type distinct_types debug all_parts demo untaught"
+)
 
 
 _WITH_VALUES: Final = "documents columns shape labels bare_tags where"
 
 
 _ALIKE: Final = (
-    "pack=PACK encoding=NAME format=NAME method=none source=NAME map=FILE dev=PATH token_file=FILE curation=FILE "
+    "pack=PACK encoding=NAME format=NAME method=none source=NAME map=FILE dev=PATH "
+    "token_file=FILE curation=FILE "
     "tokens=FILE project=FILE"
 )
 
@@ -59,9 +65,13 @@ _NAMED: Final = re.compile(r"\bthe argument (\w+)")
 
 def with_options(text: str) -> str:
     """Replaces argument names of functions by options of the command line in an error message."""
-    from fascicle.formats.unread import with_fields  # and with it numpy, which most commands need before they say much
+    # and with it numpy, which most commands need before they say much
+    from fascicle.formats.unread import with_fields
 
-    text = with_fields(text, lambda pairs: " ".join(f"--field {part}={shlex.quote(field)}" for part, field in pairs))
+    text = with_fields(
+        text,
+        lambda pairs: " ".join(f"--field {part}={shlex.quote(field)}" for part, field in pairs),
+    )
     named = _NAMED.sub(lambda found: f"--{found[1].replace('_', '-')}", text)
     return re.sub(_ARGUMENT, lambda found: _OPTIONS[found[0]], named)
 

@@ -1,4 +1,6 @@
-"""Command ``fascicle models``: lists models, packs and linkers that can be named without a folder."""
+"""Command ``fascicle models``: lists models, packs and linkers that can be named without a
+folder.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ class Options:
 
     Attributes:
         json: print the list as JSON.
-        plugins: list predictors, models, steps, readers, writers, vocabularies and packs of other packages instead.
+        plugins: list predictors, models, steps, readers, writers, vocabularies and packs of other
+            packages instead.
     """
 
     json: bool = option("--json")
@@ -42,12 +45,22 @@ def run(args: Options) -> int:
     if args.plugins:
         return _list_plugins(as_json=args.json)
     models = [_row(name) for name in shipped_models()]
-    rows = [*models, *(_described(name, "term pack", _types_of(name), find_pack(name)) for name in shipped_packs())]
-    rows += [_described(name, "linker", _types_of(name), find_linker(name), digits=3) for name in shipped_linkers()]
+    rows = [
+        *models,
+        *(
+            _described(name, "term pack", _types_of(name), find_pack(name))
+            for name in shipped_packs()
+        ),
+    ]
+    rows += [
+        _described(name, "linker", _types_of(name), find_linker(name), digits=3)
+        for name in shipped_linkers()
+    ]
     if not models and not args.json:
         say("no model comes with this installation; train one, or give a model folder")
     lines = (
-        f"{row['name']}  {_listed(row)}  ({row.get('runtime', row['kind'])}, {row['megabytes']} MB)" for row in rows
+        f"{row['name']}  {_listed(row)}  ({row.get('runtime', row['kind'])}, {row['megabytes']} MB)"
+        for row in rows
     )
     return emit(rows, lines, as_json=args.json, ensure_ascii=True)
 
@@ -98,5 +111,7 @@ def _row(name: str) -> dict[str, Any]:
 def _described(
     name: str, kind: str, types: Iterable[str], folder: Path, *, digits: int = 1, **more: str
 ) -> dict[str, Any]:
-    megabytes = round(sum(file.stat().st_size for file in folder.iterdir() if file.is_file()) / 1e6, digits)
+    megabytes = round(
+        sum(file.stat().st_size for file in folder.iterdir() if file.is_file()) / 1e6, digits
+    )
     return {"name": name, "kind": kind, "types": list(types), **more, "megabytes": megabytes}

@@ -7,10 +7,11 @@ A class declares the options of a command in the order of its help::
         output: str = option("-o --output FILE", writes, default="-")
 
 Its docstring has the help of each attribute, and after ``In Python:`` the equivalent call.
-Its own options come first, then those of its bases. A base with ``group`` is a group of its own in the help.
+Its own options come first, then those of its bases. A base with ``group`` is a group of its own in
+the help.
 
-The ``type`` of an option for a path is its role: `reads`, `writes` or `fills`. Before a command runs,
-`fascicle.verbs.parsing._check_places` compares the given files.
+The ``type`` of an option for a path is its role: `reads`, `writes` or `fills`. Before a command
+runs, `fascicle.verbs.parsing._check_places` compares the given files.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ def writes(path: str) -> str:
 
 
 def fills(path: str) -> str:
-    """Marks an option that may name a folder into which files are written one by one, beside its other content."""
+    """Marks an option that may name a folder into which files are written one by one, beside its
+    other content.
+    """
     return path
 
 
@@ -87,15 +90,24 @@ def _threads(text: str) -> int:
 
 
 def _integer(text: str, *, least: int, most: int = LARGEST) -> int:
-    fits = text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER and least <= int(text) <= most
+    fits = (
+        text.isascii()
+        and text.isdigit()
+        and len(text) <= _LONGEST_NUMBER
+        and least <= int(text) <= most
+    )
     if not fits:
         shown = text if len(text) <= _LONGEST_NUMBER else f"{text[:_LONGEST_NUMBER]}..."
-        raise argparse.ArgumentTypeError(f"{shown!r} is not allowed, give an integer from {least} to {most:,}")
+        raise argparse.ArgumentTypeError(
+            f"{shown!r} is not allowed, give an integer from {least} to {most:,}"
+        )
     return int(text)
 
 
 class FormatNames(tuple[str, ...]):
-    """Names of formats for an option: own formats are listed, and those of plug-ins are accepted too."""
+    """Names of formats for an option: own formats are listed, and those of plug-ins are accepted
+    too.
+    """
 
     group: str
 
@@ -115,7 +127,9 @@ class FormatNames(tuple[str, ...]):
 
 
 class StoreOnce(argparse.Action):
-    """Action that stores a value, or the constant of an option without one; a second value is refused."""
+    """Action that stores a value, or the constant of an option without one; a second value is
+    refused.
+    """
 
     def __call__(
         self,
@@ -142,8 +156,8 @@ class Option(msgspec.Struct, frozen=True, kw_only=True):
     """Option of a command, or a positional argument, which has no flags.
 
     Attributes:
-        usage: flags, name of the value, and number of values: ``?``, ``*``, ``+``, or ``...`` for an option that may
-            be repeated. An option without a value is a flag.
+        usage: flags, name of the value, and number of values: ``?``, ``*``, ``+``, or ``...`` for
+            an option that may be repeated. An option without a value is a flag.
         type: parses a value; for a path its role.
         help: replaces the line in the docstring.
         group: of the help.
@@ -169,7 +183,9 @@ class Option(msgspec.Struct, frozen=True, kw_only=True):
         flags = [word for word in words if word.startswith("-")]
         count = words.pop() if words[-1] in (*_COUNTS, "...") else ""
         named = [word for word in words if not word.startswith("-")]
-        found: dict[str, Any] = {"help": self.help or help_text.removesuffix(".").replace("%", "%%")}
+        found: dict[str, Any] = {
+            "help": self.help or help_text.removesuffix(".").replace("%", "%%")
+        }
         if named:
             found["metavar"] = named[0]
         if self.type is not None:
@@ -199,17 +215,21 @@ def option(
 
 
 def call(function: Callable[..., _R], args: Any, **others: Any) -> _R:
-    """Calls a function, or builds a request, with the options that have the names of its parameters.
+    """Calls a function, or builds a request, with the options that have the names of its
+    parameters.
 
     Args:
         function: takes the values by name.
-        args: of a command. An option that was not given keeps the default of the function; lists become tuples.
+        args: of a command. An option that was not given keeps the default of the function; lists
+            become tuples.
         others: arguments that are no options, or are built from several.
     """
     given = vars(args)
     named = [name for name in inspect.signature(function).parameters if name not in others]
     found = {name: given[name] for name in named if given.get(name) is not None}
-    return function(**{n: tuple(v) if isinstance(v, list) else v for n, v in found.items()}, **others)
+    return function(
+        **{n: tuple(v) if isinstance(v, list) else v for n, v in found.items()}, **others
+    )
 
 
 def first_given(args: Any, names: Sequence[str]) -> str:
@@ -225,7 +245,9 @@ class Declared:
     debug: bool
 
 
-THREADS: Final[Any] = option("--threads N", _threads, help="number of CPU threads; default: all usable cores")
+THREADS: Final[Any] = option(
+    "--threads N", _threads, help="number of CPU threads; default: all usable cores"
+)
 OVERWRITE: Final[Any] = option("--overwrite", help="replace an existing output")
 STRICT: Final[Any] = option("--strict", help="end with exit code 3 if anything was lost")
 

@@ -1,7 +1,8 @@
-"""Parser of all commands, made from the declarations of their options: errors as one sentence with the nearest name.
+"""Parser of all commands, made from the declarations of their options: errors as one sentence with
+the nearest name.
 
-An input is never an output: files are compared by identity and not by name, so that links, hard links, relative paths
-and another case do not hide a file.
+An input is never an output: files are compared by identity and not by name, so that links, hard
+links, relative paths and another case do not hide a file.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from fascicle.settings.base import attribute_descriptions
 from fascicle.verbs.options import ROLES, FormatNames, Option, fills, reads
 
 _CHOICE = re.compile(
-    r"(?:argument (?P<what>\S+): )?invalid choice: '(?P<given>.*?)' \((?:choose from|maybe) (?P<list>.*)\)"
+    r"(?:argument (?P<what>\S+): )?invalid choice: '(?P<given>.*?)' \((?:choose from"
+    r"|maybe) (?P<list>.*)\)"
 )
 
 
@@ -31,7 +33,9 @@ class Parser(argparse.ArgumentParser):
     """Argument parser that raises `UsageError` in place of ending the process."""
 
     def __init__(self, **settings: Any) -> None:
-        """Takes the arguments of ``ArgumentParser``; abbreviated options are refused, for they can become ambiguous."""
+        """Takes the arguments of ``ArgumentParser``; abbreviated options are refused, for they
+        can become ambiguous.
+        """
         super().__init__(allow_abbrev=False, **settings)
         self.in_python = ""  # the equivalent call
 
@@ -44,9 +48,16 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{_explained(message)}; see {self.prog} --help")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Checks choices as ``argparse`` does, but the message for a wrong format also names the plug-ins."""
+        """Checks choices as ``argparse`` does, but the message for a wrong format also names the
+        plug-ins.
+        """
         if isinstance(action.choices, FormatNames) and value not in action.choices:
-            known = ", ".join(map(repr, dict.fromkeys((*action.choices, *plugins.plugin_names(action.choices.group)))))
+            known = ", ".join(
+                map(
+                    repr,
+                    dict.fromkeys((*action.choices, *plugins.plugin_names(action.choices.group))),
+                )
+            )
             raise argparse.ArgumentError(action, f"invalid choice: {value!r} (choose from {known})")
         super()._check_value(action, value)
 
@@ -57,24 +68,33 @@ class Parser(argparse.ArgumentParser):
 
 def commands_of(parser: Parser, *, dest: str) -> argparse._SubParsersAction[Parser]:
     """Adds subcommands to a parser."""
-    return parser.add_subparsers(dest=dest, metavar="COMMAND", title="commands", parser_class=Parser)
+    return parser.add_subparsers(
+        dest=dest, metavar="COMMAND", title="commands", parser_class=Parser
+    )
 
 
-def add_command(commands: argparse._SubParsersAction[Parser], name: str, *, help_text: str) -> Parser:
+def add_command(
+    commands: argparse._SubParsersAction[Parser], name: str, *, help_text: str
+) -> Parser:
     """Adds one command, with the options that every command has."""
     parser = commands.add_parser(name, help=help_text, description=help_text)
     parser.set_defaults(parser=parser)
     everywhere = parser.add_argument_group("everywhere")
-    everywhere.add_argument("--verbose", action="store_true", help="print more messages on standard error")
     everywhere.add_argument(
-        "--quiet", action="store_true", help="print no messages on standard error if nothing goes wrong"
+        "--verbose", action="store_true", help="print more messages on standard error"
+    )
+    everywhere.add_argument(
+        "--quiet",
+        action="store_true",
+        help="print no messages on standard error if nothing goes wrong",
     )
     everywhere.add_argument("--debug", action="store_true", help="show the traceback of an error")
     return parser
 
 
 def configure(parser: Parser, module: ModuleType) -> None:
-    """Adds the options that the module of a command declares: ``Options`` and ``run``, or several as ``COMMANDS``.
+    """Adds the options that the module of a command declares: ``Options`` and ``run``, or several
+    as ``COMMANDS``.
 
     For one of several, the first line of the docstring of its options is its help.
 
@@ -90,13 +110,18 @@ def configure(parser: Parser, module: ModuleType) -> None:
 
     def refuse(args: object) -> NoReturn:
         *names, last = below
-        raise UsageError(f"{verb} needs a command of its own: {', '.join(names)} or {last}; see {parser.prog} --help")
+        raise UsageError(
+            f"{verb} needs a command of its own: {', '.join(names)} or {last}; see {parser.prog} "
+            "--help"
+        )
 
     parser.set_defaults(run=refuse)
     commands = commands_of(parser, dest=f"{verb}_command")
     for name, (declared, run) in below.items():
         told = (declared.__doc__ or "").partition("\n")[0].removesuffix(".")
-        add_options(add_command(commands, name, help_text=told[:1].lower() + told[1:]), declared, run=run)
+        add_options(
+            add_command(commands, name, help_text=told[:1].lower() + told[1:]), declared, run=run
+        )
 
 
 def add_options(parser: Parser, declared: type, *, run: Callable[[Any], int]) -> None:
@@ -110,14 +135,20 @@ def add_options(parser: Parser, declared: type, *, run: Callable[[Any], int]) ->
         group = one.apart or one.group or vars(owner).get("group", "")
         if group not in groups:
             about = vars(owner).get("about")
-            made = parser.add_mutually_exclusive_group() if one.apart else parser.add_argument_group(group, about)
+            made = (
+                parser.add_mutually_exclusive_group()
+                if one.apart
+                else parser.add_argument_group(group, about)
+            )
             groups[group] = made
         flags, settings = one.arguments(name, meanings.get(name, ""))
         groups[group].add_argument(*flags, **settings)
 
 
 def _in_python(declared: type, verb: str) -> str:
-    """Returns the equivalent Python call of a command, for the end of its help, from the docstring of its options."""
+    """Returns the equivalent Python call of a command, for the end of its help, from the
+    docstring of its options.
+    """
     told = " ".join((declared.__doc__ or "").split())
     calls: dict[str, str] = dict(re.findall(r"In Python(?: with (--\S+))?: ``(.+?)``", told))
     if not calls:
@@ -141,7 +172,8 @@ def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
     """Parses arguments; files may stand before, between and after the options.
 
     Raises:
-        UsageError: an unknown option (with the nearest one), an option without a value, or an argument too many.
+        UsageError: an unknown option (with the nearest one), an option without a value, or an
+            argument too many.
         OutputError: an output is an input, or two outputs are one.
     """
     args, others = parser.parse_known_args(argv)
@@ -150,7 +182,9 @@ def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
         if other.startswith("-") and other != "-":
             name = other.partition("=")[0]
             allowed = sorted(set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", chosen.format_help())))
-            raise UsageError(f"there is no option {name}{_nearest(name, allowed)}; see {chosen.prog} --help")
+            raise UsageError(
+                f"there is no option {name}{_nearest(name, allowed)}; see {chosen.prog} --help"
+            )
     if others and "files" not in args:
         raise UsageError(f"{others[0]!r} is one argument too many; see {chosen.prog} --help")
     if others:
@@ -162,7 +196,8 @@ def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
 
 
 def _refuse_empty_value(action: argparse.Action, given: Mapping[str, Any]) -> None:
-    """Refuses ``--option=--``, which argparse parses as an option without a value where a value is needed.
+    """Refuses ``--option=--``, which argparse parses as an option without a value where a value is
+    needed.
 
     An empty name of a place is refused, too: it comes from an unset variable of a script.
     """
@@ -171,7 +206,10 @@ def _refuse_empty_value(action: argparse.Action, given: Mapping[str, Any]) -> No
     if needs and (value == [] != action.default or (isinstance(value, list) and [] in value)):
         raise UsageError(f"{action.option_strings[-1]} needs a value, and -- is none; give one")
     if action.option_strings and action.type in ROLES and "" in _paths(action, given):
-        raise UsageError(f"{action.option_strings[-1]} was given an empty name; give the name of a file or folder")
+        raise UsageError(
+            f"{action.option_strings[-1]} was given an empty name; give the name of a file or "
+            "folder"
+        )
 
 
 def _explained(message: str) -> str:
@@ -182,7 +220,8 @@ def _explained(message: str) -> str:
     allowed = re.findall(r"[\w.@-]+", found["list"])
     what = "command" if (found["what"] or "COMMAND") == "COMMAND" else found["what"]
     return (
-        f"{what} {found['given']!r} is not known{_nearest(found['given'], allowed)}; choose from {', '.join(allowed)}"
+        f"{what} {found['given']!r} is not known{_nearest(found['given'], allowed)}; choose "
+        f"from {', '.join(allowed)}"
     )
 
 
@@ -203,9 +242,14 @@ def _check_places(actions: Iterable[argparse.Action], given: Mapping[str, Any]) 
     """
     actions = [action for action in actions if action.type in ROLES]
     written = [
-        (path, action.type is fills) for action in actions if action.type is not reads for path in _paths(action, given)
+        (path, action.type is fills)
+        for action in actions
+        if action.type is not reads
+        for path in _paths(action, given)
     ]
-    inputs = Inputs.of(path for action in actions if action.type is reads for path in _paths(action, given))
+    inputs = Inputs.of(
+        path for action in actions if action.type is reads for path in _paths(action, given)
+    )
     for path, filled in written:
         inputs.refuse(path, filled=filled)
     inputs.refuse(STDIN)  # for any output: results or messages
@@ -220,14 +264,21 @@ def _check_apart(paths: Iterable[str]) -> None:
     known: dict[object, str] = {}
     for path in paths:
         found = stat_or_none(path)
-        if found is not None and not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+        if (
+            found is not None
+            and not stat.S_ISREG(found.st_mode)
+            and not stat.S_ISDIR(found.st_mode)
+        ):
             continue
         try:
             identity = (found.st_dev, found.st_ino) if found is not None else os.path.realpath(path)
         except ValueError:
             continue  # no file has such a name; opening it raises the error
         if identity in known:
-            raise OutputError(f"{known[identity]} and {path} are one place, and two things are to be written there")
+            raise OutputError(
+                f"{known[identity]} and {path} are one place, and two things are to be written "
+                "there"
+            )
         known[identity] = path
 
 
@@ -240,4 +291,6 @@ def _paths(action: argparse.Action, given: Mapping[str, Any]) -> list[str]:
 
 def _is_replaced(path: str, *, filled: bool) -> bool:
     found = stat_or_none(path) if path != STDIN else None
-    return found is not None and (stat.S_ISREG(found.st_mode) or (stat.S_ISDIR(found.st_mode) and not filled))
+    return found is not None and (
+        stat.S_ISREG(found.st_mode) or (stat.S_ISDIR(found.st_mode) and not filled)
+    )

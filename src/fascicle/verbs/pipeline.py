@@ -52,7 +52,10 @@ def check(path: str | os.PathLike[str]) -> CheckedPipeline:
     with open_settings(settings) as pipeline:
         return CheckedPipeline(
             name=pipeline.name,
-            steps=tuple((step.name, tuple(sorted(step.needs)), tuple(sorted(step.gives))) for step in pipeline.steps),
+            steps=tuple(
+                (step.name, tuple(sorted(step.needs)), tuple(sorted(step.gives)))
+                for step in pipeline.steps
+            ),
             answers=len(settings.answers),
             rules=sum(len(getattr(step, "rules", ())) for _, step in settings.steps),
             fingerprints=pipeline.made_by(),
@@ -99,7 +102,8 @@ def _run_check(args: Check) -> int:
     emit(asdict(found), steps, as_json=args.json)
     if not args.json:
         say(
-            f"{found.name} works: {plural(len(found.steps), 'step')}, {plural(found.rules, 'rule')} and "
+            f"{found.name} works: {plural(len(found.steps), 'step')}, "
+            f"{plural(found.rules, 'rule')} and "
             f"{plural(found.answers, 'known answer')} tried"
         )
     return 0

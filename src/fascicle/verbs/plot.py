@@ -1,4 +1,6 @@
-"""Command ``fascicle plot``: draws a training, the probabilities of a model for gold, or a report."""
+"""Command ``fascicle plot``: draws a training, the probabilities of a model for gold, or a
+report.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ class _Kind(NamedTuple):
 
     Attributes:
         help: content and input of the picture.
-        load: function from an input (or several inputs) to the data; for a report, also from the names of systems.
+        load: function from an input (or several inputs) to the data; for a report, also from the
+            names of systems.
         draw: draws the data on a sheet.
         size: function from the data to the size of the sheet in inches.
         several: whether it takes several inputs.
@@ -67,7 +70,11 @@ _OF_DISTRIBUTIONS: Final = "a file of evaluate --distributions: "
 KINDS: Final[Mapping[str, _Kind]] = MappingProxyType(
     {
         "learning": _Kind(
-            "one or several run folders: loss, and F1 on dev", load_runs, draw_learning, size_of_learning, several=True
+            "one or several run folders: loss, and F1 on dev",
+            load_runs,
+            draw_learning,
+            size_of_learning,
+            several=True,
         ),
         "pca": _Kind(
             f"{_OF_DISTRIBUTIONS}the probabilities in two dimensions",
@@ -88,7 +95,10 @@ KINDS: Final[Mapping[str, _Kind]] = MappingProxyType(
             lambda _: (6.4, 4.8),
         ),
         "densities": _Kind(
-            "a file of densities: similarities of a bi-encoder", load_densities, draw_densities, size_of_densities
+            "a file of densities: similarities of a bi-encoder",
+            load_densities,
+            draw_densities,
+            size_of_densities,
         ),
         **{
             name: _Kind(
@@ -141,11 +151,17 @@ def plot(
     if len(given) > 1 and not chosen.several:
         raise UsageError(f"{len(given)} inputs were given; {kind} draws one file")
     if systems and not chosen.systems:
-        raise UsageError(f"the system {systems[0]} was chosen, but {kind} draws {chosen.help}; choose no system")
+        raise UsageError(
+            f"the system {systems[0]} was chosen, but {kind} draws {chosen.help}; choose no system"
+        )
     if target.suffix not in SUFFIXES:
-        raise OutputError(f"the picture {target} was asked for; its name must end with {', '.join(SUFFIXES)}")
+        raise OutputError(
+            f"the picture {target} was asked for; its name must end with {', '.join(SUFFIXES)}"
+        )
     if not title.replace("\n", "").isprintable():
-        raise UsageError(f"the title {title!r} has control characters; leave them out, all but line breaks")
+        raise UsageError(
+            f"the title {title!r} has control characters; leave them out, all but line breaks"
+        )
     check_target(target, overwrite=overwrite)
     loaded = chosen.loaded(given, systems)
     width, height = chosen.size(loaded)
@@ -165,14 +181,22 @@ class Options(Overwrite):
     Attributes:
         files: one or several run folders, or one file, as the kind requires.
         title: title above the picture.
-        system: draw only this system of a report; may be repeated; the first is the baseline of a heat map.
+        system: draw only this system of a report; may be repeated; the first is the baseline of a
+            heat map.
     """
 
-    epilog = "kinds, with their INPUT: " + "; ".join(f"{name} takes {kind.help}" for name, kind in KINDS.items())
-    kind: str = option("KIND", choices=KINDS, help=f"the kind of picture: {', '.join(KINDS)}; see below")
+    epilog = "kinds, with their INPUT: " + "; ".join(
+        f"{name} takes {kind.help}" for name, kind in KINDS.items()
+    )
+    kind: str = option(
+        "KIND", choices=KINDS, help=f"the kind of picture: {', '.join(KINDS)}; see below"
+    )
     files: list[str] = option("INPUT *", reads)
     output: str = option(
-        "-o --output FILE", writes, required=True, help=f"the picture; ends in {' or '.join(SUFFIXES)}"
+        "-o --output FILE",
+        writes,
+        required=True,
+        help=f"the picture; ends in {' or '.join(SUFFIXES)}",
     )
     title: str | None = option("--title TITLE")
     system: list[str] = option("--system NAME ...")

@@ -31,10 +31,11 @@ class EndedError(BaseException):
 
 @contextmanager
 def end_cleanly() -> Iterator[None]:
-    """Lets SIGTERM and SIGHUP end the block as an interrupt does, so that no temporary file is left.
+    """Lets SIGTERM and SIGHUP end the block as an interrupt does, so that no temporary file is
+    left.
 
-    This works only in the main thread, and only for signals with default handlers: ``nohup`` ignores hangups, and a
-    program that calls a command may handle signals itself.
+    This works only in the main thread, and only for signals with default handlers: ``nohup``
+    ignores hangups, and a program that calls a command may handle signals itself.
 
     Raises:
         EndedError: a signal came.
@@ -63,8 +64,9 @@ def end_cleanly() -> Iterator[None]:
 def open_streams() -> Iterator[None]:
     """Replaces standard streams that are closed (``<&-``, ``>&-``), for the block.
 
-    Their file descriptors are occupied too: else the next file that is opened would get one of them, and with it the
-    output of libraries. Reading or writing a closed stream raises an error; output to standard error is dropped.
+    Their file descriptors are occupied too: else the next file that is opened would get one of
+    them, and with it the output of libraries. Reading or writing a closed stream raises an error;
+    output to standard error is dropped.
     """
     with ExitStack() as stack:
         for number in (0, 1, 2):
@@ -76,11 +78,14 @@ def open_streams() -> Iterator[None]:
         given: tuple[Any, Any, Any] = sys.stdin, sys.stdout, sys.stderr
         stack.callback(_put_back, given)
         if given[0] is None:
-            sys.stdin = _Closed(InputError("standard input is closed, so nothing can be read from it; give a file"))
+            sys.stdin = _Closed(
+                InputError("standard input is closed, so nothing can be read from it; give a file")
+            )
         if given[1] is None:
             sys.stdout = _Closed(
                 OutputError(
-                    "standard output is closed, so nothing can be written there; open it, or give a file with -o"
+                    "standard output is closed, so nothing can be written there; open it, or "
+                    "give a file with -o"
                 )
             )
         if given[2] is None:
@@ -90,7 +95,8 @@ def open_streams() -> Iterator[None]:
 
 @contextmanager
 def pause_garbage_collection() -> Iterator[None]:
-    """Turns off garbage collection for a block that creates many objects that stay, such as modules.
+    """Turns off garbage collection for a block that creates many objects that stay, such as
+    modules.
 
     Repeated collections would take as long as the import of some modules.
     """
@@ -104,7 +110,9 @@ def pause_garbage_collection() -> Iterator[None]:
 
 
 def quiet_unless_failed(command: Callable[[Any], int]) -> Callable[[Any], int]:
-    """Returns a command that says on standard error what it has to say only if it fails: the last lines of it."""
+    """Returns a command that says on standard error what it has to say only if it fails: the
+    last lines of it.
+    """
 
     def run(args: Any) -> int:
         given, kept = sys.stderr, _Kept(sys.stderr)

@@ -65,7 +65,9 @@ def _run_ls(args: Ls) -> int:
     """Lists the documents; returns the exit code."""
     records = list_quarantined(args.folder)
     for one in records:
-        sys.stdout.write(msgspec.json.encode(one).decode() + "\n" if args.json else "\t".join(_cells(one)) + "\n")
+        sys.stdout.write(
+            msgspec.json.encode(one).decode() + "\n" if args.json else "\t".join(_cells(one)) + "\n"
+        )
     say(f"{plural(len(records), 'document')} in quarantine")
     return 0
 
@@ -84,7 +86,14 @@ def _run_retry(args: Retry) -> int:
 
 
 def _cells(record: Quarantined) -> list[str]:
-    given = (record.id, record.step, record.error, f"{record.seconds:g} s", record.input, record.message)
+    given = (
+        record.id,
+        record.step,
+        record.error,
+        f"{record.seconds:g} s",
+        record.input,
+        record.message,
+    )
     return [one_line(" ".join(cell.split())) for cell in given]
 
 

@@ -1,4 +1,6 @@
-"""Command ``fascicle run``: runs a pipeline over any number of documents, by workers, into a folder."""
+"""Command ``fascicle run``: runs a pipeline over any number of documents, by workers, into a
+folder.
+"""
 
 from __future__ import annotations
 
@@ -30,19 +32,22 @@ _QUARANTINED: Final = 3  # exit code
 class Options(Assertions, Strict, Reading):
     """Options of ``fascicle run``.
 
-    In Python: ``fascicle.verbs.tasks.run.run("texts/", "annotated", pipeline="pipeline.toml", workers=2)``
+    In Python: ``fascicle.verbs.tasks.run.run("texts/", "annotated", pipeline="pipeline.toml",
+    workers=2)``
 
     Attributes:
         files: texts, folders of *.txt, corpora; not standard input.
-        pipeline: a pipeline.toml, a folder with one, or a model, whose mentions are linked as in annotate.
+        pipeline: a pipeline.toml, a folder with one, or a model, whose mentions are linked as in
+            annotate.
         also: your own names, added to a model; see annotate.
         output: the folder of the run.
         workers: processes; default: 1.
-        ray: start workers on the machines of a Ray cluster: HOST:PORT, auto or local; default: the cluster that Ray
-            finds.
-        resume: resume the same run after an interruption; if there is nothing to resume, start from the beginning.
-        update: inputs are in order of time, and only the latest state of each document counts; a run that has the first
-            inputs continues with the others.
+        ray: start workers on the machines of a Ray cluster: HOST:PORT, auto or local; default: the
+            cluster that Ray finds.
+        resume: resume the same run after an interruption; if there is nothing to resume, start from
+            the beginning.
+        update: inputs are in order of time, and only the latest state of each document counts; a
+            run that has the first inputs continues with the others.
         format: of the parts; default: jsonl.
         json: print the account as JSON.
     """
@@ -66,22 +71,37 @@ def run(args: Options) -> int:
     say_notes(left_out_notes(args.files, format=reading.format))
     see = partial(_see, shown)
     try:
-        with contextlib.redirect_stdout(sys.stderr):  # Ray prints on standard output, which is for the account
+        # Ray prints on standard output, which is for the account
+        with contextlib.redirect_stdout(sys.stderr):
             asked = Assertions.wanted(args)
-            totals = call(run_pipeline, args, folder=args.output, reading=reading, assertions=asked, progress=see)
+            totals = call(
+                run_pipeline,
+                args,
+                folder=args.output,
+                reading=reading,
+                assertions=asked,
+                progress=see,
+            )
     finally:
         shown.end()
-    return print_account(totals, args.output, as_json=args.json, strict=args.strict, verbose=args.verbose)
+    return print_account(
+        totals, args.output, as_json=args.json, strict=args.strict, verbose=args.verbose
+    )
 
 
-def print_account(totals: Totals, folder: str, *, as_json: bool, strict: bool = False, verbose: bool = False) -> int:
-    """Prints the account; returns the exit code: 3 if documents are in quarantine, else that of `Tally.exit_code`."""
+def print_account(
+    totals: Totals, folder: str, *, as_json: bool, strict: bool = False, verbose: bool = False
+) -> int:
+    """Prints the account; returns the exit code: 3 if documents are in quarantine, else that of
+    `Tally.exit_code`.
+    """
     tally = Tally()
     tally.account.events.restore(totals.events)
     emit(msgspec.to_builtins(totals), "", as_json=as_json)
     for one in totals.suspects:
         say(
-            f"suspect: from shard {one.shard} to {one.last} there is {plural(one.mentions, 'mention')} of {one.type}, "
+            f"suspect: from shard {one.shard} to {one.last} there is "
+            f"{plural(one.mentions, 'mention')} of {one.type}, "
             f"and not about {one.expected:,}"
         )
     for code, count in totals.losses.items():
@@ -91,7 +111,8 @@ def print_account(totals: Totals, folder: str, *, as_json: bool, strict: bool = 
         say(f"in quarantine at {reason}: {plural(count, 'document')}")
     found = plural(sum(totals.mentions.values()), "mention")
     say(
-        f"{plural(totals.documents, 'document')} in: {totals.done:,} done in {folder} with {found}, "
+        f"{plural(totals.documents, 'document')} in: {totals.done:,} done in {folder} with "
+        f"{found}, "
         f"{totals.quarantined:,} in quarantine"
     )
     return _QUARANTINED if totals.quarantined else tally.exit_code(strict=strict)

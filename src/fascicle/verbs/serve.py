@@ -41,10 +41,12 @@ def _serve(  # noqa: PLR0913
     settings: ServeSettings | None = None,
     started: Callable[[str], None] = lambda url: None,
 ) -> None:
-    """Serves until the process is interrupted or gets a signal to end; then it finishes the accepted requests.
+    """Serves until the process is interrupted or gets a signal to end; then it finishes the
+    accepted requests.
 
     Args:
-        pipelines: paths of pipelines, or names that `fascicle.load` takes; ``NAME=PATH`` gives one a name.
+        pipelines: paths of pipelines, or names that `fascicle.load` takes; ``NAME=PATH`` gives one
+            a name.
         demo: also serve the shipped pipeline.
         link: linker of models, as `fascicle.load` takes it.
         also: names beside models, as `fascicle.load` takes them.
@@ -52,7 +54,8 @@ def _serve(  # noqa: PLR0913
         assertions: facts of the mentions of models, as `fascicle.load` takes them.
         host: address to listen at.
         port: to listen at; 0 for any that is free.
-        token_file: file with the token; by default it is that of the environment variable ``FASCICLE_TOKEN``.
+        token_file: file with the token; by default it is that of the environment variable
+            ``FASCICLE_TOKEN``.
         tokens_file: file of named tokens, see `fascicle.serving.tokens`.
         settings: limits of the service.
         started: called with the address when requests are accepted.
@@ -71,7 +74,8 @@ def _serve(  # noqa: PLR0913
     chosen = replace(settings or ServeSettings(), token=token, tokens=tokens)
     if not chosen.guarded and host not in LOCAL:
         raise UsageError(
-            f"host={host} is reached from other machines, and there is no token; put one into a file and name "
+            f"host={host} is reached from other machines, and there is no token; put one into a "
+            "file and name "
             f"it with token_file=FILE, set {_TOKEN}, or listen at 127.0.0.1"
         )
     given = [*pipelines, *([str(demo_pipeline())] if demo else ())]
@@ -89,7 +93,8 @@ def app(
     case: Case = "auto",
     assertions: bool | str = False,
 ) -> Starlette:
-    """Builds a service as an ASGI app, for servers such as uvicorn; pipelines are opened when it is started.
+    """Builds a service as an ASGI app, for servers such as uvicorn; pipelines are opened when it is
+    started.
 
     Args:
         pipelines: see `_serve`.
@@ -105,7 +110,9 @@ def app(
     from fascicle.serving.server import pipeline_openers
 
     given = [os.fspath(one) for one in pipelines]
-    return create_app(pipeline_openers(given, also=also, case=case, assertions=assertions), settings)
+    return create_app(
+        pipeline_openers(given, also=also, case=case, assertions=assertions), settings
+    )
 
 
 def read_token(path: str) -> str:
@@ -119,7 +126,9 @@ def read_token(path: str) -> str:
     try:
         found = Path(path).expanduser().read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"the token cannot be read from {path} ({error})", file=path, code="unreadable") from None
+        raise InputError(
+            f"the token cannot be read from {path} ({error})", file=path, code="unreadable"
+        ) from None
     if not found:
         raise InputError(f"{path} is empty; put the token into it", file=path, code="empty")
     return found
@@ -155,8 +164,8 @@ class Options(Assertions):
         jobs: folder for jobs, so that a restarted service continues them.
         origin: origin of pages that may use the service.
         curation: save decisions of curators in this file (SQLite).
-        project: settings of a project of several curators, each with a separate version of every document; needs
-            --curation and --tokens.
+        project: settings of a project of several curators, each with a separate version of every
+            document; needs --curation and --tokens.
         page: do not serve the page.
         open_page: serve the files of the page without a token.
     """
@@ -193,11 +202,20 @@ def run(args: Options) -> int:
     )
     if args.demo:
         say(
-            "note: the demo also finds the names of the shipped pack; fascicle annotate uses only the model by "
+            "note: the demo also finds the names of the shipped pack; fascicle annotate uses "
+            "only the model by "
             "default, and finds fewer"
         )
-    if args.curation and args.page and not args.open_page and (args.tokens_file or read_token(args.token_file or "")):
-        say("note: browsers send no token for the files of the page, so they cannot open it; add --open-page")
+    if (
+        args.curation
+        and args.page
+        and not args.open_page
+        and (args.tokens_file or read_token(args.token_file or ""))
+    ):
+        say(
+            "note: browsers send no token for the files of the page, so they cannot open it; add "
+            "--open-page"
+        )
     with explain_missing_extra("serve"):
         asked = Assertions.wanted(args)
         call(

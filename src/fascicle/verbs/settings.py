@@ -21,8 +21,9 @@ class Options:
     In Python: ``fascicle.settings.recipes.reference.tables()``
 
     Attributes:
-        names: only settings with this name: a table (training), a key (batch_size, training.batch_size), a family of
-            heads (crf) or a kind of recipe (filter); a setting must fit all given names.
+        names: only settings with this name: a table (training), a key (batch_size,
+            training.batch_size), a family of heads (crf) or a kind of recipe (filter); a setting
+            must fit all given names.
         json: print the list as JSON.
     """
 
@@ -60,7 +61,11 @@ def _choose_settings(listed: Sequence[Table], names: Sequence[str]) -> list[Tabl
 def _has(name: str, table: Table, key: Key) -> bool:
     wanted = name.strip("[]").lower()
     kinds = (table.recipe, *table.recipe.split())
-    return wanted in _full(table, key) or wanted == table.family or any(kind.startswith(wanted) for kind in kinds)
+    return (
+        wanted in _full(table, key)
+        or wanted == table.family
+        or any(kind.startswith(wanted) for kind in kinds)
+    )
 
 
 def _full(table: Table, key: Key) -> str:
@@ -73,7 +78,9 @@ def _lines(table: Table) -> Iterator[str]:
     yield f"\n{where}{family} (recipe of a {table.recipe})"
     for key in table.keys:
         yield f"  {key.name}: {_plain(key.value)}; {_plain(key.default)}"
-        yield from textwrap.wrap(_plain(key.meaning), width=_WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6)
+        yield from textwrap.wrap(
+            _plain(key.meaning), width=_WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6
+        )
 
 
 def _plain(text: str) -> str:

@@ -43,15 +43,16 @@ class ReadingDetails(Declared):
     """Options for readers of column files and JSON records.
 
     Attributes:
-        encoding: encoding of the input files; default: auto, which is UTF-8, or else the only encoding that fits the
-            file; a note then names it.
+        encoding: encoding of the input files; default: auto, which is UTF-8, or else the only
+            encoding that fits the file; a note then names it.
         documents: what counts as a document in a column file; default: auto.
-        columns: columns of the token and of the tags in a column file, counted from 0, e.g. 0,3; default: the first and
-            the last.
+        columns: columns of the token and of the tags in a column file, counted from 0, e.g. 0,3;
+            default: the first and the last.
         shape: shape of the JSON records; default: auto.
-        field: another name for a field of the JSON records, e.g. text=body, type=label; may be repeated.
-        labels: names of the tags in the order of their numbers, for records with numbers as tags; or the file
-            dataset_info.json that lists the names.
+        field: another name for a field of the JSON records, e.g. text=body, type=label; may be
+            repeated.
+        labels: names of the tags in the order of their numbers, for records with numbers as tags;
+            or the file dataset_info.json that lists the names.
         bare_tags: the tags of the input are types without the prefixes B- and I-, e.g. person.
         where: read only the JSON records whose field has this value; may be repeated.
     """
@@ -107,8 +108,8 @@ class StrictWriting(Declared):
     """Options of commands that write documents.
 
     Attributes:
-        strict: stop with exit code 2 if the output format would lose a part of a document; end with exit code 3 if
-            anything was lost in reading.
+        strict: stop with exit code 2 if the output format would lose a part of a document; end with
+            exit code 3 if anything was lost in reading.
     """
 
     strict: bool = option("--strict")
@@ -134,15 +135,18 @@ def output_format(default: str) -> Any:
 ENDS: Final[Any] = option(
     "--ends",
     choices=get_args(Ends),
-    help="for a model with a decision for documents: bare removes words that only some guidelines include in "
-    'a name, such as " gene" and " cells"; corpus keeps them; default: the better choice for each type '
+    help="for a model with a decision for documents: bare removes words that only some "
+    "guidelines include in "
+    'a name, such as " gene" and " cells"; corpus keeps them; default: the better choice for '
+    "each type "
     "on development texts",
 )
 CASE: Final[Any] = option(
     "--case",
     choices=get_args(Case),
     default="auto",
-    help="how upper and lower case are compared for names of a dictionary: auto: ignored, except for short "
+    help="how upper and lower case are compared for names of a dictionary: auto: ignored, except "
+    "for short "
     "names in capitals, such as REST; exact: compared for all names; any: ignored for all names; "
     "default: auto",
 )
@@ -152,7 +156,8 @@ class Assertions:
     """Options for what a text says of its mentions.
 
     Attributes:
-        assertions: also write which mentions are negated, uncertain, hypothetical, historical, or of another person.
+        assertions: also write which mentions are negated, uncertain, hypothetical, historical, or
+            of another person.
         cues: with --assertions: a TOML file of your own cues, in place of those for English.
     """
 
@@ -174,7 +179,8 @@ class Assertions:
 ONTOLOGY: Final[Any] = option("--ontology PREFIX", action=StoreOnce, default="")
 TYPES: Final[Any] = option(
     "--type TYPE[=NAME] ...",
-    help="score only this type of the gold; NAME is its name in the predictions; other types do not count; "
+    help="score only this type of the gold; NAME is its name in the predictions; other types do "
+    "not count; "
     "may be repeated; default: all types",
 )
 
@@ -189,7 +195,9 @@ def type_mapping(args: Any) -> dict[str, str]:
     for text in args.types:
         name, sign, other = text.partition("=")
         if found.setdefault(name, other if sign else name) != (other if sign else name):
-            raise UsageError(f"--type {text} gives {name!r} another name than before; give each type once")
+            raise UsageError(
+                f"--type {text} gives {name!r} another name than before; give each type once"
+            )
     return found
 
 
@@ -213,7 +221,9 @@ def read_request(args: ReadingDetails, *, role: str = "input") -> ReadRequest:
     )
 
 
-def counted_documents(files: Sequence[str], request: ReadRequest, account: Account) -> Iterator[Document]:
+def counted_documents(
+    files: Sequence[str], request: ReadRequest, account: Account
+) -> Iterator[Document]:
     """Yields documents with only the parts that are used, and counts them.
 
     Args:
@@ -240,13 +250,17 @@ def _strictness_of(args: StrictWriting, *, whole: str = "jsonl") -> LossPolicy:
         UsageError: ``--allow-loss`` without ``--strict``.
     """
     if args.allow_loss and not args.strict:
-        raise UsageError("--allow-loss says what --strict may pass, but --strict was not given; give both, or neither")
+        raise UsageError(
+            "--allow-loss says what --strict may pass, but --strict was not given; give both, or "
+            "neither"
+        )
     advice = f"write --format {whole}, which holds it, or pass it with --allow-loss {{codes}}"
     return LossPolicy(refuse=args.strict, allowed=args.allow_loss, advice=advice)
 
 
 def write_request(args: Any) -> WriteRequest:
-    """Builds the write request from ``-o``, ``--format``, ``--overwrite`` and the options of `StrictWriting`.
+    """Builds the write request from ``-o``, ``--format``, ``--overwrite`` and the options of
+    `StrictWriting`.
 
     Args:
         args: of a command; ``--source``, ``--resume`` and ``--color`` are used if it has them.
@@ -276,18 +290,27 @@ def _wants_colour(choice: str, path: str) -> bool:
 def select_source(documents: Iterable[Document], source: str | None) -> Iterator[Document]:
     """Yields the documents with the mentions of one source alone; ``None`` for all."""
     for document in documents:
-        yield document if source is None else msgspec.structs.replace(document, mentions=document.layer(source))
+        yield (
+            document
+            if source is None
+            else msgspec.structs.replace(document, mentions=document.layer(source))
+        )
 
 
 def predictions_request(args: Any) -> WriteRequest:
-    """Builds the write request of a command that writes predictions, for which JSON Lines have their own format.
+    """Builds the write request of a command that writes predictions, for which JSON Lines have
+    their own format.
 
     Raises:
         UsageError: the name of the output has no suffix of a prediction file.
     """
     path = args.output or STDOUT
-    name = getattr(args, "format", None) or (format_of_output(path) if suffix(path) else "predictions")
+    name = getattr(args, "format", None) or (
+        format_of_output(path) if suffix(path) else "predictions"
+    )
     if name not in _PREDICTING:
         raise UsageError(f"{path} is not a name of a prediction file; name it .tsv, .csv or .jsonl")
     strictness = _strictness_of(args, whole="predictions") if "allow_loss" in args else LENIENT
-    return WriteRequest(path=path, format=_PREDICTING[name], overwrite=args.overwrite, strictness=strictness)
+    return WriteRequest(
+        path=path, format=_PREDICTING[name], overwrite=args.overwrite, strictness=strictness
+    )

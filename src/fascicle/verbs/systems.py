@@ -21,8 +21,8 @@ REPORTS: Final = (".html", ".md", ".json")  # suffixes of the file of --report
 DISTRIBUTIONS: Final[Any] = option(
     "--distributions FILE.jsonl",
     writes,
-    help="write the probability of each type for every gold mention, for fascicle plot; the name ends in "
-    + " or ".join(SUFFIXES),
+    help="write the probability of each type for every gold mention, for fascicle plot; the name "
+    "ends in " + " or ".join(SUFFIXES),
 )
 
 
@@ -30,9 +30,10 @@ class SystemOptions(ReadingDetails):
     """Options for the systems of a file, and for its reading.
 
     Attributes:
-        source: if PRED has mentions of several sources: use this source as a system; may be repeated.
-        map: file with other names for types, in lines such as "CHEMICAL" = "Chemical"; lines in a table [NAME] are for
-            the system NAME only; the new name "" leaves a type out.
+        source: if PRED has mentions of several sources: use this source as a system; may be
+            repeated.
+        map: file with other names for types, in lines such as "CHEMICAL" = "Chemical"; lines in a
+            table [NAME] are for the system NAME only; the new name "" leaves a type out.
         distinct_types: treat types with similar names as different types.
         input_format: format of PRED; default: auto.
     """
@@ -46,7 +47,10 @@ class SystemOptions(ReadingDetails):
 def prediction_requests(args: Any) -> list[PredictionRequest]:
     """Returns the files with predictions."""
     reading = read_request(args, role="pred")
-    return [PredictionRequest(path=path, reading=reading, source=args.source or "") for path in files_of(args)]
+    return [
+        PredictionRequest(path=path, reading=reading, source=args.source or "")
+        for path in files_of(args)
+    ]
 
 
 def files_of(args: Any) -> list[str]:
@@ -56,10 +60,14 @@ def files_of(args: Any) -> list[str]:
         UsageError: one that is a model.
     """
     for path in args.files:
-        if description_file(model_folder(Path(path))).is_file() or (is_shipped(path) and not Path(path).exists()):
+        if description_file(model_folder(Path(path))).is_file() or (
+            is_shipped(path) and not Path(path).exists()
+        ):
             raise UsageError(
-                f"{path} is a model, but PRED must be a file of predictions; score the model with fascicle evaluate "
-                f"GOLD --model {path}, or write predictions with fascicle annotate --model {path} --format predictions"
+                f"{path} is a model, but PRED must be a file of predictions; score the model "
+                "with fascicle evaluate "
+                f"GOLD --model {path}, or write predictions with fascicle annotate --model "
+                f"{path} --format predictions"
             )
     return list(args.files)
 
@@ -73,7 +81,8 @@ def check_report(path: str, *, overwrite: bool) -> None:
     """
     if Path(path).suffix not in REPORTS:
         raise UsageError(
-            f"the report {path} was asked for; its name must end with {' or '.join(REPORTS)}, which decides what it is"
+            f"the report {path} was asked for; its name must end with {' or '.join(REPORTS)}, "
+            "which decides what it is"
         )
     check_target(path, overwrite=overwrite)
 
@@ -82,7 +91,9 @@ def _column(text: str) -> int:
     """Parses the number of a column, from 0; negative numbers count from the last."""
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdigit() and len(digits) < 6):
-        raise argparse.ArgumentTypeError(f"{text!r} is not allowed, give the number of a column, from 0")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not allowed, give the number of a column, from 0"
+        )
     return int(text)
 
 
@@ -90,8 +101,8 @@ class Columns:
     """Gold and predictions in columns of one file.
 
     Attributes:
-        gold_column: column of the gold tags, counted from 0, if GOLD is a column file with gold and predicted tags;
-            words are in column 0, or in that of --columns.
+        gold_column: column of the gold tags, counted from 0, if GOLD is a column file with gold and
+            predicted tags; words are in column 0, or in that of --columns.
         pred_column: column of the predicted tags in such a file; give it once for each system.
     """
 
@@ -101,7 +112,8 @@ class Columns:
 
 
 class SomeColumns(NamedTuple):
-    """Columns of one file with the gold tags, and with the tags of each system; see ``ReadRequest.columns``.
+    """Columns of one file with the gold tags, and with the tags of each system; see
+    ``ReadRequest.columns``.
 
     Attributes:
         gold: of the word and the gold tags.
@@ -113,33 +125,47 @@ class SomeColumns(NamedTuple):
 
 
 def system_columns(args: Any) -> SomeColumns | None:
-    """Returns the columns of ``--gold-column`` and ``--pred-column``; ``None`` without these options.
+    """Returns the columns of ``--gold-column`` and ``--pred-column``; ``None`` without these
+    options.
 
     Raises:
-        UsageError: one of the two options without the other, files beside them, or one column twice.
+        UsageError: one of the two options without the other, files beside them, or one column
+            twice.
     """
     if args.gold_column is None and not args.pred_column:
         return None
     if args.gold_column is None or not args.pred_column:
         given, other = (
-            ("--gold-column", "--pred-column") if not args.pred_column else ("--pred-column", "--gold-column")
+            ("--gold-column", "--pred-column")
+            if not args.pred_column
+            else ("--pred-column", "--gold-column")
         )
-        raise UsageError(f"{given} was given without {other}; give both, for example --gold-column 1 --pred-column 2")
+        raise UsageError(
+            f"{given} was given without {other}; give both, for example --gold-column 1 "
+            "--pred-column 2"
+        )
     if args.files:
         raise UsageError(
-            f"--pred-column takes the predictions from {args.gold}, but {args.files[0]} was given too; leave one out"
+            f"--pred-column takes the predictions from {args.gold}, but {args.files[0]} was "
+            "given too; leave one out"
         )
     if args.gold == STDIN:
-        raise UsageError("standard input (-) can be read once, and each column needs a reading; name a file")
+        raise UsageError(
+            "standard input (-) can be read once, and each column needs a reading; name a file"
+        )
     token = _token(args.columns)
     used = [token, args.gold_column, *args.pred_column]
     twice = next((column for column in used if used.count(column) > 1), None)
     if twice is not None:
         raise UsageError(
-            f"column {twice} was given twice; the word, the gold and each system have a column of their own"
+            f"column {twice} was given twice; the word, the gold and each system have a column "
+            "of their own"
         )
     name, one = stem(args.gold), len(args.pred_column) == 1
-    predicted = {name if one else f"{name} column {column}": f"{token},{column}" for column in args.pred_column}
+    predicted = {
+        name if one else f"{name} column {column}": f"{token},{column}"
+        for column in args.pred_column
+    }
     return SomeColumns(gold=f"{token},{args.gold_column}", predicted=predicted)
 
 
@@ -150,5 +176,6 @@ def _token(text: str | None) -> int:
         return _column(text)
     except argparse.ArgumentTypeError:
         raise UsageError(
-            f"--columns {text} was given with --gold-column; name the column of the word alone, for example --columns 0"
+            f"--columns {text} was given with --gold-column; name the column of the word alone, "
+            "for example --columns 0"
         ) from None

@@ -1,4 +1,6 @@
-"""Command ``fascicle train``: trains a model from a recipe to a run folder, and says what to do with it next."""
+"""Command ``fascicle train``: trains a model from a recipe to a run folder, and says what to do
+with it next.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +42,11 @@ class Options:
         recipe: the recipe.
         output: the run folder; default: runs/NAME-sSEED.
         seed: a seed that replaces the seed of the recipe.
-        set: a setting that replaces that of the recipe, e.g. training.batch_size=8; values are TOML, and paths start at
-            the current folder; the run folder contains the changed recipe; may be repeated.
-        resume: resume from the last checkpoint; if there is nothing to resume, start from the beginning.
+        set: a setting that replaces that of the recipe, e.g. training.batch_size=8; values are
+            TOML, and paths start at the current folder; the run folder contains the changed recipe;
+            may be repeated.
+        resume: resume from the last checkpoint; if there is nothing to resume, start from the
+            beginning.
         json: print the scores as JSON.
     """
 
@@ -63,7 +67,12 @@ def run(args: Options) -> int:
     folder = Path(args.output) if args.output else None
     ended = _trained(recipe, folder, resume=args.resume, threads=args.threads)
     scores, notes = _end_text(ended, recipe)
-    emit({"folder": str(ended.folder), **ended.as_dict()}, scores, as_json=args.json, ensure_ascii=True)
+    emit(
+        {"folder": str(ended.folder), **ended.as_dict()},
+        scores,
+        as_json=args.json,
+        ensure_ascii=True,
+    )
     for line in notes:
         say(line)
     return 0
@@ -86,12 +95,14 @@ def run_kind(args: Options, *, kind: str, table: str, aim: str) -> int:
     if found != kind and table in values:
         right = {"distil": "distill", "pretraining": "pretrain"}.get(found, "train")
         raise RecipeError(
-            f"the recipe has a table [{table}], but is one of another training ({found}); use fascicle {right}",
+            f"the recipe has a table [{table}], but is one of another training ({found}); use "
+            f"fascicle {right}",
             at=args.recipe,
         )
     if found != kind:
         raise RecipeError(
-            f"the recipe has no table [{table}], so there is nothing to {aim}; add one, or use fascicle train",
+            f"the recipe has no table [{table}], so there is nothing to {aim}; add one, or use "
+            "fascicle train",
             at=args.recipe,
         )
     return run(args)
@@ -103,12 +114,16 @@ def _trained(recipe: AnyRecipe, folder: Path | None, *, resume: bool, threads: i
 
         from fascicle.training.run import train_recipe
     terminal = sys.stderr.isatty()
-    with tqdm(unit="step", file=sys.stderr, disable=not terminal, leave=False, dynamic_ncols=True) as bar:
+    with tqdm(
+        unit="step", file=sys.stderr, disable=not terminal, leave=False, dynamic_ncols=True
+    ) as bar:
         return train_recipe(recipe, folder, resume=resume, threads=threads, listen=Watch(bar))
 
 
 class Watch:
-    """Shows the progress of training: a bar on a terminal, a line now and then in a log, and a line at each score."""
+    """Shows the progress of training: a bar on a terminal, a line now and then in a log, and a
+    line at each score.
+    """
 
     def __init__(self, bar: Any, *, clock: Callable[[], float] = time.monotonic) -> None:
         """Starts the clock.
@@ -149,34 +164,60 @@ def _line(event: Validated) -> str:
 
 _SHOWN: Final = 12  # types in a confusion matrix
 _WARNING: Final = (
-    "Typing accuracy: the places of all mentions were given. This is not recognition, and no figure of it may stand "
+    "Typing accuracy: the places of all mentions were given. This is not recognition, and no "
+    "figure of it may stand "
     "beside an F1 of one."
 )
 
 
 def typing_text(scores: TyperScores) -> str:
-    """Formats typing accuracy with its baselines, types, the confusion matrix, and scores of found mentions, if any."""
+    """Formats typing accuracy with its baselines, types, the confusion matrix, and scores of
+    found mentions, if any.
+    """
     typing, published = scores.typing, scores.published
-    lines = [f"typing accuracy         {100 * typing.accuracy:6.2f} %  of {typing.mentions:,} given mentions"]
-    lines.append(f"lookup of the string    {100 * scores.lookup.accuracy:6.2f} %  baseline without a model")
-    lines.append(f"most frequent type      {100 * scores.majority.accuracy:6.2f} %  baseline without a model")
+    lines = [
+        f"typing accuracy         {100 * typing.accuracy:6.2f} %  of {typing.mentions:,} given "
+        "mentions"
+    ]
+    lines.append(
+        f"lookup of the string    {100 * scores.lookup.accuracy:6.2f} %  baseline without a model"
+    )
+    lines.append(
+        f"most frequent type      {100 * scores.majority.accuracy:6.2f} %  baseline without a model"
+    )
     if typing.discontinuous:
         lines.append(
-            f"discontinuous           {typing.discontinuous_right:,} of {typing.discontinuous:,} right in all fragments"
+            f"discontinuous           {typing.discontinuous_right:,} of {typing.discontinuous:,} "
+            "right in all fragments"
         )
     if published is not None:
-        sums = "2PR/(P+R), P and R of different mentions" if typing.discontinuous else "2P/(1+P) of the accuracy"
-        lines.append(f"published protocol      {100 * published.f1:6.2f}    {sums}, which is no F1 of NER")
+        sums = (
+            "2PR/(P+R), P and R of different mentions"
+            if typing.discontinuous
+            else "2P/(1+P) of the accuracy"
+        )
+        lines.append(
+            f"published protocol      {100 * published.f1:6.2f}    {sums}, which is no F1 of NER"
+        )
     unknown = 100 * scores.words_without_vector / max(scores.words, 1)
-    lines.append(f"words without a vector  {unknown:6.2f} %  of {plural(scores.words, 'word')} in these mentions")
+    lines.append(
+        f"words without a vector  {unknown:6.2f} %  of {plural(scores.words, 'word')} in these "
+        "mentions"
+    )
     lines += ["", _WARNING, "", *_confusion_lines(typing)]
     if scores.found is not None:
-        lines += ["", "mentions found by trying all spans, strictly scored", table(scores.found).rstrip("\n")]
+        lines += [
+            "",
+            "mentions found by trying all spans, strictly scored",
+            table(scores.found).rstrip("\n"),
+        ]
     return "\n".join(lines) + "\n"
 
 
 def _confusion_lines(typing: TypingScores) -> list[str]:
-    """Returns the confusion matrix: gold types as rows, predicted types as columns; the less frequent types as one."""
+    """Returns the confusion matrix: gold types as rows, predicted types as columns; the less
+    frequent types as one.
+    """
     names = list(typing.types)
     shown, rest = names[:_SHOWN], names[_SHOWN:]
     groups = [[name] for name in shown] + ([rest] if rest else [])
@@ -186,7 +227,9 @@ def _confusion_lines(typing: TypingScores) -> list[str]:
         row = [sum(typing.confusion.get((g, s), 0) for g in golds for s in said) for said in groups]
         right = sum(typing.confusion.get((g, g), 0) for g in golds)
         total = sum(row)
-        table_.append([title, *(f"{n:,}" for n in row), f"{100 * right / total:.1f} %" if total else "-"])
+        table_.append(
+            [title, *(f"{n:,}" for n in row), f"{100 * right / total:.1f} %" if total else "-"]
+        )
     return align_columns(table_)
 
 
@@ -226,7 +269,9 @@ def _end_text(ended: Ended, recipe: AnyRecipe) -> tuple[str, list[str]]:
             model = folder / "model"
             return _typer(ended), [f"the model is {model}; fascicle typer predict {model} uses it"]
         case PretrainingFinished():
-            return _pretraining(ended), [f"the encoder is {folder / 'encoder'}; model.encoder names it"]
+            return _pretraining(ended), [
+                f"the encoder is {folder / 'encoder'}; model.encoder names it"
+            ]
         case _:
             raise AssertionError(ended)
 
@@ -249,7 +294,9 @@ def _advice(finished: Finished) -> Iterator[str]:
     for scores in (finished.answer, *finished.others):
         yield from filter(None, (_fitted(scores), _rules(scores)))
     folder = finished.folder
-    yield f"the model is {folder / 'best'}; fascicle annotate --model {path_to_load(folder)} uses it"
+    yield (
+        f"the model is {folder / 'best'}; fascicle annotate --model {path_to_load(folder)} uses it"
+    )
     for other in finished.others:
         yield f"the same for the head {other.head} is {folder / f'best-{other.head}'}"
 
@@ -261,22 +308,30 @@ def _fitted(scores: HeadScores) -> str:
     if own := scores.tuned.get("nothing_by_type"):
         shown = ", ".join(f"{name} {value:g}" for name, value in own.items())
         return f"decision.nothing_by_type for the head {scores.head}, fitted on dev: {shown}"
-    chosen, tried = scores.tuned["nothing"], [float(value) for value in scores.tuned["dev_f1_by_nothing"]]
+    chosen, tried = (
+        scores.tuned["nothing"],
+        [float(value) for value in scores.tuned["dev_f1_by_nothing"]],
+    )
     most = "largest" if chosen == max(tried) else "smallest"
     edge = (
-        f"; it is the {most} value tried, and a better one may lie beyond" if chosen in (min(tried), max(tried)) else ""
+        f"; it is the {most} value tried, and a better one may lie beyond"
+        if chosen in (min(tried), max(tried))
+        else ""
     )
     return f"decision.nothing = {chosen:g} for the head {scores.head}, fitted on dev{edge}"
 
 
 def _rules(scores: HeadScores) -> str:
-    """Returns the rules for abbreviations that were chosen on dev; empty if they were not requested."""
+    """Returns the rules for abbreviations that were chosen on dev; empty if they were not
+    requested.
+    """
     rules = scores.tuned.get("abbreviations")
     if rules is None:
         return ""
     gain = 100 * (rules["dev_f1"] - rules["dev_f1_without"])
     return (
-        f"decision.abbreviations for the head {scores.head}, chosen on dev: spread = {rules['spread']}, drop = "
+        f"decision.abbreviations for the head {scores.head}, chosen on dev: spread = "
+        f"{rules['spread']}, drop = "
         f"{rules['drop']}, one_type = {rules['one_type']}; {gain:+.2f} dev F1, from "
         f"{plural(rules['definitions'], 'definition')} of short forms"
     )
@@ -285,20 +340,24 @@ def _rules(scores: HeadScores) -> str:
 def _filter(finished: FilterFinished) -> Iterator[str]:
     judged = finished.held_out
     yield (
-        f"held out (epoch {finished.epoch}): accuracy {100 * judged.accuracy:.2f}, F1 {100 * judged.f1:.2f}, rejected "
-        f"{judged.tn:,} of {judged.tn + judged.fp:,} incorrect and {judged.fn:,} of {judged.fn + judged.tp:,} correct"
+        f"held out (epoch {finished.epoch}): accuracy {100 * judged.accuracy:.2f}, F1 "
+        f"{100 * judged.f1:.2f}, rejected "
+        f"{judged.tn:,} of {judged.tn + judged.fp:,} incorrect and {judged.fn:,} of "
+        f"{judged.fn + judged.tp:,} correct"
     )
     threshold = finished.threshold
     if not threshold.documents:
         yield f"kept is what has a probability of at least {threshold.value:g}; nothing was chosen"
         return
     yield (
-        f"kept is what has a probability of at least {threshold.value:g}, chosen for {threshold.aim} on "
+        f"kept is what has a probability of at least {threshold.value:g}, chosen for "
+        f"{threshold.aim} on "
         f"{plural(threshold.documents, 'document')} of dev; there:"
     )
     for name, row in finished.scores.items():
         rates = " ".join(
-            f"{short} {100 * row[key]:.2f}" for short, key in (("P", "precision"), ("R", "recall"), ("F1", "f1"))
+            f"{short} {100 * row[key]:.2f}"
+            for short, key in (("P", "precision"), ("R", "recall"), ("F1", "f1"))
         )
         yield f"  {_NAMES.get(name, name)}: {rates}"
 
@@ -306,7 +365,9 @@ def _filter(finished: FilterFinished) -> Iterator[str]:
 def _pretraining(finished: PretrainingFinished) -> str:
     found = finished.held_out
     scored = (
-        "" if found is None else f"held-out pseudo-perplexity {found['perplexity']:.2f} ({found['pieces']:,} pieces)\n"
+        ""
+        if found is None
+        else f"held-out pseudo-perplexity {found['perplexity']:.2f} ({found['pieces']:,} pieces)\n"
     )
     return f"{scored}{finished.pieces:,} pieces read in {finished.cost:,.0f} s\n"
 

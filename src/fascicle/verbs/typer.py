@@ -1,4 +1,6 @@
-"""Command ``fascicle typer``: trains and applies the span typer, which predicts the type of given spans."""
+"""Command ``fascicle typer``: trains and applies the span typer, which predicts the type of
+given spans.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,18 @@ from fascicle.settings.base import Positive
 from fascicle.verbs import shared, train
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import emit, say
-from fascicle.verbs.options import OVERWRITE, STRICT, THREADS, Overwrite, Strict, Threads, call, option, reads, writes
+from fascicle.verbs.options import (
+    OVERWRITE,
+    STRICT,
+    THREADS,
+    Overwrite,
+    Strict,
+    Threads,
+    call,
+    option,
+    reads,
+    writes,
+)
 from fascicle.verbs.systems import DISTRIBUTIONS, SYSTEM_FORMATS
 from fascicle.verbs.tasks.evaluate import SystemInput, input_path, open_gold, open_predictions
 from fascicle.verbs.train import typing_text
@@ -72,11 +85,15 @@ def type_spans(
     for document, patch in zip(documents, patches, strict=True):
         for event in patch.events:
             account.events.add(event, document.id)
-    return [_prediction(document, patch) for document, patch in zip(documents, patches, strict=True)]
+    return [
+        _prediction(document, patch) for document, patch in zip(documents, patches, strict=True)
+    ]
 
 
 def _documents(files: Sequence[str], reading: ReadRequest, account: Account) -> list[Document]:
-    documents = list(account.events.observe(read_all_documents(files, reading, report=account.reading)))
+    documents = list(
+        account.events.observe(read_all_documents(files, reading, report=account.reading))
+    )
     account.read = len(documents)
     if not documents:
         account.refuse_nothing()
@@ -110,7 +127,8 @@ def score_types(
         gold: documents with gold mentions.
         train: the training corpus, which the baselines need.
         threads: CPU threads; all usable cores by default.
-        distributions: file to write with the probability of each type for every gold mention; empty for none.
+        distributions: file to write with the probability of each type for every gold mention; empty
+            for none.
         overwrite: replace such a file.
         events: counts the events of documents.
 
@@ -129,10 +147,15 @@ def score_types(
     training, right = (open_gold(one, events=events).documents for one in (train, gold))
     lookup = fit_lookup(training_pairs(map(typer.reader, training)))
     if not any(document.layer(GOLD) for document in right):
-        raise InputError(f"{input_path(gold)} holds no gold mention, so there is nothing to type; give annotated text")
+        raise InputError(
+            f"{input_path(gold)} holds no gold mention, so there is nothing to type; give "
+            "annotated text"
+        )
     given = given_mentions(typer, right)
     if distributions:
-        header = Header(model=typer.manifest.name, family="span-typer", definition="softmax", types=typer.types)
+        header = Header(
+            model=typer.manifest.name, family="span-typer", definition="softmax", types=typer.types
+        )
         write(distributions, header, to_distributions(given, typer.types), overwrite=overwrite)
     return score_typer(typer, right, lookup, given=given)
 
@@ -215,12 +238,17 @@ def _spans_of(args: Predict) -> PredictionRequest | None:
     """Returns the predictions whose spans are typed."""
     if args.spans is None:
         return None
-    return PredictionRequest(path=args.spans, reading=shared.read_request(args, role="pred"), source=args.source or "")
+    return PredictionRequest(
+        path=args.spans, reading=shared.read_request(args, role="pred"), source=args.source or ""
+    )
 
 
 def _run_score(args: Score) -> int:
     """Scores the types; returns the exit code."""
-    gold, train = (PredictionRequest(path=path, reading=shared.read_request(args)) for path in (args.gold, args.train))
+    gold, train = (
+        PredictionRequest(path=path, reading=shared.read_request(args))
+        for path in (args.gold, args.train)
+    )
     tally = Tally()
     scores = call(score_types, args, gold=gold, train=train, events=tally.account.events)
     emit(scores.as_dict(), typing_text(scores), as_json=args.json, ensure_ascii=True)

@@ -33,7 +33,8 @@ class Options(Overwrite, Strict, ReadingAs):
     In Python: ``fascicle.verbs.vectors.train_vectors("train.tsv", "vectors.txt")``
 
     Attributes:
-        files: files, folders, zips; give only the training part, unless the vectors may know the words of dev and test.
+        files: files, folders, zips; give only the training part, unless the vectors may know the
+            words of dev and test.
         output: text file for the vectors; .gz compresses it.
         all_parts: also read dev and test of a folder or zip with parts.
         dimension: number of dimensions; default: 300.
@@ -66,12 +67,21 @@ def run(args: Options) -> int:
     tally = Tally()
     settings = call(VectorsSettings, args, glove=call(GloveSettings, args))
     reading = read_request(args)
-    call(train_vectors, args, settings=settings, reading=reading, watch=tally.account.events.observe, tell=say)
+    call(
+        train_vectors,
+        args,
+        settings=settings,
+        reading=reading,
+        watch=tally.account.events.observe,
+        tell=say,
+    )
     return tally.end(verbose=args.verbose, strict=args.strict)
 
 
 _TRAIN: Final = frozenset(("train", "training"))
-_HELD_OUT: Final = frozenset(("dev", "devel", "development", "valid", "validation", "test", "testing"))
+_HELD_OUT: Final = frozenset(
+    ("dev", "devel", "development", "valid", "validation", "test", "testing")
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,35 +144,51 @@ def train_vectors(
         for path in paths:
             _check_part(path)
     documents = watch(document for path in paths for document in read_file(path, request))
-    sentences = sentence_words(documents, segmenter_name=chosen.segmenter, lowercase=chosen.lowercase)
-    table = count_cooccurrence(sentences, window=chosen.window, least=chosen.least, most=chosen.words)
+    sentences = sentence_words(
+        documents, segmenter_name=chosen.segmenter, lowercase=chosen.lowercase
+    )
+    table = count_cooccurrence(
+        sentences, window=chosen.window, least=chosen.least, most=chosen.words
+    )
     tell(
-        f"{plural(len(table.words), 'word')} ({table.left_out:,} left out), {len(table.values):,} counts of two "
+        f"{plural(len(table.words), 'word')} ({table.left_out:,} left out), "
+        f"{len(table.values):,} counts of two "
         "together"
     )
     passes = chosen.glove.passes
     vectors = train_glove(
-        table, chosen.glove, tell=lambda number, loss: tell(f"pass {number}/{passes}: mean loss {loss:.5f}")
+        table,
+        chosen.glove,
+        tell=lambda number, loss: tell(f"pass {number}/{passes}: mean loss {loss:.5f}"),
     )
     write_vectors(Path(output), vectors, overwrite=overwrite)
     return vectors
 
 
 def _check_part(path: str) -> None:
-    """Refuses a folder or zip with dev or test beside train, because the vectors would know their words."""
+    """Refuses a folder or zip with dev or test beside train, because the vectors would know
+    their words.
+    """
     if not Path(path).is_dir() and split_archive(path) is None:
         return
     with open_tree(path, suffixes=SUFFIXES) as tree:
-        folders = {part.casefold() for name in tree.names for part in PurePosixPath(name).parent.parts}
+        folders = {
+            part.casefold() for name in tree.names for part in PurePosixPath(name).parent.parts
+        }
     if folders & _TRAIN and (others := sorted(folders & _HELD_OUT)):
         raise UsageError(
-            f"{path} holds the part {others[0]!r} beside the training part, whose words the vectors would know; give "
+            f"{path} holds the part {others[0]!r} beside the training part, whose words the "
+            "vectors would know; give "
             "the training part alone, or all_parts=True"
         )
 
 
-def sentence_words(documents: Iterable[Document], *, segmenter_name: str, lowercase: bool) -> Iterator[list[str]]:
-    """Yields the words of each sentence, split at white space, which a file of vectors cannot hold in a word."""
+def sentence_words(
+    documents: Iterable[Document], *, segmenter_name: str, lowercase: bool
+) -> Iterator[list[str]]:
+    """Yields the words of each sentence, split at white space, which a file of vectors cannot
+    hold in a word.
+    """
     rules = segmenter(segmenter_name)
     for document in documents:
         reader = SurfaceReader(document, rules)

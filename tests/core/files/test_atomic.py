@@ -11,7 +11,12 @@ import pytest
 from tests.support.room import room
 
 from fascicle.core.document import Document, Mention
-from fascicle.core.files.atomic import atomic_folder, atomic_text_writer, atomic_writer, write_errors
+from fascicle.core.files.atomic import (
+    atomic_folder,
+    atomic_text_writer,
+    atomic_writer,
+    write_errors,
+)
 from fascicle.core.files.owned import RECORD
 from fascicle.errors import OutputError
 from fascicle.formats import write
@@ -55,7 +60,9 @@ def _write_half_folder(path: Path) -> None:
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, MemoryError])
 @pytest.mark.parametrize("before", [None, b"old"])
-def test_any_error_leaves_things_as_they_were(tmp_path: Path, error: type[BaseException], before: bytes | None) -> None:
+def test_any_error_leaves_things_as_they_were(
+    tmp_path: Path, error: type[BaseException], before: bytes | None
+) -> None:
     path = tmp_path / "a.bin"
     if before is not None:
         path.write_bytes(before)
@@ -92,12 +99,18 @@ def test_a_file_that_comes_up_meanwhile_is_not_lost(tmp_path: Path) -> None:
 
 
 def test_places_that_cannot_be(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="does not exist; make it first"), atomic_writer(tmp_path / "no" / "a"):
+    with (
+        pytest.raises(OutputError, match="does not exist; make it first"),
+        atomic_writer(tmp_path / "no" / "a"),
+    ):
         pass
     with pytest.raises(OutputError, match="is a folder"), atomic_writer(tmp_path):
         pass
     (tmp_path / "file").write_text("x")
-    with pytest.raises(OutputError, match="is a file"), atomic_folder(tmp_path / "file", kind="test"):
+    with (
+        pytest.raises(OutputError, match="is a file"),
+        atomic_folder(tmp_path / "file", kind="test"),
+    ):
         pass
 
 
@@ -105,7 +118,10 @@ def test_a_file_is_no_folder_to_write_in(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("kept")
     with pytest.raises(OutputError, match="file is a file"), atomic_writer(tmp_path / "file" / "a"):
         pass
-    with pytest.raises(OutputError, match="file is a file"), atomic_folder(tmp_path / "file" / "a", kind="run"):
+    with (
+        pytest.raises(OutputError, match="file is a file"),
+        atomic_folder(tmp_path / "file" / "a", kind="run"),
+    ):
         pass
     assert (tmp_path / "file").read_text() == "kept"
 
@@ -119,7 +135,10 @@ def test_a_full_disk(tmp_path: Path) -> None:
 def test_a_full_disk_as_a_workbook_tells_it(tmp_path: Path) -> None:
     pytest.importorskip("openpyxl")
     mentions = tuple(Mention(((at, at + 1),), "A") for at in range(5_000))
-    with room(1 << 12), pytest.raises(OutputError, match=r"a\.xlsx cannot be written: File too large"):
+    with (
+        room(1 << 12),
+        pytest.raises(OutputError, match=r"a\.xlsx cannot be written: File too large"),
+    ):
         write(tmp_path / "a.xlsx", [Document(id="1", text="x" * 5_001, mentions=mentions)])
     assert not list(tmp_path.iterdir())
 
@@ -187,7 +206,8 @@ def test_permissions_of_a_replaced_file_stay(tmp_path: Path, mode: int) -> None:
     path.chmod(mode)
     with atomic_writer(path, overwrite=True) as stream:
         (temporary,) = (other for other in tmp_path.iterdir() if other != path)
-        assert temporary.stat().st_mode & 0o777 == mode  # nobody may read it meanwhile who may not read it later
+        # nobody may read it meanwhile who may not read it later
+        assert temporary.stat().st_mode & 0o777 == mode
         stream.write(b"new")
     assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"new", mode)
 
@@ -231,7 +251,10 @@ def test_other_names_of_a_replaced_file_keep_what_they_had(tmp_path: Path) -> No
 
 def test_folders(tmp_path: Path) -> None:
     path = tmp_path / "model"
-    with pytest.raises(OutputError, match="exists already"), atomic_folder(path, kind="test") as folder:
+    with (
+        pytest.raises(OutputError, match="exists already"),
+        atomic_folder(path, kind="test") as folder,
+    ):
         _ = (folder / "half").write_text("x"), path.mkdir(), (path / "theirs").write_text("y")
     assert [p.name for p in path.iterdir()] == ["theirs"]
     (path / "theirs").unlink()
@@ -257,4 +280,5 @@ def test_a_place_is_told_by_a_relative_name_too(target: str) -> None:
     with pytest.raises(OutputError, match=target), write_errors(Path(target)):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), f"{target}/inner/file")
     with pytest.raises(PermissionError), write_errors(Path(target).absolute()):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/elsewhere/file")  # of what is read
+        # of what is read
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/elsewhere/file")

@@ -16,14 +16,20 @@ from fascicle.core.files.elements import JsonParts
 from fascicle.errors import FormatError
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=30,
 )
 
 
 def walked(parts: JsonParts, *, depth: int) -> Any:
-    """The value at hand, of which ``depth`` levels are walked through and the others taken as a whole."""
+    """The value at hand, of which ``depth`` levels are walked through and the others taken as a
+    whole.
+    """
     opening = parts._next()
     if depth > 0 and opening == "{":
         return {name: walked(parts, depth=depth - 1) for name in parts.fields()}
@@ -33,8 +39,12 @@ def walked(parts: JsonParts, *, depth: int) -> Any:
 
 
 @given(VALUES, st.integers(0, 4), st.sampled_from([None, 1]), st.booleans(), st.integers(1, 7))
-def test_parts_are_those_of_the_whole(value: Any, depth: int, indent: int | None, escaped: bool, chunk: int) -> None:
-    content = json.dumps(value, indent=indent, ensure_ascii=escaped).encode("utf-8", "surrogatepass")
+def test_parts_are_those_of_the_whole(
+    value: Any, depth: int, indent: int | None, escaped: bool, chunk: int
+) -> None:
+    content = json.dumps(value, indent=indent, ensure_ascii=escaped).encode(
+        "utf-8", "surrogatepass"
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(elements, "_BYTES", chunk)
         parts = JsonParts(io.BytesIO(content), at="x")
@@ -54,7 +64,19 @@ def test_a_part_of_a_file_is_no_file(value: Any, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{,}", b"[1,]", b"[1 2]", b'{"a" 1}', b"{1:2}", b'["\xff"]', b"[1]]", b"[" * 100_000, b'{"a":}']
+    "content",
+    [
+        b"",
+        b"{,}",
+        b"[1,]",
+        b"[1 2]",
+        b'{"a" 1}',
+        b"{1:2}",
+        b'["\xff"]',
+        b"[1]]",
+        b"[" * 100_000,
+        b'{"a":}',
+    ],
 )
 def test_what_is_no_json_is_refused(content: bytes) -> None:
     def read(depth: int) -> None:

@@ -1,4 +1,6 @@
-"""Encodings are guessed where that is safe, and the guess is said; other files are named as what they are."""
+"""Encodings are guessed where that is safe, and the guess is said; other files are named as what
+they are.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +22,16 @@ from fascicle.formats import ReadReport, detect, read
 from fascicle.formats.report import FailedDocuments
 
 TEXTS = {
-    "quotes": "He said \u201cno\u201d \u2013 and didn\u2019t \u2026 of Sj\u00f6gren\u2019s syndrome.\n" * 3,
+    "quotes": "He said \u201cno\u201d \u2013 and didn\u2019t \u2026 of Sj\u00f6gren\u2019s "
+    "syndrome.\n" * 3,
     "german": "Größe und Maß: 37 °C, Ärzte übten „süße“ über die Straße.\n",
     "french": "À l’hôpital, l’œdème est apparu où ça gêne : 5 µg/ml, 20 €.\n",
     "spanish": "¿Qué pasó? El niño tosió; el corazón se aceleró según el cardiólogo.\n",
     "portuguese": "A administração não é recomendável às crianças com infecções.\n",
     "danish": "Blodtryksmåling på sygehuset gør ikke ondt; æblerne er røde.\n",
     "swedish": "Patienten får återbesök på måndag för förhöjt blodtryck.\n",
-    "names": "We thank Müller, García-Peña, Ångström, Håkon, Çelik and Lefèvre for the cohort of patients. "
-    + "No letter has a mark. " * 60,
+    "names": "We thank Müller, García-Peña, Ångström, Håkon, Çelik and Lefèvre for the cohort of "
+    "patients. " + "No letter has a mark. " * 60,
 }
 OTHERS = [
     ("cp1251", "Пациент поступил в клинику с жалобами на боль."),
@@ -63,7 +66,9 @@ def test_windows_1252_is_read_and_said(tmp_path: Path, name: str, kind: str) -> 
     text = TEXTS[name]
     path, content = tmp_path / kind, text
     if "json" in kind:
-        content = "".join(json.dumps({"text": t}, ensure_ascii=False) + "\n" for t in ("ascii", text, "more"))
+        content = "".join(
+            json.dumps({"text": t}, ensure_ascii=False) + "\n" for t in ("ascii", text, "more")
+        )
     data = content.encode("cp1252")
     path.write_bytes(gzip.compress(data) if kind.endswith("gz") else data)
     report = ReadReport()
@@ -97,19 +102,24 @@ def test_byte_order_marks(tmp_path: Path, mark: str, kind: str) -> None:
     content = {
         "a.txt": "Größe 患者 \U0001f600\r\n",
         "a.conll": "Größe\tB-X\n患者\tO\n\n\U0001f600\tO\n",
-        "a.jsonl": '{"text": "Größe", "entities": [{"start": 0, "end": 5, "type": "X"}]}\n{"text": "患者"}\n',
+        "a.jsonl": '{"text": "Größe", "entities": [{"start": 0, "end": 5, "type": '
+        '"X"}]}\n{"text": "患者"}\n',
         "a.pubtator": "1|t|Größe\n1|a|患者\n1\t0\t5\tGröße\tX\t-\n",
         "n.jsonl": '{"id": "1", "text": "患者", "fascicle": 1}\n',
     }[kind]
     plain, path = tmp_path / "plain" / kind, tmp_path / kind
     plain.parent.mkdir()
     plain.write_bytes(content.encode())
-    path.write_bytes(codecs.BOM_UTF16_BE + content.encode(mark) if mark == "utf-16-be" else content.encode(mark))
+    path.write_bytes(
+        codecs.BOM_UTF16_BE + content.encode(mark) if mark == "utf-16-be" else content.encode(mark)
+    )
     assert detect(str(path)) == detect(str(plain))
     report = ReadReport()
     documents = list(read(path, report=report))
     wanted = list(read(plain))
-    assert [(d.id, d.text, d.mentions) for d in documents] == [(d.id, d.text, d.mentions) for d in wanted]
+    assert [(d.id, d.text, d.mentions) for d in documents] == [
+        (d.id, d.text, d.mentions) for d in wanted
+    ]
     assert bool(report.encodings) == (mark != "utf-8-sig")
     assert ("note", "encoding-guessed") not in report.events  # a mark is no guess
 
@@ -203,7 +213,9 @@ FILES = [
 
 
 @pytest.mark.parametrize(("name", "content", "words"), FILES)
-def test_other_files_are_named_as_what_they_are(tmp_path: Path, name: str, content: bytes, words: str) -> None:
+def test_other_files_are_named_as_what_they_are(
+    tmp_path: Path, name: str, content: bytes, words: str
+) -> None:
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(FormatError, match=words) as caught:
@@ -223,7 +235,8 @@ def test_markup_is_text_where_that_is_asked_for(tmp_path: Path, content: bytes) 
 
 
 @pytest.mark.parametrize(
-    "content", [b"<5 mg/l was <LOD>\n", b"BZh is a word\n", b"PAR1 and PAR2 are receptors\n", b"GIF8\n"]
+    "content",
+    [b"<5 mg/l was <LOD>\n", b"BZh is a word\n", b"PAR1 and PAR2 are receptors\n", b"GIF8\n"],
 )
 def test_texts_that_begin_like_other_files(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.txt"

@@ -1,4 +1,6 @@
-"""Files that were changed are found, whatever their times and sizes say; a stamp vouches for what was read alone."""
+"""Files that were changed are found, whatever their times and sizes say; a stamp vouches for
+what was read alone.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +87,9 @@ def test_a_missing_file_and_one_of_another_size(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("stamped")
-def test_files_with_a_stamp_are_not_read_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_with_a_stamp_are_not_read_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     facts = facts_of(folder)
     assert intact.first_changed(folder, facts) is None
     monkeypatch.setattr(intact, "file_facts", lambda path: pytest.fail(f"{path} was read"))
@@ -93,7 +97,9 @@ def test_files_with_a_stamp_are_not_read_again(folder: Path, monkeypatch: pytest
 
 
 @pytest.mark.usefixtures("stamped")
-def test_a_stamp_does_not_vouch_for_other_facts_or_another_folder(folder: Path, tmp_path: Path) -> None:
+def test_a_stamp_does_not_vouch_for_other_facts_or_another_folder(
+    folder: Path, tmp_path: Path
+) -> None:
     facts = facts_of(folder)
     assert intact.first_changed(folder, facts) is None
     assert intact.first_changed(folder, facts | {"a.u4": (4_000, "0" * 64)}) == "a.u4"
@@ -105,7 +111,9 @@ def test_a_stamp_does_not_vouch_for_other_facts_or_another_folder(folder: Path, 
     assert intact.first_changed(folder, facts) == "a.u4"
 
 
-def test_what_was_written_just_now_gets_no_stamp(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_written_just_now_gets_no_stamp(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(intact, "LARGE", 0)
     facts = facts_of(folder)
     assert intact.first_changed(folder, facts) is None
@@ -113,7 +121,9 @@ def test_what_was_written_just_now_gets_no_stamp(folder: Path, monkeypatch: pyte
 
 
 @pytest.mark.usefixtures("stamped")
-def test_what_is_written_while_it_is_read_gets_no_stamp(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_written_while_it_is_read_gets_no_stamp(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     facts = facts_of(folder)
 
     def read(path: Path) -> tuple[int, str]:
@@ -168,6 +178,8 @@ def test_several_processes_at_once(folder: Path, stamped: Callable[[], None]) ->
     asked = [sys.executable, "-c", _PROCESS, str(folder), json.dumps(facts)]
     running = [subprocess.Popen(asked) for _ in range(3)]
     assert [one.wait(timeout=60) for one in running] == [0, 0, 0]
-    assert [path.name for path in intact.stamp_path(folder).parent.iterdir()] == [intact.stamp_path(folder).name]
+    assert [path.name for path in intact.stamp_path(folder).parent.iterdir()] == [
+        intact.stamp_path(folder).name
+    ]
     flip(folder / "b.u1", 5)
     assert intact.first_changed(folder, facts) == "b.u1"

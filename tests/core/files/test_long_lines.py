@@ -56,9 +56,14 @@ def test_the_documents_behind_it_are_read(
     assert "is longer than" in report.aside.sentences[0]
 
 
-def test_a_document_of_pubtator_with_such_a_line_costs_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_document_of_pubtator_with_such_a_line_costs_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "MAX_LINE", 1000)
-    text = "".join(f"{at}|t|{'x' * (2000 if at == 1 else 3)}\n{at}|a|y\n{at}\t0\t3\txxx\tX\n\n" for at in range(3))
+    text = "".join(
+        f"{at}|t|{'x' * (2000 if at == 1 else 3)}\n{at}|a|y\n{at}\t0\t3\txxx\tX\n\n"
+        for at in range(3)
+    )
     (tmp_path / "a.pubtator").write_text(text, encoding="utf-8")
     report = ReadReport(aside=FailedDocuments(keep_going=True))
     assert [document.id for document in read(tmp_path / "a.pubtator", report=report)] == ["0", "2"]

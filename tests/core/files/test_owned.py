@@ -14,7 +14,9 @@ from fascicle.core.files.temporary import old_name
 from fascicle.errors import OutputError
 
 
-def write(place: Path, files: dict[str, str], *, kind: str = "model", overwrite: bool = False) -> Path:
+def write(
+    place: Path, files: dict[str, str], *, kind: str = "model", overwrite: bool = False
+) -> Path:
     with atomic_folder(place, kind=kind, overwrite=overwrite) as folder:
         fill(folder, files)
     return place
@@ -66,7 +68,9 @@ def link(folder: Path) -> None:
         (lambda folder: (folder / RECORD).write_text('["a"]\n'), "a"),
     ],
 )
-def test_what_is_the_users_is_named_and_stays(tmp_path: Path, change: Callable[[Path], None], named: str) -> None:
+def test_what_is_the_users_is_named_and_stays(
+    tmp_path: Path, change: Callable[[Path], None], named: str
+) -> None:
     place = write(tmp_path / "m", {"a": "1", "deep/b": "2"})
     change(place)
     before = content(place)
@@ -113,7 +117,9 @@ def test_a_name_that_is_no_unicode_is_known_again(tmp_path: Path) -> None:
     assert content(tmp_path / "m") == {"a": "2"}
 
 
-def test_the_working_folder_and_those_above_it_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_working_folder_and_those_above_it_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "work" / "here").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "work" / "here")
     for place in (".", "..", tmp_path, tmp_path / "work" / "here"):
@@ -165,7 +171,12 @@ def test_a_renewed_folder_takes_over_what_is_not_its_own(tmp_path: Path) -> None
     assert content(place) == expected
     fill(place, {"weights": "again"})
     renew(place, {"weights": "4"})
-    assert content(place) == {**expected, "weights": "4", "weights.kept": "edited", "weights.kept-2": "again"}
+    assert content(place) == {
+        **expected,
+        "weights": "4",
+        "weights.kept": "edited",
+        "weights.kept-2": "again",
+    }
 
 
 def test_only_what_is_ours_is_removed(tmp_path: Path) -> None:
@@ -192,7 +203,9 @@ def test_a_folder_that_was_moved_away_comes_back(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
 
 
-def test_what_a_killed_replacement_left_is_cleared_and_files_of_others_are_kept(tmp_path: Path) -> None:
+def test_what_a_killed_replacement_left_is_cleared_and_files_of_others_are_kept(
+    tmp_path: Path,
+) -> None:
     place = write(tmp_path / "m", {"a": "1", "b": "2"})
     left = old_name(place)
     place.rename(left)

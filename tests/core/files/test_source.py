@@ -13,8 +13,20 @@ from fascicle.terms.matcher import read_typed_names
 
 
 def test_folders_that_tell_files_of_one_name_apart() -> None:
-    paths = ["/a/one/x/dev.tsv", "/a/two/x/dev.tsv", "/a/one/y/test.tsv", "/b/one/x/same.tsv", "/b/one/x/same.json"]
-    assert distinguishing_folders(paths, ["dev", "dev", "test", "same", "same"]) == ["one", "two", "y", "x", "x"]
+    paths = [
+        "/a/one/x/dev.tsv",
+        "/a/two/x/dev.tsv",
+        "/a/one/y/test.tsv",
+        "/b/one/x/same.tsv",
+        "/b/one/x/same.json",
+    ]
+    assert distinguishing_folders(paths, ["dev", "dev", "test", "same", "same"]) == [
+        "one",
+        "two",
+        "y",
+        "x",
+        "x",
+    ]
     assert distinguishing_folders(["/dev.tsv", "/c/dev.tsv"], ["dev", "dev"]) == ["/", "c"]
 
 
@@ -25,7 +37,10 @@ JOINED = {
     "a.ris": ["TY  - JOUR\nTI  - One\nER  - \n", "TY  - JOUR\nTI  - Two\nER  - \n"],
     "a.conll": ["One\tB-X\ntwo\tO\n\n", "Three\tB-X\nfour\tO\n"],
     "d.conll": ["-DOCSTART-\tO\n\nOne\tB-X\n\n", "-DOCSTART-\tO\n\nThree\tB-X\n\n"],
-    "n.jsonl": ['{"id": "1", "text": "a", "fascicle": 1}\n', '{"id": "2", "text": "b", "fascicle": 1}\n'],
+    "n.jsonl": [
+        '{"id": "1", "text": "a", "fascicle": 1}\n',
+        '{"id": "2", "text": "b", "fascicle": 1}\n',
+    ],
 }
 
 
@@ -41,15 +56,26 @@ def test_files_that_were_joined_with_their_byte_order_marks(tmp_path: Path, name
 
 def test_predictions_that_were_joined_with_their_byte_order_marks(tmp_path: Path) -> None:
     path = tmp_path / "p.jsonl"
-    path.write_bytes(b"".join(f'{{"id": "{n}", "fascicle_predictions": 1}}\n'.encode("utf-8-sig") for n in range(2)))
+    path.write_bytes(
+        b"".join(
+            f'{{"id": "{n}", "fascicle_predictions": 1}}\n'.encode("utf-8-sig") for n in range(2)
+        )
+    )
     assert [prediction.id for prediction in predictions.read(Source(path=str(path)))] == ["0", "1"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
-def test_dictionaries_that_were_joined_with_their_byte_order_marks(tmp_path: Path, encoding: str) -> None:
+def test_dictionaries_that_were_joined_with_their_byte_order_marks(
+    tmp_path: Path, encoding: str
+) -> None:
     path = tmp_path / "names.tsv"
-    path.write_bytes(b"".join(row.encode(encoding) for row in ("Drug\taspirin\n", "Drug\tibuprofen\n")))
-    assert [(one.name, one.type) for one in read_typed_names(str(path))] == [("aspirin", "Drug"), ("ibuprofen", "Drug")]
+    path.write_bytes(
+        b"".join(row.encode(encoding) for row in ("Drug\taspirin\n", "Drug\tibuprofen\n"))
+    )
+    assert [(one.name, one.type) for one in read_typed_names(str(path))] == [
+        ("aspirin", "Drug"),
+        ("ibuprofen", "Drug"),
+    ]
 
 
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])

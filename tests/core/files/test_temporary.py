@@ -1,4 +1,6 @@
-"""Temporary files: removed at every end of a process that it can see, and by the next run after the others."""
+"""Temporary files: removed at every end of a process that it can see, and by the next run after
+the others.
+"""
 
 from __future__ import annotations
 
@@ -95,10 +97,19 @@ def test_what_a_living_process_writes_stays(tmp_path: Path, what: str) -> None:
 def test_what_merely_looks_similar_stays(tmp_path: Path) -> None:
     real = temporary_name(tmp_path / "x").name
     other = real.replace(".x.", ".y.")
-    similar = [other, real[1:], f"{real}.bak", ".x.tmp", ".x.0123456789ab.tmp", ".x.fascicle-tmp", real[:-5] + "old"]
+    similar = [
+        other,
+        real[1:],
+        f"{real}.bak",
+        ".x.tmp",
+        ".x.0123456789ab.tmp",
+        ".x.fascicle-tmp",
+        real[:-5] + "old",
+    ]
     for name in similar:
         (tmp_path / name).write_text("mine")
-    (tmp_path / real).symlink_to(tmp_path / ".x.tmp")  # the name is ours, but nobody here makes links
+    # the name is ours, but nobody here makes links
+    (tmp_path / real).symlink_to(tmp_path / ".x.tmp")
     remove_stale.cache_clear()
     remove_stale(tmp_path)
     assert names(tmp_path) == {*similar, real}

@@ -21,21 +21,31 @@ PLAIN = CheckSettings(examples=1000)
 
 
 def part_of(name: str, order: int = 0) -> Part:
-    """``train``, ``dev`` and ``test``; ``against...`` is another corpus; anything else a corpus without parts."""
+    """``train``, ``dev`` and ``test``; ``against...`` is another corpus; anything else a corpus
+    without parts.
+    """
     role = name if name in SPLITS else "against" if name.startswith("against") else "corpus"
     return Part(name=name, role=role, order=order)
 
 
 def _examined(places: Sequence[GivenPart], settings: dict[str, Any]) -> Examination:
     near = settings.pop("near", None)
-    chosen = replace(PLAIN, **settings) if near is None else replace(PLAIN, near=Fraction(near), **settings)
+    chosen = (
+        replace(PLAIN, **settings)
+        if near is None
+        else replace(PLAIN, near=Fraction(near), **settings)
+    )
     own = [given for given in places if given.part.role != "against"]
-    return examine(own, against=[given for given in places if given.part.role == "against"], settings=chosen)
+    return examine(
+        own, against=[given for given in places if given.part.role == "against"], settings=chosen
+    )
 
 
 @pytest.fixture
 def examine_documents() -> Examine:
-    """Examines documents: ``examine_documents({"train": [...], "against": [...]}, min_words=3)``."""
+    """Examines documents: ``examine_documents({"train": [...], "against": [...]},
+    min_words=3)``.
+    """
 
     def run(parts: dict[str, Iterable[Document]], **settings: Any) -> Examination:
         places = [
@@ -54,7 +64,9 @@ def examine_files(tmp_path: Path) -> Examine:
     Several files of one part are a folder.
     """
 
-    def run(parts: dict[str, dict[str, str]], *, columns: ConllOptions | None = None, **settings: Any) -> Examination:
+    def run(
+        parts: dict[str, dict[str, str]], *, columns: ConllOptions | None = None, **settings: Any
+    ) -> Examination:
         return _examined([given(name, files, columns) for name, files in parts.items()], settings)
 
     def given(name: str, files: dict[str, str], columns: ConllOptions | None) -> GivenPart:

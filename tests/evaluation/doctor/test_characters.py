@@ -10,7 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document
-from fascicle.evaluation.doctor.checks.texts import CONTROL, INVISIBLE, make_character_check, mojibake
+from fascicle.evaluation.doctor.checks.texts import (
+    CONTROL,
+    INVISIBLE,
+    make_character_check,
+    mojibake,
+)
 from fascicle.evaluation.doctor.examine import Examination
 from fascicle.evaluation.doctor.parts import GivenPart, Item, Part, load_parts
 
@@ -18,12 +23,18 @@ Examine = Callable[..., Examination]
 
 
 def item(text: str) -> Item:
-    given = GivenPart(part=Part(name="train", role="train"), path="x", documents=lambda: [Document(id="a", text=text)])
+    given = GivenPart(
+        part=Part(name="train", role="train"),
+        path="x",
+        documents=lambda: [Document(id="a", text=text)],
+    )
     return load_parts([given])[0][0]
 
 
 def garbled(text: str, encoding: str) -> str:
-    """Its UTF-8, read as another encoding; where cp1252 has no character, as latin-1, as programs do."""
+    """Its UTF-8, read as another encoding; where cp1252 has no character, as latin-1, as
+    programs do.
+    """
     return "".join(
         bytes([byte]).decode(encoding)
         if encoding == "latin-1" or byte not in (0x81, 0x8D, 0x8F, 0x90, 0x9D)
@@ -34,7 +45,21 @@ def garbled(text: str, encoding: str) -> str:
 
 @pytest.mark.parametrize("encoding", ["cp1252", "latin-1"])
 @pytest.mark.parametrize(
-    "text", ["café", "naïve", "5 µm", "TNF-α", "3′ – 5′", "“so”", "Łódź", "русский", "日本語", "🙂", "±", "½"]
+    "text",
+    [
+        "café",
+        "naïve",
+        "5 µm",
+        "TNF-α",
+        "3′ – 5′",
+        "“so”",
+        "Łódź",
+        "русский",
+        "日本語",
+        "🙂",
+        "±",
+        "½",
+    ],
 )
 def test_garbled_texts_are_found(text: str, encoding: str) -> None:
     (hit,) = mojibake(item(f"He said {garbled(text, encoding)} to her."))
@@ -57,7 +82,11 @@ def test_other_texts_are_not(text: str) -> None:
 
 
 @given(
-    st.text(st.characters(min_codepoint=0xA1, max_codepoint=0xFF, exclude_categories=("Cc",)), min_size=1, max_size=5)
+    st.text(
+        st.characters(min_codepoint=0xA1, max_codepoint=0xFF, exclude_categories=("Cc",)),
+        min_size=1,
+        max_size=5,
+    )
 )
 def test_every_garbled_latin_1_text_is_found(text: str) -> None:
     assert list(mojibake(item(garbled(text, "cp1252"))))
@@ -91,7 +120,9 @@ def test_mixed_forms_need_both(examine_documents: Examine) -> None:
     assert count(nfd, plain) == count(nfc, plain) == 0
     (finding,) = (
         f
-        for f in examine_documents({"train": [Document(id="a", text=nfd), Document(id="b", text=nfc)]}).report.findings
+        for f in examine_documents(
+            {"train": [Document(id="a", text=nfd), Document(id="b", text=nfc)]}
+        ).report.findings
         if f.code == "mixed-normal-forms"
     )
     assert finding.examples[0].spans == ((3, 4),)

@@ -72,14 +72,20 @@ def kind_of_copy(one: list[str], other: list[str], *, same_part: bool, both_chec
     for sentences, text in pairs:
         for sentence in sentences:
             letters = "".join(bare(sentence))
-            if words(sentence) >= MIN_WORDS and len(letters) >= ANCHOR and letters in "".join(bare(text)):
+            if (
+                words(sentence) >= MIN_WORDS
+                and len(letters) >= ANCHOR
+                and letters in "".join(bare(text))
+            ):
                 return "shared-sentence"
     return ""
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(parts=_PARTS.filter(lambda parts: any(parts[name] for name in parts if name != "against")))
-def test_copies_are_those_of_a_comparison_of_all(examine_documents: Examine, parts: dict[str, list[list[str]]]) -> None:
+def test_copies_are_those_of_a_comparison_of_all(
+    examine_documents: Examine, parts: dict[str, list[list[str]]]
+) -> None:
     ordered = {name: parts[name] for name in RANK if name in parts}
     documents = {
         name: [document(f"{name}{i}", sentences) for i, sentences in enumerate(texts)]
@@ -90,7 +96,8 @@ def test_copies_are_those_of_a_comparison_of_all(examine_documents: Examine, par
     wholes, sentences = set(), set()
     for group in across:
         for kept, other in product(group.kept, group.others):
-            if group.kind == "shared-sentence":  # of these not every pair is told, but each document of both parts
+            # of these not every pair is told, but each document of both parts
+            if group.kind == "shared-sentence":
                 sentences |= {(kept.id, other.part.name), (kept.part.name, other.id)}
             else:
                 wholes.add((group.kind, kept.id, other.id))
@@ -109,15 +116,21 @@ def test_copies_are_those_of_a_comparison_of_all(examine_documents: Examine, par
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(_TEXTS, max_size=6))
-def test_within_a_part_a_text_is_a_copy_of_an_earlier_one(examine_documents: Examine, texts: list[list[str]]) -> None:
+def test_within_a_part_a_text_is_a_copy_of_an_earlier_one(
+    examine_documents: Examine, texts: list[list[str]]
+) -> None:
     found = examine_documents(
         {"train": [document(str(i), t) for i, t in enumerate(texts)]}, min_words=4, near=str(NEAR)
     )
     cases = {(g.kind, other.id) for g in found.corpus.copies.groups for other in g.others}
     expected = set()
     for j, text in enumerate(texts):
-        kinds = {kind_of_copy(before, text, same_part=True, both_checked=True) for before in texts[:j]}
-        best = next((k for k in ("duplicate", "short-duplicate", "near-duplicate") if k in kinds), "")
+        kinds = {
+            kind_of_copy(before, text, same_part=True, both_checked=True) for before in texts[:j]
+        }
+        best = next(
+            (k for k in ("duplicate", "short-duplicate", "near-duplicate") if k in kinds), ""
+        )
         expected |= {(best, str(j))} if best else set()
     assert cases == expected
 
@@ -137,7 +150,9 @@ def pairs(rows: list[Exclusion]) -> set[tuple[str, ...]]:
 def test_of_two_copies_the_one_nearer_to_training_is_listed(examine_documents: Examine) -> None:
     found = examine_documents(
         {
-            "train": documents("Something else, of which there is one only.", LONG, NEARLY, LONG + "!"),
+            "train": documents(
+                "Something else, of which there is one only.", LONG, NEARLY, LONG + "!"
+            ),
             "dev": documents(LONG.upper()),
             "test": documents("Nothing that stands anywhere else in this.", LONG),
             "against": documents(LONG, NEARLY, "This one is new and stands nowhere else at all."),
@@ -151,9 +166,16 @@ def test_of_two_copies_the_one_nearer_to_training_is_listed(examine_documents: E
         ("against", "0", "duplicate", "test", "1"),
         ("against", "1", "near-duplicate", "test", "1"),
     }
-    assert {r.sha256 for r in found.exclusions if r.part == "against"} == {text_hash(LONG), text_hash(NEARLY)}
+    assert {r.sha256 for r in found.exclusions if r.part == "against"} == {
+        text_hash(LONG),
+        text_hash(NEARLY),
+    }
     counts = {f.code: f.by_part for f in found.report.findings if "duplicate" in f.code}
-    assert counts["duplicate-across-parts"] == {"dev in train": 1, "test in train": 1, "test in dev": 1}
+    assert counts["duplicate-across-parts"] == {
+        "dev in train": 1,
+        "test in train": 1,
+        "test in dev": 1,
+    }
     assert counts["duplicate-across-corpora"] == {
         "train in against": 3,  # one of them nearly, in the other file the same
         "dev in against": 1,
@@ -191,28 +213,45 @@ def test_of_a_chain_of_near_duplicates_every_second_one_stays(examine_documents:
 
 
 def test_a_copy_inside_test_is_nothing_to_leave_out_of_training(examine_documents: Examine) -> None:
-    found = examine_documents({"test": documents(LONG, LONG), "train": documents("Another text that stands alone.")})
+    found = examine_documents(
+        {"test": documents(LONG, LONG), "train": documents("Another text that stands alone.")}
+    )
     assert [f.code for f in found.report.findings if "duplicate" in f.code] == ["duplicate-in-part"]
     assert found.exclusions == []
 
 
 def test_short_texts_are_not_listed(examine_documents: Examine) -> None:
     found = examine_documents(
-        {"train": documents("Results."), "test": documents("RESULTS"), "against": documents("results")}
+        {
+            "train": documents("Results."),
+            "test": documents("RESULTS"),
+            "against": documents("results"),
+        }
     )
     assert exclusions(found.corpus) == []
-    assert {f.code for f in found.report.findings} == {"short-duplicate", "short-sentence", "shared-id"}
+    assert {f.code for f in found.report.findings} == {
+        "short-duplicate",
+        "short-sentence",
+        "shared-id",
+    }
 
 
 def test_the_ids_that_readers_make_up_are_not_shared(examine_files: Examine) -> None:
     record = '{"text": "%s"}\n'
-    files = {name: {"a.jsonl": record % text} for name, text in (("train", "One text."), ("against", "Two texts."))}
+    files = {
+        name: {"a.jsonl": record % text}
+        for name, text in (("train", "One text."), ("against", "Two texts."))
+    }
     assert examine_files(files).corpus.copies.shared_ids == []
 
 
 def test_a_sentence_that_is_everywhere_costs_no_square(examine_documents: Examine) -> None:
-    tests = documents(*(f"{LONG} Case {n} of them all was not like the one before it." for n in range(60)))
-    trains = documents(*(f"{LONG} Patient {n} went home after the first week of his stay." for n in range(60)))
+    tests = documents(
+        *(f"{LONG} Case {n} of them all was not like the one before it." for n in range(60))
+    )
+    trains = documents(
+        *(f"{LONG} Patient {n} went home after the first week of his stay." for n in range(60))
+    )
     found = examine_documents({"test": tests, "train": trains}, near="1")
     groups = [group for group in found.corpus.copies.groups if group.kind == "shared-sentence"]
     assert sum(len(group.kept) * len(group.others) for group in groups) < 5 * 60

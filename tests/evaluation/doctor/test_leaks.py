@@ -1,4 +1,6 @@
-"""Copies of protected documents are found among others that pass by, whatever stands beside them."""
+"""Copies of protected documents are found among others that pass by, whatever stands beside
+them.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from fascicle.formats.files import ORIGINAL_ID
 TITLE = "Metformin and the risk of pancreatic cancer in elderly patients"
 BODY = (
     "We followed two thousand patients with diabetes for more than nine years in five hospitals. "
-    "The incidence of pancreatic cancer fell by one third among those who took metformin every day. "
+    "The incidence of pancreatic cancer fell by one third among those who took metformin every "
+    "day. "
     "No other drug had an effect of that size on the same outcome in this cohort of patients."
 )
 PROTECTED = [
@@ -25,7 +28,8 @@ PROTECTED = [
         id="stock",
         text=(
             "Methods of the second trial in adults with severe asthma.\n"
-            "P < 0.05 was considered statistically significant. No patient of the two groups was lost to follow-up. "
+            "P < 0.05 was considered statistically significant. No patient of the two groups was "
+            "lost to follow-up. "
             "A double-blind, placebo-controlled, cross-over study."
         ),
     ),
@@ -33,11 +37,16 @@ PROTECTED = [
 ]
 STOCK = "P < 0.05 was considered statistically significant."
 FEW = "No patient of the two groups was lost to follow-up."
-OTHER = "Quite different words stand in this text about the weather of the northern hemisphere in winter."
+OTHER = (
+    "Quite different words stand in this text about the weather of the northern hemisphere "
+    "in winter."
+)
 
 
 def place(documents: list[Document]) -> GivenPart:
-    return GivenPart(part=Part(name="test", role="test"), path="test.jsonl", documents=lambda: documents)
+    return GivenPart(
+        part=Part(name="test", role="test"), path="test.jsonl", documents=lambda: documents
+    )
 
 
 @pytest.fixture(scope="module")
@@ -59,9 +68,11 @@ CASES = {
     "shared-sentence ": Document(id="h", text=f"{OTHER} {STOCK} {OTHER} {FEW}"),
     "short-duplicate": Document(id="e", text="small and short"),
     " ": Document(id="f", text=""),
-    "  ": Document(id="i", text=f"{OTHER} {STOCK} {OTHER} {STOCK}"),  # one short sentence tells nothing
+    # one short sentence tells nothing
+    "  ": Document(id="i", text=f"{OTHER} {STOCK} {OTHER} {STOCK}"),
     "   ": Document(id="j", text=f"{OTHER} A double-blind, placebo-controlled, cross-over study."),
-    "    ": Document(id="k", text=f"{OTHER} {PROTECTED[3].text}"),  # nor is a document of one sentence its title
+    # nor is a document of one sentence its title
+    "    ": Document(id="k", text=f"{OTHER} {PROTECTED[3].text}"),
     "     ": Document(id="l", text=f"{OTHER} {PROTECTED[3].text} {STOCK}"),  # two, of two documents
 }
 
@@ -76,7 +87,9 @@ def test_the_answer_does_not_depend_on_what_stands_beside(screen: Screen) -> Non
     for order in (names, names[::-1], names * 3):
         assert screen.reasons([CASES[name] for name in order]) == [name.strip() for name in order]
     assert screen.reasons([]) == []
-    assert screen.sha256 == Screen([place(PROTECTED)]).sha256 != Screen([place(PROTECTED[1:])]).sha256
+    assert (
+        screen.sha256 == Screen([place(PROTECTED)]).sha256 != Screen([place(PROTECTED[1:])]).sha256
+    )
     assert screen.not_compared == 0
 
 

@@ -9,10 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.evaluation.doctor.fingerprints import Hashes, NearIndex, digest, normal_words, shingles
+from fascicle.evaluation.doctor.fingerprints import (
+    Hashes,
+    NearIndex,
+    digest,
+    normal_words,
+    shingles,
+)
 
 _SETS = st.lists(st.frozensets(st.integers(0, 12), max_size=10), max_size=12)
-_THRESHOLDS = st.sampled_from([Fraction(1, 5), Fraction(1, 2), Fraction(7, 10), Fraction(4, 5), Fraction(1)])
+_THRESHOLDS = st.sampled_from(
+    [Fraction(1, 5), Fraction(1, 2), Fraction(7, 10), Fraction(4, 5), Fraction(1)]
+)
 
 
 def hashes(values: frozenset[int]) -> Hashes:
@@ -28,7 +36,10 @@ def test_pairs_are_those_of_a_comparison_of_all(
     members: list[frozenset[int]], probes: list[frozenset[int]], threshold: Fraction
 ) -> None:
     index = NearIndex([hashes(s) for s in members], threshold=threshold)
-    found = {(pair.probe, pair.member, pair.similarity) for pair in index.pairs([hashes(s) for s in probes])}
+    found = {
+        (pair.probe, pair.member, pair.similarity)
+        for pair in index.pairs([hashes(s) for s in probes])
+    }
     expected = {
         (i, j, similarity(a, b))
         for i, a in enumerate(probes)
@@ -40,17 +51,26 @@ def test_pairs_are_those_of_a_comparison_of_all(
 
 
 @given(_SETS, _THRESHOLDS)
-def test_pairs_within_the_index_are_given_once(members: list[frozenset[int]], threshold: Fraction) -> None:
+def test_pairs_within_the_index_are_given_once(
+    members: list[frozenset[int]], threshold: Fraction
+) -> None:
     sets = [hashes(s) for s in members]
-    found = [(pair.probe, pair.member) for pair in NearIndex(sets, threshold=threshold).pairs(sets, own=True)]
+    found = [
+        (pair.probe, pair.member)
+        for pair in NearIndex(sets, threshold=threshold).pairs(sets, own=True)
+    ]
     expected = [
-        (i, j) for i, a in enumerate(members) for j, b in enumerate(members) if i < j and similarity(a, b) >= threshold
+        (i, j)
+        for i, a in enumerate(members)
+        for j, b in enumerate(members)
+        if i < j and similarity(a, b) >= threshold
     ]
     assert sorted(found) == expected
 
 
 def test_what_is_not_compared_is_counted() -> None:
-    sets = [hashes(frozenset({*range(10), 100 + i})) for i in range(6)]  # each resembles the five others
+    # each resembles the five others
+    sets = [hashes(frozenset({*range(10), 100 + i})) for i in range(6)]
     index = NearIndex(sets, threshold=Fraction(1, 2), most=9)
     found = [pair.probe for pair in index.pairs(sets, own=True)]
     assert (found, index.left) == ([0] * 5 + [1] * 4, 3)  # the last one has no candidate

@@ -10,8 +10,12 @@ from fascicle.evaluation.doctor import fingerprints
 from fascicle.evaluation.doctor.fingerprints import ANCHOR, Passages
 
 # Few letters and pieces that repeat, so that beginnings are shared and hits overlap.
-_PIECES = st.lists(st.sampled_from(["ab", "aab", "b", "a" * 20, "é", "𝛼"]), min_size=1, max_size=8).map("".join)
-_SENTENCES = st.lists(_PIECES.map(lambda text: (text * ANCHOR)[: ANCHOR + len(text) % 7]), max_size=6, unique=True)
+_PIECES = st.lists(
+    st.sampled_from(["ab", "aab", "b", "a" * 20, "é", "𝛼"]), min_size=1, max_size=8
+).map("".join)
+_SENTENCES = st.lists(
+    _PIECES.map(lambda text: (text * ANCHOR)[: ANCHOR + len(text) % 7]), max_size=6, unique=True
+)
 
 
 def naive(sentences: list[str], text: str) -> set[tuple[int, int]]:
@@ -32,7 +36,9 @@ def test_every_place_is_found_once(sentences: list[str], texts: list[str]) -> No
 
 
 def test_long_texts_are_searched_in_slices_that_meet(monkeypatch: pytest.MonkeyPatch) -> None:
-    sentences = [f"sentence{number:04d}" + "x" * number + "endofthesentence" for number in range(40)]
+    sentences = [
+        f"sentence{number:04d}" + "x" * number + "endofthesentence" for number in range(40)
+    ]
     text = "".join(f"{sentence}filler{number}" for number, sentence in enumerate(sentences)) * 3
     monkeypatch.setattr(fingerprints, "_SLICE", 50)
     assert set(Passages(sentences).found(text)) == naive(sentences, text)

@@ -15,7 +15,10 @@ from fascicle.evaluation.doctor.parts import GivenPart, Part, load_parts
 from fascicle.formats import ConllOptions, ReadReport, read
 
 Examine = Callable[..., Examination]
-_LINES = st.lists(st.sampled_from(["a O", "b B-X", "c I-X", "d I-Y", "", "  ", "-DOCSTART- O", "# note"]), max_size=25)
+_LINES = st.lists(
+    st.sampled_from(["a O", "b B-X", "c I-X", "d I-Y", "", "  ", "-DOCSTART- O", "# note"]),
+    max_size=25,
+)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -23,7 +26,9 @@ _LINES = st.lists(st.sampled_from(["a O", "b B-X", "c I-X", "d I-Y", "", "  ", "
 def test_every_word_is_found_at_its_line(tmp_path: Path, found: list[str], documents: str) -> None:
     path = tmp_path / "a.conll"
     rows = [
-        f"{line[0]}{number} {line[2:]}" if line[1:2] == " " and line.strip() and line[0] != "#" else line
+        f"{line[0]}{number} {line[2:]}"
+        if line[1:2] == " " and line.strip() and line[0] != "#"
+        else line
         for number, line in enumerate([*found, "z O"], 1)
     ]
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
@@ -52,10 +57,14 @@ def test_every_word_is_found_at_its_line(tmp_path: Path, found: list[str], docum
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
-        st.lists(st.sampled_from(["O", "B-X", "I-X", "B-Y", "I-Y"]), min_size=1, max_size=6), min_size=1, max_size=5
+        st.lists(st.sampled_from(["O", "B-X", "I-X", "B-Y", "I-Y"]), min_size=1, max_size=6),
+        min_size=1,
+        max_size=5,
     )
 )
-def test_strays_are_what_the_census_counts_under_iob2(examine_files: Examine, sentences: list[list[str]]) -> None:
+def test_strays_are_what_the_census_counts_under_iob2(
+    examine_files: Examine, sentences: list[list[str]]
+) -> None:
     census = TagCensus()
     for tags in sentences:
         census.add(tags)
@@ -67,7 +76,9 @@ def test_strays_are_what_the_census_counts_under_iob2(examine_files: Examine, se
 
 def test_strays_in_layers_and_other_schemes(examine_files: Examine) -> None:
     layers = "a B-X O\nb I-X I-Y\nc I-Z O\n\nd O I-Y\n" + "\nx B-X B-Y\n" * 3
-    found = examine_files({"train": {"a.conll": layers}}, columns=ConllOptions(tag_columns=None)).report
+    found = examine_files(
+        {"train": {"a.conll": layers}}, columns=ConllOptions(tag_columns=None)
+    ).report
     (finding,) = (f for f in found.findings if f.code == "tag-without-begin")
     assert [(e.line, e.text, e.message) for e in finding.examples] == [
         (2, "b", "I-Y after O"),
@@ -86,7 +97,9 @@ def test_strays_in_layers_and_other_schemes(examine_files: Examine) -> None:
 def test_strays_in_records_have_no_line(examine_files: Examine) -> None:
     content = '{"tokens": ["a", "b"], "tags": ["B-X", "O"]}\n{"tokens": ["c"], "tags": ["I-X"]}\n'
     (finding,) = (
-        f for f in examine_files({"train": {"a.jsonl": content}}).report.findings if f.code == "tag-without-begin"
+        f
+        for f in examine_files({"train": {"a.jsonl": content}}).report.findings
+        if f.code == "tag-without-begin"
     )
     assert (finding.count, finding.examples[0].document) == (1, "")
     assert "1 invalid sequence," in finding.examples[0].message

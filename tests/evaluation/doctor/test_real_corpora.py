@@ -63,7 +63,8 @@ CORPORA = {
         expected={
             "touching-mentions": split(train=21),
             "long-sentence": split(train=5, dev=9, test=1),  # 15
-            "mention-at-break": split(dev=2),  # two mentions more than in PubTator: "St ." is cut from "Anthony's fire"
+            # two mentions more than in PubTator: "St ." is cut from "Anthony's fire"
+            "mention-at-break": split(dev=2),
         },
         without=("tag-without-begin",),
     ),
@@ -118,9 +119,13 @@ CORPORA = {
         leaked=16,
         without=("tag-without-begin",),
     ),
-    "wnut16": Corpus(("train.conll", "dev.conll", "test.conll"), leaked=0, without=("tag-without-begin",)),
+    "wnut16": Corpus(
+        ("train.conll", "dev.conll", "test.conll"), leaked=0, without=("tag-without-begin",)
+    ),
     "wnut17": Corpus(
-        ("wnut17train.conll", "emerging.dev.conll", "emerging.test.annotated"), leaked=0, without=("tag-without-begin",)
+        ("wnut17train.conll", "emerging.dev.conll", "emerging.test.annotated"),
+        leaked=0,
+        without=("tag-without-begin",),
     ),
     "lener-br": Corpus(
         ("train.conll.gz", "dev.conll", "test.conll"),
@@ -140,7 +145,8 @@ CORPORA = {
         expected={"tag-without-begin": split(train=10, test=4)},  # 14
     ),
     "livingner-es": Corpus(
-        ("", "species_valid.iob2", "species_test.iob2.gz"), expected={"tag-without-begin": split(dev=4, test=3)}
+        ("", "species_valid.iob2", "species_test.iob2.gz"),
+        expected={"tag-without-begin": split(dev=4, test=3)},
     ),
     "anercorp": Corpus(
         ("ANERCorp.gz", "", ""),
@@ -150,7 +156,10 @@ CORPORA = {
             "uneven-columns": split(train=1),
         },
     ),
-    "scierc": Corpus(("iob/train.txt", "iob/dev.txt", "iob/test.txt"), without=("tag-without-begin",)),  # IOB1
+    # IOB1
+    "scierc": Corpus(
+        ("iob/train.txt", "iob/dev.txt", "iob/test.txt"), without=("tag-without-begin",)
+    ),
     "msra-zh": Corpus(("", "", "msra_test_bio.txt"), longest=2427, without=("tag-without-begin",)),
     "nlm-gene": Corpus(
         ("Train.PubTator", "", "Test.PubTator"),
@@ -164,7 +173,8 @@ CORPORA = {
     "gnormplus-bc2gn": Corpus(
         ("Train.PubTator", "", "Test.PubTator"),
         expected={
-            "text-mismatch": split(train=2, test=4),  # 33 more are in three documents whose offsets count bytes
+            # 33 more are in three documents whose offsets count bytes
+            "text-mismatch": split(train=2, test=4),
             "changed-in-reading": split(train=1),
             "nested-mention": split(test=2),
         },
@@ -176,11 +186,17 @@ CORPORA = {
     ),
     "nerel-ru": Corpus(
         ("nerel-v1.1.zip/train", "nerel-v1.1.zip/dev", "nerel-v1.1.zip/test"),
-        expected={"discontinuous": split(train=127, dev=7, test=17), "duplicate-mention": split(train=3)},
+        expected={
+            "discontinuous": split(train=127, dev=7, test=17),
+            "duplicate-mention": split(train=3),
+        },
     ),
     "nerel-bio": Corpus(
         ("nerel-bio-v1.0.zip/train", "nerel-bio-v1.0.zip/dev", "nerel-bio-v1.0.zip/test"),
-        expected={"discontinuous": split(train=423, dev=52, test=40), "duplicate-mention": split(train=6)},
+        expected={
+            "discontinuous": split(train=423, dev=52, test=40),
+            "duplicate-mention": split(train=6),
+        },
     ),
     "ct-ebm-sp-es": Corpus(
         ("ct-ebm-sp-brat.zip/train", "ct-ebm-sp-brat.zip/dev", "ct-ebm-sp-brat.zip/test"),
@@ -188,7 +204,9 @@ CORPORA = {
         without=("discontinuous", "crossing-mentions"),
     ),
     "litbank": Corpus(
-        ("litbank-entities.zip", "", ""), expected={"nested-mention": split(train=2143)}, without=("crossing-mentions",)
+        ("litbank-entities.zip", "", ""),
+        expected={"nested-mention": split(train=2143)},
+        without=("crossing-mentions",),
     ),
     "bionlp13gro": Corpus(
         ("standoff.zip/train", "standoff.zip/devel", "standoff.zip/test"),
@@ -209,7 +227,10 @@ def given(path: Path, part: Part, options: ConllOptions | JsonlOptions | None = 
 
 
 def examined(
-    folder: Path, files: Sequence[str], against: Sequence[Path] = (), columns: ConllOptions | None = None
+    folder: Path,
+    files: Sequence[str],
+    against: Sequence[Path] = (),
+    columns: ConllOptions | None = None,
 ) -> Examination:
     names = ("train", "dev", "test")
     places = [
@@ -217,7 +238,9 @@ def examined(
         for name, file in zip(names, files, strict=True)
         if file
     ]
-    others = [given(path, Part(name=path.name, role="against", order=i)) for i, path in enumerate(against)]
+    others = [
+        given(path, Part(name=path.name, role="against", order=i)) for i, path in enumerate(against)
+    ]
     return examine(places, against=others)
 
 
@@ -225,7 +248,9 @@ def by_part(found: Examination, code: str) -> Counts:
     return next((finding.by_part for finding in found.report.findings if finding.code == code), {})
 
 
-def copied(found: Examination, kinds: Sequence[str], *, part: str, other: Callable[[str], bool]) -> set[int]:
+def copied(
+    found: Examination, kinds: Sequence[str], *, part: str, other: Callable[[str], bool]
+) -> set[int]:
     """Documents of a part that have copies in another."""
     return {
         item.number
@@ -282,9 +307,19 @@ def test_nesting_of_whole_abstracts(fascicle_data: Path) -> None:
 
 def test_bc5cdr_and_its_neighbours(fascicle_data: Path) -> None:
     """82 test abstracts are in biored, 53 of them in its train; none is in ncbi-disease."""
-    parts = ("CDR_TrainingSet.PubTator.txt", "CDR_DevelopmentSet.PubTator.txt", "CDR_TestSet.PubTator.txt")
-    biored = [fascicle_data / "biored" / name for name in ("Train.PubTator.gz", "Dev.PubTator", "Test.PubTator")]
-    ncbi = [fascicle_data / "ncbi-disease/pubtator" / f"{name}.PubTator.txt" for name in ("train", "dev", "test")]
+    parts = (
+        "CDR_TrainingSet.PubTator.txt",
+        "CDR_DevelopmentSet.PubTator.txt",
+        "CDR_TestSet.PubTator.txt",
+    )
+    biored = [
+        fascicle_data / "biored" / name
+        for name in ("Train.PubTator.gz", "Dev.PubTator", "Test.PubTator")
+    ]
+    ncbi = [
+        fascicle_data / "ncbi-disease/pubtator" / f"{name}.PubTator.txt"
+        for name in ("train", "dev", "test")
+    ]
     found = examined(fascicle_data / "bc5cdr/pubtator", parts, [*biored, *ncbi])
     in_biored = {path.name for path in biored}
     assert len(copied(found, ["duplicate"], part="test", other=in_biored.__contains__)) == 82
@@ -298,7 +333,9 @@ def test_bc5cdr_and_its_neighbours(fascicle_data: Path) -> None:
 
 def test_nlm_gene_and_biored(fascicle_data: Path) -> None:
     found = examined(
-        fascicle_data / "nlm-gene", ("", "", "Test.PubTator"), [fascicle_data / "biored/Train.PubTator.gz"]
+        fascicle_data / "nlm-gene",
+        ("", "", "Test.PubTator"),
+        [fascicle_data / "biored/Train.PubTator.gz"],
     )
     assert by_part(found, "duplicate-across-corpora") == {"test in Train.PubTator.gz": 16}
 
@@ -313,7 +350,9 @@ def test_genia_and_jnlpba(fascicle_data: Path) -> None:
 
 
 def test_genia_and_its_abstracts(fascicle_data: Path) -> None:
-    """832 of the test and of the dev sentences stand in half of the abstracts; of train 7,697, 27 of them short."""
+    """832 of the test and of the dev sentences stand in half of the abstracts; of train 7,697,
+    27 of them short.
+    """
     found = examined(
         fascicle_data / "genia",
         ("nested.train.jsonl.gz", "nested.dev.jsonl", "nested.test.jsonl"),
@@ -327,9 +366,13 @@ def test_genia_and_its_abstracts(fascicle_data: Path) -> None:
 
 
 def test_raw_text_with_a_test_part(fascicle_data: Path) -> None:
-    """4,681 of 4,682 test sentences of eight tokens or more; six of them have fewer than 24 letters."""
+    """4,681 of 4,682 test sentences of eight tokens or more; six of them have fewer than 24
+    letters.
+    """
     found = examined(
-        fascicle_data / "bc5cdr/iob", ("", "", "test.tsv"), [fascicle_data / "dict-autoner-bc5cdr/raw_text.txt.gz"]
+        fascicle_data / "bc5cdr/iob",
+        ("", "", "test.tsv"),
+        [fascicle_data / "dict-autoner-bc5cdr/raw_text.txt.gz"],
     )
     assert sum(len(item.words) >= 8 for item in found.corpus.items) == 4682
     assert by_part(found, "shared-sentence-across-corpora") == {"test in raw_text.txt.gz": 4681 - 6}
@@ -337,13 +380,24 @@ def test_raw_text_with_a_test_part(fascicle_data: Path) -> None:
 
 
 def test_abstracts_for_pretraining(fascicle_data: Path) -> None:
-    """The test part was kept out of them; 5 documents of train and 3 of dev have the PMID of an abstract."""
+    """The test part was kept out of them; 5 documents of train and 3 of dev have the PMID of an
+    abstract.
+    """
     folder = fascicle_data / "bc5cdr/pubtator"
     files = {"train": "CDR_TrainingSet", "dev": "CDR_DevelopmentSet", "test": "CDR_TestSet"}
-    places = [given(folder / f"{file}.PubTator.txt", Part(name=name, role=name)) for name, file in files.items()]
+    places = [
+        given(folder / f"{file}.PubTator.txt", Part(name=name, role=name))
+        for name, file in files.items()
+    ]
     fields = JsonlOptions(fields=(("text", "abstract"), ("id", "pmid")))
-    other = given(fascicle_data / "text-abstracts/abstracts.jsonl.gz", Part(name="pubmed", role="against"), fields)
+    other = given(
+        fascicle_data / "text-abstracts/abstracts.jsonl.gz",
+        Part(name="pubmed", role="against"),
+        fields,
+    )
     found = examine(places, against=[other])
     expected = {"train in pubmed": 5, "dev in pubmed": 3}
-    assert by_part(found, "shared-id") == by_part(found, "near-duplicate-across-corpora") == expected
+    assert (
+        by_part(found, "shared-id") == by_part(found, "near-duplicate-across-corpora") == expected
+    )
     assert "duplicate-across-corpora" in found.report.without  # the abstracts have no titles

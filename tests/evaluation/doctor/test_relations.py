@@ -27,7 +27,9 @@ TEXT = "ab cde. f  ghi jk lmn op. qr"
 WORDS = ((0, 2), (3, 7), (8, 9), (11, 14), (15, 17), (18, 21), (22, 25), (26, 28))
 SENTENCES = ((0, 7), (8, 25), (26, 28))
 
-_SPAN = st.tuples(st.integers(0, 26), st.integers(1, 8)).map(lambda pair: (pair[0], min(28, sum(pair))))
+_SPAN = st.tuples(st.integers(0, 26), st.integers(1, 8)).map(
+    lambda pair: (pair[0], min(28, sum(pair)))
+)
 _FRAGMENTS = (
     st.lists(_SPAN, min_size=1, max_size=2)
     .map(lambda spans: tuple(sorted(spans)))
@@ -57,7 +59,9 @@ def where(item: Item, holds: Callable[[Mention], bool]) -> list[object]:
 
 def inside(a: Mention, b: Mention) -> bool:
     """By fragments: each one of a in one of b."""
-    return a.spans != b.spans and all(any(y[0] <= x[0] and x[1] <= y[1] for y in b.spans) for x in a.spans)
+    return a.spans != b.spans and all(
+        any(y[0] <= x[0] and x[1] <= y[1] for y in b.spans) for x in a.spans
+    )
 
 
 @given(_MENTIONS)
@@ -72,11 +76,16 @@ def test_relations_between_mentions(found: list[tuple[tuple[tuple[int, int], ...
     crossings = [
         b.spans
         for a, b in pairs
-        if characters(a) & characters(b) and not inside(a, b) and not inside(b, a) and a.spans != b.spans
+        if characters(a) & characters(b)
+        and not inside(a, b)
+        and not inside(b, a)
+        and a.spans != b.spans
     ]
     assert places(crossing, item) == sorted(crossings)
     assert places(discontinuous, item) == where(item, lambda a: len(a.spans) > 1)
-    same = [b.spans for i, b in enumerate(mentions) if any(a.spans == b.spans for a in mentions[:i])]
+    same = [
+        b.spans for i, b in enumerate(mentions) if any(a.spans == b.spans for a in mentions[:i])
+    ]
     assert places(same_span, item) == sorted(same)
 
 
@@ -111,7 +120,9 @@ def test_borders(found: list[tuple[tuple[tuple[int, int], ...], str]]) -> None:
         item, lambda m: any(TEXT[start:end] != TEXT[start:end].strip() for start, end in m.spans)
     )
     breaks = {start for start, _ in SENTENCES if start}
-    assert places(across_sentences, item) == where(item, lambda m: any(m.start < at < m.end for at in breaks))
+    assert places(across_sentences, item) == where(
+        item, lambda m: any(m.start < at < m.end for at in breaks)
+    )
 
 
 def test_sentences_of_the_segmenter_are_not_held_against_mentions() -> None:

@@ -1,4 +1,6 @@
-"""What the doctor finds does not depend on the random seed of Python's hashes, which each process has its own of."""
+"""What the doctor finds does not depend on the random seed of Python's hashes, which each
+process has its own of.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ print([(pair.probe, pair.member) for pair in index.pairs(sets, own=True)], index
 
 def found(seed: int) -> str:
     environment = os.environ | {"PYTHONHASHSEED": str(seed)}
-    done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True
+    )
     return done.stdout
 
 

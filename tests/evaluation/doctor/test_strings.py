@@ -14,7 +14,10 @@ from fascicle.evaluation.doctor.examine import Examination, Finding
 
 Examine = Callable[..., Examination]
 # Tokens, and which of them begin a mention of how many.
-_TEXT = st.lists(st.tuples(st.sampled_from(["alpha", "beta", "ab", "123", "Alpha"]), st.integers(-3, 2)), max_size=9)
+_TEXT = st.lists(
+    st.tuples(st.sampled_from(["alpha", "beta", "ab", "123", "Alpha"]), st.integers(-3, 2)),
+    max_size=9,
+)
 
 
 def document(number: int, tokens: list[tuple[str, int]]) -> Document:
@@ -29,7 +32,12 @@ def document(number: int, tokens: list[tuple[str, int]]) -> Document:
             mentions.append(Mention(((starts[place], ends[place + length - 1]),), "X"))
             taken = place + length
     text = " ".join(token for token, _ in tokens)
-    return Document(id=str(number), text=text, words=tuple(zip(starts, ends, strict=True)), mentions=tuple(mentions))
+    return Document(
+        id=str(number),
+        text=text,
+        words=tuple(zip(starts, ends, strict=True)),
+        mentions=tuple(mentions),
+    )
 
 
 def naive(documents: list[Document]) -> tuple[Counter[str], Counter[str]]:
@@ -59,7 +67,9 @@ def naive(documents: list[Document]) -> tuple[Counter[str], Counter[str]]:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(_TEXT, min_size=1, max_size=4))
-def test_repeats_against_a_search_at_every_word(examine_documents: Examine, texts: list[list[tuple[str, int]]]) -> None:
+def test_repeats_against_a_search_at_every_word(
+    examine_documents: Examine, texts: list[list[tuple[str, int]]]
+) -> None:
     documents = [document(number, tokens) for number, tokens in enumerate(texts)]
     found = examine_documents({"train": documents})
     annotated, free = naive(documents)
@@ -68,7 +78,11 @@ def test_repeats_against_a_search_at_every_word(examine_documents: Examine, text
     assert {" ".join(words): n for words, n in repeats.count.items()} == free
     counts = {f.code: f.count for f in found.report.findings}
     assert counts.get("unannotated-repeat", 0) == free.total()
-    likely = [n for text, n in free.items() if annotated[text] >= max(OFTEN, LIKELY * (annotated[text] + n))]
+    likely = [
+        n
+        for text, n in free.items()
+        if annotated[text] >= max(OFTEN, LIKELY * (annotated[text] + n))
+    ]
     assert counts.get("likely-missed-mention", 0) == sum(likely)
 
 
@@ -77,29 +91,44 @@ def finding(found: Examination, code: str) -> Finding:
 
 
 def gold(identifier: str, text: str, *mentions: tuple[int, int, str]) -> Document:
-    return Document(id=identifier, text=text, mentions=tuple(Mention(((a, b),), kind) for a, b, kind in mentions))
+    return Document(
+        id=identifier,
+        text=text,
+        mentions=tuple(Mention(((a, b),), kind) for a, b, kind in mentions),
+    )
 
 
 def test_strings_with_several_types_show_the_rarest_one(examine_documents: Examine) -> None:
     found = examine_documents(
         {
-            "train": [gold("a", "GATA and GATA", (0, 4, "Gene"), (9, 13, "Gene")), gold("b", "IL-2", (0, 4, "Gene"))],
+            "train": [
+                gold("a", "GATA and GATA", (0, 4, "Gene"), (9, 13, "Gene")),
+                gold("b", "IL-2", (0, 4, "Gene")),
+            ],
             "test": [gold("c", "on GATA", (3, 7, "Motif")), gold("d", "gata", (0, 4, "Other"))],
         }
     )
     ambiguous = finding(found, "ambiguous-string")
     assert ambiguous.count == 1
     (shown,) = ambiguous.examples
-    assert (shown.document, shown.spans, shown.message) == ("c", ((3, 7),), '"GATA" is Gene 2, Motif 1')
+    assert (shown.document, shown.spans, shown.message) == (
+        "c",
+        ((3, 7),),
+        '"GATA" is Gene 2, Motif 1',
+    )
     assert ambiguous.details == ("3 of 5 mentions (60.0 %) have such a string.",)
 
 
-def test_seen_mentions_are_those_of_train_whatever_their_case_and_type(examine_documents: Examine) -> None:
+def test_seen_mentions_are_those_of_train_whatever_their_case_and_type(
+    examine_documents: Examine,
+) -> None:
     found = examine_documents(
         {
             "train": [gold("a", "Heart failure", (0, 13, "Disease"))],
             "dev": [gold("b", "heart  FAILURE, no failure", (0, 14, "Sign"), (19, 26, "Sign"))],
-            "test": [gold("c", "heart failure heart failure", (0, 13, "Disease"), (14, 27, "Disease"))],
+            "test": [
+                gold("c", "heart failure heart failure", (0, 13, "Disease"), (14, 27, "Disease"))
+            ],
         }
     )
     seen = finding(found, "seen-mention")

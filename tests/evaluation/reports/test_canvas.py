@@ -18,7 +18,9 @@ def drawn(path: Path, **options: bool) -> None:
     with open_sheet() as figure:
         axes = figure.add_subplot()
         for number in range(3):
-            axes.plot([0, 1], [0, number], marker=style(number).marker, linestyle=style(number).line)
+            axes.plot(
+                [0, 1], [0, number], marker=style(number).marker, linestyle=style(number).line
+            )
         save_figure(figure, path, **options)
 
 

@@ -41,17 +41,35 @@ def test_the_text() -> None:
     text = as_text(make_sections(comparison, choices, commands=["one", "two", "three"]))
     systems = lines_of(text, "Systems")
     assert systems[1].split() == [
-        *("A", "first", "100.00", "[100.00,", "100.00]", "83.33", "[83.33,", "83.33]", "90.91", "[90.91,", "90.91]"),
+        *(
+            "A",
+            "first",
+            "100.00",
+            "[100.00,",
+            "100.00]",
+            "83.33",
+            "[83.33,",
+            "83.33]",
+            "90.91",
+            "[90.91,",
+            "90.91]",
+        ),
         *("150", "150", "0", "30", "30", "0"),
     ]
-    assert systems[4].startswith("Strict match of document, type and offsets over 30 documents with 180 gold mentions;")
+    assert systems[4].startswith(
+        "Strict match of document, type and offsets over 30 documents with 180 gold mentions;"
+    )
     pairs = lines_of(text, "Pairs")
     assert pairs[1].startswith("A - B")
     assert pairs[4] == (
-        "In F1, A is better than B and C, B is better than C at the level of 5% by both tests, corrected for 3 pairs "
+        "In F1, A is better than B and C, B is better than C at the level of 5% by both tests, "
+        "corrected for 3 pairs "
         "by Holm's method."
     )
-    assert [line.split() for line in lines_of(text, "Gold mentions that the row misses and the column finds")] == [
+    assert [
+        line.split()
+        for line in lines_of(text, "Gold mentions that the row misses and the column finds")
+    ] == [
         ["A", "B", "C"],
         ["A", "0", "0"],
         ["B", "30", "0"],
@@ -81,7 +99,10 @@ def test_what_cannot_be_told_apart_is_not_called_different() -> None:
 def test_too_few_draws_for_so_many_pairs_are_said() -> None:
     comparison, _ = compared(cells_from(5, 4, 3, 2, 1), resamples=300)
     text = as_text(make_sections(comparison))
-    assert "With 10 pairs and 300 draws no corrected p-value of the bootstrap can be below 0.066" in text
+    assert (
+        "With 10 pairs and 300 draws no corrected p-value of the bootstrap can be below 0.066"
+        in text
+    )
     needed = int(re.findall(r"give --resamples ([0-9,]+) or more", text)[0].replace(",", ""))
     enough, _ = compared(cells_from(5, 4, 3, 2, 1), resamples=needed)
     assert "give --resamples" not in as_text(make_sections(enough))
@@ -90,7 +111,9 @@ def test_too_few_draws_for_so_many_pairs_are_said() -> None:
 
 def test_a_floor_that_nothing_reaches() -> None:
     comparison, choices = compared(cells_from(3, 2), recall=0.9)
-    chosen = lines_of(as_text(make_sections(comparison, choices, commands=["one", "", "three"])), "Choices")
+    chosen = lines_of(
+        as_text(make_sections(comparison, choices, commands=["one", "", "three"])), "Choices"
+    )
     assert "No combination has a recall of at least 90.00; the highest is 50.00." in chosen
     assert [line for line in chosen if line.startswith("  ")] == ["  one", "  three"]
     value = as_dict(comparison, choices, commands=["one", "", "three"])
@@ -100,7 +123,9 @@ def test_a_floor_that_nothing_reaches() -> None:
 
 def test_a_command_that_is_best_at_all_is_shown_once() -> None:
     comparison, choices = compared(cells_from(5, 4, 2))
-    chosen = lines_of(as_text(make_sections(comparison, choices, commands=["one", "two", "one"])), "Choices")
+    chosen = lines_of(
+        as_text(make_sections(comparison, choices, commands=["one", "two", "one"])), "Choices"
+    )
     assert chosen[-4:] == [
         "F1; recall at precision >= 100.00:",
         "  one",
@@ -111,7 +136,9 @@ def test_a_command_that_is_best_at_all_is_shown_once() -> None:
 
 def test_the_markdown() -> None:
     comparison, choices = compared(cells_from(5, 4, names="a|b c"))
-    text = as_markdown("Report", make_sections(comparison, choices, commands=["fascicle combine", "two", "three"]))
+    text = as_markdown(
+        "Report", make_sections(comparison, choices, commands=["fascicle combine", "two", "three"])
+    )
     assert text.startswith("# Report\n\n## Systems\n\n| system | P |")
     assert r"| A a\|b | 100.00" in text
     assert "\n```\nfascicle combine\n```\n" in text
@@ -130,8 +157,11 @@ def test_names_of_others_have_no_meaning_in_markdown() -> None:
 
 def test_only_different_combinations_are_listed() -> None:
     comparison, choices = compared(cells_from(5, 4, 3, 2, 1))
-    rows = lines_of(as_text(make_sections(comparison, choices, commands=["", "", ""])), "Combinations")
-    assert len({one.counts for one in choices.candidates if not one.repeats}) == 5  # the systems are nested
+    rows = lines_of(
+        as_text(make_sections(comparison, choices, commands=["", "", ""])), "Combinations"
+    )
+    # the systems are nested
+    assert len({one.counts for one in choices.candidates if not one.repeats}) == 5
     assert len(rows) == 1 + 5 + 1
     assert all(number in rows[-1] for number in ("101 combinations", "5 of which"))
     assert SHOWN == 10
@@ -147,7 +177,9 @@ def test_more_systems_than_letters() -> None:
 
 def test_the_json_holds_everything() -> None:
     comparison, choices = compared(cells_from(5, 4, 2))
-    value: dict[str, Any] = json.loads(json.dumps(as_dict(comparison, choices, commands=["one", "two", "three"])))
+    value: dict[str, Any] = json.loads(
+        json.dumps(as_dict(comparison, choices, commands=["one", "two", "three"]))
+    )
     assert (value["documents"], value["gold"], value["best_single"]) == (30, 180, "first")
     assert [one["name"] for one in value["systems"]] == ["first", "second", "third"]
     assert value["systems"][1]["types"]["X"]["recall"] == pytest.approx(2 / 3)
@@ -176,4 +208,6 @@ def test_too_few_documents_to_show_anything(documents: int, is_said: bool) -> No
     ]
     cells = make_cells(System(name="the gold", mentions=gold), systems)
     text = as_text(make_sections(compare(cells, cells.drawn(resamples=999, seed=0))))
-    assert (f"With 1 pair and {documents} documents no difference can be shown, however large" in text) is is_said
+    assert (
+        f"With 1 pair and {documents} documents no difference can be shown, however large" in text
+    ) is is_said

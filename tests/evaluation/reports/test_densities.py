@@ -27,7 +27,9 @@ def written(path: Path, *panels: Any, **other: Any) -> str:
 
 
 def test_what_is_drawn_is_what_was_counted(tmp_path: Path) -> None:
-    data = load_densities(written(tmp_path / "d.json", *[PANEL | {"title": str(i)} for i in range(5)]))
+    data = load_densities(
+        written(tmp_path / "d.json", *[PANEL | {"title": str(i)} for i in range(5)])
+    )
     assert data.groups == ["entity", "non-entity", "threshold"]
     assert "threshold of 0" in data.note
     with open_sheet(width=size(data)[0], height=size(data)[1]) as figure:

@@ -1,4 +1,6 @@
-"""Pictures of distributions: numbers against libraries and loops, and the drawn points against the given ones."""
+"""Pictures of distributions: numbers against libraries and loops, and the drawn points against
+the given ones.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,12 @@ def made(count: int, *, types: int = 3, seed: int = 0) -> Distributions:
     gold = chance.integers(0, types, count)
     return Distributions(
         path="made.jsonl",
-        header=Header(model="m", family="crf", definition="tag-path", types=tuple(f"T{i}" for i in range(types))),
+        header=Header(
+            model="m",
+            family="crf",
+            definition="tag-path",
+            types=tuple(f"T{i}" for i in range(types)),
+        ),
         numbers=numbers,
         gold=gold,
         found=numbers[np.arange(count), 1 + gold] > 0.5,
@@ -51,13 +58,20 @@ def test_components_are_those_of_sklearn(seed: int, count: int, classes: int) ->
     oracle = PCA(n_components=2, svd_solver="full").fit(vectors)
     found = components(vectors)
     np.testing.assert_allclose(np.abs(found.points), np.abs(oracle.transform(vectors)), atol=1e-8)
-    np.testing.assert_allclose(np.abs(found.corners), np.abs(oracle.transform(np.eye(classes))), atol=1e-8)
+    np.testing.assert_allclose(
+        np.abs(found.corners), np.abs(oracle.transform(np.eye(classes))), atol=1e-8
+    )
     np.testing.assert_allclose(found.explained, oracle.explained_variance_ratio_, atol=1e-8)
     np.testing.assert_array_equal(components(vectors.copy()).points, found.points)
 
 
 @pytest.mark.parametrize(
-    "vectors", [np.full((9, 3), 1 / 3), np.array([[0.5, 0.5, 0.0]]), np.array([[x, 1 - x] for x in (0.1, 0.5, 0.9)])]
+    "vectors",
+    [
+        np.full((9, 3), 1 / 3),
+        np.array([[0.5, 0.5, 0.0]]),
+        np.array([[x, 1 - x] for x in (0.1, 0.5, 0.9)]),
+    ],
 )
 def test_vectors_without_two_directions_are_refused(vectors: np.ndarray) -> None:  # type: ignore[type-arg]
     with pytest.raises(InputError, match="two directions"):
@@ -74,11 +88,15 @@ def test_a_density_loses_nothing_at_the_borders(values: list[float]) -> None:
         return math.exp(-0.5 * ((x - v) / 0.02) ** 2) / (0.02 * math.sqrt(2 * math.pi))
 
     for x in (0.0, 0.31, 0.995):
-        expected = sum(kernel(x, v) + kernel(x, -v) + kernel(x, 2 - v) for v in values) / len(values)
-        # Values are counted in bins of a thousandth: at most half of one away, times the steepest slope of the kernel
-        # and, near a border, of its image.
+        expected = sum(kernel(x, v) + kernel(x, -v) + kernel(x, 2 - v) for v in values) / len(
+            values
+        )
+        # Values are counted in bins of a thousandth: at most half of one away, times the steepest
+        # slope of the kernel and, near a border, of its image.
         slope = math.exp(-0.5) / (0.02**2 * math.sqrt(2 * math.pi))
-        assert density(np.array(values), np.array([x]))[0] == pytest.approx(expected, abs=2 * 0.0005 * slope * 1.01)
+        assert density(np.array(values), np.array([x]))[0] == pytest.approx(
+            expected, abs=2 * 0.0005 * slope * 1.01
+        )
 
 
 def test_ratios_against_loops() -> None:
@@ -101,12 +119,20 @@ def test_ratios_against_loops() -> None:
 def test_the_points_are_those_of_the_file(tmp_path: Path) -> None:
     data = made(40)
     entries = [
-        Entry(document=str(i), spans=((i, i + 1),), type=f"T{gold}", found=found, probabilities=tuple(row))
+        Entry(
+            document=str(i),
+            spans=((i, i + 1),),
+            type=f"T{gold}",
+            found=found,
+            probabilities=tuple(row),
+        )
         for i, (row, gold, found) in enumerate(
             zip(data.numbers.tolist(), data.gold.tolist(), data.found.tolist(), strict=True)
         )
     ]
-    lost = Entry(document="x", spans=((0, 1), (2, 3)), type="Other", found=False, unreachable="discontinuous")
+    lost = Entry(
+        document="x", spans=((0, 1), (2, 3)), type="Other", found=False, unreachable="discontinuous"
+    )
     write(tmp_path / "d.jsonl", data.header, [lost, *entries])
     read = load_distributions(str(tmp_path / "d.jsonl"))
     np.testing.assert_allclose(read.numbers, data.numbers, rtol=5e-6)
@@ -162,10 +188,16 @@ def test_violins_show_medians_and_counts() -> None:
         draw_violins(figure, data)
         (axes,) = figure.axes
         labels = [label.get_text() for label in axes.get_xticklabels()]
-        lines = [np.asarray(line.get_ydata(), dtype=float) for line in axes.lines if line.get_color() == "black"]
+        lines = [
+            np.asarray(line.get_ydata(), dtype=float)
+            for line in axes.lines
+            if line.get_color() == "black"
+        ]
     expected, texts = [], []
     for kind in range(3):
-        sides = [data.of_gold[(data.gold == kind) & (data.found == right)] for right in (True, False)]
+        sides = [
+            data.of_gold[(data.gold == kind) & (data.found == right)] for right in (True, False)
+        ]
         expected += [float(np.median(side)) for side in sides]
         texts.append(f"T{kind}\n{len(sides[0])} | {len(sides[1])}")
     assert labels == texts
@@ -200,8 +232,12 @@ def test_few_mentions_are_points_and_not_a_density() -> None:
     with open_sheet() as figure:
         draw_violins(figure, data)
         (axes,) = figure.axes
-        points = np.concatenate([np.asarray(c.get_offsets())[:, 1] for c in axes.collections if len(c.get_offsets())])
-    assert sorted(p for p in points.tolist() if p > 0)[-8:] == pytest.approx(sorted(data.of_gold.tolist()))
+        points = np.concatenate(
+            [np.asarray(c.get_offsets())[:, 1] for c in axes.collections if len(c.get_offsets())]
+        )
+    assert sorted(p for p in points.tolist() if p > 0)[-8:] == pytest.approx(
+        sorted(data.of_gold.tolist())
+    )
 
 
 def test_many_points_are_pixels_and_few_are_not() -> None:
@@ -229,7 +265,9 @@ def test_types_of_any_name_are_drawn_as_they_are() -> None:
     with open_sheet() as figure:
         draw_pca(figure, data)
         svg(figure)
-        texts = [text.get_text().strip().rpartition(" (")[0] for text in figure.legends[0].get_texts()]
+        texts = [
+            text.get_text().strip().rpartition(" (")[0] for text in figure.legends[0].get_texts()
+        ]
         corners = [text.get_text().partition(":")[0] for text in figure.axes[0].texts]
     assert texts[:3] == list(names)
     assert sorted(corners) == sorted(["none", *names])
@@ -245,7 +283,11 @@ def test_the_numbers_of_a_logarithmic_axis_are_plain_text() -> None:
         draw_volcano(figure, made(300))
         svg(figure)
         axis = figure.axes[0].yaxis
-        texts = [label.get_text() for which in (False, True) for label in axis.get_ticklabels(minor=which)]
+        texts = [
+            label.get_text()
+            for which in (False, True)
+            for label in axis.get_ticklabels(minor=which)
+        ]
     told = [float(text.replace("\u2212", "-")) for text in texts if text]
     assert len(told) > 2
 
@@ -267,7 +309,21 @@ def test_nothing_is_cut_off_at_the_edge_of_the_sheet(tmp_path: Path) -> None:
     image = pytest.importorskip("matplotlib.image")
     gold = Path(__file__).parents[3] / "examples" / "report" / "gold.pubtator"
     said, picture = tmp_path / "said.jsonl", tmp_path / "pca.png"
-    assert main(["evaluate", str(gold), "--model", "biomed", "--distributions", str(said), "--threads", "1"]) == 0
+    assert (
+        main(
+            [
+                "evaluate",
+                str(gold),
+                "--model",
+                "biomed",
+                "--distributions",
+                str(said),
+                "--threads",
+                "1",
+            ]
+        )
+        == 0
+    )
     assert main(["plot", "pca", str(said), "-o", str(picture)]) == 0
     pixels = image.imread(picture)[..., :3].min(axis=2)
     for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):

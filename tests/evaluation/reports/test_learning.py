@@ -18,13 +18,18 @@ LOSS = [1.5, 0.5, 0.25]
 F1 = {"dev": [0.25, 0.75, 0.5], "dev.softmax": [0.125, 0.25, 0.375]}
 
 
-def folder(path: Path, *, heads: tuple[str, ...] = ("dev",), epochs: int = 3, scores: Any = None) -> Path:
+def folder(
+    path: Path, *, heads: tuple[str, ...] = ("dev",), epochs: int = 3, scores: Any = None
+) -> Path:
     path.mkdir()
     rows = [
-        {"epoch": i + 1, "loss": LOSS[i], "seconds": 1.0} | {h: {"micro": {"f1": F1[h][i]}, "types": {}} for h in heads}
+        {"epoch": i + 1, "loss": LOSS[i], "seconds": 1.0}
+        | {h: {"micro": {"f1": F1[h][i]}, "types": {}} for h in heads}
         for i in range(epochs)
     ]
-    (path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (path / "metrics.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+    )
     if scores is not None:
         (path / "scores.json").write_text(json.dumps(scores), encoding="utf-8")
     return path
@@ -61,13 +66,17 @@ def test_a_run_that_goes_on_has_its_best_so_far(tmp_path: Path) -> None:
 def test_of_equal_epochs_the_first_is_the_best(tmp_path: Path) -> None:
     path = folder(tmp_path / "run", epochs=1)
     line = (path / "metrics.jsonl").read_text(encoding="utf-8")
-    (path / "metrics.jsonl").write_text(line + line.replace('"epoch": 1', '"epoch": 2'), encoding="utf-8")
+    (path / "metrics.jsonl").write_text(
+        line + line.replace('"epoch": 1', '"epoch": 2'), encoding="utf-8"
+    )
     assert read_run(str(path)).heads[0].best == 1
 
 
 def test_a_loss_that_is_no_number_is_a_gap(tmp_path: Path) -> None:
     path = folder(tmp_path / "run")
-    text = (path / "metrics.jsonl").read_text(encoding="utf-8").replace('"loss": 0.5', '"loss": NaN')
+    text = (
+        (path / "metrics.jsonl").read_text(encoding="utf-8").replace('"loss": 0.5', '"loss": NaN')
+    )
     (path / "metrics.jsonl").write_text(text, encoding="utf-8")
     run = read_run(str(path))
     np.testing.assert_array_equal(run.loss, [1.5, np.nan, 0.25])
@@ -85,7 +94,13 @@ def test_bad_folders(tmp_path: Path) -> None:
     (empty / "metrics.jsonl").write_text("", encoding="utf-8")
     with pytest.raises(InputError, match="incomplete"):
         read_run(str(empty))
-    for content in ("{", '{"epoch": 1}\n', '{"epoch": 1, "loss": 1, "dev": {}}\n', "3\n", '{"epoch": 1, "loss": 1}\n'):
+    for content in (
+        "{",
+        '{"epoch": 1}\n',
+        '{"epoch": 1, "loss": 1, "dev": {}}\n',
+        "3\n",
+        '{"epoch": 1, "loss": 1}\n',
+    ):
         (empty / "metrics.jsonl").write_text(content, encoding="utf-8")
         with pytest.raises(FormatError, match="not what a run writes"):
             read_run(str(empty))
@@ -97,12 +112,17 @@ def test_bad_folders(tmp_path: Path) -> None:
 
 def test_a_run_scored_within_epochs_is_drawn_over_steps(tmp_path: Path) -> None:
     path = folder(tmp_path / "run", scores={"epoch": 1, "step": 20, "dev": {}})
-    rows = [json.loads(line) for line in (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows = [
+        json.loads(line)
+        for line in (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     told = [
         row | {"epoch": epoch, "step": 10 * at}
         for at, (row, epoch) in enumerate(zip(rows, (1, 1, 2), strict=True), start=1)
     ]
-    (path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in told), encoding="utf-8")
+    (path / "metrics.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in told), encoding="utf-8"
+    )
     (run,) = load_runs([str(path)])
     assert (run.unit, run.places, run.heads[0].best) == ("step", (10, 20, 30), 20)
     with open_sheet() as figure:
@@ -118,7 +138,10 @@ def test_of_a_span_typer_the_loss_is_drawn(tmp_path: Path) -> None:
     path = tmp_path / "typer"
     path.mkdir()
     rows = [{"update": at, "loss": 100.0 / at, "mean": 2.0 / at} for at in (1, 2, 3)]
-    lines = [json.dumps(row) for row in [*rows, {"update": 4, "loss": float("nan"), "mean": float("nan")}]]
+    lines = [
+        json.dumps(row)
+        for row in [*rows, {"update": 4, "loss": float("nan"), "mean": float("nan")}]
+    ]
     (path / "metrics.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     (run,) = load_runs([str(path)])
     assert (run.unit, run.places, run.heads, run.finished) == ("update", (1, 2, 3, 4), (), False)

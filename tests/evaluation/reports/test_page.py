@@ -1,4 +1,6 @@
-"""The page: the numbers of its value stand in it, nothing of others does harm, and it refers to nothing outside."""
+"""The page: the numbers of its value stand in it, nothing of others does harm, and it refers to
+nothing outside.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ from fascicle.evaluation.scoring.inputs import score_system
 from fascicle.evaluation.scoring.rules import RULES, SUBSETS, TITLES
 from fascicle.evaluation.uncertainty.intervals import HEADLINE
 
-PICTURE = Picture(svg='<svg xmlns="http://www.w3.org/2000/svg"><defs><path id="a"/></defs><use href="#a"/></svg>')
+PICTURE = Picture(
+    svg='<svg xmlns="http://www.w3.org/2000/svg"><defs><path id="a"/></defs><use href="#a"/></svg>'
+)
 
 
 def read(found: str) -> HtmlReader:
@@ -128,8 +132,16 @@ def test_every_example_is_a_card_that_filters_can_find() -> None:
         for kind, listed in one["errors"]["examples"].items()
         for _ in listed
     ]
-    cards = [value for element, name, value in reader.attributes if (element, name) == ("article", "data-system")]
-    kinds = [value for element, name, value in reader.attributes if (element, name) == ("article", "data-class")]
+    cards = [
+        value
+        for element, name, value in reader.attributes
+        if (element, name) == ("article", "data-system")
+    ]
+    kinds = [
+        value
+        for element, name, value in reader.attributes
+        if (element, name) == ("article", "data-class")
+    ]
     assert sorted(zip(cards, kinds, strict=True)) == sorted(wanted)
     assert f"{len(wanted)} of {len(wanted)} examples" in reader.text
     types = [value for element, name, value in reader.attributes if name == "data-types"]
@@ -139,10 +151,19 @@ def test_every_example_is_a_card_that_filters_can_find() -> None:
 def test_the_contents_name_every_section() -> None:
     report = rich_report()
     reader = read(page(report))
-    linked = [value[1:] for element, name, value in reader.attributes if (element, name) == ("a", "href")]
-    assert {"system-0", "system-2-errors", "system-1-calibration", "examples-2", "bucket-place"} <= set(linked)
+    linked = [
+        value[1:] for element, name, value in reader.attributes if (element, name) == ("a", "href")
+    ]
+    assert {
+        "system-0",
+        "system-2-errors",
+        "system-1-calibration",
+        "examples-2",
+        "bucket-place",
+    } <= set(linked)
     in_contents = linked[2:]  # behind the two links of the header
-    assert in_contents == [one for one in reader.ids if one in set(in_contents)]  # in the order of the page
+    # in the order of the page
+    assert in_contents == [one for one in reader.ids if one in set(in_contents)]
 
 
 def test_names_and_texts_of_others_stay_text() -> None:
@@ -165,16 +186,23 @@ def test_the_same_report_gives_the_same_page() -> None:
 @given(corpora(scored=True))
 def test_any_report_becomes_a_page(corpus: Corpus) -> None:
     gold, predicted = sides(corpus)
-    found = [score_system(f"s{i}", documents(corpus), predicted=one) for i, one in enumerate((predicted, gold))]
+    found = [
+        score_system(f"s{i}", documents(corpus), predicted=one)
+        for i, one in enumerate((predicted, gold))
+    ]
     for systems in (found, found[:1]):
-        report = build_report(documents(corpus), systems, settings=ReportSettings(resamples=5, examples=2))
+        report = build_report(
+            documents(corpus), systems, settings=ReportSettings(resamples=5, examples=2)
+        )
         read(page(report))
 
 
 def test_a_number_without_an_interval_says_why() -> None:
     mention = Mention(((0, 4),), "Gene", score=0.5)
     gold = [Document(id="a", text="IL-2 gene", mentions=(mention,))]
-    reader = read(page(build_report(gold, [score_system("perfect", gold, predicted={"a": (mention,)})])))
+    reader = read(
+        page(build_report(gold, [score_system("perfect", gold, predicted={"a": (mention,)})]))
+    )
     assert reader.tables["strict scores"][1][:5] == ["perfect", *["100.00 –"] * 4]
     assert "there is only one document" in reader.text
 
@@ -196,8 +224,17 @@ def test_what_is_undefined_says_why() -> None:
 
 def test_pictures_stand_in_the_page_and_keep_their_ids_apart() -> None:
     report = rich_report()
-    names = ("f1", "precision-recall", "bucket-length", "differences-1", "confusion-0", "reliability-2")
-    drawn = dict.fromkeys(names, PICTURE) | {"bucket-place": Picture(missing="all of it is <empty>")}
+    names = (
+        "f1",
+        "precision-recall",
+        "bucket-length",
+        "differences-1",
+        "confusion-0",
+        "reliability-2",
+    )
+    drawn = dict.fromkeys(names, PICTURE) | {
+        "bucket-place": Picture(missing="all of it is <empty>")
+    }
     found = page(report, pictures=drawn, notice="not <all> is here")
     reader = read(found)
     assert reader.tags["svg"] == len(names)
@@ -222,13 +259,17 @@ def test_what_is_written_is_what_is_read(words: str, attribute: str) -> None:
     made = tag("p", words, tag("b", "x"), title=attribute, hidden=False, data_some_name=True)
     reader = HtmlReader(made)
     assert reader.tags == {"p": 1, "b": 1}
-    assert re.sub(r"\r\n?", "\n", reader.text) == re.sub(r"\r\n?", "\n", HtmlReader(escape(words)).text) + "x"
+    assert (
+        re.sub(r"\r\n?", "\n", reader.text)
+        == re.sub(r"\r\n?", "\n", HtmlReader(escape(words)).text) + "x"
+    )
     assert [name for _, name, _ in reader.attributes] == ["title", "data-some-name"]
     assert join(words, Html("<i></i>")) == escape(words) + "<i></i>"
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"), [(0.01234, "+1.23"), (-0.01234, "−1.23"), (0.0, "0.00"), (-0.00001, "0.00"), (0.00001, "0.00")]
+    ("value", "shown"),
+    [(0.01234, "+1.23"), (-0.01234, "−1.23"), (0.0, "0.00"), (-0.00001, "0.00"), (0.00001, "0.00")],
 )
 def test_differences_have_a_sign_unless_there_is_none(value: float, shown: str) -> None:
     assert points(value) == shown

@@ -34,10 +34,14 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture
 def opened(browser: Browser, files: dict[str, Path]) -> Iterator[Opened]:
-    """Opens a page; at the end nothing but its file was asked for, and nothing was complained of."""
+    """Opens a page; at the end nothing but its file was asked for, and nothing was complained
+    of.
+    """
     contexts, asked, said = [], [], []
 
-    def open_page(name: str = "rich", *, width: int = 1280, script: bool = True, dark: bool = False) -> Page:
+    def open_page(
+        name: str = "rich", *, width: int = 1280, script: bool = True, dark: bool = False
+    ) -> Page:
         context = browser.new_context(
             offline=True,
             viewport={"width": width, "height": 900},
@@ -46,7 +50,8 @@ def opened(browser: Browser, files: dict[str, Path]) -> Iterator[Opened]:
         )
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(600_000)  # of milliseconds; how long a page takes depends on who else is at work
+        # of milliseconds; how long a page takes depends on who else is at work
+        page.set_default_timeout(600_000)
         page.on("request", lambda request: asked.append(request.url))
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
@@ -63,20 +68,25 @@ def opened(browser: Browser, files: dict[str, Path]) -> Iterator[Opened]:
 
 def overflow(page: Page) -> int:
     """How many pixels the page is wider than the screen."""
-    return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+    return int(
+        page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    )
 
 
 @pytest.mark.parametrize("name", ["rich", "hostile"])
 @pytest.mark.parametrize("width", [1280, 400])
 @pytest.mark.parametrize("script", [True, False])
-def test_nothing_is_wider_than_the_screen(opened: Opened, name: str, width: int, script: bool) -> None:
+def test_nothing_is_wider_than_the_screen(
+    opened: Opened, name: str, width: int, script: bool
+) -> None:
     page = opened(name, width=width, script=script)
     if script:
         assert overflow(page) == 0
         assert page.evaluate("window.hacked") is None
         # What is wider than its place can be moved there: nothing else reaches over the right edge.
         outside = page.evaluate(
-            "Array.from(document.querySelectorAll('main *')).filter(e => !e.closest('.wide, .drawing, svg')"
+            "Array.from(document.querySelectorAll('main *')).filter(e => !e.closest('.wide, "
+            ".drawing, svg')"
             " && e.getBoundingClientRect().right > innerWidth + 1).length"
         )
         assert outside == 0
@@ -160,7 +170,9 @@ def test_links_of_the_contents_lead_to_their_sections(opened: Opened) -> None:
 
 
 @pytest.mark.parametrize(("shown", "hidden"), [("second", "#examples-0"), ("first", "#examples-1")])
-def test_a_link_to_a_hidden_part_shows_it_and_leads_there(opened: Opened, shown: str, hidden: str) -> None:
+def test_a_link_to_a_hidden_part_shows_it_and_leads_there(
+    opened: Opened, shown: str, hidden: str
+) -> None:
     page = opened()
     page.select_option("#filter-system", label=shown)
     assert not page.locator(hidden).is_visible()
@@ -169,7 +181,8 @@ def test_a_link_to_a_hidden_part_shows_it_and_leads_there(opened: Opened, shown:
     page.wait_for_function("s => document.querySelector(s).offsetHeight > 0", arg=hidden)
     assert counted(page) == page.locator(".example").count()
     page.wait_for_function(
-        "s => { const top = document.querySelector(s).getBoundingClientRect().top; return top >= -1 && top < 200 }",
+        "s => { const top = document.querySelector(s).getBoundingClientRect().top; return top >= "
+        "-1 && top < 200 }",
         arg=hidden,
     )
 
@@ -178,13 +191,15 @@ def test_a_link_to_a_hidden_part_shows_it_and_leads_there(opened: Opened, shown:
 def test_a_narrow_screen_cuts_no_table(opened: Opened, name: str) -> None:
     page = opened(name, width=400)
     cells = page.evaluate(
-        "Array.from(document.querySelectorAll('tbody td, tbody th'), e => [e.getBoundingClientRect().left,"
+        "Array.from(document.querySelectorAll('tbody td, tbody th'), e => "
+        "[e.getBoundingClientRect().left,"
         " e.getBoundingClientRect().right, e.scrollWidth - e.clientWidth])"
     )
     assert len(cells) > 100
     assert all(left >= 0 and right <= 400 and over <= 1 for left, right, over in cells)
     labels = page.evaluate(
-        "Array.from(document.querySelectorAll('tbody td'), e => getComputedStyle(e, '::before').content)"
+        "Array.from(document.querySelectorAll('tbody td'), e => getComputedStyle(e, "
+        "'::before').content)"
     )
     assert all(label.strip('"') not in ("", "none") for label in labels)
 
@@ -212,7 +227,9 @@ def contrast(first: str, second: str) -> float:
 
     def luminance(colour: str) -> float:
         parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
-        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        red, green, blue = (
+            part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+        )
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
     low, high = sorted((luminance(first), luminance(second)))
@@ -229,10 +246,23 @@ def test_it_is_read_in_the_dark_too(opened: Opened, dark: bool) -> None:
 
     paper = style("html", "backgroundColor")
     assert contrast(paper, "rgb(0, 0, 0)" if dark else "rgb(255, 255, 255)") < 1.5
-    for selector in ("p", ".means", "h2", ".gold .tag", ".predicted .tag", "tbody td", ".headline a"):
+    for selector in (
+        "p",
+        ".means",
+        "h2",
+        ".gold .tag",
+        ".predicted .tag",
+        "tbody td",
+        ".headline a",
+    ):
         assert contrast(style(selector, "color"), paper) > 4.5, selector
-    assert contrast(style(".line.mention", "color"), style(".line.mention", "backgroundColor")) > 4.5
-    assert contrast(style("#filters select", "color"), style("#filters select", "backgroundColor")) > 4.5
+    assert (
+        contrast(style(".line.mention", "color"), style(".line.mention", "backgroundColor")) > 4.5
+    )
+    assert (
+        contrast(style("#filters select", "color"), style("#filters select", "backgroundColor"))
+        > 4.5
+    )
     if dark:  # pictures are drawn with black lines
         assert style(".drawing", "backgroundColor") == "rgb(255, 255, 255)"
 
@@ -254,7 +284,9 @@ def test_the_answer_comes_first_and_the_errors_early(opened: Opened) -> None:
     ]
     assert tops == sorted(tops)
     page.click(".headline a")
-    assert -1 <= page.evaluate("document.querySelector('#examples').getBoundingClientRect().top") < 200
+    assert (
+        -1 <= page.evaluate("document.querySelector('#examples').getBoundingClientRect().top") < 200
+    )
 
 
 def bottoms(page: Page, kind: str) -> list[dict[str, Any]]:
@@ -291,8 +323,10 @@ def test_pictures_fit_and_have_names(opened: Opened) -> None:
     for width in (1280, 400):
         page = opened(width=width)
         sizes = page.evaluate(
-            "Array.from(document.querySelectorAll('.drawing svg'), e => [e.getBoundingClientRect().width,"
-            " e.getBoundingClientRect().height, e.parentElement.clientWidth, e.getAttribute('aria-label')])"
+            "Array.from(document.querySelectorAll('.drawing svg'), e => "
+            "[e.getBoundingClientRect().width,"
+            " e.getBoundingClientRect().height, e.parentElement.clientWidth, "
+            "e.getAttribute('aria-label')])"
         )
         assert len(sizes) > 10
         for wide, high, place, label in sizes:
@@ -306,7 +340,9 @@ def test_print_shows_all_examples_and_no_filters(opened: Opened) -> None:
     page.select_option("#filter-system", label="second")
     page.emulate_media(media="print")
     assert not page.locator("#filters").is_visible()
-    heights = page.evaluate("Array.from(document.querySelectorAll('.example'), e => e.offsetHeight)")
+    heights = page.evaluate(
+        "Array.from(document.querySelectorAll('.example'), e => e.offsetHeight)"
+    )
     assert len(heights) > 20
     assert min(heights) > 0
     printed = page.pdf(format="A4")

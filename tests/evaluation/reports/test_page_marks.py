@@ -1,4 +1,6 @@
-"""Marks below a text: its words stay, mentions that touch have their own lines, parts are numbered."""
+"""Marks below a text: its words stay, mentions that touch have their own lines, parts are
+numbered.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,19 @@ from tests.evaluation.strategies import TEXT, fragments
 from fascicle.core.marks import Mark, mark_mentions
 from fascicle.core.mention import fragments_overlap
 
-MARKS = st.lists(st.tuples(fragments(), st.sampled_from(("A", "B")), st.sampled_from((None, True, False))), max_size=7)
+MARKS = st.lists(
+    st.tuples(fragments(), st.sampled_from(("A", "B")), st.sampled_from((None, True, False))),
+    max_size=7,
+)
 
 
 @given(MARKS)
-def test_the_words_stay_as_they_are(rows: list[tuple[tuple[tuple[int, int], ...], str, bool | None]]) -> None:
-    made = mark_mentions(TEXT, [Mark(spans=spans, type=type_, right=right) for spans, type_, right in rows])
+def test_the_words_stay_as_they_are(
+    rows: list[tuple[tuple[tuple[int, int], ...], str, bool | None]],
+) -> None:
+    made = mark_mentions(
+        TEXT, [Mark(spans=spans, type=type_, right=right) for spans, type_, right in rows]
+    )
     assert without_tags(made) == TEXT
     assert made.count('class="tag"') == sum(len(spans) for spans, _, _ in rows)
     assert made.count("✓") == sum(len(spans) for spans, _, right in rows if right)
@@ -54,4 +63,5 @@ def test_parts_are_numbered_and_what_lies_outside_is_cut_off() -> None:
     assert "part 1" not in told
     assert "far" not in told
     assert made.count('class="line mention"') == 2
-    assert made.count('class="gap"') == 2  # below the words between the parts, and below the tag of the first of them
+    # below the words between the parts, and below the tag of the first of them
+    assert made.count('class="gap"') == 2

@@ -1,4 +1,6 @@
-"""The pictures of a report: from its numbers, the same each time, and a reason where there is none."""
+"""The pictures of a report: from its numbers, the same each time, and a reason where there is
+none.
+"""
 
 from __future__ import annotations
 
@@ -42,15 +44,26 @@ from fascicle.evaluation.reports.plots.report_pictures import (
 from fascicle.evaluation.scoring.inputs import score_system
 
 TEXT = "lung cancer and pain after aspirin, IL-2 given"
-GOLD = tuple(Mention(((a, b),), t) for a, b, t in ((0, 11, "Disease"), (16, 20, "Disease"), (27, 34, "Chemical")))
-SAID = ((5, 11, "Disease", 0.9), (16, 20, "Disease", 0.8), (27, 34, "Disease", 0.7), (36, 40, "Gene", 0.2))
+GOLD = tuple(
+    Mention(((a, b),), t)
+    for a, b, t in ((0, 11, "Disease"), (16, 20, "Disease"), (27, 34, "Chemical"))
+)
+SAID = (
+    (5, 11, "Disease", 0.9),
+    (16, 20, "Disease", 0.8),
+    (27, 34, "Disease", 0.7),
+    (36, 40, "Gene", 0.2),
+)
 PREDICTED = tuple(Mention(((a, b),), t, score=s, source="m") for a, b, t, s in SAID)
 
 
-def report_of(*predicted: tuple[Mention, ...], gold: tuple[Mention, ...] = GOLD, documents: int = 3) -> dict[str, Any]:
+def report_of(
+    *predicted: tuple[Mention, ...], gold: tuple[Mention, ...] = GOLD, documents: int = 3
+) -> dict[str, Any]:
     texts = [Document(id=str(i), text=TEXT, mentions=gold) for i in range(documents)]
     systems = [
-        score_system(f"s{at}", texts, predicted={d.id: said for d in texts}) for at, said in enumerate(predicted)
+        score_system(f"s{at}", texts, predicted={d.id: said for d in texts})
+        for at, said in enumerate(predicted)
     ]
     return build_report(texts, systems, settings=ReportSettings(resamples=20))
 
@@ -61,7 +74,9 @@ NAMES = Labels(names=("a", "b", "c"))
 def test_a_report_has_its_pictures_and_the_same_ones_each_time() -> None:
     report = report_of(PREDICTED, PREDICTED[:2])
     drawn = report_pictures(report)
-    defined = [name for name, attribute in report["attributes"].items() if "undefined" not in attribute]
+    defined = [
+        name for name, attribute in report["attributes"].items() if "undefined" not in attribute
+    ]
     each = [f"{kind}-{at}" for kind in ("confusion", "reliability") for at in range(2)]
     assert set(drawn) == {
         "f1",
@@ -82,8 +97,13 @@ def test_undefined_numbers_have_a_reason_and_no_picture() -> None:
     drawn = report_pictures(nothing)
     assert drawn["f1"].missing == "there is no gold mention and nothing was predicted"
     assert drawn["confusion-0"].missing == "there is no mention, so there is no type"
-    assert drawn["reliability-0"].missing == "nothing was predicted, so there are no scores to judge"
-    assert drawn["precision-recall"].missing == "nothing was predicted, so there are no scores to judge"
+    assert (
+        drawn["reliability-0"].missing == "nothing was predicted, so there are no scores to judge"
+    )
+    assert (
+        drawn["precision-recall"].missing
+        == "nothing was predicted, so there are no scores to judge"
+    )
     assert drawn["bucket-length"].missing == "no bucket has a gold mention"
     assert not any(picture.svg for picture in drawn.values())
     both = report_pictures(report_of((), (), gold=()))
@@ -94,7 +114,9 @@ def test_one_system_of_several_may_be_undefined() -> None:
     report = report_of(PREDICTED, ())
     picture = precision_recall(report["systems"], NAMES)
     assert picture.draw
-    assert picture.notes == ("Undefined for b: nothing was predicted, so there are no scores to judge.",)
+    assert picture.notes == (
+        "Undefined for b: nothing was predicted, so there are no scores to judge.",
+    )
     alone = f1_intervals(report_of(PREDICTED, documents=1)["systems"], Labels(names=("a",)))
     assert alone.draw
     assert alone.notes[0].startswith("No interval: there is only one document")
@@ -129,7 +151,9 @@ def test_heat_maps_share_their_colours() -> None:
 
 @settings(max_examples=50)
 @given(mentions(), mentions(source="m"))
-def test_a_confusion_matrix_counts_every_prediction_once(gold: tuple[Mention, ...], said: tuple[Mention, ...]) -> None:
+def test_a_confusion_matrix_counts_every_prediction_once(
+    gold: tuple[Mention, ...], said: tuple[Mention, ...]
+) -> None:
     matrix = confusion_matrix(report_of(said, gold=gold, documents=1)["systems"][0])
     found = find_mistakes({"0": gold}, {"0": said})
     counts: Counter[tuple[str, str]] = Counter()
@@ -172,7 +196,9 @@ def test_rare_types_are_taken_together_and_nothing_is_lost() -> None:
 def test_a_matrix_of_many_types_says_what_it_takes_together() -> None:
     gold = tuple(Mention(((i, i + 1),), f"type {i}") for i in range(20))
     picture = draw_confusion(report_of((), gold=gold)["systems"][0])
-    assert picture.notes == ("(others): 9 rarer types taken together, after + also those taken for one another.",)
+    assert picture.notes == (
+        "(others): 9 rarer types taken together, after + also those taken for one another.",
+    )
     assert len(CLASSES) == 10
 
 
@@ -185,7 +211,8 @@ def test_a_name_that_cannot_be_drawn_is_numbered(name: str) -> None:
 
 def test_names_are_short_and_no_two_the_same() -> None:
     found = make_labels(
-        ["a" * 40, "b" * 20 + "x" + "c" * 20, "b" * 20 + "y" + "c" * 20, "_hidden", "$x_{$"], kind="system"
+        ["a" * 40, "b" * 20 + "x" + "c" * 20, "b" * 20 + "y" + "c" * 20, "_hidden", "$x_{$"],
+        kind="system",
     )
     assert found.names[0] == "a" * 14 + "…" + "a" * 13
     assert found.names[1:3] == ("[system 2]", "[system 3]")
@@ -224,12 +251,21 @@ def test_a_short_curve_has_marks_whatever_its_place() -> None:
 def test_what_is_drawn_of_types_are_the_numbers_of_the_report() -> None:
     report = report_of(PREDICTED, PREDICTED[:2])
     drawing = f1_by_type(report["systems"], Labels(names=("a", "b")))
-    marks = [line for line in lines_of(drawing) if line.get_marker() not in ("None", None) and len(line.get_xdata())]
+    marks = [
+        line
+        for line in lines_of(drawing)
+        if line.get_marker() not in ("None", None) and len(line.get_xdata())
+    ]
     strict = [one["scores"]["rules"]["strict"] for one in report["systems"]]
-    rows = [(row["micro"], *(row["types"].get(name) for name in ("Disease", "Chemical", "Gene"))) for row in strict]
+    rows = [
+        (row["micro"], *(row["types"].get(name) for name in ("Disease", "Chemical", "Gene")))
+        for row in strict
+    ]
     expected = [row["f1"] for pair in zip(*rows, strict=True) for row in pair if row is not None]
     assert [line.get_xdata()[0] / 100 for line in marks] == pytest.approx(expected)
-    assert [line.get_marker() for line in marks] == [style(at % 2).marker for at in range(len(marks))]
+    assert [line.get_marker() for line in marks] == [
+        style(at % 2).marker for at in range(len(marks))
+    ]
     assert drawing.notes == ("Gene has no F1 for b: neither the gold nor the system has one.",)
 
 
@@ -247,9 +283,15 @@ def test_intervals_of_types_may_be_missing() -> None:
     for row in report["systems"][0]["scores"]["rules"]["strict"]["types"].values():
         assert {"low", "high"} <= row.pop("f1_interval").keys()
     (note,) = f1_by_type(report["systems"], Labels(names=("a",))).notes
-    assert note == "No interval for Disease, Chemical, Gene: the report was written without intervals of types."
+    assert (
+        note
+        == "No interval for Disease, Chemical, Gene: the report was written without intervals of "
+        "types."
+    )
     (note,) = f1_by_type(report_of(PREDICTED, documents=1)["systems"], Labels(names=("a",))).notes
-    assert note.startswith("No interval for all types, Disease, Chemical, Gene: there is only one document")
+    assert note.startswith(
+        "No interval for all types, Disease, Chemical, Gene: there is only one document"
+    )
 
 
 def test_pictures_side_by_side() -> None:

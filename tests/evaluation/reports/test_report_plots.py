@@ -1,4 +1,6 @@
-"""The report that pictures are drawn from: whole ones are read, others refused with what is wrong."""
+"""The report that pictures are drawn from: whole ones are read, others refused with what is
+wrong.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,14 @@ SAID = (
 )
 
 
-def report_of(*said: tuple[Mention, ...], gold: tuple[Mention, ...] = GOLD, documents: int = 2) -> dict[str, Any]:
+def report_of(
+    *said: tuple[Mention, ...], gold: tuple[Mention, ...] = GOLD, documents: int = 2
+) -> dict[str, Any]:
     texts = [Document(id=str(i), text=TEXT, mentions=gold) for i in range(documents)]
-    systems = [score_system(f"s{i}", texts, predicted={d.id: one for d in texts}) for i, one in enumerate(said)]
+    systems = [
+        score_system(f"s{i}", texts, predicted={d.id: one for d in texts})
+        for i, one in enumerate(said)
+    ]
     return build_report(texts, systems, settings=ReportSettings(resamples=10))
 
 
@@ -69,22 +76,45 @@ def emptied(report: dict[str, Any], *path: str | int) -> None:
 
 CHANGES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "no systems": (lambda r: r.update(systems=[]), "length >= 1"),
-    "no calibration": (lambda r: emptied(r, "systems", 0, "calibration"), "missing required field `calibration`"),
-    "no curve": (lambda r: emptied(r, "systems", 1, "calibration", "reliability"), "has no curves, and no reason"),
-    "no class": (lambda r: emptied(r, "systems", 0, "errors", "classes", "missed"), "'missed' is missing"),
+    "no calibration": (
+        lambda r: emptied(r, "systems", 0, "calibration"),
+        "missing required field `calibration`",
+    ),
+    "no curve": (
+        lambda r: emptied(r, "systems", 1, "calibration", "reliability"),
+        "has no curves, and no reason",
+    ),
+    "no class": (
+        lambda r: emptied(r, "systems", 0, "errors", "classes", "missed"),
+        "'missed' is missing",
+    ),
     "no attribute": (
         lambda r: emptied(r, "systems", 1, "buckets", "length"),
         "the buckets of 'length' of 's1' are not",
     ),
-    "fewer buckets": (lambda r: r["systems"][1]["buckets"]["length"].pop(), "the buckets of 'length' of 's1' are not"),
+    "fewer buckets": (
+        lambda r: r["systems"][1]["buckets"]["length"].pop(),
+        "the buckets of 'length' of 's1' are not",
+    ),
     "no gold": (lambda r: emptied(r, "gold"), "missing required field `gold`"),
     "F1 in percent": (lambda r: strict(r)["micro"].update(f1=83.2), "<= 1.0"),
-    "F1 without reason": (lambda r: strict(r)["micro"].update(f1=None), "the F1 is null without a reason"),
-    "interval without reason": (lambda r: r["systems"][0]["scores"].update(micro_f1_interval=None), "the reason that"),
-    "type not scored": (lambda r: emptied(strict(r), "types", "Chemical"), "is confused, but no type of the scores"),
+    "F1 without reason": (
+        lambda r: strict(r)["micro"].update(f1=None),
+        "the F1 is null without a reason",
+    ),
+    "interval without reason": (
+        lambda r: r["systems"][0]["scores"].update(micro_f1_interval=None),
+        "the reason that",
+    ),
+    "type not scored": (
+        lambda r: emptied(strict(r), "types", "Chemical"),
+        "is confused, but no type of the scores",
+    ),
     "negative count": (lambda r: strict(r)["types"]["Disease"].update(tp=-1), ">= 0"),
     "bin without precision": (
-        lambda r: [row.update(precision=None) for row in r["systems"][0]["calibration"]["reliability"]],
+        lambda r: [
+            row.update(precision=None) for row in r["systems"][0]["calibration"]["reliability"]
+        ],
         "a bin with mentions has no mean score or no precision",
     ),
     "point without recall": (
@@ -95,7 +125,9 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_what_lacks_parts_is_refused(tmp_path: Path, change: tuple[Callable[[dict[str, Any]], Any], str]) -> None:
+def test_what_lacks_parts_is_refused(
+    tmp_path: Path, change: tuple[Callable[[dict[str, Any]], Any], str]
+) -> None:
     value = report_of(SAID, SAID[:1])
     change[0](value)
     with pytest.raises(FormatError, match=re.escape(change[1])) as raised:

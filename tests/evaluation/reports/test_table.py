@@ -41,7 +41,8 @@ def test_the_table_says_its_interval_and_its_rule() -> None:
     scores = score({"a": [GENE], "b": [GENE]}, {"a": [GENE], "b": []}, zero_rule="binder")
     text = table(scores, headline=headline_intervals(scores, resamples=10))
     assert (
-        "95% intervals (bootstrap over documents, 10 draws, seed 0): micro P 100.00 to 100.00, micro R 0.00 to 100.00, "
+        "95% intervals (bootstrap over documents, 10 draws, seed 0): micro P 100.00 to 100.00, "
+        "micro R 0.00 to 100.00, "
         "micro F1 0.00 to 100.00, macro F1 0.00 to 100.00.\n" in text
     )
     assert "the rule 'binder'" in text
@@ -75,10 +76,25 @@ def test_several_systems() -> None:
         ["Cell line", "0", "-", "0.00"],
         ["Gene", "1", "100.00", "0.00"],
     ]
-    for told in ("There is 1 gold mention", "second: Documents without predictions: 1;", "- is undefined"):
+    for told in (
+        "There is 1 gold mention",
+        "second: Documents without predictions: 1;",
+        "- is undefined",
+    ):
         assert told in types
     assert cells(top) == [
-        ["system", "P", "R", "F1", "macro F1", *(TITLES[rule] for rule in RULES[1:]), "predicted", "TP", "FP", "FN"],
+        [
+            "system",
+            "P",
+            "R",
+            "F1",
+            "macro F1",
+            *(TITLES[rule] for rule in RULES[1:]),
+            "predicted",
+            "TP",
+            "FP",
+            "FN",
+        ],
         ["first", *["100.00"] * 9, "1", "1", "0", "0"],
         ["second", *["0.00"] * 4, "66.67", "0.00", "66.67", "0.00", "66.67", "2", "0", "2", "1"],
     ]
@@ -86,9 +102,15 @@ def test_several_systems() -> None:
     shown = systems_table([first, second], headlines=headlines, by_type=False, unit="sentence")
     assert " 100.00 to 100.00 " in shown
     assert "F1 by type" not in shown
-    assert "first: 95% intervals (bootstrap over sentences, 100 draws, seed 0): micro P 100.00 to 100.00" in shown
+    assert (
+        "first: 95% intervals (bootstrap over sentences, 100 draws, seed 0): micro P 100.00 to "
+        "100.00" in shown
+    )
     empty = headlines["first"].intervals["macro_f1"].undefined
-    assert f"first: macro F1 is undefined in {empty} of the 100 draws of sentences, which are left out" in shown
+    assert (
+        f"first: macro F1 is undefined in {empty} of the 100 draws of sentences, which are left out"
+        in shown
+    )
     nothing = score_system("nothing", documents, predicted={"a": [], "b": []})
     shown = table(nothing.strict, headline=headline_intervals(nothing.drawn, resamples=100))
     assert "micro P - (nothing was predicted), micro R 0.00 to 0.00" in shown

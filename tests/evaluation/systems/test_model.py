@@ -1,4 +1,6 @@
-"""A model in the place of a prediction file: one answer with and without a file of distributions."""
+"""A model in the place of a prediction file: one answer with and without a file of
+distributions.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def test_types_apart_are_scored_and_counted_alike_with_distributions(
     gold, answers = [Document(id="1", text=TEXT, mentions=mentions)], []
     for place in ("", str(tmp_path / "found.jsonl")):
         events = EventCounts()
-        _, found = predict(ModelRequest(model=str(folder), ends=ends, distributions=place), gold, events=events)
+        _, found = predict(
+            ModelRequest(model=str(folder), ends=ends, distributions=place), gold, events=events
+        )
         answers.append((tuple(found.mentions["1"]), dict(events.counts)))
     assert answers[0] == answers[1]
     assert bool(answers[0][1]) is (ends == "corpus")

@@ -1,4 +1,6 @@
-"""One reader for what systems say: every kind of file gives the same mentions, and the same source is chosen."""
+"""One reader for what systems say: every kind of file gives the same mentions, and the same
+source is chosen.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ from fascicle.formats.predictions import make_prediction
 from fascicle.formats.predictions import write as write_predictions
 
 TEXT = "fever and pain"
-MENTIONS = st.sets(st.tuples(st.integers(0, 9), st.integers(1, 4), st.sampled_from("AB")), max_size=4)
+MENTIONS = st.sets(
+    st.tuples(st.integers(0, 9), st.integers(1, 4), st.sampled_from("AB")), max_size=4
+)
 
 
 def mentions(keys: set[tuple[int, int, str]], source: str) -> tuple[Mention, ...]:
@@ -39,7 +43,9 @@ def keys(found: Predictions) -> dict[str, set[object]]:
 
 @given(st.dictionaries(st.sampled_from("xyz"), MENTIONS, min_size=1))
 def test_every_kind_of_file_says_the_same(said: dict[str, set[tuple[int, int, str]]]) -> None:
-    documents = [Document(id=name, text=TEXT, mentions=mentions(of, "s")) for name, of in said.items()]
+    documents = [
+        Document(id=name, text=TEXT, mentions=mentions(of, "s")) for name, of in said.items()
+    ]
     expected = {d.id: {(m.type, m.spans) for m in d.mentions} for d in documents}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -48,7 +54,9 @@ def test_every_kind_of_file_says_the_same(said: dict[str, set[tuple[int, int, st
             write_predictions(folder / f"said.{suffix}", map(make_prediction, documents))
         for path in sorted(folder.iterdir()):
             found = read_system(PredictionRequest(path=str(path)))
-            wanted = expected if found.lists_all else {name: of for name, of in expected.items() if of}
+            wanted = (
+                expected if found.lists_all else {name: of for name, of in expected.items() if of}
+            )
             assert keys(found) == wanted
             assert align_to_documents(collect(documents, path="gold"), found) is found
             found.check(documents)
@@ -94,7 +102,8 @@ def test_a_prediction_file_is_one_system_unless_a_source_is_named(tmp_path: Path
     assert read_system(PredictionRequest(path=str(path), source="a")).sources == {"a"}
     with pytest.raises(UsageError, match="no mention of 'c'"):
         read_system(PredictionRequest(path=str(path), source="c"))
-    assert len(read_system(PredictionRequest(path=str(table), source="a")).mentions["x"]) == 2  # it names no source
+    # it names no source
+    assert len(read_system(PredictionRequest(path=str(table), source="a")).mentions["x"]) == 2
 
 
 def test_texts_and_offsets_are_checked(tmp_path: Path) -> None:

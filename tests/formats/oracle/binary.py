@@ -1,9 +1,9 @@
 """Binary formats: spaCy's DocBin, from its documentation, and the two tables of Parquet.
 
-A DocBin is msgpack, packed with zlib: names of columns, the columns of all tokens as unsigned 64-bit numbers, whether a
-blank follows each token, the number of tokens of each document, and the texts that the numbers are hashes of
-(MurmurHash 64A with the seed 1). A group of spans is msgpack too; each span is three hashes, the range of its tokens,
-and that of its characters.
+A DocBin is msgpack, packed with zlib: names of columns, the columns of all tokens as unsigned
+64-bit numbers, whether a blank follows each token, the number of tokens of each document, and the
+texts that the numbers are hashes of (MurmurHash 64A with the seed 1). A group of spans is msgpack
+too; each span is three hashes, the range of its tokens, and that of its characters.
 """
 
 from __future__ import annotations
@@ -76,10 +76,16 @@ def _spacy(drafts: Sequence[Draft], hand: Hand) -> Files:
         ends = [start for start, _ in (*words, (len(draft.parts[0]), 0))[1:]]
         spaces += [end < following for (_, end), following in zip(words, ends, strict=True)]
         groups.append(_groups(draft, hand, strings) if grouped else b"")
-    return {"a.spacy": _packed(drafts, rows, spaces=spaces, strings=sorted(strings.known), groups=groups)}
+    return {
+        "a.spacy": _packed(
+            drafts, rows, spaces=spaces, strings=sorted(strings.known), groups=groups
+        )
+    }
 
 
-def _packed(drafts: Sequence[Draft], rows: list[Any], *, spaces: list[bool], strings: list[str], groups: Any) -> bytes:
+def _packed(
+    drafts: Sequence[Draft], rows: list[Any], *, spaces: list[bool], strings: list[str], groups: Any
+) -> bytes:
     said = {
         "version": "0.1",
         "attrs": [_ORTH, _IOB, _TYPE, _KB],
@@ -109,9 +115,14 @@ def _groups(draft: Draft, hand: Hand, strings: _Strings) -> bytes:
 
 
 def _parquet(drafts: Sequence[Draft], hand: Hand) -> Files:
-    documents = [dict.fromkeys(_PARTS) | {"document": one.id, "text": one.parts[0]} for one in drafts]
+    documents = [
+        dict.fromkeys(_PARTS) | {"document": one.id, "text": one.parts[0]} for one in drafts
+    ]
     mentions = [_row(draft, one, hand) for draft in drafts for one in draft.marks]
-    tables = {"documents": _table(documents, _documents()), "mentions": _table(mentions, _mentions())}
+    tables = {
+        "documents": _table(documents, _documents()),
+        "mentions": _table(mentions, _mentions()),
+    }
     return {f"a.parquet/{name}.parquet": content for name, content in tables.items()}
 
 
@@ -148,11 +159,18 @@ def _span() -> Any:
 def _documents() -> Any:
     import pyarrow as pa
 
-    sections = pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32()), ("name", pa.string())]))
+    sections = pa.list_(
+        pa.struct([("start", pa.int32()), ("end", pa.int32()), ("name", pa.string())])
+    )
     pairs = pa.list_(pa.struct([("short", _span()), ("long", _span())]))
     facts = pa.list_(pa.struct([("name", pa.string()), ("value", pa.string())]))
     texts = [("document", pa.string()), ("text", pa.string())]
-    lists = [("sections", sections), ("sentences", _spans()), ("words", _spans()), ("abbreviations", pairs)]
+    lists = [
+        ("sections", sections),
+        ("sentences", _spans()),
+        ("words", _spans()),
+        ("abbreviations", pairs),
+    ]
     return pa.schema([*texts, *lists, ("meta", facts)])
 
 
@@ -163,8 +181,15 @@ def _mentions() -> Any:
     links = pa.list_(pa.struct([*texts, ("score", pa.float64()), ("nil", pa.bool_())]))
     facts = pa.list_(pa.struct([("name", pa.string()), ("value", pa.string())]))
     names = [(name, pa.string()) for name in ("document", "type", "text", "source")]
-    places = [("start", pa.int32()), ("end", pa.int32()), ("score", pa.float64()), ("concept", pa.string())]
-    return pa.schema([*names, *places, ("spans", _spans()), ("links", links), ("attributes", facts)])
+    places = [
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+        ("score", pa.float64()),
+        ("concept", pa.string()),
+    ]
+    return pa.schema(
+        [*names, *places, ("spans", _spans()), ("links", links), ("attributes", facts)]
+    )
 
 
 def _table(rows: list[dict[str, Any]], schema: Any) -> bytes:

@@ -12,7 +12,9 @@ from tests.formats.oracle.format import NO_COLUMNS, ONE_LINE, ONE_PLACE, Files, 
 from tests.formats.oracle.hand import BYTES, UTF16, Hand
 
 _HEAD: Final = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE collection SYSTEM "BioC.dtd">\n'
-_TASTE: Final = Taste(parts=(1, 3), blanks=(" ", " ", "  ", "\u00a0"), linked=True, empty=False, split=True)
+_TASTE: Final = Taste(
+    parts=(1, 3), blanks=(" ", " ", "  ", "\u00a0"), linked=True, empty=False, split=True
+)
 
 
 def _base(draft: Draft, part: int, hand: Hand) -> int:
@@ -37,7 +39,10 @@ def _xml_annotation(draft: Draft, mark: DraftMark, *, hand: Hand, at: int) -> st
     places = _places(draft, mark, hand)
     infons = _infon("type", mark.type) + (_infon("identifier", hand.id(mark)) if mark.local else "")
     where = "".join(f'<location offset="{start}" length="{length}"/>' for start, length in places)
-    return f'<annotation id="{at}">{infons}{where}<text>{escape(draft.surface(mark))}</text></annotation>'
+    return (
+        "<annotation "
+        f'id="{at}">{infons}{where}<text>{escape(draft.surface(mark))}</text></annotation>'
+    )
 
 
 def _xml(drafts: Sequence[Draft], hand: Hand) -> Files:
@@ -48,7 +53,9 @@ def _xml(drafts: Sequence[Draft], hand: Hand) -> Files:
             made.append(f"<passage>{_infon('type', 'abstract' if part else 'title')}")
             made.append(f"<offset>{_base(draft, part, hand)}</offset><text>{escape(text)}</text>")
             made += [
-                _xml_annotation(draft, one, hand=hand, at=at) for at, one in enumerate(draft.marks) if one.part == part
+                _xml_annotation(draft, one, hand=hand, at=at)
+                for at, one in enumerate(draft.marks)
+                if one.part == part
             ]
             made.append("</passage>")
         made.append("</document>")
@@ -62,9 +69,13 @@ def _sentences(drafts: Sequence[Draft], hand: Hand) -> Files:
     for draft in drafts:
         made.append(f"<document><id>{draft.id}</id><passage><offset>0</offset>")
         for part, text in enumerate(draft.parts):
-            made.append(f"<sentence><offset>{_base(draft, part, hand)}</offset><text>{escape(text)}</text>")
+            made.append(
+                f"<sentence><offset>{_base(draft, part, hand)}</offset><text>{escape(text)}</text>"
+            )
             made += [
-                _xml_annotation(draft, one, hand=hand, at=at) for at, one in enumerate(draft.marks) if one.part == part
+                _xml_annotation(draft, one, hand=hand, at=at)
+                for at, one in enumerate(draft.marks)
+                if one.part == part
             ]
             made.append("</sentence>")
         made.append("</passage></document>")
@@ -79,8 +90,18 @@ def _json_document(draft: Draft, hand: Hand) -> dict[str, Any]:
         for at, one in enumerate(draft.marks):
             if one.part == part:
                 infons = {"type": one.type} | ({"identifier": hand.id(one)} if one.local else {})
-                where = [{"offset": start, "length": length} for start, length in _places(draft, one, hand)]
-                annotations.append({"id": str(at), "infons": infons, "text": draft.surface(one), "locations": where})
+                where = [
+                    {"offset": start, "length": length}
+                    for start, length in _places(draft, one, hand)
+                ]
+                annotations.append(
+                    {
+                        "id": str(at),
+                        "infons": infons,
+                        "text": draft.surface(one),
+                        "locations": where,
+                    }
+                )
         passages.append(
             {
                 "infons": {"type": "abstract" if part else "title"},
@@ -100,14 +121,18 @@ def _dumped(value: Any, hand: Hand) -> Files:
 
 def _json(drafts: Sequence[Draft], hand: Hand) -> Files:
     documents = [_json_document(one, hand) for one in drafts]
-    return _dumped({"source": "", "date": "", "key": "", "infons": {}, "documents": documents}, hand)
+    return _dumped(
+        {"source": "", "date": "", "key": "", "infons": {}, "documents": documents}, hand
+    )
 
 
 def _pubtator3(drafts: Sequence[Draft], hand: Hand) -> Files:
     return _dumped({"PubTator3": [_json_document(one, hand) for one in drafts]}, hand)
 
 
-def _oracle(name: str, write: Callable[[Sequence[Draft], Hand], Files], *, path: str, reads: str = "") -> Oracle:
+def _oracle(
+    name: str, write: Callable[[Sequence[Draft], Hand], Files], *, path: str, reads: str = ""
+) -> Oracle:
     return Oracle(
         name=name,
         reads=reads or name,

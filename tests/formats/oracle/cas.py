@@ -1,4 +1,6 @@
-"""UIMA CAS as its specification describes it (OASIS UIMA 1.0, XMI) and as INCEpTION writes JSON; offsets are UTF-16."""
+"""UIMA CAS as its specification describes it (OASIS UIMA 1.0, XMI) and as INCEpTION writes JSON;
+offsets are UTF-16.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ from tests.formats.oracle.webanno import NAMED, one_page, units
 
 _UIMA: Final = "http://uima.apache.org/resourceSpecifier"
 TYPES: Final = (
-    f'<typeSystemDescription xmlns="{_UIMA}"><types><typeDescription><name>{NAMED}</name><description/>'
+    "<typeSystemDescription "
+    f'xmlns="{_UIMA}"><types><typeDescription><name>{NAMED}</name><description/>'
     "<supertypeName>uima.tcas.Annotation</supertypeName><features>"
     + "".join(
         f"<featureDescription><name>{name}</name><description/><rangeTypeName>uima.cas.String</rangeTypeName>"
@@ -44,7 +47,9 @@ def _entities(draft: Draft, hand: Hand) -> list[dict[str, str | int]]:
     for mark in draft.marks:
         start, end = draft.span(mark)
         ids = {"identifier": hand.id(mark)} if hand.id(mark) else {}
-        made.append({"begin": units(text[:start]), "end": units(text[:end]), "value": mark.type, **ids})
+        made.append(
+            {"begin": units(text[:start]), "end": units(text[:end]), "value": mark.type, **ids}
+        )
     return made
 
 
@@ -62,7 +67,8 @@ def xmi(text: str, entities: Sequence[dict[str, str | int]]) -> bytes:
         '<?xml version="1.0" encoding="UTF-8"?><xmi:XMI xmlns:xmi="http://www.omg.org/XMI" '
         f'xmlns:cas="http:///uima/cas.ecore" xmlns:type="http:///{space}.ecore" xmi:version="2.0">'
         f'<cas:NULL xmi:id="0"/>{shown}'
-        f'<cas:Sofa xmi:id="1" sofaNum="1" sofaID="_InitialView" mimeType="text" sofaString={_attribute(text)}/>'
+        '<cas:Sofa xmi:id="1" sofaNum="1" sofaID="_InitialView" mimeType="text" '
+        f"sofaString={_attribute(text)}/>"
         f'<cas:View sofa="1" members="{members}"/></xmi:XMI>'
     ).encode()
 
@@ -74,10 +80,18 @@ def _attribute(text: str) -> str:
 def in_json(text: str, entities: Sequence[dict[str, str | int]]) -> bytes:
     """A CAS in JSON."""
     features = [
-        {"%ID": 1, "%TYPE": "uima.cas.Sofa", "sofaNum": 1, "sofaID": "_InitialView", "sofaString": text},
+        {
+            "%ID": 1,
+            "%TYPE": "uima.cas.Sofa",
+            "sofaNum": 1,
+            "sofaID": "_InitialView",
+            "sofaString": text,
+        },
         *({"%ID": at, "%TYPE": NAMED, "@sofa": 1, **one} for at, one in enumerate(entities, 10)),
     ]
-    ranges = {name: {"%NAME": name, "%RANGE": "uima.cas.String"} for name in ("value", "identifier")}
+    ranges = {
+        name: {"%NAME": name, "%RANGE": "uima.cas.String"} for name in ("value", "identifier")
+    }
     made = {
         "%TYPES": {NAMED: {"%NAME": NAMED, "%SUPER_TYPE": "uima.tcas.Annotation", **ranges}},
         "%FEATURE_STRUCTURES": features,
@@ -87,7 +101,10 @@ def in_json(text: str, entities: Sequence[dict[str, str | int]]) -> bytes:
 
 
 def _xmi(drafts: Sequence[Draft], hand: Hand) -> Files:
-    return {"a.xmi": xmi(drafts[0].parts[0], _entities(drafts[0], hand)), "TypeSystem.xml": TYPES.encode()}
+    return {
+        "a.xmi": xmi(drafts[0].parts[0], _entities(drafts[0], hand)),
+        "TypeSystem.xml": TYPES.encode(),
+    }
 
 
 def _json(drafts: Sequence[Draft], hand: Hand) -> Files:
@@ -100,7 +117,9 @@ _SENSELESS: Final = (
     | ONE_PART
     | ONE_PLACE
     | ITS_FORM
-    | because("no text stands beside the offsets, which are UTF-16", BY_ONE, BYTES, UTF16, PASSAGE, BARE)
+    | because(
+        "no text stands beside the offsets, which are UTF-16", BY_ONE, BYTES, UTF16, PASSAGE, BARE
+    )
     | because("a file is one document", SAME_ID)
 )
 ORACLES: Final = tuple(

@@ -1,4 +1,6 @@
-"""Random documents from which the oracle writes files: parts of text, words, and mentions of words."""
+"""Random documents from which the oracle writes files: parts of text, words, and mentions of
+words.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ class Draft:
     marks: tuple[DraftMark, ...] = ()
 
     def spans(self, mark: DraftMark, *, base: int = 0) -> list[Span]:
-        """Where the fragments of a mention stand in its part, or in a text in which the part begins at ``base``."""
+        """Where the fragments of a mention stand in its part, or in a text in which the part
+        begins at ``base``.
+        """
         words = self.words[mark.part]
         ranges = [(mark.first, mark.last), *([mark.second] if mark.second else [])]
         return [(base + words[first][0], base + words[last][1]) for first, last in ranges]
@@ -108,13 +112,18 @@ class Taste:
 
 def drafts(random: Random, taste: Taste) -> list[Draft]:
     """One to four documents, with ids that differ."""
-    made = [_draft(random, taste, f"{random.choice(('', 'PMC', 'd-'))}{10 + at}") for at in range(random.randint(1, 4))]
+    made = [
+        _draft(random, taste, f"{random.choice(('', 'PMC', 'd-'))}{10 + at}")
+        for at in range(random.randint(1, 4))
+    ]
     return made if made[0].marks or not taste.marked else drafts(random, taste)
 
 
 def _draft(random: Random, taste: Taste, name: str) -> Draft:
     made = [_part(random, taste) for _ in range(random.randint(*taste.parts))]
-    draft = Draft(id=name, parts=tuple(text for text, _ in made), words=tuple(spans for _, spans in made))
+    draft = Draft(
+        id=name, parts=tuple(text for text, _ in made), words=tuple(spans for _, spans in made)
+    )
     marks = _marks(random, taste, draft) if taste.typed else []
     if not taste.flat and random.random() < 0.3:
         random.shuffle(marks)
@@ -158,6 +167,10 @@ def page(draft: Draft, join: str, *, concept: bool = True) -> Page:
     bases = draft.bases(join)
     marks = []
     for one in draft.marks:
-        ids = (f"{one.prefix}:{one.local}" if one.prefix else one.local,) if one.local and concept else ()
+        ids = (
+            (f"{one.prefix}:{one.local}" if one.prefix else one.local,)
+            if one.local and concept
+            else ()
+        )
         marks.append(Marked(tuple(draft.spans(one, base=bases[one.part])), one.type, ids))
     return Page(join.join(draft.parts), tuple(marks), draft.id)

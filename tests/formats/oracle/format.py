@@ -44,7 +44,8 @@ class Oracle:
         path: what is read: a file, or a folder of files.
         named: whether the format has ids of documents.
         senseless: fault -> why the format cannot have it.
-        hidden: fault -> why nobody can see it in a file; what lies outside the text can be seen all the same.
+        hidden: fault -> why nobody can see it in a file; what lies outside the text can be seen all
+            the same.
         pages: documents -> what they are when they are read.
         loose: faults after which the blanks between two parts are not known any more.
         options: of the reader.

@@ -1,4 +1,6 @@
-"""The hand that writes a file: it knows one fault, and makes it wherever it is asked for a place, a line or an id."""
+"""The hand that writes a file: it knows one fault, and makes it wherever it is asked for a
+place, a line or an id.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,9 @@ class Hand:
         return [self.place(text, one, base=base) for one in spans]
 
     def _by_one(self, span: Span) -> Span:
-        """All or some offsets of a file go wrong in one way: counted from one, or to the last character."""
+        """All or some offsets of a file go wrong in one way: counted from one, or to the last
+        character.
+        """
         if self._shift is None:
             self._shift = self.random.choice(((1, 1), (-1, -1), (0, -1), (0, 1)))
             self._often = self.random.choice((1.0, 0.3))
@@ -93,17 +97,24 @@ class Hand:
         return sep.join(cells)
 
     def measure(self, width: int) -> None:
-        """Takes note of the width of a row: only rows of different widths are a fault that shows."""
+        """Takes note of the width of a row: only rows of different widths are a fault that
+        shows.
+        """
         self._widths.add(width)
         self.is_seen |= self.fault == UNEVEN and len(self._widths) > 1
 
     def id(self, mark: DraftMark) -> str:
-        """The concept of a mention as one text, in a format without a place for its vocabulary; perhaps empty."""
+        """The concept of a mention as one text, in a format without a place for its vocabulary;
+        perhaps empty.
+        """
         return self._id(mark, f"{mark.prefix}:{mark.local}" if mark.prefix else mark.local)
 
     def local(self, mark: DraftMark) -> str:
         """The id of a concept in a format with a place for its vocabulary."""
-        return self._id(mark, f"{mark.prefix}:{mark.local}" if self.fault == WHOLE and mark.prefix else mark.local)
+        return self._id(
+            mark,
+            f"{mark.prefix}:{mark.local}" if self.fault == WHOLE and mark.prefix else mark.local,
+        )
 
     def _id(self, mark: DraftMark, otherwise: str) -> str:
         if self.fault not in (URL, UNDERSCORE) or not mark.prefix:
@@ -117,7 +128,10 @@ class Hand:
         if self.fault in (NESTED, EQUAL):
             return [replace(one, marks=tuple(self._more(one))) for one in drafts]
         if self.fault == BARE:
-            return [replace(one, marks=tuple(replace(mark, prefix="") for mark in one.marks)) for one in drafts]
+            return [
+                replace(one, marks=tuple(replace(mark, prefix="") for mark in one.marks))
+                for one in drafts
+            ]
         return list(drafts)
 
     def _more(self, draft: Draft) -> list[DraftMark]:

@@ -1,4 +1,6 @@
-"""What a reader gave and what it said, and how both compare with the documents that a file was made from."""
+"""What a reader gave and what it said, and how both compare with the documents that a file was
+made from.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,9 @@ from fascicle.formats.report import FailedDocuments
 
 Spans = tuple[tuple[int, int], ...]
 _OBO: Final = "http://purl.obolibrary.org/obo/"
-# Texts of the oracle have "<b>" and "&amp;" on purpose. Readers that have no markup of their own leave them as they are
-# and count them, with or without a fault, so that this says nothing of whether a file is read as it is meant.
+# Texts of the oracle have "<b>" and "&amp;" on purpose. Readers that have no markup of their own
+# leave them as they are and count them, with or without a fault, so that this says nothing of
+# whether a file is read as it is meant.
 _OF_THE_TEXT: Final = "repair markup-kept"
 _UNDERSCORE: Final = re.compile("([A-Za-z]+)_([A-Za-z]?[0-9]+)")
 
@@ -50,7 +53,9 @@ class Page:
 
 @dataclass
 class Outcome:
-    """What became of a file: its documents, what was said that a user sees without asking, and the error if any."""
+    """What became of a file: its documents, what was said that a user sees without asking, and
+    the error if any.
+    """
 
     documents: list[Document] = field(default_factory=list)
     said: Counter[str] = field(default_factory=Counter)
@@ -76,7 +81,11 @@ def outcome(path: Path, name: str, *, options: Any = None) -> Outcome:
     except FascicleError as error:
         found.error = str(error)
     found.said.update(
-        {f"{kind} {code}": count for (kind, code), count in report.events.items() if not is_silent(kind, code)}
+        {
+            f"{kind} {code}": count
+            for (kind, code), count in report.events.items()
+            if not is_silent(kind, code)
+        }
     )
     found.said.pop(_OF_THE_TEXT, None)
     found.said.update(f"set aside: {sentence}" for sentence in report.aside.sentences)
@@ -96,7 +105,9 @@ def seen(document: Document) -> Page:
     return Page(id=document.id, text=document.text, marks=tuple(map(_seen, document.mentions)))
 
 
-def differences(wanted: Iterable[Page], found: Iterable[Document], *, loose: bool = False) -> list[str]:
+def differences(
+    wanted: Iterable[Page], found: Iterable[Document], *, loose: bool = False
+) -> list[str]:
     """Where two corpora differ, a line for each; blanks do not count if ``loose``."""
     as_is = bare if loose else replace
     mine, its = [as_is(one) for one in wanted], [as_is(seen(one)) for one in found]
@@ -106,12 +117,15 @@ def differences(wanted: Iterable[Page], found: Iterable[Document], *, loose: boo
 
 
 def bare(page: Page) -> Page:
-    """A document whose blanks do not count: each mention stands where it stands among the other characters."""
+    """A document whose blanks do not count: each mention stands where it stands among the other
+    characters.
+    """
     places = [0]
     for character in page.text:
         places.append(places[-1] + (not character.isspace()))
     marks = [
-        Marked(tuple((places[start], places[end]) for start, end in one.spans), one.type, one.ids) for one in page.marks
+        Marked(tuple((places[start], places[end]) for start, end in one.spans), one.type, one.ids)
+        for one in page.marks
     ]
     return Page("".join(page.text.split()), tuple(marks), page.id)
 
@@ -129,7 +143,9 @@ def _differences(wanted: Page, found: Page) -> list[str]:
     missing = Counter(map(_sorted, wanted.marks)) - Counter(map(_sorted, found.marks))
     extra = Counter(map(_sorted, found.marks)) - Counter(map(_sorted, wanted.marks))
     if missing or extra:
-        said.append(f"{wanted.id}: mentions {sorted(map(str, missing))} became {sorted(map(str, extra))}")
+        said.append(
+            f"{wanted.id}: mentions {sorted(map(str, missing))} became {sorted(map(str, extra))}"
+        )
     return said
 
 

@@ -1,4 +1,6 @@
-"""Knowtator as the files of CRAFT have it: spans beside the text, and the class of each mention by its id."""
+"""Knowtator as the files of CRAFT have it: spans beside the text, and the class of each mention
+by its id.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,15 @@ from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
 from tests.formats.oracle.drafts import Draft, Taste, page
-from tests.formats.oracle.format import NO_COLUMNS, NO_IDS_OF_CONCEPTS, ONE_LINE, ONE_PART, Files, Oracle, because
+from tests.formats.oracle.format import (
+    NO_COLUMNS,
+    NO_IDS_OF_CONCEPTS,
+    ONE_LINE,
+    ONE_PART,
+    Files,
+    Oracle,
+    because,
+)
 from tests.formats.oracle.hand import SAME_ID, Hand
 from tests.formats.oracle.judging import Page
 
@@ -22,7 +32,8 @@ def record(draft: Draft, hand: Hand) -> str:
         rows += [
             f'<annotation><mention id="E{number}"/><annotator id="A">Someone</annotator>{spans}'
             f"<spannedText>{words}</spannedText></annotation>",
-            f'<classMention id="E{number}"><mentionClass id={quoteattr(mark.type)}>name</mentionClass></classMention>',
+            f'<classMention id="E{number}"><mentionClass '
+            f"id={quoteattr(mark.type)}>name</mentionClass></classMention>",
         ]
     body = "\n".join(rows)
     return f"<annotations textSource={quoteattr(f'{draft.id}.txt')}>\n{body}\n</annotations>"

@@ -1,8 +1,9 @@
-"""ACE and OntoNotes: texts with entities in XML beside them, and sentences of tokens with names in tags.
+"""ACE and OntoNotes: texts with entities in XML beside them, and sentences of tokens with names in
+tags.
 
-ACE: the offsets of ``charseq`` count the text without its tags, the last character included. OntoNotes: a line for each
-sentence, names in ENAMEX tags between the tokens, and the id of a document as its DOCNO.
-"""
+ACE: the offsets of ``charseq`` count the text without its tags, the last character included.
+OntoNotes: a line for each sentence, names in ENAMEX tags between the tokens, and the id of a
+document as its DOCNO."""
 
 from __future__ import annotations
 
@@ -33,12 +34,18 @@ def _ace(drafts: Sequence[Draft], hand: Hand) -> Files:
         for at, one in enumerate(draft.marks):
             start, end = hand.place(draft.parts[0], draft.span(one))
             entities.append(
-                f'<entity ID="E{at}" TYPE="{one.type}"><entity_mention ID="E{at}-1" TYPE="NAM"><extent>'
-                f'<charseq START="{start}" END="{end - 1}">{html.escape(draft.surface(one))}</charseq>'
+                f'<entity ID="E{at}" TYPE="{one.type}"><entity_mention ID="E{at}-1" '
+                'TYPE="NAM"><extent>'
+                f'<charseq START="{start}" '
+                f'END="{end - 1}">{html.escape(draft.surface(one))}</charseq>'
                 f"</extent></entity_mention></entity>"
             )
-        files[f"c/{draft.id}.sgm"] = f"<DOC><TEXT>{html.escape(draft.parts[0])}</TEXT></DOC>".encode()
-        files[f"c/{draft.id}.apf.xml"] = f"<source_file><document>{''.join(entities)}</document></source_file>".encode()
+        files[f"c/{draft.id}.sgm"] = (
+            f"<DOC><TEXT>{html.escape(draft.parts[0])}</TEXT></DOC>".encode()
+        )
+        files[f"c/{draft.id}.apf.xml"] = (
+            f"<source_file><document>{''.join(entities)}</document></source_file>".encode()
+        )
     return files
 
 

@@ -28,7 +28,9 @@ _SPACES = (
 
 def workbook(*sheets: Sequence[Sequence[str | int | float | None]], declared: str = "") -> bytes:
     """A workbook as ECMA-376 describes it, with texts inside their cells."""
-    listed = "".join(f'<sheet name="S{at}" sheetId="{at}" r:id="r{at}"/>' for at, _ in enumerate(sheets, 1))
+    listed = "".join(
+        f'<sheet name="S{at}" sheetId="{at}" r:id="r{at}"/>' for at, _ in enumerate(sheets, 1)
+    )
     links = "".join(
         f'<Relationship Id="r{at}" Type="{_REL}/worksheet" Target="worksheets/sheet{at}.xml"/>'
         for at, _ in enumerate(sheets, 1)
@@ -39,12 +41,18 @@ def workbook(*sheets: Sequence[Sequence[str | int | float | None]], declared: st
     )
     parts = {
         "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
-        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-        f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPE}.sheet.main+xml"/>{types}</Types>',
-        "_rels/.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
-        f'<Relationship Id="a" Type="{_REL}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-        "xl/workbook.xml": f'<workbook xmlns="{MAIN[1:-1]}" xmlns:r="{_REL}"><sheets>{listed}</sheets></workbook>',
-        "xl/_rels/workbook.xml.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/'
+        '<Default Extension="rels" '
+        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        '<Override PartName="/xl/workbook.xml" '
+        f'ContentType="{_TYPE}.sheet.main+xml"/>{types}</Types>',
+        "_rels/.rels": "<Relationships "
+        'xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+        f'<Relationship Id="a" Type="{_REL}/officeDocument" '
+        'Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{MAIN[1:-1]}" '
+        f'xmlns:r="{_REL}"><sheets>{listed}</sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": "<Relationships "
+        'xmlns="http://schemas.openxmlformats.org/package/2006/'
         f'relationships">{links}</Relationships>',
     }
     for at, rows in enumerate(sheets, 1):
@@ -82,7 +90,11 @@ def cells(content: bytes) -> list[list[tuple[str, str]]]:
 
     def value(cell: Any) -> tuple[str, str]:
         kind, text = cell.get("t", "n"), "".join(cell.itertext())
-        return ("text", shared[int(text)] if kind == "s" else text) if kind in ("s", "inlineStr") else (kind, text)
+        return (
+            ("text", shared[int(text)] if kind == "s" else text)
+            if kind in ("s", "inlineStr")
+            else (kind, text)
+        )
 
     return [[value(cell) for cell in row] for row in sheet.iter(f"{MAIN}row")]
 
@@ -92,24 +104,35 @@ def run(text: str) -> str:
 
 
 def paragraph(*runs: str, style: str = "") -> str:
-    styled = f'<w:pPr><w:pStyle w:val="{style}"/><w:tabs><w:tab w:pos="9"/></w:tabs></w:pPr>' if style else ""
+    styled = (
+        f'<w:pPr><w:pStyle w:val="{style}"/><w:tabs><w:tab w:pos="9"/></w:tabs></w:pPr>'
+        if style
+        else ""
+    )
     return f"<w:p>{styled}{''.join(runs)}</w:p>"
 
 
 def table(*rows: list[str]) -> str:
-    made = "".join("<w:tr>" + "".join(f"<w:tc>{cell}</w:tc>" for cell in row) + "</w:tr>" for row in rows)
+    made = "".join(
+        "<w:tr>" + "".join(f"<w:tc>{cell}</w:tc>" for cell in row) + "</w:tr>" for row in rows
+    )
     return f"<w:tbl>{made}</w:tbl>"
 
 
 def package(body: str, *, declared: str = "", more: dict[str, str] | None = None) -> bytes:
     parts = {
         "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
-        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        '<Default Extension="rels" '
+        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
         '<Default Extension="xml" ContentType="application/xml"/>'
-        f'<Override PartName="/word/document.xml" ContentType="{_WORD}.document.main+xml"/></Types>',
-        "_rels/.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
-        f'<Relationship Id="a" Type="{_REL}/officeDocument" Target="word/document.xml"/></Relationships>',
-        "word/document.xml": f"{declared}<w:document {_SPACES}><w:body>{body}</w:body></w:document>",
+        '<Override PartName="/word/document.xml" '
+        f'ContentType="{_WORD}.document.main+xml"/></Types>',
+        "_rels/.rels": "<Relationships "
+        'xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+        f'<Relationship Id="a" Type="{_REL}/officeDocument" '
+        'Target="word/document.xml"/></Relationships>',
+        "word/document.xml": f"{declared}<w:document "
+        f"{_SPACES}><w:body>{body}</w:body></w:document>",
         **(more or {}),
     }
     packed = io.BytesIO()
@@ -133,16 +156,23 @@ def renamed(content: bytes, name: str, other: str) -> bytes:
     short, new = name.rpartition("/")[2].encode(), other.rpartition("/")[2].encode()
     return rewritten(
         content,
-        lambda each, part: (other if each == name else each, part.replace(b"/" + short + b'"', b"/" + new + b'"')),
+        lambda each, part: (
+            other if each == name else each,
+            part.replace(b"/" + short + b'"', b"/" + new + b'"'),
+        ),
     )
 
 
-_USUAL = re.compile(rb"http://schemas.openxmlformats.org/(officeDocument|wordprocessingml|spreadsheetml)/2006/")
+_USUAL = re.compile(
+    rb"http://schemas.openxmlformats.org/(officeDocument|wordprocessingml|spreadsheetml)/2006/"
+)
 
 
 def strict(content: bytes) -> bytes:
     """A package under the names that ECMA-376 calls strict."""
-    return rewritten(content, lambda name, part: (name, _USUAL.sub(rb"http://purl.oclc.org/ooxml/\1/", part)))
+    return rewritten(
+        content, lambda name, part: (name, _USUAL.sub(rb"http://purl.oclc.org/ooxml/\1/", part))
+    )
 
 
 def _xlsx(drafts: Sequence[Draft], hand: Hand) -> Files:

@@ -1,8 +1,9 @@
-"""Papers as PDFs, of which every word is known: some written by hand as ISO 32000 describes them, some by a browser.
+"""Papers as PDFs, of which every word is known: some written by hand as ISO 32000 describes them,
+some by a browser.
 
-They have columns, running heads and page numbers, ligatures, and words that are cut at line ends. Those by hand have
-their lines in the order of the columns, line by line across the columns, or in no order at all.
-"""
+They have columns, running heads and page numbers, ligatures, and words that are cut at line ends.
+Those by hand have their lines in the order of the columns, line by line across the columns, or in
+no order at all."""
 
 from __future__ import annotations
 
@@ -17,11 +18,16 @@ from typing import Any, Final
 WORDS: Final = tuple(
     word
     for line in (
-        "patients with fibrosis were treated for inflammation of the profile and its efficacy in difficult cases",
-        "reflux was specific to aspirin warfarin metformin hypertension cardiomyopathy of an uncontrolled assay",
-        "flow confirmed significant findings a dose-dependent effect TNF-alpha IL-6 in placebo-controlled trials (95%)",
-        "p < 0.05, which showed therapeutic differences between groups; concentrations increased. The final results",
-        "reflect that offering affinity chromatography was sufficient. Thrombocytopenia, hyperparathyroidism and",
+        "patients with fibrosis were treated for inflammation of the profile and its efficacy in "
+        "difficult cases",
+        "reflux was specific to aspirin warfarin metformin hypertension cardiomyopathy of an "
+        "uncontrolled assay",
+        "flow confirmed significant findings a dose-dependent effect TNF-alpha IL-6 in "
+        "placebo-controlled trials (95%)",
+        "p < 0.05, which showed therapeutic differences between groups; concentrations "
+        "increased. The final results",
+        "reflect that offering affinity chromatography was sufficient. Thrombocytopenia, "
+        "hyperparathyroidism and",
         "pharmacokinetics immunohistochemistry",
     )
     for word in line.split()
@@ -65,8 +71,17 @@ def _wrapped(words: Sequence[str], width: int, random: Random, *, indent: int) -
         while len(line) + (not line.endswith(" ") and bool(line)) + len(word) > width:
             room = width - len(line) - 2
             at = word.find("-") if "-" in word else random.randint(3, max(3, len(word) - 3))
-            if word.isalpha() and len(word) >= 8 and at <= room and word[at - 1 : at + 1] not in ("fi", "fl"):
-                yield f"{line} {word[:at]}-".lstrip() if not indent else f"{line.rstrip()} {word[:at]}-"
+            if (
+                word.isalpha()
+                and len(word) >= 8
+                and at <= room
+                and word[at - 1 : at + 1] not in ("fi", "fl")
+            ):
+                yield (
+                    f"{line} {word[:at]}-".lstrip()
+                    if not indent
+                    else f"{line.rstrip()} {word[:at]}-"
+                )
                 line, word = "", word[at:]
                 continue
             if "-" in word and 0 < at < room:
@@ -97,7 +112,9 @@ def by_hand(number: int) -> Paper:
     return Paper(_pdf(contents), (*title, *(word for one in paragraphs for word in one)))
 
 
-def _pages(lines: Sequence[str], title: Sequence[str], *, columns: int, size: int, room: float) -> list[list[_Line]]:
+def _pages(
+    lines: Sequence[str], title: Sequence[str], *, columns: int, size: int, room: float
+) -> list[list[_Line]]:
     pages: list[list[_Line]] = []
     left = list(lines)
     while left:
@@ -106,14 +123,18 @@ def _pages(lines: Sequence[str], title: Sequence[str], *, columns: int, size: in
         if not pages:
             half = len(title) // 2
             page = [
-                _Line(90, top - 18 * at, 13, " ".join(part)) for at, part in enumerate((title[:half], title[half:]))
+                _Line(90, top - 18 * at, 13, " ".join(part))
+                for at, part in enumerate((title[:half], title[half:]))
             ]
             top -= 60
         fit = int((top - _MARGIN) / (size * 1.2))
-        rest = -(-len(left) // columns) if len(left) <= fit * columns else fit  # the last page has equal columns
+        # the last page has equal columns
+        rest = -(-len(left) // columns) if len(left) <= fit * columns else fit
         for column in range(columns):
             for at in range(min(rest, len(left))):
-                page.append(_Line(_MARGIN + column * room, top - at * size * 1.2, size, left.pop(0)))
+                page.append(
+                    _Line(_MARGIN + column * room, top - at * size * 1.2, size, left.pop(0))
+                )
         pages.append(page)
     return pages
 
@@ -129,14 +150,24 @@ def _page(page: Sequence[_Line], number: int, *, order: str, random: Random) -> 
 
 
 def pdf_of(lines: Sequence[str], *, order: Sequence[int]) -> bytes:
-    """A page with lines that are written in one order, and stand on the page in the ``order`` of these numbers."""
-    shown = [_Line(_MARGIN, 700 - 12 * place, 10, text) for text, place in zip(lines, order, strict=True)]
+    """A page with lines that are written in one order, and stand on the page in the ``order`` of
+    these numbers.
+    """
+    shown = [
+        _Line(_MARGIN, 700 - 12 * place, 10, text) for text, place in zip(lines, order, strict=True)
+    ]
     return _pdf([b"\n".join(map(_shown, shown))])
 
 
 def _shown(line: _Line) -> bytes:
     x = line.x + (len(line.text) - len(line.text.lstrip())) * line.size * _ADVANCE
-    text = line.text.strip().replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)").encode("ascii")
+    text = (
+        line.text.strip()
+        .replace("\\", r"\\")
+        .replace("(", r"\(")
+        .replace(")", r"\)")
+        .encode("ascii")
+    )
     for letters, code in _LIGATURES:
         text = text.replace(letters.encode(), code)
     return b"BT /F1 %d Tf 1 0 0 1 %.2f %.2f Tm (%s) Tj ET" % (line.size, x, line.y, text)
@@ -149,7 +180,9 @@ _IMAGE: Final = (
 _FONTS: Final = b"/F1 3 0 R /F2 << /Type /Font /Subtype /Type1 /BaseFont /Symbol >>"
 
 
-def printed(*pages: Sequence[tuple[float, float, float, str]] | bytes, more: Sequence[bytes] = ()) -> bytes:
+def printed(
+    *pages: Sequence[tuple[float, float, float, str]] | bytes, more: Sequence[bytes] = ()
+) -> bytes:
     """Pages of lines, each with x, y, size and text, or of content streams.
 
     Args:
@@ -157,7 +190,10 @@ def printed(*pages: Sequence[tuple[float, float, float, str]] | bytes, more: Seq
         more: further entries of each page.
     """
     return _pdf(
-        [one if isinstance(one, bytes) else b"\n".join(_shown(_Line(*line)) for line in one) for one in pages],
+        [
+            one if isinstance(one, bytes) else b"\n".join(_shown(_Line(*line)) for line in one)
+            for one in pages
+        ],
         more=more,
     )
 
@@ -184,7 +220,10 @@ def _pdf(contents: Sequence[bytes], *, more: Sequence[bytes] = ()) -> bytes:
         places.append(len(made))
         made += b"%d 0 obj\n%s\nendobj\n" % (at, one)
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    end = b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, len(made))
+    end = b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (
+        len(objects) + 1,
+        len(made),
+    )
     return made + b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1) + table + end
 
 
@@ -192,11 +231,16 @@ def by_browser(browser: Any, number: int) -> Paper:
     """A paper that Chromium prints: justified columns, ligatures of its fonts, soft hyphens."""
     random = Random(f"printed {number}")
     title, paragraphs = random.choices(WORDS, k=9), _prose(random, random.randint(1200, 2200))
-    font, size = random.choice(("DejaVu Serif", "Liberation Serif", "DejaVu Sans")), random.choice((8, 9, 10))
+    font, size = (
+        random.choice(("DejaVu Serif", "Liberation Serif", "DejaVu Sans")),
+        random.choice((8, 9, 10)),
+    )
     body = "".join(f"<p>{' '.join(_soft(word) for word in one)}</p>" for one in paragraphs)
     style = (
-        f"body {{font: {size}pt '{font}'; font-variant-ligatures: common-ligatures}} h1 {{font-size: 15pt; margin: 0}} "
-        f"main {{columns: {number % 3 + 1}; column-gap: 6mm; text-align: justify; hyphens: manual}} "
+        f"body {{font: {size}pt '{font}'; font-variant-ligatures: common-ligatures}} h1 "
+        "{font-size: 15pt; margin: 0} "
+        f"main {{columns: {number % 3 + 1}; column-gap: 6mm; text-align: justify; hyphens: "
+        "manual} "
         f"p {{margin: 0 0 {random.choice((0, 4))}pt; text-indent: 1em}}"
     )
     page = browser.new_page()
@@ -221,7 +265,9 @@ def _soft(word: str) -> str:
 
 
 def in_order(wanted: Sequence[str], found: Sequence[str]) -> float:
-    """The part of the words that is found in order: the longest common sequence over the number of words."""
+    """The part of the words that is found in order: the longest common sequence over the number
+    of words.
+    """
     places: dict[str, list[int]] = {}
     for at, word in enumerate(found):
         places.setdefault(word, []).append(at)

@@ -30,14 +30,18 @@ def _dumped(value: Any, hand: Hand) -> str:
     return json.dumps(value, ensure_ascii=hand.random.random() < 0.3)
 
 
-def _lined(make: Callable[[Draft, Hand], dict[str, Any]]) -> Callable[[Sequence[Draft], Hand], Files]:
+def _lined(
+    make: Callable[[Draft, Hand], dict[str, Any]],
+) -> Callable[[Sequence[Draft], Hand], Files]:
     def write(drafts: Sequence[Draft], hand: Hand) -> Files:
         return {"a.jsonl": hand.lines([_dumped(make(one, hand), hand) for one in drafts])}
 
     return write
 
 
-def _array(make: Callable[[Draft, Hand], dict[str, Any]]) -> Callable[[Sequence[Draft], Hand], Files]:
+def _array(
+    make: Callable[[Draft, Hand], dict[str, Any]],
+) -> Callable[[Sequence[Draft], Hand], Files]:
     def write(drafts: Sequence[Draft], hand: Hand) -> Files:
         return {"a.json": _dumped([make(one, hand) for one in drafts], hand).encode()}
 
@@ -56,7 +60,12 @@ def _text_entities(draft: Draft, hand: Hand) -> dict[str, Any]:
     found = []
     for one in draft.marks:
         places = hand.places(draft.parts[0], draft.spans(one))
-        said = {"start": places[0][0], "end": places[-1][1], "type": one.type, "text": draft.surface(one)}
+        said = {
+            "start": places[0][0],
+            "end": places[-1][1],
+            "type": one.type,
+            "text": draft.surface(one),
+        }
         found.append(said | ({"spans": places} if len(places) > 1 else {}) | _linked(one, hand))
     return {"id": draft.id, "text": draft.parts[0], "entities": found}
 
@@ -70,7 +79,9 @@ def _native(draft: Draft, hand: Hand) -> dict[str, Any]:
     return {"fascicle": 1, "id": draft.id, "text": draft.parts[0], "mentions": found}
 
 
-def _labelled(draft: Draft, hand: Hand, *, start: str = "start", end: str = "end") -> list[dict[str, Any]]:
+def _labelled(
+    draft: Draft, hand: Hand, *, start: str = "start", end: str = "end"
+) -> list[dict[str, Any]]:
     places = [(*_place(draft, one, hand), one.type) for one in draft.marks]
     return [{start: first, end: last, "label": kind} for first, last, kind in places]
 
@@ -89,7 +100,11 @@ def _spacy(draft: Draft, hand: Hand) -> dict[str, Any]:
 
 def _relations(draft: Draft, hand: Hand) -> dict[str, Any]:
     entities = _labelled(draft, hand, start="start_offset", end="end_offset")
-    return {"id": draft.id, "text": draft.parts[0], "entities": [{"id": at, **one} for at, one in enumerate(entities)]}
+    return {
+        "id": draft.id,
+        "text": draft.parts[0],
+        "entities": [{"id": at, **one} for at, one in enumerate(entities)],
+    }
 
 
 def _listed(field: str) -> Callable[[Draft, Hand], dict[str, Any]]:
@@ -103,9 +118,19 @@ def _listed(field: str) -> Callable[[Draft, Hand], dict[str, Any]]:
 def _pubannotation(draft: Draft, hand: Hand) -> dict[str, Any]:
     denotations = []
     for at, one in enumerate(draft.marks, 1):
-        spans = [{"begin": first, "end": last} for first, last in hand.places(draft.parts[0], draft.spans(one))]
-        denotations.append({"id": f"T{at}", "span": spans if len(spans) > 1 else spans[0], "obj": one.type})
-    return {"sourcedb": "PubMed", "sourceid": draft.id, "text": draft.parts[0], "denotations": denotations}
+        spans = [
+            {"begin": first, "end": last}
+            for first, last in hand.places(draft.parts[0], draft.spans(one))
+        ]
+        denotations.append(
+            {"id": f"T{at}", "span": spans if len(spans) > 1 else spans[0], "obj": one.type}
+        )
+    return {
+        "sourcedb": "PubMed",
+        "sourceid": draft.id,
+        "text": draft.parts[0],
+        "denotations": denotations,
+    }
 
 
 def _gate(draft: Draft, hand: Hand) -> dict[str, Any]:
@@ -116,7 +141,13 @@ def _gate(draft: Draft, hand: Hand) -> dict[str, Any]:
     sets = {"": {"name": "", "annotations": listed, "next_annid": len(listed)}}
     unit = "j" if hand.fault == UTF16 else "p"
     text = draft.parts[0]
-    return {"annotation_sets": sets, "text": text, "features": {}, "offset_type": unit, "name": draft.id}
+    return {
+        "annotation_sets": sets,
+        "text": text,
+        "features": {},
+        "offset_type": unit,
+        "name": draft.id,
+    }
 
 
 def _text(draft: Draft, hand: Hand) -> dict[str, Any]:
@@ -124,13 +155,23 @@ def _text(draft: Draft, hand: Hand) -> dict[str, Any]:
 
 
 def _article(draft: Draft, hand: Hand) -> dict[str, Any]:
-    return {"id": draft.id, "title": draft.parts[0], "abstract": draft.parts[1], "paragraphs": list(draft.parts[2:])}
+    return {
+        "id": draft.id,
+        "title": draft.parts[0],
+        "abstract": draft.parts[1],
+        "paragraphs": list(draft.parts[2:]),
+    }
 
 
 def _bigbio(draft: Draft, hand: Hand) -> dict[str, Any]:
     bases, text = draft.bases(" "), " ".join(draft.parts)
     passages = [
-        {"id": f"p{at}", "type": ("title", "abstract")[at], "text": [part], "offsets": [[base, base + len(part)]]}
+        {
+            "id": f"p{at}",
+            "type": ("title", "abstract")[at],
+            "text": [part],
+            "offsets": [[base, base + len(part)]],
+        }
         for at, (part, base) in enumerate(zip(draft.parts, bases, strict=True))
     ]
     entities = []
@@ -139,10 +180,22 @@ def _bigbio(draft: Draft, hand: Hand) -> dict[str, Any]:
         places = hand.places(text, draft.spans(one, base=base), base=base)
         norm = [{"db_name": one.prefix, "db_id": hand.local(one)}] if one.local else []
         entities.append(
-            {"id": f"e{at}", "type": one.type, "text": draft.pieces(one), "offsets": places, "normalized": norm}
+            {
+                "id": f"e{at}",
+                "type": one.type,
+                "text": draft.pieces(one),
+                "offsets": places,
+                "normalized": norm,
+            }
         )
     empty: dict[str, Any] = {"events": [], "coreferences": [], "relations": []}
-    return {"id": f"0{draft.id}", "document_id": draft.id, "passages": passages, "entities": entities, **empty}
+    return {
+        "id": f"0{draft.id}",
+        "document_id": draft.id,
+        "passages": passages,
+        "entities": entities,
+        **empty,
+    }
 
 
 def _studio(draft: Draft, hand: Hand) -> dict[str, Any]:
@@ -150,9 +203,27 @@ def _studio(draft: Draft, hand: Hand) -> dict[str, Any]:
     for at, one in enumerate(draft.marks):
         start, end = _place(draft, one, hand)
         value = {"start": start, "end": end, "text": draft.surface(one), "labels": [one.type]}
-        result.append({"id": f"r{at}", "from_name": "label", "to_name": "text", "type": "labels", "value": value})
-    annotation = {"id": 1, "completed_by": 1, "was_cancelled": False, "ground_truth": False, "result": result}
-    return {"id": int(draft.id.strip("PMCd-")), "data": {"text": draft.parts[0]}, "annotations": [annotation]}
+        result.append(
+            {
+                "id": f"r{at}",
+                "from_name": "label",
+                "to_name": "text",
+                "type": "labels",
+                "value": value,
+            }
+        )
+    annotation = {
+        "id": 1,
+        "completed_by": 1,
+        "was_cancelled": False,
+        "ground_truth": False,
+        "result": result,
+    }
+    return {
+        "id": int(draft.id.strip("PMCd-")),
+        "data": {"text": draft.parts[0]},
+        "annotations": [annotation],
+    }
 
 
 def _kazu(draft: Draft, hand: Hand) -> dict[str, Any]:
@@ -170,7 +241,9 @@ def _kazu(draft: Draft, hand: Hand) -> dict[str, Any]:
     return {"idx": draft.id, "sections": sections}
 
 
-def _kazu_entity(draft: Draft, mark: DraftMark, *, hand: Hand, places: list[tuple[int, int]]) -> dict[str, Any]:
+def _kazu_entity(
+    draft: Draft, mark: DraftMark, *, hand: Hand, places: list[tuple[int, int]]
+) -> dict[str, Any]:
     mapping = {
         "default_label": "name",
         "source": mark.prefix,
@@ -192,7 +265,9 @@ _SHAPE = NO_COLUMNS | ONE_PART
 _UNLINKED = _SHAPE | NO_IDS_OF_CONCEPTS
 
 
-def _shape(name: str, make: Callable[[Draft, Hand], dict[str, Any]], *, named: bool = True) -> Oracle:
+def _shape(
+    name: str, make: Callable[[Draft, Hand], dict[str, Any]], *, named: bool = True
+) -> Oracle:
     """A shape without concepts, and without the texts of mentions."""
     return Oracle(
         name=name,

@@ -1,8 +1,8 @@
 """PubTator, brat, and texts with a table of offsets.
 
-PubTator: ``id|t|title``, ``id|a|abstract``, and rows of id, start, end, text, type and concept; offsets count from the
-beginning of the title, with one character between title and abstract. brat: the manual's page on standoff.
-"""
+PubTator: ``id|t|title``, ``id|a|abstract``, and rows of id, start, end, text, type and concept;
+offsets count from the beginning of the title, with one character between title and abstract. brat:
+the manual's page on standoff."""
 
 from __future__ import annotations
 
@@ -33,9 +33,12 @@ def _pubtator(drafts: Sequence[Draft], hand: Hand) -> Files:
             start, end = (bases[one.part] + at for at in draft.span(one))
             place = hand.place(text, (start, end), base=bases[one.part])
             cells = [draft.id, *map(str, place), draft.surface(one)]
-            # PubTator has rows without a concept and rows with more cells behind it: only a loss before it can be seen.
+            # PubTator has rows without a concept and rows with more cells behind it: only a loss
+            # before it can be seen.
             facts = [one.type, hand.id(one) or "-"]
-            rows.append("\t".join((hand.row(cells, twice=False), *(facts if one.local else facts[:1]))))
+            rows.append(
+                "\t".join((hand.row(cells, twice=False), *(facts if one.local else facts[:1])))
+            )
         rows.append("")
     return {"a.pubtator": hand.lines(rows)}
 
@@ -44,11 +47,22 @@ def _brat(drafts: Sequence[Draft], hand: Hand) -> Files:
     files: Files = {}
     for at, draft in enumerate(drafts):
         folder = f"c/{at}" if hand.fault == SAME_ID else "c"
-        as_two = hand.fault == CRLF and hand.random.random() < 0.5  # or else the line ends of the text count as one
+        # or else the line ends of the text count as one
+        as_two = hand.fault == CRLF and hand.random.random() < 0.5
         rows = []
         for number, one in enumerate(draft.marks, 1):
-            spans = [_with_crlf(draft.parts[0], span) for span in draft.spans(one)] if as_two else draft.spans(one)
-            rows += _annotation(draft, one, places=hand.places(draft.parts[0], spans), at=number, concept=hand.id(one))
+            spans = (
+                [_with_crlf(draft.parts[0], span) for span in draft.spans(one)]
+                if as_two
+                else draft.spans(one)
+            )
+            rows += _annotation(
+                draft,
+                one,
+                places=hand.places(draft.parts[0], spans),
+                at=number,
+                concept=hand.id(one),
+            )
         files[f"{folder}/{draft.id}.txt"] = _text(draft, hand).encode()
         files[f"{folder}/{draft.id}.ann"] = hand.lines(rows)
     return files
@@ -64,7 +78,9 @@ def _pubtator_pages(drafts: Sequence[Draft], hand: Hand) -> list[Page]:
 
 
 def _brat_pages(drafts: Sequence[Draft], hand: Hand) -> list[Page]:
-    """In the order of their names; where two files have one name, their folders are in their ids."""
+    """In the order of their names; where two files have one name, their folders are in their
+    ids.
+    """
     if hand.fault == SAME_ID and len(drafts) > 1:
         return [page(replace(one, id=f"{at}/{one.id}"), "") for at, one in enumerate(drafts)]
     made = [page(one, "") for one in sorted(drafts, key=lambda one: one.id)]
@@ -72,7 +88,10 @@ def _brat_pages(drafts: Sequence[Draft], hand: Hand) -> list[Page]:
 
 
 def _page_with_crlf(made: Page) -> Page:
-    marks = [replace(one, spans=tuple(_with_crlf(made.text, span) for span in one.spans)) for one in made.marks]
+    marks = [
+        replace(one, spans=tuple(_with_crlf(made.text, span) for span in one.spans))
+        for one in made.marks
+    ]
     return replace(made, text=made.text.replace("\n", "\r\n"), marks=tuple(marks))
 
 
@@ -80,7 +99,9 @@ def _offsets_pages(drafts: Sequence[Draft], hand: Hand) -> list[Page]:
     return [page(one, "", concept=False) for one in sorted(drafts, key=lambda one: one.id)]
 
 
-def _annotation(draft: Draft, mark: DraftMark, *, places: Sequence[Span], at: int, concept: str) -> list[str]:
+def _annotation(
+    draft: Draft, mark: DraftMark, *, places: Sequence[Span], at: int, concept: str
+) -> list[str]:
     place = ";".join(f"{start} {end}" for start, end in places)
     row = f"T{at}\t{mark.type} {place}\t{draft.surface(mark)}".replace("\n", " ")
     return [row, f"N{at}\tReference T{at} {concept}\tname"] if concept else [row]
@@ -102,7 +123,12 @@ def _offsets(drafts: Sequence[Draft], hand: Hand) -> Files:
     for draft in drafts:
         for one in draft.marks:
             starts, ends = zip(*hand.places(draft.parts[0], draft.spans(one)), strict=True)
-            cells = [";".join(map(str, starts)), ";".join(map(str, ends)), one.type, draft.surface(one)]
+            cells = [
+                ";".join(map(str, starts)),
+                ";".join(map(str, ends)),
+                one.type,
+                draft.surface(one),
+            ]
             rows.append(hand.row([draft.id, *cells]))
     return files | {"c/mentions.tsv": hand.lines(rows)}
 
@@ -129,7 +155,8 @@ ORACLES: Final = (
     Oracle(
         name="offsets",
         reads="offsets",
-        taste=Taste(blanks=(" ", " ", "  ", ""), marked=True, split=True),  # a table without rows names no text
+        # a table without rows names no text
+        taste=Taste(blanks=(" ", " ", "  ", ""), marked=True, split=True),
         write=_offsets,
         pages=_offsets_pages,
         path="c",

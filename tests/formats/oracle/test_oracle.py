@@ -1,4 +1,5 @@
-"""Files of the oracle: with a fault they are read as they are meant or the fault is said; without, nothing is.
+"""Files of the oracle: with a fault they are read as they are meant or the fault is said; without,
+nothing is.
 
 ``python -m tests.formats.oracle.trial --count 500`` does the same with many more files.
 """

@@ -1,4 +1,6 @@
-"""Formats without mentions: plain texts, pages, tables, and the articles of PubMed, PubMed Central and GROBID."""
+"""Formats without mentions: plain texts, pages, tables, and the articles of PubMed, PubMed
+Central and GROBID.
+"""
 
 from __future__ import annotations
 
@@ -37,14 +39,18 @@ def _tagged(text: str, random: Random) -> str:
     for word in text.split(" "):
         tag = random.choice(("", "", "", "b", "i", "span"))
         words.append(f"<{tag}>{escape(word)}</{tag}>" if tag else escape(word))
-    return "".join((random.choice((" ", "\n", "  ")) if at else "") + word for at, word in enumerate(words))
+    return "".join(
+        (random.choice((" ", "\n", "  ")) if at else "") + word for at, word in enumerate(words)
+    )
 
 
 def _html(drafts: Sequence[Draft], hand: Hand) -> Files:
     title, *parts = drafts[0].parts
     body = "".join(f"<p>{_tagged(part, hand.random)}</p>\n" for part in parts)
     head = f"<meta charset=utf-8><title>{escape(title)}</title>"
-    return {"a.html": f"<!DOCTYPE html>\n<html><head>{head}</head><body>\n{body}</body></html>\n".encode()}
+    return {
+        "a.html": f"<!DOCTYPE html>\n<html><head>{head}</head><body>\n{body}</body></html>\n".encode()
+    }
 
 
 def _html_pages(drafts: Sequence[Draft], hand: Hand) -> list[Page]:
@@ -80,7 +86,8 @@ def _medline(drafts: Sequence[Draft], hand: Hand) -> Files:
         body = "".join(f"<AbstractText>{_inline(one, hand.random)}</AbstractText>" for one in parts)
         abstract = f"<Abstract>{body}</Abstract>" if parts else ""
         made.append(
-            f'<PubmedArticle><MedlineCitation><PMID Version="1">{_digits(draft)}</PMID><Article><ArticleTitle>'
+            "<PubmedArticle><MedlineCitation><PMID "
+            f'Version="1">{_digits(draft)}</PMID><Article><ArticleTitle>'
             f"{_inline(title, hand.random)}</ArticleTitle>{abstract}</Article></MedlineCitation></PubmedArticle>\n"
         )
     return {"a.xml": f"<PubmedArticleSet>\n{''.join(made)}</PubmedArticleSet>\n".encode()}
@@ -102,10 +109,14 @@ def _cut(text: str, random: Random) -> str:
 
 
 def _inline(text: str, random: Random, mark: str = "") -> str:
-    """The text with the tags that titles, abstracts and paragraphs may have, and with raised citations."""
+    """The text with the tags that titles, abstracts and paragraphs may have, and with raised
+    citations.
+    """
     words = [escape(word, quote=False) for word in text.split(" ")]
     tagged = [f"<sub>{word}</sub>" if random.random() < 0.2 else word for word in words]
-    return " ".join(word + mark * (word[-1:].isalnum() and random.random() < 0.1) for word in tagged)
+    return " ".join(
+        word + mark * (word[-1:].isalnum() and random.random() < 0.1) for word in tagged
+    )
 
 
 def _digits(draft: Draft) -> str:
@@ -119,7 +130,10 @@ def _medline_pages(drafts: Sequence[Draft], hand: Hand) -> list[Page]:
 def _nbib_pages(drafts: Sequence[Draft], hand: Hand) -> list[Page]:
     """A tag of HTML without its partner is a part of the text."""
     parts = [[part.strip() for part in one.parts] for one in drafts]
-    return [Page("\n".join(filter(None, text)), (), _digits(one)) for text, one in zip(parts, drafts, strict=True)]
+    return [
+        Page("\n".join(filter(None, text)), (), _digits(one))
+        for text, one in zip(parts, drafts, strict=True)
+    ]
 
 
 def _jats(drafts: Sequence[Draft], hand: Hand) -> Files:
@@ -129,7 +143,8 @@ def _jats(drafts: Sequence[Draft], hand: Hand) -> Files:
         mark = '<sup><xref ref-type="bibr" rid="b3">3</xref></sup>'
         body = "".join(f"<p>{_inline(one, hand.random, mark)}</p>" for one in parts)
         made.append(
-            f'<article><front><article-meta><article-id pub-id-type="pmc">{_digits(draft)}</article-id><title-group>'
+            "<article><front><article-meta><article-id "
+            f'pub-id-type="pmc">{_digits(draft)}</article-id><title-group>'
             f"<article-title>{_inline(title, hand.random)}</article-title></title-group></article-meta></front>"
             f"<body>{body}</body></article>\n"
         )
@@ -146,13 +161,19 @@ def _tei(drafts: Sequence[Draft], hand: Hand) -> Files:
     for draft in drafts:
         title, *parts = draft.parts
         mark = '<ref type="bibr" target="#b3">3</ref>'
-        body = "".join(f"<div><p>{_inline(one, hand.random, mark).replace('sub>', 'hi>')}</p></div>" for one in parts)
+        body = "".join(
+            f"<div><p>{_inline(one, hand.random, mark).replace('sub>', 'hi>')}</p></div>"
+            for one in parts
+        )
         texts.append(
             f"<TEI><teiHeader><fileDesc><titleStmt><title>{escape(title, quote=False)}</title></titleStmt><sourceDesc>"
-            f'<biblStruct><idno type="PMID">{_digits(draft)}</idno></biblStruct></sourceDesc></fileDesc></teiHeader>'
+            "<biblStruct><idno "
+            f'type="PMID">{_digits(draft)}</idno></biblStruct></sourceDesc></fileDesc></teiHeader>'
             f"<text><body>{body}</body></text></TEI>\n"
         )
-    return {"a.xml": f'<teiCorpus xmlns="http://www.tei-c.org/ns/1.0">\n{"".join(texts)}</teiCorpus>\n'.encode()}
+    return {
+        "a.xml": f'<teiCorpus xmlns="http://www.tei-c.org/ns/1.0">\n{"".join(texts)}</teiCorpus>\n'.encode()
+    }
 
 
 def _tei_pages(drafts: Sequence[Draft], hand: Hand) -> list[Page]:

@@ -1,4 +1,6 @@
-"""Formats of words: column files, GLiNER, DyGIE, tags of Hugging Face datasets, and words with entities."""
+"""Formats of words: column files, GLiNER, DyGIE, tags of Hugging Face datasets, and words with
+entities.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,12 @@ from tests.formats.oracle.hand import BY_ONE, PASSAGE, SAME_ID, UNEVEN, Hand
 SCHEMES: Final[dict[str, Callable[[int, int, bool], str]]] = {
     "IOB2": lambda at, last, touches: "B" if at == 0 else "I",
     "IOB1": lambda at, last, touches: "B" if at == 0 and touches else "I",
-    "BIOES": lambda at, last, touches: "S" if last == 0 else "B" if at == 0 else "E" if at == last else "I",
-    "BILOU": lambda at, last, touches: "U" if last == 0 else "B" if at == 0 else "L" if at == last else "I",
+    "BIOES": lambda at, last, touches: (
+        "S" if last == 0 else "B" if at == 0 else "E" if at == last else "I"
+    ),
+    "BILOU": lambda at, last, touches: (
+        "U" if last == 0 else "B" if at == 0 else "L" if at == last else "I"
+    ),
 }
 
 
@@ -70,8 +76,12 @@ def _docstart_options() -> Any:
     return ConllOptions(documents="docstart")
 
 
-def counted(draft: Draft, mark: DraftMark, *, hand: Hand, inclusive: bool, base: int = 0) -> list[int]:
-    """First and last word of a mention as a file says them; the last is the word behind it if not ``inclusive``."""
+def counted(
+    draft: Draft, mark: DraftMark, *, hand: Hand, inclusive: bool, base: int = 0
+) -> list[int]:
+    """First and last word of a mention as a file says them; the last is the word behind it if
+    not ``inclusive``.
+    """
     words = len(draft.words[mark.part])
     first, last = mark.first, mark.last
     if hand.fault == BY_ONE:
@@ -83,10 +93,14 @@ def counted(draft: Draft, mark: DraftMark, *, hand: Hand, inclusive: bool, base:
     return [first, last if inclusive else last + 1]
 
 
-def _lined(make: Callable[[Draft, Hand], list[dict[str, Any]]]) -> Callable[[Sequence[Draft], Hand], Files]:
+def _lined(
+    make: Callable[[Draft, Hand], list[dict[str, Any]]],
+) -> Callable[[Sequence[Draft], Hand], Files]:
     def write(drafts: Sequence[Draft], hand: Hand) -> Files:
         rows = [
-            json.dumps(one, ensure_ascii=hand.random.random() < 0.3) for draft in drafts for one in make(draft, hand)
+            json.dumps(one, ensure_ascii=hand.random.random() < 0.3)
+            for draft in drafts
+            for one in make(draft, hand)
         ]
         return {"a.jsonl": hand.lines(rows)}
 
@@ -102,9 +116,20 @@ def _dygie(draft: Draft, hand: Hand) -> list[dict[str, Any]]:
     ner, base = [], 0
     for part in range(len(draft.parts)):
         inside = draft.inside(part)
-        ner.append([[*counted(draft, one, hand=hand, inclusive=True, base=base), one.type] for one in inside])
+        ner.append(
+            [
+                [*counted(draft, one, hand=hand, inclusive=True, base=base), one.type]
+                for one in inside
+            ]
+        )
         base += len(draft.words[part])
-    return [{"doc_key": draft.id, "sentences": [draft.said(at) for at in range(len(draft.parts))], "ner": ner}]
+    return [
+        {
+            "doc_key": draft.id,
+            "sentences": [draft.said(at) for at in range(len(draft.parts))],
+            "ner": ner,
+        }
+    ]
 
 
 def _entities(draft: Draft, part: int, *, hand: Hand, kind: str) -> list[dict[str, Any]]:
@@ -116,7 +141,13 @@ def _entities(draft: Draft, part: int, *, hand: Hand, kind: str) -> list[dict[st
 
 
 def _token_entities(draft: Draft, hand: Hand) -> list[dict[str, Any]]:
-    return [{"tokens": draft.said(0), "entities": _entities(draft, 0, hand=hand, kind="type"), "id": draft.id}]
+    return [
+        {
+            "tokens": draft.said(0),
+            "entities": _entities(draft, 0, hand=hand, kind="type"),
+            "id": draft.id,
+        }
+    ]
 
 
 def _token_mentions(draft: Draft, hand: Hand) -> list[dict[str, Any]]:

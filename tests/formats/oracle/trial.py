@@ -2,9 +2,9 @@
 
     python -m tests.formats.oracle.trial --count 500
 
-writes this number of files with faults and as many without for each format. A file depends on nothing but its format,
-its fault and its number, so ``--only brat --fault CRLF --first 17 --count 1`` makes one again; ``--keep FOLDER`` keeps
-what failed.
+writes this number of files with faults and as many without for each format. A file depends on
+nothing but its format, its fault and its number, so ``--only brat --fault CRLF --first 17 --count
+1`` makes one again; ``--keep FOLDER`` keeps what failed.
 """
 
 from __future__ import annotations
@@ -98,7 +98,9 @@ def written(oracle: Oracle, fault: str, number: int) -> Written:
     is_faulty = bool(fault) and files != oracle.write(made, clean)
     unseen = fault in _TRACED and not hand.is_seen
     hidden = fault in oracle.hidden and not hand.is_outside
-    return Written(files, oracle.wanted(changed, hand), is_faulty, is_blind=is_faulty and (unseen or hidden))
+    return Written(
+        files, oracle.wanted(changed, hand), is_faulty, is_blind=is_faulty and (unseen or hidden)
+    )
 
 
 def verdict(oracle: Oracle, fault: str, *, number: int, folder: Path) -> Verdict:
@@ -122,7 +124,9 @@ def verdict(oracle: Oracle, fault: str, *, number: int, folder: Path) -> Verdict
     return Verdict(SILENT, "; ".join(wrong)) if wrong else Verdict(FINE)
 
 
-def trials(oracle: Oracle, numbers: Sequence[int], *, faults: Sequence[str]) -> Iterator[tuple[str, int]]:
+def trials(
+    oracle: Oracle, numbers: Sequence[int], *, faults: Sequence[str]
+) -> Iterator[tuple[str, int]]:
     """A file with a fault, the faults one after the other, and one without, for each number."""
     for number in numbers:
         if faults:
@@ -132,7 +136,9 @@ def trials(oracle: Oracle, numbers: Sequence[int], *, faults: Sequence[str]) -> 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--only", default="")
@@ -142,7 +148,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     numbers, failed, total = range(given.first, given.first + given.count), 0, Counter[str]()
     for oracle in [one for name, one in ORACLES.items() if given.only in ("", name)]:
-        faults = oracle.faults if given.fault is None else [one for one in oracle.faults if one == given.fault]
+        faults = (
+            oracle.faults
+            if given.fault is None
+            else [one for one in oracle.faults if one == given.fault]
+        )
         counts, shown = Counter[str](), Counter[str]()
         for fault, number in trials(oracle, numbers, faults=faults):
             failed += _one(oracle, fault, number=number, given=given, counts=counts, shown=shown)
@@ -162,7 +172,13 @@ def _sentence(name: str, counts: Counter[str]) -> str:
 
 
 def _one(
-    oracle: Oracle, fault: str, *, number: int, given: argparse.Namespace, counts: Counter[str], shown: Counter[str]
+    oracle: Oracle,
+    fault: str,
+    *,
+    number: int,
+    given: argparse.Namespace,
+    counts: Counter[str],
+    shown: Counter[str],
 ) -> int:
     with tempfile.TemporaryDirectory(prefix="oracle-") as name:
         found = verdict(oracle, fault, number=number, folder=Path(name))
@@ -170,7 +186,10 @@ def _one(
         wrong = found.kind in FAILURES
         shown[fault] += wrong
         if given.verbose or (wrong and shown[fault] <= 2):
-            _say(f"  {oracle.name} | {fault or 'no fault'} | {number} | {found.kind} | {found.why[-900:]}")
+            _say(
+                f"  {oracle.name} | {fault or 'no fault'} | {number} | {found.kind} | "
+                f"{found.why[-900:]}"
+            )
         if wrong and given.keep:
             shutil.copytree(name, given.keep / f"{oracle.name}-{fault.replace(' ', '-')}-{number}")
     return wrong

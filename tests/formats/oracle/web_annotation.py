@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tests.formats.oracle.drafts import Draft, DraftMark, Taste, page
-from tests.formats.oracle.format import NO_COLUMNS, NO_IDS_OF_CONCEPTS, ONE_LINE, ONE_PART, Files, Oracle, because
+from tests.formats.oracle.format import (
+    NO_COLUMNS,
+    NO_IDS_OF_CONCEPTS,
+    ONE_LINE,
+    ONE_PART,
+    Files,
+    Oracle,
+    because,
+)
 from tests.formats.oracle.hand import SAME_ID, Hand
 from tests.formats.oracle.judging import Page
 
@@ -29,7 +37,10 @@ def _annotation(draft: Draft, mark: DraftMark, hand: Hand) -> dict[str, Any]:
 def _files(drafts: Sequence[Draft], hand: Hand) -> Files:
     files: Files = {f"c/{draft.id}.txt": draft.parts[0].encode() for draft in drafts}
     stated = [_annotation(draft, mark, hand) for draft in drafts for mark in draft.marks]
-    return {**files, "c/all.json": json.dumps(stated, ensure_ascii=hand.random.random() < 0.3).encode()}
+    return {
+        **files,
+        "c/all.json": json.dumps(stated, ensure_ascii=hand.random.random() < 0.3).encode(),
+    }
 
 
 def _pages(drafts: Sequence[Draft], hand: Hand) -> list[Page]:

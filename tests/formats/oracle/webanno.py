@@ -24,7 +24,13 @@ from tests.formats.oracle.judging import Page
 
 NAMED: Final = "de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity"
 POS: Final = "de.tudarmstadt.ukp.dkpro.core.api.lexmorph.type.pos.POS"
-HEAD: Final = ("#FORMAT=WebAnno TSV 3.3", f"#T_SP={POS}|PosValue", f"#T_SP={NAMED}|identifier|value", "", "")
+HEAD: Final = (
+    "#FORMAT=WebAnno TSV 3.3",
+    f"#T_SP={POS}|PosValue",
+    f"#T_SP={NAMED}|identifier|value",
+    "",
+    "",
+)
 _ESCAPED: Final = "\\[]|_;*\t\n"
 
 
@@ -49,7 +55,9 @@ def _tsv(drafts: Sequence[Draft], hand: Hand) -> Files:
             cells[at].append((f"{value}[{number}]", f"{escaped(mark.type)}[{number}]"))
     rows = [*HEAD, *(f"#Text={escaped(line)}" for line in text.split("\n"))]
     for at, (start, end) in enumerate(draft.words[0]):
-        columns = ["|".join(one) for one in zip(*cells[at], strict=True)] if cells[at] else ["_", "_"]
+        columns = (
+            ["|".join(one) for one in zip(*cells[at], strict=True)] if cells[at] else ["_", "_"]
+        )
         place = f"{units(text[:start])}-{units(text[:end])}"
         rows.append("\t".join((f"1-{at + 1}", place, escaped(text[start:end]), "NN", *columns, "")))
     return {"a.tsv": hand.lines(rows)}
@@ -74,7 +82,13 @@ ORACLES: Final = (
         | ONE_PART
         | ONE_PLACE
         | ITS_FORM
-        | because("its tokens have offsets, and mentions are columns beside them", BY_ONE, BYTES, UTF16, PASSAGE)
+        | because(
+            "its tokens have offsets, and mentions are columns beside them",
+            BY_ONE,
+            BYTES,
+            UTF16,
+            PASSAGE,
+        )
         | because("a file is one document", SAME_ID),
     ),
 )

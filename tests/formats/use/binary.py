@@ -24,7 +24,10 @@ def _given(oracle: Oracle, name: str, fault: str, *, keep: float = 1.0) -> Given
     """The document in a format, with a fault, or cut off after a part of its bytes."""
     hand = Hand(fault, Random(3))
     made = hand.prepared([_LUNG])
-    files = {path: content[: int(len(content) * keep)] for path, content in oracle.write(made, hand).items()}
+    files = {
+        path: content[: int(len(content) * keep)]
+        for path, content in oracle.write(made, hand).items()
+    }
     wanted = page(made[0], "")
     return Given(
         name=name,

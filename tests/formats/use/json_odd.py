@@ -13,24 +13,49 @@ TEXT: Final = "Aspirin helps against pain."
 DRUG, PAIN = mark(0, 7, "Drug"), mark(22, 26, "Disease")
 
 
-def _lines(name: str, *records: Any, wanted: tuple[Page, ...], flawed: bool = False, reader: str = "records") -> Given:
+def _lines(
+    name: str,
+    *records: Any,
+    wanted: tuple[Page, ...],
+    flawed: bool = False,
+    reader: str = "records",
+) -> Given:
     content = "".join(json.dumps(one) + "\n" for one in records)
     return Given(name=name, format=reader, files={"a.jsonl": content}, wanted=wanted, flawed=flawed)
 
 
-def _whole(name: str, content: Any, *wanted: Page, flawed: bool = False, reader: str = "records") -> Given:
+def _whole(
+    name: str, content: Any, *wanted: Page, flawed: bool = False, reader: str = "records"
+) -> Given:
     return Given(
-        name=name, format=reader, files={"a.json": json.dumps(content, indent=1)}, wanted=wanted, flawed=flawed
+        name=name,
+        format=reader,
+        files={"a.json": json.dumps(content, indent=1)},
+        wanted=wanted,
+        flawed=flawed,
     )
 
 
 def _task(*results: dict[str, Any], **more: Any) -> list[dict[str, Any]]:
-    return [{"id": 5, "data": {"text": TEXT}, "annotations": [{"id": 1, "result": list(results), **more}]}]
+    return [
+        {
+            "id": 5,
+            "data": {"text": TEXT},
+            "annotations": [{"id": 1, "result": list(results), **more}],
+        }
+    ]
 
 
 def _region(start: int, end: int, *labels: str, **more: Any) -> dict[str, Any]:
     value = {"start": start, "end": end, "text": TEXT[start:end], "labels": list(labels)}
-    return {"id": f"r{start}", "from_name": "label", "to_name": "text", "type": "labels", "value": value, **more}
+    return {
+        "id": f"r{start}",
+        "from_name": "label",
+        "to_name": "text",
+        "type": "labels",
+        "value": value,
+        **more,
+    }
 
 
 def _denotation(name: str, start: int, end: int, kind: str) -> dict[str, Any]:
@@ -95,7 +120,13 @@ LABEL_STUDIO = (
         "a region with two labels, and a choice for it",
         _task(
             _region(0, 7, "Drug", "Chemical"),
-            {"id": "r0", "from_name": "sure", "to_name": "text", "type": "choices", "value": {"choices": ["yes"]}},
+            {
+                "id": "r0",
+                "from_name": "sure",
+                "to_name": "text",
+                "type": "choices",
+                "value": {"choices": ["yes"]},
+            },
         ),
         Page(TEXT, (DRUG, mark(0, 7, "Chemical")), "5"),
         reader="label-studio",
@@ -103,7 +134,10 @@ LABEL_STUDIO = (
     ),
     _whole(
         "a task that was skipped, and one without annotations",
-        [*_task(_region(0, 7, "Drug"), was_cancelled=True), {"id": 6, "data": {"text": "None."}, "annotations": []}],
+        [
+            *_task(_region(0, 7, "Drug"), was_cancelled=True),
+            {"id": 6, "data": {"text": "None."}, "annotations": []},
+        ],
         Page(TEXT, (), "5"),
         Page("None.", (), "6"),
         reader="label-studio",
@@ -113,7 +147,13 @@ LABEL_STUDIO = (
         _task(
             _region(0, 7, "Drug", meta={"text": ["a note"]}),
             _region(22, 26, "Disease"),
-            {"from_id": "r0", "to_id": "r22", "type": "relation", "direction": "right", "labels": ["treats"]},
+            {
+                "from_id": "r0",
+                "to_id": "r22",
+                "type": "relation",
+                "direction": "right",
+                "labels": ["treats"],
+            },
         ),
         Page(TEXT, (DRUG, PAIN), "5"),
         reader="label-studio",
@@ -157,7 +197,12 @@ LABEL_STUDIO = (
 PRODIGY = (
     _lines(
         "Prodigy with tasks that were rejected and ignored",
-        {"text": TEXT, "spans": [{"start": 0, "end": 7, "label": "Drug"}], "answer": "accept", "_task_hash": 1},
+        {
+            "text": TEXT,
+            "spans": [{"start": 0, "end": 7, "label": "Drug"}],
+            "answer": "accept",
+            "_task_hash": 1,
+        },
         {"text": "Second.", "spans": [], "answer": "reject", "_task_hash": 2},
         {"text": "Third.", "spans": [], "answer": "ignore", "_task_hash": 3},
         wanted=(Page(TEXT, (DRUG,)),),
@@ -195,8 +240,20 @@ PRODIGY = (
                     "head": 0,
                     "child": 3,
                     "label": "treats",
-                    "head_span": {"start": 0, "end": 7, "token_start": 0, "token_end": 0, "label": "Drug"},
-                    "child_span": {"start": 22, "end": 26, "token_start": 3, "token_end": 3, "label": "Disease"},
+                    "head_span": {
+                        "start": 0,
+                        "end": 7,
+                        "token_start": 0,
+                        "token_end": 0,
+                        "label": "Drug",
+                    },
+                    "child_span": {
+                        "start": 22,
+                        "end": 26,
+                        "token_start": 3,
+                        "token_end": 3,
+                        "label": "Disease",
+                    },
                 }
             ],
             "answer": "accept",
@@ -227,7 +284,10 @@ SPACY = (
                         "raw": "Aspirin helps against chest pain",
                         "sentences": [
                             {
-                                "tokens": [{"id": n, "orth": w, "ner": t} for n, (w, t) in enumerate(_TOKENS)],
+                                "tokens": [
+                                    {"id": n, "orth": w, "ner": t}
+                                    for n, (w, t) in enumerate(_TOKENS)
+                                ],
                                 "brackets": [],
                             }
                         ],
@@ -241,7 +301,9 @@ SPACY = (
         "a document of spaCy with ids of a knowledge base",
         {
             "text": TEXT,
-            "ents": [{"start": 0, "end": 7, "label": "Drug", "kb_id": "MESH:D001241", "ent_id": ""}],
+            "ents": [
+                {"start": 0, "end": 7, "label": "Drug", "kb_id": "MESH:D001241", "ent_id": ""}
+            ],
             "sents": [{"start": 0, "end": 27}],
             "tokens": [{"id": 0, "start": 0, "end": 7}, {"id": 1, "start": 8, "end": 27}],
             "cats": {},
@@ -262,21 +324,33 @@ BIGBIO = (
         {
             "id": "0",
             "document_id": "7",
-            "passages": [{"id": "1", "type": "abstract", "text": ["lung and liver cancer"], "offsets": [[0, 21]]}],
+            "passages": [
+                {
+                    "id": "1",
+                    "type": "abstract",
+                    "text": ["lung and liver cancer"],
+                    "offsets": [[0, 21]],
+                }
+            ],
             "entities": [
                 {
                     "id": "2",
                     "type": "Disease",
                     "text": ["lung", "cancer"],
                     "offsets": [[0, 4], [15, 21]],
-                    "normalized": [{"db_name": "MESH", "db_id": "D008175"}, {"db_name": "OMIM", "db_id": "211980"}],
+                    "normalized": [
+                        {"db_name": "MESH", "db_id": "D008175"},
+                        {"db_name": "OMIM", "db_id": "211980"},
+                    ],
                 }
             ],
             **_BIGBIO,
         },
         wanted=(
             Page(
-                "lung and liver cancer", (Marked(((0, 4), (15, 21)), "Disease", ("MESH:D008175", "OMIM:211980")),), "7"
+                "lung and liver cancer",
+                (Marked(((0, 4), (15, 21)), "Disease", ("MESH:D008175", "OMIM:211980")),),
+                "7",
             ),
         ),
     ),
@@ -290,14 +364,27 @@ BIGBIO = (
                 {"id": "2", "type": "abstract", "text": ["It helps."], "offsets": [[9, 18]]},
             ],
             "entities": [
-                {"id": "3", "type": "Drug", "text": ["Aspirin"], "offsets": [[0, 7]], "normalized": []},
+                {
+                    "id": "3",
+                    "type": "Drug",
+                    "text": ["Aspirin"],
+                    "offsets": [[0, 7]],
+                    "normalized": [],
+                },
                 {"id": "4", "type": "Drug", "text": ["It"], "offsets": [[9, 11]], "normalized": []},
             ],
             "events": [
-                {"id": "5", "type": "Helps", "trigger": {"text": ["helps"], "offsets": [[12, 17]]}, "arguments": []}
+                {
+                    "id": "5",
+                    "type": "Helps",
+                    "trigger": {"text": ["helps"], "offsets": [[12, 17]]},
+                    "arguments": [],
+                }
             ],
             "coreferences": [{"id": "6", "entity_ids": ["3", "4"]}],
-            "relations": [{"id": "7", "type": "same", "arg1_id": "3", "arg2_id": "4", "normalized": []}],
+            "relations": [
+                {"id": "7", "type": "same", "arg1_id": "3", "arg2_id": "4", "normalized": []}
+            ],
         },
         wanted=(Page("Aspirin. It helps.", (DRUG, mark(9, 11, "Drug")), "7"),),
         flawed=True,
@@ -340,7 +427,11 @@ PUBANNOTATION = (
                 "divid": 0,
                 "text": "lung and liver cancer",
                 "denotations": [
-                    {"id": "T1", "span": [{"begin": 0, "end": 4}, {"begin": 15, "end": 21}], "obj": "Disease"}
+                    {
+                        "id": "T1",
+                        "span": [{"begin": 0, "end": 4}, {"begin": 15, "end": 21}],
+                        "obj": "Disease",
+                    }
                 ],
                 "blocks": [{"id": "B1", "span": {"begin": 0, "end": 21}, "obj": "sentence"}],
                 "typesettings": [{"span": {"begin": 0, "end": 4}, "style": "italic"}],
@@ -374,7 +465,13 @@ def _bdoc(text: str, kind: str, **sets: list[tuple[str, int, int]]) -> dict[str,
         }
         for name, marks in sets.items()
     }
-    return {"annotation_sets": groups, "text": text, "features": {}, "offset_type": kind, "name": "d"}
+    return {
+        "annotation_sets": groups,
+        "text": text,
+        "features": {},
+        "offset_type": kind,
+        "name": "d",
+    }
 
 
 GATE = (
@@ -392,8 +489,10 @@ GATE = (
         name="GATE in XML",
         format="bioc",
         files={
-            "a.xml": "<?xml version='1.0'?><GateDocument version='3'><TextWithNodes><Node id='0'/>Aspirin<Node id='7'/>"
-            "</TextWithNodes><AnnotationSet Name='Key'><Annotation Id='0' Type='Drug' StartNode='0' EndNode='7'/>"
+            "a.xml": "<?xml version='1.0'?><GateDocument version='3'><TextWithNodes><Node "
+            "id='0'/>Aspirin<Node id='7'/>"
+            "</TextWithNodes><AnnotationSet Name='Key'><Annotation Id='0' Type='Drug' "
+            "StartNode='0' EndNode='7'/>"
             "</AnnotationSet></GateDocument>"
         },
         wanted=(Page("Aspirin", (DRUG,)),),
@@ -409,7 +508,11 @@ RECORDS = (
     ),
     _lines(
         "a mention with a fact whose name is a vocabulary",
-        {"id": "1", "text": TEXT, "entities": [{"start": 0, "end": 7, "type": "Drug", "mesh": "D001241"}]},
+        {
+            "id": "1",
+            "text": TEXT,
+            "entities": [{"start": 0, "end": 7, "type": "Drug", "mesh": "D001241"}],
+        },
         wanted=(Page(TEXT, (mark(0, 7, "Drug", "MESH:D001241"),), "1"),),
     ),
     _lines(
@@ -496,8 +599,26 @@ def _web(name: str, *selectors: dict[str, Any], flawed: bool = False) -> Given:
 
 
 WEB = (
-    _web("a position, and an address without a suffix", {"type": "TextPositionSelector", "start": 0, "end": 7}),
-    _web("a quote in JSON-LD with a prefix alone", {"type": "TextQuoteSelector", "exact": "Aspirin", "prefix": ""}),
+    _web(
+        "a position, and an address without a suffix",
+        {"type": "TextPositionSelector", "start": 0, "end": 7},
+    ),
+    _web(
+        "a quote in JSON-LD with a prefix alone",
+        {"type": "TextQuoteSelector", "exact": "Aspirin", "prefix": ""},
+    ),
     _web("a selector of elements", {"type": "CssSelector", "value": "p > b"}, flawed=True),
 )
-ALL: Final = (*DOCCANO, *LABEL_STUDIO, *PRODIGY, *SPACY, *BIGBIO, *PUBANNOTATION, *GATE, *RECORDS, *BIOC, *NATIVE, *WEB)
+ALL: Final = (
+    *DOCCANO,
+    *LABEL_STUDIO,
+    *PRODIGY,
+    *SPACY,
+    *BIGBIO,
+    *PUBANNOTATION,
+    *GATE,
+    *RECORDS,
+    *BIOC,
+    *NATIVE,
+    *WEB,
+)

@@ -1,4 +1,6 @@
-"""Odd but valid files with marks in text, lines and XML, written from the descriptions of their formats alone."""
+"""Odd but valid files with marks in text, lines and XML, written from the descriptions of their
+formats alone.
+"""
 
 from __future__ import annotations
 
@@ -20,21 +22,42 @@ _TEI: Final = (
     "</teiHeader><text><body>{}</body></text></TEI>"
 )
 _MEDLINE: Final = (
-    "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID Version='1'>7</PMID><Article>{}</Article>"
+    "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID "
+    "Version='1'>7</PMID><Article>{}</Article>"
     "</MedlineCitation></PubmedArticle></PubmedArticleSet>"
 )
 
 
 def _given(
-    name: str, reader: str, path: str, content: str | bytes, *wanted: Page, flawed: bool = False, **more: str
+    name: str,
+    reader: str,
+    path: str,
+    content: str | bytes,
+    *wanted: Page,
+    flawed: bool = False,
+    **more: str,
 ) -> Given:
     read = "d" if path.startswith("d/") else ""
-    return Given(name=name, format=reader, files={path: content, **more}, wanted=wanted, flawed=flawed, read=read)
+    return Given(
+        name=name,
+        format=reader,
+        files={path: content, **more},
+        wanted=wanted,
+        flawed=flawed,
+        read=read,
+    )
 
 
 def _brat(name: str, text: str, lines: str, *marks: Marked, flawed: bool = False) -> Given:
     files = {"d/PMC1.2.txt": text, "d/PMC1.2.ann": lines}
-    return Given(name=name, format="brat", files=files, wanted=(Page(text, marks, "PMC1.2"),), read="d", flawed=flawed)
+    return Given(
+        name=name,
+        format="brat",
+        files=files,
+        wanted=(Page(text, marks, "PMC1.2"),),
+        read="d",
+        flawed=flawed,
+    )
 
 
 def _bioc(name: str, passages: str, *wanted: Page, flawed: bool = False) -> Given:
@@ -43,7 +66,10 @@ def _bioc(name: str, passages: str, *wanted: Page, flawed: bool = False) -> Give
 
 def _noted(offset: int, length: int, text: str, *infons: tuple[str, str]) -> str:
     facts = "".join(f'<infon key="{key}">{value}</infon>' for key, value in infons)
-    return f'<annotation id="1">{facts}<location offset="{offset}" length="{length}"/><text>{text}</text></annotation>'
+    return (
+        f'<annotation id="1">{facts}<location offset="{offset}" '
+        f'length="{length}"/><text>{text}</text></annotation>'
+    )
 
 
 BIOC = (
@@ -57,7 +83,8 @@ BIOC = (
     ),
     _bioc(
         "an annotation of the document, without a place",
-        '<passage><offset>0</offset><text>Lithium</text><annotation id="1"><infon key="type">Chemical</infon>'
+        '<passage><offset>0</offset><text>Lithium</text><annotation id="1"><infon '
+        'key="type">Chemical</infon>'
         "<text>Lithium</text></annotation></passage>",
         Page("Lithium", (), "7"),
         flawed=True,
@@ -71,7 +98,8 @@ BIOC = (
     _bioc(
         "relations of the document",
         f"<passage><offset>0</offset><text>Lithium</text>{_noted(0, 7, 'Lithium', ('type', 'Chemical'))}</passage>"
-        '<relation id="R1"><infon key="type">CID</infon><node refid="1" role="Chemical"/><node refid="1" r'
+        '<relation id="R1"><infon key="type">CID</infon><node refid="1" role="Chemical"/><node '
+        'refid="1" r'
         'ole="Disease"/>'
         "</relation>",
         Page("Lithium", (mark(0, 7, "Chemical"),), "7"),
@@ -103,9 +131,12 @@ PUBTATOR = (
         "a relation between concepts, and no id",
         "pubtator",
         "a.txt",
-        "7|t|Lithium and tremor\n7|a|\n7\t0\t7\tLithium\tChemical\tD008094\n7\t12\t18\ttremor\tDisease\t-1\n"
+        "7|t|Lithium and "
+        "tremor\n7|a|\n7\t0\t7\tLithium\tChemical\tD008094\n7\t12\t18\ttremor\tDisease\t-1\n"
         "7\tCID\tD008094\tD014202\n",
-        Page("Lithium and tremor", (mark(0, 7, "Chemical", "D008094"), mark(12, 18, "Disease")), "7"),
+        Page(
+            "Lithium and tremor", (mark(0, 7, "Chemical", "D008094"), mark(12, 18, "Disease")), "7"
+        ),
         flawed=True,
     ),
     _given(
@@ -121,7 +152,8 @@ BRAT = (
         "attributes, notes, events and equivalent mentions",
         "IL-2 induces CD25.",
         "T1\tProtein 0 4\tIL-2\nT2\tProtein 13 17\tCD25\nT3\tPositive_regulation 5 12\tinduces\n"
-        "E1\tPositive_regulation:T3 Theme:T2 Cause:T1\nA1\tSpeculation E1\nM1\tNegation T1\n*\tEquiv T1 T2\n"
+        "E1\tPositive_regulation:T3 Theme:T2 Cause:T1\nA1\tSpeculation E1\nM1\tNegation "
+        "T1\n*\tEquiv T1 T2\n"
         "#1\tAnnotatorNotes T1\ta note\nR1\tPart Arg1:T1 Arg2:T2\n",
         mark(0, 4, "Protein"),
         mark(5, 12, "Positive_regulation"),
@@ -177,7 +209,8 @@ CONLL = (
         "CoNLL-U with words that are parts of a token, and no tags",
         "conll",
         "a.conllu",
-        "# newdoc id = d\n# text = Don't cry.\n1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\t_\n1\tDo\tdo\tAUX\t_\t_\t3"
+        "# newdoc id = d\n# text = Don't "
+        "cry.\n1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\t_\n1\tDo\tdo\tAUX\t_\t_\t3"
         "\taux\t_\t_\n"
         "2\tn't\tnot\tPART\t_\t_\t3\tadvmod\t_\t_\n3\tcry\tcry\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No\n"
         "4\t.\t.\tPUNCT\t_\t_\t3\tpunct\t_\t_\n",
@@ -192,14 +225,16 @@ CONLL = (
     ),
 )
 _WEBANNO: Final = (
-    "#FORMAT=WebAnno TSV 3.3\n#T_SP=de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity|identifier|value\n\n\n"
+    "#FORMAT=WebAnno TSV "
+    "3.3\n#T_SP=de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity|identifier|value\n\n\n"
 )
 WEBANNO = (
     _given(
         "two mentions of one token",
         "webanno",
         "a.tsv",
-        f"{_WEBANNO}#Text=Lung cancer\n1-1\t0-4\tLung\t*[1]|*[2]\tOrgan[1]|Disease[2]\t\n1-2\t5-11\tcancer"
+        f"{_WEBANNO}#Text=Lung "
+        "cancer\n1-1\t0-4\tLung\t*[1]|*[2]\tOrgan[1]|Disease[2]\t\n1-2\t5-11\tcancer"
         f"\t*[2]\tDisease[2]\t\n",
         Page("Lung cancer", (mark(0, 4, "Organ"), mark(0, 11, "Disease"))),
     ),
@@ -215,14 +250,16 @@ WEBANNO = (
         "offsets in UTF-16, and escapes in the value",
         "webanno",
         "a.tsv",
-        f"{_WEBANNO}#Text={SMILE} Lithium\n1-1\t0-2\t{SMILE}\t_\t_\t\n1-2\t3-10\tLithium\t*\tChemical\\|Drug\t\n",
+        f"{_WEBANNO}#Text={SMILE} "
+        f"Lithium\n1-1\t0-2\t{SMILE}\t_\t_\t\n1-2\t3-10\tLithium\t*\tChemical\\|Drug\t\n",
         Page(f"{SMILE} Lithium", (mark(2, 9, "Chemical|Drug"),)),
     ),
     _given(
         "a layer without features",
         "webanno",
         "a.tsv",
-        "#FORMAT=WebAnno TSV 3.3\n#T_SP=webanno.custom.Gene|\n\n\n#Text=BRCA1 helps\n1-1\t0-5\tBRCA1\t*\t"
+        "#FORMAT=WebAnno TSV 3.3\n#T_SP=webanno.custom.Gene|\n\n\n#Text=BRCA1 "
+        "helps\n1-1\t0-5\tBRCA1\t*\t"
         "\n1-2\t6-11\thelps\t_\t\n",
         Page("BRCA1 helps", (mark(0, 5, "Gene"),)),
     ),
@@ -232,21 +269,28 @@ KNOWTATOR = (
         "a mention of two parts and a class with a colon",
         "knowtator",
         "d/annotations/7.txt.knowtator.xml",
-        '<?xml version="1.0" encoding="UTF-8"?><annotations textSource="7.txt"><annotation><mention id="i1"/>'
-        '<annotator id="a">A</annotator><span start="0" end="4"/><span start="14" end="20"/><spannedText>l'
+        '<?xml version="1.0" encoding="UTF-8"?><annotations '
+        'textSource="7.txt"><annotation><mention id="i1"/>'
+        '<annotator id="a">A</annotator><span start="0" end="4"/><span start="14" '
+        'end="20"/><spannedText>l'
         "ung ... cancer"
-        '</spannedText></annotation><classMention id="i1"><mentionClass id="MONDO:0008903">lung cancer</mentionClass>'
+        '</spannedText></annotation><classMention id="i1"><mentionClass id="MONDO:0008903">lung '
+        "cancer</mentionClass>"
         "</classMention></annotations>",
-        Page("lung or liver cancer", (Marked(((0, 4), (14, 20)), "MONDO", ("MONDO:0008903",)),), "7"),
+        Page(
+            "lung or liver cancer", (Marked(((0, 4), (14, 20)), "MONDO", ("MONDO:0008903",)),), "7"
+        ),
         **{"d/texts/7.txt": "lung or liver cancer"},
     ),
     _given(
         "a project of Knowtator 2",
         "knowtator",
         "d/Annotations/7.xml",
-        '<?xml version="1.0" encoding="UTF-8"?><knowtator-project><document id="7" text-file="7.txt"><anno'
+        '<?xml version="1.0" encoding="UTF-8"?><knowtator-project><document id="7" '
+        'text-file="7.txt"><anno'
         'tation id="7-1" '
-        'annotator="A" type="identity"><class id="http://purl.obolibrary.org/obo/CHEBI_6472" label="lithiu'
+        'annotator="A" type="identity"><class id="http://purl.obolibrary.org/obo/CHEBI_6472" '
+        'label="lithiu'
         'm"/><span id="s1" start="0" end'
         '="7">Lithium'
         "</span></annotation></document></knowtator-project>",
@@ -256,8 +300,12 @@ KNOWTATOR = (
 )
 
 
-def _xml(name: str, reader: str, content: str, text: str, *marks: Marked, flawed: bool = False) -> Given:
-    return _given(name, reader, "a.xml", f'<?xml version="1.0"?>{content}', Page(text, marks), flawed=flawed)
+def _xml(
+    name: str, reader: str, content: str, text: str, *marks: Marked, flawed: bool = False
+) -> Given:
+    return _given(
+        name, reader, "a.xml", f'<?xml version="1.0"?>{content}', Page(text, marks), flawed=flawed
+    )
 
 
 PAPERS = (
@@ -289,7 +337,8 @@ PAPERS = (
         "medline",
         _MEDLINE.format(
             "<ArticleTitle>CO<sub>2</sub> and <i>BRCA1</i>&#174; &lt;5&gt;.</ArticleTitle>"
-            '<Abstract><AbstractText Label="AIM" NlmCategory="OBJECTIVE">One.</AbstractText><AbstractText>'
+            '<Abstract><AbstractText Label="AIM" '
+            'NlmCategory="OBJECTIVE">One.</AbstractText><AbstractText>'
             "Two.</AbstractText>"
             "<CopyrightInformation>Mine.</CopyrightInformation></Abstract>"
         ),
@@ -298,15 +347,20 @@ PAPERS = (
     _xml(
         "no abstract, and a title in two languages",
         "medline",
-        _MEDLINE.format("<ArticleTitle>[Lung cancer].</ArticleTitle><VernacularTitle>Lungenkrebs.</VernacularTitle>"),
+        _MEDLINE.format(
+            "<ArticleTitle>[Lung "
+            "cancer].</ArticleTitle><VernacularTitle>Lungenkrebs.</VernacularTitle>"
+        ),
         "[Lung cancer].",
         flawed=True,
     ),
     _xml(
         "a chapter of a book",
         "medline",
-        "<PubmedArticleSet><PubmedBookArticle><BookDocument><PMID Version='1'>7</PMID><Book><BookTitle>GeneReviews"
-        "</BookTitle></Book><ArticleTitle>Lung cancer</ArticleTitle><Abstract><AbstractText>One.</Abstract"
+        "<PubmedArticleSet><PubmedBookArticle><BookDocument><PMID "
+        "Version='1'>7</PMID><Book><BookTitle>GeneReviews"
+        "</BookTitle></Book><ArticleTitle>Lung "
+        "cancer</ArticleTitle><Abstract><AbstractText>One.</Abstract"
         "Text></Abstract>"
         "</BookDocument></PubmedBookArticle></PubmedArticleSet>",
         "Lung cancer\nOne.",
@@ -316,7 +370,8 @@ PAPERS = (
         "jats",
         _JATS.format(
             "",
-            "<body><p>We saw <inline-formula><alternatives><tex-math>\\alpha</tex-math><mml:math xmlns:mml="
+            "<body><p>We saw <inline-formula><alternatives><tex-math>\\alpha</tex-math><mml:math "
+            "xmlns:mml="
             '"http://www.w3.org/1998/Math/MathML"><mml:mi>α</mml:mi></mml:math></alternatives></inline-for'
             "mula> cells.</p></body>",
         ),
@@ -327,7 +382,8 @@ PAPERS = (
         "an abstract in another language, and keywords",
         "jats",
         _JATS.format(
-            "<abstract><p>Lung cancer.</p></abstract><trans-abstract xml:lang='de'><p>Lungenkrebs.</p>"
+            "<abstract><p>Lung cancer.</p></abstract><trans-abstract "
+            "xml:lang='de'><p>Lungenkrebs.</p>"
             "</trans-abstract><kwd-group><kwd>gout</kwd><kwd>asthma</kwd></kwd-group>",
             "",
         ),
@@ -338,7 +394,8 @@ PAPERS = (
         "jats",
         _JATS.format(
             "",
-            "<body><sec><title>Head</title><table-wrap><label>Table 1</label><caption><p>Genes.</p></caption><table>"
+            "<body><sec><title>Head</title><table-wrap><label>Table "
+            "1</label><caption><p>Genes.</p></caption><table>"
             "<thead><tr><th>gene</th><th>disease</th></tr></thead><tbody><tr><td>BRCA1</td><td>cancer</td>"
             "</tr></tbody></table>"
             "</table-wrap></sec></body>",
@@ -351,7 +408,8 @@ PAPERS = (
         "jats",
         _JATS.format(
             "",
-            '<body><p>Gout [<xref ref-type="bibr" rid="b1">1</xref>] came.</p><def-list><def-item><term>MI</term>'
+            '<body><p>Gout [<xref ref-type="bibr" rid="b1">1</xref>] '
+            "came.</p><def-list><def-item><term>MI</term>"
             "<def><p>infarction</p></def></def-item></def-list></body>",
         ),
         "On\n\nGout [1] came.\n\nMI - infarction",
@@ -362,7 +420,8 @@ CITATIONS = (
         "RIS with a byte order mark, N2, lines that go on and no blank behind ER",
         "citations",
         "a.ris",
-        "\ufeffTY  - JOUR\nTI  - Lung\ncancer\nN2  - One\ntwo.\nDO  - 10.1/x\nER  -\nTY  - JOUR\nT1  - Gout\nER  -\n",
+        "\ufeffTY  - JOUR\nTI  - Lung\ncancer\nN2  - One\ntwo.\nDO  - 10.1/x\nER  -\nTY  - "
+        "JOUR\nT1  - Gout\nER  -\n",
         Page("Lung cancer\n\nOne two."),
         Page("Gout"),
     ),
@@ -370,14 +429,16 @@ CITATIONS = (
         "RIS with a title in its own two fields, and an author between",
         "citations",
         "a.ris",
-        "TY  - CHAP\nAU  - A, B\nTI  - Gout\nT2  - A book\nKW  - pain\nKW  - asthma\nAB  - One.\nER  - \n",
+        "TY  - CHAP\nAU  - A, B\nTI  - Gout\nT2  - A book\nKW  - pain\nKW  - asthma\nAB  - "
+        "One.\nER  - \n",
         Page("Gout\n\nOne."),
     ),
     _given(
         "nbib with a title over lines and an abstract of another publisher",
         "citations",
         "a.nbib",
-        "PMID- 7\nLID - 10.1/x [doi]\nTI  - Gout\n      and pain.\nOAB - Publisher: Abstract.\nAB  - One\n"
+        "PMID- 7\nLID - 10.1/x [doi]\nTI  - Gout\n      and pain.\nOAB - Publisher: "
+        "Abstract.\nAB  - One\n"
         "      two.\nFAU - A, B\n",
         Page("Gout and pain.\nOne two.", (), "7"),
     ),

@@ -1,4 +1,6 @@
-"""Inputs of formats for people: column files, PubTator, brat, tables of offsets, plain texts, tables, pages."""
+"""Inputs of formats for people: column files, PubTator, brat, tables of offsets, plain texts,
+tables, pages.
+"""
 
 from __future__ import annotations
 
@@ -23,18 +25,26 @@ COLUMNS = (
         name="CoNLL-2003: four columns, blanks, IOB1, two -DOCSTART-",
         format="conll",
         files={
-            "a.conll": "-DOCSTART- -X- -X- O\n\nEU NNP I-NP I-ORG\nrejects VBZ I-VP O\nGerman JJ I-NP I-MISC\n\n"
-            "Bonn NNP I-NP I-LOC\n\n-DOCSTART- -X- -X- O\n\nBlackburn NNP I-NP I-PER\nSmith NNP I-NP B-PER\n"
+            "a.conll": "-DOCSTART- -X- -X- O\n\nEU NNP I-NP I-ORG\nrejects VBZ I-VP O\nGerman JJ "
+            "I-NP I-MISC\n\n"
+            "Bonn NNP I-NP I-LOC\n\n-DOCSTART- -X- -X- O\n\nBlackburn NNP I-NP I-PER\nSmith NNP "
+            "I-NP B-PER\n"
         },
         wanted=(
-            Page("EU rejects German Bonn", (mark(0, 2, "ORG"), mark(11, 17, "MISC"), mark(18, 22, "LOC"))),
+            Page(
+                "EU rejects German Bonn",
+                (mark(0, 2, "ORG"), mark(11, 17, "MISC"), mark(18, 22, "LOC")),
+            ),
             Page("Blackburn Smith", (mark(0, 9, "PER"), mark(10, 15, "PER"))),
         ),
     ),
     Given(
         name="a row with one column more than the others",
         format="conll",
-        files={"a.conll": "EU NNP B-NP B-ORG\nrejects VBZ B-VP O\n\nNew York NNP B-NP B-LOC\nwins VBZ B-VP O\n"},
+        files={
+            "a.conll": "EU NNP B-NP B-ORG\nrejects VBZ B-VP O\n\nNew York NNP B-NP B-LOC\nwins "
+            "VBZ B-VP O\n"
+        },
         wanted=(
             Page("EU rejects", (mark(0, 2, "ORG"),)),
             Page("New York wins", (mark(0, 8, "LOC"),)),
@@ -69,7 +79,10 @@ COLUMNS = (
     Given(
         name="comments between the sentences",
         format="conll",
-        files={"a.conll": "# sent_id = 1\nAspirin\tB-Chemical\nhelps\tO\n\n# sent_id = 2\nNo\tO\npain\tB-Disease\n"},
+        files={
+            "a.conll": "# sent_id = 1\nAspirin\tB-Chemical\nhelps\tO\n\n# sent_id = "
+            "2\nNo\tO\npain\tB-Disease\n"
+        },
         wanted=(
             Page("Aspirin helps", (mark(0, 7, "Chemical"),)),
             Page("No pain", (mark(3, 7, "Disease"),)),
@@ -83,12 +96,18 @@ PUBTATOR = (
         name="two documents, nested mentions, several ids",
         format="pubtator",
         files={
-            "a.pubtator": "1|t|Lithium toxicity\n1|a|We saw tremor.\n1\t0\t7\tLithium\tChemical\tMESH:D008094\n"
+            "a.pubtator": "1|t|Lithium toxicity\n1|a|We saw "
+            "tremor.\n1\t0\t7\tLithium\tChemical\tMESH:D008094\n"
             "1\t24\t30\ttremor\tDisease\tMESH:D014202\n\n2|t|Breast cancer\n2|a|None.\n"
-            "2\t0\t13\tBreast cancer\tDisease\tMESH:D001943\n2\t7\t13\tcancer\tDisease\tMESH:D009369|OMIM:114480\n"
+            "2\t0\t13\tBreast "
+            "cancer\tDisease\tMESH:D001943\n2\t7\t13\tcancer\tDisease\tMESH:D009369|OMIM:114480\n"
         },
         wanted=(
-            Page(LITHIUM, (mark(0, 7, "Chemical", "MESH:D008094"), mark(24, 30, "Disease", "MESH:D014202")), "1"),
+            Page(
+                LITHIUM,
+                (mark(0, 7, "Chemical", "MESH:D008094"), mark(24, 30, "Disease", "MESH:D014202")),
+                "1",
+            ),
             Page(
                 "Breast cancer None.",
                 (
@@ -109,7 +128,8 @@ PUBTATOR = (
         name="offsets that do not fit their texts",
         format="pubtator",
         files={
-            "a.pubtator": "1|t|Lithium toxicity\n1|a|We saw tremor.\n1\t0\t7\tLithium\tChemical\tD1\n"
+            "a.pubtator": "1|t|Lithium toxicity\n1|a|We saw "
+            "tremor.\n1\t0\t7\tLithium\tChemical\tD1\n"
             "1\t7\t13\ttremor\tDisease\tD2\n"
         },
         wanted=(Page(LITHIUM, (mark(0, 7, "Chemical", "D1"), mark(24, 30, "Disease", "D2")), "1"),),
@@ -118,21 +138,32 @@ PUBTATOR = (
     Given(
         name="CRLF",
         format="pubtator",
-        files={"a.pubtator": "1|t|Lithium toxicity\r\n1|a|We saw tremor.\r\n1\t0\t7\tLithium\tChemical\tD1\r\n\r\n"},
+        files={
+            "a.pubtator": "1|t|Lithium toxicity\r\n1|a|We saw "
+            "tremor.\r\n1\t0\t7\tLithium\tChemical\tD1\r\n\r\n"
+        },
         wanted=(Page(LITHIUM, (mark(0, 7, "Chemical", "D1"),), "1"),),
     ),
     Given(
         name="offsets in bytes",
         format="pubtator",
-        files={"a.pubtator": "1|t|Alpha α and β too\n1|a|Lung cancer.\n1\t20\t31\tLung cancer\tDisease\tD1\n"},
+        files={
+            "a.pubtator": "1|t|Alpha α and β too\n1|a|Lung cancer.\n1\t20\t31\tLung "
+            "cancer\tDisease\tD1\n"
+        },
         wanted=(Page("Alpha α and β too Lung cancer.", (mark(18, 29, "Disease", "D1"),), "1"),),
         flawed=True,
     ),
     Given(
         name="no empty line between two documents",
         format="pubtator",
-        files={"a.pubtator": "1|t|One\n1|a|Aspirin\n1\t4\t11\tAspirin\tChemical\tD1\n2|t|Two\n2|a|Three\n"},
-        wanted=(Page("One Aspirin", (mark(4, 11, "Chemical", "D1"),), "1"), Page("Two Three", (), "2")),
+        files={
+            "a.pubtator": "1|t|One\n1|a|Aspirin\n1\t4\t11\tAspirin\tChemical\tD1\n2|t|Two\n2|a|Three\n"
+        },
+        wanted=(
+            Page("One Aspirin", (mark(4, 11, "Chemical", "D1"),), "1"),
+            Page("Two Three", (), "2"),
+        ),
     ),
     Given(
         name="a mention of another document",
@@ -166,7 +197,8 @@ BRAT = (
         format="brat",
         files={
             "c/1.txt": "Aspirin",
-            "c/1.ann": "T1\tDrug 0 7\tAspirin\nN1\tReference T1 http://purl.obolibrary.org/obo/CHEBI_15365\taspirin\n",
+            "c/1.ann": "T1\tDrug 0 7\tAspirin\nN1\tReference T1 "
+            "http://purl.obolibrary.org/obo/CHEBI_15365\taspirin\n",
         },
         read="c",
         wanted=(Page("Aspirin", (mark(0, 7, "Drug", "CHEBI:15365"),), "1"),),
@@ -174,7 +206,10 @@ BRAT = (
     Given(
         name="a mention over a line end",
         format="brat",
-        files={"c/1.txt": "acute heart\nfailure.\n", "c/1.ann": "T1\tDisease 6 11;12 19\theart failure\n"},
+        files={
+            "c/1.txt": "acute heart\nfailure.\n",
+            "c/1.ann": "T1\tDisease 6 11;12 19\theart failure\n",
+        },
         read="c",
         wanted=(Page("acute heart\nfailure.\n", (mark(6, 19, "Disease"),), "1"),),
     ),
@@ -186,13 +221,18 @@ BRAT = (
             "c/1.ann": "T1\tChemical 1 8\tLithium\nT2\tDisease 16 22\ttremor\n",
         },
         read="c",
-        wanted=(Page("Lithium causes tremor.", (mark(0, 7, "Chemical"), mark(15, 21, "Disease")), "1"),),
+        wanted=(
+            Page("Lithium causes tremor.", (mark(0, 7, "Chemical"), mark(15, 21, "Disease")), "1"),
+        ),
         flawed=True,
     ),
     Given(
         name="offsets in UTF-16",
         format="brat",
-        files={"c/1.txt": "\U0001f600 Lithium and tremor", "c/1.ann": "T1\tChemical 3 10\tLithium\n"},
+        files={
+            "c/1.txt": "\U0001f600 Lithium and tremor",
+            "c/1.ann": "T1\tChemical 3 10\tLithium\n",
+        },
         read="c",
         wanted=(Page("\U0001f600 Lithium and tremor", (mark(2, 9, "Chemical"),), "1"),),
         flawed=True,
@@ -263,7 +303,8 @@ LICENSED = (
         format="ace",
         files={
             "c/1.sgm": "<DOC>\n<TEXT>\nThe mayor\nof Rome.\n</TEXT>\n</DOC>\n",
-            "c/1.apf.xml": '<source_file><document><entity ID="E" TYPE="PER"><entity_mention ID="M" TYPE="NOM">'
+            "c/1.apf.xml": '<source_file><document><entity ID="E" TYPE="PER"><entity_mention '
+            'ID="M" TYPE="NOM">'
             '<extent><charseq START="2" END="18">The mayor\nof Rome</charseq></extent>'
             '<head><charseq START="6" END="10">mayor</charseq></head></entity_mention></entity>'
             "</document></source_file>",
@@ -276,8 +317,10 @@ LICENSED = (
         format="ace",
         files={
             "c/1.sgm": "<DOC>The mayor of Rome.</DOC>",
-            "c/1.apf.xml": '<document><entity ID="E" TYPE="GPE"><entity_mention ID="M" TYPE="NAM"><extent>'
-            '<charseq START="18" END="21">Rome</charseq></extent></entity_mention></entity></document>',
+            "c/1.apf.xml": '<document><entity ID="E" TYPE="GPE"><entity_mention ID="M" '
+            'TYPE="NAM"><extent>'
+            '<charseq START="18" '
+            'END="21">Rome</charseq></extent></entity_mention></entity></document>',
         },
         read="c",
         wanted=(Page("The mayor of Rome.", (mark(13, 17, "GPE"),), "1"),),
@@ -287,7 +330,8 @@ LICENSED = (
         name="a name inside a token",
         format="ontonotes",
         files={
-            "a.name": '<DOC DOCNO="x">\nThe <ENAMEX TYPE="GPE" E_OFF="6">Rome-based</ENAMEX> firm\nwon .\n</DOC>\n',
+            "a.name": '<DOC DOCNO="x">\nThe <ENAMEX TYPE="GPE" E_OFF="6">Rome-based</ENAMEX> '
+            "firm\nwon .\n</DOC>\n",
         },
         read="a.name",
         wanted=(Page("The Rome-based firm won .", (mark(4, 8, "GPE"),), "x"),),
@@ -312,7 +356,9 @@ TEXTS = (
     Given(
         name="Windows-1252",
         format="plain",
-        files={"a.txt": "Die Lösung enthält “Aspirin”. Weiter geht es mit dem Text.".encode("cp1252")},
+        files={
+            "a.txt": "Die Lösung enthält “Aspirin”. Weiter geht es mit dem Text.".encode("cp1252")
+        },
         wanted=(Page("Die Lösung enthält “Aspirin”. Weiter geht es mit dem Text."),),
     ),
     Given(
@@ -339,7 +385,8 @@ TEXTS = (
         name="a column with annotation",
         format="table",
         files={
-            "a.csv": 'id,text,label\n7,Aspirin helps,"[{""start"":0,""end"":7,""text"":""Aspirin"",""labels"":'
+            "a.csv": "id,text,label\n7,Aspirin "
+            'helps,"[{""start"":0,""end"":7,""text"":""Aspirin"",""labels"":'
             '[""Chemical""]}]"\n'
         },
         wanted=(Page("Aspirin helps", (mark(0, 7, "Chemical"),), "7"),),
@@ -352,7 +399,8 @@ PAGES = (
         name="a page with entities and inline tags",
         format="html",
         files={
-            "a.html": "<!DOCTYPE html><html><head><meta charset=utf-8><title>On &alpha;</title></head><body>"
+            "a.html": "<!DOCTYPE html><html><head><meta charset=utf-8><title>On "
+            "&alpha;</title></head><body>"
             "<p>IL&#8209;2 <b>binds</b>\n  well&amp;fast.</p></body></html>"
         },
         wanted=(Page("On α\n\nIL‑2 binds well&fast."),),

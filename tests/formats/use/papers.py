@@ -1,4 +1,6 @@
-"""Files of people who keep papers and of annotators: citations, sheets, documents of Word, PDFs, INCEpTION."""
+"""Files of people who keep papers and of annotators: citations, sheets, documents of Word, PDFs,
+INCEpTION.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,10 @@ CITATIONS = (
     Given(
         name="two citations of PubMed",
         format="citations",
-        files={"a.nbib": "\nPMID- 7\nTI  - On\n      IL-2.\nAB  - AIM: \U0001f600.\n\nPMID- 8\nTI  - Two\n"},
+        files={
+            "a.nbib": "\nPMID- 7\nTI  - On\n      IL-2.\nAB  - AIM: \U0001f600.\n\nPMID- 8\nTI  "
+            "- Two\n"
+        },
         wanted=(Page("On IL-2.\nAIM: \U0001f600.", (), "7"), Page("Two", (), "8")),
     ),
     Given(
@@ -49,7 +54,9 @@ OFFICE = (
         format="docx",
         files={
             "a.docx": package(
-                paragraph(run("On "), run("IL-2 \U0001f600")) + table([paragraph(run("a"))]) + paragraph(run("end"))
+                paragraph(run("On "), run("IL-2 \U0001f600"))
+                + table([paragraph(run("a"))])
+                + paragraph(run("end"))
             )
         },
         wanted=(Page("On IL-2 \U0001f600\n\na\n\nend"),),
@@ -63,7 +70,12 @@ OFFICE = (
     Given(
         name="lines in no order, and a word that was cut",
         format="pdf",
-        files={"a.pdf": pdf_of(["of the man.", "Lung inflam-", "mation and fi-", "brosis (late)"], order=(3, 0, 1, 2))},
+        files={
+            "a.pdf": pdf_of(
+                ["of the man.", "Lung inflam-", "mation and fi-", "brosis (late)"],
+                order=(3, 0, 1, 2),
+            )
+        },
         wanted=(Page("Lung inflammation and fibrosis (late) of the man."),),
     ),
     Given(
@@ -113,4 +125,11 @@ ANNOTATORS = (
         )
     ),
 )
-ALL = (*CITATIONS, *(one for one in (*OFFICE, *ANNOTATORS) if one.format not in NEEDS or find_spec(NEEDS[one.format])))
+ALL = (
+    *CITATIONS,
+    *(
+        one
+        for one in (*OFFICE, *ANNOTATORS)
+        if one.format not in NEEDS or find_spec(NEEDS[one.format])
+    ),
+)

@@ -1,4 +1,5 @@
-"""Odd but valid files of Word, PDF, Excel and reference managers, from the descriptions of their formats.
+"""Odd but valid files of Word, PDF, Excel and reference managers, from the descriptions of their
+formats.
 
 ECMA-376 (Word, Excel), ISO 32000 (PDF), and the description of RIS by Research Information Systems.
 """
@@ -20,11 +21,15 @@ _OFFICE: Final = "http://schemas.openxmlformats.org/officeDocument/2006/relation
 _RELS: Final = "http://schemas.openxmlformats.org/package/2006/relationships"
 
 
-def _word(name: str, body: str, wanted: str, *, flawed: bool = False, content: bytes = b"") -> Given:
+def _word(
+    name: str, body: str, wanted: str, *, flawed: bool = False, content: bytes = b""
+) -> Given:
     """A document; a bar stands between the sections of the wanted text."""
     text = wanted.replace("|", "\n\n")
     made = content or package(body)
-    return Given(name=name, format="docx", files={"a.docx": made}, wanted=(Page(text),), flawed=flawed)
+    return Given(
+        name=name, format="docx", files={"a.docx": made}, wanted=(Page(text),), flawed=flawed
+    )
 
 
 def _edited(content: bytes, change: Callable[[str, str], str]) -> bytes:
@@ -66,17 +71,27 @@ _RAISED: Final = '<w:vertAlign w:val="superscript"/>'
 _A, _B = paragraph(run("Lithium")), paragraph(run("tremor"))
 _SIMPLE: Final = package(paragraph(run("Lithium helps")))
 _CHOICE: Final = (
-    '<mc:AlternateContent><mc:Choice xmlns:zz="urn:unknown" Requires="zz"><w:t>new</w:t></mc:Choice>'
+    '<mc:AlternateContent><mc:Choice xmlns:zz="urn:unknown" '
+    'Requires="zz"><w:t>new</w:t></mc:Choice>'
     "<mc:Fallback><w:t>usual</w:t></mc:Fallback></mc:AlternateContent>"
 )
 _NOTES: Final = (
     '<w:footnote w:type="separator" w:id="-1"><w:p><w:r><w:separator/></w:r></w:p></w:footnote>'
-    '<w:footnote w:id="2"><w:p><w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:footnoteRef/></w:r>'
+    '<w:footnote w:id="2"><w:p><w:r><w:rPr><w:vertAlign '
+    'w:val="superscript"/></w:rPr><w:footnoteRef/></w:r>'
     f"{run(' A note.')}</w:p>{paragraph(run('More of it.'))}</w:footnote>"
 )
 WORD: Final = (
-    _word("blanks that are not kept", paragraph("<w:r><w:t>IL-</w:t></w:r>", "<w:r><w:t> 2 </w:t></w:r>"), "IL-2"),
-    _word("text that came in and went", paragraph(run("IL-2"), f"<w:ins><w:del>{run('3')}</w:del></w:ins>"), "IL-2"),
+    _word(
+        "blanks that are not kept",
+        paragraph("<w:r><w:t>IL-</w:t></w:r>", "<w:r><w:t> 2 </w:t></w:r>"),
+        "IL-2",
+    ),
+    _word(
+        "text that came in and went",
+        paragraph(run("IL-2"), f"<w:ins><w:del>{run('3')}</w:del></w:ins>"),
+        "IL-2",
+    ),
     _word(
         "marks of programs inside a word",
         paragraph(
@@ -94,14 +109,23 @@ WORD: Final = (
         "",
         "first",
         content=_edited(
-            package(paragraph(run("first"), '<zz:a xmlns:zz="urn:unknown"><w:r><w:t>gone</w:t></w:r></zz:a>')),
-            lambda name, part: part.replace("<w:document ", '<w:document xmlns:zz="urn:unknown" mc:Ignorable="zz" '),
+            package(
+                paragraph(
+                    run("first"), '<zz:a xmlns:zz="urn:unknown"><w:r><w:t>gone</w:t></w:r></zz:a>'
+                )
+            ),
+            lambda name, part: part.replace(
+                "<w:document ", '<w:document xmlns:zz="urn:unknown" mc:Ignorable="zz" '
+            ),
         ),
         flawed=True,
     ),
     _word(
         "a control in a word",
-        paragraph(run("IL-"), f"<w:sdt><w:sdtPr><w:text/></w:sdtPr><w:sdtContent>{run('2')}</w:sdtContent></w:sdt>"),
+        paragraph(
+            run("IL-"),
+            f"<w:sdt><w:sdtPr><w:text/></w:sdtPr><w:sdtContent>{run('2')}</w:sdtContent></w:sdt>",
+        ),
         "IL-2",
     ),
     _word(
@@ -112,7 +136,11 @@ WORD: Final = (
         + paragraph(run("We saw gout.")),
         "Methods. We saw gout.",
     ),
-    _word("text that only the web view hides", paragraph(run("a "), _styled("7", "<w:webHidden/>")), "a 7"),
+    _word(
+        "text that only the web view hides",
+        paragraph(run("a "), _styled("7", "<w:webHidden/>")),
+        "a 7",
+    ),
     _word(
         "a style that raises",
         "",
@@ -127,7 +155,9 @@ WORD: Final = (
         "",
         "seen",
         content=_with_styles(
-            '<w:p><w:pPr><w:pStyle w:val="p"/></w:pPr>' + _styled("seen", '<w:rStyle w:val="c"/>') + "</w:p>",
+            '<w:p><w:pPr><w:pStyle w:val="p"/></w:pPr>'
+            + _styled("seen", '<w:rStyle w:val="c"/>')
+            + "</w:p>",
             '<w:style w:type="character" w:styleId="c"><w:rPr><w:vanish/></w:rPr></w:style>'
             '<w:style w:type="paragraph" w:styleId="p"><w:rPr><w:vanish/></w:rPr></w:style>',
         ),
@@ -135,13 +165,24 @@ WORD: Final = (
     ),
     _word(
         "a paragraph that moved away",
-        "<w:p><w:pPr><w:rPr><w:moveFrom/></w:rPr></w:pPr><w:moveFrom>" + run("old") + "</w:moveFrom></w:p>" + _B,
+        "<w:p><w:pPr><w:rPr><w:moveFrom/></w:rPr></w:pPr><w:moveFrom>"
+        + run("old")
+        + "</w:moveFrom></w:p>"
+        + _B,
         "tremor",
     ),
     _word(
         "cells over columns and rows",
-        "<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val='2'/></w:tcPr>" + _A + "</w:tc><w:tc>" + _B + "</w:tc></w:tr>"
-        "<w:tr><w:tc><w:tcPr><w:vMerge/></w:tcPr><w:p/></w:tc><w:tc>" + _A + "</w:tc><w:tc>" + _B + "</w:tc></w:tr>"
+        "<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val='2'/></w:tcPr>"
+        + _A
+        + "</w:tc><w:tc>"
+        + _B
+        + "</w:tc></w:tr>"
+        "<w:tr><w:tc><w:tcPr><w:vMerge/></w:tcPr><w:p/></w:tc><w:tc>"
+        + _A
+        + "</w:tc><w:tc>"
+        + _B
+        + "</w:tc></w:tr>"
         "</w:tbl>",
         "Lithium\ttremor|Lithium\ttremor",
     ),
@@ -152,7 +193,8 @@ WORD: Final = (
         content=_with_notes(
             paragraph(
                 run("Gout"),
-                f'<w:r><w:rPr>{_RAISED}</w:rPr><w:footnoteReference w:customMarkFollows="1" w:id="2"/>'
+                f'<w:r><w:rPr>{_RAISED}</w:rPr><w:footnoteReference w:customMarkFollows="1" '
+                'w:id="2"/>'
                 "<w:t>*</w:t></w:r>",
                 run(" helps"),
             ),
@@ -176,15 +218,19 @@ WORD: Final = (
         "a template",
         "",
         "Lithium helps",
-        content=_edited(_SIMPLE, lambda name, part: part.replace("document.main+xml", "template.main+xml")),
+        content=_edited(
+            _SIMPLE, lambda name, part: part.replace("document.main+xml", "template.main+xml")
+        ),
     ),
     _word(
         "a list to choose from",
         paragraph(
             run("Drug: "),
             '<w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:ddList><w:result w:val="1"/>'
-            '<w:listEntry w:val="aspirin"/><w:listEntry w:val="lithium"/></w:ddList></w:ffData></w:fldChar></w:r>',
-            '<w:r><w:instrText> FORMDROPDOWN </w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>',
+            '<w:listEntry w:val="aspirin"/><w:listEntry '
+            'w:val="lithium"/></w:ddList></w:ffData></w:fldChar></w:r>',
+            "<w:r><w:instrText> FORMDROPDOWN </w:instrText></w:r><w:r><w:fldChar "
+            'w:fldCharType="end"/></w:r>',
         ),
         "Drug: lithium",
         flawed=True,
@@ -193,10 +239,17 @@ WORD: Final = (
 
 
 def _page(
-    name: str, content: bytes, wanted: str, *, flawed: bool = False, change: Callable[[bytes], bytes] = bytes
+    name: str,
+    content: bytes,
+    wanted: str,
+    *,
+    flawed: bool = False,
+    change: Callable[[bytes], bytes] = bytes,
 ) -> Given:
     made = change(printed(content))
-    return Given(name=name, format="pdf", files={"a.pdf": made}, wanted=(Page(wanted),), flawed=flawed)
+    return Given(
+        name=name, format="pdf", files={"a.pdf": made}, wanted=(Page(wanted),), flawed=flawed
+    )
 
 
 def _shown(*lines: bytes) -> bytes:
@@ -207,12 +260,22 @@ def _shown(*lines: bytes) -> bytes:
 def _mapped(name: str, codes: str, shown: bytes, wanted: str) -> Given:
     """A page whose letters are told by a map to Unicode."""
     entries = codes.split()
-    lines = " ".join(f"<{code}> <{text}>" for code, text in zip(entries[::2], entries[1::2], strict=True))
-    cmap = f"1 begincodespacerange <00> <ff> endcodespacerange {len(entries) // 2} beginbfchar {lines} endbfchar"
+    lines = " ".join(
+        f"<{code}> <{text}>" for code, text in zip(entries[::2], entries[1::2], strict=True)
+    )
+    cmap = (
+        f"1 begincodespacerange <00> <ff> endcodespacerange {len(entries) // 2} beginbfchar "
+        f"{lines} endbfchar"
+    )
     stream = f"/CIDInit begincmap {cmap} endcmap".encode()
-    made = printed(shown).replace(b"/BaseFont /Symbol >>", b"/BaseFont /Helvetica /ToUnicode 99 0 R >>")
+    made = printed(shown).replace(
+        b"/BaseFont /Symbol >>", b"/BaseFont /Helvetica /ToUnicode 99 0 R >>"
+    )
     made = made.replace(
-        b"xref\n0", b"99 0 obj\n<< /Length %d >>\nstream\n%s\nendstream\nendobj\nxref\n0" % (len(stream), stream), 1
+        b"xref\n0",
+        b"99 0 obj\n<< /Length %d >>\nstream\n%s\nendstream\nendobj\nxref\n0"
+        % (len(stream), stream),
+        1,
     )
     return Given(name=name, format="pdf", files={"a.pdf": made}, wanted=(Page(wanted),))
 
@@ -239,7 +302,11 @@ _BULLETS: Final = b" ".join(
     for at, name in enumerate((b"lung cancer", b"gout", b"breast cancer"))
 )
 PDF: Final = (
-    _page("letters pushed together and apart", _shown(b"[(IL) -20 (-2) 90 (R) -600 (he) 15 (lps)] TJ"), "IL-2R helps"),
+    _page(
+        "letters pushed together and apart",
+        _shown(b"[(IL) -20 (-2) 90 (R) -600 (he) 15 (lps)] TJ"),
+        "IL-2R helps",
+    ),
     _page(
         "each letter at a place of its own",
         b"BT /F1 10 Tf 54 600 Td (I) Tj 6 0 Td (L) Tj 6 0 Td (-) Tj 6 0 Td (2) Tj 12 0 Td (x) Tj ET",
@@ -253,7 +320,9 @@ PDF: Final = (
     _page("spaced letters", _shown(b"2 Tc (Lithium) Tj 0 Tc"), "Lithium"),
     _page("narrow letters", _shown(b"50 Tz (Lithium helps) Tj"), "Lithium helps"),
     _page(
-        "a line shown by a quote", _shown(b"(Lung) Tj (cancer helps) ' 2 0 (and gout) \""), "Lung cancer helps and gout"
+        "a line shown by a quote",
+        _shown(b"(Lung) Tj (cancer helps) ' 2 0 (and gout) \""),
+        "Lung cancer helps and gout",
     ),
     _page(
         "a form within a page",
@@ -272,7 +341,12 @@ PDF: Final = (
         "Lithium helps",
         change=lambda made: made.replace(b"/MediaBox", b"/UserUnit 2 /MediaBox"),
     ),
-    _page("bytes before the head", _TEXT, "Lithium helps", change=lambda made: b"mail header\r\n\r\n" + made),
+    _page(
+        "bytes before the head",
+        _TEXT,
+        "Lithium helps",
+        change=lambda made: b"mail header\r\n\r\n" + made,
+    ),
     _page(
         "accents of their own letters",
         b"BT /F1 10 Tf 54 600 Td (Sj) Tj 12 0 Td (\\310) Tj 0 0 Td (ogren syndrome) Tj ET",
@@ -281,10 +355,14 @@ PDF: Final = (
     _page(
         "numbers of lines",
         _NUMBERED,
-        "Most patients had been treated for a non-small cell lung cancer, and some of them for a type 2 diabetes "
-        "mellitus that had been known for several years or so. None of them had been seen in the hospital before them "
-        "or in another hospital, except for the one with an infection, who had been seen there with sepsis and "
-        "pneumonia, and the one with an infarction of the myocardium in the years before the study began.",
+        "Most patients had been treated for a non-small cell lung cancer, and some of them for a "
+        "type 2 diabetes "
+        "mellitus that had been known for several years or so. None of them had been seen in the "
+        "hospital before them "
+        "or in another hospital, except for the one with an infection, who had been seen there "
+        "with sepsis and "
+        "pneumonia, and the one with an infarction of the myocardium in the years before the "
+        "study began.",
     ),
     _page("signs of a list", _BULLETS, "• lung cancer\n• gout\n• breast cancer"),
     _page(
@@ -340,9 +418,12 @@ def _prefixed(name: str, part: str) -> str:
 def _formatted(form: str, value: str) -> bytes:
     """A workbook with an id that has a format of numbers."""
     styles = (
-        f'<styleSheet xmlns="{_MAIN}"><numFmts count="1"><numFmt numFmtId="164" formatCode="{form}"/></numFmts>'
-        '<fonts count="1"><font/></fonts><fills count="1"><fill/></fills><borders count="1"><border/></borders>'
-        '<cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="2"><xf/><xf numFmtId="164"/></cellXfs>'
+        f'<styleSheet xmlns="{_MAIN}"><numFmts count="1"><numFmt numFmtId="164" '
+        f'formatCode="{form}"/></numFmts>'
+        '<fonts count="1"><font/></fonts><fills count="1"><fill/></fills><borders '
+        'count="1"><border/></borders>'
+        '<cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="2"><xf/><xf '
+        'numFmtId="164"/></cellXfs>'
         "</styleSheet>"
     )
     return _with_part(
@@ -355,13 +436,19 @@ def _formatted(form: str, value: str) -> bytes:
 
 
 def _with_part(
-    content: bytes, path: str, kind: str, part: str, change: Callable[[str, str], str] = lambda name, part: part
+    content: bytes,
+    path: str,
+    kind: str,
+    part: str,
+    change: Callable[[str, str], str] = lambda name, part: part,
 ) -> bytes:
     def joined(name: str, old: str) -> str:
         new = change(name, old)
         if name == "[Content_Types].xml":
             of_kind = f"application/vnd.openxmlformats-officedocument.spreadsheetml.{kind}+xml"
-            return new.replace("</Types>", f'<Override PartName="/{path}" ContentType="{of_kind}"/></Types>')
+            return new.replace(
+                "</Types>", f'<Override PartName="/{path}" ContentType="{of_kind}"/></Types>'
+            )
         if name == "xl/_rels/workbook.xml.rels":
             link = f'<Relationship Id="m" Type="{_OFFICE}/{kind}" Target="/{path}"/>'
             return new.replace("</Relationships>", f"{link}</Relationships>")
@@ -382,7 +469,8 @@ def _strings(*items: str) -> bytes:
         "sharedStrings",
         f'<sst xmlns="{_MAIN}">{made}</sst>',
         lambda name, part: part.replace(
-            't="inlineStr"><is><t xml:space="preserve">CELL</t></is>', f't="s"><v>{len(items) - 1}</v>'
+            't="inlineStr"><is><t xml:space="preserve">CELL</t></is>',
+            f't="s"><v>{len(items) - 1}</v>',
         ),
     )
 
@@ -404,11 +492,22 @@ EXCEL: Final = (
         ("1", "Lithium helps"),
     ),
     _sheet(
-        "a byte order mark", rewritten(_BOOK, lambda name, part: (name, b"\xef\xbb\xbf" + part)), ("1", "Lithium helps")
+        "a byte order mark",
+        rewritten(_BOOK, lambda name, part: (name, b"\xef\xbb\xbf" + part)),
+        ("1", "Lithium helps"),
     ),
-    _sheet("words before the number of an id", _formatted("&quot;CHEBI:&quot;0", "12"), ("CHEBI:12", "Lithium helps")),
+    _sheet(
+        "words before the number of an id",
+        _formatted("&quot;CHEBI:&quot;0", "12"),
+        ("CHEBI:12", "Lithium helps"),
+    ),
     _sheet("a share in per cent", _formatted("0%", "0.25"), ("25%", "Lithium helps")),
-    _sheet("a title above the table", workbook([["Table S1. Texts"], [], *_ROWS]), ("1", "Lithium helps"), flawed=True),
+    _sheet(
+        "a title above the table",
+        workbook([["Table S1. Texts"], [], *_ROWS]),
+        ("1", "Lithium helps"),
+        flawed=True,
+    ),
     _sheet(
         "sheets in another order than their parts",
         _edited(
@@ -429,14 +528,20 @@ EXCEL: Final = (
         _edited(
             workbook([], _ROWS),
             lambda name, part: (
-                part.replace('/worksheet" Target="worksheets/sheet1', '/chartsheet" Target="worksheets/sheet1')
+                part.replace(
+                    '/worksheet" Target="worksheets/sheet1',
+                    '/chartsheet" Target="worksheets/sheet1',
+                )
                 .replace(
-                    'sheet1.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet',
-                    'sheet1.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.chartsheet',
+                    'sheet1.xml" '
+                    'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet',
+                    'sheet1.xml" '
+                    'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.chartsheet',
                 )
                 .replace(
                     f'<worksheet xmlns="{_MAIN}"><sheetData></sheetData></worksheet>',
-                    f'<chartsheet xmlns="{_MAIN}"><sheetViews><sheetView workbookViewId="0"/></sheetViews>'
+                    f'<chartsheet xmlns="{_MAIN}"><sheetViews><sheetView '
+                    'workbookViewId="0"/></sheetViews>'
                     "</chartsheet>",
                 )
             ),
@@ -466,7 +571,12 @@ EXCEL: Final = (
         ("1", "Lithium helps\n\nand gout"),
         flawed=True,
     ),
-    _sheet("a row of blanks", workbook([*_ROWS, [" ", "  "], ["3", "gout"]]), ("1", "Lithium helps"), ("3", "gout")),
+    _sheet(
+        "a row of blanks",
+        workbook([*_ROWS, [" ", "  "], ["3", "gout"]]),
+        ("1", "Lithium helps"),
+        ("3", "gout"),
+    ),
     _sheet(
         "a raised number within a text",
         _strings("<t/>", f"<r><t>IL-2</t></r>{_RAISED_3}<r><t>, and</t></r>"),
@@ -490,7 +600,9 @@ EXCEL: Final = (
     ),
     _sheet(
         "paths from the root of the package",
-        _edited(_BOOK, lambda name, part: part.replace('Target="worksheets/', 'Target="/xl/worksheets/')),
+        _edited(
+            _BOOK, lambda name, part: part.replace('Target="worksheets/', 'Target="/xl/worksheets/')
+        ),
         ("1", "Lithium helps"),
     ),
 )
@@ -499,7 +611,9 @@ EXCEL: Final = (
 def _ris(name: str, content: str | bytes, *wanted: str, flawed: bool = False) -> Given:
     """Citations, and the text of each; a bar stands between title and abstract."""
     pages = tuple(Page(text.replace("|", "\n\n")) for text in wanted)
-    return Given(name=name, format="citations", files={"a.ris": content}, wanted=pages, flawed=flawed)
+    return Given(
+        name=name, format="citations", files={"a.ris": content}, wanted=pages, flawed=flawed
+    )
 
 
 _ONE: Final = "TY  - JOUR\nTI  - Lung cancer\nAB  - We saw gout.\nER  - \n"
@@ -520,17 +634,30 @@ RIS: Final = (
     ),
     _ris(
         "a receptor at the start of a line",
-        "TY  - JOUR\nTI  - Tumours\nAB  - Most of them were\nER  - positive, and some\nER  - negative.\nER  - \n",
+        "TY  - JOUR\nTI  - Tumours\nAB  - Most of them were\nER  - positive, and some\nER  - "
+        "negative.\nER  - \n",
         "Tumours|Most of them were ER - positive, and some ER - negative.",
     ),
-    _ris("lines that go on behind blanks", _ONE.replace("saw", "saw\n      much"), "Lung cancer|We saw much gout."),
+    _ris(
+        "lines that go on behind blanks",
+        _ONE.replace("saw", "saw\n      much"),
+        "Lung cancer|We saw much gout.",
+    ),
     _ris(
         "references to characters, and tags",
-        _ONE.replace("gout", "TNF-&#945; (p &lt; 0.05), IL-2<sup>3</sup> and H<sub>2</sub>O in 3 < 5 and 7 > 4"),
+        _ONE.replace(
+            "gout",
+            "TNF-&#945; (p &lt; 0.05), IL-2<sup>3</sup> and H<sub>2</sub>O in 3 < 5 and 7 > 4",
+        ),
         "Lung cancer|We saw TNF-α (p < 0.05), IL-2 and H2O in 3 < 5 and 7 > 4.",
     ),
     _ris("an abstract alone", "TY  - JOUR\nAB  - We saw gout.\nER  - \n", "We saw gout."),
-    _ris("a tag that nobody knows", _ONE.replace("AB", "XX  - Odd\nAB"), "Lung cancer|We saw gout.", flawed=True),
+    _ris(
+        "a tag that nobody knows",
+        _ONE.replace("AB", "XX  - Odd\nAB"),
+        "Lung cancer|We saw gout.",
+        flawed=True,
+    ),
     _ris(
         "files put together",
         _ONE + "\ufeff" + _ONE.replace("gout", "asthma"),
@@ -544,12 +671,34 @@ RIS: Final = (
         "Lung cancer|We saw\u2028TI - odd \x0b\x0c\x85gout.",
     ),
     _ris(
-        "no blank behind the dash", _ONE.replace("-", "-").replace("- ", "-"), "Lung cancer|We saw gout.", flawed=True
+        "no blank behind the dash",
+        _ONE.replace("-", "-").replace("- ", "-"),
+        "Lung cancer|We saw gout.",
+        flawed=True,
     ),
-    _ris("two titles", _ONE.replace("AB", "TI  - On gout\nAB"), "Lung cancer On gout|We saw gout.", flawed=True),
-    _ris("text on the line below its tag", _ONE.replace("AB  - ", "AB  - \n"), "Lung cancer|We saw gout."),
+    _ris(
+        "two titles",
+        _ONE.replace("AB", "TI  - On gout\nAB"),
+        "Lung cancer On gout|We saw gout.",
+        flawed=True,
+    ),
+    _ris(
+        "text on the line below its tag",
+        _ONE.replace("AB  - ", "AB  - \n"),
+        "Lung cancer|We saw gout.",
+    ),
     _ris("no line end at the end", _ONE.rstrip() + "", "Lung cancer|We saw gout."),
-    _ris("marks of direction in a word", _ONE.replace("gout", "go\u200but"), "Lung cancer|We saw go\u200but."),
-    _ris("an empty reference", "TY  - JOUR\nER  - \n" + _ONE, "", "Lung cancer|We saw gout.", flawed=True),
+    _ris(
+        "marks of direction in a word",
+        _ONE.replace("gout", "go\u200but"),
+        "Lung cancer|We saw go\u200but.",
+    ),
+    _ris(
+        "an empty reference",
+        "TY  - JOUR\nER  - \n" + _ONE,
+        "",
+        "Lung cancer|We saw gout.",
+        flawed=True,
+    ),
 )
 ALL: Final = (*WORD, *PDF, *EXCEL, *RIS)

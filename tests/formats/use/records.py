@@ -1,4 +1,6 @@
-"""Inputs in JSON, one for each shape that other tools write, and the flaws that their files have."""
+"""Inputs in JSON, one for each shape that other tools write, and the flaws that their files
+have.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,16 @@ def _lines(*records: Any) -> str:
     return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records)
 
 
-def _given(name: str, *records: Any, wanted: tuple[Page, ...], flawed: bool = False, reader: str = "records") -> Given:
-    return Given(name=name, format=reader, files={"a.jsonl": _lines(*records)}, wanted=wanted, flawed=flawed)
+def _given(
+    name: str,
+    *records: Any,
+    wanted: tuple[Page, ...],
+    flawed: bool = False,
+    reader: str = "records",
+) -> Given:
+    return Given(
+        name=name, format=reader, files={"a.jsonl": _lines(*records)}, wanted=wanted, flawed=flawed
+    )
 
 
 def _studio(result: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
@@ -32,7 +42,13 @@ def _studio(result: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
 
 def _region(start: int, end: int, **more: Any) -> dict[str, Any]:
     value = {"start": start, "end": end, "labels": ["Chemical"], **more}
-    return {"id": f"r{start}", "from_name": "label", "to_name": "text", "type": "labels", "value": value}
+    return {
+        "id": f"r{start}",
+        "from_name": "label",
+        "to_name": "text",
+        "type": "labels",
+        "value": value,
+    }
 
 
 RECORDS = (
@@ -50,13 +66,20 @@ RECORDS = (
     ),
     _given(
         "an entity whose text is elsewhere",
-        {"id": "1", "text": ASPIRIN, "entities": [{"start": 21, "end": 25, "type": "Disease", "text": "pain"}]},
+        {
+            "id": "1",
+            "text": ASPIRIN,
+            "entities": [{"start": 21, "end": 25, "type": "Disease", "text": "pain"}],
+        },
         wanted=(Page(ASPIRIN, BOTH[1:], "1"),),
         flawed=True,
     ),
     _given(
         "GLiNER counts both words",
-        {"tokenized_text": ["Breast", "cancer", "and", "EGFR"], "ner": [[0, 1, "Disease"], [3, 3, "Gene"]]},
+        {
+            "tokenized_text": ["Breast", "cancer", "and", "EGFR"],
+            "ner": [[0, 1, "Disease"], [3, 3, "Gene"]],
+        },
         wanted=(Page("Breast cancer and EGFR", (mark(0, 13, "Disease"), mark(18, 22, "Gene"))),),
     ),
     _given(
@@ -86,7 +109,11 @@ RECORDS = (
     ),
     _given(
         "tokens with tags that are texts",
-        {"id": "0", "tokens": ["John", "lives", "in", "Bonn"], "ner_tags": ["B-PER", "O", "O", "B-LOC"]},
+        {
+            "id": "0",
+            "tokens": ["John", "lives", "in", "Bonn"],
+            "ner_tags": ["B-PER", "O", "O", "B-LOC"],
+        },
         wanted=(Page("John lives in Bonn", (mark(0, 4, "PER"), mark(14, 18, "LOC"))),),
     ),
     _given(
@@ -97,18 +124,29 @@ RECORDS = (
     ),
     _given(
         "tokens and entities with half-open ends",
-        {"tokens": ["lung", "cancer", "of", "mice"], "entities": [{"start": 0, "end": 2, "type": "Disease"}]},
+        {
+            "tokens": ["lung", "cancer", "of", "mice"],
+            "entities": [{"start": 0, "end": 2, "type": "Disease"}],
+        },
         wanted=(Page("lung cancer of mice", (mark(0, 11, "Disease"),)),),
     ),
     _given(
         "sentences of one document",
-        {"doc_id": "9", "tokens": ["c-fos"], "entity_mentions": [{"start": 0, "end": 1, "entity_type": "Gene"}]},
+        {
+            "doc_id": "9",
+            "tokens": ["c-fos"],
+            "entity_mentions": [{"start": 0, "end": 1, "entity_type": "Gene"}],
+        },
         {"doc_id": "9", "tokens": ["no", "gene"], "entity_mentions": []},
         wanted=(Page("c-fos no gene", (mark(0, 5, "Gene"),), "9"),),
     ),
     _given(
         "a mention that ends behind its sentence",
-        {"doc_id": "9", "tokens": ["no", "c-fos"], "entity_mentions": [{"start": 1, "end": 3, "entity_type": "Gene"}]},
+        {
+            "doc_id": "9",
+            "tokens": ["no", "c-fos"],
+            "entity_mentions": [{"start": 1, "end": 3, "entity_type": "Gene"}],
+        },
         {"doc_id": "9", "tokens": ["gene"], "entity_mentions": []},
         wanted=(Page("no c-fos gene", (mark(3, 8, "Gene"),), "9"),),
         flawed=True,
@@ -123,7 +161,9 @@ RECORDS = (
         {
             "text": ASPIRIN,
             "tokens": [{"text": "Aspirin", "start": 0, "end": 7, "id": 0}],
-            "spans": [{"start": 0, "end": 7, "token_start": 0, "token_end": 0, "label": "Chemical"}],
+            "spans": [
+                {"start": 0, "end": 7, "token_start": 0, "token_end": 0, "label": "Chemical"}
+            ],
             "answer": "accept",
             "_input_hash": 1,
         },
@@ -179,8 +219,12 @@ RECORDS = (
         {
             "id": "0",
             "document_id": "77",
-            "passages": [{"id": "1", "type": "title", "text": ["Aspirin helps"], "offsets": [[0, 13]]}],
-            "entities": [{"id": "3", "type": "X", "text": ["Aspirin"], "offsets": [[1, 8]], "normalized": []}],
+            "passages": [
+                {"id": "1", "type": "title", "text": ["Aspirin helps"], "offsets": [[0, 13]]}
+            ],
+            "entities": [
+                {"id": "3", "type": "X", "text": ["Aspirin"], "offsets": [[1, 8]], "normalized": []}
+            ],
             "events": [],
             "coreferences": [],
             "relations": [],
@@ -190,12 +234,20 @@ RECORDS = (
     ),
     _given(
         "a fact in a field of its own, which is a link",
-        {"text": ASPIRIN, "entities": [{"start": 0, "end": 7, "type": "Chemical", "mesh": "D001241"}]},
+        {
+            "text": ASPIRIN,
+            "entities": [{"start": 0, "end": 7, "type": "Chemical", "mesh": "D001241"}],
+        },
         wanted=(Page(ASPIRIN, (mark(0, 7, "Chemical", "MESH:D001241"),)),),
     ),
     _given(
         "an article in parts",
-        {"id": "1", "title": "On aspirin", "abstract": "It helps.", "paragraphs": ["First.", "Second."]},
+        {
+            "id": "1",
+            "title": "On aspirin",
+            "abstract": "It helps.",
+            "paragraphs": ["First.", "Second."],
+        },
         wanted=(Page("On aspirin\n\nIt helps.\n\nFirst.\n\nSecond.", (), "1"),),
     ),
     Given(
@@ -203,7 +255,9 @@ RECORDS = (
         format="records",
         files={
             "a.jsonl": b"\xef\xbb\xbf"
-            + _lines({"id": "1", "text": ASPIRIN, "entities": []}).replace("\n", "\r\n\r\n").encode()
+            + _lines({"id": "1", "text": ASPIRIN, "entities": []})
+            .replace("\n", "\r\n\r\n")
+            .encode()
         },
         wanted=(Page(ASPIRIN, (), "1"),),
     ),
@@ -232,7 +286,11 @@ NATIVE = (
             ],
         },
         wanted=(
-            Page("lung and liver cancer \U0001f600", (Marked(((0, 4), (15, 21)), "Disease", ("MESH:D008175",)),), "1"),
+            Page(
+                "lung and liver cancer \U0001f600",
+                (Marked(((0, 4), (15, 21)), "Disease", ("MESH:D008175",)),),
+                "1",
+            ),
         ),
         reader="jsonl",
     ),
@@ -250,7 +308,12 @@ NATIVE = (
     ),
     _given(
         "a mention outside the text",
-        {"fascicle": 1, "id": "1", "text": "Aspirin", "mentions": [{"spans": [[0, 8]], "type": "Chemical"}]},
+        {
+            "fascicle": 1,
+            "id": "1",
+            "text": "Aspirin",
+            "mentions": [{"spans": [[0, 8]], "type": "Chemical"}],
+        },
         wanted=(Page("Aspirin", (mark(0, 7, "Chemical"),), "1"),),
         flawed=True,
         reader="jsonl",
@@ -261,7 +324,9 @@ STUDIO = (
     Given(
         name="an export of Label Studio",
         format="label-studio",
-        files={"a.json": json.dumps([_studio([_region(2, 9, text="Aspirin")], total_annotations=1)])},
+        files={
+            "a.json": json.dumps([_studio([_region(2, 9, text="Aspirin")], total_annotations=1)])
+        },
         wanted=(Page("\U0001f600 Aspirin helps", (mark(2, 9, "Chemical"),), "5"),),
     ),
     Given(
@@ -274,7 +339,9 @@ STUDIO = (
     Given(
         name="predictions that are numbers",
         format="label-studio",
-        files={"a.json": json.dumps([_studio([_region(2, 9, text="Aspirin")], predictions=[1, 2])])},
+        files={
+            "a.json": json.dumps([_studio([_region(2, 9, text="Aspirin")], predictions=[1, 2])])
+        },
         wanted=(Page("\U0001f600 Aspirin helps", (mark(2, 9, "Chemical"),), "5"),),
         flawed=True,
     ),

@@ -19,15 +19,20 @@ def _xml(title: str, abstract: str, *, second: int = 24) -> str:
     body = ABSTRACT.replace("&", "&amp;")
     return (
         f"{HEAD}<collection><source>PubMed</source><date>20200101</date><key>a.key</key><document><id>7</id>"
-        f'<passage><infon key="type">title</infon><offset>0</offset><text>{TITLE}</text>{title}</passage>'
-        f'<passage><infon key="type">abstract</infon><offset>{second}</offset><text>{body}</text>{abstract}</passage>'
+        "<passage><infon "
+        f'key="type">title</infon><offset>0</offset><text>{TITLE}</text>{title}</passage>'
+        "<passage><infon "
+        f'key="type">abstract</infon><offset>{second}</offset><text>{body}</text>{abstract}</passage>'
         "</document></collection>"
     )
 
 
-def _note(text: str, start: int, length: int, *, kind: str = "Disease", concept: str = "MESH:D014202") -> str:
+def _note(
+    text: str, start: int, length: int, *, kind: str = "Disease", concept: str = "MESH:D014202"
+) -> str:
     return (
-        f'<annotation id="T{start}"><infon key="identifier">{concept}</infon><infon key="type">{kind}</infon>'
+        f'<annotation id="T{start}"><infon key="identifier">{concept}</infon><infon '
+        f'key="type">{kind}</infon>'
         f'<location offset="{start}" length="{length}"/><text>{text}</text></annotation>'
     )
 
@@ -42,7 +47,14 @@ def _bioc(*annotations: dict[str, Any], **more: Any) -> dict[str, Any]:
         "annotations": list(annotations),
         "relations": [],
     }
-    return {"id": "7", "infons": {}, "passages": [passage], "annotations": [], "relations": [], **more}
+    return {
+        "id": "7",
+        "infons": {},
+        "passages": [passage],
+        "annotations": [],
+        "relations": [],
+        **more,
+    }
 
 
 def _annotation(start: int, length: int, text: str, **infons: str) -> dict[str, Any]:
@@ -77,7 +89,9 @@ BIOC = (
         format="bioc",
         files={"a.xml": _xml(LITH, _note("tremor", 32, 6), second=25)},
         # Nothing but a gap of two tells it from a file that counts characters.
-        wanted=(Page(f"{TITLE}  {ABSTRACT}", (LITHIUM, mark(32, 38, "Disease", "MESH:D014202")), "7"),),
+        wanted=(
+            Page(f"{TITLE}  {ABSTRACT}", (LITHIUM, mark(32, 38, "Disease", "MESH:D014202")), "7"),
+        ),
         flawed=True,
     ),
     Given(
@@ -94,7 +108,8 @@ BIOC = (
             "a.xml": f"{HEAD}<collection><source/><date/><key/><document><id>8</id><passage><offset>0</offset>"
             "<text>lung and liver cancer</text>"
             '<annotation id="1"><infon key="type">Disease</infon><location offset="0" length="4"/>'
-            '<location offset="15" length="6"/><text>lung cancer</text></annotation></passage></document></collection>'
+            '<location offset="15" length="6"/><text>lung '
+            "cancer</text></annotation></passage></document></collection>"
         },
         wanted=(Page("lung and liver cancer", (Marked(((0, 4), (15, 21)), "Disease"),), "8"),),
     ),
@@ -103,8 +118,10 @@ BIOC = (
         format="bioc",
         files={
             "a.xml": f"{HEAD}<collection><source/><date/><key/><document><id>8</id><passage><offset>0</offset>"
-            '<text>Aspirin</text><annotation id="1"><infon key="type">Drug</infon><infon key="identifier">CHEBI:15365'
-            '</infon><infon key="identifier">MESH:D001241</infon><location offset="0" length="7"/><text>Aspirin</text>'
+            '<text>Aspirin</text><annotation id="1"><infon key="type">Drug</infon><infon '
+            'key="identifier">CHEBI:15365'
+            '</infon><infon key="identifier">MESH:D001241</infon><location offset="0" '
+            'length="7"/><text>Aspirin</text>'
             "</annotation></passage></document></collection>"
         },
         wanted=(Page("Aspirin", (mark(0, 7, "Drug", "CHEBI:15365", "MESH:D001241"),), "8"),),
@@ -114,7 +131,10 @@ BIOC = (
         format="bioc-json",
         files={
             "a.json": json.dumps(
-                {**COLLECTION, "documents": [_bioc(_annotation(0, 7, "Lithium", identifier="MESH:D008094"))]}
+                {
+                    **COLLECTION,
+                    "documents": [_bioc(_annotation(0, 7, "Lithium", identifier="MESH:D008094"))],
+                }
             )
         },
         wanted=(Page(TITLE, (LITHIUM,), "7"),),
@@ -122,7 +142,11 @@ BIOC = (
     Given(
         name="an annotation that ends outside the text",
         format="bioc-json",
-        files={"a.json": json.dumps({**COLLECTION, "documents": [_bioc(_annotation(12, 40, "α-synuclein"))]})},
+        files={
+            "a.json": json.dumps(
+                {**COLLECTION, "documents": [_bioc(_annotation(12, 40, "α-synuclein"))]}
+            )
+        },
         wanted=(Page(TITLE, (mark(12, 23, "Chemical"),), "7"),),
         flawed=True,
     ),
@@ -155,7 +179,8 @@ BIOC = (
 )
 
 CITATION = (
-    '<PubmedArticle><MedlineCitation><PMID Version="1">{id}</PMID><Article><ArticleTitle>{title}</ArticleTitle>'
+    "<PubmedArticle><MedlineCitation><PMID "
+    'Version="1">{id}</PMID><Article><ArticleTitle>{title}</ArticleTitle>'
     "<Abstract>{abstract}</Abstract></Article></MedlineCitation></PubmedArticle>"
 )
 AIM = '<AbstractText Label="AIM">To &lt;see&gt;\n  10<sup>-6</sup>.</AbstractText>'
@@ -185,7 +210,8 @@ MEDLINE = (
 )
 
 ARTICLE = (
-    '<article><front><article-meta><article-id pub-id-type="pmc">{id}</article-id><title-group><article-title>{title}'
+    "<article><front><article-meta><article-id "
+    'pub-id-type="pmc">{id}</article-id><title-group><article-title>{title}'
     "</article-title></title-group><abstract><p>{abstract}</p></abstract></article-meta></front><body>{body}</body>"
     "</article>"
 )
@@ -198,18 +224,26 @@ JATS = (
                 id="PMC12",
                 title="On <italic>IL-2</italic>",
                 abstract="Lung\n cancer &#x1F600;.",
-                body="<sec><title>Methods</title><p>We took:<list><list-item><p>one</p></list-item></list>and so on"
+                body="<sec><title>Methods</title><p>We "
+                "took:<list><list-item><p>one</p></list-item></list>and so on"
                 "</p></sec>",
             )
         },
-        wanted=(Page("On IL-2\n\nLung cancer \U0001f600.\n\nMethods\n\nWe took:\n\none\n\nand so on", (), "PMC12"),),
+        wanted=(
+            Page(
+                "On IL-2\n\nLung cancer \U0001f600.\n\nMethods\n\nWe took:\n\none\n\nand so on",
+                (),
+                "PMC12",
+            ),
+        ),
     ),
     Given(
         name="an article with the letter of its reviewers",
         format="jats",
         files={
             "a.xml": ARTICLE.format(id="1", title="One", abstract="A", body="<p>B</p>").replace(
-                "</article>", "<sub-article><body><p>We find it sound.</p></body></sub-article></article>"
+                "</article>",
+                "<sub-article><body><p>We find it sound.</p></body></sub-article></article>",
             )
         },
         wanted=(Page("One\n\nA\n\nB\n\nWe find it sound.", (), "PMC1"),),
@@ -231,7 +265,10 @@ JATS = (
 
 
 def _tei(body: str) -> str:
-    head = "<teiHeader><fileDesc><titleStmt><title>Lung \U0001f600</title></titleStmt></fileDesc></teiHeader>"
+    head = (
+        "<teiHeader><fileDesc><titleStmt><title>Lung "
+        "\U0001f600</title></titleStmt></fileDesc></teiHeader>"
+    )
     return f'<TEI xmlns="http://www.tei-c.org/ns/1.0">{head}<text><body><div>{body}</div></body></text></TEI>'
 
 
@@ -239,7 +276,11 @@ TEI = (
     Given(
         name="a citation behind a name",
         format="tei",
-        files={"a.xml": _tei('<p>IL-2<hi rend="superscript"><ref type="bibr" target="#b0">3</ref></hi> rose.</p>')},
+        files={
+            "a.xml": _tei(
+                '<p>IL-2<hi rend="superscript"><ref type="bibr" target="#b0">3</ref></hi> rose.</p>'
+            )
+        },
         wanted=(Page("Lung \U0001f600\n\nIL-2 rose."),),
     ),
     Given(
@@ -255,7 +296,8 @@ def _knowtator(*spans: tuple[int, int]) -> str:
     places = "".join(f'<span start="{start}" end="{end}"/>' for start, end in spans)
     return (
         f'<annotations textSource="a.txt"><annotation><mention id="E1"/>{places}</annotation>'
-        '<classMention id="E1"><mentionClass id="MONDO:0005138">lung cancer</mentionClass></classMention></annotations>'
+        '<classMention id="E1"><mentionClass id="MONDO:0005138">lung '
+        "cancer</mentionClass></classMention></annotations>"
     )
 
 
@@ -272,7 +314,13 @@ KNOWTATOR = (
         format="knowtator",
         files={"c/a.txt": "lung and liver cancer", "c/a.txt.xml": _knowtator((0, 4), (15, 21))},
         read="c",
-        wanted=(Page("lung and liver cancer", (Marked(((0, 4), (15, 21)), "MONDO", ("mondo:0005138",)),), "a"),),
+        wanted=(
+            Page(
+                "lung and liver cancer",
+                (Marked(((0, 4), (15, 21)), "MONDO", ("mondo:0005138",)),),
+                "a",
+            ),
+        ),
     ),
 )
 ALL = (*BIOC, *MEDLINE, *JATS, *TEI, *KNOWTATOR)

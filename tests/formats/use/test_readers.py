@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 from tests.formats.oracle.judging import differences, outcome
-from tests.formats.use import binary, json_odd, marked_odd, marked_texts, papers, printed_odd, records, structured
+from tests.formats.use import (
+    binary,
+    json_odd,
+    marked_odd,
+    marked_texts,
+    papers,
+    printed_odd,
+    records,
+    structured,
+)
 from tests.formats.use.given import Given
 
 from fascicle.formats.catalogue import READABLE
@@ -24,7 +33,9 @@ INPUTS = (
 )
 
 
-@pytest.mark.parametrize("given", [pytest.param(one, id=f"{one.format}: {one.name}") for one in INPUTS])
+@pytest.mark.parametrize(
+    "given", [pytest.param(one, id=f"{one.format}: {one.name}") for one in INPUTS]
+)
 def test_an_input_is_read_as_it_is_meant_or_its_flaw_is_said(given: Given, tmp_path: Path) -> None:
     found = outcome(given.laid(tmp_path), given.format, options=given.options)
     if given.flawed and not found.is_silent:
@@ -37,5 +48,7 @@ def test_an_input_is_read_as_it_is_meant_or_its_flaw_is_said(given: Given, tmp_p
 def test_each_reader_has_two_inputs() -> None:
     formats = [one.format for one in INPUTS]
     missing = {name for name, module in papers.NEEDS.items() if not find_spec(module)}
-    assert {name: formats.count(name) for name in set(READABLE) - missing if formats.count(name) < 2} == {}
+    assert {
+        name: formats.count(name) for name in set(READABLE) - missing if formats.count(name) < 2
+    } == {}
     assert len(INPUTS) >= 60

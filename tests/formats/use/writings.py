@@ -1,4 +1,6 @@
-"""Documents that users have, and what a file of each format must hold of them, told without our readers."""
+"""Documents that users have, and what a file of each format must hold of them, told without our
+readers.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,11 @@ PLAIN = Document(
     text="Lithium 😀 causes tremor",
     sections=(Section(0, 7, "title"), Section(8, 23, "abstract")),
     mentions=(
-        Mention(((0, 7),), "Chemical", links=(Link(id="D008094", ontology="MESH", curie="MESH:D008094"),)),
+        Mention(
+            ((0, 7),),
+            "Chemical",
+            links=(Link(id="D008094", ontology="MESH", curie="MESH:D008094"),),
+        ),
         Mention(((17, 23),), "Disease"),
     ),
 )
@@ -36,7 +42,10 @@ HARD = Document(
         Mention(((0, 4), (16, 22)), "Disease", score=0.25),
         Mention(((9, 22),), "Disease", score=0.5),
         Mention(
-            ((9, 14),), "Organ", score=0.125, links=(Link(id="0002107", ontology="UBERON", curie="UBERON:0002107"),)
+            ((9, 14),),
+            "Organ",
+            score=0.125,
+            links=(Link(id="0002107", ontology="UBERON", curie="UBERON:0002107"),),
         ),
     ),
 )
@@ -52,7 +61,8 @@ class Kept:
         path: of the output.
         document: that is written.
         holds: reads the output with a program that is not ours, and says whether it is right.
-        loses: whether something cannot be held, so that the report must name a loss or a document set aside.
+        loses: whether something cannot be held, so that the report must name a loss or a document
+            set aside.
     """
 
     format: str
@@ -73,7 +83,10 @@ def _marks(found: list[dict[str, Any]], text: str) -> list[tuple[str, ...]]:
 def _native(path: Path) -> bool:
     found = _json(path)
     source = PLAIN if found["id"] == "7" else HARD
-    said = [(one["type"], one.get("score"), tuple(map(tuple, one["spans"]))) for one in found["mentions"]]
+    said = [
+        (one["type"], one.get("score"), tuple(map(tuple, one["spans"])))
+        for one in found["mentions"]
+    ]
     return found["text"] == source.text and sorted(map(str, said)) == sorted(
         str((one.type, one.score, one.spans)) for one in source.mentions
     )
@@ -85,7 +98,8 @@ def _records(path: Path) -> bool:
     parts = [one.get("spans") or [[one["start"], one["end"]]] for one in found["entities"]]
     source = PLAIN if text == PLAIN.text else HARD
     return text == source.text and sorted(
-        (one["type"], tuple(map(tuple, spans))) for one, spans in zip(found["entities"], parts, strict=True)
+        (one["type"], tuple(map(tuple, spans)))
+        for one, spans in zip(found["entities"], parts, strict=True)
     ) == sorted((one.type, one.spans) for one in source.mentions)
 
 
@@ -94,7 +108,9 @@ def _pubtator(path: Path) -> bool:
     title, abstract = (lines[at].split("|", 2)[2] for at in (0, 1))
     text = f"{title} {abstract}"
     rows = [line.split("\t") for line in lines[2:] if line]
-    return all(text[int(row[1]) : int(row[2])] == row[3] for row in rows) and {row[3] for row in rows} >= {"tremor"}
+    return all(text[int(row[1]) : int(row[2])] == row[3] for row in rows) and {
+        row[3] for row in rows
+    } >= {"tremor"}
 
 
 def _hard_pubtator(path: Path) -> bool:
@@ -109,10 +125,16 @@ def _hard_pubtator(path: Path) -> bool:
 def _bioc(path: Path) -> bool:
     root = ElementTree.fromstring(path.read_bytes())
     return _bioc_fits(
-        [(int(one.findtext("offset") or 0), one.findtext("text") or "") for one in root.iter("passage")],
+        [
+            (int(one.findtext("offset") or 0), one.findtext("text") or "")
+            for one in root.iter("passage")
+        ],
         [
             (
-                [(int(at.get("offset", 0)), int(at.get("length", 0))) for at in one.iter("location")],
+                [
+                    (int(at.get("offset", 0)), int(at.get("length", 0)))
+                    for at in one.iter("location")
+                ],
                 one.findtext("text"),
             )
             for one in root.iter("annotation")
@@ -126,31 +148,52 @@ def _bioc_json(path: Path) -> bool:
     annotations = [one for passage in entry["passages"] for one in passage["annotations"]]
     return _bioc_fits(
         [(passage["offset"], passage["text"]) for passage in entry["passages"]],
-        [([(at["offset"], at["length"]) for at in one["locations"]], one["text"]) for one in annotations],
+        [
+            ([(at["offset"], at["length"]) for at in one["locations"]], one["text"])
+            for one in annotations
+        ],
     )
 
 
-def _bioc_fits(passages: list[tuple[int, str]], annotations: list[tuple[list[tuple[int, int]], str | None]]) -> bool:
+def _bioc_fits(
+    passages: list[tuple[int, str]], annotations: list[tuple[list[tuple[int, int]], str | None]]
+) -> bool:
     text = ""
     for offset, part in passages:
         text = text.ljust(offset) + part
-    said = [" ".join(text[at : at + length] for at, length in places) == words for places, words in annotations]
+    said = [
+        " ".join(text[at : at + length] for at, length in places) == words
+        for places, words in annotations
+    ]
     return all(said) and len(said) >= 2
 
 
 def _conll(path: Path) -> bool:
-    rows = [line.split("\t") for line in path.read_text("utf-8").split("\n") if line and "-DOCSTART-" not in line]
-    return [row for row in rows if row[-1] != "O"] == [["Lithium", "B-Chemical"], ["tremor", "B-Disease"]]
+    rows = [
+        line.split("\t")
+        for line in path.read_text("utf-8").split("\n")
+        if line and "-DOCSTART-" not in line
+    ]
+    return [row for row in rows if row[-1] != "O"] == [
+        ["Lithium", "B-Chemical"],
+        ["tremor", "B-Disease"],
+    ]
 
 
 def _hard_conll(path: Path) -> bool:
-    rows = [line.split("\t") for line in path.read_text("utf-8").split("\n") if line and "-DOCSTART-" not in line]
+    rows = [
+        line.split("\t")
+        for line in path.read_text("utf-8").split("\n")
+        if line and "-DOCSTART-" not in line
+    ]
     tags = [row[-1] for row in rows if row[0] in ("liver", "cancer") or "cancer" in row[0]]
     return tags[:1] == ["B-Disease"] and all(len(row) == 2 for row in rows)
 
 
 def _brat(path: Path) -> bool:
-    (text,), (rows,) = ([one.read_bytes().decode() for one in path.glob(f"*.{end}")] for end in ("txt", "ann"))
+    (text,), (rows,) = (
+        [one.read_bytes().decode() for one in path.glob(f"*.{end}")] for end in ("txt", "ann")
+    )
     found = []
     for row in rows.splitlines():
         if row.startswith("T"):
@@ -158,7 +201,9 @@ def _brat(path: Path) -> bool:
             kind, *spans = place.split(" ", 1)
             parts = [tuple(map(int, one.split(" "))) for one in spans[0].split(";")]
             found.append((kind, tuple(text[start:end] for start, end in parts), said))
-    return bool(found) and all(" ".join(parts).replace("\n", " ") == said for _, parts, said in found)
+    return bool(found) and all(
+        " ".join(parts).replace("\n", " ") == said for _, parts, said in found
+    )
 
 
 def _brat_zip(path: Path) -> bool:
@@ -176,7 +221,8 @@ def _parquet(path: Path) -> bool:
     (documents,) = (one.to_pylist() for one in files if "sentences" in one.column_names)
     text = documents[0]["text"]
     return len(mentions) >= 2 and all(
-        " ".join(text[at["start"] : at["end"]] for at in one["spans"]) == one["text"] for one in mentions
+        " ".join(text[at["start"] : at["end"]] for at in one["spans"]) == one["text"]
+        for one in mentions
     )
 
 
@@ -193,7 +239,8 @@ def _spacy_hard(path: Path) -> bool:
 def _kazu(path: Path) -> bool:
     found = _json(path)
     return all(
-        "".join(section["text"][at["start"] : at["end"]] for at in one["spans"]).split() == one["match"].split()
+        "".join(section["text"][at["start"] : at["end"]] for at in one["spans"]).split()
+        == one["match"].split()
         or len(one["spans"]) > 1
         for section in found["sections"]
         for one in section["entities"]
@@ -203,9 +250,13 @@ def _kazu(path: Path) -> bool:
 def _studio(path: Path) -> bool:
     (task,) = _json(path)
     text = task["data"]["text"]
-    regions = [region for one in (*task["annotations"], *task["predictions"]) for region in one["result"]]
+    regions = [
+        region for one in (*task["annotations"], *task["predictions"]) for region in one["result"]
+    ]
     values = [one["value"] for one in regions if one["type"] == "labels"]
-    return len(values) >= 2 and all(text[one["start"] : one["end"]] == one["text"] for one in values)
+    return len(values) >= 2 and all(
+        text[one["start"] : one["end"]] == one["text"] for one in values
+    )
 
 
 def _table(path: Path) -> bool:
@@ -228,7 +279,9 @@ def _task(path: Path) -> bool:
     """The mentions of one fragment, as a program reads a TSV that knows no quotes."""
     with path.open(encoding="utf-8", newline="\n") as stream:
         rows = list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
-    start, end, name = ("off0", "off1", "filename") if "off0" in rows[0] else ("begin", "end", "tweets_id")
+    start, end, name = (
+        ("off0", "off1", "filename") if "off0" in rows[0] else ("begin", "end", "tweets_id")
+    )
     source = PLAIN if rows[0][name] == "7" else HARD
     whole = {one.spans[0] for one in source.mentions if len(one.spans) == 1}
     return len(rows) == len(whole) and {(int(row[start]), int(row[end])) for row in rows} == whole
@@ -238,13 +291,17 @@ def _sheet(path: Path) -> bool:
     header, *rows = ([text for _, text in row] for row in cells(path.read_bytes()))
     source = PLAIN if rows[0][0] == "7" else HARD
     places = {";".join(str(start) for start, _ in one.spans) for one in source.mentions}
-    return len(rows) == len(source.mentions) and {row[header.index("start")] for row in rows} == places
+    return (
+        len(rows) == len(source.mentions) and {row[header.index("start")] for row in rows} == places
+    )
 
 
 def _predictions(path: Path) -> bool:
     found = _json(path)
     source = PLAIN if found["id"] == "7" else HARD
-    return source.text not in path.read_text("utf-8") and len(found["mentions"]) == len(source.mentions)
+    return source.text not in path.read_text("utf-8") and len(found["mentions"]) == len(
+        source.mentions
+    )
 
 
 def _view(path: Path) -> bool:
@@ -307,8 +364,12 @@ ALL: Final = (
     Kept(format="spacy", path="a.spacy", document=HARD, holds=_spacy_hard, loses=True),
     Kept(format="kazu", path="a.kazu.jsonl", document=PLAIN, holds=_kazu),
     Kept(format="kazu", path="a.kazu.jsonl", document=HARD, holds=_kazu),
-    Kept(format="label-studio", path="a.label-studio.json", document=PLAIN, holds=_studio, loses=True),
-    Kept(format="label-studio", path="a.label-studio.json", document=HARD, holds=_studio, loses=True),
+    Kept(
+        format="label-studio", path="a.label-studio.json", document=PLAIN, holds=_studio, loses=True
+    ),
+    Kept(
+        format="label-studio", path="a.label-studio.json", document=HARD, holds=_studio, loses=True
+    ),
     Kept(format="tsv", path="a.tsv", document=PLAIN, holds=_table, loses=True),
     Kept(format="tsv", path="a.tsv", document=HARD, holds=_table, loses=True),
     Kept(format="csv", path="a.csv", document=PLAIN, holds=_table, loses=True),

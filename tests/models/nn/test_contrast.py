@@ -1,4 +1,6 @@
-"""Scores against the literal concatenation, and the loss against loops over explicit lists of negatives."""
+"""Scores against the literal concatenation, and the loss against loops over explicit lists of
+negatives.
+"""
 
 from __future__ import annotations
 
@@ -34,10 +36,16 @@ FORMS: dict[str, dict[str, Any]] = {
 each_form = pytest.mark.parametrize("name", FORMS)
 
 
-def scorer_of(name: str = "paper", *, types: int = 3, seed: int = 0, **changes: Any) -> ContrastiveScorer:
-    """In evaluation mode and double precision, with weights, biases and thresholds large enough to matter."""
+def scorer_of(
+    name: str = "paper", *, types: int = 3, seed: int = 0, **changes: Any
+) -> ContrastiveScorer:
+    """In evaluation mode and double precision, with weights, biases and thresholds large enough
+    to matter.
+    """
     torch.manual_seed(seed)
-    form = ContrastForm(**{"hidden": H, "width_embedding": 3, "pieces": TABLE, **FORMS[name], **changes})
+    form = ContrastForm(
+        **{"hidden": H, "width_embedding": 3, "pieces": TABLE, **FORMS[name], **changes}
+    )
     scorer = ContrastiveScorer(form, width=D, types=types).double().eval()
     with torch.no_grad():
         for key, parameter in scorer.named_parameters():
@@ -62,7 +70,12 @@ class Case:
 
 
 def case_of(
-    counts: list[int], *, types: int = 3, mentions: int = 4, seed: int = 0, dtype: torch.dtype = torch.float64
+    counts: list[int],
+    *,
+    types: int = 3,
+    mentions: int = 4,
+    seed: int = 0,
+    dtype: torch.dtype = torch.float64,
 ) -> Case:
     generator = torch.Generator().manual_seed(seed)
     rows, units = len(counts), max(counts)
@@ -95,7 +108,8 @@ def case_of(
     )
 
 
-# The oracle: every score from the literal layer on a concatenated vector, every loss from an explicit list.
+# The oracle: every score from the literal layer on a concatenated vector, every loss from an
+# explicit list.
 
 
 def layer(layers: nn.ModuleDict, name: str) -> nn.Linear:
@@ -116,10 +130,14 @@ class Literal:
         return torch.exp(self.scorer.log_scales[kind]) * cosine
 
     def start(self, row: int, place: int, kind: int) -> Tensor:
-        return self.score("start", layer(self.scorer.text, "start")(self.case.text.starts[row, place]), kind)
+        return self.score(
+            "start", layer(self.scorer.text, "start")(self.case.text.starts[row, place]), kind
+        )
 
     def end(self, row: int, place: int, kind: int) -> Tensor:
-        return self.score("end", layer(self.scorer.text, "end")(self.case.text.ends[row, place]), kind)
+        return self.score(
+            "end", layer(self.scorer.text, "end")(self.case.text.ends[row, place]), kind
+        )
 
     def concatenated(self, first: Tensor, last: Tensor, width: int) -> Tensor:
         columns = [layer(self.scorer.text, "first").weight, layer(self.scorer.text, "last").weight]
@@ -127,12 +145,16 @@ class Literal:
         if self.scorer.width_term is not None:
             columns.append(self.scorer.width_term.weight)
             parts.append(self.scorer.width_term.embedding[min(width, TABLE) - 1])
-        return F.linear(torch.cat(parts), torch.cat(columns, 1), layer(self.scorer.text, "first").bias)
+        return F.linear(
+            torch.cat(parts), torch.cat(columns, 1), layer(self.scorer.text, "first").bias
+        )
 
     def span(self, row: int, span: tuple[int, int], kind: int) -> Tensor:
         text, (first, last) = self.case.text, span
         width = int(text.last_piece[row, last] - text.first_piece[row, first]) + 1
-        return self.score("span", self.concatenated(text.starts[row, first], text.ends[row, last], width), kind)
+        return self.score(
+            "span", self.concatenated(text.starts[row, first], text.ends[row, last], width), kind
+        )
 
     def threshold(self, which: str, row: int, kind: int) -> Tensor:
         if self.scorer.thresholds is not None:
@@ -147,7 +169,10 @@ def loop_loss(literal: Literal, weights: LossWeights, *, longest: int = 99) -> T
     """Both terms of every kind from lists of negatives, gold by gold."""
     case, total = literal.case, torch.zeros(())
     counts, gold = case.counts.tolist(), case.gold.tolist()
-    spans = {b: [(i, j) for i in range(n) for j in range(i, min(n, i + longest))] for b, n in enumerate(counts)}
+    spans = {
+        b: [(i, j) for i in range(n) for j in range(i, min(n, i + longest))]
+        for b, n in enumerate(counts)
+    }
     units = {b: list(range(n)) for b, n in enumerate(counts)}
     kinds: dict[str, tuple[Any, Any, Any, float]] = {
         "start": (units, lambda first, last: first, literal.start, weights.start),
@@ -160,26 +185,39 @@ def loop_loss(literal: Literal, weights: LossWeights, *, longest: int = 99) -> T
         negatives: dict[tuple[int, int], list[Tensor]] = {}
         for b in range(len(counts)):
             for k in range(len(case.types)):
-                own = {place_of(first, last) for row, first, last, kind in gold if (row, kind) == (b, k)}
+                own = {
+                    place_of(first, last)
+                    for row, first, last, kind in gold
+                    if (row, kind) == (b, k)
+                }
                 negatives[b, k] = [score(b, place, k) for place in places[b] if place not in own]
                 negatives[b, k].append(literal.threshold(which, b, k))
         for found in negatives.values():  # the threshold comes last
-            total = total + weight * (1 - weights.beta) * -torch.stack(found).log_softmax(0)[-1] / len(negatives)
+            total = total + weight * (1 - weights.beta) * -torch.stack(found).log_softmax(0)[
+                -1
+            ] / len(negatives)
         for row, first, last, kind in gold:
             against = torch.stack([score(row, place_of(first, last), kind), *negatives[row, kind]])
             total = total + weight * weights.beta * -against.log_softmax(0)[0] / len(gold)
     return total
 
 
-def our_loss(scorer: ContrastiveScorer, case: Case, weights: LossWeights, *, longest: int | None = None) -> Tensor:
-    tables = scorer.grid(case.text, scorer.project_types(case.types), counts=case.counts, longest=longest)
+def our_loss(
+    scorer: ContrastiveScorer, case: Case, weights: LossWeights, *, longest: int | None = None
+) -> Tensor:
+    tables = scorer.grid(
+        case.text, scorer.project_types(case.types), counts=case.counts, longest=longest
+    )
     return contrastive_loss(tables, case.gold, weights=weights)
 
 
 def gradients(loss: Tensor, scorer: ContrastiveScorer, case: Case) -> list[Tensor]:
     inputs = [*case.leaves, *scorer.parameters()]
     found = torch.autograd.grad(loss, inputs, allow_unused=True)
-    return [torch.zeros_like(leaf) if part is None else part for part, leaf in zip(found, inputs, strict=True)]
+    return [
+        torch.zeros_like(leaf) if part is None else part
+        for part, leaf in zip(found, inputs, strict=True)
+    ]
 
 
 PAPER = LossWeights()
@@ -207,7 +245,9 @@ def test_loss_and_gradients_equal_loops_over_lists(
     weights = fitting(name, LossWeights(start=0.1, end=0.3, span=0.6, beta=beta))
     ours, theirs = our_loss(scorer, case, weights), loop_loss(Literal(scorer, case), weights)
     torch.testing.assert_close(ours, theirs, check_dtype=False, **EXACT)
-    torch.testing.assert_close(gradients(ours, scorer, case), gradients(theirs, scorer, case), **EXACT)
+    torch.testing.assert_close(
+        gradients(ours, scorer, case), gradients(theirs, scorer, case), **EXACT
+    )
 
 
 @pytest.mark.parametrize("which", ["start", "end", "span"])
@@ -216,7 +256,10 @@ def test_each_term_alone(which: str, beta: float) -> None:
     weights = LossWeights(**{"start": 0.0, "end": 0.0, "span": 0.0, which: 1.0, "beta": beta})
     scorer, case = scorer_of(), case_of([4, 3], mentions=6, seed=5)
     torch.testing.assert_close(
-        our_loss(scorer, case, weights), loop_loss(Literal(scorer, case), weights), check_dtype=False, **EXACT
+        our_loss(scorer, case, weights),
+        loop_loss(Literal(scorer, case), weights),
+        check_dtype=False,
+        **EXACT,
     )
 
 
@@ -228,11 +271,15 @@ def test_a_width_limit_leaves_wider_spans_out_of_the_negatives(longest: int) -> 
     theirs = loop_loss(Literal(scorer, case), PAPER, longest=longest)
     torch.testing.assert_close(ours, theirs, check_dtype=False, **EXACT)
     assert not torch.isclose(ours, our_loss(scorer, case, PAPER), rtol=1e-6)
-    torch.testing.assert_close(gradients(ours, scorer, case), gradients(theirs, scorer, case), **EXACT)
+    torch.testing.assert_close(
+        gradients(ours, scorer, case), gradients(theirs, scorer, case), **EXACT
+    )
 
 
 def test_one_sum_serves_all_gold_of_a_type() -> None:
-    """The loss of each mention is the log-softmax under a mask of its own, which other gold of its type is not in."""
+    """The loss of each mention is the log-softmax under a mask of its own, which other gold of
+    its type is not in.
+    """
     torch.manual_seed(0)
     scores, limit = torch.randn(2, 3, 4, 4).double() * 4, torch.randn(2, 3).double()
     spans = scores.masked_fill(~torch.ones(4, 4, dtype=torch.bool).triu(), -torch.inf)
@@ -245,20 +292,25 @@ def test_one_sum_serves_all_gold_of_a_type() -> None:
         options = torch.cat([scores[row, kind][mask], limit[row, kind, None]])
         losses.append(options.logsumexp(0) - scores[row, kind, first, last])
     ours = contrastive_loss(
-        {"spans": spans, "span_threshold": limit}, gold, weights=LossWeights(start=0.0, end=0.0, span=1.0, beta=1.0)
+        {"spans": spans, "span_threshold": limit},
+        gold,
+        weights=LossWeights(start=0.0, end=0.0, span=1.0, beta=1.0),
     )
     torch.testing.assert_close(ours, torch.stack(losses).mean(), **EXACT)
 
 
 def test_gold_of_another_type_is_negative_and_other_gold_of_the_type_is_not() -> None:
-    spans = torch.zeros(1, 2, 3, 3).masked_fill(~torch.ones(3, 3, dtype=torch.bool).triu(), -torch.inf)
+    spans = torch.zeros(1, 2, 3, 3).masked_fill(
+        ~torch.ones(3, 3, dtype=torch.bool).triu(), -torch.inf
+    )
     spans.requires_grad_()
     tables = {"spans": spans, "span_threshold": torch.zeros(1, 2)}
     gold = torch.tensor([[0, 0, 0, 0], [0, 0, 1, 0], [0, 2, 2, 1]])
     weights = LossWeights(start=0.0, end=0.0, span=1.0, beta=1.0)
     contrastive_loss(tables, gold, weights=weights).backward()
     assert spans.grad is not None
-    # Type 0: four negatives and the threshold against each of two mentions; type 1: five and the threshold.
+    # Type 0: four negatives and the threshold against each of two mentions; type 1: five and the
+    # threshold.
     expected = torch.zeros(2, 3, 3)
     expected[0][torch.ones(3, 3, dtype=torch.bool).triu()] = 2 / 6 / 3
     expected[0, 0, 0] = expected[0, 0, 1] = -5 / 6 / 3
@@ -269,7 +321,9 @@ def test_gold_of_another_type_is_negative_and_other_gold_of_the_type_is_not() ->
 
 @each_form
 @pytest.mark.parametrize(("units", "longest"), [(1, 1), (1, 4), (5, 3), (3, 8)])
-def test_inference_scores_equal_the_literal_ones_and_the_grid(name: str, units: int, longest: int) -> None:
+def test_inference_scores_equal_the_literal_ones_and_the_grid(
+    name: str, units: int, longest: int
+) -> None:
     scorer, case = scorer_of(name), case_of([units, units])
     literal, vectors = Literal(scorer, case), scorer.project_types(case.types)
     tables = scorer(case.text, vectors, longest=longest)
@@ -281,7 +335,9 @@ def test_inference_scores_equal_the_literal_ones_and_the_grid(name: str, units: 
             for first in range(units):
                 for last in range(first, min(units, first + longest)):
                     ours = tables["spans"][row, first, last - first, kind]
-                    torch.testing.assert_close(ours, literal.span(row, (first, last), kind), **EXACT)
+                    torch.testing.assert_close(
+                        ours, literal.span(row, (first, last), kind), **EXACT
+                    )
                     torch.testing.assert_close(ours, grid["spans"][row, kind, first, last], **EXACT)
             for which in scorer.kinds:
                 ours = tables[f"{which}_threshold"][row, kind]
@@ -289,7 +345,9 @@ def test_inference_scores_equal_the_literal_ones_and_the_grid(name: str, units: 
                 assert torch.equal(grid[f"{which}_threshold"], tables[f"{which}_threshold"])
     if "starts" in tables:
         for which, one in (("starts", literal.start), ("ends", literal.end)):
-            theirs = [one(b, place, k) for b in range(2) for place in range(units) for k in range(3)]
+            theirs = [
+                one(b, place, k) for b in range(2) for place in range(units) for k in range(3)
+            ]
             torch.testing.assert_close(tables[which].flatten(), torch.stack(theirs), **EXACT)
             assert torch.equal(grid[which].transpose(1, 2), tables[which])
 
@@ -297,14 +355,20 @@ def test_inference_scores_equal_the_literal_ones_and_the_grid(name: str, units: 
 def test_spans_of_too_many_pieces_are_below_every_threshold() -> None:
     scorer, case = scorer_of(), case_of([6, 6], seed=2)
     vectors = scorer.project_types(case.types)
-    every, some = (scorer(case.text, vectors, longest=5, pieces=pieces)["spans"] for pieces in (None, 4))
+    every, some = (
+        scorer(case.text, vectors, longest=5, pieces=pieces)["spans"] for pieces in (None, 4)
+    )
     narrow = 0
     for row in range(2):
         for first in range(6):
             for last in range(first, min(6, first + 5)):
                 cell = (row, first, last - first)
-                within = case.text.last_piece[row, last] - case.text.first_piece[row, first] + 1 <= 4
-                assert torch.equal(some[cell], every[cell] if within else torch.full_like(every[cell], TOO_WIDE))
+                within = (
+                    case.text.last_piece[row, last] - case.text.first_piece[row, first] + 1 <= 4
+                )
+                assert torch.equal(
+                    some[cell], every[cell] if within else torch.full_like(every[cell], TOO_WIDE)
+                )
                 narrow += int(within)
     assert 12 < narrow < 40
 

@@ -1,4 +1,5 @@
-"""The contrastive scorer as a module: what must not matter, dropout, precision, edges, errors, and the same from the
+"""The contrastive scorer as a module: what must not matter, dropout, precision, edges, errors, and
+the same from the
 graph. Its numbers are compared with their definition in `test_contrast.py`."""
 
 from __future__ import annotations
@@ -14,14 +15,22 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fascicle.models.export.graph import export_onnx, largest_difference
-from fascicle.models.nn.contrast import ContrastForm, ContrastiveScorer, LossWeights, TextStates, contrastive_loss
+from fascicle.models.nn.contrast import (
+    ContrastForm,
+    ContrastiveScorer,
+    LossWeights,
+    TextStates,
+    contrastive_loss,
+)
 
 D, H, K = 8, 40, 3
 EXACT = {"rtol": 1e-9, "atol": 1e-9}
 PAPER = LossWeights()
 
 
-def scorer_of(*, dtype: torch.dtype = torch.float64, types: int = K, **changes: Any) -> ContrastiveScorer:
+def scorer_of(
+    *, dtype: torch.dtype = torch.float64, types: int = K, **changes: Any
+) -> ContrastiveScorer:
     """In evaluation mode, freshly drawn."""
     torch.manual_seed(0)
     form = ContrastForm(**{"hidden": H, "width_embedding": 4, "pieces": 16, **changes})
@@ -34,7 +43,11 @@ def text_of(rows: int, units: int, *, dtype: torch.dtype = torch.float64) -> Tex
     states = torch.randn(rows, units + 1, D, generator=generator, dtype=dtype).requires_grad_()
     places = torch.arange(1, units + 1).expand(rows, units)
     return TextStates(
-        starts=states[:, 1:], ends=states[:, 1:], whole=states[:, 0], first_piece=places, last_piece=places
+        starts=states[:, 1:],
+        ends=states[:, 1:],
+        whole=states[:, 0],
+        first_piece=places,
+        last_piece=places,
     )
 
 
@@ -46,7 +59,12 @@ GOLD = torch.tensor([[0, 0, 1, 0], [0, 0, 3, 2], [1, 2, 2, 1], [1, 0, 2, 1], [1,
 
 
 def loss_of(
-    scorer: ContrastiveScorer, text: TextStates, types: Tensor, gold: Tensor = GOLD, *, beta: float = 0.5
+    scorer: ContrastiveScorer,
+    text: TextStates,
+    types: Tensor,
+    gold: Tensor = GOLD,
+    *,
+    beta: float = 0.5,
 ) -> Tensor:
     counts = torch.full((len(text.whole),), text.starts.shape[1])
     tables = scorer.grid(text, scorer.project_types(types), counts=counts)
@@ -56,12 +74,16 @@ def loss_of(
 def test_permuted_types_have_permuted_scores_and_the_same_loss() -> None:
     scorer, text, types = scorer_of(), text_of(2, 5), types_of()
     order = torch.tensor([2, 0, 1])
-    tables, permuted = (scorer(text, scorer.project_types(some), longest=3) for some in (types, types[order]))
+    tables, permuted = (
+        scorer(text, scorer.project_types(some), longest=3) for some in (types, types[order])
+    )
     for name, table in tables.items():
         torch.testing.assert_close(permuted[name], table[..., order], **EXACT)
     gold = GOLD.clone()
     gold[:, 3] = order.argsort()[GOLD[:, 3]]
-    torch.testing.assert_close(loss_of(scorer, text, types[order], gold), loss_of(scorer, text, types), **EXACT)
+    torch.testing.assert_close(
+        loss_of(scorer, text, types[order], gold), loss_of(scorer, text, types), **EXACT
+    )
 
 
 def test_a_type_more_or_less_changes_averages_only() -> None:
@@ -70,7 +92,9 @@ def test_a_type_more_or_less_changes_averages_only() -> None:
     parts = [(types, GOLD), (types[:2], others), (types[2:], alone)]
     tables = [scorer(text, scorer.project_types(some), longest=3) for some, _ in parts]
     for name, table in tables[0].items():
-        torch.testing.assert_close(table, torch.cat([tables[1][name], tables[2][name]], dim=-1), **EXACT)
+        torch.testing.assert_close(
+            table, torch.cat([tables[1][name], tables[2][name]], dim=-1), **EXACT
+        )
     thresholds = [loss_of(scorer, text, some, gold, beta=0.0) * len(some) for some, gold in parts]
     mentions = [loss_of(scorer, text, some, gold, beta=1.0) * len(gold) for some, gold in parts]
     for whole, first, second in (thresholds, mentions):
@@ -88,7 +112,9 @@ def test_no_score_exceeds_its_temperature() -> None:
         bound = math.exp(1.0 + number)
         assert tables[f"{kind}s"].abs().max() <= bound + 1e-9
         assert tables[f"{kind}_threshold"].abs().max() <= bound + 1e-9
-        torch.testing.assert_close(tables[f"{kind}s"][..., :K], -tables[f"{kind}s"][..., K:], **EXACT)
+        torch.testing.assert_close(
+            tables[f"{kind}s"][..., :K], -tables[f"{kind}s"][..., K:], **EXACT
+        )
 
 
 def test_longer_states_have_the_same_scores_where_nothing_is_added() -> None:
@@ -118,7 +144,16 @@ def test_training_begins_with_the_paper_s_temperature_and_small_weights() -> Non
         else:
             assert parameter.std().item() == pytest.approx(0.02, rel=0.05)
     assert scorer.text["last"].bias is None  # one bias for the linear layer on both ends
-    assert len([key for key, _ in scorer.named_parameters() if key.startswith("types") and "weight" in key]) == 3
+    assert (
+        len(
+            [
+                key
+                for key, _ in scorer.named_parameters()
+                if key.startswith("types") and "weight" in key
+            ]
+        )
+        == 3
+    )
 
 
 @pytest.mark.parametrize(
@@ -163,7 +198,9 @@ def test_thresholds_tuned_later_are_in_no_table_of_inference() -> None:
     assert tuple(scorer(text, scorer.project_types(types_of()), longest=3)) == scorer.outputs
     dynamic = scorer_of()
     torch.testing.assert_close(
-        loss_of(scorer, text, types_of(), beta=1.0), loss_of(dynamic, text, types_of(), beta=1.0), **EXACT
+        loss_of(scorer, text, types_of(), beta=1.0),
+        loss_of(dynamic, text, types_of(), beta=1.0),
+        **EXACT,
     )
 
 
@@ -176,7 +213,8 @@ def test_one_unit_one_type_one_window(beta: float) -> None:
     for kind, weight in (("start", 0.2), ("end", 0.2), ("span", 0.6)):
         score = tables[f"{kind}s"].flatten()[0]
         expected = expected + weight * beta * F.softplus(tables[f"{kind}_threshold"][0, 0] - score)
-    torch.testing.assert_close(loss, expected, rtol=1e-7, atol=1e-7)  # the threshold's own term is 0: nothing competes
+    # the threshold's own term is 0: nothing competes
+    torch.testing.assert_close(loss, expected, rtol=1e-7, atol=1e-7)
     assert all(part.isfinite().all() for part in torch.autograd.grad(loss, [*scorer.parameters()]))
 
 
@@ -206,7 +244,8 @@ def test_dropout_falls_in_training_only_and_on_types_too() -> None:
         assert (moving[0][name] != moving[1][name])[real].float().mean() > 0.99
     drawn = scorer.project_types(types)
     for kind, vector in drawn.items():
-        assert 0.2 < (vector == 0).double().mean() < 0.6  # of 120 components, dropped with probability 0.4
+        # of 120 components, dropped with probability 0.4
+        assert 0.2 < (vector == 0).double().mean() < 0.6
         torch.testing.assert_close(vector.norm(dim=1), torch.ones(K, dtype=torch.float64))
         assert not torch.equal(vector, vectors[kind])
     with pytest.raises(RuntimeError, match="evaluation mode"):
@@ -214,30 +253,44 @@ def test_dropout_falls_in_training_only_and_on_types_too() -> None:
 
 
 def test_the_loss_equals_the_literal_one_in_single_precision() -> None:
-    """The concatenation as a tensor, batch 2 x 40, against the same weights: loss to 1e-4, gradients too."""
+    """The concatenation as a tensor, batch 2 x 40, against the same weights: loss to 1e-4,
+    gradients too.
+    """
     scorer, text = scorer_of(dtype=torch.float32, pieces=64), text_of(2, 40, dtype=torch.float32)
     types = types_of(dtype=torch.float32).requires_grad_()
     ours = loss_of(scorer, text, types)
     place = torch.arange(40)
-    rows, columns = (part.expand(2, 40, 40, D) for part in (text.starts[:, :, None], text.ends[:, None]))
+    rows, columns = (
+        part.expand(2, 40, 40, D) for part in (text.starts[:, :, None], text.ends[:, None])
+    )
     width = scorer.width_term.embedding[(place - place[:, None]).clamp(min=0)].expand(2, 40, 40, 4)
     layers = scorer.text
-    weight = torch.cat([layers["first"].weight, layers["last"].weight, scorer.width_term.weight], dim=1)
+    weight = torch.cat(
+        [layers["first"].weight, layers["last"].weight, scorer.width_term.weight], dim=1
+    )
     vectors = F.linear(torch.cat([rows, columns, width], dim=3), weight, layers["first"].bias)
     tables = scorer.grid(text, scorer.project_types(types), counts=torch.tensor([40, 40]))
     cosines = F.normalize(vectors, dim=3) @ scorer.project_types(types)["span"].t()
     spans = (scorer.log_scales["span"].exp() * cosines).permute(0, 3, 1, 2)
     void = ~torch.ones(40, 40, dtype=torch.bool).triu()
-    theirs = contrastive_loss({**tables, "spans": spans.masked_fill(void, -torch.inf)}, GOLD, weights=PAPER)
+    theirs = contrastive_loss(
+        {**tables, "spans": spans.masked_fill(void, -torch.inf)}, GOLD, weights=PAPER
+    )
     torch.testing.assert_close(tables["spans"][..., ~void], spans[..., ~void], rtol=0, atol=1e-5)
     torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-4)
     inputs = [text.starts, types, *scorer.parameters()]
-    found, expected = (torch.autograd.grad(loss, inputs, retain_graph=True) for loss in (ours, theirs))
+    found, expected = (
+        torch.autograd.grad(loss, inputs, retain_graph=True) for loss in (ours, theirs)
+    )
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
 
 
 def test_under_autocast_scores_and_loss_are_single_precision() -> None:
-    scorer, text, types = scorer_of(dtype=torch.float32), text_of(2, 9, dtype=torch.float32), types_of().float()
+    scorer, text, types = (
+        scorer_of(dtype=torch.float32),
+        text_of(2, 9, dtype=torch.float32),
+        types_of().float(),
+    )
     counts = torch.tensor([9, 4])
     plain = scorer.grid(text, scorer.project_types(types), counts=counts)
     with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -252,13 +305,24 @@ def test_under_autocast_scores_and_loss_are_single_precision() -> None:
         torch.testing.assert_close(table, plain[name], rtol=0, atol=0.3)
     assert loss.dtype == torch.float32
     assert loss == contrastive_loss(tables, GOLD, weights=PAPER)
-    torch.testing.assert_close(loss, contrastive_loss(plain, GOLD, weights=PAPER), rtol=0, atol=0.05)
+    torch.testing.assert_close(
+        loss, contrastive_loss(plain, GOLD, weights=PAPER), rtol=0, atol=0.05
+    )
     assert all(part.grad is not None and part.grad.isfinite().all() for part in scorer.parameters())
 
 
 @pytest.mark.parametrize(
     "mention",
-    [[0, 3, 4, 0], [0, 2, 1, 0], [2, 0, 0, 0], [0, 0, 0, 3], [1, 4, 5, 0], [0, -1, 0, 0], [0, 0, 0, -1], [1, 0, 3, 0]],
+    [
+        [0, 3, 4, 0],
+        [0, 2, 1, 0],
+        [2, 0, 0, 0],
+        [0, 0, 0, 3],
+        [1, 4, 5, 0],
+        [0, -1, 0, 0],
+        [0, 0, 0, -1],
+        [1, 0, 3, 0],
+    ],
 )
 def test_gold_that_is_no_span_is_refused(mention: list[int]) -> None:
     scorer, text = scorer_of(), text_of(2, 5)
@@ -289,7 +353,9 @@ class Graph(nn.Module):
         for kind, vectors in scorer.project_types(types_of(40).float()).items():
             self.register_buffer(kind, vectors.detach())
 
-    def forward(self, states: Tensor, first_piece: Tensor, last_piece: Tensor) -> tuple[Tensor, ...]:
+    def forward(
+        self, states: Tensor, first_piece: Tensor, last_piece: Tensor
+    ) -> tuple[Tensor, ...]:
         def gathered(pieces: Tensor) -> Tensor:
             return states.gather(1, pieces[..., None].expand(-1, -1, states.shape[2]))
 
@@ -316,9 +382,12 @@ def inputs_of(rows: int, units: int, pieces: int) -> dict[str, Tensor]:
 
 
 @pytest.mark.parametrize(
-    ("changes", "pieces"), [({}, None), ({"thresholds": "global"}, 4), ({"positions": False, "width_embedding": 0}, 4)]
+    ("changes", "pieces"),
+    [({}, None), ({"thresholds": "global"}, 4), ({"positions": False, "width_embedding": 0}, 4)],
 )
-def test_the_graph_equals_the_module_for_any_shape(changes: dict[str, Any], pieces: int | None, tmp_path: Path) -> None:
+def test_the_graph_equals_the_module_for_any_shape(
+    changes: dict[str, Any], pieces: int | None, tmp_path: Path
+) -> None:
     scorer = scorer_of(dtype=torch.float32, types=40, pieces=33, **changes)
     graph, path = Graph(scorer, pieces=pieces), tmp_path / "contrast.onnx"
     axes = {"starts": ("B", "U", ""), "ends": ("B", "U", ""), "spans": ("B", "U", "", "")}
@@ -334,12 +403,19 @@ def test_the_graph_equals_the_module_for_any_shape(changes: dict[str, Any], piec
         },
         outputs=scorer.outputs,
     )
-    for rows, units, length in [(1, 1, 1), (3, 2, 9), (1, 4, 6), (2, 5, 5), (4, 6, 40), (1, 40, 60)]:
+    for rows, units, length in [
+        (1, 1, 1),
+        (3, 2, 9),
+        (1, 4, 6),
+        (2, 5, 5),
+        (4, 6, 40),
+        (1, 40, 60),
+    ]:
         assert largest_difference(graph, path, inputs=inputs_of(rows, units, length)) < 1e-5
     model = onnx.load(path)
     constants = {weight.name: tuple(weight.dims) for weight in model.graph.initializer}
     products = [node for node in model.graph.node if node.op_type in ("MatMul", "Gemm")]
     shapes = {constants[node.input[1]] for node in products if node.input[1] in constants}
-    # What may become integers: the projections of the text, in both layouts, and that of the width embedding; norms and
-    # scores may not, although H, 40 types and 33 widths are enough columns.
+    # What may become integers: the projections of the text, in both layouts, and that of the width
+    # embedding; norms and scores may not, although H, 40 types and 33 widths are enough columns.
     assert {(D, H)} <= shapes <= {(D, H), (H, D), (4, H)}

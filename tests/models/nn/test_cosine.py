@@ -1,4 +1,6 @@
-"""Cosines of span vectors against vectors that are really made, one by one; dropout with the masks that were drawn."""
+"""Cosines of span vectors against vectors that are really made, one by one; dropout with the
+masks that were drawn.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,12 @@ def literal(terms: SpanTerms, types: Tensor, spans: list[tuple[int, int, int]]) 
 
 
 def spans_of(rows: int, units: int, longest: int) -> list[tuple[int, int, int]]:
-    return [(b, i, j) for b in range(rows) for i in range(units) for j in range(i, min(units, i + longest))]
+    return [
+        (b, i, j)
+        for b in range(rows)
+        for i in range(units)
+        for j in range(i, min(units, i + longest))
+    ]
 
 
 def cells(grid: Tensor, spans: list[tuple[int, int, int]]) -> Tensor:
@@ -57,7 +64,9 @@ def cells(grid: Tensor, spans: list[tuple[int, int, int]]) -> Tensor:
 
 
 def gradients(value: Tensor, terms: SpanTerms, types: Tensor) -> tuple[Tensor, ...]:
-    return torch.autograd.grad((value * weights(value)).sum(), [terms.first, terms.last, terms.width, types])
+    return torch.autograd.grad(
+        (value * weights(value)).sum(), [terms.first, terms.last, terms.width, types]
+    )
 
 
 def weights(value: Tensor) -> Tensor:
@@ -65,7 +74,9 @@ def weights(value: Tensor) -> Tensor:
 
 
 def assert_equal_gradients(ours: Tensor, theirs: Tensor, terms: SpanTerms, types: Tensor) -> None:
-    torch.testing.assert_close(gradients(ours, terms, types), gradients(theirs, terms, types), **EXACT)
+    torch.testing.assert_close(
+        gradients(ours, terms, types), gradients(theirs, terms, types), **EXACT
+    )
 
 
 @settings(max_examples=25)
@@ -92,25 +103,38 @@ def test_grid_and_gradients_equal_vectors_made_one_by_one(
 
 
 @settings(max_examples=25)
-@given(rows=st.integers(1, 2), units=st.integers(1, 6), longest=st.integers(1, 7), seed=st.integers(0, 9))
-def test_band_equals_vectors_made_one_by_one(rows: int, units: int, longest: int, seed: int) -> None:
+@given(
+    rows=st.integers(1, 2),
+    units=st.integers(1, 6),
+    longest=st.integers(1, 7),
+    seed=st.integers(0, 9),
+)
+def test_band_equals_vectors_made_one_by_one(
+    rows: int, units: int, longest: int, seed: int
+) -> None:
     terms, types = terms_of(rows, units, seed=seed)
     spans = spans_of(rows, units, longest)
     band = band_cosines(terms, types, longest=longest)
     assert band.shape == (rows, units, longest, 3)
     assert band.isfinite().all()
     row, first, last = torch.tensor(spans).unbind(1)
-    torch.testing.assert_close(band[row, first, last - first], literal(terms, types, spans), **EXACT)
+    torch.testing.assert_close(
+        band[row, first, last - first], literal(terms, types, spans), **EXACT
+    )
 
 
 @pytest.mark.parametrize("block", [1, 60, 10_000])
 @pytest.mark.parametrize("longest", [None, 2])
-def test_dropout_falls_on_each_span_vector(monkeypatch: pytest.MonkeyPatch, block: int, longest: int | None) -> None:
+def test_dropout_falls_on_each_span_vector(
+    monkeypatch: pytest.MonkeyPatch, block: int, longest: int | None
+) -> None:
     """The masks that were drawn are put together again and applied to the literal vectors."""
     monkeypatch.setattr(cosine, "_BLOCK", block)
     drawn = []
     draw = cosine._drawn
-    monkeypatch.setattr(cosine, "_drawn", lambda like, share: drawn.append(draw(like, share)) or drawn[-1])
+    monkeypatch.setattr(
+        cosine, "_drawn", lambda like, share: drawn.append(draw(like, share)) or drawn[-1]
+    )
     terms, types = terms_of(2, 5)
     grid = grid_cosines(terms, types, dropout=0.4, longest=longest)
     assert (len(drawn) == 1) == (block == 10_000)
@@ -135,7 +159,9 @@ def test_the_share_of_dropped_components(share: float) -> None:
     assert mask.float().mean().item() == pytest.approx(share, abs=tolerance + 2**-17)
     assert mask.shape == (7, 331, 101)
     # No component and no neighbour is special.
-    assert mask.flatten()[: mask.numel() // 4 * 4].view(-1, 4).float().mean(0).numpy() == pytest.approx(share, abs=0.01)
+    assert mask.flatten()[: mask.numel() // 4 * 4].view(-1, 4).float().mean(
+        0
+    ).numpy() == pytest.approx(share, abs=0.01)
     both = (mask.flatten()[1:] & mask.flatten()[:-1]).float().mean().item()
     assert both == pytest.approx(share**2, abs=0.01)
 
@@ -163,11 +189,18 @@ def test_single_precision_keeps_its_digits() -> None:
 
 @pytest.mark.parametrize("offset", [10.0, 100.0, 1e4])
 def test_terms_that_cancel_cost_the_band_digits_and_the_grid_none(offset: float) -> None:
-    """With `first` far out on one side and `last` on the other, against the same numbers in double precision."""
+    """With `first` far out on one side and `last` on the other, against the same numbers in
+    double precision.
+    """
     terms, types = terms_of(2, 12, dtype=torch.float32, hidden=128)
     away = offset * F.normalize(torch.ones(128), dim=0)
     far = SpanTerms(**{**vars(terms), "first": terms.first + away, "last": terms.last - away})
-    wide = SpanTerms(**{key: part.double() if part.is_floating_point() else part for key, part in vars(far).items()})
+    wide = SpanTerms(
+        **{
+            key: part.double() if part.is_floating_point() else part
+            for key, part in vars(far).items()
+        }
+    )
     spans = spans_of(2, 12, 12)
     row, first, last = torch.tensor(spans).unbind(1)
     exact = literal(wide, types.double(), spans)
@@ -197,13 +230,19 @@ def test_no_span_vector_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cosine, "_BLOCK", 10_000)
     terms, types = terms_of(rows, units, dtype=torch.float32, hidden=hidden)
     kept: list[tuple[int, torch.dtype]] = []
-    hooks = torch.autograd.graph.saved_tensors_hooks(lambda t: kept.append((t.numel(), t.dtype)) or t, lambda t: t)
+    hooks = torch.autograd.graph.saved_tensors_hooks(
+        lambda t: kept.append((t.numel(), t.dtype)) or t, lambda t: t
+    )
     with hooks:
         grid_cosines(terms, types, dropout=0.1)
     numbers = [size for size, dtype in kept if dtype.is_floating_point]
     assert max(numbers) == rows * 3 * units * units
     masks = sum(size for size, dtype in kept if dtype == torch.bool)
-    assert rows * units * (units + 1) // 2 * hidden <= masks < 1.3 * rows * units * (units + 1) // 2 * hidden
+    assert (
+        rows * units * (units + 1) // 2 * hidden
+        <= masks
+        < 1.3 * rows * units * (units + 1) // 2 * hidden
+    )
 
 
 def test_cells_that_are_asked_for_no_gradient_give_none() -> None:

@@ -15,10 +15,14 @@ from fascicle.runtime.decoding.chains import ChainScores, forward_backward
 Parts = tuple[Tensor, Tensor, Tensor]
 
 
-def batch(n_tags: int, lengths: list[int], *, scale: float = 2.0, seed: int = 0) -> tuple[Tensor, Tensor, Tensor]:
+def batch(
+    n_tags: int, lengths: list[int], *, scale: float = 2.0, seed: int = 0
+) -> tuple[Tensor, Tensor, Tensor]:
     generator = torch.Generator().manual_seed(seed)
     steps = max(lengths)
-    emissions = scale * torch.randn(len(lengths), steps, n_tags, generator=generator, dtype=torch.float64)
+    emissions = scale * torch.randn(
+        len(lengths), steps, n_tags, generator=generator, dtype=torch.float64
+    )
     tags = torch.randint(n_tags, (len(lengths), steps), generator=generator)
     return emissions, tags, torch.arange(steps) < torch.tensor(lengths)[:, None]
 
@@ -52,11 +56,15 @@ def gradients(loss: Tensor, layer: LinearChainCrf, emissions: Tensor) -> tuple[T
     return torch.autograd.grad((loss * weights).sum(), [emissions, *layer.parameters()])
 
 
-def assert_same_as_naive(layer: LinearChainCrf, emissions: Tensor, tags: Tensor, mask: Tensor, **close: float) -> None:
+def assert_same_as_naive(
+    layer: LinearChainCrf, emissions: Tensor, tags: Tensor, mask: Tensor, **close: float
+) -> None:
     emissions = emissions.requires_grad_()
     ours, theirs = layer(emissions, tags, mask), naive(layer, emissions, tags, mask)
     torch.testing.assert_close(ours, theirs, **close)
-    for mine, other in zip(gradients(ours, layer, emissions), gradients(theirs, layer, emissions), strict=True):
+    for mine, other in zip(
+        gradients(ours, layer, emissions), gradients(theirs, layer, emissions), strict=True
+    ):
         torch.testing.assert_close(mine, other, **close)
 
 
@@ -81,7 +89,9 @@ def test_gradcheck() -> None:
     emissions, tags, mask = batch(3, [4, 0, 2])
     parts = (emissions, *(parameter.detach() for parameter in layer.parameters()))
     inputs = tuple(part.clone().requires_grad_() for part in parts)
-    assert torch.autograd.gradcheck(lambda *x: crf._NegativeLogLikelihood.apply(tags, mask, *x), inputs)
+    assert torch.autograd.gradcheck(
+        lambda *x: crf._NegativeLogLikelihood.apply(tags, mask, *x), inputs
+    )
 
 
 def test_emission_gradient_is_marginals_minus_gold() -> None:
@@ -90,7 +100,9 @@ def test_emission_gradient_is_marginals_minus_gold() -> None:
     emissions.requires_grad_()
     (gradient,) = torch.autograd.grad(layer(emissions, tags, mask).sum(), [emissions])
     parts = {name: value.detach().numpy() for name, value in layer.named_parameters()}
-    lattice = forward_backward(emissions.detach().numpy(), mask.sum(1).numpy(), ChainScores(**parts))
+    lattice = forward_backward(
+        emissions.detach().numpy(), mask.sum(1).numpy(), ChainScores(**parts)
+    )
     gold = functional.one_hot(tags, 4).numpy() * mask.numpy()[:, :, None]
     assert gradient.numpy() == pytest.approx(lattice.token_marginals() - gold)
 
@@ -146,7 +158,9 @@ def test_matches_pytorch_crf() -> None:
 
 
 def test_rare_rows_are_recomputed_exactly() -> None:
-    """Emissions thousands apart behind forbidden transitions: probabilities vanish, the loss must not."""
+    """Emissions thousands apart behind forbidden transitions: probabilities vanish, the loss
+    must not.
+    """
     layer = model(4)
     with torch.no_grad():
         layer.transitions[0] = -1e4
@@ -168,7 +182,9 @@ def test_extreme_scores_stay_finite_in_float32(hard: bool) -> None:
     emissions = (1e4 * emissions.sign()).float()
     if hard:
         with torch.no_grad():
-            layer.transitions[torch.rand(5, 5, generator=torch.Generator().manual_seed(1)) < 0.4] = -1e4
+            layer.transitions[
+                torch.rand(5, 5, generator=torch.Generator().manual_seed(1)) < 0.4
+            ] = -1e4
     emissions.requires_grad_()
     loss = layer(emissions, tags, mask)
     assert torch.isfinite(loss).all()
@@ -199,7 +215,11 @@ def test_nothing_to_do() -> None:
     layer = LinearChainCrf(3)
     for rows, steps in ((0, 4), (2, 0), (2, 4)):
         emissions = torch.full((rows, steps, 3), float("nan"), requires_grad=True)
-        loss = layer(emissions, torch.zeros(rows, steps, dtype=torch.long), torch.zeros(rows, steps, dtype=torch.bool))
+        loss = layer(
+            emissions,
+            torch.zeros(rows, steps, dtype=torch.long),
+            torch.zeros(rows, steps, dtype=torch.bool),
+        )
         assert loss.shape == (rows,)
         assert not loss.any()
         loss.sum().backward()

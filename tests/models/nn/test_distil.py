@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from fascicle.errors import RecipeError
-from fascicle.models.nn.losses import attention_loss, label_loss, layer_map, soften_logits, state_loss, tag_loss
+from fascicle.models.nn.losses import (
+    attention_loss,
+    label_loss,
+    layer_map,
+    soften_logits,
+    state_loss,
+    tag_loss,
+)
 
 shapes = st.tuples(st.integers(1, 3), st.integers(1, 5), st.integers(0, 10_000))
 COMPARED = ("scores", "probabilities")
@@ -25,7 +32,12 @@ def lengths_and_mask(batch: int, longest: int) -> tuple[list[int], Tensor]:
 
 @pytest.mark.parametrize(
     ("teacher", "student", "layers"),
-    [(12, 4, (3, 6, 9, 12)), (12, 6, (2, 4, 6, 8, 10, 12)), (6, 6, (1, 2, 3, 4, 5, 6)), (12, 1, (12,))],
+    [
+        (12, 4, (3, 6, 9, 12)),
+        (12, 6, (2, 4, 6, 8, 10, 12)),
+        (6, 6, (1, 2, 3, 4, 5, 6)),
+        (12, 1, (12,)),
+    ],
 )
 def test_every_kth_layer_is_imitated(teacher: int, student: int, layers: tuple[int, ...]) -> None:
     assert layer_map(teacher, student) == layers
@@ -56,17 +68,23 @@ def test_the_loss_of_states_is_that_of_a_loop(shape: tuple[int, int, int], faith
 def seen_by_loop(scores: Tensor, compared: str, length: int, *, faithful: bool) -> Tensor:
     """One row of scores over keys, as it is compared."""
     places = len(scores)
-    values = [float(s) + (-1e4 if faithful and at >= length else 0.0) for at, s in enumerate(scores)]
+    values = [
+        float(s) + (-1e4 if faithful and at >= length else 0.0) for at, s in enumerate(scores)
+    ]
     if compared == "scores":
         return torch.tensor([0.0 if faithful and v <= -100 else v for v in values])
     read = range(places if faithful else length)
-    powers = [math.exp(v - max(values[:length])) if at in read else 0.0 for at, v in enumerate(values)]
+    powers = [
+        math.exp(v - max(values[:length])) if at in read else 0.0 for at, v in enumerate(values)
+    ]
     return torch.tensor([p / sum(powers) for p in powers])
 
 
 @pytest.mark.parametrize("compared", COMPARED)
 @given(shape=shapes, faithful=st.booleans())
-def test_the_loss_of_attention_is_that_of_a_loop(compared: str, shape: tuple[int, int, int], faithful: bool) -> None:
+def test_the_loss_of_attention_is_that_of_a_loop(
+    compared: str, shape: tuple[int, int, int], faithful: bool
+) -> None:
     batch, longest, seed = shape
     torch.manual_seed(seed)
     lengths, mask = lengths_and_mask(batch, longest)
@@ -76,7 +94,8 @@ def test_the_loss_of_attention_is_that_of_a_loop(compared: str, shape: tuple[int
         for head in range(2):
             for query in range(longest if faithful else lengths[b]):
                 ours, theirs = (
-                    seen_by_loop(s[b, head, query], compared, lengths[b], faithful=faithful) for s in (student, teacher)
+                    seen_by_loop(s[b, head, query], compared, lengths[b], faithful=faithful)
+                    for s in (student, teacher)
                 )
                 keys = longest if faithful else lengths[b]
                 squares += (ours - theirs).square()[:keys].tolist()
@@ -85,7 +104,9 @@ def test_the_loss_of_attention_is_that_of_a_loop(compared: str, shape: tuple[int
 
 
 @given(shapes, st.sampled_from([0.0, 1e6, math.nan, math.inf]), st.integers(1, 4))
-def test_padding_changes_no_loss_and_no_gradient(shape: tuple[int, int, int], filler: float, more: int) -> None:
+def test_padding_changes_no_loss_and_no_gradient(
+    shape: tuple[int, int, int], filler: float, more: int
+) -> None:
     """Whatever stands in the padding, and however much there is."""
     batch, longest, seed = shape
     torch.manual_seed(seed)
@@ -98,7 +119,9 @@ def test_padding_changes_no_loss_and_no_gradient(shape: tuple[int, int, int], fi
         found = [state_loss(leaves[0], states[1], mask)]
         found += [attention_loss(leaves[1], scores[1], mask, compared=c) for c in COMPARED]  # type: ignore[arg-type]
         torch.stack(found).sum().backward()  # type: ignore[no-untyped-call]
-        return [float(x.detach()) for x in found], [leaf.grad for leaf in leaves if leaf.grad is not None]
+        return [float(x.detach()) for x in found], [
+            leaf.grad for leaf in leaves if leaf.grad is not None
+        ]
 
     total = longest + more
     padded = torch.zeros(batch, total, dtype=mask.dtype)
@@ -113,12 +136,16 @@ def test_padding_changes_no_loss_and_no_gradient(shape: tuple[int, int, int], fi
     wide, wide_gradients = losses(wide_states, wide_scores, padded)
     assert wide == pytest.approx(plain, rel=1e-5)
     assert torch.allclose(wide_gradients[0][:, :longest], gradients[0] * real[..., None], atol=1e-6)
-    assert torch.allclose(wide_gradients[1][..., :longest, :longest], gradients[1] * pair, atol=1e-6)
+    assert torch.allclose(
+        wide_gradients[1][..., :longest, :longest], gradients[1] * pair, atol=1e-6
+    )
     assert not wide_gradients[0][:, longest:].any()
 
 
 @given(shapes, st.sampled_from([0.5, 1.0, 3.0]))
-def test_soft_cross_entropies_less_the_entropy_are_divergences(shape: tuple[int, int, int], temperature: float) -> None:
+def test_soft_cross_entropies_less_the_entropy_are_divergences(
+    shape: tuple[int, int, int], temperature: float
+) -> None:
     """Equal to loops over units, never negative, 0 only where the probabilities agree."""
     batch, units, seed = shape
     torch.manual_seed(seed)
@@ -128,13 +155,17 @@ def test_soft_cross_entropies_less_the_entropy_are_divergences(shape: tuple[int,
     found = float(tag_loss(student, teacher.softmax(-1), temperature=temperature))
     assert found == pytest.approx(expected, rel=1e-3, abs=1e-5)
     assert found > 1e-4
-    assert float(tag_loss(teacher + 5, teacher.softmax(-1), temperature=temperature)) == pytest.approx(0, abs=1e-5)
+    assert float(
+        tag_loss(teacher + 5, teacher.softmax(-1), temperature=temperature)
+    ) == pytest.approx(0, abs=1e-5)
     p, q = ((x / temperature).sigmoid() for x in (teacher, student))
     expected = float((p * (p / q).log() + (1 - p) * ((1 - p) / (1 - q)).log()).mean())
     found = float(label_loss(student, teacher.sigmoid(), temperature=temperature))
     assert found == pytest.approx(expected, rel=1e-3, abs=1e-5)
     assert found > 1e-4
-    assert float(label_loss(teacher, teacher.sigmoid(), temperature=temperature)) == pytest.approx(0, abs=1e-5)
+    assert float(label_loss(teacher, teacher.sigmoid(), temperature=temperature)) == pytest.approx(
+        0, abs=1e-5
+    )
 
 
 @pytest.mark.parametrize("loss", [tag_loss, label_loss])

@@ -1,4 +1,6 @@
-"""Quick dropout: its distribution, and everything else against torch with the masks that were drawn."""
+"""Quick dropout: its distribution, and everything else against torch with the masks that were
+drawn.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from fascicle.models.nn.dropout import QuickDropout, attention, dropout, dropout_mask, round_probability
+from fascicle.models.nn.dropout import (
+    QuickDropout,
+    attention,
+    dropout,
+    dropout_mask,
+    round_probability,
+)
 
 SHARES = [0.1, 0.25, 0.5, 0.93, 1.0]
 
@@ -30,24 +38,38 @@ def test_the_share_that_is_dropped(share: float) -> None:
     mask = mask_of(1, torch.empty(2003, 1009), share)
     assert set(mask.unique().tolist()) <= {0.0, 1.0}
     count = mask.numel()
-    assert abs(1 - mask.double().mean().item() - share) <= 5 * (share * (1 - share) / count) ** 0.5 + 2**-17
+    assert (
+        abs(1 - mask.double().mean().item() - share)
+        <= 5 * (share * (1 - share) / count) ** 0.5 + 2**-17
+    )
 
 
 def test_no_probability_is_off_by_more_than_half_a_part() -> None:
-    assert all(abs(round_probability(share) - share) <= 2**-17 for share in torch.linspace(0, 1, 3001).tolist())
+    assert all(
+        abs(round_probability(share) - share) <= 2**-17
+        for share in torch.linspace(0, 1, 3001).tolist()
+    )
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5])
 def test_components_fall_independently_of_their_neighbours(share: float) -> None:
-    """All 16 patterns of four neighbours, which one draw decides, and pairs of neighbouring draws: chi-square."""
+    """All 16 patterns of four neighbours, which one draw decides, and pairs of neighbouring
+    draws: chi-square.
+    """
     drops = 1 - mask_of(3, torch.empty(1 << 20), share).reshape(-1, 4)
     for groups in (drops, torch.cat([drops[:-1, 2:], drops[1:, :2]], dim=1)):
-        found = torch.bincount((groups @ torch.tensor([8.0, 4, 2, 1])).long(), minlength=16).double()
+        found = torch.bincount(
+            (groups @ torch.tensor([8.0, 4, 2, 1])).long(), minlength=16
+        ).double()
         p = round_probability(share)
         expected = torch.tensor(
-            [p ** sum(bits) * (1 - p) ** (4 - sum(bits)) for bits in itertools.product((0, 1), repeat=4)]
+            [
+                p ** sum(bits) * (1 - p) ** (4 - sum(bits))
+                for bits in itertools.product((0, 1), repeat=4)
+            ]
         ).double() * len(groups)
-        assert ((found - expected) ** 2 / expected).sum() < 44  # chance of more, with 15 degrees: 1 in 10,000
+        # chance of more, with 15 degrees: 1 in 10,000
+        assert ((found - expected) ** 2 / expected).sum() < 44
 
 
 def test_a_seed_repeats_what_falls_and_another_does_not() -> None:
@@ -96,14 +118,19 @@ def test_strides_and_types_are_kept(kind: torch.dtype) -> None:
     torch.manual_seed(2)
     found = dropout(values, 0.4)
     assert found.dtype == kind
-    tolerance = {"rtol": 1e-2, "atol": 1e-2} if kind == torch.bfloat16 else {"rtol": 1e-6, "atol": 1e-6}
+    tolerance = (
+        {"rtol": 1e-2, "atol": 1e-2} if kind == torch.bfloat16 else {"rtol": 1e-6, "atol": 1e-6}
+    )
     torch.testing.assert_close(found.double(), values.double() * factors, **tolerance)
 
 
 def heads(pieces: int = 5, *, kind: torch.dtype = torch.float64) -> list[Tensor]:
     """Queries, keys and values as a network cuts them, not contiguous."""
     torch.manual_seed(11)
-    return [torch.randn(2, pieces, 3, 4).to(kind).transpose(1, 2).detach().requires_grad_() for _ in range(3)]
+    return [
+        torch.randn(2, pieces, 3, 4).to(kind).transpose(1, 2).detach().requires_grad_()
+        for _ in range(3)
+    ]
 
 
 def masks(pieces: int = 5) -> dict[str, Tensor | None]:
@@ -114,7 +141,9 @@ def masks(pieces: int = 5) -> dict[str, Tensor | None]:
     return {"none": None, "bool": allowed, "added": added}
 
 
-def literal_attention(given: list[Tensor], mask: Tensor | None, factors: Tensor, scale: float) -> Tensor:
+def literal_attention(
+    given: list[Tensor], mask: Tensor | None, factors: Tensor, scale: float
+) -> Tensor:
     query, key, value = given
     scores = torch.einsum("bhid,bhjd->bhij", query, key) * scale
     if mask is not None:
@@ -126,7 +155,9 @@ def literal_attention(given: list[Tensor], mask: Tensor | None, factors: Tensor,
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize("factor", [None, 0.3])
 @pytest.mark.parametrize("mask", masks())
-def test_attention_is_the_literal_one_with_the_mask(share: float, factor: float | None, mask: str) -> None:
+def test_attention_is_the_literal_one_with_the_mask(
+    share: float, factor: float | None, mask: str
+) -> None:
     given = heads()
     factors = mask_of(4, torch.empty(2, 3, 5, 5, dtype=torch.float64), share) * gain(share)
     theirs = literal_attention(given, masks()[mask], factors, 0.5 if factor is None else factor)
@@ -135,7 +166,9 @@ def test_attention_is_the_literal_one_with_the_mask(share: float, factor: float 
     torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=1e-12)
     upstream = torch.randn_like(theirs)
     for mine, other in zip(
-        torch.autograd.grad(ours, given, upstream), torch.autograd.grad(theirs, given, upstream), strict=True
+        torch.autograd.grad(ours, given, upstream),
+        torch.autograd.grad(theirs, given, upstream),
+        strict=True,
     ):
         torch.testing.assert_close(mine, other, rtol=1e-10, atol=1e-12)
 
@@ -148,7 +181,9 @@ def test_attention_without_dropout_is_that_of_torch(mask: str, kind: torch.dtype
         allowed = allowed.to(kind)
     near = {"rtol": 1e-10, "atol": 1e-12} if kind == torch.float64 else {"rtol": 2e-2, "atol": 2e-2}
     ours = attention(*given, mask=allowed, share=0.0)
-    torch.testing.assert_close(ours, F.scaled_dot_product_attention(*given, attn_mask=allowed), **near)
+    torch.testing.assert_close(
+        ours, F.scaled_dot_product_attention(*given, attn_mask=allowed), **near
+    )
 
 
 def test_a_piece_that_may_attend_to_nothing_stays_finite() -> None:
@@ -191,7 +226,9 @@ def test_what_is_left_to_torch_inside_the_block() -> None:
             nn.Dropout(0.4).eval()(values),
             F.dropout(values.clone(), 0.4, inplace=True),
             F.scaled_dot_product_attention(*given, dropout_p=0.4, is_causal=True),
-            F.scaled_dot_product_attention(given[0], *(each[:, :, :2] for each in given[1:]), dropout_p=0.4),
+            F.scaled_dot_product_attention(
+                given[0], *(each[:, :, :2] for each in given[1:]), dropout_p=0.4
+            ),
         ]
 
     outside = all_of_it()
@@ -205,7 +242,12 @@ def test_what_is_left_to_torch_inside_the_block() -> None:
 def test_a_network_of_transformers_is_the_same_without_dropout_and_trains_with_it() -> None:
     from transformers import BertConfig, BertModel
 
-    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+    sizes = {
+        "hidden_size": 16,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 32,
+    }
     ids, mask = torch.randint(50, (3, 7)), torch.ones(3, 7, dtype=torch.long)
     mask[1, 4:] = 0
     network = BertModel(BertConfig(vocab_size=50, **sizes), add_pooling_layer=False)

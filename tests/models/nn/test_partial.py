@@ -50,14 +50,20 @@ def score(layer: LinearChainCrf, row: Tensor, path: tuple[int, ...]) -> Tensor:
 def naive(layer: LinearChainCrf, given: dict[str, Tensor]) -> Tensor:
     """The definition, over every path there is, left to autograd."""
     losses = []
-    for row, tags, mask, known in zip(*(given[n] for n in ("emissions", "tags", "mask", "known")), strict=True):
+    for row, tags, mask, known in zip(
+        *(given[n] for n in ("emissions", "tags", "mask", "known")), strict=True
+    ):
         length = int(mask.sum())
         if not length:
             losses.append(row.new_zeros(()))
             continue
         paths = list(product(range(row.shape[1]), repeat=length))
-        agreeing = [p for p in paths if all(p[t] == int(tags[t]) for t in range(length) if known[t])]
-        every, some = (torch.stack([score(layer, row, p) for p in chosen]) for chosen in (paths, agreeing))
+        agreeing = [
+            p for p in paths if all(p[t] == int(tags[t]) for t in range(length) if known[t])
+        ]
+        every, some = (
+            torch.stack([score(layer, row, p) for p in chosen]) for chosen in (paths, agreeing)
+        )
         losses.append(every.logsumexp(0) - some.logsumexp(0))
     return torch.stack(losses)
 
@@ -75,7 +81,9 @@ def test_it_is_the_sum_over_all_paths_that_agree(n_tags: int, share: float) -> N
     ours, theirs = partial_loss(layer, **given), naive(layer, given)
     torch.testing.assert_close(ours, theirs)
     for mine, other in zip(
-        gradients(ours, layer, given["emissions"]), gradients(theirs, layer, given["emissions"]), strict=True
+        gradients(ours, layer, given["emissions"]),
+        gradients(theirs, layer, given["emissions"]),
+        strict=True,
     ):
         torch.testing.assert_close(mine, other)
 
@@ -98,7 +106,9 @@ def test_known_rows_are_the_crf_alone_to_the_last_bit() -> None:
     given["known"][:] = True
     full = partial_loss(layer, **given)
     assert torch.equal(full, plain)
-    for mine, other in zip(*(gradients(x, layer, given["emissions"]) for x in (full, plain)), strict=True):
+    for mine, other in zip(
+        *(gradients(x, layer, given["emissions"]) for x in (full, plain)), strict=True
+    ):
         assert torch.equal(mine, other)
 
 
@@ -128,4 +138,6 @@ def test_half_precision_is_computed_in_float32() -> None:
     with torch.autocast("cpu", dtype=torch.bfloat16):
         loss = partial_loss(layer, **given)
     assert loss.dtype == torch.float32
-    assert torch.equal(loss, partial_loss(layer, **{**given, "emissions": given["emissions"].float()}))
+    assert torch.equal(
+        loss, partial_loss(layer, **{**given, "emissions": given["emissions"].float()})
+    )

@@ -11,11 +11,17 @@ from torch import Tensor
 from fascicle.models.nn.pooling import POOLINGS
 
 WORDS = st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=6), min_size=1, max_size=4)
-NAIVE = {"first": lambda rows: rows[0], "max": lambda rows: rows.amax(0), "mean": lambda rows: rows.mean(0)}
+NAIVE = {
+    "first": lambda rows: rows[0],
+    "max": lambda rows: rows.amax(0),
+    "mean": lambda rows: rows.mean(0),
+}
 
 
 def batch_of(rows: list[list[int]]) -> dict[str, Tensor]:
-    """Rows as the numbers of pieces of their words; 0 is a piece of no word. One special token on either side."""
+    """Rows as the numbers of pieces of their words; 0 is a piece of no word. One special token
+    on either side.
+    """
     unit_of = []
     for counts in rows:
         line, unit = [-1], 0
@@ -28,7 +34,9 @@ def batch_of(rows: list[list[int]]) -> dict[str, Tensor]:
     units = [max(line) + 1 for line in unit_of]
     first = torch.zeros(len(rows), max(1, *units), dtype=torch.long)
     for row, line in enumerate(unit_of):
-        first[row, : units[row]] = torch.tensor([line.index(u) for u in range(units[row])], dtype=torch.long)
+        first[row, : units[row]] = torch.tensor(
+            [line.index(u) for u in range(units[row])], dtype=torch.long
+        )
     return {"unit_of_piece": padded, "first_piece": first}
 
 
@@ -58,8 +66,12 @@ def test_what_lies_outside_words_never_matters(name: str, value: float) -> None:
     void = batch["unit_of_piece"] < 0
     void[:, 0] = False  # where first pooling finds its void rows
     changed = torch.where(void.unsqueeze(-1), value, states)
-    used = torch.arange(batch["first_piece"].shape[1]) <= batch["unit_of_piece"].amax(1, keepdim=True)
-    before, after = (POOLINGS[name]()(x, **batch)[:, : used.shape[1]][used] for x in (states, changed))
+    used = torch.arange(batch["first_piece"].shape[1]) <= batch["unit_of_piece"].amax(
+        1, keepdim=True
+    )
+    before, after = (
+        POOLINGS[name]()(x, **batch)[:, : used.shape[1]][used] for x in (states, changed)
+    )
     assert torch.equal(before, after)
 
 

@@ -11,7 +11,12 @@ from torch import Tensor, nn
 from fascicle.models.export.graph import export_onnx, largest_difference
 from fascicle.models.nn.pooling import POOLINGS
 
-AXES = {"states": ("B", "T", ""), "first_piece": ("B", "U"), "unit_of_piece": ("B", "T"), "pooled": ("B", "U", "")}
+AXES = {
+    "states": ("B", "T", ""),
+    "first_piece": ("B", "U"),
+    "unit_of_piece": ("B", "T"),
+    "pooled": ("B", "U", ""),
+}
 WORDS = [[[2, 1, 3], [1]], [[1]], [[4, 1], [1, 1, 1, 1, 5, 0, 2], [0, 0, 3]], [[0], [2]]]
 
 
@@ -22,15 +27,22 @@ class Pooled(nn.Module):
         super().__init__()
         self.pooling = POOLINGS[name]()
 
-    def forward(self, states: Tensor, first_piece: Tensor, unit_of_piece: Tensor | None = None) -> Tensor:
+    def forward(
+        self, states: Tensor, first_piece: Tensor, unit_of_piece: Tensor | None = None
+    ) -> Tensor:
         return self.pooling(states, first_piece=first_piece, unit_of_piece=unit_of_piece)
 
 
 def batch_of(rows: list[list[int]]) -> dict[str, Tensor]:
-    """Rows as the numbers of pieces of their words, 0 for a piece of no word; padded, with a special token ahead."""
+    """Rows as the numbers of pieces of their words, 0 for a piece of no word; padded, with a
+    special token ahead.
+    """
     length = 2 + max(sum(max(1, n) for n in row) for row in rows)
     widest = max(1, *(sum(n > 0 for n in row) for row in rows), 2)
-    units, first = torch.full((len(rows), length), -1), torch.zeros(len(rows), widest, dtype=torch.long)
+    units, first = (
+        torch.full((len(rows), length), -1),
+        torch.zeros(len(rows), widest, dtype=torch.long),
+    )
     for at, row in enumerate(rows):
         place, unit = 1, 0
         for count in row:
@@ -47,7 +59,11 @@ def test_the_graph_pools_as_torch_does(name: str, tmp_path: Path) -> None:
 
     path, module = tmp_path / "pooled.onnx", Pooled(name)
     needs = ("states", *module.pooling.needs)
-    example = {key: value for key, value in batch_of([[1, 2, 0, 1, 3], [2, 1], [1]]).items() if key in needs}
+    example = {
+        key: value
+        for key, value in batch_of([[1, 2, 0, 1, 3], [2, 1], [1]]).items()
+        if key in needs
+    }
     axes = {key: AXES[key] for key in (*example, "pooled")}
     export_onnx(module, path, example=example, dynamic=axes, outputs=["pooled"])
     for rows in WORDS:

@@ -1,4 +1,6 @@
-"""The span reader against the plain recurrence, one span at a time, and its loss against a sum over mentions."""
+"""The span reader against the plain recurrence, one span at a time, and its loss against a sum
+over mentions.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,10 @@ def one_by_one(reader: SpanReader, table: Tensor, span: list[int]) -> Tensor:
     scores = [torch.dot(state, query) for state in states[0]]
     weights = torch.softmax(torch.stack(scores), dim=0)
     assert weights.sum().item() == pytest.approx(1.0, abs=1e-6)
-    return sum((weight * state for weight, state in zip(weights, states[0], strict=True)), torch.zeros(query.shape))
+    return sum(
+        (weight * state for weight, state in zip(weights, states[0], strict=True)),
+        torch.zeros(query.shape),
+    )
 
 
 @given(strings)
@@ -64,7 +69,9 @@ def test_the_gradient_of_counts_is_that_of_a_loop_over_mentions() -> None:
 
     total = torch.zeros(())
     for span, kind in mentions:  # accumulated mention after mention, as published
-        loss = F.cross_entropy(classify(one_by_one(reader, table, span)).unsqueeze(0), torch.tensor([kind]))
+        loss = F.cross_entropy(
+            classify(one_by_one(reader, table, span)).unsqueeze(0), torch.tensor([kind])
+        )
         loss.backward()
         total = total + loss.detach()
     expected = [p.grad.clone() for p in parameters if p.grad is not None]

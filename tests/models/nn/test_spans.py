@@ -1,4 +1,6 @@
-"""Span scores against the literal concatenation, span by span; what must never matter; the same from the graph."""
+"""Span scores against the literal concatenation, span by span; what must never matter; the same
+from the graph.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +17,25 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from fascicle.models.export.graph import export_onnx, largest_difference
-from fascicle.models.nn.spans import REPRESENTATIONS, BiaffineScorer, LinearSpanScorer, SpanScorer, span_loss
+from fascicle.models.nn.spans import (
+    REPRESENTATIONS,
+    BiaffineScorer,
+    LinearSpanScorer,
+    SpanScorer,
+    span_loss,
+)
 
 D, CLASSES = 6, 4
 EXACT = {"rtol": 1e-9, "atol": 1e-10}
 
 
 def widen(tables: Mapping[str, Tensor], *, longest: int | None = None) -> Tensor:
-    """The logits of all spans, `[B, U, L, C]`; the cells of spans that end beyond U mean nothing."""
-    width = longest or next(tables[name].shape[-2] for name in ("widths", "spans") if name in tables)
+    """The logits of all spans, `[B, U, L, C]`; the cells of spans that end beyond U mean
+    nothing.
+    """
+    width = longest or next(
+        tables[name].shape[-2] for name in ("widths", "spans") if name in tables
+    )
     wide = dict(tables)
     if "starts" in wide:
         wide["starts"] = wide["starts"][:, :, None]
@@ -51,7 +63,9 @@ def biaffine(_: str = "", **changes: int) -> BiaffineScorer:
 NAMES = [*REPRESENTATIONS, "biaffine"]
 
 
-def scorer_of(name: str, *, seed: int = 0, dtype: torch.dtype = torch.float64, **changes: int) -> SpanScorer:
+def scorer_of(
+    name: str, *, seed: int = 0, dtype: torch.dtype = torch.float64, **changes: int
+) -> SpanScorer:
     """In evaluation mode, with weights and biases large enough to matter."""
     torch.manual_seed(seed)
     scorer = (biaffine if name == "biaffine" else linear)(name, **changes).to(dtype).eval()
@@ -61,7 +75,9 @@ def scorer_of(name: str, *, seed: int = 0, dtype: torch.dtype = torch.float64, *
     return scorer
 
 
-def states(rows: int, units: int, *, seed: int = 0, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor]:
+def states(
+    rows: int, units: int, *, seed: int = 0, dtype: torch.dtype = torch.float64
+) -> tuple[Tensor, Tensor]:
     generator = torch.Generator().manual_seed(100 * rows + units + seed)
     return tuple(  # type: ignore[return-value]
         torch.randn(*shape, generator=generator, dtype=dtype).requires_grad_()
@@ -85,11 +101,18 @@ def literal(scorer: SpanScorer, units: Tensor, whole: Tensor, span: tuple[int, i
     if isinstance(scorer, BiaffineScorer):
         start = F.leaky_relu(F.linear(inside[0], scorer.start[0].weight, scorer.start[0].bias), 0.1)
         end = F.leaky_relu(F.linear(inside[-1], scorer.end[0].weight, scorer.end[0].bias), 0.1)
-        table = scorer.bilinear.weight.view(-1, len(start), len(end)).transpose(1, 2)  # [C, start, end]
+        table = scorer.bilinear.weight.view(-1, len(start), len(end)).transpose(
+            1, 2
+        )  # [C, start, end]
         logits = torch.stack([start @ matrix @ end for matrix in table])
         logits = logits + scorer.start_linear(start) + scorer.end_linear(end)
         return logits + columns[0] @ width[0] if width else logits
-    parts = {"start": inside[0], "end": inside[-1], "pool": torch.stack(inside).amax(0), "whole": whole[row]}
+    parts = {
+        "start": inside[0],
+        "end": inside[-1],
+        "pool": torch.stack(inside).amax(0),
+        "whole": whole[row],
+    }
     vector = torch.cat([*(parts[part] for part in scorer.parts), *width])
     return F.linear(vector, torch.cat([scorer.linear.weight, *columns], dim=1), scorer.linear.bias)
 
@@ -103,7 +126,9 @@ def literal_loss(scorer: SpanScorer, units: Tensor, whole: Tensor, targets: Tens
     return torch.stack(losses).mean()
 
 
-def random_targets(rows: int, units: int, longest: int, *, share: float = 1.0, seed: int = 0) -> Tensor:
+def random_targets(
+    rows: int, units: int, longest: int, *, share: float = 1.0, seed: int = 0
+) -> Tensor:
     generator = torch.Generator().manual_seed(seed)
     targets = torch.randint(CLASSES, (rows, units, longest), generator=generator)
     kept = torch.rand(targets.shape, generator=generator) < share
@@ -142,7 +167,9 @@ def test_tables_sum_to_the_literal_logits(
     ours = torch.stack([logits[span] for span in spans])
     theirs = torch.stack([literal(scorer, *inputs, span) for span in spans])
     torch.testing.assert_close(ours, theirs, **EXACT)
-    direction = torch.randn(ours.shape, generator=torch.Generator().manual_seed(seed), dtype=ours.dtype)
+    direction = torch.randn(
+        ours.shape, generator=torch.Generator().manual_seed(seed), dtype=ours.dtype
+    )
     assert_all_close(
         gradients((ours * direction).sum(), scorer, *inputs),
         gradients((theirs * direction).sum(), scorer, *inputs),
@@ -157,7 +184,9 @@ def test_in_single_precision_too(name: str) -> None:
     targets = random_targets(2, 9, 4)
     ours, theirs = span_loss(scorer(*inputs), targets), literal_loss(scorer, *inputs, targets)
     torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-5)
-    assert_all_close(gradients(ours, scorer, *inputs), gradients(theirs, scorer, *inputs), rtol=1e-5, atol=1e-5)
+    assert_all_close(
+        gradients(ours, scorer, *inputs), gradients(theirs, scorer, *inputs), rtol=1e-5, atol=1e-5
+    )
 
 
 @given(
@@ -168,7 +197,9 @@ def test_in_single_precision_too(name: str) -> None:
     share=st.sampled_from([0.2, 0.6, 1.0]),
     seed=st.integers(0, 9),
 )
-def test_loss_equals_a_loop(name: str, rows: int, units: int, longest: int, share: float, seed: int) -> None:
+def test_loss_equals_a_loop(
+    name: str, rows: int, units: int, longest: int, share: float, seed: int
+) -> None:
     scorer = scorer_of(name, longest=longest, width_embedding=2, seed=seed)
     inputs = states(rows, units, seed=seed)
     targets = random_targets(rows, units, longest, share=share, seed=seed)
@@ -180,7 +211,9 @@ def test_loss_equals_a_loop(name: str, rows: int, units: int, longest: int, shar
 
 @given(longest=st.integers(1, 5), share=st.sampled_from([0.3, 1.0]), seed=st.integers(0, 99))
 def test_loss_is_cross_entropy_over_the_wide_logits(longest: int, share: float, seed: int) -> None:
-    tables = scorer_of("hybrid", longest=longest, width_embedding=2, seed=seed)(*states(2, 5, seed=seed))
+    tables = scorer_of("hybrid", longest=longest, width_embedding=2, seed=seed)(
+        *states(2, 5, seed=seed)
+    )
     targets = random_targets(2, 5, longest, share=share, seed=seed)
     targets[0, 0, 0] = 0
     expected = F.cross_entropy(widen(tables).flatten(0, 2), targets.flatten(), ignore_index=-100)
@@ -195,7 +228,9 @@ def test_pooled_spans_are_maxima(units: int, longest: int, seed: int) -> None:
     inputs = states(2, units, seed=seed)
     logits = widen(scorer(*inputs))
     for row, first, step in spans_of([units, units], longest):
-        assert torch.equal(logits[row, first, step], inputs[0][row, first : first + step + 1].amax(0))
+        assert torch.equal(
+            logits[row, first, step], inputs[0][row, first : first + step + 1].amax(0)
+        )
 
 
 def test_at_a_tie_the_first_unit_takes_the_gradient() -> None:
@@ -214,7 +249,9 @@ def test_padding_changes_nothing(name: str, value: float) -> None:
     scorer = scorer_of(name, longest=3, width_embedding=2)
     counts, (units, whole) = torch.tensor([4, 1, 2]), states(3, 4)
     beyond = torch.arange(6) >= counts[:, None]
-    dirty = torch.where(beyond[:, :, None], value, F.pad(units.detach(), (0, 0, 0, 2))).requires_grad_()
+    dirty = torch.where(
+        beyond[:, :, None], value, F.pad(units.detach(), (0, 0, 0, 2))
+    ).requires_grad_()
     mask, wide_mask = span_mask(counts, 4, 3), span_mask(counts, 6, 3)
     clean, padded = widen(scorer(units, whole)), widen(scorer(dirty, whole))
     assert padded.isfinite().all()
@@ -254,7 +291,9 @@ def test_no_chosen_span_is_no_loss(name: str) -> None:
     loss.backward()
     assert inputs[0].grad is not None
     assert not inputs[0].grad.any()
-    assert all(parameter.grad is None or not parameter.grad.any() for parameter in scorer.parameters())
+    assert all(
+        parameter.grad is None or not parameter.grad.any() for parameter in scorer.parameters()
+    )
 
 
 def test_another_target_may_be_the_ignored_one() -> None:
@@ -297,7 +336,9 @@ def test_under_autocast_the_loss_is_single_precision(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_weights_begin_small_and_biases_at_zero(name: str) -> None:
     torch.manual_seed(0)
-    scorer = linear(name, width=300, width_embedding=20) if name != "biaffine" else biaffine(width=300)
+    scorer = (
+        linear(name, width=300, width_embedding=20) if name != "biaffine" else biaffine(width=300)
+    )
     for key, parameter in scorer.named_parameters():
         if key.endswith("bias"):
             assert not parameter.any()
@@ -355,7 +396,9 @@ def test_tables_that_do_not_agree_are_refused(changes: dict[str, tuple[int, ...]
 
 
 class Tuple(nn.Module):
-    """A scorer whose tables come in a tuple, as the exporter wants them; the first state is that of the row."""
+    """A scorer whose tables come in a tuple, as the exporter wants them; the first state is that of
+    the row.
+    """
 
     def __init__(self, scorer: SpanScorer) -> None:
         super().__init__()
@@ -369,7 +412,12 @@ class Tuple(nn.Module):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_graph_equals_the_module_for_any_shape(name: str, tmp_path: Path) -> None:
     scorer = scorer_of(name, longest=5, width_embedding=3, dtype=torch.float32)
-    axes = {"starts": ("B", "U", ""), "ends": ("B", "U", ""), "widths": ("", ""), "spans": ("B", "U", "", "")}
+    axes = {
+        "starts": ("B", "U", ""),
+        "ends": ("B", "U", ""),
+        "widths": ("", ""),
+        "spans": ("B", "U", "", ""),
+    }
     export_onnx(
         Tuple(scorer),
         tmp_path / "spans.onnx",

@@ -1,4 +1,6 @@
-"""The adapters as installed plug-ins, whatever is installed, and a service that answers as it is told."""
+"""The adapters as installed plug-ins, whatever is installed, and a service that answers as it is
+told.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,16 @@ from tests.support.steps import declare
 
 
 @pytest.fixture(autouse=True)
-def entry_points(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """The entry points that pyproject.toml declares, where this process and those that it starts find them."""
+def entry_points(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, str]:
+    """The entry points that pyproject.toml declares, where this process and those that it starts
+    find them.
+    """
     folder = tmp_path_factory.mktemp("installed")
     declared = declare(folder)
-    monkeypatch.syspath_prepend(str(folder))  # afterwards, because what was found on a path is remembered
+    # afterwards, because what was found on a path is remembered
+    monkeypatch.syspath_prepend(str(folder))
     return declared
 
 
@@ -32,8 +39,9 @@ class Service:
 
     Attributes:
         address: of the service.
-        answer: takes the request and its number; a text is the content of an answer, a number a state of HTTP, bytes
-            the whole body, an iterator its parts, and a float seconds of silence.
+        answer: takes the request and its number; a text is the content of an answer, a number a
+            state of HTTP, bytes the whole body, an iterator its parts, and a float seconds of
+            silence.
         requests: all of them, with their headers.
     """
 
@@ -87,4 +95,6 @@ def service() -> Iterator[Service]:
 def completion(content: Any, tokens: int = 10) -> bytes:
     """The body of an answer."""
     message = {"role": "assistant", "content": content}
-    return json.dumps({"choices": [{"message": message}], "usage": {"total_tokens": tokens}}).encode()
+    return json.dumps(
+        {"choices": [{"message": message}], "usage": {"total_tokens": tokens}}
+    ).encode()

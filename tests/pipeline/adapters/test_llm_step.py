@@ -48,14 +48,22 @@ def names(*pairs: tuple[str, str]) -> str:
 
 
 def test_each_place_of_a_name_is_a_mention(service: Service) -> None:
-    service.answer = lambda request, number: names(("Aspirin", "Chemical"), ("Naproxen", "Chemical"))
+    service.answer = lambda request, number: names(
+        ("Aspirin", "Chemical"), ("Naproxen", "Chemical")
+    )
     answer = found(step(service))
-    assert [(one.text, one.start) for one in answer] == [("Aspirin", 0), ("Naproxen", 12), ("Aspirin", 27)]
+    assert [(one.text, one.start) for one in answer] == [
+        ("Aspirin", 0),
+        ("Naproxen", 12),
+        ("Aspirin", 27),
+    ]
     assert {one.source for one in answer.mentions} == {"llm"}
 
 
 def test_lies_are_never_mentions(service: Service) -> None:
-    """Names that are not there, parts of words, other types, and offsets, which nobody asked for."""
+    """Names that are not there, parts of words, other types, and offsets, which nobody asked
+    for.
+    """
     lies = [
         {"text": "Ibuprofen", "type": "Chemical", "start": 0, "end": 7},
         {"text": "spirin", "type": "Chemical"},
@@ -66,7 +74,12 @@ def test_lies_are_never_mentions(service: Service) -> None:
     service.answer = lambda request, number: json.dumps({"names": lies})
     answer = found(step(service))
     assert [(one.text, one.start) for one in answer] == [("Naproxen", 12)]
-    assert [one.code for one in answer.events] == ["invented-name", "invented-name", "unknown-type", "invented-name"]
+    assert [one.code for one in answer.events] == [
+        "invented-name",
+        "invented-name",
+        "unknown-type",
+        "invented-name",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +99,9 @@ def test_lies_are_never_mentions(service: Service) -> None:
         b"x" * (5 << 20),
     ],
 )
-def test_answers_of_another_form_are_asked_for_again_and_then_an_error(service: Service, body: bytes) -> None:
+def test_answers_of_another_form_are_asked_for_again_and_then_an_error(
+    service: Service, body: bytes
+) -> None:
     service.answer = lambda request, number: body
     with pytest.raises(InputError, match="not JSON"):
         found(step(service))
@@ -162,8 +177,16 @@ def test_a_cached_answer_costs_no_call(service: Service, tmp_path: Path) -> None
     found(step(service, tmp_path, cache="answers", types={"Chemical": "another meaning"}))
     assert len(service.requests) == 2
     (kept,) = {one.read_bytes() for one in (tmp_path / "answers").iterdir()}
-    other = {"model": "m", "types": {"Chemical": "a drug"}, "retries": 0, "seconds": 1.0, "cache": "answers"}
-    elsewhere = LlmStep(LlmSettings(address=f"{service.address}/elsewhere", **other), folder=str(tmp_path))
+    other = {
+        "model": "m",
+        "types": {"Chemical": "a drug"},
+        "retries": 0,
+        "seconds": 1.0,
+        "cache": "answers",
+    }
+    elsewhere = LlmStep(
+        LlmSettings(address=f"{service.address}/elsewhere", **other), folder=str(tmp_path)
+    )
     with pytest.raises(InputError):
         found(elsewhere)
     assert {one.read_bytes() for one in (tmp_path / "answers").iterdir()} == {kept}
@@ -172,12 +195,16 @@ def test_a_cached_answer_costs_no_call(service: Service, tmp_path: Path) -> None
         step(service, tmp_path, cache="file")
 
 
-def test_the_key_is_sent_and_in_no_cache(service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_is_sent_and_in_no_cache(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SECRET_OF_TESTS", "sesame")
     one = step(service, tmp_path, cache="answers", key_variable="SECRET_OF_TESTS")
     found(one)
     assert service.requests[0][1]["Authorization"] == "Bearer sesame"
-    assert all(b"sesame" not in place.read_bytes() for place in tmp_path.rglob("*") if place.is_file())
+    assert all(
+        b"sesame" not in place.read_bytes() for place in tmp_path.rglob("*") if place.is_file()
+    )
     assert "sesame" not in one.fingerprint
 
 
@@ -187,7 +214,9 @@ def test_long_texts_are_cut_between_sentences(service: Service) -> None:
     assert len(found(step(service, characters=100), text).mentions) == 20
     parts = [request["messages"][1]["content"] for request, _ in service.requests]
     assert len(parts) > 5
-    assert all(len(part) <= 100 and part.startswith("Sentence") and part.endswith(".") for part in parts)
+    assert all(
+        len(part) <= 100 and part.startswith("Sentence") and part.endswith(".") for part in parts
+    )
 
 
 texts = st.text(st.sampled_from("ab1 -.α\n"), max_size=30)
@@ -209,7 +238,11 @@ def test_places_are_those_of_a_loop_over_all_characters(text: str, name: str) ->
     assert find_name_places(name, text) == slow
 
 
-@given(st.recursive(st.none() | st.booleans() | st.text(max_size=5), lambda inner: st.lists(inner, max_size=3)))
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.text(max_size=5), lambda inner: st.lists(inner, max_size=3)
+    )
+)
 def test_whatever_it_says_mentions_are_in_the_text(value: Any) -> None:
     said = msgspec.json.encode({"names": value})
     one = LlmStep(LlmSettings(address="http://127.0.0.1:9", model="m", types={"A": "b"}, retries=0))
@@ -236,7 +269,9 @@ options = {{ address = "{address}", model = "m", types = {{ Chemical = "a drug" 
 
 @pytest.fixture
 def pipeline(service: Service, tmp_path: Path) -> Path:
-    (tmp_path / "pipeline.toml").write_text(PIPELINE.format(address=service.address), encoding="utf-8")
+    (tmp_path / "pipeline.toml").write_text(
+        PIPELINE.format(address=service.address), encoding="utf-8"
+    )
     return tmp_path
 
 
@@ -250,7 +285,9 @@ def test_in_a_pipeline_it_runs_in_a_process_of_its_own_and_one_bad_document_is_s
     with open_pipeline(pipeline) as opened:
         assert isinstance(opened.steps[-1], ProcessStep)
         good = list(opened.stream(["Aspirin.", "Aspirin!", "No Aspirin."], aside=errors.append))
-    assert [[(one.text, one.source) for one in document] for document in good] == [[("Aspirin", "gpt")]] * 2
+    assert [[(one.text, one.source) for one in document] for document in good] == [
+        [("Aspirin", "gpt")]
+    ] * 2
     assert len(errors) == 1
     assert "500" in str(errors[0])
 
@@ -266,7 +303,9 @@ Cli = Callable[..., Any]
         ('{ address = "http://x", model = "m", types = { A = "b" }, cals = 3 }', "calls"),
     ],
 )
-def test_wrong_settings_are_named_before_a_process_starts(pipeline: Path, options: str, says: str) -> None:
+def test_wrong_settings_are_named_before_a_process_starts(
+    pipeline: Path, options: str, says: str
+) -> None:
     text = f'[[steps]]\nkind = "plugin"\nplugin = "llm"\noptions = {options}\n'
     (pipeline / "pipeline.toml").write_text(text, encoding="utf-8")
     with pytest.raises(RecipeError, match=says):
@@ -289,14 +328,18 @@ def test_blanks_around_a_name_are_not_of_it(service: Service) -> None:
     assert [(one.text, one.start) for one in found(step(service))] == [("Naproxen", 12)]
 
 
-def test_a_key_may_end_with_the_line_of_its_file(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_may_end_with_the_line_of_its_file(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     service.answer = lambda request, number: names(("Naproxen", "Chemical"))
     monkeypatch.setenv("MY_KEY", "secret\n")
     assert len(found(step(service, key_variable="MY_KEY")).mentions) == 1
     assert service.requests[0][1]["Authorization"] == "Bearer secret"
 
 
-@pytest.mark.parametrize("address", ["http://a:secret@host/v1", "http://host/v1?key=secret", "http://host/v1#secret"])
+@pytest.mark.parametrize(
+    "address", ["http://a:secret@host/v1", "http://host/v1?key=secret", "http://host/v1#secret"]
+)
 def test_an_address_holds_no_key_for_messages_show_it(address: str) -> None:
     given = {"address": address, "model": "m", "types": {"A": "b"}}
     with pytest.raises(msgspec.ValidationError):

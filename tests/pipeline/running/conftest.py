@@ -20,7 +20,9 @@ def written(tmp_path: Path) -> Callable[[Sequence[str]], Path]:
 
     def write(texts: Sequence[str]) -> Path:
         path = tmp_path / "in.jsonl"
-        lines = [codec.encode(Document(id=f"d{at}", text=text)) + b"\n" for at, text in enumerate(texts)]
+        lines = [
+            codec.encode(Document(id=f"d{at}", text=text)) + b"\n" for at, text in enumerate(texts)
+        ]
         path.write_bytes(b"".join(lines))
         return path
 

@@ -1,4 +1,6 @@
-"""What ends a run that would lose a document or do one twice: each guard alone, with what it guards against."""
+"""What ends a run that would lose a document or do one twice: each guard alone, with what it
+guards against.
+"""
 
 from __future__ import annotations
 
@@ -36,15 +38,21 @@ def test_a_run_that_accounts_for_all_is_proved(done: RunFolder, tmp_path: Path) 
     assert (tmp_path / "out" / SUCCESS).exists()
 
 
-def test_a_document_that_is_neither_done_nor_in_quarantine_ends_a_run(done: RunFolder, tmp_path: Path) -> None:
+def test_a_document_that_is_neither_done_nor_in_quarantine_ends_a_run(
+    done: RunFolder, tmp_path: Path
+) -> None:
     (tmp_path / "out" / SUCCESS).unlink()
     (tmp_path / "out" / UNREAD).write_bytes(b"")
-    with pytest.raises(OutputError, match="25 documents were read, but 24 are done and 0 in quarantine"):
+    with pytest.raises(
+        OutputError, match="25 documents were read, but 24 are done and 0 in quarantine"
+    ):
         finalize(done, done.manifest())
     assert not (tmp_path / "out" / SUCCESS).exists()
 
 
-@pytest.mark.parametrize("change", [{"done": 9}, {"done": 11}, {"documents": 9, "done": 9}, {"quarantined": 1}])
+@pytest.mark.parametrize(
+    "change", [{"done": 9}, {"done": 11}, {"documents": 9, "done": 9}, {"quarantined": 1}]
+)
 def test_a_shard_that_does_not_account_for_all_ends_a_run(
     done: RunFolder, tmp_path: Path, change: dict[str, int]
 ) -> None:
@@ -67,7 +75,11 @@ def test_a_worker_of_an_earlier_run_writes_nothing(tmp_path: Path) -> None:
         with place.written("part") as stream:
             stream.write(b"now")
     late = place.written("part")
-    with RunFolder(tmp_path / "out").place.held(), pytest.raises(OutputError, match="another run"), late as stream:
+    with (
+        RunFolder(tmp_path / "out").place.held(),
+        pytest.raises(OutputError, match="another run"),
+        late as stream,
+    ):
         stream.write(b"before")
     assert (tmp_path / "out" / "part").read_bytes() == b"now"
 
@@ -75,7 +87,9 @@ def test_a_worker_of_an_earlier_run_writes_nothing(tmp_path: Path) -> None:
 def test_a_document_at_which_two_workers_died_alone_is_not_tried_again() -> None:
     shard = Shard(name="00000", pieces=(), sha256="", characters=0)
     task, alone = _Task(shard=shard), Working(places=(3,), step="finds", characters=9)
-    task.blame(WorkerEndedError("killed:SIGSEGV", Working(places=(2, 3), step="finds", characters=9)))
+    task.blame(
+        WorkerEndedError("killed:SIGSEGV", Working(places=(2, 3), step="finds", characters=9))
+    )
     assert task.order().alone == (2, 3)
     task.blame(WorkerEndedError("killed:SIGSEGV", alone))
     assert task.order().killed == ()

@@ -1,4 +1,6 @@
-"""Runs from and to an object store: as URLs of files by fsspec, and by HTTP against a server that speaks S3."""
+"""Runs from and to an object store: as URLs of files by fsspec, and by HTTP against a server
+that speaks S3.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def parts(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.glob("part-*"))}
 
 
-def test_a_run_from_and_to_urls_has_the_bytes_of_one_on_the_disk(written: Write, tmp_path: Path) -> None:
+def test_a_run_from_and_to_urls_has_the_bytes_of_one_on_the_disk(
+    written: Write, tmp_path: Path
+) -> None:
     path, far = written(TEXTS), tmp_path / "far"
     with path.open("ab") as stream:
         stream.write(b'{"id": "broken\n')
@@ -51,7 +55,11 @@ def test_a_run_from_and_to_urls_has_the_bytes_of_one_on_the_disk(written: Write,
     assert (totals.documents, totals.done, totals.mentions) == (46, 45, near.mentions)
     assert parts(far) == parts(tmp_path / "near")
     (record,) = list_quarantined(far.as_uri())
-    assert (record.id, record.input, record.raw) == (f"{path.as_uri()}:46", path.as_uri(), b'{"id": "broken')
+    assert (record.id, record.input, record.raw) == (
+        f"{path.as_uri()}:46",
+        path.as_uri(),
+        b'{"id": "broken',
+    )
     assert path.as_uri() in record.message
     assert run.do(resume=True) == totals
     with pytest.raises(OutputError, match="is complete"):
@@ -99,7 +107,13 @@ def test_urls_stand_for_files_patterns_and_folders(tmp_path: Path) -> None:
         assert Path(near).read_bytes() == b"b.txt"
         assert Path(near).name == "b.txt"
     assert not Path(near).exists()
-    for wrong in (f"{base}/d.txt", f"{base}/*.csv", f"{base}/none/", "nowhere://a", f"simplecache::{base}/a.txt"):
+    for wrong in (
+        f"{base}/d.txt",
+        f"{base}/*.csv",
+        f"{base}/none/",
+        "nowhere://a",
+        f"simplecache::{base}/a.txt",
+    ):
         with pytest.raises(FascicleError):
             list_url(wrong)
     with pytest.raises(InputError):
@@ -155,7 +169,11 @@ def objects(url: str) -> dict[str, bytes]:
 
     system = s3fs.S3FileSystem()
     system.invalidate_cache()
-    return {name.rsplit("/", 1)[-1]: system.cat_file(name) for name in system.ls(url) if "/part-" in name}
+    return {
+        name.rsplit("/", 1)[-1]: system.cat_file(name)
+        for name in system.ls(url)
+        if "/part-" in name
+    }
 
 
 @pytest.mark.slow
@@ -166,7 +184,9 @@ def test_a_run_in_an_object_store(store: str, tmp_path: Path) -> None:
     (tmp_path / "names.tsv").write_text("Chemical\taspirin\n", encoding="utf-8")
     (tmp_path / "pipeline.toml").write_text(PIPELINE, encoding="utf-8")
     for at in range(3):
-        lines = [codec.encode(Document(id=f"d{at}-{one}", text="an aspirin")) + b"\n" for one in range(5)]
+        lines = [
+            codec.encode(Document(id=f"d{at}-{one}", text="an aspirin")) + b"\n" for one in range(5)
+        ]
         (tmp_path / f"in-{at}.jsonl").write_bytes(b"".join(lines))
         s3fs.S3FileSystem().put_file(str(tmp_path / f"in-{at}.jsonl"), f"{store}/in/in-{at}.jsonl")
     run([tmp_path / f"in-{at}.jsonl" for at in range(3)], tmp_path / "near", pipeline=tmp_path)
@@ -188,7 +208,9 @@ def test_a_run_in_an_object_store(store: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.loopback
-def test_a_killed_run_in_an_object_store_goes_on(store: str, written: Write, tmp_path: Path) -> None:
+def test_a_killed_run_in_an_object_store_goes_on(
+    store: str, written: Write, tmp_path: Path
+) -> None:
     path = written([f"x {number}" for number in range(100)])
     run_of([path], tmp_path / "calm").do()
     program = (
@@ -196,7 +218,11 @@ def test_a_killed_run_in_an_object_store_goes_on(store: str, written: Write, tmp
         "run_of([sys.argv[1]], sys.argv[2], open_pipeline=partial(open_poison, 0.02),"
         " workers=2).do(resume=True)"
     )
-    sources = [str(Path(__file__).parent), str(Path(__file__).parents[3] / "src"), os.environ.get("PYTHONPATH", "")]
+    sources = [
+        str(Path(__file__).parent),
+        str(Path(__file__).parents[3] / "src"),
+        os.environ.get("PYTHONPATH", ""),
+    ]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sources)}
     call: list[Any] = [sys.executable, "-c", program, path, f"{store}/killed"]
     driver = subprocess.Popen(call, env=environment)
@@ -222,10 +248,15 @@ def test_two_runs_at_once_in_an_object_store_both_end_with_every_document(
     run_of([path], tmp_path / "calm", shards=Shards(documents=2_000)).do()
     program = (
         "import sys; from functools import partial; from poison import *\n"
-        "run_of([sys.argv[1]], sys.argv[2], open_pipeline=partial(open_poison, 0.02), shards=Shards(documents=2_000),"
+        "run_of([sys.argv[1]], sys.argv[2], open_pipeline=partial(open_poison, 0.02), "
+        "shards=Shards(documents=2_000),"
         " workers=2).do(resume=True)"
     )
-    sources = [str(Path(__file__).parent), str(Path(__file__).parents[3] / "src"), os.environ.get("PYTHONPATH", "")]
+    sources = [
+        str(Path(__file__).parent),
+        str(Path(__file__).parents[3] / "src"),
+        os.environ.get("PYTHONPATH", ""),
+    ]
     call: list[Any] = [sys.executable, "-c", program, path, f"{store}/twice"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sources)}
     runs = []

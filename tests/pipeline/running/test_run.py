@@ -38,7 +38,9 @@ def parts(folder: Path) -> dict[str, bytes]:
 
 
 def ids(folder: Path) -> list[str]:
-    return [codec.decode(line).id for content in parts(folder).values() for line in content.splitlines()]
+    return [
+        codec.decode(line).id for content in parts(folder).values() for line in content.splitlines()
+    ]
 
 
 def test_every_document_is_done_once_with_the_same_bytes_for_one_and_two_workers(
@@ -54,8 +56,14 @@ def test_every_document_is_done_once_with_the_same_bytes_for_one_and_two_workers
     run_of([path], tmp_path / "two", workers=2).do()
     assert parts(tmp_path / "one") == parts(tmp_path / "two")
     assert ids(tmp_path / "one") == [f"d{at}" for at in range(45)]
-    found = {one.id: one for line in parts(tmp_path / "one").values() for one in map(codec.decode, line.splitlines())}
-    for result in open_poison().results([Document(id=f"d{at}", text=text) for at, text in enumerate(TEXTS)]):
+    found = {
+        one.id: one
+        for line in parts(tmp_path / "one").values()
+        for one in map(codec.decode, line.splitlines())
+    }
+    for result in open_poison().results(
+        [Document(id=f"d{at}", text=text) for at, text in enumerate(TEXTS)]
+    ):
         assert found[result.given.id] == result.document
 
 
@@ -89,13 +97,18 @@ def test_all_poisons_are_alone_in_quarantine(written: Write, tmp_path: Path) -> 
     limits = Limits(seconds=2.5, seconds_per_million=0, memory=300, start=60)
     totals = run_of([written(texts)], tmp_path / "out", limits=limits, workers=2).do()
     assert totals.done == 40
-    found = {one.restored().text.split()[0][1:]: one.error for one in list_quarantined(str(tmp_path / "out"))}  # type: ignore[union-attr]
+    found = {
+        one.restored().text.split()[0][1:]: one.error
+        for one in list_quarantined(str(tmp_path / "out"))
+    }  # type: ignore[union-attr]
     assert found == expected
     bad = {f"d{3 + 9 * at}" for at in range(5)}
     assert ids(tmp_path / "out") == [f"d{at}" for at in range(45) if f"d{at}" not in bad]
 
 
-def killed_at_random(run: Callable[[Callable[[Supervisor], None]], None], *, kills: int, seed: int) -> int:
+def killed_at_random(
+    run: Callable[[Callable[[Supervisor], None]], None], *, kills: int, seed: int
+) -> int:
     """Kills workers at random moments of a run; returns how many were killed."""
     chance, count, stop = random.Random(seed), [0], threading.Event()
 
@@ -147,7 +160,9 @@ def test_an_interrupted_run_goes_on_with_the_same_bytes(written: Write, tmp_path
     run_of([path], tmp_path / "calm").do()
     run = run_of([path], tmp_path / "out", open_pipeline=partial(open_poison, 0.002))
     interrupted(run.do, 11)
-    names = [path.name.replace("done", "part") + "l" for path in (tmp_path / "out").glob("done-*.json")]
+    names = [
+        path.name.replace("done", "part") + "l" for path in (tmp_path / "out").glob("done-*.json")
+    ]
     before = {name: (tmp_path / "out" / name).stat().st_mtime_ns for name in names}
     assert 1 <= len(before) < 5
     assert not (tmp_path / "out" / SUCCESS).exists()
@@ -161,7 +176,9 @@ def test_an_interrupted_run_goes_on_with_the_same_bytes(written: Write, tmp_path
     assert run.do(resume=True) == totals  # nothing is left to do
 
 
-def test_a_part_without_a_marker_and_a_marker_without_its_part_do_not_count(written: Write, tmp_path: Path) -> None:
+def test_a_part_without_a_marker_and_a_marker_without_its_part_do_not_count(
+    written: Write, tmp_path: Path
+) -> None:
     path, out = written(TEXTS), tmp_path / "out"
     run = run_of([path], out)
     run.do()
@@ -185,7 +202,9 @@ def test_workers_with_another_pipeline_than_that_of_the_run_do_nothing(
     assert len(ids(out)) == 5
 
 
-def test_another_pipeline_input_or_option_is_refused_by_name(written: Write, tmp_path: Path) -> None:
+def test_another_pipeline_input_or_option_is_refused_by_name(
+    written: Write, tmp_path: Path
+) -> None:
     path, out = written(TEXTS[:5]), tmp_path / "out"
     run_of([path], out).do()
     with pytest.raises(OutputError, match="finds"):
@@ -226,7 +245,9 @@ def test_what_the_format_cannot_hold_is_quarantined(written: Write, tmp_path: Pa
     path.write_bytes(b"".join(codec.encode(one) + b"\n" for one in given))
     totals = run_of([path], tmp_path / "out", format="pubtator").do()
     assert (totals.done, totals.reasons) == (2, {"write: InputError": 1})
-    assert list(current_quarantine(RunFolder(tmp_path / "out"), RunFolder(tmp_path / "out").manifest())) == ["b\tc"]
+    assert list(
+        current_quarantine(RunFolder(tmp_path / "out"), RunFolder(tmp_path / "out").manifest())
+    ) == ["b\tc"]
 
 
 def test_documents_of_many_files_share_shards_and_keep_their_ids_apart(tmp_path: Path) -> None:
@@ -240,21 +261,33 @@ def test_documents_of_many_files_share_shards_and_keep_their_ids_apart(tmp_path:
     assert len(set(ids(tmp_path / "out"))) == 24
 
 
-def test_ids_that_are_there_twice_in_a_file_and_in_others_are_those_of_one_reading(tmp_path: Path) -> None:
+def test_ids_that_are_there_twice_in_a_file_and_in_others_are_those_of_one_reading(
+    tmp_path: Path,
+) -> None:
     texts = {"one": ["a", "a#2", "b"], "two": ["a", "a", "a", "b"], "three": ["a", "b#2", "b", "b"]}
     paths = []
     for name, given in texts.items():
         paths.append(tmp_path / f"{name}.jsonl")
-        paths[-1].write_bytes(b"".join(codec.encode(Document(id=one, text=f"x {name}")) + b"\n" for one in given))
+        paths[-1].write_bytes(
+            b"".join(codec.encode(Document(id=one, text=f"x {name}")) + b"\n" for one in given)
+        )
     totals = run_of(paths, tmp_path / "out", shards=Shards(documents=2)).do()
     inputs = [Input(name=str(path)) for path in paths]
     expected = [document for _, document in read_inputs(inputs, ReadRequest(), report=ReadReport())]
-    done = [codec.decode(line) for content in parts(tmp_path / "out").values() for line in content.splitlines()]
+    done = [
+        codec.decode(line)
+        for content in parts(tmp_path / "out").values()
+        for line in content.splitlines()
+    ]
     assert totals.done == len(expected) == len({one.id for one in done}) == 11
-    assert [(one.id, one.meta, one.events) for one in done] == [(one.id, one.meta, one.events) for one in expected]
+    assert [(one.id, one.meta, one.events) for one in done] == [
+        (one.id, one.meta, one.events) for one in expected
+    ]
 
 
-def test_a_folder_of_something_else_and_another_run_are_refused(written: Write, tmp_path: Path) -> None:
+def test_a_folder_of_something_else_and_another_run_are_refused(
+    written: Write, tmp_path: Path
+) -> None:
     path, out = written(TEXTS[:3]), tmp_path / "out"
     out.mkdir()
     (out / "thesis.txt").write_text("mine", encoding="utf-8")
@@ -290,7 +323,9 @@ def test_a_run_without_a_document_leaves_nothing(tmp_path: Path, content: str | 
         run_of([path], Path(__file__) / "new").do()
 
 
-def test_workers_that_cannot_start_end_the_run(written: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_that_cannot_start_end_the_run(
+    written: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FASCICLE_TEST_PLANNER", str(os.getpid()))
     began = time.monotonic()
     with pytest.raises(FascicleError, match="exit:9"):
@@ -324,12 +359,18 @@ def test_workers_end_with_the_run(written: Write, tmp_path: Path) -> None:
 def test_options_of_reading_reach_the_workers(tmp_path: Path) -> None:
     path = tmp_path / "in.jsonl"
     path.write_text(
-        '{"key": "a", "body": "x", "set": "yes"}\n{"key": "b", "body": "x", "set": "no"}\n', encoding="utf-8"
+        '{"key": "a", "body": "x", "set": "yes"}\n{"key": "b", "body": "x", "set": "no"}\n',
+        encoding="utf-8",
     )
-    reading = ReadRequest(format="records", fields=(("id", "key"), ("text", "body")), where=(("set", "yes"),))
+    reading = ReadRequest(
+        format="records", fields=(("id", "key"), ("text", "body")), where=(("set", "yes"),)
+    )
     totals = run_of([path], tmp_path / "out", reading=reading, format="predictions").do()
     assert (totals.documents, totals.done) == (1, 1)
-    assert run_of([path], tmp_path / "out", reading=reading, format="predictions").do(resume=True) == totals
+    assert (
+        run_of([path], tmp_path / "out", reading=reading, format="predictions").do(resume=True)
+        == totals
+    )
 
 
 def marker(shard: int, mentions: dict[str, int], characters: int = 2_000_000) -> Done:
@@ -369,7 +410,9 @@ def test_a_silent_shard_is_suspect_and_chance_is_not() -> None:
     assert suspects([silent, usual[0]]) == []
 
 
-def test_a_part_that_was_changed_at_equal_size_is_done_again(written: Write, tmp_path: Path) -> None:
+def test_a_part_that_was_changed_at_equal_size_is_done_again(
+    written: Write, tmp_path: Path
+) -> None:
     texts = [*TEXTS[:20], "!raise x", *TEXTS[21:]]
     path, out = written(texts), tmp_path / "out"
     run = run_of([path], out)
@@ -381,13 +424,19 @@ def test_a_part_that_was_changed_at_equal_size_is_done_again(written: Write, tmp
         assert (out / name).stat().st_size == len(content)
     again = run.do(resume=True)
     assert parts(out) == whole
-    assert (again.documents, again.done, again.reasons) == (totals.documents, totals.done, totals.reasons)
+    assert (again.documents, again.done, again.reasons) == (
+        totals.documents,
+        totals.done,
+        totals.reasons,
+    )
     (record,) = list_quarantined(str(out))
     assert record.id == "d20"
     assert (out / SUCCESS).exists()
 
 
-def test_a_part_that_is_changed_below_a_run_is_not_vouched_for(written: Write, tmp_path: Path) -> None:
+def test_a_part_that_is_changed_below_a_run_is_not_vouched_for(
+    written: Write, tmp_path: Path
+) -> None:
     path, out = written(TEXTS), tmp_path / "out"
     changed = []
 
@@ -425,22 +474,32 @@ def test_a_file_whose_name_is_not_unicode_is_set_aside(tmp_path: Path) -> None:
         assert (totals.done, totals.reasons) == (1, {"read: InputError": 1})
         assert run.do(**{"resume": True, **more}) == totals
     with pytest.raises(UsageError, match="not Unicode"):
-        Run.of([str(tmp_path / "good.txt")], PipelineOpener(given=_pipeline(Path(odd + "p"))), str(tmp_path / "three"))
+        Run.of(
+            [str(tmp_path / "good.txt")],
+            PipelineOpener(given=_pipeline(Path(odd + "p"))),
+            str(tmp_path / "three"),
+        )
 
 
 def _pipeline(folder: Path) -> str:
     folder.mkdir()
     (folder / "names.tsv").write_text("Chemical\taspirin\n", encoding="utf-8")
-    (folder / "pipeline.toml").write_text('[[steps]]\nkind = "recogniser"\nmodel = "names.tsv"\n', encoding="utf-8")
+    (folder / "pipeline.toml").write_text(
+        '[[steps]]\nkind = "recogniser"\nmodel = "names.tsv"\n', encoding="utf-8"
+    )
     return str(folder)
 
 
-def test_a_step_that_is_out_of_order_ends_a_run_of_small_shards(written: Write, tmp_path: Path) -> None:
+def test_a_step_that_is_out_of_order_ends_a_run_of_small_shards(
+    written: Write, tmp_path: Path
+) -> None:
     with pytest.raises(FascicleError, match="100 documents in a row"):
         run_of([written(["!raise x"] * 120)], tmp_path / "out").do()
 
 
-def test_progress_counts_documents_of_shards_that_are_on_their_way(written: Write, tmp_path: Path) -> None:
+def test_progress_counts_documents_of_shards_that_are_on_their_way(
+    written: Write, tmp_path: Path
+) -> None:
     seen: list[tuple[int, int]] = []
     is_seen = tmp_path / "seen"
 
@@ -450,7 +509,8 @@ def test_progress_counts_documents_of_shards_that_are_on_their_way(written: Writ
             is_seen.touch()
 
     texts = [f"{'x' * 6_000} {number}" for number in range(40)]
-    texts[20] = f"!await {is_seen} {texts[20]}"  # the shard does not go on before the progress within it was seen
+    # the shard does not go on before the progress within it was seen
+    texts[20] = f"!await {is_seen} {texts[20]}"
     run = run_of([written(texts)], tmp_path / "out", shards=Shards(), open_pipeline=open_batches)
     run.do(progress=progress)
     assert seen[-1][0] == 40

@@ -84,7 +84,11 @@ def parts(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("format", ["jsonl", "pubtator"])
-def test_a_kill_costs_few_documents_and_no_byte(run: Callable[..., Counter[str]], tmp_path: Path, format: str) -> None:  # noqa: A002
+def test_a_kill_costs_few_documents_and_no_byte(
+    run: Callable[..., Counter[str]],
+    tmp_path: Path,
+    format: str,  # noqa: A002
+) -> None:
     calm = run(tmp_path / "calm", format=format)
     out, total = tmp_path / "out", Counter[str]()
     for _ in range(3):
@@ -112,14 +116,20 @@ def test_what_is_damaged_of_another_pipeline_or_another_shard_does_not_count(
     assert not list(out.glob(f"{SAVED}*"))
 
 
-def test_first_shards_are_small_and_later_ones_a_share_of_those_before(written: Write, tmp_path: Path) -> None:
+def test_first_shards_are_small_and_later_ones_a_share_of_those_before(
+    written: Write, tmp_path: Path
+) -> None:
     path = written(["x"] * 30_000)
-    shards, _ = plan.plan([str(path)], run_of([path], tmp_path / "out").reading, Shards(documents=300))
+    shards, _ = plan.plan(
+        [str(path)], run_of([path], tmp_path / "out").reading, Shards(documents=300)
+    )
     counts = [shard.count for shard in shards]
     assert sum(counts) == 30_000
     before = 0
     for count in counts[:-1]:
         assert count == min(300, max(25, before // 64))
         before += count
-    twice, _ = plan.plan([str(path)], run_of([path], tmp_path / "out").reading, Shards(documents=300))
+    twice, _ = plan.plan(
+        [str(path)], run_of([path], tmp_path / "out").reading, Shards(documents=300)
+    )
     assert twice == shards

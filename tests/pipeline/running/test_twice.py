@@ -1,4 +1,6 @@
-"""Two runs at once into one folder: the second is refused and touches nothing, and the first does not notice."""
+"""Two runs at once into one folder: the second is refused and touches nothing, and the first
+does not notice.
+"""
 
 from __future__ import annotations
 
@@ -34,18 +36,34 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def begun(place: Path, out: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "fascicle", "run", str(place / "in.jsonl"), "--pipeline", str(place), "--resume"]
+    command = [
+        sys.executable,
+        "-m",
+        "fascicle",
+        "run",
+        str(place / "in.jsonl"),
+        "--pipeline",
+        str(place),
+        "--resume",
+    ]
     return subprocess.Popen(
-        [*command, "-o", out, "--workers", "2"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+        [*command, "-o", out, "--workers", "2"],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
     )
 
 
 @pytest.mark.parametrize("times", [2, pytest.param(20, marks=pytest.mark.slow)])
-def test_a_second_run_that_is_refused_does_not_end_the_first(written: Write, tmp_path: Path, times: int) -> None:
+def test_a_second_run_that_is_refused_does_not_end_the_first(
+    written: Write, tmp_path: Path, times: int
+) -> None:
     written([f"x {number}" for number in range(1_000)])
     (tmp_path / "step.py").write_text(STEP, encoding="utf-8")
     command = json.dumps([sys.executable, "-I", "-S", str(tmp_path / "step.py")])
-    (tmp_path / "pipeline.toml").write_text(f'[[steps]]\nkind = "process"\ncommand = {command}\n', encoding="utf-8")
+    (tmp_path / "pipeline.toml").write_text(
+        f'[[steps]]\nkind = "process"\ncommand = {command}\n', encoding="utf-8"
+    )
     chance, refused = random.Random(times), 0
     for turn in range(times):
         out = tmp_path / f"out-{turn}"
@@ -72,7 +90,8 @@ def test_a_folder_that_another_run_holds_stays_as_it_is(written: Write, tmp_path
         run = run_of([path], folder)
         run.do(resume=True)
         with RunFolder(out).place.held():
-            (out / ".fascicle-run-part-00000.jsonl.beef.tmp").write_bytes(b"half")  # as a worker of the first has it
+            # as a worker of the first has it
+            (out / ".fascicle-run-part-00000.jsonl.beef.tmp").write_bytes(b"half")
             before = contents(out)
             for more in ({"resume": True}, {"update": True}):
                 with pytest.raises(OutputError, match="another run is writing"):
@@ -94,7 +113,9 @@ def test_a_worker_that_outlives_its_run_gives_nothing_a_name(tmp_path: Path) -> 
     assert "own" in contents(tmp_path)
 
 
-def test_documents_are_not_tried_again_while_a_run_holds_the_folder(written: Write, tmp_path: Path) -> None:
+def test_documents_are_not_tried_again_while_a_run_holds_the_folder(
+    written: Write, tmp_path: Path
+) -> None:
     (tmp_path / "p").mkdir()
     (tmp_path / "p" / "names.tsv").write_text("Chemical\tx\n", encoding="utf-8")
     (tmp_path / "p" / "pipeline.toml").write_text(

@@ -1,4 +1,6 @@
-"""Runs that are brought up to date: the result is that of a run over the latest state of all documents."""
+"""Runs that are brought up to date: the result is that of a run over the latest state of all
+documents.
+"""
 
 from __future__ import annotations
 
@@ -60,13 +62,18 @@ class Here:
 
 def citation(pmid: str, title: str, version: int = 1) -> str:
     return (
-        f'<PubmedArticle><MedlineCitation><PMID Version="{version}">{pmid}</PMID><Article><ArticleTitle>{title}'
+        "<PubmedArticle><MedlineCitation><PMID "
+        f'Version="{version}">{pmid}</PMID><Article><ArticleTitle>{title}'
         "</ArticleTitle></Article></MedlineCitation></PubmedArticle>"
     )
 
 
 def withdrawn(pmids: Sequence[str]) -> str:
-    return f"<DeleteCitation>{''.join(f'<PMID>{one}</PMID>' for one in pmids)}</DeleteCitation>" if pmids else ""
+    return (
+        f"<DeleteCitation>{''.join(f'<PMID>{one}</PMID>' for one in pmids)}</DeleteCitation>"
+        if pmids
+        else ""
+    )
 
 
 def files(folder: Path, *contents: str) -> list[Path]:
@@ -83,24 +90,34 @@ def here(paths: Sequence[Path], folder: Path, **changes: object) -> Run:
 def documents(folder: Path) -> list[Document]:
     """The documents of the parts that the account names."""
     parts = json.loads((folder / "report.json").read_bytes())["parts"]
-    return [codec.decode(line) for part in parts for line in (folder / part).read_bytes().splitlines()]
+    return [
+        codec.decode(line) for part in parts for line in (folder / part).read_bytes().splitlines()
+    ]
 
 
 def numbers(folder: Path) -> dict[str, object]:
     """The account, but for times and the division into shards."""
     told = json.loads((folder / "report.json").read_bytes())
-    return {name: told[name] for name in ("documents", "done", "quarantined", "characters", "mentions", "reasons")}
+    return {
+        name: told[name]
+        for name in ("documents", "done", "quarantined", "characters", "mentions", "reasons")
+    }
 
 
 @settings(max_examples=25, deadline=None)
 @given(history=HISTORY, cuts=st.sets(st.integers(1, 3)))
 def test_an_updated_run_has_what_a_run_over_the_latest_state_has(
-    tmp_path_factory: pytest.TempPathFactory, history: list[tuple[list[Edit], set[str]]], cuts: set[int]
+    tmp_path_factory: pytest.TempPathFactory,
+    history: list[tuple[list[Edit], set[str]]],
+    cuts: set[int],
 ) -> None:
     place = tmp_path_factory.mktemp("a")
     contents = []
     for number, (edits, gone) in enumerate(history):
-        rows = [citation(pmid, f"x {number} {at} {pmid}", version) for at, (pmid, version) in enumerate(edits)]
+        rows = [
+            citation(pmid, f"x {number} {at} {pmid}", version)
+            for at, (pmid, version) in enumerate(edits)
+        ]
         contents.append("".join(rows) + withdrawn(sorted(gone)))
     paths = files(place, *contents)
     for count in sorted({one for one in cuts if one < len(paths)} | {len(paths)}):
@@ -115,8 +132,11 @@ def test_an_updated_run_has_what_a_run_over_the_latest_state_has(
 
 
 def test_only_shards_with_other_documents_are_done_again(tmp_path: Path) -> None:
-    first = "".join(citation(str(number), f"x {number}") for number in range(6))  # shards 01, 23, 45
-    paths = files(tmp_path, first, citation("2", "new xx") + citation("9", "x"), withdrawn(["5", "77"]))
+    # shards 01, 23, 45
+    first = "".join(citation(str(number), f"x {number}") for number in range(6))
+    paths = files(
+        tmp_path, first, citation("2", "new xx") + citation("9", "x"), withdrawn(["5", "77"])
+    )
     out = tmp_path / "out"
     here(paths[:1], out).do()  # a run without updates can be brought up to date
     Here.did.clear()
@@ -143,16 +163,27 @@ class Notes(Finds):
 
 
 def test_what_was_done_before_an_update_is_not_done_again(tmp_path: Path) -> None:
-    first = "".join(citation(str(number), f"x {number}") for number in range(5)) + citation("5", "!raise x")
-    paths = files(tmp_path, first, citation("2", "new xx") + withdrawn(["4"]), withdrawn(["0"]), withdrawn(["3"]))
+    first = "".join(citation(str(number), f"x {number}") for number in range(5)) + citation(
+        "5", "!raise x"
+    )
+    paths = files(
+        tmp_path,
+        first,
+        citation("2", "new xx") + withdrawn(["4"]),
+        withdrawn(["0"]),
+        withdrawn(["3"]),
+    )
     noting = partial(Pipeline, [Notes()])
     out = tmp_path / "out"
     here(paths[:1], out, open_pipeline=noting).do()
     Notes.given.clear()
     here(paths[:2], out, open_pipeline=noting).do(update=True)
-    assert Notes.given == ["5", "2"]  # what failed is tried again, as in a run over the latest state
+    # what failed is tried again, as in a run over the latest state
+    assert Notes.given == ["5", "2"]
     Notes.given.clear()
-    (out / "part-00000.jsonl").write_bytes((out / "part-00000.jsonl").read_bytes().replace(b"x 1", b"x 7"))
+    (out / "part-00000.jsonl").write_bytes(
+        (out / "part-00000.jsonl").read_bytes().replace(b"x 1", b"x 7")
+    )
     here(paths[:3], out, open_pipeline=noting).do(update=True)
     assert Notes.given == ["1"]  # for the part is another one than its marker says
     Notes.given.clear()
@@ -162,12 +193,20 @@ def test_what_was_done_before_an_update_is_not_done_again(tmp_path: Path) -> Non
     assert documents(out) == documents(tmp_path / "anew")
 
 
-def test_inputs_are_not_read_again_for_what_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = "".join(citation(str(number), f"x {number}") for number in range(5)) + citation("5", "!raise x")
-    paths = files(tmp_path, first, citation("2", "new xx") + withdrawn(["1"]), withdrawn(["0", "4"]))
+def test_inputs_are_not_read_again_for_what_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = "".join(citation(str(number), f"x {number}") for number in range(5)) + citation(
+        "5", "!raise x"
+    )
+    paths = files(
+        tmp_path, first, citation("2", "new xx") + withdrawn(["1"]), withdrawn(["0", "4"])
+    )
     here(paths[:1], tmp_path / "out").do()
     read, names = ShardReader.read, []
-    monkeypatch.setattr(ShardReader, "read", lambda reader, shard: names.append(shard.name) or read(reader, shard))
+    monkeypatch.setattr(
+        ShardReader, "read", lambda reader, shard: names.append(shard.name) or read(reader, shard)
+    )
     here(paths[:2], tmp_path / "out").do(update=True)
     assert names == ["00003"]
     here(paths, tmp_path / "out").do(update=True)
@@ -185,7 +224,8 @@ def test_parts_in_other_formats_are_made_anew(tmp_path: Path, format_name: str) 
         here(paths[:count], tmp_path / "out", format=format_name).do(update=True)
     here(paths, tmp_path / "anew", format=format_name).do(update=True)
     found, expected = (
-        [part.read_bytes() for part in sorted((tmp_path / name).glob("part-*"))] for name in ("out", "anew")
+        [part.read_bytes() for part in sorted((tmp_path / name).glob("part-*"))]
+        for name in ("out", "anew")
     )
     assert found == expected
     assert len(found) == 3
@@ -193,7 +233,9 @@ def test_parts_in_other_formats_are_made_anew(tmp_path: Path, format_name: str) 
 
 def test_an_update_that_is_interrupted_goes_on(tmp_path: Path) -> None:
     first = "".join(citation(str(number), f"x {number}") for number in range(6))
-    paths = files(tmp_path, first, "".join(citation(str(number), f"new x {number}") for number in (0, 3, 8)))
+    paths = files(
+        tmp_path, first, "".join(citation(str(number), f"new x {number}") for number in (0, 3, 8))
+    )
     here(paths, tmp_path / "anew").do(update=True)
     here(paths[:1], tmp_path / "out").do()
 
@@ -257,7 +299,8 @@ def test_workers_do_the_shards_of_an_update(tmp_path: Path) -> None:
 @given(
     st.lists(
         st.tuples(
-            st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 3)), max_size=5), st.sets(st.sampled_from("abc"))
+            st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 3)), max_size=5),
+            st.sets(st.sampled_from("abc")),
         )
     )
 )
@@ -276,5 +319,9 @@ def test_what_is_replaced_is_all_but_the_latest(history: list[tuple[list[Edit], 
                 standing[identifier] = (number, version, at)
         for identifier in gone:
             standing.pop(identifier, None)
-    found = {(shard, place) for shard, places in replaced_documents(lambda: entries).items() for place in places}
+    found = {
+        (shard, place)
+        for shard, places in replaced_documents(lambda: entries).items()
+        for place in places
+    }
     assert everything - found == {(str(number), at) for number, _, at in standing.values()}

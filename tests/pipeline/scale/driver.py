@@ -1,4 +1,6 @@
-"""A run on a Ray cluster, as a process of its own that a test can kill: prints the account as JSON."""
+"""A run on a Ray cluster, as a process of its own that a test can kill: prints the account as
+JSON.
+"""
 
 from __future__ import annotations
 

@@ -53,12 +53,25 @@ def address() -> Iterator[str]:
 def begin(address: str, tmp_path: Path) -> Begin:
     """Begins a run of texts."""
 
-    def begin(folder: str, texts: Sequence[str], *, seconds: float = 0.0, documents: int = 10) -> Any:
+    def begin(
+        folder: str, texts: Sequence[str], *, seconds: float = 0.0, documents: int = 10
+    ) -> Any:
         path = tmp_path / "in.jsonl"
         if not path.exists():
-            lines = [codec.encode(Document(id=f"d{at}", text=text)) + b"\n" for at, text in enumerate(texts)]
+            lines = [
+                codec.encode(Document(id=f"d{at}", text=text)) + b"\n"
+                for at, text in enumerate(texts)
+            ]
             path.write_bytes(b"".join(lines))
-        call = [sys.executable, str(DRIVER), str(path), str(tmp_path / folder), address, str(seconds), str(documents)]
+        call = [
+            sys.executable,
+            str(DRIVER),
+            str(path),
+            str(tmp_path / folder),
+            address,
+            str(seconds),
+            str(documents),
+        ]
         return subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     return begin
@@ -75,7 +88,9 @@ def parts(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.glob("part-*"))}
 
 
-def calm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, documents: int = 10) -> dict[str, bytes]:
+def calm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, documents: int = 10
+) -> dict[str, bytes]:
     """The parts of a run of the same input on this machine."""
     monkeypatch.syspath_prepend(str(RUNNING))
     from poison import run_of
@@ -90,7 +105,9 @@ def stations() -> list[int]:
     """The processes of the stations that are at a shard."""
     import psutil
 
-    named = [(one.pid, " ".join(one.info["cmdline"] or ())) for one in psutil.process_iter(["cmdline"])]
+    named = [
+        (one.pid, " ".join(one.info["cmdline"] or ())) for one in psutil.process_iter(["cmdline"])
+    ]
     return [pid for pid, name in named if name.startswith("ray::ClusterWorker.do")]
 
 
@@ -117,13 +134,23 @@ def test_a_worker_out_of_memory_or_dead_costs_one_document(begin: Begin, tmp_pat
     texts[3], texts[14], texts[25] = "!allocate x", "!exit x", "!grow x"
     totals = ended(begin("out", texts))
     assert (totals["documents"], totals["done"]) == (45, 42)
-    assert totals["reasons"] == {"finds: MemoryError": 1, "finds: exit:7": 1, "finds: killed:memory": 1}
-    done = [codec.decode(line).id for content in parts(tmp_path / "out").values() for line in content.splitlines()]
+    assert totals["reasons"] == {
+        "finds: MemoryError": 1,
+        "finds: exit:7": 1,
+        "finds: killed:memory": 1,
+    }
+    done = [
+        codec.decode(line).id
+        for content in parts(tmp_path / "out").values()
+        for line in content.splitlines()
+    ]
     assert done == [f"d{at}" for at in range(45) if at not in (3, 14, 25)]
 
 
 @pytest.mark.slow
-def test_a_killed_station_loses_nothing(begin: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_station_loses_nothing(
+    begin: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     texts = [f"x {number}" for number in range(400)]
     driver = begin("out", texts, seconds=0.02, documents=50)
     for _ in range(2):
@@ -132,7 +159,10 @@ def test_a_killed_station_loses_nothing(begin: Begin, tmp_path: Path, monkeypatc
     totals = ended(driver)
     assert (totals["documents"], totals["done"]) == (400, 400)
     assert parts(tmp_path / "out") == calm(tmp_path, monkeypatch, documents=50)
-    attempts = [msgspec.json.decode(path.read_bytes())["attempt"] for path in (tmp_path / "out").glob("done-*")]
+    attempts = [
+        msgspec.json.decode(path.read_bytes())["attempt"]
+        for path in (tmp_path / "out").glob("done-*")
+    ]
     assert max(attempts) > 1
 
 
@@ -187,9 +217,15 @@ def test_an_address_at_which_nobody_answers_is_refused_soon() -> None:
         pool.__enter__()
 
 
-def test_a_cluster_that_does_not_start_is_told_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = "def is_initialized():\n    return False\ndef init(**_):\n    raise Exception('the node timed out')\n"
-    (tmp_path / "ray.py").write_text(program, encoding="utf-8")  # as Ray 2.60 does on a busy machine
+def test_a_cluster_that_does_not_start_is_told_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = (
+        "def is_initialized():\n    return False\ndef init(**_):\n    raise Exception('the "
+        "node timed out')\n"
+    )
+    # as Ray 2.60 does on a busy machine
+    (tmp_path / "ray.py").write_text(program, encoding="utf-8")
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     monkeypatch.delitem(sys.modules, "ray", raising=False)
     try:
@@ -199,7 +235,9 @@ def test_a_cluster_that_does_not_start_is_told_in_one_sentence(tmp_path: Path, m
         monkeypatch.delitem(sys.modules, "ray", raising=False)
 
 
-def test_a_folder_with_the_name_of_ray_does_not_stand_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_with_the_name_of_ray_does_not_stand_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "ray").mkdir()
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     monkeypatch.delitem(sys.modules, "ray", raising=False)

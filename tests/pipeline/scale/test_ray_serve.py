@@ -1,4 +1,6 @@
-"""The service behind Ray Serve, by ``deploy/ray_serve.py``: what clients get is what the pipeline says."""
+"""The service behind Ray Serve, by ``deploy/ray_serve.py``: what clients get is what the
+pipeline says.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("small")
     (folder / "names.tsv").write_text("Chemical\tAspirin\nDisease\tpain\n", encoding="utf-8")
     (folder / "pipeline.toml").write_text(
-        'name = "small"\n[[steps]]\nkind = "recogniser"\nname = "names"\nmodel = "names.tsv"\n', encoding="utf-8"
+        'name = "small"\n[[steps]]\nkind = "recogniser"\nname = "names"\nmodel = "names.tsv"\n',
+        encoding="utf-8",
     )
     (folder / "token").write_text(TOKEN, encoding="utf-8")
     return folder
@@ -57,22 +60,39 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def command(small: Path) -> list[str]:
     """The command of the page, for a pipeline and a machine that are here."""
     page = (DEPLOY / "README.md").read_text(encoding="utf-8")
-    (line,) = [one for block in blocks(page, "sh") for one in block.splitlines() if one.startswith("serve run")]
+    (line,) = [
+        one
+        for block in blocks(page, "sh")
+        for one in block.splitlines()
+        if one.startswith("serve run")
+    ]
     given = shlex.split(line)
     here = {"pipelines": str(small / "pipeline.toml"), "replicas": "2", "workers": "1"}
-    given = [f"{name}={here.get(name, value)}" if sign else name for name, sign, value in map(parted, given)]
+    given = [
+        f"{name}={here.get(name, value)}" if sign else name
+        for name, sign, value in map(parted, given)
+    ]
     return [*given, f"token_file={small / 'token'}"]
 
 
 @pytest.fixture(scope="module")
-def url(recipe: ModuleType, command: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The documented command at a cluster of one node; at the end it is interrupted, and nothing is left."""
+def url(
+    recipe: ModuleType, command: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """The documented command at a cluster of one node; at the end it is interrupted, and nothing
+    is left.
+    """
     import ray
     from ray import serve
 
     log = tmp_path_factory.mktemp("log") / "serve.txt"
-    given = {"PYTHONPATH": str(ROOT / "src"), "RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
-    with pytest.MonkeyPatch.context() as patch:  # what the cluster starts has the environment of this process
+    given = {
+        "PYTHONPATH": str(ROOT / "src"),
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_worker_niceness": "0",
+    }
+    # what the cluster starts has the environment of this process
+    with pytest.MonkeyPatch.context() as patch:
         for name, value in given.items():
             patch.setenv(name, value)
         cluster = ray.init(num_cpus=4, include_dashboard=False, object_store_memory=100 << 20)
@@ -102,9 +122,13 @@ def test_clients_get_what_the_pipeline_says_whatever_dies(url: str, small: Path)
     with fascicle.Client(url, token=TOKEN) as client:
         assert client.annotate(documents) == wanted
         lines = b"".join(codec.encode(one) + b"\n" for one in documents[:300])
-        told = client.call(Call(method="POST", path="/v1/stream", content=lines, media_type="application/x-ndjson"))
+        told = client.call(
+            Call(method="POST", path="/v1/stream", content=lines, media_type="application/x-ndjson")
+        )
     killed.join()
-    assert [msgspec.json.decode(one)["id"] for one in told.splitlines()] == [one.id for one in documents[:300]]
+    assert [msgspec.json.decode(one)["id"] for one in told.splitlines()] == [
+        one.id for one in documents[:300]
+    ]
 
 
 def test_the_token_is_asked_for_and_jobs_are_not_there(url: str) -> None:
@@ -121,7 +145,9 @@ def test_the_token_is_asked_for_and_jobs_are_not_there(url: str) -> None:
         assert told in str(caught.value)
 
 
-@pytest.mark.parametrize("wrong", [{"pipelines": "a", "replicas": "0"}, {"pipelines": "a", "more": "1"}, {}])
+@pytest.mark.parametrize(
+    "wrong", [{"pipelines": "a", "replicas": "0"}, {"pipelines": "a", "more": "1"}, {}]
+)
 def test_what_is_no_setting_is_refused(recipe: ModuleType, wrong: dict[str, str]) -> None:
     with pytest.raises(UsageError, match="give pipelines="):
         recipe.application(wrong)

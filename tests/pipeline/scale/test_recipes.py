@@ -1,4 +1,6 @@
-"""The recipes for clusters in the documentation: they can be parsed, and so can the commands in them."""
+"""The recipes for clusters in the documentation: they can be parsed, and so can the commands in
+them.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,15 @@ from tests.pages import blocks
 from fascicle.cli import build_parser
 from fascicle.verbs.parsing import parse
 
-PAGE = (Path(__file__).parents[3] / "docs" / "how-to-run-on-many-machines.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "how-to-run-on-many-machines.md").read_text(
+    encoding="utf-8"
+)
 
 
 def command_in(text: str) -> list[str]:
-    """The words of ``fascicle run`` in a script, with a number and an address for what a shell would put there."""
+    """The words of ``fascicle run`` in a script, with a number and an address for what a shell
+    would put there.
+    """
     (found,) = re.findall(r"fascicle (run .*?--resume)", text.replace("\\\n", " "), re.DOTALL)
     return shlex.split(re.sub(r"\$\(\(.*?\)\)", "8", found).replace("$head", "head"))
 

@@ -1,4 +1,6 @@
-"""The package bioc 2.1 (BioC: https://bioc.sourceforge.net; its DTD makes `infon`, `sentence`, `relation` optional)."""
+"""The package bioc 2.1 (BioC: https://bioc.sourceforge.net; its DTD makes `infon`, `sentence`,
+`relation` optional).
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def seen_by_bioc(collection: Any) -> list[Seen]:
             text = text.ljust(passage.offset) + (passage.text or "")
         marks = [mark for passage in one.passages for mark in passage.annotations]
         places = [(mark.total_span, mark.infons["type"]) for mark in marks]
-        read_by_bioc.append((text, frozenset((span.offset, span.end, kind) for span, kind in places)))
+        read_by_bioc.append(
+            (text, frozenset((span.offset, span.end, kind) for span, kind in places))
+        )
     return read_by_bioc
 
 
@@ -51,14 +55,18 @@ def test_both_read_the_same_of_a_file_in_xml(tmp_path: Path) -> None:
 def test_it_needs_keys_that_bioc_does_not_require(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     passage = {"offset": 0, "text": "Lithium helps.", "annotations": []}
-    path.write_text(json.dumps({"documents": [{"id": "1", "passages": [passage]}]}), encoding="utf-8")
+    path.write_text(
+        json.dumps({"documents": [{"id": "1", "passages": [passage]}]}), encoding="utf-8"
+    )
     with pytest.raises(KeyError), path.open(encoding="utf-8") as stream:
         biocjson.load(stream)
     assert all_seen(read(path)) == [("Lithium helps.", frozenset())]
 
 
 def test_its_pubtator_takes_a_mention_without_an_id_for_a_relation(tmp_path: Path) -> None:
-    """NCBI leaves the sixth cell empty or writes - there (https://www.ncbi.nlm.nih.gov/research/pubtator3/tutorial)."""
+    """NCBI leaves the sixth cell empty or writes - there
+    (https://www.ncbi.nlm.nih.gov/research/pubtator3/tutorial).
+    """
     path = tmp_path / "a.pubtator"
     path.write_text("1|t|Lithium\n1|a|It helps.\n1\t0\t7\tLithium\tChemical\t\n", encoding="utf-8")
     with path.open(encoding="utf-8") as stream:

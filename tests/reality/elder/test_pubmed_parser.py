@@ -25,7 +25,8 @@ def part(one: Document, name: str) -> str:
 def citation(pmid: int, title: str, abstract: str) -> str:
     """A citation as the DTD of PubMed has it."""
     return (
-        f'<PubmedArticle><MedlineCitation><PMID Version="1">{pmid}</PMID><Article><Journal><JournalIssue><PubDate>'
+        "<PubmedArticle><MedlineCitation><PMID "
+        f'Version="1">{pmid}</PMID><Article><Journal><JournalIssue><PubDate>'
         f"<Year>2020</Year></PubDate></JournalIssue></Journal><ArticleTitle>{escape(title)}</ArticleTitle>"
         f"<Abstract><AbstractText>{escape(abstract)}</AbstractText></Abstract></Article></MedlineCitation>"
         f"</PubmedArticle>"
@@ -36,13 +37,20 @@ def test_both_read_the_same_citations(tmp_path: Path) -> None:
     for seed, drafts in made(TASTE, name="medline"):
         path = tmp_path / f"{seed}.xml.gz"
         rows = [citation(at, *one.parts) for at, one in enumerate(drafts, 1)]
-        path.write_bytes(gzip.compress(f"<PubmedArticleSet>{''.join(rows)}</PubmedArticleSet>".encode()))
-        theirs = [(one["pmid"], one["title"], one["abstract"]) for one in pubmed_parser.parse_medline_xml(str(path))]
+        path.write_bytes(
+            gzip.compress(f"<PubmedArticleSet>{''.join(rows)}</PubmedArticleSet>".encode())
+        )
+        theirs = [
+            (one["pmid"], one["title"], one["abstract"])
+            for one in pubmed_parser.parse_medline_xml(str(path))
+        ]
         assert [(one.id, part(one, "title"), part(one, "abstract")) for one in read(path)] == theirs
 
 
 def test_it_puts_blanks_at_tags_and_drops_what_is_two_tags_deep(tmp_path: Path) -> None:
-    """JATS (https://jats.nlm.nih.gov): `italic` and `sub` are in the line, and no blank belongs there."""
+    """JATS (https://jats.nlm.nih.gov): `italic` and `sub` are in the line, and no blank belongs
+    there.
+    """
     path = tmp_path / "a.nxml"
     words = "CO<sub>2</sub> to <bold><italic>E. coli</italic></bold>."
     date = '<pub-date pub-type="ppub"><year>2020</year></pub-date>'

@@ -11,9 +11,22 @@ import bioregistry
 from fascicle.terms.terms import curie
 
 References = dict[str, set[tuple[str, str]]]  # text -> prefix and local part that it stands for
-SHIPPED = ("cl", "doid", "mesh", "mondo", "ncbigene", "ncbitaxon", "omim", "uberon", "cellosaurus", "fplx")
-RANK = ("ncbitaxon", "subclass")  # no taxon, and none for Fascicle, so that no text is about the species "class"
-# A page of NCBI Gene, see below; and edam:data_1664 as edam.data:1664, which the Bioregistry says are the same.
+SHIPPED = (
+    "cl",
+    "doid",
+    "mesh",
+    "mondo",
+    "ncbigene",
+    "ncbitaxon",
+    "omim",
+    "uberon",
+    "cellosaurus",
+    "fplx",
+)
+# no taxon, and none for Fascicle, so that no text is about the species "class"
+RANK = ("ncbitaxon", "subclass")
+# A page of NCBI Gene, see below; and edam:data_1664 as edam.data:1664, which the Bioregistry says
+# are the same.
 KNOWN = {
     "www.ncbi.nlm.nih.gov/datasets/gene/1000/",
     "www.ebi.ac.uk/ols/ontologies/edam/terms?iri=http://edamontology.org/data_1664",
@@ -45,8 +58,8 @@ def references() -> tuple[References, References]:
 def verdict(text: str, wanted: Iterable[tuple[str, str]]) -> str:
     """What Fascicle makes of a text: the same reference, none, or another one.
 
-    The same numbers count for a prefix and for its canonical one (ORDO and Orphanet). If several prefixes have an
-    address, each is right.
+    The same numbers count for a prefix and for its canonical one (ORDO and Orphanet). If several
+    prefixes have an address, each is right.
     """
     answer = curie(text)
     if not answer:
@@ -56,7 +69,10 @@ def verdict(text: str, wanted: Iterable[tuple[str, str]]) -> str:
     entry = ENTRIES.get(prefix)
     for owner, example in wanted:
         same = ENTRIES[owner].standardize_identifier
-        if prefix in (owner, ENTRIES[owner].has_canonical) and same(local).lower() == same(example).lower():
+        if (
+            prefix in (owner, ENTRIES[owner].has_canonical)
+            and same(local).lower() == same(example).lower()
+        ):
             return "right"
     forms = entry.get_uri_formats() if entry else ()
     return "right" if any(form.replace("$1", local) == text for form in forms) else "another"
@@ -69,7 +85,11 @@ def test_identifiers_of_the_bioregistry_stay_what_they_are() -> None:
     assert found["right"] >= 0.995 * len(curies), found
     verdicts = {text: verdict(text, wanted) for text, wanted in addresses.items()}
     assert {text.partition("://")[2] for text, one in verdicts.items() if one == "another"} == KNOWN
-    ours = Counter(verdicts[text] for text, wanted in addresses.items() if any(one in SHIPPED for one, _ in wanted))
+    ours = Counter(
+        verdicts[text]
+        for text, wanted in addresses.items()
+        if any(one in SHIPPED for one, _ in wanted)
+    )
     assert ours["right"] >= 0.98 * ours.total(), ours
     assert Counter(verdicts.values())["right"] >= 0.98 * len(verdicts)
 

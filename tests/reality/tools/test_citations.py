@@ -33,7 +33,12 @@ def test_rispy_reads_the_same(tmp_path: Path) -> None:
             continue
         path = tmp_path / f"{seed}.ris"
         records = [
-            {"type_of_reference": "JOUR", "title": one.parts[0], "abstract": one.parts[1], "accession_number": str(at)}
+            {
+                "type_of_reference": "JOUR",
+                "title": one.parts[0],
+                "abstract": one.parts[1],
+                "accession_number": str(at),
+            }
             for at, one in enumerate(drafts, 1)
         ]
         path.write_text(rispy.dumps(records), encoding="utf-8")
@@ -45,9 +50,14 @@ def test_rispy_reads_the_same(tmp_path: Path) -> None:
 
 
 def test_rispy_keeps_the_first_abstract_and_drops_a_record_without_an_end(tmp_path: Path) -> None:
-    """RIS: a record ends with ER; tags may be repeated (https://en.wikipedia.org/wiki/RIS_(file_format))."""
+    """RIS: a record ends with ER; tags may be repeated
+    (https://en.wikipedia.org/wiki/RIS_(file_format)).
+    """
     path = tmp_path / "a.ris"
-    path.write_text("TY  - JOUR\nTI  - A\nAB  - One.\nAB  - Two.\nER  - \nTY  - JOUR\nTI  - B\n", encoding="utf-8")
+    path.write_text(
+        "TY  - JOUR\nTI  - A\nAB  - One.\nAB  - Two.\nER  - \nTY  - JOUR\nTI  - B\n",
+        encoding="utf-8",
+    )
     (theirs,) = rispy.loads(path.read_text(encoding="utf-8"))
     assert theirs["abstract"] == "One."
     assert list(map(parts, read(path))) == [("A", "One. Two."), ("B", "")]
@@ -66,16 +76,24 @@ def test_nbib_reads_the_same(tmp_path: Path) -> None:
             ),
             encoding="utf-8",
         )
-        theirs = [(str(one["pubmed_id"]), one["title"], one["abstract"]) for one in nbib.read_file(str(path))]
+        theirs = [
+            (str(one["pubmed_id"]), one["title"], one["abstract"])
+            for one in nbib.read_file(str(path))
+        ]
         assert [(one.id, *parts(one)) for one in read(path)] == theirs
 
 
 def test_an_empty_line_ends_a_citation_for_nbib_too(tmp_path: Path) -> None:
     path = tmp_path / "a.nbib"
     path.write_text(
-        "PMC - PMC1000001\nPMID- 11111111\nTI  - One\n\nPMC - PMC2000002\nPMID- 22222222\nTI  - Two\n", encoding="utf-8"
+        "PMC - PMC1000001\nPMID- 11111111\nTI  - One\n\nPMC - PMC2000002\nPMID- 22222222\nTI  - "
+        "Two\n",
+        encoding="utf-8",
     )
-    theirs = [(str(one["pubmed_id"]), f"PMC{one['pmcid']}", one["title"]) for one in nbib.read_file(str(path))]
+    theirs = [
+        (str(one["pubmed_id"]), f"PMC{one['pmcid']}", one["title"])
+        for one in nbib.read_file(str(path))
+    ]
     assert [(one.id, one.meta["pmc"], one.text) for one in read(path)] == theirs
 
 

@@ -16,7 +16,8 @@ from fascicle.formats import read, write
 TASTE = Taste(empty=False, flat=True)
 CONFIG = (
     '<View><Labels name="label" toName="text"><Label value="Chemical"/><Label value="Disease"/>'
-    '<Label value="Gene_or_gene_product"/><Label value="Cell-line"/></Labels><Text name="text" value="$text"/></View>'
+    '<Label value="Gene_or_gene_product"/><Label value="Cell-line"/></Labels><Text name="text" '
+    'value="$text"/></View>'
 )
 
 
@@ -32,15 +33,23 @@ def task(at: int, text: str, marks: frozenset[tuple[int, int, str]]) -> dict[str
         }
         for number, (start, end, kind) in enumerate(sorted(marks))
     ]
-    return {"id": at, "data": {"text": text}, "annotations": [{"id": at, "completed_by": 1, "result": result}]}
+    return {
+        "id": at,
+        "data": {"text": text},
+        "annotations": [{"id": at, "completed_by": 1, "result": result}],
+    }
 
 
 def test_tasks_and_the_converter_agree(tmp_path: Path) -> None:
-    """The converter writes one column of words and one of tags; a full stop is a word of its own there."""
+    """The converter writes one column of words and one of tags; a full stop is a word of its own
+    there.
+    """
     for seed, drafts in made(TASTE, name="tasks"):
         path = tmp_path / f"{seed}.json"
         wanted = [(text_of(one, ""), marks_of(one, "")) for one in drafts]
-        path.write_text(json.dumps([task(at, *one) for at, one in enumerate(wanted, 1)]), encoding="utf-8")
+        path.write_text(
+            json.dumps([task(at, *one) for at, one in enumerate(wanted, 1)]), encoding="utf-8"
+        )
         assert all_seen(read(path)) == wanted
         Converter(CONFIG, str(tmp_path), download_resources=False).convert(
             str(path), str(tmp_path / f"{seed}-out"), Format.CONLL2003, is_dir=False
@@ -72,10 +81,17 @@ def test_conllu_reads_the_same_words_and_names(tmp_path: Path) -> None:
         path.write_text("\n\n".join(sentences) + "\n\n", encoding="utf-8")
         theirs = conllu.parse(path.read_text(encoding="utf-8"))
         words = [[token["form"] for token in sentence] for sentence in theirs]
-        names = [[token["misc"]["NE"] for token in sentence if token["misc"]["NE"] != "O"] for sentence in theirs]
+        names = [
+            [token["misc"]["NE"] for token in sentence if token["misc"]["NE"] != "O"]
+            for sentence in theirs
+        ]
         ours = list(read(path))
-        assert [word for one in ours for word in one.text.split()] == [word for one in words for word in one]
-        assert sum(len(one.mentions) for one in ours) == sum(tag.startswith("B-") for one in names for tag in one)
+        assert [word for one in ours for word in one.text.split()] == [
+            word for one in words for word in one
+        ]
+        assert sum(len(one.mentions) for one in ours) == sum(
+            tag.startswith("B-") for one in names for tag in one
+        )
 
 
 def test_conllu_cuts_a_value_at_its_second_equals_sign() -> None:

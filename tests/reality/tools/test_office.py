@@ -77,4 +77,5 @@ def test_the_words_of_a_pdf_are_those_of_pdfium(tmp_path: Path) -> None:
         document = pypdfium2.PdfDocument(io.BytesIO(paper.content))
         theirs = set("".join(page.get_textpage().get_text_range() for page in document).split())
         (ours,) = read(path)
-        assert theirs & set(paper.words) <= set(ours.text.split())  # heads, numbers of pages and cut words differ
+        # heads, numbers of pages and cut words differ
+        assert theirs & set(paper.words) <= set(ours.text.split())

@@ -19,7 +19,12 @@ TASTE = Taste(empty=False, flat=True)
 def half(draft: Draft, random: Random) -> Draft:
     """A prediction that lacks some mentions, and has others with another type."""
     marks = [one for one in draft.marks if random.random() < 0.7]
-    return replace(draft, marks=tuple(replace(one, type="Disease") if random.random() < 0.2 else one for one in marks))
+    return replace(
+        draft,
+        marks=tuple(
+            replace(one, type="Disease") if random.random() < 0.2 else one for one in marks
+        ),
+    )
 
 
 def test_seqeval_gives_the_same_scores() -> None:
@@ -33,7 +38,9 @@ def test_seqeval_gives_the_same_scores() -> None:
             measure(gold, answers, mode="strict", scheme=IOB2, zero_division=0)
             for measure in (precision_score, recall_score, f1_score)
         ]
-        scores = fascicle.score(*(fascicle.layers(document(one, "") for one in side) for side in (drafts, predicted)))
+        scores = fascicle.score(
+            *(fascicle.layers(document(one, "") for one in side) for side in (drafts, predicted))
+        )
         ours = scores.counts.rates()
         assert [round(one or 0.0, 9) for one in (ours.precision, ours.recall, ours.f1)] == [
             round(float(one), 9) for one in theirs
@@ -51,7 +58,9 @@ def span(start: int, end: int) -> dict[str, object]:
 
 
 def test_neighbours_overlap_for_nervaluate() -> None:
-    """Its ends are inclusive, so offsets of characters, elsewhere half-open, make neighbours overlap."""
+    """Its ends are inclusive, so offsets of characters, elsewhere half-open, make neighbours
+    overlap.
+    """
     results = Evaluator([[span(0, 7)]], [[span(7, 14)]], tags=["X"], loader="dict").evaluate()
     assert results["overall"]["partial"].partial == 1
 

@@ -1,4 +1,6 @@
-"""The packages spaCy 3.8.18, dkpro-cassis 0.12 and gatenlp 1.0.8: their own objects, saved by them."""
+"""The packages spaCy 3.8.18, dkpro-cassis 0.12 and gatenlp 1.0.8: their own objects, saved by
+them.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def test_spacy_and_fascicle_read_each_other(tmp_path: Path) -> None:
             ends = [end for _, end in one.words[0]]
             doc = Doc(nlp.vocab, words=words, spaces=[text[end : end + 1] == " " for end in ends])
             assert doc.text == text
-            doc.ents = [doc.char_span(start, end, label=kind) for start, end, kind in marks_of(one, "")]
+            doc.ents = [
+                doc.char_span(start, end, label=kind) for start, end, kind in marks_of(one, "")
+            ]
             docs.append(doc)
         DocBin(docs=docs).to_disk(tmp_path / f"{seed}.spacy")
         wanted = [(text_of(one, ""), marks_of(one, "")) for one in drafts]
@@ -35,7 +39,8 @@ def test_spacy_and_fascicle_read_each_other(tmp_path: Path) -> None:
         write(tmp_path / f"{seed}-ours.spacy", [document(one, "") for one in drafts])
         theirs = DocBin().from_disk(tmp_path / f"{seed}-ours.spacy").get_docs(nlp.vocab)
         assert [
-            (doc.text, frozenset((ent.start_char, ent.end_char, ent.label_) for ent in doc.ents)) for doc in theirs
+            (doc.text, frozenset((ent.start_char, ent.end_char, ent.label_) for ent in doc.ents))
+            for doc in theirs
         ] == wanted
 
 
@@ -67,8 +72,8 @@ def test_fascicle_reads_what_cassis_writes(name: str, tmp_path: Path) -> None:
 def test_fascicle_reads_what_gatenlp_writes(unit: str, tmp_path: Path) -> None:
     """The unit is in `offset_type`: code points of Python, or UTF-16 of Java.
 
-    Of a text that ends with a character of two units, gatenlp saves an end there as if it were of one.
-    """
+    Of a text that ends with a character of two units, gatenlp saves an end there as if it were of
+    one."""
     for seed, drafts in made(TASTE, name=f"gate {unit}"):
         path = tmp_path / f"{seed}.bdocjs"
         text, marks = text_of(drafts[0], ""), marks_of(drafts[0], "")

@@ -28,7 +28,9 @@ def table(votes: Votes) -> dict[tuple[str, str, Any], set[str]]:
     for row, (start, end) in enumerate(zip(votes.bounds[:-1], votes.bounds[1:], strict=True)):
         entries = votes.entries[start:end]
         assert len({(m.type, m.spans) for m in entries}) == 1
-        names = {name for name, said in zip(votes.systems, votes.predicted[row], strict=True) if said}
+        names = {
+            name for name, said in zip(votes.systems, votes.predicted[row], strict=True) if said
+        }
         assert len(entries) == len(names)
         found[votes.documents[votes.document[row]], entries[0].type, entries[0].spans] = names
     assert len(found) == len(votes.predicted)
@@ -45,7 +47,9 @@ def test_the_table_equals_sets(said: list[dict[str, list[Mention]]]) -> None:
         for identifier, mentions in one.items():
             repeated += len(mentions) - len({(m.type, m.spans) for m in mentions})
             for mention in mentions:
-                expected.setdefault((identifier, mention.type, mention.spans), set()).add(f"s{number}")
+                expected.setdefault((identifier, mention.type, mention.spans), set()).add(
+                    f"s{number}"
+                )
     assert table(votes) == expected
     assert votes.duplicates == repeated
     assert votes.documents == tuple(sorted({i for one in said for i in one}))
@@ -73,7 +77,9 @@ def test_documents_that_one_system_lacks(missing: Any, lists_all: bool, has_vote
     part = System(name="part", mentions={"a": []}, lists_all=lists_all)
     votes = align([whole, part], missing=missing)
     assert votes.voters.tolist() == [[True, True], [True, has_vote]]
-    assert (votes.unread, votes.assumed) == (({}, {"part": ("b",)}) if has_vote else ({"part": ("b",)}, {}))
+    assert (votes.unread, votes.assumed) == (
+        ({}, {"part": ("b",)}) if has_vote else ({"part": ("b",)}, {})
+    )
     with pytest.raises(InputError, match="part lacks 1 document: 'b' that other systems have"):
         align([whole, part], missing="refuse")
     assert align([whole, whole_copy(whole)], missing="refuse").unread == {}
@@ -87,7 +93,9 @@ def test_texts_are_compared_by_hash() -> None:
     said: dict[str, list[Mention]] = {"a": [], "b": [], "c": []}
     first = System(name="first", mentions=said, hashes={"a": "AA", "b": "bb", "c": "cc"})
     second = System(name="second", mentions=said, hashes={"c": "cd", "a": "aa", "b": "bc"})
-    with pytest.raises(InputError, match=r"first and second .* different texts of document 'b' \(2 such documents"):
+    with pytest.raises(
+        InputError, match=r"first and second .* different texts of document 'b' \(2 such documents"
+    ):
         align([first, second])
     third = System(name="third", mentions=said, hashes={"a": "aa"})
     assert align([first, third]).hashes == {"a": "aa", "b": "bb", "c": "cc"}
@@ -98,7 +106,9 @@ def test_offsets_beyond_a_text_that_any_system_knows() -> None:
     fits = System(name="fits", mentions={"a": [Mention(((0, 4),), "X")]})
     beyond = System(name="beyond", mentions={"a": [Mention(((0, 1), (3, 5)), "X")]})
     assert len(align([reader, fits]).predicted) == 1
-    with pytest.raises(InputError, match=r"beyond: in document 'a', which has 4 characters, .* 'X' ends at 5"):
+    with pytest.raises(
+        InputError, match=r"beyond: in document 'a', which has 4 characters, .* 'X' ends at 5"
+    ):
         align([reader, beyond])
 
 
@@ -119,7 +129,9 @@ def test_what_cannot_be_aligned() -> None:
         align([one, one])
     with pytest.raises(UsageError, match="choose from auto, no-vote, empty, refuse"):
         align([one, other], missing="all")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"one \(1 document: 'a'\) and other \(1 document: 'b'\) have no document"):
+    with pytest.raises(
+        InputError, match=r"one \(1 document: 'a'\) and other \(1 document: 'b'\) have no document"
+    ):
         align([one, other])
     with pytest.raises(InputError, match=r"other \(1 document: 'b'\) and one, two"):
         align([one, System(name="two", mentions={"a": []}), other])

@@ -9,7 +9,9 @@ from fascicle.core.document import Mention
 from fascicle.training.filter.data import examples
 
 MENTIONS = st.builds(
-    lambda start, width, type_, score, source: Mention(((start, start + width),), type_, score=score, source=source),
+    lambda start, width, type_, score, source: Mention(
+        ((start, start + width),), type_, score=score, source=source
+    ),
     st.integers(0, 5),
     st.integers(1, 3),
     st.sampled_from(["A", "B"]),
@@ -25,7 +27,13 @@ def test_correct_is_gold_and_incorrect_is_what_else_was_said(
 ) -> None:
     found = examples(gold, predicted)
     true = {(i, m.type, m.spans) for i, mentions in gold.items() for m in mentions}
-    said = {(i, m.type, m.spans) for one in predicted for i, mentions in one.items() for m in mentions if i in gold}
+    said = {
+        (i, m.type, m.spans)
+        for one in predicted
+        for i, mentions in one.items()
+        for m in mentions
+        if i in gold
+    }
     listed = [(e.document, e.mention.type, e.mention.spans) for e in found]
     assert len(listed) == len(set(listed))  # sets: what epochs repeat is one example
     assert {key for key, e in zip(listed, found, strict=True) if e.correct} == true

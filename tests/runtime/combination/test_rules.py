@@ -14,13 +14,24 @@ from hypothesis import strategies as st
 from fascicle.core.document import Link, Mention, identities
 from fascicle.errors import UsageError
 from fascicle.runtime.combination.align import System, Votes, align
-from fascicle.runtime.combination.rules import RULES, Rule, RuleRequest, combine, k_of_n, majority, union, weighted
+from fascicle.runtime.combination.rules import (
+    RULES,
+    Rule,
+    RuleRequest,
+    combine,
+    k_of_n,
+    majority,
+    union,
+    weighted,
+)
 from fascicle.settings.recipes.ensemble import RuleName
 
 Said = dict[str, list[Mention]]
 SPANS = st.sampled_from([((0, 2),), ((1, 4),), ((0, 1), (3, 4))])
 SCORES = st.none() | st.floats(0, 1)
-MENTIONS = st.builds(Mention, SPANS, st.sampled_from("XY"), score=SCORES, source=st.sampled_from("pq"))
+MENTIONS = st.builds(
+    Mention, SPANS, st.sampled_from("XY"), score=SCORES, source=st.sampled_from("pq")
+)
 SAID = st.dictionaries(st.sampled_from("abc"), st.lists(MENTIONS, max_size=4), min_size=1)
 SEVERAL = st.lists(SAID, min_size=2, max_size=5)
 WEIGHTS = st.decimals(0, 3, places=2)
@@ -37,18 +48,31 @@ def kept(said: list[Said], rule: Rule, *, missing: Any = "auto") -> set[Any]:
 
 
 def said_by(said: list[Said]) -> list[set[Any]]:
-    return [{identity for i, mentions in one.items() for identity in identities(i, mentions)} for one in said]
+    return [
+        {identity for i, mentions in one.items() for identity in identities(i, mentions)}
+        for one in said
+    ]
 
 
-def brute(said: list[Said], rule: str, *, missing: str, k: int = 0, weights: Any = (), share: Any = "0.5") -> set[Any]:
+def brute(
+    said: list[Said], rule: str, *, missing: str, k: int = 0, weights: Any = (), share: Any = "0.5"
+) -> set[Any]:
     """The rules written out, tuple by tuple, with plain loops."""
     sets = said_by(said)
     found = set()
     for identity in set().union(*sets):
-        voters = [n for n, one in enumerate(said) if missing == "empty" or identity[0] in {"a", *one}]
+        voters = [
+            n for n, one in enumerate(said) if missing == "empty" or identity[0] in {"a", *one}
+        ]
         yes = [n for n in voters if identity in sets[n]]
-        total = sum((Fraction(str(weights[n])) for n in voters), Fraction(0)) if weights else Fraction(0)
-        mine = sum((Fraction(str(weights[n])) for n in yes), Fraction(0)) if weights else Fraction(0)
+        total = (
+            sum((Fraction(str(weights[n])) for n in voters), Fraction(0))
+            if weights
+            else Fraction(0)
+        )
+        mine = (
+            sum((Fraction(str(weights[n])) for n in yes), Fraction(0)) if weights else Fraction(0)
+        )
         if {
             "union": len(yes) > 0,
             "majority": len(yes) > len(voters) // 2,
@@ -73,7 +97,9 @@ def test_every_rule_equals_brute_force(said: list[Said], missing: str, data: st.
 
 
 @given(SEVERAL, st.randoms(use_true_random=False), st.sampled_from(["auto", "no-vote", "empty"]))
-def test_the_order_of_the_systems_changes_nothing(said: list[Said], chance: random.Random, missing: Any) -> None:
+def test_the_order_of_the_systems_changes_nothing(
+    said: list[Said], chance: random.Random, missing: Any
+) -> None:
     weights = [0.1 * (n + 1) for n in range(len(said))]
     named = [System(name=f"s{n}", mentions={"a": [], **one}) for n, one in enumerate(said)]
     order = list(range(len(said)))
@@ -85,12 +111,15 @@ def test_the_order_of_the_systems_changes_nothing(said: list[Said], chance: rand
     ]:
         combined = combine(align(named, missing=missing), rule)
         assert combined == combine(align(shuffled, missing=missing), other)
-        assert list(combined) == sorted(combined)  # also the order of the documents, and so of the bytes of a file
+        # also the order of the documents, and so of the bytes of a file
+        assert list(combined) == sorted(combined)
 
 
 def test_the_score_is_the_mean_of_those_that_were_given() -> None:
     def scored(*scores: float | None) -> float | None:
-        said: list[Said] = [{"a": [Mention(((0, 2),), "X", score=score, source="q")]} for score in scores]
+        said: list[Said] = [
+            {"a": [Mention(((0, 2),), "X", score=score, source="q")]} for score in scores
+        ]
         (mention,) = combine(voted([*said, {}]), union())["a"]
         assert (mention.source, mention.attributes) == ("union", ())
         return mention.score
@@ -107,7 +136,9 @@ def test_links_are_those_of_all() -> None:
         return {"a": [Mention(((0, 2),), "X", links=links, attributes=(("text", "secret"),))]}
 
     first = said(Link(id="D1", ontology="MESH", score=0.5), Link(id="D2", ontology="MESH"))
-    second = said(Link(id="D1", ontology="MESH", name="pain", score=1.0), Link(id="D1", ontology="OTHER"))
+    second = said(
+        Link(id="D1", ontology="MESH", name="pain", score=1.0), Link(id="D1", ontology="OTHER")
+    )
     expected = (
         Link(id="D1", ontology="MESH", name="pain", score=0.75),
         Link(id="D2", ontology="MESH"),
@@ -134,7 +165,9 @@ def test_rules_over_arrays() -> None:
     voters = np.ones_like(said)
     assert majority().keeps(said, voters).tolist() == [False, True]
     assert majority().keeps(said[:0], voters[:0]).tolist() == []
-    assert [rule.is_vote for rule in (union(), majority(), k_of_n(1), k_of_n(2), weighted([1, 2]))] == [
+    assert [
+        rule.is_vote for rule in (union(), majority(), k_of_n(1), k_of_n(2), weighted([1, 2]))
+    ] == [
         False,
         True,
         False,
@@ -183,7 +216,9 @@ def test_the_table_of_rules_has_every_name_that_a_manifest_may_have() -> None:
         ({"name": "unions"}, "unions"),
     ],
 )
-def test_a_request_refuses_what_its_rule_does_not_take(arguments: dict[str, Any], named: str) -> None:
+def test_a_request_refuses_what_its_rule_does_not_take(
+    arguments: dict[str, Any], named: str
+) -> None:
     with pytest.raises(UsageError, match=rf"\b{named}\b"):
         RuleRequest(**arguments)
 
@@ -192,5 +227,7 @@ def test_a_request_makes_its_rule() -> None:
     assert RuleRequest(name="kofn", k=2).rule() == k_of_n(2)
     weights = ("1", "3")
     assert RuleRequest(name="weighted", weights=weights).rule() == weighted(weights)
-    assert RuleRequest(name="weighted", weights=weights, threshold="0").rule() == weighted(weights, threshold=0)
+    assert RuleRequest(name="weighted", weights=weights, threshold="0").rule() == weighted(
+        weights, threshold=0
+    )
     assert RuleRequest(name="meta", filter="folder", threshold="0.9").rule() == union()

@@ -1,4 +1,6 @@
-"""What becomes of scores: the order stays, curves are those of others, thresholds are those of the types."""
+"""What becomes of scores: the order stays, curves are those of others, thresholds are those of
+the types.
+"""
 
 from __future__ import annotations
 
@@ -42,11 +44,15 @@ def test_a_temperature_keeps_the_order(scores: np.ndarray, temperature: float) -
 @given(st.floats(2 * CLIP, 1 - 2 * CLIP), st.floats(0.5, 20))
 def test_a_temperature_is_the_formula(score: float, temperature: float) -> None:
     odds = (score / (1 - score)) ** (1 / temperature)
-    assert apply_temperature(np.array([score]), temperature)[0] == pytest.approx(odds / (1 + odds), rel=1e-9)
+    assert apply_temperature(np.array([score]), temperature)[0] == pytest.approx(
+        odds / (1 + odds), rel=1e-9
+    )
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=30), SCORES)
-def test_an_isotonic_curve_is_that_of_scikit_learn(rows: list[tuple[float, bool]], scores: np.ndarray) -> None:
+def test_an_isotonic_curve_is_that_of_scikit_learn(
+    rows: list[tuple[float, bool]], scores: np.ndarray
+) -> None:
     known, right = np.array([s for s, _ in rows]), [float(r) for _, r in rows]
     theirs = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(known, right)
     knots, values = theirs.X_thresholds_.tolist(), np.clip(theirs.y_thresholds_, 0, 1).tolist()
@@ -56,9 +62,15 @@ def test_an_isotonic_curve_is_that_of_scikit_learn(rows: list[tuple[float, bool]
 
 
 def test_scores_are_rounded_before_and_after() -> None:
-    assert round_scores(np.array([1.2, -0.1, 0.12345678], dtype=np.float32)).tolist() == [1.0, 0.0, 0.123457]
+    assert round_scores(np.array([1.2, -0.1, 0.12345678], dtype=np.float32)).tolist() == [
+        1.0,
+        0.0,
+        0.123457,
+    ]
     curve = IsotonicCurve(scores=(0.0, 1.0), values=(0.0, 1 / 3))
-    assert calibrate_scores(np.array([1.0]), Calibration(curve=curve, chosen_on="")).tolist() == [0.333333]
+    assert calibrate_scores(np.array([1.0]), Calibration(curve=curve, chosen_on="")).tolist() == [
+        0.333333
+    ]
     assert calibrate_scores(np.array([0.25]), Calibration(chosen_on="")).tolist() == [0.25]
 
 

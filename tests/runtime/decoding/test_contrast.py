@@ -16,7 +16,9 @@ from fascicle.runtime.decoding.spans import margin_scores, match_spans
 Tables = dict[str, np.ndarray[Any, Any]]
 
 
-def drawn(seed: int, *, rows: int, units: int, longest: int, kinds: int, joint: bool, own: bool) -> Tables:
+def drawn(
+    seed: int, *, rows: int, units: int, longest: int, kinds: int, joint: bool, own: bool
+) -> Tables:
     """Scores from few values, so that equal ones occur."""
     chance = np.random.default_rng(seed)
     shapes: dict[str, tuple[int, ...]] = {"spans": (rows, units, longest, kinds)}
@@ -25,7 +27,9 @@ def drawn(seed: int, *, rows: int, units: int, longest: int, kinds: int, joint: 
     if joint:
         shapes |= {"starts": (rows, units, kinds), "ends": (rows, units, kinds)}
         shapes |= {"start_threshold": (rows, kinds), "end_threshold": (rows, kinds)}
-    return {name: chance.integers(-3, 4, shape).astype(np.float32) / 2 for name, shape in shapes.items()}
+    return {
+        name: chance.integers(-3, 4, shape).astype(np.float32) / 2 for name, shape in shapes.items()
+    }
 
 
 def naive(tables: Tables, counts: list[int], shift: float) -> list[tuple[Any, ...]]:
@@ -56,14 +60,21 @@ def naive(tables: Tables, counts: list[int], shift: float) -> list[tuple[Any, ..
     data=st.data(),
 )
 def test_matches_equal_the_loops(
-    seed: int, sizes: tuple[int, int, int, int], joint: bool, own: bool, shift: float, data: st.DataObject
+    seed: int,
+    sizes: tuple[int, int, int, int],
+    joint: bool,
+    own: bool,
+    shift: float,
+    data: st.DataObject,
 ) -> None:
     rows, units, longest, kinds = sizes
     tables = drawn(seed, rows=rows, units=units, longest=longest, kinds=kinds, joint=joint, own=own)
     counts = data.draw(st.lists(st.integers(0, units), min_size=rows, max_size=rows))
     found = match_spans(tables, counts, shift=shift)
     expected = naive(tables, counts, shift)
-    assert [*zip(found.rows.tolist(), *found.spans.T.tolist(), strict=True)] == [row[:4] for row in expected]
+    assert [*zip(found.rows.tolist(), *found.spans.T.tolist(), strict=True)] == [
+        row[:4] for row in expected
+    ]
     assert found.ranks.tolist() == [row[4] for row in expected]
     assert found.scores.tolist() == pytest.approx([1 / (1 + math.exp(-row[5])) for row in expected])
     assert (found.scores >= 0.5).all()

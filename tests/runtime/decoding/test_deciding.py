@@ -22,7 +22,9 @@ RULE = TypeDecision(low=0.6, high=0.8, alone=0.5)
 RULES = DocumentDecision(types={"Gene": RULE, "Disease": RULE})
 
 
-def found(text: str, mentions: list[Mention], rules: DocumentDecision = RULES) -> list[tuple[str, int, float | None]]:
+def found(
+    text: str, mentions: list[Mention], rules: DocumentDecision = RULES
+) -> list[tuple[str, int, float | None]]:
     document = Document(id="1", text=text)
     patch = decide_mentions(document, Patch(add=tuple(mentions)), rules, sentences=sentences)
     apply(document, patch)
@@ -38,13 +40,19 @@ TEXT = "Loss of BRCA1 was seen. We sequenced BRCA1 and TP53. No BRCA1x, but BRCA
 
 
 def test_a_name_that_is_sure_once_is_marked_wherever_it_stands() -> None:
-    said = found(TEXT, [gene(TEXT, "BRCA1", 0.9), gene(TEXT, "BRCA1", 0.3, at=30), gene(TEXT, "TP53", 0.7)])
+    said = found(
+        TEXT, [gene(TEXT, "BRCA1", 0.9), gene(TEXT, "BRCA1", 0.3, at=30), gene(TEXT, "TP53", 0.7)]
+    )
     assert said == [("BRCA1", 8, 0.9), ("BRCA1", 37, 0.9), ("TP53", 47, 0.7), ("BRCA1", 68, 0.9)]
 
 
 def test_a_name_stands_in_place_of_less_probable_parts_of_it() -> None:
     text = "Cbl-b was seen. Here Cbl-b and Cbl act. Loss of Cbl-b."
-    given = [gene(text, "Cbl-b", 0.9), gene(text, "Cbl", 0.85, at=10), gene(text, "Cbl", 0.8, at=26)]
+    given = [
+        gene(text, "Cbl-b", 0.9),
+        gene(text, "Cbl", 0.85, at=10),
+        gene(text, "Cbl", 0.8, at=26),
+    ]
     expected = [("Cbl-b", 0, 0.9), ("Cbl-b", 21, 0.9), ("Cbl", 31, 0.85), ("Cbl-b", 48, 0.9)]
     assert found(text, given) == expected
     assert found(text, [*given, gene(text, "Cbl", 0.95, at=40)])[-1] == ("Cbl", 48, 0.95)
@@ -72,11 +80,15 @@ def test_a_single_sentence_has_a_threshold_of_its_own_and_no_marking() -> None:
 
 
 NAMES = ("BRCA1", "TP53", "fever", "IL-2")
-SAID = st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from((0.2, 0.45, 0.55, 0.7, 0.9))), max_size=4)
+SAID = st.lists(
+    st.tuples(st.sampled_from(NAMES), st.sampled_from((0.2, 0.45, 0.55, 0.7, 0.9))), max_size=4
+)
 
 
 @given(st.lists(SAID, max_size=4), st.sets(st.sampled_from(NAMES)))
-def test_several_documents_are_decided_as_each_alone(said: list[list[tuple[str, float]]], known: set[str]) -> None:
+def test_several_documents_are_decided_as_each_alone(
+    said: list[list[tuple[str, float]]], known: set[str]
+) -> None:
     rule = msgspec.structs.replace(RULE, known=0.3)
     rules = DocumentDecision(types={"Gene": rule})
     asked: list[set[str]] = []
@@ -105,7 +117,9 @@ def test_several_documents_are_decided_as_each_alone(said: list[list[tuple[str, 
 def test_sentences_of_the_document_count() -> None:
     text = "Loss of BRCA1 and of BRCA1"
     document = Document(id="1", text=text, sentences=((0, 17), (18, len(text))))
-    patch = decide_mentions(document, Patch(add=(gene(text, "BRCA1", 0.9),)), RULES, sentences=sentences)
+    patch = decide_mentions(
+        document, Patch(add=(gene(text, "BRCA1", 0.9),)), RULES, sentences=sentences
+    )
     assert [m.start for m in patch.add] == [8, 21]
 
 
@@ -127,15 +141,22 @@ def test_mentions_without_a_score_stay_and_are_not_marked() -> None:
 def test_discontinuous_mentions_keep_their_edges() -> None:
     mention = Mention(((8, 13), (37, 42)), "Gene", score=0.7, source="model")
     document = Document(id="1", text=TEXT)
-    assert decide_mentions(document, Patch(add=(mention,)), RULES, sentences=sentences).add == (mention,)
+    assert decide_mentions(document, Patch(add=(mention,)), RULES, sentences=sentences).add == (
+        mention,
+    )
 
 
 def test_ends_are_cut_last_and_scores_become_probabilities() -> None:
     text = "The BRCA1 gene was lost. The BRCA1 gene of mice."
     curve = LogisticCurve(slope=1.0, offset=-1.0)
-    rules = DocumentDecision(types={"Gene": TypeDecision(low=0.5, high=0.8, ends="bare", curve=curve)})
+    rules = DocumentDecision(
+        types={"Gene": TypeDecision(low=0.5, high=0.8, ends="bare", curve=curve)}
+    )
     score = apply_curve(0.9, curve)
-    assert found(text, [gene(text, "BRCA1 gene", 0.9)], rules) == [("BRCA1", 4, score), ("BRCA1", 29, score)]
+    assert found(text, [gene(text, "BRCA1 gene", 0.9)], rules) == [
+        ("BRCA1", 4, score),
+        ("BRCA1", 29, score),
+    ]
     assert score == pytest.approx(9 / (9 + 2.718281828), abs=1e-6)
 
 
@@ -147,7 +168,10 @@ def test_offsets_and_names_are_those_of_the_source() -> None:
 
 def test_what_changed_is_said() -> None:
     patch = decide_mentions(
-        Document(id="1", text=TEXT), Patch(add=(gene(TEXT, "BRCA1", 0.1),)), RULES, sentences=sentences
+        Document(id="1", text=TEXT),
+        Patch(add=(gene(TEXT, "BRCA1", 0.1),)),
+        RULES,
+        sentences=sentences,
     )
     assert [event.code for event in patch.events] == ["document-decision"]
     same = Patch(add=(gene(TEXT, "TP53", 0.7),))
@@ -159,26 +183,37 @@ def test_names_that_are_known_have_a_threshold_of_their_own() -> None:
 
     def knows(names: Collection[str]) -> dict[str, str]:
         asked.extend(sorted(names))
-        return {name: kind for name, kind in {"BRCA1": "Gene", "TP53": "Disease"}.items() if name in names}
+        return {
+            name: kind
+            for name, kind in {"BRCA1": "Gene", "TP53": "Disease"}.items()
+            if name in names
+        }
 
     rules = DocumentDecision(types={"Gene": msgspec.structs.replace(RULE, known=0.4)})
 
     def kept(text: str, *mentions: Mention) -> list[tuple[str, float | None]]:
         patch = decide_mentions(
-            Document(id="1", text=text), Patch(add=mentions), rules, sentences=sentences, knows=knows
+            Document(id="1", text=text),
+            Patch(add=mentions),
+            rules,
+            sentences=sentences,
+            knows=knows,
         )
         return [(text[m.start : m.end], m.score) for m in patch.add]
 
     assert kept(TEXT, gene(TEXT, "BRCA1", 0.45), gene(TEXT, "TP53", 0.55)) == [("BRCA1", 0.45)]
     assert asked == ["BRCA1", "TP53"]
-    assert kept("Loss of BRCA1.", gene("Loss of BRCA1.", "BRCA1", 0.4)) == [("BRCA1", 0.4)]  # one sentence
+    # one sentence
+    assert kept("Loss of BRCA1.", gene("Loss of BRCA1.", "BRCA1", 0.4)) == [("BRCA1", 0.4)]
     asked.clear()
     assert kept(TEXT, gene(TEXT, "BRCA1", 0.39), gene(TEXT, "TP53", 0.61)) == [("TP53", 0.61)]
     assert asked == []  # nothing is between the thresholds
 
 
 def test_a_name_that_was_given_as_two_is_one() -> None:
-    text = "Effects of 1-aminocyclopentane-1,3-dicarboxylic acid (ACPD) and of IL-1. ACPD was given."
+    text = (
+        "Effects of 1-aminocyclopentane-1,3-dicarboxylic acid (ACPD) and of IL-1. ACPD was given."
+    )
     first, second = (11, text.index(",3")), (text.index("3-d"), text.index(" (ACPD"))
     given = [Mention((span,), "Chemical", score=0.9, source="m") for span in (first, second)]
     assert found(text, given) == [("1-aminocyclopentane-1,3-dicarboxylic acid", 11, 0.9)]
@@ -187,27 +222,38 @@ def test_a_name_that_was_given_as_two_is_one() -> None:
 def test_ends_of_single_sentences_are_decided_apart() -> None:
     rules = DocumentDecision(types={"Gene": TypeDecision(ends="bare")})
     one, two = "The BRCA1 gene was lost.", "The BRCA1 gene was lost. So was the TP53 gene."
-    assert [name for name, *_ in found(one, [gene(one, "BRCA1 gene", 0.9)], rules)] == ["BRCA1 gene"]
+    assert [name for name, *_ in found(one, [gene(one, "BRCA1 gene", 0.9)], rules)] == [
+        "BRCA1 gene"
+    ]
     assert [name for name, *_ in found(two, [gene(two, "BRCA1 gene", 0.9)], rules)] == ["BRCA1"]
     both = rules.with_ends("bare")
     assert [name for name, *_ in found(one, [gene(one, "BRCA1 gene", 0.9)], both)] == ["BRCA1"]
 
 
-# ----------------------------------------------------------------------------------- against brute force over positions
-WORDS = st.lists(st.sampled_from(["BRCA1", "TP53", "TP53-like", "a", "gene", "(IL2)", "IL2"]), min_size=1, max_size=14)
+# ----------------------------------------------------------------------------------- against brute
+# force over positions
+WORDS = st.lists(
+    st.sampled_from(["BRCA1", "TP53", "TP53-like", "a", "gene", "(IL2)", "IL2"]),
+    min_size=1,
+    max_size=14,
+)
 
 
 @st.composite
 def answers(draw: st.DrawFn) -> tuple[str, list[Mention]]:
     """Sentences with mentions of whole words, which do not overlap."""
     words = draw(WORDS)
-    stops = draw(st.lists(st.sampled_from([" ", ". The ", "\n\n"]), min_size=len(words), max_size=len(words)))
+    stops = draw(
+        st.lists(st.sampled_from([" ", ". The ", "\n\n"]), min_size=len(words), max_size=len(words))
+    )
     text, mentions = "", []
     for word, stop in zip(words, stops, strict=True):
         if draw(st.booleans()):
             kind = draw(st.sampled_from(["Gene", "Disease"]))
             score = draw(st.sampled_from([0.1, 0.55, 0.6, 0.7, 0.8, 0.95]))
-            mentions.append(Mention(((len(text), len(text) + len(word)),), kind, score=score, source="model"))
+            mentions.append(
+                Mention(((len(text), len(text) + len(word)),), kind, score=score, source="model")
+            )
         text += word + stop
     return text, mentions
 
@@ -226,7 +272,9 @@ def by_brute_force(text: str, mentions: list[Mention]) -> set[tuple[str, int, in
             given = [
                 (*span, m.score or 0.0)
                 for m in mentions
-                if m.type == kind and begin <= m.start < stop and (span := neutral_span(text, m.spans[0], kind=kind))
+                if m.type == kind
+                and begin <= m.start < stop
+                and (span := neutral_span(text, m.spans[0], kind=kind))
             ]
             if is_alone:
                 result |= {(kind, a, b, s) for a, b, s in given if s >= RULE.alone}
@@ -244,8 +292,15 @@ def by_brute_force(text: str, mentions: list[Mention]) -> set[tuple[str, int, in
                     met = [(c, d) for c, d in kept if c < b and a < d]
                     parts = all(a <= c and d <= b and (c, d) != (a, b) for c, d in met)
                     less = parts and all(own.get(one, 1.0) <= best[name] for one in met)
-                    if text[a:b] == name and whole and less and neutral_span(text, (a, b), kind=kind) == (a, b):
-                        kept = {one: score for one, score in kept.items() if one not in met} | {(a, b): best[name]}
+                    if (
+                        text[a:b] == name
+                        and whole
+                        and less
+                        and neutral_span(text, (a, b), kind=kind) == (a, b)
+                    ):
+                        kept = {one: score for one, score in kept.items() if one not in met} | {
+                            (a, b): best[name]
+                        }
             result |= {(kind, a, b, s) for (a, b), s in kept.items()}
     return result
 
@@ -253,18 +308,24 @@ def by_brute_force(text: str, mentions: list[Mention]) -> set[tuple[str, int, in
 @given(answers())
 def test_decisions_are_those_of_brute_force(one: tuple[str, list[Mention]]) -> None:
     text, mentions = one
-    patch = decide_mentions(Document(id="1", text=text), Patch(add=tuple(mentions)), RULES, sentences=sentences)
+    patch = decide_mentions(
+        Document(id="1", text=text), Patch(add=tuple(mentions)), RULES, sentences=sentences
+    )
     assert {(m.type, m.start, m.end, m.score) for m in patch.add} == by_brute_force(text, mentions)
 
 
 @given(answers())
-def test_nothing_overlaps_within_a_type_and_a_second_decision_adds_nothing(one: tuple[str, list[Mention]]) -> None:
+def test_nothing_overlaps_within_a_type_and_a_second_decision_adds_nothing(
+    one: tuple[str, list[Mention]],
+) -> None:
     text, mentions = one
     document = Document(id="1", text=text)
     patch = decide_mentions(document, Patch(add=tuple(mentions)), RULES, sentences=sentences)
     for a, b in combinations(patch.add, 2):
         assert a.type != b.type or a.end <= b.start or b.end <= a.start
-    again = decide_mentions(document, msgspec.structs.replace(patch, events=()), RULES, sentences=sentences)
+    again = decide_mentions(
+        document, msgspec.structs.replace(patch, events=()), RULES, sentences=sentences
+    )
     assert {m.key for m in again.add} == {m.key for m in patch.add}
 
 
@@ -274,25 +335,38 @@ def test_a_document_does_not_depend_on_another_block(
 ) -> None:
     (text, mentions), (more, others) = one, other
     shift = len(text) + 2
-    moved = [msgspec.structs.replace(m, spans=tuple((a + shift, b + shift) for a, b in m.spans)) for m in others]
+    moved = [
+        msgspec.structs.replace(m, spans=tuple((a + shift, b + shift) for a, b in m.spans))
+        for m in others
+    ]
     both = Patch(add=(*mentions, *moved))
-    together = decide_mentions(Document(id="1", text=f"{text}\n\n{more}"), both, RULES, sentences=sentences)
-    apart = decide_mentions(Document(id="1", text=text), Patch(add=tuple(mentions)), RULES, sentences=sentences)
+    together = decide_mentions(
+        Document(id="1", text=f"{text}\n\n{more}"), both, RULES, sentences=sentences
+    )
+    apart = decide_mentions(
+        Document(id="1", text=text), Patch(add=tuple(mentions)), RULES, sentences=sentences
+    )
     assert {m.key for m in together.add if m.start < shift} == {m.key for m in apart.add}
 
 
 @given(st.floats(0, 1), st.floats(0.01, 100), st.floats(-100, 100))
 def test_a_curve_is_that_of_log_odds(score: float, slope: float, offset: float) -> None:
     expected = round_scores(sigmoid(slope * logits(np.array([score])) + offset))[0]
-    assert apply_curve(score, LogisticCurve(slope=slope, offset=offset)) == pytest.approx(expected, abs=1.1e-6)
+    assert apply_curve(score, LogisticCurve(slope=slope, offset=offset)) == pytest.approx(
+        expected, abs=1.1e-6
+    )
 
 
 def test_many_mentions_with_other_edges_take_linear_time() -> None:
     # They take a few seconds; comparing each with all others takes many minutes.
     text = "BRCA1- " * 12_000
-    given = tuple(Mention(((at, at + 6),), "Gene", score=0.9, source="m") for at in range(0, len(text), 7))
+    given = tuple(
+        Mention(((at, at + 6),), "Gene", score=0.9, source="m") for at in range(0, len(text), 7)
+    )
     began = time.process_time()
-    patch = decide_mentions(Document(id="1", text=text), Patch(add=given), RULES, sentences=sentences)
+    patch = decide_mentions(
+        Document(id="1", text=text), Patch(add=given), RULES, sentences=sentences
+    )
     assert [one.spans for one in patch.add[:2]] == [((0, 5),), ((7, 12),)]
     assert len(patch.add) == 12_000
     assert time.process_time() - began < 30

@@ -1,4 +1,6 @@
-"""Decoders against loops over every path and every span, whatever windows and batches the text came in."""
+"""Decoders against loops over every path and every span, whatever windows and batches the text
+came in.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,13 @@ from tests.support.reading import TYPES, chain_of, manifest_of, pieces_of, whole
 
 from fascicle.core.tags import SCHEMES
 from fascicle.errors import ModelError
-from fascicle.runtime.decoding.decoders import Decoder, SpanDecoder, SpansAndScores, Tables, TagDecoder
+from fascicle.runtime.decoding.decoders import (
+    Decoder,
+    SpanDecoder,
+    SpansAndScores,
+    Tables,
+    TagDecoder,
+)
 from fascicle.runtime.decoding.kinds import make_decoder
 from fascicle.settings.heads import (
     BiaffineSettings,
@@ -51,7 +59,9 @@ class Case:
             tables = tables_of(together, self.seed + number)
             counts = np.array([w.units[1] - w.units[0] for w in together])
             kept = {name: table.copy() for name, table in tables.items()}
-            for row, (place, one) in enumerate(zip(places, decoder.take(tables, together, counts), strict=True)):
+            for row, (place, one) in enumerate(
+                zip(places, decoder.take(tables, together, counts), strict=True)
+            ):
                 taken[place[0]][place[1]] = one
                 seen[place] = {n: t[row] if n in PER_ROW else t for n, t in kept.items()}
             for name in kept.keys() & PER_ROW:
@@ -69,18 +79,28 @@ def cases(draw: st.DrawFn, *, words: int) -> Case:
         count = draw(st.integers(1, words))
         cut = draw(st.integers(0, count - 1))
         sizes = [draw(size) for _ in range(count)]
-        sentences = [part for part in (sizes[:cut], sizes[cut:]) if part] if draw(st.booleans()) else []
+        sentences = (
+            [part for part in (sizes[:cut], sizes[cut:]) if part] if draw(st.booleans()) else []
+        )
         made = make_windows(
-            pieces_of(sentences), document=number, unit=unit, capacity=capacity, overlap=draw(st.integers(0, 3))
+            pieces_of(sentences),
+            document=number,
+            unit=unit,
+            capacity=capacity,
+            overlap=draw(st.integers(0, 3)),
         )
         windows.append(made)
-    places = draw(st.permutations([(d, w) for d, cut in enumerate(windows) for w in range(len(cut))]))
+    places = draw(
+        st.permutations([(d, w) for d, cut in enumerate(windows) for w in range(len(cut))])
+    )
     size_of_batch = draw(st.integers(1, 4))
     batches = [list(places[i : i + size_of_batch]) for i in range(0, len(places), size_of_batch)]
     return Case(windows=windows, batches=batches, seed=draw(st.integers(0, 999)))
 
 
-def padded(chance: np.random.Generator, windows: Sequence[Window], *shape: int) -> np.ndarray[Any, Any]:
+def padded(
+    chance: np.random.Generator, windows: Sequence[Window], *shape: int
+) -> np.ndarray[Any, Any]:
     """Random numbers, NaN beyond the units of each window."""
     counts = [w.units[1] - w.units[0] for w in windows]
     made = chance.normal(size=(len(counts), max(counts) + 1, *shape)).astype(np.float32)
@@ -137,7 +157,10 @@ class Chain:
         )
 
     def read(self, path: Sequence[int]) -> list[tuple[int, int, str]]:
-        return naive_runs([self.labels[t] for t in path], lenient=self.scheme == "IO" or self.decoding == "lenient")
+        return naive_runs(
+            [self.labels[t] for t in path],
+            lenient=self.scheme == "IO" or self.decoding == "lenient",
+        )
 
     def score(self, emissions: np.ndarray[Any, Any], path: Sequence[int]) -> float:
         total = sum(float(emissions[i, t]) for i, t in enumerate(path))
@@ -163,13 +186,17 @@ class Chain:
                 holding = [(start, end, kind) in self.read(path) for path in paths]
                 score = float(weights[holding].sum() / weights.sum())
             else:
-                odds = [emissions[i].astype(float) - emissions[i, best[i]] for i in range(start, end)]
+                odds = [
+                    emissions[i].astype(float) - emissions[i, best[i]] for i in range(start, end)
+                ]
                 score = math.exp(-sum(math.log(np.exp(odd).sum()) for odd in odds) / (end - start))
             found.append((start, end, kinds[kind], score))
         return found
 
 
-def stitched(case: Case, seen: dict[tuple[int, int], Tables], document: int) -> Iterator[tuple[int, Any]]:
+def stitched(
+    case: Case, seen: dict[tuple[int, int], Tables], document: int
+) -> Iterator[tuple[int, Any]]:
     """The start of each segment and its emissions, each unit from the window that keeps it."""
     rows, segments = {}, {}
     for number, window in enumerate(case.windows[document]):
@@ -191,12 +218,18 @@ TAGGERS: list[tuple[Any, float]] = [
 
 
 def name_of(value: Any) -> str:
-    return f"{value.family}-{value.scheme}-{value.decoding}" if isinstance(value, TaggerSettings) else str(value)
+    return (
+        f"{value.family}-{value.scheme}-{value.decoding}"
+        if isinstance(value, TaggerSettings)
+        else str(value)
+    )
 
 
 @pytest.mark.parametrize(("head", "touching"), TAGGERS, ids=name_of)
 @given(case=cases(words=6), types=st.integers(1, 2), nothing=st.sampled_from([0.0, -1.0, 0.5]))
-def test_a_tagger_finds_what_all_paths_say(head: Any, touching: float, case: Case, types: int, nothing: float) -> None:
+def test_a_tagger_finds_what_all_paths_say(
+    head: Any, touching: float, case: Case, types: int, nothing: float
+) -> None:
     if any(w.segment[1] - w.segment[0] > 4 for cut in case.windows for w in cut):
         types = 1  # few enough paths to go through
     labels = SCHEMES[head.scheme].labels(TYPES[:types])
@@ -208,7 +241,9 @@ def test_a_tagger_finds_what_all_paths_say(head: Any, touching: float, case: Cas
         made = {"emissions": padded(np.random.default_rng(seed), windows, tags)}
         return {**made, **{n: t.copy() for n, t in chain.items()}} if head.family == "crf" else made
 
-    decoder = make_decoder(manifest_of(head, types=TYPES[:types], touching=touching, nothing=nothing))
+    decoder = make_decoder(
+        manifest_of(head, types=TYPES[:types], touching=touching, nothing=nothing)
+    )
     assert isinstance(decoder, TagDecoder)
     found, seen = case.run(decoder, tables_of)
     assert len(found) == len(case.windows)
@@ -239,12 +274,16 @@ SPAN_TABLES = [
 ]
 
 
-def span_tables(names: Sequence[str], windows: Sequence[Window], *, width: int, classes: int, seed: int) -> Tables:
+def span_tables(
+    names: Sequence[str], windows: Sequence[Window], *, width: int, classes: int, seed: int
+) -> Tables:
     """Random tables; about a third of the spans are candidates."""
     chance = np.random.default_rng(seed)
     shapes = {"starts": (classes,), "ends": (classes,), "spans": (width, classes)}
     made = {
-        name: padded(chance, windows, *shapes[name]) if name in shapes else chance.normal(size=(width, classes))
+        name: padded(chance, windows, *shapes[name])
+        if name in shapes
+        else chance.normal(size=(width, classes))
         for name in names
     }
     made["starts"][..., 0] += 1.5
@@ -263,8 +302,15 @@ def naive_candidates(
                 if not window.keep[0] <= (start + last) // 2 < window.keep[1]:
                     continue
                 first, step = start - low, last - start
-                places: dict[str, Any] = {"starts": first, "ends": last - low, "widths": step, "spans": (first, step)}
-                logits = np.sum([tables[name][places[name]].astype(float) for name in tables], axis=0)
+                places: dict[str, Any] = {
+                    "starts": first,
+                    "ends": last - low,
+                    "widths": step,
+                    "spans": (first, step),
+                }
+                logits = np.sum(
+                    [tables[name][places[name]].astype(float) for name in tables], axis=0
+                )
                 logits[0] += nothing
                 kind = int(np.argmax(logits[1:]))
                 if logits[1 + kind] > logits[0]:
@@ -306,7 +352,10 @@ def test_a_span_head_finds_what_all_spans_say(
     decoder = make_decoder(manifest_of(head, types=(*TYPES, "Gene")[:types], nothing=nothing))
     assert isinstance(decoder, SpanDecoder)
     found, seen = case.run(
-        decoder, lambda windows, seed: span_tables(names, windows, width=width, classes=1 + types, seed=seed)
+        decoder,
+        lambda windows, seed: span_tables(
+            names, windows, width=width, classes=1 + types, seed=seed
+        ),
     )
     assert len(found) == len(case.windows)
     for document, one in enumerate(found):
@@ -323,7 +372,12 @@ def test_a_span_head_finds_what_all_spans_say(
 
 
 def test_nothing_read_is_nothing_found() -> None:
-    for head in (SoftmaxSettings(), CrfSettings(), SpanSettings(width=3), BiaffineSettings(width=2)):
+    for head in (
+        SoftmaxSettings(),
+        CrfSettings(),
+        SpanSettings(width=3),
+        BiaffineSettings(width=2),
+    ):
         decoder = make_decoder(manifest_of(head))
         assert decoder.decide([], []) == []
         ((spans, scores),) = decoder.decide([[]], [[]])
@@ -349,14 +403,22 @@ WINDOW = whole_window(3)
 )
 def test_tables_about_other_labels_are_refused(head: Any, name: str, right: int) -> None:
     for classes in (right - 1, right + 1):
-        with pytest.raises(ModelError, match=rf"no table {name} with the {right} labels of its model\.json") as caught:
-            make_decoder(manifest_of(head)).take({name: np.zeros((1, 3, classes))}, [WINDOW], np.array([3]))
+        with pytest.raises(
+            ModelError, match=rf"no table {name} with the {right} labels of its model\.json"
+        ) as caught:
+            make_decoder(manifest_of(head)).take(
+                {name: np.zeros((1, 3, classes))}, [WINDOW], np.array([3])
+            )
         assert "\n" not in str(caught.value)
 
 
 def test_a_network_without_emissions_is_refused() -> None:
-    with pytest.raises(ModelError, match=r"no table emissions with the 5 labels of its model\.json"):
-        make_decoder(manifest_of(SoftmaxSettings())).take({"starts": np.zeros((1, 3, 5))}, [WINDOW], np.array([3]))
+    with pytest.raises(
+        ModelError, match=r"no table emissions with the 5 labels of its model\.json"
+    ):
+        make_decoder(manifest_of(SoftmaxSettings())).take(
+            {"starts": np.zeros((1, 3, 5))}, [WINDOW], np.array([3])
+        )
 
 
 def test_a_chain_where_none_belongs_and_none_where_one_does() -> None:
@@ -364,16 +426,22 @@ def test_a_chain_where_none_belongs_and_none_where_one_does() -> None:
     chain = {"transitions": np.zeros((5, 5)), "start": np.zeros(5), "end": np.zeros(5)}
     for head, tables in ((CrfSettings(), {}), (SoftmaxSettings(), chain)):
         with pytest.raises(ModelError, match="which are not the tables of its family"):
-            make_decoder(manifest_of(head)).take({"emissions": emissions, **tables}, [WINDOW], np.array([3]))
+            make_decoder(manifest_of(head)).take(
+                {"emissions": emissions, **tables}, [WINDOW], np.array([3])
+            )
 
 
 def test_what_is_no_number_is_refused_only_where_units_are() -> None:
     emissions = np.zeros((1, 5, 5), dtype=np.float32)
     emissions[0, 3:] = np.nan
-    make_decoder(manifest_of(SoftmaxSettings())).take({"emissions": emissions}, [WINDOW], np.array([3]))
+    make_decoder(manifest_of(SoftmaxSettings())).take(
+        {"emissions": emissions}, [WINDOW], np.array([3])
+    )
     emissions[0, 2, 1] = np.nan
     with pytest.raises(ModelError, match="emissions that are not numbers"):
-        make_decoder(manifest_of(SoftmaxSettings())).take({"emissions": emissions}, [WINDOW], np.array([3]))
+        make_decoder(manifest_of(SoftmaxSettings())).take(
+            {"emissions": emissions}, [WINDOW], np.array([3])
+        )
     starts = np.full((1, 3, 3), np.nan)
     with pytest.raises(ModelError, match=r"does not score spans as its model\.json says"):
         make_decoder(manifest_of(SpanSettings(width=2))).take(
@@ -388,19 +456,27 @@ def test_a_network_of_another_width_is_refused() -> None:
 
 
 def test_the_shifted_table_does_not_depend_on_the_batch() -> None:
-    """Which table None is shifted in decides the last bits of a score, so it may not be the smallest of a batch."""
+    """Which table None is shifted in decides the last bits of a score, so it may not be the
+    smallest of a batch.
+    """
     chance = np.random.default_rng(0)
     manifest = manifest_of(SpanSettings(width=6))
-    manifest = msgspec.structs.replace(manifest, decision=msgspec.structs.replace(manifest.decision, nothing=0.3))
+    manifest = msgspec.structs.replace(
+        manifest, decision=msgspec.structs.replace(manifest.decision, nothing=0.3)
+    )
     widths = chance.normal(size=(6, 3)).astype(np.float32)
     starts, ends = (chance.normal(size=(40, 1, 3)).astype(np.float32) + 1 for _ in range(2))
     window = whole_window(1)
     together = make_decoder(manifest).take(
-        {"starts": starts, "ends": ends, "widths": widths}, [window] * 40, np.ones(40, dtype=np.int64)
+        {"starts": starts, "ends": ends, "widths": widths},
+        [window] * 40,
+        np.ones(40, dtype=np.int64),
     )
     for row, found in enumerate(together):
         alone = make_decoder(manifest).take(
-            {"starts": starts[row : row + 1], "ends": ends[row : row + 1], "widths": widths}, [window], np.array([1])
+            {"starts": starts[row : row + 1], "ends": ends[row : row + 1], "widths": widths},
+            [window],
+            np.array([1]),
         )[0]
         assert np.array_equal(alone.spans, found.spans)
         assert np.array_equal(alone.scores, found.scores)

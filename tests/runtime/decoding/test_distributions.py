@@ -1,4 +1,6 @@
-"""Distributions over the types of given spans, against all tag paths, and against sums over one span."""
+"""Distributions over the types of given spans, against all tag paths, and against sums over one
+span.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,11 @@ def by_enumeration(emissions: Any, spans: list[tuple[int, int]], decision: TagDe
             score += float(chain.start[path[0]] + chain.end[path[-1]])
             score += sum(float(chain.transitions[a, b]) for a, b in pairwise(path))
         if scheme.width > 1:
-            touching = [a and (a - 1) // 2 == (b - 1) // 2 and (b - 1) % 2 == 0 for a, b in pairwise(path) if b]
+            touching = [
+                a and (a - 1) // 2 == (b - 1) // 2 and (b - 1) % 2 == 0
+                for a, b in pairwise(path)
+                if b
+            ]
             score += decision.touching * sum(map(bool, touching))
         weight = math.exp(score)
         total += weight
@@ -54,20 +60,26 @@ def by_enumeration(emissions: Any, spans: list[tuple[int, int]], decision: TagDe
     touching=st.sampled_from([0.0, -0.7]),
     counts=st.lists(st.integers(1, 4), min_size=1, max_size=3),
 )
-def test_a_tagger_against_all_paths(seed: int, scheme: str, decoding: Any, touching: float, counts: list[int]) -> None:
+def test_a_tagger_against_all_paths(
+    seed: int, scheme: str, decoding: Any, touching: float, counts: list[int]
+) -> None:
     chance = np.random.default_rng(seed)
     tags = SCHEMES[scheme].count(TYPES)
     chain = ChainScores(**chain_of(chance, tags)) if decoding == "chain" else None
     decoding = "viterbi" if decoding == "chain" else decoding
     touching = touching if decoding == "viterbi" else 0.0
-    decision = TagDecision(scheme=SCHEMES[scheme], decoding=decoding, chain=chain, touching=touching)
+    decision = TagDecision(
+        scheme=SCHEMES[scheme], decoding=decoding, chain=chain, touching=touching
+    )
     texts = [2 * chance.normal(size=(count, tags)) for count in counts]
     every = [[(a, b) for a in range(count) for b in range(a + 1, count + 1)] for count in counts]
     rows = [(number, a, b) for number, spans in enumerate(every) for a, b in spans]
     order = chance.permutation(len(rows))
     found = np.zeros((len(rows), 1 + TYPES))
     found[order] = tag_distributions(texts, np.array(rows)[order], decision)
-    expected = np.concatenate([by_enumeration(text, spans, decision) for text, spans in zip(texts, every, strict=True)])
+    expected = np.concatenate(
+        [by_enumeration(text, spans, decision) for text, spans in zip(texts, every, strict=True)]
+    )
     np.testing.assert_allclose(found[:, 1:], expected, atol=1e-12)
     np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-12)
 
@@ -83,10 +95,14 @@ def test_sure_emissions_give_no_nan() -> None:
 
 @given(
     seed=st.integers(0, 10**6),
-    names=st.sets(st.sampled_from(["starts", "ends", "widths", "spans"]), min_size=1).filter(lambda n: n != {"widths"}),
+    names=st.sets(st.sampled_from(["starts", "ends", "widths", "spans"]), min_size=1).filter(
+        lambda n: n != {"widths"}
+    ),
     shift=st.sampled_from([0.0, 1.5]),
 )
-def test_a_span_head_against_the_softmax_of_its_logits(seed: int, names: set[str], shift: float) -> None:
+def test_a_span_head_against_the_softmax_of_its_logits(
+    seed: int, names: set[str], shift: float
+) -> None:
     chance = np.random.default_rng(seed)
     shapes = {"starts": (2, 5, 4), "ends": (2, 5, 4), "widths": (3, 4), "spans": (2, 5, 3, 4)}
     tables = {name: chance.normal(size=shapes[name]).astype(np.float32) for name in names}
@@ -118,8 +134,13 @@ def test_a_bi_encoder_against_scalars(seed: int, dynamic: bool, shift: float) ->
     if dynamic:
         tables["span_threshold"] = chance.normal(size=(2, TYPES)).astype(np.float32)
     cells = [(b, i, w) for b in range(2) for i in range(4) for w in range(3) if i + w < 4]
-    rows, spans = np.array([b for b, _, _ in cells]), np.array([(i, i + w + 1) for _, i, w in cells])
-    for (b, i, w), row in zip(cells, match_distributions(tables, rows, spans, shift=shift).tolist(), strict=True):
+    rows, spans = (
+        np.array([b for b, _, _ in cells]),
+        np.array([(i, i + w + 1) for _, i, w in cells]),
+    )
+    for (b, i, w), row in zip(
+        cells, match_distributions(tables, rows, spans, shift=shift).tolist(), strict=True
+    ):
         limits = tables["span_threshold"][b].tolist() if dynamic else [0.0, 0.0]
         pairs = zip(tables["spans"][b, i, w].tolist(), limits, strict=True)
         sure = [1 / (1 + math.exp(limit + shift - score)) for score, limit in pairs]

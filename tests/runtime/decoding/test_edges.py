@@ -48,12 +48,20 @@ CASES = [
     ("|vitamin D|(3) is", "Chemical", "vitamin D(3)"),
     ("|tumor|(s) of", "Disease", "tumor"),
     ("|H(2)O|(2), and", "Chemical", "H(2)O(2)"),
-    ("|8-cyclopentyl-1|,3-dipropylxanthine (DPCPX)", "Chemical", "8-cyclopentyl-1,3-dipropylxanthine"),
+    (
+        "|8-cyclopentyl-1|,3-dipropylxanthine (DPCPX)",
+        "Chemical",
+        "8-cyclopentyl-1,3-dipropylxanthine",
+    ),
     ("dietary 1,|25-dihydroxycholecalciferol| and", "Chemical", "1,25-dihydroxycholecalciferol"),
     ("(1,|3-butadiene|)", "Chemical", "1,3-butadiene"),
     ("of |IL-1|,2 and", "Gene", "IL-1"),
     ("of 1,|2 genes|", "Gene", "2 genes"),
-    ("a non-insulin-|dependent diabetes mellitus|.", "Disease", "non-insulin-dependent diabetes mellitus"),
+    (
+        "a non-insulin-|dependent diabetes mellitus|.",
+        "Disease",
+        "non-insulin-dependent diabetes mellitus",
+    ),
     ("of (drug-|induced hepatitis|)", "Disease", "drug-induced hepatitis"),
     ("a THC-|morphine| mix", "Chemical", "morphine"),
     ("and Aedes |albopictus| were", "Species", "Aedes albopictus"),
@@ -143,7 +151,9 @@ def test_brackets_are_in_pairs_and_a_letter_is_left(one: tuple[str, tuple[int, i
     if found is None:
         return
     said = text[slice(*found)]
-    assert any(character.isalpha() for character in said) or (kind == "CellLine" and said.isdecimal())
+    assert any(character.isalpha() for character in said) or (
+        kind == "CellLine" and said.isdecimal()
+    )
     for begin, close in ("()", "[]", "{}"):
         depth = 0
         for character in said:

@@ -25,7 +25,9 @@ def test_affixes_of_guidelines_are_cut(name: str, kind: str, expected: str) -> N
     assert text[slice(*bare_span(text, (4, 4 + len(name)), kind=kind))] == expected
 
 
-@given(st.text(alphabet="aB 1", max_size=8), st.sampled_from([" gene", " protein", " cells", "human "]))
+@given(
+    st.text(alphabet="aB 1", max_size=8), st.sampled_from([" gene", " protein", " cells", "human "])
+)
 def test_what_is_left_is_a_part_with_a_letter_or_all(name: str, affix: str) -> None:
     text = name + affix if affix[0] == " " else affix + name
     for kind in ("Gene", "CellLine", "Species"):

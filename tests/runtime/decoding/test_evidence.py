@@ -28,12 +28,16 @@ def knows(names: Collection[str]) -> Mapping[str, str]:
     return {name: PACK[name] for name in names if name in PACK}
 
 
-def found(text: str, *names: tuple[str, str], rules: DocumentDecision = RULES) -> list[tuple[str, str]]:
+def found(
+    text: str, *names: tuple[str, str], rules: DocumentDecision = RULES
+) -> list[tuple[str, str]]:
     mentions = [
         Mention(((text.index(name), text.index(name) + len(name)),), kind, score=0.8, source="m")
         for name, kind in names
     ]
-    (patch,) = with_evidence([Document(id="1", text=text)], [Patch(add=tuple(mentions))], rules, knows=knows)
+    (patch,) = with_evidence(
+        [Document(id="1", text=text)], [Patch(add=tuple(mentions))], rules, knows=knows
+    )
     return [(text[m.start : m.end], m.type) for m in patch.add]
 
 
@@ -45,13 +49,22 @@ def found(text: str, *names: tuple[str, str], rules: DocumentDecision = RULES) -
             [("hepatitis", "Species"), ("virus", "Species")],
             [("hepatitis B virus", "Species")],
         ),
-        ("fly Drosophila melanogaster.", [("melanogaster", "Species")], [("Drosophila melanogaster", "Species")]),
+        (
+            "fly Drosophila melanogaster.",
+            [("melanogaster", "Species")],
+            [("Drosophila melanogaster", "Species")],
+        ),
         ("with iron overload", [("overload", "Disease")], [("iron overload", "Disease")]),
         ("a human cytomegalovirus", [("human", "Species")], [("human cytomegalovirus", "Species")]),
         ("of transgenic mice", [("mice", "Species")], [("mice", "Species")]),  # a name by itself
-        ("of hepatitis B virus", [("hepatitis", "Disease")], [("hepatitis", "Disease")]),  # of another type
+        # of another type
+        ("of hepatitis B virus", [("hepatitis", "Disease")], [("hepatitis", "Disease")]),
         ("iron. overload", [("overload", "Disease")], [("overload", "Disease")]),  # no phrase
-        ("of HER-2/neu", [("HER-2", "Gene"), ("neu", "Gene")], [("HER-2", "Gene"), ("neu", "Gene")]),
+        (
+            "of HER-2/neu",
+            [("HER-2", "Gene"), ("neu", "Gene")],
+            [("HER-2", "Gene"), ("neu", "Gene")],
+        ),
         ("the TT genotype", [("TT", "Gene")], []),
         ("the A/G allele of TT", [("A/G", "Gene"), ("TT", "Gene")], [("TT", "Gene")]),
         ("blood group A and ABO blood groups", [("ABO", "Gene")], []),

@@ -42,7 +42,14 @@ from fascicle.runtime.decoding.formulas import find_formulas, with_formulas
             "CH3CN",
             "BF3\u00b7OEt2",
         ),
-        *("NaBO3\u00b74H2O", "CuSO4 \u00b7 5H2O", "Co(NO3)2\u00b76H2O", "Pd(PPh3)4", "K3[Fe(CN)6]", "[Ru(bpy)3]Cl2"),
+        *(
+            "NaBO3\u00b74H2O",
+            "CuSO4 \u00b7 5H2O",
+            "Co(NO3)2\u00b76H2O",
+            "Pd(PPh3)4",
+            "K3[Fe(CN)6]",
+            "[Ru(bpy)3]Cl2",
+        ),
     ],
 )
 def test_formulas_and_reagents_are_whole(formula: str) -> None:

@@ -1,4 +1,6 @@
-"""What a predictor says of given mentions: which have a number, and that windows and batches do not show in it."""
+"""What a predictor says of given mentions: which have a number, and that windows and batches do
+not show in it.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +31,16 @@ from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.windows import Batch
 
-_WORDS = "the patient has lung cancer pain aspirin caused fever liver failure heart , . ibuprofen"  # one piece each
+# one piece each
+_WORDS = "the patient has lung cancer pain aspirin caused fever liver failure heart , . ibuprofen"
 WORDS = _WORDS.split()
 WIDTH = 4
 HEADS: dict[Definition, tuple[AnyHead, ...]] = {
-    "tag-path": (SoftmaxSettings(), SoftmaxSettings(decoding="lenient", scheme="IO"), CrfSettings()),
+    "tag-path": (
+        SoftmaxSettings(),
+        SoftmaxSettings(decoding="lenient", scheme="IO"),
+        CrfSettings(),
+    ),
     "softmax": (SpanSettings(width=WIDTH, decoding="nested"), SpanSettings(width=WIDTH)),
     "sigmoid": (
         BinderSettings(width=WIDTH, decoding="nested"),
@@ -47,7 +54,9 @@ ALL = [(definition, head) for definition, heads in HEADS.items() for head in hea
 
 @dataclass(frozen=True, kw_only=True)
 class ContextFree:
-    """Scores that hang on nothing but the words; what lies beyond the units of a window is noise."""
+    """Scores that hang on nothing but the words; what lies beyond the units of a window is
+    noise.
+    """
 
     head: AnyHead
 
@@ -61,17 +70,30 @@ class ContextFree:
         if isinstance(self.head, TaggerSettings):
             tags = SCHEMES[self.head.scheme].count(len(TYPES))
             tables = {"emissions": by_word(tags)[words]}
-            return tables | (chain_of(np.random.default_rng(6), tags) if isinstance(self.head, CrfSettings) else {})
+            return tables | (
+                chain_of(np.random.default_rng(6), tags)
+                if isinstance(self.head, CrfSettings)
+                else {}
+            )
         if isinstance(self.head, SpanSettings):
             classes = 1 + len(TYPES)
             widths = chance.normal(size=(self.head.width, classes)).astype(np.float32)
-            return {"starts": by_word(classes)[words], "ends": by_word(classes)[words], "widths": widths}
+            return {
+                "starts": by_word(classes)[words],
+                "ends": by_word(classes)[words],
+                "widths": widths,
+            }
         spans = by_word(self.head.width, len(TYPES))[words]
         zeros = np.zeros((len(words), len(TYPES)), dtype=np.float32)
         tables = {"spans": spans, "span_threshold": zeros + 1}
         if self.head.inference == "joint":
             place = np.zeros((*words.shape, len(TYPES)), dtype=np.float32)
-            tables |= {"starts": place, "ends": place, "start_threshold": zeros, "end_threshold": zeros}
+            tables |= {
+                "starts": place,
+                "ends": place,
+                "start_threshold": zeros,
+                "end_threshold": zeros,
+            }
         return tables
 
 
@@ -80,7 +102,9 @@ def tokenizer(tiny_encoder: Path) -> PieceTokenizer:
     return PieceTokenizer.from_file(tiny_encoder / "tokenizer.json")
 
 
-def predictor(head: AnyHead, tokenizer: PieceTokenizer, *, max_length: int = 300, overlap: int = 0) -> ModelPredictor:
+def predictor(
+    head: AnyHead, tokenizer: PieceTokenizer, *, max_length: int = 300, overlap: int = 0
+) -> ModelPredictor:
     reading = ReadingSettings(max_length=max_length, overlap=overlap)
     manifest = manifest_of(head, tokenizer, reading=reading, nothing=0.25)
     return ModelPredictor(manifest, tokenizer, ContextFree(head=head))
@@ -100,17 +124,25 @@ def with_every_span(document: Document, *, longest: int) -> Document:
         for i, a in enumerate(starts)
         for j in range(i, min(i + longest, len(ends)))
     ]
-    return Document(id=document.id, text=document.text, sentences=document.sentences, mentions=tuple(mentions))
+    return Document(
+        id=document.id, text=document.text, sentences=document.sentences, mentions=tuple(mentions)
+    )
 
 
 def documents(count: int = 6, *, longest: int = WIDTH) -> list[Document]:
     chance = np.random.default_rng(1)
-    made = [sentence(chance.choice(WORDS, size=3 + 5 * i).tolist(), name=str(i)) for i in range(count)]
+    made = [
+        sentence(chance.choice(WORDS, size=3 + 5 * i).tolist(), name=str(i)) for i in range(count)
+    ]
     return [made[0], *(with_every_span(document, longest=longest) for document in made[1:])]
 
 
 def numbers(probed: Probed) -> list[tuple[Mention, list[float]]]:
-    return [(one.mention, one.probabilities.tolist()) for one in probed.gold if one.probabilities is not None]
+    return [
+        (one.mention, one.probabilities.tolist())
+        for one in probed.gold
+        if one.probabilities is not None
+    ]
 
 
 @pytest.mark.parametrize(("definition", "head"), ALL)
@@ -132,7 +164,9 @@ def test_every_given_mention_has_numbers_and_predictions_stay(
 
 
 @pytest.mark.parametrize(("definition", "head"), ALL)
-def test_what_is_returned_has_its_score(definition: Definition, head: AnyHead, tokenizer: PieceTokenizer) -> None:
+def test_what_is_returned_has_its_score(
+    definition: Definition, head: AnyHead, tokenizer: PieceTokenizer
+) -> None:
     model = predictor(head, tokenizer)
     annotated = [apply(d, p) for d, p in zip(documents(), model.predict(documents()), strict=True)]
     seen = 0
@@ -146,7 +180,9 @@ def test_what_is_returned_has_its_score(definition: Definition, head: AnyHead, t
 
 
 @pytest.mark.parametrize(("definition", "head"), ALL)
-def test_windows_and_batches_do_not_show(definition: Definition, head: AnyHead, tokenizer: PieceTokenizer) -> None:
+def test_windows_and_batches_do_not_show(
+    definition: Definition, head: AnyHead, tokenizer: PieceTokenizer
+) -> None:
     whole = predictor(head, tokenizer)
     cut = predictor(head, tokenizer, max_length=16, overlap=8)
     for one, two in zip(whole.probe(documents()), cut.probe(documents()), strict=True):
@@ -172,7 +208,11 @@ REACH = "lung cancer pain . aspirin caused fever"
     ],
 )
 def test_what_cannot_be_returned_has_a_reason_and_no_number(
-    head: AnyHead, spans: tuple[tuple[int, int], ...], kind: str, reason: str, tokenizer: PieceTokenizer
+    head: AnyHead,
+    spans: tuple[tuple[int, int], ...],
+    kind: str,
+    reason: str,
+    tokenizer: PieceTokenizer,
 ) -> None:
     document = Document(
         id="d",
@@ -181,7 +221,9 @@ def test_what_cannot_be_returned_has_a_reason_and_no_number(
         mentions=(Mention(spans, kind), Mention(((0, 4),), "Disease")),
     )
     (probed,) = predictor(head, tokenizer).probe([document])
-    (asked,) = (one for one in probed.gold if one.mention.spans == spans and one.mention.type == kind)
+    (asked,) = (
+        one for one in probed.gold if one.mention.spans == spans and one.mention.type == kind
+    )
     assert (asked.unreachable, asked.probabilities is None) == (reason, bool(reason))
     (other,) = (one for one in probed.gold if one is not asked)
     assert other.probabilities is not None
@@ -189,9 +231,13 @@ def test_what_cannot_be_returned_has_a_reason_and_no_number(
 
 def test_what_crosses_a_window_has_no_number(tokenizer: PieceTokenizer) -> None:
     document = with_every_span(sentence(["lung"] * 30), longest=WIDTH)
-    model = predictor(SpanSettings(width=WIDTH, decoding="nested"), tokenizer, max_length=10, overlap=0)
+    model = predictor(
+        SpanSettings(width=WIDTH, decoding="nested"), tokenizer, max_length=10, overlap=0
+    )
     (probed,) = model.probe([document])
-    crossing = [one for one in probed.gold if one.mention.start // 40 != (one.mention.end - 1) // 40]
+    crossing = [
+        one for one in probed.gold if one.mention.start // 40 != (one.mention.end - 1) // 40
+    ]
     assert crossing
     assert all(one.unreachable == "crosses-window" for one in crossing)
     assert len(numbers(probed)) == len(probed.gold) - len(crossing)

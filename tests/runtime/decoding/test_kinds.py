@@ -1,4 +1,6 @@
-"""Every class of settings has a whole record of its own, and a class from elsewhere can have one too."""
+"""Every class of settings has a whole record of its own, and a class from elsewhere can have one
+too.
+"""
 
 from __future__ import annotations
 
@@ -77,11 +79,17 @@ def test_what_a_probability_means_is_the_same_in_files() -> None:
     assert get_type_hints(Header)["definition"] == Definition
 
 
-@pytest.mark.parametrize("head", [DerivedTagger(), DerivedSpans(width=3)], ids=lambda head: head.family)
-def test_a_class_without_a_record_never_passes_as_the_one_it_inherits_from(head: Any, tiny_encoder: Path) -> None:
+@pytest.mark.parametrize(
+    "head", [DerivedTagger(), DerivedSpans(width=3)], ids=lambda head: head.family
+)
+def test_a_class_without_a_record_never_passes_as_the_one_it_inherits_from(
+    head: Any, tiny_encoder: Path
+) -> None:
     tokenizer = PieceTokenizer.from_file(tiny_encoder / "tokenizer.json")
     manifest = manifest_of(head, tokenizer)
-    read = read_documents([Document(id="d", text="pain")], tokenizer, reading=manifest.reading, level="word")
+    read = read_documents(
+        [Document(id="d", text="pain")], tokenizer, reading=manifest.reading, level="word"
+    )
     for call in (
         lambda: find_kind(head),
         lambda: head_limits(head),
@@ -104,8 +112,16 @@ def test_a_class_without_a_record_never_passes_as_the_one_it_inherits_from(head:
         (BinderSettings(), {"opening": True, "reads": "name"}),
         (BinderSettings(type_view="atomic"), {"opening": True}),
         (
-            BinderSettings(type_view="keyword", types="t.toml", windows="mentions", thresholds="dev"),
-            {"opening": True, "reads": "keyword", "types": "t.toml", "windows": "mentions", "threshold": "one"},
+            BinderSettings(
+                type_view="keyword", types="t.toml", windows="mentions", thresholds="dev"
+            ),
+            {
+                "opening": True,
+                "reads": "keyword",
+                "types": "t.toml",
+                "windows": "mentions",
+                "threshold": "one",
+            },
         ),
         (
             BinderSettings(type_view="instances", instances=5, thresholds="dev-by-type"),
@@ -115,7 +131,11 @@ def test_a_class_without_a_record_never_passes_as_the_one_it_inherits_from(head:
     ids=repr,
 )
 def test_needs(head: HeadSettings, needs: dict[str, Any]) -> None:
-    asked = {field.name: getattr(head.needs, field.name) for field in fields(Needs) if field.name != "fixed"}
+    asked = {
+        field.name: getattr(head.needs, field.name)
+        for field in fields(Needs)
+        if field.name != "fixed"
+    }
     nothing = {
         "width": False,
         "opening": False,
@@ -158,14 +178,22 @@ class ByWord:
 
     def run(self, inputs: Batch) -> Tables:
         words = np.take_along_axis(inputs["input_ids"], inputs["first_piece"], axis=1).tolist()
-        return {"emissions": np.array([[(0.0, *self.scores.get(word, (-3.0, -3.0))) for word in row] for row in words])}
+        return {
+            "emissions": np.array(
+                [[(0.0, *self.scores.get(word, (-3.0, -3.0))) for word in row] for row in words]
+            )
+        }
 
 
 def test_a_kind_from_elsewhere_predicts_and_probes(tiny_encoder: Path) -> None:
     tokenizer = PieceTokenizer.from_file(tiny_encoder / "tokenizer.json")
     words = {"lung": (-1.0, 2.0), "cancer": (2.0, 2.0), "pain": (2.0, -2.0), "aspirin": (1.0, -4.0)}
     ids = {int(tokenizer.encode([word])[0][0][0]): scores for word, scores in words.items()}
-    gold = (Mention(((0, 11),), "Disease"), Mention(((5, 16),), "Chemical"), Mention(((0, 2),), "Disease"))
+    gold = (
+        Mention(((0, 11),), "Disease"),
+        Mention(((5, 16),), "Chemical"),
+        Mention(((0, 2),), "Disease"),
+    )
     text = Document(id="d", text="lung cancer pain , aspirin", sentences=((0, 26),), mentions=gold)
     manifest = manifest_of(ToySettings(scheme="IO"), tokenizer)
     model = ModelPredictor(manifest, tokenizer, ByWord(scores=ids), kinds=WITH_TOY)
@@ -174,7 +202,11 @@ def test_a_kind_from_elsewhere_predicts_and_probes(tiny_encoder: Path) -> None:
         assert found == {(0, 11, "Disease"), (5, 16, "Chemical"), (19, 26, "Chemical")}
     (probed,) = model.probe([text])
     said = {one.mention.spans[0]: one for one in probed.gold}
-    assert [said[span].unreachable for span in ((0, 11), (5, 16), (0, 2))] == ["", "", "inside-word"]
+    assert [said[span].unreachable for span in ((0, 11), (5, 16), (0, 2))] == [
+        "",
+        "",
+        "inside-word",
+    ]
     first = said[0, 11].probabilities
     assert first is not None
     lung, cancer = 1 / (1 + np.exp(1.0)), 1 / (1 + np.exp(-2.0))

@@ -21,7 +21,9 @@ from fascicle.settings.heads import MultiLabelSettings
 Spans = set[tuple[int, int, int]]
 SCHEME_NAMES = st.sampled_from(["IO", "BIO"])
 REPAIRS: Any = st.sampled_from(["strict", "lenient"])
-SHAPES = st.tuples(st.lists(st.integers(0, 7), min_size=1, max_size=4), st.integers(1, 3), st.integers(0, 10**6))
+SHAPES = st.tuples(
+    st.lists(st.integers(0, 7), min_size=1, max_size=4), st.integers(1, 3), st.integers(0, 10**6)
+)
 
 
 def tables(shape: tuple[list[int], int, int], width: int) -> list[Any]:
@@ -37,7 +39,11 @@ def naive(text: Any, width: int, repair: Repair) -> dict[tuple[int, int, int], f
     for kind in range(text.shape[1] // width):
         open_at = -1
         for unit in range(len(text) + 1):
-            labels = text[unit, kind * width : (kind + 1) * width].tolist() if unit < len(text) else [-1.0]
+            labels = (
+                text[unit, kind * width : (kind + 1) * width].tolist()
+                if unit < len(text)
+                else [-1.0]
+            )
             active = max(labels) > 0
             begins = active and width > 1 and labels[0] >= labels[-1]
             if open_at >= 0 and (not active or begins):
@@ -48,27 +54,43 @@ def naive(text: Any, width: int, repair: Repair) -> dict[tuple[int, int, int], f
                 found[open_at, unit, kind] = float(np.prod(chances) ** (1 / len(chances)))
                 open_at = -1
             previous = unit > 0 and max(text[unit - 1, kind * width : (kind + 1) * width]) > 0
-            if active and (begins or (open_at < 0 and (width == 1 or (repair == "lenient" and not previous)))):
+            if active and (
+                begins or (open_at < 0 and (width == 1 or (repair == "lenient" and not previous)))
+            ):
                 open_at = unit
     return found
 
 
 @given(SHAPES, SCHEME_NAMES, REPAIRS)
-def test_runs_are_those_of_a_loop(shape: tuple[list[int], int, int], name: str, repair: Repair) -> None:
+def test_runs_are_those_of_a_loop(
+    shape: tuple[list[int], int, int], name: str, repair: Repair
+) -> None:
     scheme = SCHEMES[name]
     texts = tables(shape, scheme.width)
-    for text, (spans, scores) in zip(texts, decode_labels(texts, scheme, repair=repair), strict=True):
+    for text, (spans, scores) in zip(
+        texts, decode_labels(texts, scheme, repair=repair), strict=True
+    ):
         expected = naive(text, scheme.width, repair)
         assert [tuple(row) for row in spans.tolist()] == sorted(expected)
-        assert scores.tolist() == pytest.approx([expected[key] for key in sorted(expected)], abs=1e-6)
+        assert scores.tolist() == pytest.approx(
+            [expected[key] for key in sorted(expected)], abs=1e-6
+        )
 
 
-@given(st.sets(st.tuples(st.integers(0, 7), st.integers(1, 8), st.integers(0, 2)), max_size=6), SCHEME_NAMES, REPAIRS)
+@given(
+    st.sets(st.tuples(st.integers(0, 7), st.integers(1, 8), st.integers(0, 2)), max_size=6),
+    SCHEME_NAMES,
+    REPAIRS,
+)
 def test_gold_that_nests_across_types_is_read_back(rows: Spans, name: str, repair: Repair) -> None:
-    """Of the spans of one type none overlap, and in IO none touch; what a head is taught is what its labels say."""
+    """Of the spans of one type none overlap, and in IO none touch; what a head is taught is what
+    its labels say.
+    """
     width, gold = SCHEMES[name].width, set[tuple[int, int, int]]()
     for start, end, kind in sorted(row for row in rows if row[0] < row[1]):
-        if not any(k == kind and start < b + (width == 1) and a < end + (width == 1) for a, b, k in gold):
+        if not any(
+            k == kind and start < b + (width == 1) and a < end + (width == 1) for a, b, k in gold
+        ):
             gold.add((start, end, kind))
     head = MultiLabelTagger(MultiLabelSettings(scheme=name), Basis(types=("A", "B", "C"), width=4))  # type: ignore[arg-type]
     table = head.gold(np.array(sorted(gold), dtype=np.int64).reshape(-1, 3), units=8)
@@ -79,15 +101,21 @@ def test_gold_that_nests_across_types_is_read_back(rows: Spans, name: str, repai
 
 
 @given(SHAPES, st.lists(st.integers(-3, 3), min_size=3, max_size=3), SCHEME_NAMES)
-def test_a_threshold_is_of_its_type_alone(shape: tuple[list[int], int, int], given_: list[int], name: str) -> None:
-    """The spans of a type are those of a decoder of this type alone, with its scores less its threshold."""
+def test_a_threshold_is_of_its_type_alone(
+    shape: tuple[list[int], int, int], given_: list[int], name: str
+) -> None:
+    """The spans of a type are those of a decoder of this type alone, with its scores less its
+    threshold.
+    """
     width = SCHEMES[name].width
     (text, *_), types = tables(shape, width), shape[1]
     window = [whole_window(len(text))]
 
     def decided(columns: Any, thresholds: list[int]) -> dict[tuple[int, int, int], float]:
         decoder = LabelDecoder(MultiLabelSettings(scheme=name), thresholds=thresholds)  # type: ignore[arg-type]
-        emissions = np.concatenate([np.full((len(text), 1), 9.0, dtype=np.float32), columns], axis=1)[None]
+        emissions = np.concatenate(
+            [np.full((len(text), 1), 9.0, dtype=np.float32), columns], axis=1
+        )[None]
         taken = decoder.take({"emissions": emissions}, window, np.array([len(text)]))
         ((spans, scores),) = decoder.decide([taken], [window])
         return dict(zip(map(tuple, spans.tolist()), scores.tolist(), strict=True))
@@ -112,17 +140,24 @@ def test_the_numbers_of_given_spans_are_means_over_their_units() -> None:
         for kind in range(3):
             product = 1.0
             for unit in range(start, end):
-                product *= 1 / (1 + np.exp(-max(texts[text][unit, 2 * kind : 2 * kind + 2].tolist())))
+                product *= 1 / (
+                    1 + np.exp(-max(texts[text][unit, 2 * kind : 2 * kind + 2].tolist()))
+                )
             expected.append(product ** (1 / (end - start)))
         assert row[1:].tolist() == pytest.approx(expected, rel=1e-5)
         assert row[0] == pytest.approx(np.prod([1 - p for p in expected]), rel=1e-5)
 
 
-@given(st.lists(st.booleans(), min_size=8, max_size=8), st.sets(st.tuples(st.integers(0, 7), st.integers(1, 8))))
+@given(
+    st.lists(st.booleans(), min_size=8, max_size=8),
+    st.sets(st.tuples(st.integers(0, 7), st.integers(1, 8))),
+)
 def test_spans_are_cut_at_broken_units(broken: list[bool], ranges: set[tuple[int, int]]) -> None:
     rows = [(a, b, 3) for a, b in sorted(ranges) if a < b]
     scores = np.arange(len(rows), dtype=np.float64)
-    found, kept = split_spans(np.array(rows, dtype=np.int64).reshape(-1, 3), scores, np.array(broken))
+    found, kept = split_spans(
+        np.array(rows, dtype=np.int64).reshape(-1, 3), scores, np.array(broken)
+    )
     expected = []
     for number, (start, end, kind) in enumerate(rows):
         for unit in range(start, end):

@@ -25,7 +25,11 @@ def all_paths(emissions: np.ndarray, parts: dict[str, np.ndarray]) -> tuple[np.n
     """Every path `[C^n, n]` and its score."""
     n, n_tags = emissions.shape
     paths = np.array(list(product(range(n_tags), repeat=n)))
-    scores = parts["start"][paths[:, 0]] + parts["end"][paths[:, -1]] + emissions[np.arange(n), paths].sum(axis=1)
+    scores = (
+        parts["start"][paths[:, 0]]
+        + parts["end"][paths[:, -1]]
+        + emissions[np.arange(n), paths].sum(axis=1)
+    )
     return paths, scores + parts["transitions"][paths[:, :-1], paths[:, 1:]].sum(axis=1)
 
 
@@ -33,7 +37,9 @@ def log_sum(values: np.ndarray) -> float:
     return float(values.max() + np.log(np.exp(values - values.max()).sum()))
 
 
-def check_against_enumeration(emissions: np.ndarray, lengths: np.ndarray, parts: dict[str, np.ndarray]) -> None:
+def check_against_enumeration(
+    emissions: np.ndarray, lengths: np.ndarray, parts: dict[str, np.ndarray]
+) -> None:
     lattice = forward_backward(emissions, lengths, ChainScores(**parts))
     tokens = lattice.token_marginals()
     for row, length in enumerate(lengths):
@@ -55,7 +61,9 @@ def check_against_enumeration(emissions: np.ndarray, lengths: np.ndarray, parts:
 def test_partition_and_token_marginals(seed: int) -> None:
     rng = np.random.default_rng(seed)
     lengths = np.array([6, 1, 0, 3])
-    check_against_enumeration(rng.normal(size=(4, 6, 3)) * (1 + 3 * seed), lengths, chain_of(rng, 3, scale=1 + seed))
+    check_against_enumeration(
+        rng.normal(size=(4, 6, 3)) * (1 + 3 * seed), lengths, chain_of(rng, 3, scale=1 + seed)
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -68,7 +76,9 @@ def test_rows_that_underflow_are_still_exact(seed: int) -> None:
     parts["transitions"][0] = -np.inf
     parts["transitions"][1, 0] = -2000
     lengths = np.array([5, 4, 5])
-    _, exact = chains._scaled_arrivals(emissions, lengths, pairs=parts["transitions"], first=parts["start"])
+    _, exact = chains._scaled_arrivals(
+        emissions, lengths, pairs=parts["transitions"], first=parts["start"]
+    )
     assert not exact.all()
     parts["transitions"][0] = -1e4
     parts["transitions"][0, 1] = -np.inf
@@ -85,13 +95,20 @@ def test_span_marginals_equal_enumeration(scheme_name: str, bound: bool) -> None
     emissions, parts = rng.normal(size=(2, length + 2, n_tags)) * 2, chain_of(rng, n_tags)
     if bound:
         legal, first = scheme.legal(2), scheme.legal_start(2)
-        parts = msgspec.structs.asdict(constrain(ChainScores(**parts), legal=legal, legal_start=first))
+        parts = msgspec.structs.asdict(
+            constrain(ChainScores(**parts), legal=legal, legal_start=first)
+        )
     paths, scores = all_paths(emissions[1, :length], parts)
     expected: dict[tuple[int, ...], float] = defaultdict(float)
     for path, weight in zip(paths, np.exp(scores - log_sum(scores)), strict=True):
         for span in tag_runs(path, scheme).tolist():
             expected[tuple(span)] += weight
-    spans = [(start, end, kind) for start in range(length) for end in range(start + 1, length + 1) for kind in (0, 1)]
+    spans = [
+        (start, end, kind)
+        for start in range(length)
+        for end in range(start + 1, length + 1)
+        for kind in (0, 1)
+    ]
     lattice = forward_backward(emissions, [length + 2, length], ChainScores(**parts))
     found = span_marginals(lattice, [(1, *span) for span in spans], scheme=scheme)
     assert found == pytest.approx([expected[span] for span in spans], abs=1e-12)
@@ -121,7 +138,9 @@ def test_no_rows_and_no_spans() -> None:
     lattice = forward_backward(np.zeros((0, 4, 3)), np.zeros(0, dtype=int), ChainScores(**parts))
     assert lattice.token_marginals().shape == (0, 4, 3)
     assert span_marginals(lattice, np.zeros((0, 4)), scheme=tag_scheme("BIO")).shape == (0,)
-    assert forward_backward(np.zeros((2, 0, 3)), [0, 0], ChainScores(**parts)).log_partition.tolist() == [0, 0]
+    assert forward_backward(
+        np.zeros((2, 0, 3)), [0, 0], ChainScores(**parts)
+    ).log_partition.tolist() == [0, 0]
 
 
 def test_geometric_mean() -> None:

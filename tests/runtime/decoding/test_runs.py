@@ -50,9 +50,14 @@ def test_io_runs(ids: list[int]) -> None:
 def test_borders_separate_texts(scheme, repair, texts: list[list[int]]) -> None:
     arrays = [np.array(ids, dtype=np.int64) % scheme.count(2) for ids in texts]
     starts = np.cumsum([0, *map(len, arrays)])
-    together = tag_runs(np.concatenate([np.zeros(0, np.int64), *arrays]), scheme, repair=repair, borders=starts)
+    together = tag_runs(
+        np.concatenate([np.zeros(0, np.int64), *arrays]), scheme, repair=repair, borders=starts
+    )
     shifts = [[start, start, 0] for start in starts]
-    apart = [tag_runs(ids, scheme, repair=repair) + shift for ids, shift in zip(arrays, shifts, strict=False)]
+    apart = [
+        tag_runs(ids, scheme, repair=repair) + shift
+        for ids, shift in zip(arrays, shifts, strict=False)
+    ]
     assert np.array_equal(together, np.concatenate([np.zeros((0, 3), np.int64), *apart]))
 
 

@@ -31,7 +31,12 @@ def test_abstracts_of_one_text_file_are_apart() -> None:
 
 
 def test_sections_of_an_article_are_apart_but_for_title_and_abstract() -> None:
-    parts = [("title", "A title"), ("abstract", SENTENCE * 20), ("introduction", SENTENCE * 40), ("", SENTENCE * 40)]
+    parts = [
+        ("title", "A title"),
+        ("abstract", SENTENCE * 20),
+        ("introduction", SENTENCE * 40),
+        ("", SENTENCE * 40),
+    ]
     text, sections = "", []
     for name, part in parts:
         sections.append(Section(len(text), len(text) + len(part), name))

@@ -15,7 +15,9 @@ DECODINGS: tuple[SpanDecoding, ...] = ("nested", "greedy", "optimal")
 
 @st.composite
 def span_tables(draw: st.DrawFn, most: int = 9, eighths: bool = True) -> list[Row]:
-    """Spans of up to three texts, crowded, with duplicates; scores in eighths are often equal and add up exactly."""
+    """Spans of up to three texts, crowded, with duplicates; scores in eighths are often equal
+    and add up exactly.
+    """
     score = st.integers(0, 8).map(lambda k: k / 8) if eighths else st.floats(0, 1)
     start = st.integers(0, 7)
     row = st.builds(
@@ -45,7 +47,10 @@ def overlap(left: Row, right: Row) -> bool:
 
 def without_duplicates(rows: list[Row]) -> list[Row]:
     """In order of owner, start, end and type, each with its best score."""
-    return [max(group, key=lambda row: row[4]) for _, group in itertools.groupby(sorted(rows), key=lambda row: row[:4])]
+    return [
+        max(group, key=lambda row: row[4])
+        for _, group in itertools.groupby(sorted(rows), key=lambda row: row[:4])
+    ]
 
 
 def greedy(rows: list[Row]) -> list[Row]:
@@ -58,7 +63,9 @@ def greedy(rows: list[Row]) -> list[Row]:
 
 
 def optimal(rows: list[Row]) -> list[Row]:
-    """The best of all disjoint subsets; among equals the one with the earliest span in which they differ."""
+    """The best of all disjoint subsets; among equals the one with the earliest span in which
+    they differ.
+    """
     unique = without_duplicates(rows)
     best: tuple[float, tuple[bool, ...]] = (-1.0, ())
     for subset in itertools.product((False, True), repeat=len(unique)):
@@ -91,7 +98,9 @@ def test_optimal_weighs_as_much_as_the_best_subset_for_any_scores(rows: list[Row
 
 @pytest.mark.parametrize("decoding", DECODINGS)
 @given(rows=span_tables(most=11))
-def test_types_that_do_not_compete_are_chosen_from_one_by_one(decoding: SpanDecoding, rows: list[Row]) -> None:
+def test_types_that_do_not_compete_are_chosen_from_one_by_one(
+    decoding: SpanDecoding, rows: list[Row]
+) -> None:
     """Each type has the selection that it would have alone, found by brute force."""
     definition = {"nested": without_duplicates, "greedy": greedy, "optimal": optimal}[decoding]
     alone = [definition([row for row in rows if row[3] == kind]) for kind in range(3)]
@@ -104,7 +113,13 @@ def test_selections_of_thousands_of_spans_are_the_sequential_ones() -> None:
     for spread in (40, 400, 4000):
         start = chance.integers(-spread, spread, 1500)
         width, kind = chance.integers(1, 12, 1500), chance.integers(0, 4, 1500)
-        columns = (chance.integers(0, 3, 1500) * 10**9, start, start + width, kind, chance.integers(1, 65, 1500) / 64)
+        columns = (
+            chance.integers(0, 3, 1500) * 10**9,
+            start,
+            start + width,
+            kind,
+            chance.integers(1, 65, 1500) / 64,
+        )
         rows = list(zip(*(column.tolist() for column in columns), strict=True))
         flat, best = kept(rows, "greedy"), kept(rows, "optimal")
         assert flat == greedy(rows)
@@ -113,7 +128,9 @@ def test_selections_of_thousands_of_spans_are_the_sequential_ones() -> None:
 
 
 def _heaviest(rows: list[Row]) -> float:
-    """Weighted interval scheduling by units: the best weight of everything that ends at or before each."""
+    """Weighted interval scheduling by units: the best weight of everything that ends at or
+    before each.
+    """
     total = 0.0
     for owner in {row[0] for row in rows}:
         ends: dict[int, list[Row]] = {}
@@ -123,7 +140,9 @@ def _heaviest(rows: list[Row]) -> float:
         first, last = min(row[1] for row in rows), max(row[2] for row in rows)
         best = {first: 0.0}
         for unit in range(first + 1, last + 1):
-            best[unit] = max([best[unit - 1], *(best[row[1]] + row[4] for row in ends.get(unit, []))])
+            best[unit] = max(
+                [best[unit - 1], *(best[row[1]] + row[4] for row in ends.get(unit, []))]
+            )
         total += best[last]
     return total
 

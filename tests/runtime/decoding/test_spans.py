@@ -20,8 +20,12 @@ MIXTURES = [
 Tables = dict[str, np.ndarray]
 
 
-def tables(seed: int, names: tuple[str, ...], sizes: tuple[int, int, int, int], *, ties: bool = False) -> Tables:
-    """Random tables for `(B, U, L, C)`; with ties, of small integers, so that many logits are equal."""
+def tables(
+    seed: int, names: tuple[str, ...], sizes: tuple[int, int, int, int], *, ties: bool = False
+) -> Tables:
+    """Random tables for `(B, U, L, C)`; with ties, of small integers, so that many logits are
+    equal.
+    """
     chance = np.random.default_rng(seed)
     rows, units, widths, classes = sizes
     shapes = {
@@ -32,14 +36,19 @@ def tables(seed: int, names: tuple[str, ...], sizes: tuple[int, int, int, int], 
     }
     made = {}
     for name in names:
-        draw = chance.integers(-1, 2, shapes[name]) if ties else chance.normal(scale=3, size=shapes[name])
+        draw = (
+            chance.integers(-1, 2, shapes[name])
+            if ties
+            else chance.normal(scale=3, size=shapes[name])
+        )
         made[name] = draw.astype(np.float32)
     return made
 
 
 def rows_of(found: SpanScores) -> list[tuple[int, int, int, int, float]]:
     return [
-        (row, *span, score) for row, span, score in zip(found.rows, found.spans.tolist(), found.scores, strict=True)
+        (row, *span, score)
+        for row, span, score in zip(found.rows, found.spans.tolist(), found.scores, strict=True)
     ]
 
 
@@ -76,7 +85,9 @@ def assert_same(found: SpanScores, expected: list[tuple[int, int, int, int, floa
 def test_candidates_are_the_cells_whose_best_class_is_a_type(
     seed: int, names: tuple[str, ...], sizes: tuple[int, int, int, int], ties: bool, none: float
 ) -> None:
-    """Oracle: a loop over all cells of the wide logits; also in slices of any size, whatever is padded."""
+    """Oracle: a loop over all cells of the wide logits; also in slices of any size, whatever is
+    padded.
+    """
     chance = np.random.default_rng(seed)
     made = tables(seed, names, sizes, ties=ties)
     next(iter(made.values()))[..., 0] += none
@@ -99,30 +110,45 @@ def test_candidates_are_the_cells_whose_best_class_is_a_type(
 
 @given(seed=st.integers(0, 10_000), names=st.sampled_from(MIXTURES), classes=st.integers(2, 3))
 def test_nothing_is_lost_to_rounding(seed: int, names: tuple[str, ...], classes: int) -> None:
-    """Numbers of which single precision holds the sum of two, not of three: who wins depends on every rounding."""
+    """Numbers of which single precision holds the sum of two, not of three: who wins depends on
+    every rounding.
+    """
     chance = np.random.default_rng(seed)
     made = tables(seed, names, (2, 9, 5, classes))
     for name in names:
-        made[name] = chance.choice([-(2.0**24), 0, 1, 2, 3, 2.0**24], size=made[name].shape).astype(np.float32)
+        made[name] = chance.choice([-(2.0**24), 0, 1, 2, 3, 2.0**24], size=made[name].shape).astype(
+            np.float32
+        )
     counts = [9, int(chance.integers(0, 10))]
-    assert_same(candidate_spans(made, counts, longest=5), naive(wide_logits(made, longest=5), counts))
+    assert_same(
+        candidate_spans(made, counts, longest=5), naive(wide_logits(made, longest=5), counts)
+    )
 
 
 def test_scores_are_safe_for_huge_and_forbidden_logits() -> None:
-    starts = np.array([[[-1e30, 1e30], [-np.inf, 5], [-np.inf, -np.inf], [1e30, 1e30]]], dtype=np.float32)
+    starts = np.array(
+        [[[-1e30, 1e30], [-np.inf, 5], [-np.inf, -np.inf], [1e30, 1e30]]], dtype=np.float32
+    )
     found = candidate_spans({"starts": starts}, [4], longest=1)
     assert found.spans.tolist() == [[0, 1, 0], [1, 2, 0]]
     assert found.scores.tolist() == [1.0, 1.0]
 
 
 def test_half_precision_tables_are_added_in_single() -> None:
-    halves = {name: table.astype(np.float16) for name, table in tables(3, NAMES, (2, 5, 3, 3)).items()}
+    halves = {
+        name: table.astype(np.float16) for name, table in tables(3, NAMES, (2, 5, 3, 3)).items()
+    }
     singles = {name: table.astype(np.float32) for name, table in halves.items()}
-    assert rows_of(candidate_spans(halves, [5, 4], longest=3)) == rows_of(candidate_spans(singles, [5, 4], longest=3))
+    assert rows_of(candidate_spans(halves, [5, 4], longest=3)) == rows_of(
+        candidate_spans(singles, [5, 4], longest=3)
+    )
 
 
 def test_the_tables_say_how_long_spans_are_and_else_the_caller() -> None:
-    both = {name: np.zeros(shape, dtype=np.float32) for name, shape in {"starts": (1, 4, 2), "widths": (2, 2)}.items()}
+    both = {
+        name: np.zeros(shape, dtype=np.float32)
+        for name, shape in {"starts": (1, 4, 2), "widths": (2, 2)}.items()
+    }
     both["starts"][..., 1] = 1
     assert len(candidate_spans(both, [4], longest=4).rows) == 4 + 3
     assert len(candidate_spans({"starts": both["starts"]}, [4], longest=4).rows) == 4 + 3 + 2 + 1

@@ -12,19 +12,30 @@ from fascicle.runtime.decoding.tagger import TagDecision, tag_distributions, tag
 
 
 def by_enumeration(text: np.ndarray, decision: TagDecision) -> np.ndarray:
-    """The probability of each tag at each unit, from the scores of all paths that the decoding searches."""
+    """The probability of each tag at each unit, from the scores of all paths that the decoding
+    searches.
+    """
     units, tags = text.shape
     scheme = decision.scheme
-    legal, may_start = scheme.legal((tags - 1) // scheme.width), scheme.legal_start((tags - 1) // scheme.width)
+    legal, may_start = (
+        scheme.legal((tags - 1) // scheme.width),
+        scheme.legal_start((tags - 1) // scheme.width),
+    )
     found = np.zeros((units, tags))
     for path in itertools.product(range(tags), repeat=units):
         pairs = list(itertools.pairwise(path))
-        if decision.decoding == "viterbi" and not (may_start[path[0]] and all(legal[pair] for pair in pairs)):
+        if decision.decoding == "viterbi" and not (
+            may_start[path[0]] and all(legal[pair] for pair in pairs)
+        ):
             continue
         score = sum(text[unit, tag] for unit, tag in enumerate(path))
         if decision.chain is not None:
             chain = decision.chain
-            score += chain.start[path[0]] + chain.end[path[-1]] + sum(chain.transitions[pair] for pair in pairs)
+            score += (
+                chain.start[path[0]]
+                + chain.end[path[-1]]
+                + sum(chain.transitions[pair] for pair in pairs)
+            )
         found[range(units), path] += np.exp(score)
     return found / found.sum(axis=1, keepdims=True)
 
@@ -37,7 +48,9 @@ def test_marginals_of_tags_are_sums_over_paths(decision: TagDecision) -> None:
     assert [table.shape for table in found] == [text.shape for text in batch]
     for text, table in zip(batch, found, strict=True):
         if len(text):
-            np.testing.assert_allclose(table, by_enumeration(text.astype(np.float64), decision), atol=1e-6)
+            np.testing.assert_allclose(
+                table, by_enumeration(text.astype(np.float64), decision), atol=1e-6
+            )
     assert tag_marginals([], decision) == []
 
 
@@ -47,9 +60,13 @@ def test_a_mention_is_at_most_as_probable_as_its_tags(decision: TagDecision) -> 
     scheme = decision.scheme
     (table,) = tag_marginals([text], decision)
     spans = np.array([(0, start, start + width) for start in range(6) for width in (1, 2)])
-    for (_, start, end), row in zip(spans.tolist(), tag_distributions([text], spans, decision), strict=True):
+    for (_, start, end), row in zip(
+        spans.tolist(), tag_distributions([text], spans, decision), strict=True
+    ):
         for kind in range(2):
             first = 1 + scheme.width * kind
             here = table[start, [first, first + scheme.width - 1][: scheme.width]].sum()
             assert row[1 + kind] <= here + 1e-9
-            assert end - start == 1 or row[1 + kind] <= table[end - 1, first + scheme.width - 1] + 1e-9
+            assert (
+                end - start == 1 or row[1 + kind] <= table[end - 1, first + scheme.width - 1] + 1e-9
+            )

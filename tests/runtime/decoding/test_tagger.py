@@ -45,7 +45,9 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="one C that fits BIO"):
         decode_batch([np.zeros((3, 5)), np.zeros((3, 7))], decision)
     with pytest.raises(ValueError, match="cannot decode emissions of 7"):
-        decode_batch([np.zeros((3, 7))], TagDecision(scheme=BIO, decoding="strict", chain=chain_scores(5)))[0]
+        decode_batch(
+            [np.zeros((3, 7))], TagDecision(scheme=BIO, decoding="strict", chain=chain_scores(5))
+        )[0]
 
 
 @pytest.mark.parametrize("decoding", ["strict", "viterbi"])

@@ -29,7 +29,10 @@ def test_score_is_the_maximum_over_all_paths(seed: int) -> None:
         if not length:
             assert scores[row] == 0
             continue
-        best = max(path_score(emissions[row], path, parts) for path in product(range(n_tags), repeat=length))
+        best = max(
+            path_score(emissions[row], path, parts)
+            for path in product(range(n_tags), repeat=length)
+        )
         assert scores[row] == pytest.approx(best)
         assert path_score(emissions[row], tuple(tags[row, :length]), parts) == pytest.approx(best)
 
@@ -50,7 +53,9 @@ def test_padding_changes_nothing(junk: float, dtype: type) -> None:
     assert (padded_tags[:, 7:] == -1).all()
     assert scores.tobytes() == padded_scores.tobytes()
     for row in (0, 1, 3):
-        alone, score = viterbi(emissions[row : row + 1, : lengths[row]], lengths[row : row + 1], ChainScores(**parts))
+        alone, score = viterbi(
+            emissions[row : row + 1, : lengths[row]], lengths[row : row + 1], ChainScores(**parts)
+        )
         assert np.array_equal(alone[0], tags[row, : lengths[row]])
         assert score[0] == scores[row]
 
@@ -64,7 +69,10 @@ def test_constraints(seed: int, coarse: bool) -> None:
     legal, first = scheme.legal(2), scheme.legal_start(2)
     emissions, parts = rng.normal(size=(8, 5, 5)) * 2, chain_of(rng, 5)
     if coarse:  # small integers: many ties
-        emissions, parts = np.round(emissions), {name: np.round(part) for name, part in parts.items()}
+        emissions, parts = (
+            np.round(emissions),
+            {name: np.round(part) for name, part in parts.items()},
+        )
     lengths = rng.integers(1, 6, size=8)
     free, _ = viterbi(emissions, lengths, ChainScores(**parts))
     bound = constrain(ChainScores(**parts), legal=legal, legal_start=first)

@@ -87,7 +87,11 @@ def test_of_layers_that_agree_the_last_decision_counts_and_concepts_stay() -> No
         again = edit(2, Edit(item=item(changed), after=after(one, links=(link,))))
         assert [found.links for found in apply_steps(DOCUMENT, [both, again]).gold] == [(link,)]
     for linked, bare in ((one, other), (other, one)):  # accepted at once, each as it is
-        step = edit(1, Edit(item=item(linked), after=after(one)), Edit(item=item(bare), after=after(one, links=())))
+        step = edit(
+            1,
+            Edit(item=item(linked), after=after(one)),
+            Edit(item=item(bare), after=after(one, links=())),
+        )
         assert [found.links for found in apply_steps(DOCUMENT, [step]).gold] == [(LINK,)]
 
 
@@ -120,7 +124,9 @@ def slow_active(steps: list[Step]) -> list[int]:
     """Whether a step counts, asked anew for each: nothing after it that counts undoes it."""
 
     def counts(number: int) -> bool:
-        return not any(one.undoes == number and counts(one.number) for one in steps if one.number > number)
+        return not any(
+            one.undoes == number and counts(one.number) for one in steps if one.number > number
+        )
 
     return [one.number for one in steps if counts(one.number)]
 
@@ -134,7 +140,11 @@ def test_the_steps_that_count(draws: list[int]) -> None:
     assert [one.number for one in active(steps)] == slow_active(steps)
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["accept", "reject", "retype"])), max_size=8))
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.sampled_from(["accept", "reject", "retype"])), max_size=8
+    )
+)
 def test_undoing_every_step_gives_the_document_back(drawn: list[tuple[int, str]]) -> None:
     made = {
         "accept": lambda one: after(one),
@@ -145,7 +155,10 @@ def test_undoing_every_step_gives_the_document_back(drawn: list[tuple[int, str]]
         edit(number, Edit(item=item(MENTIONS[which]), after=made[how](MENTIONS[which])))
         for number, (which, how) in enumerate(drawn, start=1)
     ]
-    undone = [edit(len(steps) + back, undoes=number) for back, number in enumerate(range(len(steps), 0, -1), start=1)]
+    undone = [
+        edit(len(steps) + back, undoes=number)
+        for back, number in enumerate(range(len(steps), 0, -1), start=1)
+    ]
     assert apply_steps(DOCUMENT, [*steps, *undone]).items == apply_steps(DOCUMENT, ()).items
 
 
@@ -170,17 +183,25 @@ def test_steps_that_say_nothing_are_refused(step: Step, word: str) -> None:
 def test_gold_stands_alone_or_beside_the_models() -> None:
     found = apply_steps(DOCUMENT, [edit(1, Edit(item=item(MENTIONS[0]), after=after(MENTIONS[0])))])
     assert {one.source for one in gold_document(found).mentions} == {GOLD}
-    assert {one.source for one in gold_document(found, beside=True).mentions} == {GOLD, "model", "names"}
+    assert {one.source for one in gold_document(found, beside=True).mentions} == {
+        GOLD,
+        "model",
+        "names",
+    }
     assert gold_document(found).meta["curated by"] == "Ada"
 
 
 def test_relations_follow_mentions_that_become_gold() -> None:
     first, _, second, third = MENTIONS
-    stated = Relation(type="treats", arguments=(("a", first.key), ("b", second.key), ("c", third.key)))
+    stated = Relation(
+        type="treats", arguments=(("a", first.key), ("b", second.key), ("c", third.key))
+    )
     moved = after(second, spans=((8, 13),), type="Sign")
     edits = [Edit(item=item(first), after=after(first)), Edit(item=item(second), after=moved)]
     for beside in (False, True):
-        made = gold_document(apply_steps(DOCUMENT.having(relations=(stated,)), [edit(1, *edits)]), beside=beside)
+        made = gold_document(
+            apply_steps(DOCUMENT.having(relations=(stated,)), [edit(1, *edits)]), beside=beside
+        )
         keys = [key for _, key in made.relations[0].arguments]
         assert keys == [(GOLD, "Chemical", ((0, 7),)), (GOLD, "Sign", ((8, 13),)), third.key]
         assert {*keys[:2]} <= {one.key for one in made.mentions}
@@ -188,9 +209,17 @@ def test_relations_follow_mentions_that_become_gold() -> None:
 
 def test_a_mention_is_least_sure_at_one_half() -> None:
     assert mention_uncertainty(MENTIONS[2]) == 1.0
-    assert mention_uncertainty(Mention(((0, 1),), "X", 1.0)) == mention_uncertainty(Mention(((0, 1),), "X")) == 0.0
-    assert math.isclose(mention_uncertainty(MENTIONS[3]), -0.7 * math.log2(0.7) - 0.3 * math.log2(0.3))
-    assert mention_uncertainty(Mention(((0, 1),), "X", 1.0, links=(Link(id="a", score=0.5),))) == 1.0
+    assert (
+        mention_uncertainty(Mention(((0, 1),), "X", 1.0))
+        == mention_uncertainty(Mention(((0, 1),), "X"))
+        == 0.0
+    )
+    assert math.isclose(
+        mention_uncertainty(MENTIONS[3]), -0.7 * math.log2(0.7) - 0.3 * math.log2(0.3)
+    )
+    assert (
+        mention_uncertainty(Mention(((0, 1),), "X", 1.0, links=(Link(id="a", score=0.5),))) == 1.0
+    )
 
 
 def test_the_document_with_most_doubt_for_its_length_comes_first() -> None:

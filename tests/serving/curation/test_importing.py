@@ -40,7 +40,11 @@ def test_gold_accepts_rejects_and_adds(store: Store) -> None:
 @pytest.mark.parametrize("kind", ["", "A\nB", "Gene\u202e", "T" * 201])
 def test_a_type_that_no_file_of_gold_could_hold_takes_nothing(store: Store, kind: str) -> None:
     good = Document(id="good", text=TEXT, mentions=(mention(0, 7, source=GOLD),))
-    bad = Document(id="bad", text=TEXT, mentions=(Mention(((0, 7),), kind or "x", None, GOLD),)) if kind else None
+    bad = (
+        Document(id="bad", text=TEXT, mentions=(Mention(((0, 7),), kind or "x", None, GOLD),))
+        if kind
+        else None
+    )
     if bad is None:
         with pytest.raises(ValueError, match="the type"):
             check_type(kind)
@@ -52,14 +56,22 @@ def test_a_type_that_no_file_of_gold_could_hold_takes_nothing(store: Store, kind
 
 @pytest.mark.parametrize("name", ["", "i" * 1_001])
 def test_an_id_that_no_page_could_ask_for_takes_nothing(store: Store, name: str) -> None:
-    documents = [Document(id=one, text=TEXT, mentions=(mention(0, 7, source=GOLD),)) for one in ("good", name)]
+    documents = [
+        Document(id=one, text=TEXT, mentions=(mention(0, 7, source=GOLD),))
+        for one in ("good", name)
+    ]
     with pytest.raises(ValueError, match="an id of"):
         import_gold(store, documents, "Ada")
     assert store.count() == 0
 
 
 def test_a_file_without_gold_decides_nothing(store: Store) -> None:
-    assert import_gold(store, [Document(id="a", text=TEXT, mentions=(mention(0, 7),))], "Ada").decisions == 0
+    assert (
+        import_gold(
+            store, [Document(id="a", text=TEXT, mentions=(mention(0, 7),))], "Ada"
+        ).decisions
+        == 0
+    )
     assert apply_steps(*store.document("a")).undecided
 
 
@@ -76,7 +88,9 @@ def test_what_is_taken_is_the_gold_of_the_file(model: set, first: set, second: s
         mentions += [mention(*span, kind, GOLD) for span, kind in gold]
         given_document = Document(id="a", text=TEXT, mentions=tuple(mentions))
         import_gold(store, [given_document], "Ada")
-        assert import_gold(store, [given_document], "Ada").decisions == 0, "a second time changes nothing"
+        assert import_gold(store, [given_document], "Ada").decisions == 0, (
+            "a second time changes nothing"
+        )
     found = {(one.spans[0], one.type) for one in apply_steps(*store.document("a")).gold}
     added = first - model  # what an earlier file added stays
     wanted = second | added if second else first
@@ -84,8 +98,13 @@ def test_what_is_taken_is_the_gold_of_the_file(model: set, first: set, second: s
     store.close()
 
 
-def test_gold_that_was_imported_before_there_was_a_project_is_taken_again_as_reviewed(store: Store) -> None:
+def test_gold_that_was_imported_before_there_was_a_project_is_taken_again_as_reviewed(
+    store: Store,
+) -> None:
     given = [Document(id="a", text=TEXT, mentions=(mention(0, 7, source=GOLD),))]
     project = Project(curators=("Ada",))
-    assert [import_gold(store, given, "Rita").decisions, import_gold(store, given, "Rita", project).decisions] == [1, 1]
+    assert [
+        import_gold(store, given, "Rita").decisions,
+        import_gold(store, given, "Rita", project).decisions,
+    ] == [1, 1]
     assert import_gold(store, given, "Rita", project).decisions == 0

@@ -75,7 +75,9 @@ def test_two_concepts_of_one_surface_are_left_to_a_person(tmp_path: Path) -> Non
         Edit(item=msgspec.json.encode(one.key).decode(), after=after)
         for one, after in zip(document.mentions, (first, third), strict=True)
     )
-    made = rules([apply_steps(document, [Step(number=1, who="Ada", at="now", edits=edits)])], tmp_path)
+    made = rules(
+        [apply_steps(document, [Step(number=1, who="Ada", at="now", edits=edits)])], tmp_path
+    )
     assert {rule.action for rule in made} == {"ner_off"}
 
 

@@ -49,7 +49,12 @@ def added(service: Standing, name: str, **parts: Any) -> dict[str, Any]:
 
 
 def step(service: Standing, name: str, number: int, after: int = 0, **parts: Any) -> Reply:
-    body = {"document": name, "id": f"{hash(name) % 10**9:x}{number:x}".rjust(32, "0"), "who": "Ada", "after": after}
+    body = {
+        "document": name,
+        "id": f"{hash(name) % 10**9:x}{number:x}".rjust(32, "0"),
+        "who": "Ada",
+        "after": after,
+    }
     return service.ask("POST", "/v1/curation/steps", {**body, **parts})
 
 
@@ -68,25 +73,42 @@ def test_a_document_is_added_decided_about_and_exported(curated: Standing, tmp_p
     assert reply.headers["content-disposition"].endswith('filename="gold.jsonl"')
     (tmp_path / "gold.jsonl").write_bytes(reply.content)
     gold = {one.id: one for one in read(tmp_path / "gold.jsonl")}[name]
-    assert [(one.type, one.spans, one.source) for one in gold.mentions] == [("Chemical", ((0, 7),), "gold")]
+    assert [(one.type, one.spans, one.source) for one in gold.mentions] == [
+        ("Chemical", ((0, 7),), "gold")
+    ]
 
 
 @pytest.mark.parametrize("form", ["brat", "conll", "bioc-json"])
-def test_gold_is_written_in_formats_for_training(curated: Standing, tmp_path: Path, form: str) -> None:
+def test_gold_is_written_in_formats_for_training(
+    curated: Standing, tmp_path: Path, form: str
+) -> None:
     added(curated, "formats")
     step(curated, "formats", 1, edits=[accept(0), accept(1)])
     reply = curated.ask("GET", f"/v1/curation/export?what=gold&format={form}")
     name = reply.headers["content-disposition"].partition('"')[2].rstrip('"')
     (tmp_path / name).write_bytes(reply.content)
-    words = {one.mention.text_in(found.text) for found in read(tmp_path / name, format=form) for one in found}
+    words = {
+        one.mention.text_in(found.text)
+        for found in read(tmp_path / name, format=form)
+        for one in found
+    }
     assert {"Aspirin", "headache"} <= words
 
 
 def test_rules_are_a_table_that_packs_read(curated: Standing, tmp_path: Path) -> None:
-    added(curated, "rules", text="Zzyzx is here.", mentions=[{"spans": [[0, 5]], "type": "Gene", "source": "m"}])
+    added(
+        curated,
+        "rules",
+        text="Zzyzx is here.",
+        mentions=[{"spans": [[0, 5]], "type": "Gene", "source": "m"}],
+    )
     step(curated, "rules", 1, edits=[{"item": '["m","Gene",[[0,5]]]', "after": None}])
-    (tmp_path / "rules.tsv").write_bytes(curated.ask("GET", "/v1/curation/export?what=rules").content)
-    assert ("ner_off", "Zzyzx") in {(one.action, one.surface) for one in read_rules([str(tmp_path / "rules.tsv")])}
+    (tmp_path / "rules.tsv").write_bytes(
+        curated.ask("GET", "/v1/curation/export?what=rules").content
+    )
+    assert ("ner_off", "Zzyzx") in {
+        (one.action, one.surface) for one in read_rules([str(tmp_path / "rules.tsv")])
+    }
 
 
 def test_tasks_of_label_studio_come_back_as_decisions(curated: Standing) -> None:
@@ -105,7 +127,8 @@ def test_tasks_of_label_studio_come_back_as_decisions(curated: Standing) -> None
 
 
 @pytest.mark.parametrize(
-    "query", ["what=tasks&format=brat", "what=rules&format=jsonl", "version=Ada", "what=rules&version=x"]
+    "query",
+    ["what=tasks&format=brat", "what=rules&format=jsonl", "version=Ada", "what=rules&version=x"],
 )
 def test_what_an_export_would_ignore_is_refused(curated: Standing, query: str) -> None:
     reply = curated.ask("GET", f"/v1/curation/export?{query}")
@@ -115,20 +138,32 @@ def test_what_an_export_would_ignore_is_refused(curated: Standing, query: str) -
 
 def test_what_an_import_loses_is_said(curated: Standing) -> None:
     region = {"type": "labels", "value": {"start": 0, "end": 900, "labels": ["Gene"]}}
-    task = {"data": {"text": TEXT}, "meta": {"fascicle": {"id": "lost"}}, "annotations": [{"result": [region]}]}
+    task = {
+        "data": {"text": TEXT},
+        "meta": {"fascicle": {"id": "lost"}},
+        "annotations": [{"result": [region]}],
+    }
     kind = {"Content-Type": "application/octet-stream"}
-    reply = curated.ask("POST", "/v1/curation/import?name=t.json&who=Bob", json.dumps([task]).encode(), kind)
+    reply = curated.ask(
+        "POST", "/v1/curation/import?name=t.json&who=Bob", json.dumps([task]).encode(), kind
+    )
     assert reply.json["decisions"] == 0
     assert any("offset-outside: 1" in note for note in reply.json["notes"])
 
 
 def test_the_least_sure_document_comes_first(curated: Standing) -> None:
     added(curated, "sure", mentions=[])
-    added(curated, "doubtful", mentions=[{"spans": [[0, 7]], "type": "T", "score": 0.5, "source": "m"}])
+    added(
+        curated,
+        "doubtful",
+        mentions=[{"spans": [[0, 7]], "type": "T", "score": 0.5, "source": "m"}],
+    )
     found = curated.ask("GET", "/v1/curation/documents?order=uncertainty").json["documents"]
     names = [one["id"] for one in found]
     assert names.index("doubtful") < names.index("sure")
-    assert [one["uncertainty"] for one in found] == sorted((one["uncertainty"] for one in found), reverse=True)
+    assert [one["uncertainty"] for one in found] == sorted(
+        (one["uncertainty"] for one in found), reverse=True
+    )
 
 
 def test_what_does_not_fit_is_refused_in_one_sentence(curated: Standing) -> None:
@@ -144,12 +179,20 @@ def test_what_does_not_fit_is_refused_in_one_sentence(curated: Standing) -> None
         (step(curated, "refused", 10, after=first, who="Ada\nBob", finished=True), 422),
         (step(curated, "refused", 8, after=first, finished=True, more=1), 422),
         (
-            step(curated, "refused", 9, after=first, edits=[{**accept(1), "after": {"spans": [[0, 1]], "type": "\n"}}]),
+            step(
+                curated,
+                "refused",
+                9,
+                after=first,
+                edits=[{**accept(1), "after": {"spans": [[0, 1]], "type": "\n"}}],
+            ),
             422,
         ),
         (
             curated.ask(
-                "POST", "/v1/curation/documents", {"documents": [{**DOCUMENT, "id": "i" * 1_001}], "who": "Ada"}
+                "POST",
+                "/v1/curation/documents",
+                {"documents": [{**DOCUMENT, "id": "i" * 1_001}], "who": "Ada"},
             ),
             422,
         ),
@@ -180,7 +223,8 @@ def test_a_curator_takes_back_no_step_of_another(curated: Standing) -> None:
     undone = step(curated, "shared", 3, after=first, undoes=first)
     assert undone.status == 200
     last = undone.json["steps"][0]["number"]
-    assert step(curated, "shared", 4, after=last, who="Ben", undoes=last).status == 422  # nor does he redo hers
+    # nor does he redo hers
+    assert step(curated, "shared", 4, after=last, who="Ben", undoes=last).status == 422
 
 
 def test_pages_elsewhere_cannot_decide(curated: Standing) -> None:
@@ -197,7 +241,9 @@ def test_pages_elsewhere_cannot_decide(curated: Standing) -> None:
     ):
         assert curated.ask("POST", "/v1/curation/steps", content, headers).status in {403, 415, 421}
     for kind in ("text/plain", "multipart/form-data"):
-        reply = curated.ask("POST", "/v1/curation/import?name=a.txt&who=Eve", b"Text", {"Content-Type": kind})
+        reply = curated.ask(
+            "POST", "/v1/curation/import?name=a.txt&who=Eve", b"Text", {"Content-Type": kind}
+        )
         assert reply.status == 415
     assert curated.ask("GET", "/v1/curation/document?id=forged").json["steps"] == []
 
@@ -209,7 +255,10 @@ def test_a_damaged_file_is_exported_without_what_is_damaged(small: Path, tmp_pat
     store.close()
     connection = sqlite3.connect(place)
     connection.execute("DROP TRIGGER documents_stay")
-    connection.execute("UPDATE documents SET content = CAST(replace(content, 'pain', 'gain') AS BLOB) WHERE id = 'two'")
+    connection.execute(
+        "UPDATE documents SET content = CAST(replace(content, 'pain', 'gain') AS BLOB) WHERE id "
+        "= 'two'"
+    )
     connection.commit()
     connection.close()
     settings = ServeSettings(curation=str(place))
@@ -220,7 +269,9 @@ def test_a_damaged_file_is_exported_without_what_is_damaged(small: Path, tmp_pat
         assert reply.headers["fascicle-losses"] == "damages=1"
         found = service.ask("GET", "/v1/curation/document?id=two")
         assert (found.status, found.json["code"]) == (409, "damaged")
-        refused = service.ask("POST", "/v1/curation/documents", {"documents": [DOCUMENT], "who": "Ada"})
+        refused = service.ask(
+            "POST", "/v1/curation/documents", {"documents": [DOCUMENT], "who": "Ada"}
+        )
         assert (refused.status, refused.json["code"]) == (409, "damaged")
         assert "repair" in refused.json["detail"]
 

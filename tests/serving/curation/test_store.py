@@ -18,7 +18,9 @@ from fascicle.errors import InputError
 from fascicle.serving.curation.decisions import After, Edit
 from fascicle.serving.curation.store import ConflictError, GivenStep, Store, UnknownDocumentError
 
-DOCUMENT = Document(id="a", text="Aspirin 😀 helps.", mentions=(Mention(((0, 7),), "Chemical", 0.9, "model"),))
+DOCUMENT = Document(
+    id="a", text="Aspirin 😀 helps.", mentions=(Mention(((0, 7),), "Chemical", 0.9, "model"),)
+)
 
 
 @pytest.fixture
@@ -30,7 +32,16 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def new(number: int, **parts: Any) -> GivenStep:
     edits = (Edit(item=f"added-{number}", after=After(spans=((8, 9),), type="Sign")),)
-    return GivenStep(**{"document": "a", "id": f"{number:032x}", "who": "Ada", "after": 0, "edits": edits, **parts})
+    return GivenStep(
+        **{
+            "document": "a",
+            "id": f"{number:032x}",
+            "who": "Ada",
+            "after": 0,
+            "edits": edits,
+            **parts,
+        }
+    )
 
 
 def test_what_is_saved_is_there_when_the_file_is_opened_again(tmp_path: Path) -> None:
@@ -134,7 +145,9 @@ for number in range(1000):
 
 def test_a_killed_process_loses_no_step_that_it_answered(tmp_path: Path) -> None:
     place = tmp_path / "decisions.sqlite"
-    with subprocess.Popen([sys.executable, "-c", KILLED, str(place)], stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(place)], stdout=subprocess.PIPE
+    ) as process:
         assert process.stdout is not None
         told = [int(process.stdout.readline()) for _ in range(12)]
         process.kill()

@@ -1,4 +1,6 @@
-"""A project over HTTP: curators who do not see each other, reviewers, and clients who try what they may not."""
+"""A project over HTTP: curators who do not see each other, reviewers, and clients who try what
+they may not.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,11 @@ MENTIONS = [
     {"spans": [[22, 30]], "type": "Disease", "source": "m"},
 ]
 ITEMS = ['["m","Chemical",[[0,7]]]', '["m","Disease",[[22,30]]]']
-GOLD = ['["gold","Chemical",[[0,7]]]', '["gold","Disease",[[22,30]]]', '["gold","Secret",[[35,39]]]']
+GOLD = [
+    '["gold","Chemical",[[0,7]]]',
+    '["gold","Disease",[[22,30]]]',
+    '["gold","Secret",[[35,39]]]',
+]
 ROLES: dict[str, Role] = {
     "Ada": "curator",
     "Ben": "curator",
@@ -55,8 +61,12 @@ class Team:
 
     def step(self, who: str, name: str, **parts: Any) -> Reply:
         version = parts.get("version")
-        asked = self.ask(who, "GET", f"/document?id={name}" + ("" if version is None else f"&version={version}"))
-        after = ([0] + [one["number"] for one in asked.json["steps"]])[-1] if asked.status == 200 else 0
+        asked = self.ask(
+            who, "GET", f"/document?id={name}" + ("" if version is None else f"&version={version}")
+        )
+        after = (
+            ([0] + [one["number"] for one in asked.json["steps"]])[-1] if asked.status == 200 else 0
+        )
         body = {"document": name, "id": secrets.token_hex(16), "who": who, "after": after, **parts}
         return self.ask(who, "POST", "/steps", body)
 
@@ -66,7 +76,11 @@ class Team:
     def gold(self, who: str, place: Path, query: str = "finished=true") -> dict[str, list[str]]:
         reply = self.ask(who, "GET", f"/export?format=jsonl&{query}")
         place.write_bytes(reply.content)
-        return {one.id: [mention.type for mention in one.mentions] for one in read(place)} if reply.content else {}
+        return (
+            {one.id: [mention.type for mention in one.mentions] for one in read(place)}
+            if reply.content
+            else {}
+        )
 
 
 def accepts(*items: int) -> list[dict[str, Any]]:
@@ -78,8 +92,13 @@ SECRET = {"item": "added-1", "after": {"spans": [[35, 39]], "type": "Secret"}}
 
 
 @pytest.fixture(scope="module")
-def serve(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Project], Team]]:
-    tokens = tuple(NamedToken(name=name, role=role, hash=hash_token(f"{name:x>32}")) for name, role in ROLES.items())
+def serve(
+    small: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[Project], Team]]:
+    tokens = tuple(
+        NamedToken(name=name, role=role, hash=hash_token(f"{name:x>32}"))
+        for name, role in ROLES.items()
+    )
     open_ones = []
 
     def begin(project: Project) -> Team:
@@ -111,7 +130,9 @@ def test_the_page_is_told_of_the_project(team: Team) -> None:
 def test_what_one_curator_decides_reaches_no_other_before_both_are_done(team: Team) -> None:
     team.add("private")
     assert team.step("Ben", "private", edits=[*accepts(0), SECRET]).status == 200
-    assert team.step("Ben", "private", remark={"note": "Secret note", "flagged": True}).status == 200
+    assert (
+        team.step("Ben", "private", remark={"note": "Secret note", "flagged": True}).status == 200
+    )
     assert team.step("Ben", "private", finished=True).status == 200
     team.step("Ada", "private", edits=accepts(1))
     tries = [
@@ -130,11 +151,17 @@ def test_what_one_curator_decides_reaches_no_other_before_both_are_done(team: Te
         "/export?what=tasks&version=",
     ]
     answers = {path: team.ask("Ada", "GET", path) for path in tries}
-    assert not [path for path, one in answers.items() if b"ecret" in one.content or b'"disputed":1' in one.content]
-    assert {path: one.status for path, one in answers.items() if one.status != 200} == dict.fromkeys(
-        (tries[1], tries[2], "/review?id=private", "/agreement"), 403
+    assert not [
+        path
+        for path, one in answers.items()
+        if b"ecret" in one.content or b'"disputed":1' in one.content
+    ]
+    assert {
+        path: one.status for path, one in answers.items() if one.status != 200
+    } == dict.fromkeys((tries[1], tries[2], "/review?id=private", "/agreement"), 403)
+    again = team.ask(
+        "Ada", "POST", "/documents", {"documents": [{"id": "private", "text": TEXT}], "who": "Ada"}
     )
-    again = team.ask("Ada", "POST", "/documents", {"documents": [{"id": "private", "text": TEXT}], "who": "Ada"})
     assert again.status == 403
     assert team.step("Ada", "private", finished=True).status == 200
     seen = team.ask("Ada", "GET", "/review?id=private").json
@@ -158,8 +185,13 @@ def test_nobody_decides_for_others_or_after_the_end(team: Team) -> None:
     finish = {"document": "closed", "id": "b" * 32, "who": "Ada", "finished": True}
     finish["after"] = team.ask("Ada", "GET", "/document?id=closed").json["steps"][-1]["number"]
     saved = team.ask("Ada", "POST", "/steps", finish)
-    assert team.ask("Ada", "POST", "/steps", finish).json == saved.json  # sent again, as after a lost connection
-    for parts in ({"edits": accepts(1)}, {"finished": False}, {"undoes": saved.json["steps"][0]["number"]}):
+    # sent again, as after a lost connection
+    assert team.ask("Ada", "POST", "/steps", finish).json == saved.json
+    for parts in (
+        {"edits": accepts(1)},
+        {"finished": False},
+        {"undoes": saved.json["steps"][0]["number"]},
+    ):
         reply = team.step("Ada", "closed", **parts)
         assert (reply.status, reply.json["code"]) == (409, "finished")
     assert team.step("Ada", "closed", remark={"note": "sorry"}).status == 200
@@ -174,7 +206,10 @@ def test_the_reviewer_has_the_last_word(team: Team, tmp_path: Path) -> None:
     for who, edits in (("Ada", accepts(0, 1)), ("Ben", [*accepts(1), SECRET])):
         team.step(who, "reviewed", edits=edits)
         team.step(who, "reviewed", finished=True)
-    states = {one["item"]: one["state"] for one in team.ask("Rita", "GET", "/review?id=reviewed").json["items"]}
+    states = {
+        one["item"]: one["state"]
+        for one in team.ask("Rita", "GET", "/review?id=reviewed").json["items"]
+    }
     assert states == {GOLD[0]: "disputed", GOLD[1]: "agreed", GOLD[2]: "disputed"}
     assert "reviewed" in team.listed("Rita", "show=disagreement")
     assert "reviewed" not in team.gold("Rita", tmp_path / "a.jsonl")
@@ -195,7 +230,12 @@ def test_imported_gold_is_what_is_reviewed(team: Team, tmp_path: Path) -> None:
     for who in ("Ada", "Ben"):
         team.step(who, "imported", edits=accepts(0))
         team.step(who, "imported", finished=True)
-    gold = {"fascicle": 1, "id": "imported", "text": TEXT, "mentions": [{"spans": [[22, 30]], "type": "Disease"}]}
+    gold = {
+        "fascicle": 1,
+        "id": "imported",
+        "text": TEXT,
+        "mentions": [{"spans": [[22, 30]], "type": "Disease"}],
+    }
     bearer = {"Authorization": f"Bearer {'Rita':x>32}", "Content-Type": "application/octet-stream"}
     path = "/v1/curation/import?name=gold.jsonl&who=Rita"
     first = team.service.ask("POST", path, json.dumps(gold).encode(), bearer)
@@ -210,13 +250,21 @@ def test_an_import_tells_a_bound_reviewer_nothing(serve: Callable[[Project], Tea
     team.add("guessed")
     team.step("Ada", "guessed", edits=accepts(0))
     team.step("Ada", "guessed", finished=True)
-    gold = {"fascicle": 1, "id": "guessed", "text": TEXT, "mentions": [{"spans": [[0, 7]], "type": "Chemical"}]}
+    gold = {
+        "fascicle": 1,
+        "id": "guessed",
+        "text": TEXT,
+        "mentions": [{"spans": [[0, 7]], "type": "Chemical"}],
+    }
     bearer = {"Authorization": f"Bearer {'Rita':x>32}", "Content-Type": "application/octet-stream"}
     path = "/v1/curation/import?name=gold.jsonl&who=Rita"
     refused = team.service.ask("POST", path, json.dumps(gold).encode(), bearer)
     assert (refused.status, refused.json["code"]) == (403, "hidden")
     assert team.ask("Root", "GET", "/document?id=guessed&version=").json["steps"] == []
-    assert team.service.ask("POST", path, json.dumps({**gold, "id": "new"}).encode(), bearer).status == 200
+    assert (
+        team.service.ask("POST", path, json.dumps({**gold, "id": "new"}).encode(), bearer).status
+        == 200
+    )
     team.step("Rita", "guessed", finished=True)
     assert team.service.ask("POST", path, json.dumps(gold).encode(), bearer).status == 200
 
@@ -234,7 +282,10 @@ def test_the_list_is_searched_filtered_and_in_pages(serve: Callable[[Project], T
     team.add(*names)
     team.add("Other", text="A text about STROKE.".ljust(40))
     names.append("Other")
-    of = {name: Project(curators=("Ada", "Ben", "Cy"), per_document=2).assigned(name) for name in names}
+    of = {
+        name: Project(curators=("Ada", "Ben", "Cy"), per_document=2).assigned(name)
+        for name in names
+    }
     mine = [name for name in names if "Ada" in of[name]]
     assert team.listed("Ada") == team.listed("Ada", "show=mine") == mine
     assert team.listed("Rita") == names
@@ -266,7 +317,11 @@ def test_the_list_is_searched_filtered_and_in_pages(serve: Callable[[Project], T
 
 def test_agreement_is_that_of_the_command(serve: Callable[[Project], Team], tmp_path: Path) -> None:
     team = serve(Project(curators=("Ada", "Ben")))
-    assert team.ask("Rita", "GET", "/agreement").json == {"pairs": [], "alpha": {}, "alpha_any": None}
+    assert team.ask("Rita", "GET", "/agreement").json == {
+        "pairs": [],
+        "alpha": {},
+        "alpha_any": None,
+    }
     names = [f"d{number}" for number in range(6)]
     team.add(*names, "open")
     for number, name in enumerate(names):
@@ -297,13 +352,19 @@ def test_rows_of_a_project_are_in_the_chain(team: Team) -> None:
     assert list(rows.find_damages(connection)) == []
     place = connection.execute("SELECT place FROM documents WHERE id = 'chained'").fetchone()[0]
     connection.execute("DROP TRIGGER steps_stay")
-    change = "UPDATE steps SET content = CAST(replace(content, 'note', 'nota') AS BLOB) WHERE document = ?"
+    change = (
+        "UPDATE steps SET content = CAST(replace(content, 'note', 'nota') AS BLOB) WHERE "
+        "document = ?"
+    )
     connection.execute(change, (place,))
     assert [one for one in rows.find_damages(connection) if "chained" in one]
 
 
 def test_a_project_needs_named_tokens_and_a_file() -> None:
-    for settings in (ServeSettings(project=PROJECT, curation="x"), ServeSettings(project=PROJECT, tokens=())):
+    for settings in (
+        ServeSettings(project=PROJECT, curation="x"),
+        ServeSettings(project=PROJECT, tokens=()),
+    ):
         with pytest.raises(UsageError):
             service_of({}, settings)
 
@@ -326,7 +387,11 @@ def test_a_file_of_a_project_is_not_served_without_it(team: Team, tmp_path: Path
 def test_without_a_project_there_are_no_versions(served: Standing) -> None:
     assert served.ask("GET", "/v1/curation/review?id=x").status == 404
     assert served.ask("GET", "/v1/curation/agreement").status == 404
-    served.ask("POST", "/v1/curation/documents", {"documents": [{"id": "plain", "text": TEXT}], "who": "Ada"})
+    served.ask(
+        "POST",
+        "/v1/curation/documents",
+        {"documents": [{"id": "plain", "text": TEXT}], "who": "Ada"},
+    )
     body = {"document": "plain", "id": "c" * 32, "who": "Ada", "after": 0}
     for wrong in (
         {"finished": True, "version": ""},
@@ -341,7 +406,10 @@ def test_without_a_project_there_are_no_versions(served: Standing) -> None:
         edit = {"item": "added-1", "after": after}
         last = served.ask("GET", "/v1/curation/document?id=plain").json["steps"]
         numbers = {"after": last[-1]["number"] if last else 0, "id": f"{at}" * 32, "who": who}
-        assert served.ask("POST", "/v1/curation/steps", {**body, **numbers, "edits": [edit]}).status == 200
+        assert (
+            served.ask("POST", "/v1/curation/steps", {**body, **numbers, "edits": [edit]}).status
+            == 200
+        )
     for query in ("show=disagreement", "show=mine&who=Ben"):
         found = served.ask("GET", f"/v1/curation/documents?{query}").json["documents"]
         assert [(one["id"], one["disputed"]) for one in found] == [("plain", 1)]

@@ -1,4 +1,6 @@
-"""Files of decisions that are damaged: nothing is read as other content, and the rest stays usable."""
+"""Files of decisions that are damaged: nothing is read as other content, and the rest stays
+usable.
+"""
 
 from __future__ import annotations
 
@@ -40,10 +42,15 @@ def filled(place: Path, *, documents: int = 12, steps: int = 6) -> None:
         number = turn // documents
         mention = document(turn % documents).mentions[number % 4]
         edit = Edit(
-            item=msgspec.json.encode(mention.key).decode(), after=None if draw.random() < 0.3 else after(mention)
+            item=msgspec.json.encode(mention.key).decode(),
+            after=None if draw.random() < 0.3 else after(mention),
         )
         step = GivenStep(
-            document=name, id=f"{turn:032x}", who=draw.choice(["Ada", "Bob"]), after=last.get(name, 0), edits=(edit,)
+            document=name,
+            id=f"{turn:032x}",
+            who=draw.choice(["Ada", "Bob"]),
+            after=last.get(name, 0),
+            edits=(edit,),
         )
         if number and draw.random() < 0.2:
             step = msgspec.structs.replace(step, edits=(), undoes=last[name], who=who[name])
@@ -62,7 +69,10 @@ def after(mention: Mention) -> After:
 
 
 def exported(store: Store) -> dict[str, bytes]:
-    return {kept.document.id: codec.encode(gold_document(apply_steps(*kept))) for kept in store.documents()}
+    return {
+        kept.document.id: codec.encode(gold_document(apply_steps(*kept)))
+        for kept in store.documents()
+    }
 
 
 @pytest.fixture
@@ -81,7 +91,9 @@ def whole(place: Path) -> dict[str, bytes]:
 
 def changed(place: Path, *statements: str) -> None:
     connection = sqlite3.connect(place)
-    for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+    for (name,) in connection.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+    ).fetchall():
         connection.execute(f"DROP TRIGGER {name}")
     for statement in statements:
         connection.execute(statement)
@@ -99,8 +111,16 @@ def test_a_file_that_is_whole_has_no_damage(place: Path) -> None:
     [
         ("UPDATE steps SET who = 'Eve' WHERE number = 30", 1),
         ("UPDATE steps SET document = 3 WHERE number = 30", 2),
-        ("UPDATE steps SET content = CAST(replace(content, '44', '45') AS BLOB) WHERE number = 14", 1),
-        ("UPDATE documents SET content = CAST(replace(content, 'pain', 'gain') AS BLOB) WHERE place = 4", 1),
+        (
+            "UPDATE steps SET content = CAST(replace(content, '44', '45') AS BLOB) WHERE number "
+            "= 14",
+            1,
+        ),
+        (
+            "UPDATE documents SET content = CAST(replace(content, 'pain', 'gain') AS BLOB) WHERE "
+            "place = 4",
+            1,
+        ),
         ("DELETE FROM steps WHERE number = 30", 1),
         ("DELETE FROM steps WHERE number = 72", 1),
         ("DELETE FROM steps WHERE number = 1", 1),
@@ -139,10 +159,14 @@ def test_documents_that_change_places_are_noticed(place: Path) -> None:
 
 
 def test_a_document_that_was_replaced_as_if_it_had_always_been_so_is_noticed(place: Path) -> None:
-    """Its own hash is right, and its steps are gone with their end; the next document knows another one before it."""
+    """Its own hash is right, and its steps are gone with their end; the next document knows
+    another one before it.
+    """
     with closing(sqlite3.connect(place)) as connection:
         row = rows.document_at(connection, 4)
-        forged = rows._chained(row._replace(content=row.content.replace(b"pain", b"gain")), row.previous)
+        forged = rows._chained(
+            row._replace(content=row.content.replace(b"pain", b"gain")), row.previous
+        )
     content, digest = forged.content.hex(), forged.hash.hex()
     changed(
         place,
@@ -154,7 +178,9 @@ def test_a_document_that_was_replaced_as_if_it_had_always_been_so_is_noticed(pla
 
 
 def damaged(content: bytes, draw: random.Random) -> bytes:
-    """Damages the bytes of a file: some are other ones, zeros, a copy from elsewhere, or the end is missing."""
+    """Damages the bytes of a file: some are other ones, zeros, a copy from elsewhere, or the end
+    is missing.
+    """
     data, at = bytearray(content), draw.randrange(len(content))
     match draw.randrange(4):
         case 0:
@@ -173,7 +199,9 @@ def damaged(content: bytes, draw: random.Random) -> bytes:
     return bytes(data)
 
 
-def test_no_random_damage_is_read_as_other_content(place: Path, whole: dict[str, bytes], tmp_path: Path) -> None:
+def test_no_random_damage_is_read_as_other_content(
+    place: Path, whole: dict[str, bytes], tmp_path: Path
+) -> None:
     content, draw, hurt = place.read_bytes(), random.Random(53), tmp_path / "hurt.sqlite"
     opened = 0
     for number in range(300):
@@ -196,9 +224,15 @@ def test_no_removed_row_passes(place: Path, whole: dict[str, bytes], tmp_path: P
     draw, hurt = random.Random(54), tmp_path / "hurt.sqlite"
     for number in range(40):
         hurt.write_bytes(place.read_bytes())
-        table, key, most = draw.choice([("steps", "number", 72), ("documents", "place", 12), ("ends", "document", 12)])
+        table, key, most = draw.choice(
+            [("steps", "number", 72), ("documents", "place", 12), ("ends", "document", 12)]
+        )
         start = draw.randint(1, most)
-        changed(hurt, f"DELETE FROM {table} WHERE {key} BETWEEN {start} AND {start + draw.choice([0, 0, 3, 80])}")
+        changed(
+            hurt,
+            f"DELETE FROM {table} WHERE {key} BETWEEN {start} AND "
+            f"{start + draw.choice([0, 0, 3, 80])}",
+        )
         store = Store.open(hurt)
         left = exported(store)
         assert store.damages, number
@@ -229,13 +263,19 @@ def test_repair_keeps_what_is_intact(place: Path, whole: dict[str, bytes], tmp_p
     }
     assert store.document("doc5") == earlier
     edit = Edit(item="added-1", after=After(spans=((8, 13),), type="Sign"))
-    step = store.save(GivenStep(document="doc5", id="f" * 32, who="Ada", after=earlier.steps[-1].number, edits=(edit,)))
+    step = store.save(
+        GivenStep(
+            document="doc5", id="f" * 32, who="Ada", after=earlier.steps[-1].number, edits=(edit,)
+        )
+    )
     assert step.number == 73
     store.close()
     assert verify(tmp_path / "mended.sqlite").damages == ()
 
 
-def test_a_backup_is_made_while_a_service_has_the_file(place: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
+def test_a_backup_is_made_while_a_service_has_the_file(
+    place: Path, tmp_path: Path, whole: dict[str, bytes]
+) -> None:
     store = Store.open(place)
     store.add([Document(id="late", text="x")], "Ada")
     found = backup(place, tmp_path / "copy.sqlite")
@@ -252,7 +292,9 @@ def test_a_backup_is_made_while_a_service_has_the_file(place: Path, tmp_path: Pa
     assert not (tmp_path / "other.sqlite").exists()
 
 
-@pytest.mark.parametrize("does", [verify, lambda path: repair(path, "x"), lambda path: backup(path, "x")])
+@pytest.mark.parametrize(
+    "does", [verify, lambda path: repair(path, "x"), lambda path: backup(path, "x")]
+)
 def test_other_files_are_refused(does: Callable[[Path], object], tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("These are no decisions. " * 100, encoding="utf-8")
     sqlite3.connect(tmp_path / "other.sqlite").execute("CREATE TABLE mine (x)").connection.close()
@@ -269,7 +311,9 @@ def test_only_its_owner_reads_the_file(place: Path, tmp_path: Path) -> None:
     repair(place, tmp_path / "mended.sqlite")
     modes = {one.name: stat.S_IMODE(one.stat().st_mode) for one in tmp_path.iterdir()}
     store.close()
-    assert {"decisions.sqlite", "decisions.sqlite-wal", "copy.sqlite", "mended.sqlite"} <= set(modes)
+    assert {"decisions.sqlite", "decisions.sqlite-wal", "copy.sqlite", "mended.sqlite"} <= set(
+        modes
+    )
     assert set(modes.values()) == {0o600}
 
 
@@ -301,7 +345,9 @@ sys.stdin.read()
 
 def test_two_services_on_one_file_are_refused(place: Path) -> None:
     pipe = subprocess.PIPE
-    with subprocess.Popen([sys.executable, "-c", HOLDS, str(place)], stdin=pipe, stdout=pipe) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDS, str(place)], stdin=pipe, stdout=pipe
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"open\n"
         with pytest.raises(OutputError, match="another service"):
@@ -329,7 +375,9 @@ PRAGMA user_version = 1;
 """
 
 
-def test_a_file_of_the_first_version_is_converted(place: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
+def test_a_file_of_the_first_version_is_converted(
+    place: Path, tmp_path: Path, whole: dict[str, bytes]
+) -> None:
     old = sqlite3.connect(tmp_path / "old.sqlite")
     old.executescript(OLD)
     old.execute("ATTACH ? AS new", (str(place),))

@@ -16,7 +16,9 @@ Opened = Callable[..., "Page"]
 
 
 def opener(browser: Browser, service: Standing) -> Iterator[Opened]:
-    """Opens the page; at the end nothing but the service was asked, and nothing was complained of."""
+    """Opens the page; at the end nothing but the service was asked, and nothing was complained
+    of.
+    """
     contexts, asked, said = [], [], []
 
     def open_page(
@@ -38,10 +40,13 @@ def opener(browser: Browser, service: Standing) -> Iterator[Opened]:
         if token:
             context.add_init_script(f"sessionStorage.setItem('fascicle-token', {token!r})")
         page = context.new_page()
-        page.set_default_timeout(120_000)  # of milliseconds; how long a page takes depends on who else is at work
+        # of milliseconds; how long a page takes depends on who else is at work
+        page.set_default_timeout(120_000)
         page.on("request", lambda request: asked.append(request.url))
         # A browser complains of each answer that is no success; tests name those that they want.
-        page.on("console", lambda message: None if fails in message.text else said.append(message.text))
+        page.on(
+            "console", lambda message: None if fails in message.text else said.append(message.text)
+        )
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("dialog", lambda dialog: said.append(dialog.message))
         page.goto(f"http://127.0.0.1:{service.port}/")
@@ -64,7 +69,8 @@ def load(page: Page, *documents: dict[str, Any]) -> None:
     """Opens documents in the native format, as a file."""
     lines = "".join(json.dumps({"fascicle": 2, **one}) + "\n" for one in documents)
     page.set_input_files(
-        "input[aria-label='Files to annotate']", {"name": "given.jsonl", "mimeType": "", "buffer": lines.encode()}
+        "input[aria-label='Files to annotate']",
+        {"name": "given.jsonl", "mimeType": "", "buffer": lines.encode()},
     )
     page.wait_for_selector("#sheet .block", state="attached")
 
@@ -72,8 +78,8 @@ def load(page: Page, *documents: dict[str, Any]) -> None:
 def until(page: Page, condition: str, given: Any = None) -> None:
     """Waits until an expression, or a function of what is given, is true.
 
-    Playwright's own ``wait_for_function`` asks for ``eval`` in the page, which its policy rightly forbids.
-    """
+    Playwright's own ``wait_for_function`` asks for ``eval`` in the page, which its policy rightly
+    forbids."""
     end = time.monotonic() + 120
     while not page.evaluate(condition, given):
         assert time.monotonic() < end, f"never true: {condition}, {given!r}"
@@ -89,7 +95,9 @@ def press(page: Page, *keys: str) -> None:
 
 def tally(page: Page, wanted: str) -> None:
     """Waits until so many mentions are decided, and all decisions are saved."""
-    until(page, "wanted => document.querySelector('.tally')?.textContent.startsWith(wanted)", wanted)
+    until(
+        page, "wanted => document.querySelector('.tally')?.textContent.startsWith(wanted)", wanted
+    )
     saved(page)
 
 

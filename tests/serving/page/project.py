@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 
 TEXT = "Aspirin helps against headache, caffeine does not. BRCA1 is a gene."
 ROLES = {"Ada": "curator", "Ben": "curator", "Rea": "reviewer"}
-GUIDELINES = {"Chemical": "Names of drugs count.\nBrands too.", "": "Mark the longest name.", "constructor": "odd"}
+GUIDELINES = {
+    "Chemical": "Names of drugs count.\nBrands too.",
+    "": "Mark the longest name.",
+    "constructor": "odd",
+}
 
 
 def span(words: str) -> list[list[int]]:
@@ -29,8 +33,15 @@ def span(words: str) -> list[list[int]]:
 
 
 def document(name: str) -> dict[str, Any]:
-    said = [("Aspirin", "Chemical"), ("headache", "Disease"), ("caffeine", "Disease"), ("BRCA1", "Gene")]
-    mentions = [{"spans": span(words), "type": type_, "score": 0.8, "source": "m"} for words, type_ in said]
+    said = [
+        ("Aspirin", "Chemical"),
+        ("headache", "Disease"),
+        ("caffeine", "Disease"),
+        ("BRCA1", "Gene"),
+    ]
+    mentions = [
+        {"spans": span(words), "type": type_, "score": 0.8, "source": "m"} for words, type_ in said
+    ]
     return {"id": name, "text": TEXT, "mentions": mentions}
 
 
@@ -64,10 +75,17 @@ class Team:
             words = TEXT[mention["spans"][0][0] : mention["spans"][0][1]]
             type_ = said.get(words, mention["type"])
             item = json.dumps(["m", mention["type"], mention["spans"]], separators=(",", ":"))
-            edits.append({"item": item, "after": type_ and {"spans": mention["spans"], "type": type_}})
+            edits.append(
+                {"item": item, "after": type_ and {"spans": mention["spans"], "type": type_}}
+            )
         after = 0
         for number, step in enumerate(({"edits": edits}, {"finished": True})):
-            given = {"document": name, "id": f"{abs(hash((who, name, number))):032x}"[:32], "who": who, "after": after}
+            given = {
+                "document": name,
+                "id": f"{abs(hash((who, name, number))):032x}"[:32],
+                "who": who,
+                "after": after,
+            }
             reply = self.ask(who, "POST", "/v1/curation/steps", {**given, **step})
             assert reply.status == 200, reply.content
             after = reply.json["steps"][0]["number"]
@@ -96,9 +114,14 @@ def team(folder: Path) -> Iterator[Team]:
         project=project,
         open_page=True,
     )
-    with standing({"small": PipelineOpener(given=str(folder / "names.tsv"), link=None)}, settings) as service:
+    with standing(
+        {"small": PipelineOpener(given=str(folder / "names.tsv"), link=None)}, settings
+    ) as service:
         made = Team(service, tokens)
-        body = {"documents": [document(name) for name in ("first", "second", "third")], "who": "Rea"}
+        body = {
+            "documents": [document(name) for name in ("first", "second", "third")],
+            "who": "Rea",
+        }
         reply = made.ask("Rea", "POST", "/v1/curation/documents", body)
         assert reply.status == 200, reply.content
         for name in ("first", "second"):

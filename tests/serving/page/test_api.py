@@ -23,13 +23,18 @@ def test_every_route_and_shape_is_shown(browser: Browser, shown: Standing, width
     page.wait_for_selector("details")
     described = shown.ask("GET", "/openapi.json").json
     heads = page.locator("summary code").all_text_contents()
-    routes = [f"{method.upper()} {path}" for path, one in described["paths"].items() for method in one]
+    routes = [
+        f"{method.upper()} {path}" for path, one in described["paths"].items() for method in one
+    ]
     assert heads == [*routes, *described["components"]["schemas"]]
     page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
     text = page.inner_text("#api")
     assert "undefined" not in text
     assert "[object" not in text
-    wide = "[...document.querySelectorAll('*')].filter((one) => one.getBoundingClientRect().right > innerWidth)"
+    wide = (
+        "[...document.querySelectorAll('*')].filter((one) => "
+        "one.getBoundingClientRect().right > innerWidth)"
+    )
     assert page.evaluate(f"{wide}.map((one) => one.outerHTML.slice(0, 99))") == []
     assert said == []
     page.close()

@@ -1,7 +1,7 @@
 """A text of a megabyte with 20,000 mentions: the page stays quick.
 
-Times are those of the processor that the main thread of the page took: they do not depend on who else is at work.
-"""
+Times are those of the processor that the main thread of the page took: they do not depend on who
+else is at work."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ def longest_task(page: Page, does: Callable[[], None]) -> float:
     browser = page.context.browser
     assert browser is not None
     browser.start_tracing(
-        page=page, categories=["toplevel", "disabled-by-default-devtools.timeline", "devtools.timeline"]
+        page=page,
+        categories=["toplevel", "disabled-by-default-devtools.timeline", "devtools.timeline"],
     )
     does()
     page.wait_for_timeout(500)
@@ -70,7 +71,9 @@ def longest_task(page: Page, does: Callable[[], None]) -> float:
         if one.get("name") == "thread_name" and one["args"]["name"] == "CrRendererMain"
     }
     tasks = [
-        one for one in events if one.get("name") in TASKS and (one["pid"], one["tid"]) in threads and "tdur" in one
+        one
+        for one in events
+        if one.get("name") in TASKS and (one["pid"], one["tid"]) in threads and "tdur" in one
     ]
     assert tasks, "the trace has no tasks"
     return float(max(one["tdur"] for one in tasks)) / 1000
@@ -89,7 +92,9 @@ def test_no_task_is_long_while_scrolling(opened: Opened, big: dict[str, Any]) ->
 
     def jump() -> None:
         for place in (0.9, 0.1, 0.5, 0.75, 0.3, 1.0):
-            page.evaluate("place => scrollTo(0, document.documentElement.scrollHeight * place)", place)
+            page.evaluate(
+                "place => scrollTo(0, document.documentElement.scrollHeight * place)", place
+            )
             page.wait_for_timeout(200)
 
     def walk() -> None:

@@ -1,4 +1,6 @@
-"""Curation with the keyboard: a decision belongs to what was shown, is saved, can be undone, and comes out again."""
+"""Curation with the keyboard: a decision belongs to what was shown, is saved, can be undone, and
+comes out again.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ def test_each_key_decides_about_the_mention_that_was_shown(
     tally(page, "10 of 10")
     made = steps(shown, name)
     assert len(made) == 10
-    starts = [edit["after"] and edit["after"]["spans"][0][0] for step in made for edit in step["edits"]]
+    starts = [
+        edit["after"] and edit["after"]["spans"][0][0] for step in made for edit in step["edits"]
+    ]
     assert starts == [None if number % 2 else 7 * number for number in range(10)]
     assert len({edit["item"] for step in made for edit in step["edits"]}) == 10
 
@@ -68,7 +72,9 @@ def test_a_key_that_is_held_decides_once(opened: Opened, shown: Standing) -> Non
     assert len(steps(shown, "held")) == 1
 
 
-def test_undo_and_other_documents_wait_for_decisions_that_are_on_their_way(opened: Opened, shown: Standing) -> None:
+def test_undo_and_other_documents_wait_for_decisions_that_are_on_their_way(
+    opened: Opened, shown: Standing
+) -> None:
     page = opened(words("one", 3), words("two", 3), curator="Ada")
     press(page, "k")
     tally(page, "0 of 3")
@@ -88,7 +94,9 @@ def test_undo_and_other_documents_wait_for_decisions_that_are_on_their_way(opene
     assert [edit["after"] for step in second for edit in step["edits"]] == [None]
 
 
-def test_decisions_about_other_mentions_stand_beside_those_of_another_curator(opened: Opened, shown: Standing) -> None:
+def test_decisions_about_other_mentions_stand_beside_those_of_another_curator(
+    opened: Opened, shown: Standing
+) -> None:
     first = opened(words("both", 4), curator="Ada")
     press(first, "k")
     tally(first, "0 of 4")
@@ -120,7 +128,9 @@ def test_curation_begins_at_the_first_open_mention(opened: Opened, shown: Standi
     assert [len(step["edits"]) for step in steps(shown, "first")] == [2, 1]
 
 
-def test_layers_that_agree_stay_one_mention_when_it_is_changed_again(opened: Opened, shown: Standing) -> None:
+def test_layers_that_agree_stay_one_mention_when_it_is_changed_again(
+    opened: Opened, shown: Standing
+) -> None:
     page = opened(document("agreed"), curator="Ada")
     press(page, "k")
     tally(page, "0 of 5")
@@ -135,7 +145,9 @@ def test_layers_that_agree_stay_one_mention_when_it_is_changed_again(opened: Ope
 
 def test_a_gap_stays_until_an_end_moves(opened: Opened, shown: Standing) -> None:
     gap = {"spans": [[0, 4], [14, 20]], "type": "Disease", "score": 0.5, "source": "m"}
-    page = opened({"id": "gap", "text": "Head and neck cancer, or none.", "mentions": [gap]}, curator="Ada")
+    page = opened(
+        {"id": "gap", "text": "Head and neck cancer, or none.", "mentions": [gap]}, curator="Ada"
+    )
     press(page, "k")
     tally(page, "0 of 1")
     press(page, "s", "Enter")
@@ -209,7 +221,9 @@ def test_documents_are_ordered_by_doubt(opened: Opened) -> None:
     until(page, "document.querySelector('#panel-head')?.textContent === 'headache'")
 
 
-def test_a_curator_finds_corrects_and_exports_in_twelve_interactions(opened: Opened, tmp_path: Path) -> None:
+def test_a_curator_finds_corrects_and_exports_in_twelve_interactions(
+    opened: Opened, tmp_path: Path
+) -> None:
     page = opened(curator="")
     done = 0
 
@@ -247,9 +261,18 @@ def test_a_curator_finds_corrects_and_exports_in_twelve_interactions(opened: Ope
     assert done <= 12
     place = tmp_path / got.value.suggested_filename
     got.value.save_as(place)
-    (found,) = [one for one in read(place) if one.text.startswith("Aspirin helps against severe headache. The word")]
-    assert [(one.type, one.text, one.source) for one in found] == [("Chemical", "severe headache", GOLD)]
-    for kind, name in (("rules:tsv", "curation.tsv"), ("tasks:label-studio", "tasks.label-studio.json")):
+    (found,) = [
+        one
+        for one in read(place)
+        if one.text.startswith("Aspirin helps against severe headache. The word")
+    ]
+    assert [(one.type, one.text, one.source) for one in found] == [
+        ("Chemical", "severe headache", GOLD)
+    ]
+    for kind, name in (
+        ("rules:tsv", "curation.tsv"),
+        ("tasks:label-studio", "tasks.label-studio.json"),
+    ):
         page.select_option("#export-curated", kind)
         with page.expect_download() as got:
             page.click("#export-decisions")
@@ -280,8 +303,14 @@ def test_spans_are_changed_and_drawn_with_the_mouse(opened: Opened, shown: Stand
     tally(page, "2 of 6")
     made = [one["edits"][0]["after"] for one in steps(shown, "mouse")]
     start = TEXT.index("headache")
-    assert made[0] == {"spans": [[start - 7, start + 8]], "type": "Disease", "links": given["mentions"][2]["links"]}
-    assert made[1] == {"spans": [[start, start + 8]], "type": "Chemical"}, "a concept goes with its type"
+    assert made[0] == {
+        "spans": [[start - 7, start + 8]],
+        "type": "Disease",
+        "links": given["mentions"][2]["links"],
+    }
+    assert made[1] == {"spans": [[start, start + 8]], "type": "Chemical"}, (
+        "a concept goes with its type"
+    )
     assert made[2]["spans"] == [[TEXT.index("and"), TEXT.index("and") + 3]]
 
 
@@ -351,11 +380,18 @@ def test_what_is_left_is_found_and_said(opened: Opened) -> None:
     page = opened(document("left"), curator="Ada")
     press(page, "k", "n", "n", "n", "n")  # the last one
     press(page, "x")
-    until(page, "document.querySelector('#panel-head')?.textContent === 'Aspirin'")  # from the beginning again
+    # from the beginning again
+    until(page, "document.querySelector('#panel-head')?.textContent === 'Aspirin'")
     press(page, "g")
-    until(page, "document.querySelector('#status').textContent.includes('4 mentions that nobody decided about')")
+    until(
+        page,
+        "document.querySelector('#status').textContent.includes('4 mentions that nobody decided "
+        "about')",
+    )
     press(page, "Shift+A", "j")
-    until(page, "document.querySelector('#status').textContent.includes('All mentions are decided')")
+    until(
+        page, "document.querySelector('#status').textContent.includes('All mentions are decided')"
+    )
     page.click("#who")
     page.keyboard.type("Bob")
     press(page, "Enter")
@@ -374,7 +410,9 @@ def test_a_service_that_keeps_no_decisions_says_how_it_would(opened: Opened) -> 
 
 def test_offsets_are_code_points_in_any_script(opened: Opened, shown: Standing) -> None:
     text = "👩‍🔬 قال إن أسبرين يفيد 𝒜spirin e\u0301tude \u202eevil\u202c end"
-    mentions = [{"spans": [[text.index("أ"), text.index("أ") + 6]], "type": "Chemical", "source": "m"}]
+    mentions = [
+        {"spans": [[text.index("أ"), text.index("أ") + 6]], "type": "Chemical", "source": "m"}
+    ]
     page = opened({"id": "scripts", "text": text, "mentions": mentions}, curator="Ada")
     press(page, "k")
     until(page, "document.querySelector('#panel-head')?.textContent === 'أسبرين'")
@@ -410,8 +448,15 @@ def test_a_step_whose_answer_is_lost_is_saved_once(opened: Opened, shown: Standi
 
 def test_imported_tasks_are_decisions(opened: Opened, shown: Standing) -> None:
     page = opened(curator="Ada")
-    region = {"type": "labels", "value": {"start": 2, "end": 9, "text": "Aspirin", "labels": ["Chemical"]}}
-    task = {"data": {"text": TEXT}, "meta": {"fascicle": {"id": "tasked"}}, "annotations": [{"result": [region]}]}
+    region = {
+        "type": "labels",
+        "value": {"start": 2, "end": 9, "text": "Aspirin", "labels": ["Chemical"]},
+    }
+    task = {
+        "data": {"text": TEXT},
+        "meta": {"fascicle": {"id": "tasked"}},
+        "annotations": [{"result": [region]}],
+    }
     page.set_input_files(
         "input[aria-label='File with decisions']",
         {"name": "tasks.json", "mimeType": "", "buffer": json.dumps([task]).encode()},
@@ -454,24 +499,42 @@ def test_a_concept_is_found_as_one_types(opened: Opened, shown: Standing) -> Non
     assert {edit["after"]["links"][0]["curie"] for edit in step["edits"]} == {"MESH:D001241"}
 
 
-def test_a_concept_that_no_pack_has_or_of_another_type_asks_once_and_is_marked(opened: Opened, shown: Standing) -> None:
+def test_a_concept_that_no_pack_has_or_of_another_type_asks_once_and_is_marked(
+    opened: Opened, shown: Standing
+) -> None:
     page = opened(document("doubted"), curator="Ada", fails="404")
     press(page, "k")
     for curie, said in (("MESH:D99999999", "No pack"), ("MESH:D003920", "of the type Disease")):
         press(page, "c")
         page.fill("#pick-free", curie)
         page.keyboard.press("Enter")
-        until(page, "said => document.querySelector('dialog [role=status]')?.textContent.includes(said)", said)
-        assert all(not one.get("edits") or said == "of the type Disease" for one in steps(shown, "doubted"))
+        until(
+            page,
+            "said => document.querySelector('dialog [role=status]')?.textContent.includes(said)",
+            said,
+        )
+        assert all(
+            not one.get("edits") or said == "of the type Disease" for one in steps(shown, "doubted")
+        )
         page.keyboard.press("Enter")
         page.wait_for_selector("dialog", state="detached")
-        until(page, "said => document.querySelector('#panel .notice.bad')?.textContent.includes(said)", said)
+        until(
+            page,
+            "said => document.querySelector('#panel .notice.bad')?.textContent.includes(said)",
+            said,
+        )
     saved(page)
-    found = [edit["after"]["links"][0]["curie"] for step in steps(shown, "doubted") for edit in step["edits"]]
+    found = [
+        edit["after"]["links"][0]["curie"]
+        for step in steps(shown, "doubted")
+        for edit in step["edits"]
+    ]
     assert set(found) == {"MESH:D99999999", "MESH:D003920"}
 
 
-def test_a_reload_comes_back_to_the_document_and_the_mention(opened: Opened, shown: Standing) -> None:
+def test_a_reload_comes_back_to_the_document_and_the_mention(
+    opened: Opened, shown: Standing
+) -> None:
     page = opened(document("address-a"), document("address b&c=😀#"), curator="Ada")
     press(page, "k", "]", "j", "j", "j")
     chosen = "document.querySelector('#panel h2')?.textContent"
@@ -484,4 +547,6 @@ def test_a_reload_comes_back_to_the_document_and_the_mention(opened: Opened, sho
     saved(page)
     (step,) = steps(shown, "address%20b%26c%3D%F0%9F%98%80%23")
     assert [edit["after"] for edit in step["edits"]] == [None]
-    assert json.loads(step["edits"][0]["item"])[2] == [[TEXT.index("caffeine"), TEXT.index("caffeine") + 8]]
+    assert json.loads(step["edits"][0]["item"])[2] == [
+        [TEXT.index("caffeine"), TEXT.index("caffeine") + 8]
+    ]

@@ -1,4 +1,6 @@
-"""Text that is written from the right: each label stands beside its own words, and offsets are those of the text."""
+"""Text that is written from the right: each label stands beside its own words, and offsets are
+those of the text.
+"""
 
 from __future__ import annotations
 
@@ -36,24 +38,32 @@ def document(name: str) -> dict[str, Any]:
 def test_each_label_is_beside_its_words(opened: Opened) -> None:
     page = opened(document("labels"))
     places = page.evaluate(PLACES)
-    assert [name for _, name, _, _ in places] == [one["type"] for one in document("labels")["mentions"]]
+    assert [name for _, name, _, _ in places] == [
+        one["type"] for one in document("labels")["mentions"]
+    ]
     for word, _, gap, is_left in places:
         assert abs(gap) < 3, f"the label of {word} is {gap} pixels away"
         assert is_left is not word.isascii(), f"{word} ends on the other side"
 
 
 def test_lines_begin_on_their_own_side(opened: Opened) -> None:
-    page = opened(*({"id": f"line {at}", "text": line, "mentions": []} for at, line in enumerate(LINES)))
+    page = opened(
+        *({"id": f"line {at}", "text": line, "mentions": []} for at, line in enumerate(LINES))
+    )
     sides = []
     for at in range(len(LINES)):
         until(page, f"document.querySelector('#heading h2').textContent.startsWith('line {at}')")
-        sides.append(page.locator("#sheet .block").evaluate("one => getComputedStyle(one).direction"))
+        sides.append(
+            page.locator("#sheet .block").evaluate("one => getComputedStyle(one).direction")
+        )
         page.keyboard.press("]")
     assert sides == ["rtl", "ltr", "rtl"]
 
 
 @pytest.mark.parametrize("word", ["אספירין", "أسبرين", "caffeine"])
-def test_what_is_drawn_and_decided_has_the_offsets_of_the_text(opened: Opened, shown: Standing, word: str) -> None:
+def test_what_is_drawn_and_decided_has_the_offsets_of_the_text(
+    opened: Opened, shown: Standing, word: str
+) -> None:
     name = f"drawn-{word.encode().hex()[:8]}"
     page = opened({**document(name), "mentions": document(name)["mentions"][:1]}, curator="Ada")
     press(page, "k")

@@ -1,4 +1,6 @@
-"""How many keys a curator needs: five abstracts with 200 mentions, each accepted or rejected, and all finished."""
+"""How many keys a curator needs: five abstracts with 200 mentions, each accepted or rejected,
+and all finished.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ MOST = 1.05  # keys a mention
 
 
 @pytest.mark.parametrize("delay", [0, 300])
-def test_a_mention_takes_little_more_than_one_key(opened: Opened, shown: Standing, delay: int) -> None:
+def test_a_mention_takes_little_more_than_one_key(
+    opened: Opened, shown: Standing, delay: int
+) -> None:
     names = [f"count-{delay}-{number}" for number in range(DOCUMENTS)]
     wanted = {name: random.Random(name).choices("aaax", k=MENTIONS) for name in names}
     page = opened(*(words(name, MENTIONS) for name in names), curator="Ada")
@@ -28,7 +32,9 @@ def test_a_mention_takes_little_more_than_one_key(opened: Opened, shown: Standin
 
     press("k")
     for name in names:
-        until(page, "name => document.querySelector('#heading h2').textContent.startsWith(name)", name)
+        until(
+            page, "name => document.querySelector('#heading h2').textContent.startsWith(name)", name
+        )
         until(page, "document.querySelector('.tally')?.textContent.startsWith('0 of')")
         until(page, "document.querySelector('#panel-head')?.textContent === 'word00'")
         for key in wanted[name]:

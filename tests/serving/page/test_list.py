@@ -37,15 +37,25 @@ OPEN = """((name) => {
 
 def paper(number: int) -> dict[str, Any]:
     mention = {"spans": [[0, 7]], "type": "Chemical", "score": 0.5 + number / 1_000, "source": "m"}
-    return {"id": f"paper {number:03}", "text": f"Aspirin in trial {number}x.", "mentions": [mention]}
+    return {
+        "id": f"paper {number:03}",
+        "text": f"Aspirin in trial {number}x.",
+        "mentions": [mention],
+    }
 
 
 @pytest.fixture
 def shelf(small: Path, tmp_path: Path) -> Iterator[Standing]:
-    """A service with many documents to curate, for one test: tests finish documents, and run in any order."""
+    """A service with many documents to curate, for one test: tests finish documents, and run in
+    any order.
+    """
     settings = ServeSettings(curation=str(tmp_path / "decisions.sqlite"))
     with standing({"small": PipelineOpener(given=str(small), link=None)}, settings) as service:
-        pasted = {"id": "text-abc-1", "text": "A pasted text about aspirin.\nIts second line.", "mentions": []}
+        pasted = {
+            "id": "text-abc-1",
+            "text": "A pasted text about aspirin.\nIts second line.",
+            "mentions": [],
+        }
         given = [pasted, *map(paper, range(COUNT))]
         for begin in range(0, len(given), 50):
             body = {"documents": given[begin : begin + 50], "who": "Ada"}
@@ -59,7 +69,10 @@ def open_shelf(browser: Browser, shelf: Standing) -> Iterator[Opened]:
 
 
 def rows(page: Page) -> list[str]:
-    return [str(one) for one in page.locator(".doc bdi").evaluate_all("all => all.map((one) => one.textContent)")]
+    return [
+        str(one)
+        for one in page.locator(".doc bdi").evaluate_all("all => all.map((one) => one.textContent)")
+    ]
 
 
 def resumed(page: Page) -> Page:
@@ -71,12 +84,19 @@ def resumed(page: Page) -> Page:
 def test_the_list_is_fetched_page_by_page(open_shelf: Opened) -> None:
     page = open_shelf(curator="Ada")
     asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url) if "/v1/curation/document" in request.url else None)
+    page.on(
+        "request",
+        lambda request: (
+            asked.append(request.url) if "/v1/curation/document" in request.url else None
+        ),
+    )
     resumed(page)
     assert len(rows(page)) == 100
     assert page.inner_text(".documents summary") == f"{COUNT + 1} documents"
     assert len([one for one in asked if "/documents?" in one]) == 1
-    assert len([one for one in asked if "/document?" in one]) <= 2, "only this text and the next one are fetched"
+    assert len([one for one in asked if "/document?" in one]) <= 2, (
+        "only this text and the next one are fetched"
+    )
     page.locator(".doc-list").evaluate("one => one.scrollTo(0, one.scrollHeight)")
     until(page, "document.querySelectorAll('.doc').length > 190")
     page.click("#more")
@@ -86,7 +106,9 @@ def test_the_list_is_fetched_page_by_page(open_shelf: Opened) -> None:
     assert "A pasted text about aspirin." in rows(page)
 
 
-def test_documents_are_found_by_id_and_text_and_filtered(open_shelf: Opened, shelf: Standing) -> None:
+def test_documents_are_found_by_id_and_text_and_filtered(
+    open_shelf: Opened, shelf: Standing
+) -> None:
     page = resumed(open_shelf(curator="Ada"))
     page.fill("#find", "trial 17x")
     until(page, "document.querySelector('.documents summary').textContent === '1 document'")
@@ -104,7 +126,10 @@ def test_documents_are_found_by_id_and_text_and_filtered(open_shelf: Opened, she
     page.select_option("#order", "added")
     until(page, "location.hash.includes('order=added')")
     page.select_option("#show", "open")
-    until(page, f"document.querySelector('.documents summary').textContent === '{COUNT + 1} documents'")
+    until(
+        page,
+        f"document.querySelector('.documents summary').textContent === '{COUNT + 1} documents'",
+    )
     page.locator(".doc", has_text="paper 017").click()  # the keys leave the field
     press(page, "a", "g")  # finished, and on to the next one
     until(page, "document.querySelector('#heading h2').textContent.startsWith('paper 018')")
@@ -115,7 +140,10 @@ def test_documents_are_found_by_id_and_text_and_filtered(open_shelf: Opened, she
     until(page, "document.querySelector('#heading h2').textContent.startsWith('paper 019')")
     page.select_option("#show", "all")
     page.select_option("#show", "open")
-    until(page, f"document.querySelector('.documents summary').textContent === '{COUNT - 1} documents'")
+    until(
+        page,
+        f"document.querySelector('.documents summary').textContent === '{COUNT - 1} documents'",
+    )
 
 
 def test_nothing_is_left_out_while_documents_leave_the_filter(open_shelf: Opened) -> None:
@@ -125,7 +153,10 @@ def test_nothing_is_left_out_while_documents_leave_the_filter(open_shelf: Opened
     until(page, "location.hash.includes('show=open') && location.hash.includes('order=added')")
     page.locator(".doc", has_text="paper 000").click()
     for number in range(5):
-        until(page, f"document.querySelector('#heading h2').textContent.startsWith('paper {number:03}')")
+        until(
+            page,
+            f"document.querySelector('#heading h2').textContent.startsWith('paper {number:03}')",
+        )
         tally(page, "0 of 1")
         press(page, "g")
     saved(page)
@@ -134,7 +165,9 @@ def test_nothing_is_left_out_while_documents_leave_the_filter(open_shelf: Opened
         until(page, f"document.querySelectorAll('.doc').length >= {count - 20}")
     until(page, "!document.querySelector('#more').checkVisibility()")
     left = {f"paper {number:03}" for number in range(COUNT)} - {"paper 017", "paper 018"}
-    assert left - {"paper 000", "paper 001", "paper 002", "paper 003", "paper 004"} <= set(rows(page))
+    assert left - {"paper 000", "paper 001", "paper 002", "paper 003", "paper 004"} <= set(
+        rows(page)
+    )
 
 
 def test_the_address_has_document_mention_and_filters(open_shelf: Opened) -> None:
@@ -171,7 +204,11 @@ def test_back_leads_back_although_something_changes_at_that_moment(open_shelf: O
     until(page, "document.querySelector('.documents summary').textContent === '10 documents'")
     for number in (123, 125):
         page.locator(".doc", has_text=f"paper {number}").click()
-        until(page, f"document.querySelector('#sheet').textContent.startsWith('Aspirin in trial {number}x')")
+        until(
+            page,
+            "document.querySelector('#sheet').textContent.startsWith('Aspirin in trial "
+            f"{number}x')",
+        )
     page.evaluate(
         """addEventListener('popstate', () => {
             const least = document.getElementById('least');
@@ -181,7 +218,11 @@ def test_back_leads_back_although_something_changes_at_that_moment(open_shelf: O
     )
     for go, number in ((page.go_back, 123), (page.go_forward, 125), (page.go_back, 123)):
         go()
-        until(page, f"document.querySelector('#sheet').textContent.startsWith('Aspirin in trial {number}x')")
+        until(
+            page,
+            "document.querySelector('#sheet').textContent.startsWith('Aspirin in trial "
+            f"{number}x')",
+        )
 
 
 def test_a_document_that_failed_is_said_and_loaded_again(open_shelf: Opened) -> None:
@@ -192,7 +233,9 @@ def test_a_document_that_failed_is_said_and_loaded_again(open_shelf: Opened) -> 
     page.locator(".doc", has_text="paper 203").click()
     page.wait_for_selector("#again")
     assert "does not answer" in page.inner_text("#heading")
-    assert page.locator("#sheet").evaluate("one => one.textContent") == "", "no other text under this name"
+    assert page.locator("#sheet").evaluate("one => one.textContent") == "", (
+        "no other text under this name"
+    )
     page.keyboard.press("a")  # there is nothing to decide about
     page.unroute("**/v1/curation/document?*")
     page.click("#again")
@@ -219,14 +262,19 @@ def test_documents_that_were_opened_here_are_found_too(open_shelf: Opened) -> No
 def test_a_list_without_documents_keeps_what_was_asked(open_shelf: Opened) -> None:
     page = resumed(open_shelf(curator="Ada"))
     page.fill("#find", "trial 1")
-    until(page, "location.hash.includes('q=trial')")  # words are asked for a moment after the last key
+    # words are asked for a moment after the last key
+    until(page, "location.hash.includes('q=trial')")
     page.select_option("#show", "flagged")
     until(page, "document.querySelector('.documents summary').textContent === '0 documents'")
     page.locator("#sheet").click()  # the keys leave the field
     press(page, "q")
     until(page, "document.body.textContent.includes('The documents are in order')")
     assert page.locator("#find").is_visible()
-    assert [page.input_value(one) for one in ("#find", "#show", "#order")] == ["trial 1", "flagged", "uncertainty"]
+    assert [page.input_value(one) for one in ("#find", "#show", "#order")] == [
+        "trial 1",
+        "flagged",
+        "uncertainty",
+    ]
     assert page.inner_text(".documents summary") == "0 documents"
     page.select_option("#show", "all")
     until(page, "document.querySelectorAll('.doc').length > 100")
@@ -238,10 +286,13 @@ def test_a_list_without_documents_keeps_what_was_asked(open_shelf: Opened) -> No
 def test_words_are_kept_that_were_not_asked_for_yet(open_shelf: Opened) -> None:
     page = resumed(open_shelf(curator="Ada"))
     page.focus("#find")
-    page.evaluate(f"{TYPE}('trial 17'); {CHANGE}('added')")  # at once: the pause after the last key is not over
+    # at once: the pause after the last key is not over
+    page.evaluate(f"{TYPE}('trial 17'); {CHANGE}('added')")
     until(page, "document.querySelector('.documents summary').textContent === '11 documents'")
     until(page, "location.hash.includes('q=trial+17') && location.hash.includes('order=added')")
-    assert page.evaluate("document.activeElement.id") == "find", "a filter that changes takes no focus"
+    assert page.evaluate("document.activeElement.id") == "find", (
+        "a filter that changes takes no focus"
+    )
     page.evaluate(f"{TYPE}('trial 171'); {OPEN}('paper 170')")
     until(page, "document.querySelector('#heading h2').textContent.startsWith('paper 170')")
     until(page, "location.hash.includes('q=trial+171')")

@@ -45,17 +45,23 @@ def test_offsets_are_code_points(opened: Opened) -> None:
 def drawn_mentions(drawn: random.Random, length: int) -> list[dict[str, Any]]:
     made: dict[str, dict[str, Any]] = {}
     for _ in range(drawn.randint(0, 7)):
-        cuts = sorted(drawn.sample(range(length + 1), k=min(length + 1, drawn.choice([2, 2, 2, 4]))))
+        cuts = sorted(
+            drawn.sample(range(length + 1), k=min(length + 1, drawn.choice([2, 2, 2, 4])))
+        )
         spans = [[cuts[at], cuts[at + 1]] for at in range(0, len(cuts) - 1, 2)]
         if spans:
             made[json.dumps(spans)] = {"spans": spans, "type": drawn.choice("AB"), "source": "m"}
     return list(made.values())
 
 
-def test_every_character_is_under_its_mentions_and_no_two_lines_share_a_place(opened: Opened) -> None:
+def test_every_character_is_under_its_mentions_and_no_two_lines_share_a_place(
+    opened: Opened,
+) -> None:
     page, drawn = opened(), random.Random(2)
     given = [
-        {"id": "a", "text": text, "mentions": drawn_mentions(drawn, len(text))} for text in texts(2) if len(text) > 3
+        {"id": "a", "text": text, "mentions": drawn_mentions(drawn, len(text))}
+        for text in texts(2)
+        if len(text) > 3
     ]
     found = page.evaluate(
         """async (documents) => {
@@ -82,8 +88,12 @@ def test_every_character_is_under_its_mentions_and_no_two_lines_share_a_place(op
         assert sorted(over) == list(range(units[-1]))
         for unit, keys in over.items():
             point = max(at for at, begins in enumerate(units) if begins <= unit)
-            covering = [m for m in document["mentions"] if any(s <= point < e for s, e in m["spans"])]
-            assert keys == sorted(json.dumps(["m", m["type"], m["spans"]], separators=(",", ":")) for m in covering)
+            covering = [
+                m for m in document["mentions"] if any(s <= point < e for s, e in m["spans"])
+            ]
+            assert keys == sorted(
+                json.dumps(["m", m["type"], m["spans"]], separators=(",", ":")) for m in covering
+            )
         places = [(lane, unit) for start, end, lane in told["lanes"] for unit in range(start, end)]
         assert len(places) == len(set(places))
 
@@ -91,7 +101,8 @@ def test_every_character_is_under_its_mentions_and_no_two_lines_share_a_place(op
 def test_blocks_are_the_text_and_cut_no_character(opened: Opened) -> None:
     page, drawn = opened(), random.Random(3)
     given = [
-        "".join(drawn.choices(["word ", "😀" * 50, "line\n", "x" * 3000], k=drawn.randint(0, 40))) for _ in range(20)
+        "".join(drawn.choices(["word ", "😀" * 50, "line\n", "x" * 3000], k=drawn.randint(0, 40)))
+        for _ in range(20)
     ]
     found = page.evaluate(
         """async (texts) => {
@@ -107,12 +118,21 @@ def test_blocks_are_the_text_and_cut_no_character(opened: Opened) -> None:
 
 def drawn_remark(drawn: random.Random, items: list[str]) -> Remark:
     kind = drawn.choice(["note", "flagged", "skipped"])
-    given = {"note": drawn.choice(["", "why?"]), "flagged": drawn.random() < 0.5, "skipped": drawn.random() < 0.5}
-    return Remark(item="" if kind == "skipped" else drawn.choice(["", *items]), **{kind: given[kind]})
+    given = {
+        "note": drawn.choice(["", "why?"]),
+        "flagged": drawn.random() < 0.5,
+        "skipped": drawn.random() < 0.5,
+    }
+    return Remark(
+        item="" if kind == "skipped" else drawn.choice(["", *items]), **{kind: given[kind]}
+    )
 
 
 def drawn_steps(drawn: random.Random, document: Document) -> list[Step]:
-    items = [msgspec.json.encode(one.key).decode() for one in document.mentions] + ["added-1", "added-2"]
+    items = [msgspec.json.encode(one.key).decode() for one in document.mentions] + [
+        "added-1",
+        "added-2",
+    ]
     steps: list[Step] = []
     for number in range(1, drawn.randint(1, 9)):
         kind = drawn.choice(["edits", "edits", "edits", "undoes", "finished", "remark"])
@@ -124,8 +144,12 @@ def drawn_steps(drawn: random.Random, document: Document) -> list[Step]:
             made = {"remark": drawn_remark(drawn, items)}
         else:
             mention = drawn.choice(document.mentions)
-            after = After(spans=mention.spans, type=drawn.choice([mention.type, "New"]), links=mention.links)
-            made = {"edits": (Edit(item=drawn.choice(items), after=drawn.choice([None, after, after])),)}
+            after = After(
+                spans=mention.spans, type=drawn.choice([mention.type, "New"]), links=mention.links
+            )
+            made = {
+                "edits": (Edit(item=drawn.choice(items), after=drawn.choice([None, after, after])),)
+            }
         steps.append(Step(number=number, who="Ada", at="now", **made))
     return steps
 
@@ -152,10 +176,14 @@ def test_the_page_and_the_service_follow_the_same_rules(opened: Opened) -> None:
     )
     for steps, (items, finished, remarked) in zip(given, found, strict=True):
         wanted = apply_steps(document, steps)
-        flags, notes = [one.flagged for one in wanted.remarks], [one.note for one in wanted.remarks if one.note]
+        flags, notes = (
+            [one.flagged for one in wanted.remarks],
+            [one.note for one in wanted.remarks if one.note],
+        )
         assert remarked == [any(flags), len(notes), wanted.skipped]
         told = [
-            [one.verdict, (one.now or one.origin).type if one.verdict != "rejected" else ""] for one in wanted.items
+            [one.verdict, (one.now or one.origin).type if one.verdict != "rejected" else ""]
+            for one in wanted.items
         ]  # type: ignore[union-attr]
         assert items == told
         assert finished == wanted.finished
@@ -163,7 +191,10 @@ def test_the_page_and_the_service_follow_the_same_rules(opened: Opened) -> None:
 
 def test_portions_are_small_and_in_order(opened: Opened) -> None:
     page, drawn = opened(), random.Random(5)
-    given = [[drawn.choice([1, 1_000, 200_000, 400_000]) for _ in range(drawn.randint(0, 60))] for _ in range(20)]
+    given = [
+        [drawn.choice([1, 1_000, 200_000, 400_000]) for _ in range(drawn.randint(0, 60))]
+        for _ in range(20)
+    ]
     found = page.evaluate(
         """async (given) => {
             const { portions } = await import("/page/code/service.js");
@@ -174,4 +205,6 @@ def test_portions_are_small_and_in_order(opened: Opened) -> None:
     )
     for sizes, portions in zip(given, found, strict=True):
         assert [size for portion in portions for size in portion] == sizes
-        assert all(0 < len(one) <= 20 and (len(one) == 1 or sum(one) <= 300_000) for one in portions)
+        assert all(
+            0 < len(one) <= 20 and (len(one) == 1 or sum(one) <= 300_000) for one in portions
+        )

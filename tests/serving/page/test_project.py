@@ -61,7 +61,11 @@ def test_notes_flags_and_skipping_are_kept_and_taken_back(browser: Browser, proj
         press(page, "z")
         until(page, "document.querySelector('#panel .flagged')")
         press(page, "Shift+G")
-        until(page, "document.querySelector('.doc[aria-current=true] span:last-child').textContent.includes('skipped')")
+        until(
+            page,
+            "document.querySelector('.doc[aria-current=true] "
+            "span:last-child').textContent.includes('skipped')",
+        )
         saved(page)
     steps = project.ask("Ada", "GET", "/v1/curation/document?id=third").json["steps"]
     assert [step["remark"] for step in steps if "remark" in step][-1] == {"skipped": True}
@@ -77,7 +81,8 @@ def test_a_reviewer_decides_between_versions(browser: Browser, project: Team) ->
         heads = page.locator("table.versions thead th").all_text_contents()
         assert [one[:3] for one in heads] == ["Tex", "Ada", "Ben", "Dec"]
         cells = page.locator("table.versions tbody tr").evaluate_all(
-            "all => all.map((row) => [...row.cells].map((one) => one.querySelector('.chip')?.textContent ?? ''))"
+            "all => all.map((row) => [...row.cells].map((one) => "
+            "one.querySelector('.chip')?.textContent ?? ''))"
         )
         assert [row[1:3] for row in cells] == [["Disease", "Chemical"], ["Gene", ""]]
         press(page, "j", "2")  # as Ben: caffeine is a chemical
@@ -98,7 +103,9 @@ def test_a_reviewer_decides_between_versions(browser: Browser, project: Team) ->
     assert {step["version"] for step in steps} == {""}
     gold = project.ask("Rea", "GET", "/v1/curation/export?version=").content.decode().splitlines()
     (found,) = [one for one in map(json.loads, gold) if one["id"] == "first"]
-    types = {TEXT[one["spans"][0][0] : one["spans"][0][1]]: one["type"] for one in found["mentions"]}
+    types = {
+        TEXT[one["spans"][0][0] : one["spans"][0][1]]: one["type"] for one in found["mentions"]
+    }
     assert types == {"Aspirin": "Chemical", "headache": "Disease", "caffeine": "Chemical"}
 
 
@@ -128,7 +135,9 @@ def test_a_reviewer_reads_for_whom_a_document_waits(browser: Browser, project: T
     assert (told["done"], told["waiting"]) == ([], 0)
 
 
-def test_a_reviewer_sees_what_curators_did_since_the_document_was_opened(browser: Browser, project: Team) -> None:
+def test_a_reviewer_sees_what_curators_did_since_the_document_was_opened(
+    browser: Browser, project: Team
+) -> None:
     with project.page(browser, "Rea") as page:
         show(page, "third")
         tally(page, "0 of 0")
@@ -136,9 +145,20 @@ def test_a_reviewer_sees_what_curators_did_since_the_document_was_opened(browser
         tally(page, "2 of 5")
         project.decide("Ada", "third", {})
         project.decide("Ben", "third", {"caffeine": "Chemical"})
-        opened = {"document": "first", "id": "e" * 32, "who": "Rea", "version": "Ben", "finished": False}
-        after = project.ask("Rea", "GET", "/v1/curation/document?id=first&version=Ben").json["steps"][-1]["number"]
-        assert project.ask("Rea", "POST", "/v1/curation/steps", {**opened, "after": after}).status == 200
+        opened = {
+            "document": "first",
+            "id": "e" * 32,
+            "who": "Rea",
+            "version": "Ben",
+            "finished": False,
+        }
+        after = project.ask("Rea", "GET", "/v1/curation/document?id=first&version=Ben").json[
+            "steps"
+        ][-1]["number"]
+        assert (
+            project.ask("Rea", "POST", "/v1/curation/steps", {**opened, "after": after}).status
+            == 200
+        )
         show(page, "third")
         tally(page, "3 of 5")
         page.select_option("#order", "added")
@@ -166,7 +186,10 @@ def test_a_curator_sees_others_when_they_are_done_and_decides_in_their_own_versi
         press(page, "j", "1")
         until(page, "document.querySelector('#status').textContent.includes('Reviewers')")
         press(page, "r")
-        until(page, "!document.querySelector('table.versions') && document.querySelector('#sheet .block')")
+        until(
+            page,
+            "!document.querySelector('table.versions') && document.querySelector('#sheet .block')",
+        )
         tally(page, "4 of 4")
         assert page.locator("#agreement").count() == 0
     assert project.ask("Rea", "GET", "/v1/curation/document?id=first&version=").json["steps"] == []
@@ -179,7 +202,11 @@ def test_a_finished_version_is_private_and_nothing_about_it_waits_to_be_refused(
         show(page, "first")
         for key in ("x", "g", "z"):
             press(page, "n", key)
-            until(page, "document.querySelector('#status').textContent.includes('A reviewer can open it again')")
+            until(
+                page,
+                "document.querySelector('#status').textContent.includes('A reviewer can open it "
+                "again')",
+            )
             page.evaluate("document.querySelector('#status').textContent = ''")
         assert page.locator("#waiting").count() == 0
         press(page, "f")  # remarks are allowed
@@ -196,7 +223,10 @@ def test_a_reviewer_opens_a_version_again(browser: Browser, project: Team) -> No
         page.get_by_role("button", name="Open again: the version of Ben").click()
         until(page, "document.querySelector('#status').textContent.includes('Ben can change')")
         page.wait_for_selector("text=not finished")
-    assert project.ask("Ben", "GET", "/v1/curation/document?id=second").json["steps"][-1]["finished"] is False
+    assert (
+        project.ask("Ben", "GET", "/v1/curation/document?id=second").json["steps"][-1]["finished"]
+        is False
+    )
 
 
 def test_agreement_is_shown_to_reviewers(browser: Browser, project: Team) -> None:
@@ -214,9 +244,13 @@ def test_agreement_is_shown_to_reviewers(browser: Browser, project: Team) -> Non
                 assert f"{one['value']:.3f}" in said
 
 
-def test_what_a_curator_left_in_the_browser_waits_for_their_token(browser: Browser, project: Team) -> None:
+def test_what_a_curator_left_in_the_browser_waits_for_their_token(
+    browser: Browser, project: Team
+) -> None:
     def made(who: str) -> list[tuple[str, list[str]]]:
-        told = project.ask("Rea", "GET", f"/v1/curation/document?id=third&version={who}").json["steps"]
+        told = project.ask("Rea", "GET", f"/v1/curation/document?id=third&version={who}").json[
+            "steps"
+        ]
         return [(step["who"], [one["item"] for one in step.get("edits", [])]) for step in told]
 
     with project.page(browser, "Ada", fails="Failed to load resource") as page:

@@ -1,4 +1,6 @@
-"""Decisions on a broken connection: kept over a reload, sent in order, never doubled, never about another mention."""
+"""Decisions on a broken connection: kept over a reload, sent in order, never doubled, never
+about another mention.
+"""
 
 from __future__ import annotations
 
@@ -20,27 +22,40 @@ NO_ANSWER = "Failed to load resource"
 
 def begun(opened: Opened, name: str, count: int) -> Page:
     page = opened(words(name, count), curator="Ada", fails=NO_ANSWER)
-    page.route("**/nothing", lambda route: route.abort())  # requests are asked about before keys are pressed
+    # requests are asked about before keys are pressed
+    page.route("**/nothing", lambda route: route.abort())
     press(page, "k")
     tally(page, f"0 of {count}")
     return page
 
 
 def waiting(page: Page, wanted: str) -> None:
-    """Waits until the bar says what the service does not have; for an empty string, until it says nothing."""
-    until(page, "wanted => (document.querySelector('#waiting')?.textContent ?? '') === wanted", wanted)
+    """Waits until the bar says what the service does not have; for an empty string, until it
+    says nothing.
+    """
+    until(
+        page, "wanted => (document.querySelector('#waiting')?.textContent ?? '') === wanted", wanted
+    )
 
 
 def starts(service: Standing, name: str) -> list[int | None]:
     """Where the mention of each saved edit begins; ``None`` for one that is rejected."""
-    return [one["after"] and one["after"]["spans"][0][0] for step in steps(service, name) for one in step["edits"]]
+    return [
+        one["after"] and one["after"]["spans"][0][0]
+        for step in steps(service, name)
+        for one in step["edits"]
+    ]
 
 
 def items(service: Standing, name: str) -> list[int]:
-    return [json.loads(one["item"])[2][0][0] for step in steps(service, name) for one in step["edits"]]
+    return [
+        json.loads(one["item"])[2][0][0] for step in steps(service, name) for one in step["edits"]
+    ]
 
 
-def test_decisions_wait_for_the_connection_and_survive_a_reload(opened: Opened, shown: Standing) -> None:
+def test_decisions_wait_for_the_connection_and_survive_a_reload(
+    opened: Opened, shown: Standing
+) -> None:
     page = begun(opened, "wait", 6)
     press(page, "a")
     saved(page)
@@ -68,7 +83,9 @@ def test_decisions_wait_for_the_connection_and_survive_a_reload(opened: Opened, 
     assert len(steps(shown, "wait")) == 5
 
 
-def test_they_are_sent_without_being_asked_when_the_service_answers_again(opened: Opened, shown: Standing) -> None:
+def test_they_are_sent_without_being_asked_when_the_service_answers_again(
+    opened: Opened, shown: Standing
+) -> None:
     page = begun(opened, "again alone", 3)
     page.route(STEPS, lambda route: route.fulfill(status=502, body="no"))
     press(page, "a", "a")
@@ -96,13 +113,21 @@ def test_what_is_taken_back_before_it_was_sent_is_sent_too(opened: Opened, shown
     assert [one.get("undoes") for one in made] == [None, None, made[1]["number"], made[2]["number"]]
 
 
-def test_a_decision_of_somebody_else_is_not_overwritten_afterwards(opened: Opened, shown: Standing) -> None:
+def test_a_decision_of_somebody_else_is_not_overwritten_afterwards(
+    opened: Opened, shown: Standing
+) -> None:
     page = begun(opened, "clash", 3)
     page.route(STEPS, lambda route: route.abort())
     press(page, "a", "a")
     waiting(page, "2 not sent yet")
     item = json.dumps(["m", "Gene", [[0, 6]]], separators=(",", ":"))
-    step = {"document": "clash", "id": "0" * 32, "who": "Bob", "after": 0, "edits": [{"item": item, "after": None}]}
+    step = {
+        "document": "clash",
+        "id": "0" * 32,
+        "who": "Bob",
+        "after": 0,
+        "edits": [{"item": item, "after": None}],
+    }
     assert shown.ask("POST", "/v1/curation/steps", step).status == 200
     page.unroute(STEPS)
     waiting(page, "1 refused")
@@ -115,7 +140,12 @@ def test_a_decision_of_somebody_else_is_not_overwritten_afterwards(opened: Opene
     page.get_by_role("button", name="Discard").click()
     press(page, "Escape")
     waiting(page, "")
-    assert page.evaluate("Object.keys(localStorage).filter((one) => one.startsWith('fascicle-step')).length") == 0
+    assert (
+        page.evaluate(
+            "Object.keys(localStorage).filter((one) => one.startsWith('fascicle-step')).length"
+        )
+        == 0
+    )
 
 
 def test_a_decision_about_another_text_is_not_sent(opened: Opened, shown: Standing) -> None:
@@ -157,7 +187,9 @@ def test_a_decision_that_was_refused_stays_when_somebody_else_decides_here(opene
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_each_decision_is_saved_once_whatever_breaks(opened: Opened, shown: Standing, seed: int) -> None:
+def test_each_decision_is_saved_once_whatever_breaks(
+    opened: Opened, shown: Standing, seed: int
+) -> None:
     name, count, drawn = f"broken-{seed}", 24, random.Random(seed)
     page = begun(opened, name, count)
     asked: list[Any] = []
@@ -179,8 +211,13 @@ def test_each_decision_is_saved_once_whatever_breaks(opened: Opened, shown: Stan
         page.wait_for_timeout(drawn.choice([30, 120, 400]))
         if number % 9 == 8:
             page.reload()
-            until(page, f"document.querySelector('.tally')?.textContent.startsWith('{number + 1} of')")
-            until(page, f"document.querySelector('#panel-head')?.textContent === 'word{number + 1:02}'")
+            until(
+                page, f"document.querySelector('.tally')?.textContent.startsWith('{number + 1} of')"
+            )
+            until(
+                page,
+                f"document.querySelector('#panel-head')?.textContent === 'word{number + 1:02}'",
+            )
     page.unroute(STEPS)
     waiting(page, "")
     tally(page, f"{count} of {count}")

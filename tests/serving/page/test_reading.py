@@ -36,7 +36,10 @@ SHAPES: dict[str, Any] = {
 
 
 def words(page: Page, selector: str) -> list[str]:
-    return [str(one) for one in page.locator(selector).evaluate_all("all => all.map((one) => one.textContent)")]
+    return [
+        str(one)
+        for one in page.locator(selector).evaluate_all("all => all.map((one) => one.textContent)")
+    ]
 
 
 def chosen(page: Page) -> str:
@@ -85,7 +88,11 @@ def test_the_panel_tells_what_a_mention_means_and_why(opened: Opened) -> None:
     page.wait_for_selector(".mark")
     page.keyboard.press("n")
     page.wait_for_selector("#panel .link a")
-    assert page.locator("#panel .link a").first.get_attribute("href").startswith("https://bioregistry.io/")  # type: ignore[union-attr]
+    assert (
+        page.locator("#panel .link a")
+        .first.get_attribute("href")
+        .startswith("https://bioregistry.io/")
+    )  # type: ignore[union-attr]
     page.keyboard.press("w")
     page.wait_for_selector(".candidate summary")
     assert "MESH:" in page.inner_text(".candidate summary")
@@ -120,7 +127,9 @@ def test_types_layers_and_confidence_are_filtered_by_keys(opened: Opened) -> Non
     page.focus(".toggle[data-name='Disease'] input")
     page.keyboard.press("Space")
     until(page, "document.querySelector('#heading h2').textContent.includes('4 of 6')")
-    assert page.evaluate("document.activeElement.closest('.toggle').dataset.name") == "Disease", "the focus stays"
+    assert page.evaluate("document.activeElement.closest('.toggle').dataset.name") == "Disease", (
+        "the focus stays"
+    )
     page.keyboard.press("Space")
     page.focus(".toggle[data-name='n'] input")
     page.keyboard.press("Space")
@@ -157,7 +166,14 @@ def test_the_table_is_walked_sorted_and_follows_the_text(opened: Opened) -> None
 def test_words_and_concepts_are_found(opened: Opened) -> None:
     linked = {
         **SHAPES["mentions"][0],
-        "links": [{"id": "D001241", "ontology": "MESH", "curie": "MESH:D001241", "name": "Acetylsalicylic acid"}],
+        "links": [
+            {
+                "id": "D001241",
+                "ontology": "MESH",
+                "curie": "MESH:D001241",
+                "name": "Acetylsalicylic acid",
+            }
+        ],
     }
     page = opened({**SHAPES, "mentions": [linked, *SHAPES["mentions"][1:]]})
     page.keyboard.press("/")
@@ -196,7 +212,9 @@ def test_what_is_shown_is_exported_with_its_losses(opened: Opened) -> None:
     assert got.value.suggested_filename == "documents.jsonl"
     assert document["text"] == ODD
     assert {one["source"] for one in document["mentions"]} == {"m"}
-    assert [one["spans"] for one in document["mentions"]] == [one["spans"] for one in SHAPES["mentions"][:3]]
+    assert [one["spans"] for one in document["mentions"]] == [
+        one["spans"] for one in SHAPES["mentions"][:3]
+    ]
     page.select_option("#export-format", "csv")
     with page.expect_download() as got:
         page.click("#export-save")

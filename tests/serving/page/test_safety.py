@@ -1,4 +1,6 @@
-"""Whatever texts, names and links say: nothing of it runs; the page is usable by everyone, and in every width."""
+"""Whatever texts, names and links say: nothing of it runs; the page is usable by everyone, and
+in every width.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,14 @@ def hostile() -> dict[str, Any]:
     """A document in which every string of the format attacks."""
     mentions, at = [], 0
     for attack in ATTACKS:
-        link = {"id": attack, "ontology": "X", "name": attack, "score": 0.5, "tier": "exact", "curie": "javascript:1"}
+        link = {
+            "id": attack,
+            "ontology": "X",
+            "name": attack,
+            "score": 0.5,
+            "tier": "exact",
+            "curie": "javascript:1",
+        }
         mentions.append(
             {
                 "spans": [[at, at + len(attack)]],
@@ -70,9 +79,16 @@ def test_no_string_of_a_document_runs(opened: Opened) -> None:
     everything(page)
     assert page.evaluate("window.hacked") is None
     assert page.locator("#sheet").evaluate("one => one.textContent") == TEXT
-    assert page.evaluate("document.querySelectorAll('iframe, object, embed, #sheet script, #panel img').length") == 0
+    assert (
+        page.evaluate(
+            "document.querySelectorAll('iframe, object, embed, #sheet script, #panel img').length"
+        )
+        == 0
+    )
     links = page.evaluate("[...document.querySelectorAll('a')].map((one) => one.href)")
-    assert [one for one in links if not one.startswith(("http://127.0.0.1", "https://bioregistry.io/"))] == []
+    assert [
+        one for one in links if not one.startswith(("http://127.0.0.1", "https://bioregistry.io/"))
+    ] == []
 
 
 def test_names_of_the_service_do_not_run_either(opened: Opened) -> None:
@@ -108,9 +124,20 @@ TINY: dict[str, Any] = {
     "id": "tiny",
     "text": "Aspirin is for severe headache. " * 30,
     "mentions": [
-        {"spans": [[0, 7]], "type": "Chemical", "score": 0.9, "source": "m", "links": [{"id": "", "nil": True}]},
+        {
+            "spans": [[0, 7]],
+            "type": "Chemical",
+            "score": 0.9,
+            "source": "m",
+            "links": [{"id": "", "nil": True}],
+        },
         {"spans": [[15, 30]], "type": "Disease", "score": 0.4, "source": "m"},
-        {"spans": [[22, 30]], "type": "Symptom", "score": 0.4, "source": "a-long-name-of-a-model-that-someone-trained"},
+        {
+            "spans": [[22, 30]],
+            "type": "Symptom",
+            "score": 0.4,
+            "source": "a-long-name-of-a-model-that-someone-trained",
+        },
     ],
 }
 
@@ -139,7 +166,12 @@ def test_axe_finds_no_violation(opened: Opened, axe: str, dark: bool) -> None:
 
 @pytest.mark.parametrize("width", [320, 400, 1280, 2560])
 def test_nothing_is_wider_than_the_screen(opened: Opened, width: int) -> None:
-    long = {**TINY, "text": "x" * 3_000, "id": "i" * 300, "mentions": [{"spans": [[0, 2_000]], "type": "T" * 200}]}
+    long = {
+        **TINY,
+        "text": "x" * 3_000,
+        "id": "i" * 300,
+        "mentions": [{"spans": [[0, 2_000]], "type": "T" * 200}],
+    }
     page = opened(width=width)
     assert overflow(page) <= 0
     page = opened(TINY, long, width=width, curator="Ada")
@@ -150,7 +182,9 @@ def test_nothing_is_wider_than_the_screen(opened: Opened, width: int) -> None:
 
 
 def overflow(page: Page) -> int:
-    return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+    return int(
+        page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    )
 
 
 def test_a_token_is_asked_for_and_kept_for_the_tab_alone(browser: Browser, small: Path) -> None:
@@ -170,7 +204,9 @@ def test_a_token_is_asked_for_and_kept_for_the_tab_alone(browser: Browser, small
         page.fill("#given", "Aspirin is for headache.")
         page.keyboard.press("Control+Enter")
         page.wait_for_selector(".mark")
-        assert token not in page.evaluate("JSON.stringify(localStorage) + document.cookie + location.href")
+        assert token not in page.evaluate(
+            "JSON.stringify(localStorage) + document.cookie + location.href"
+        )
         page.evaluate("sessionStorage.setItem('fascicle-token', 'withdrawn')")
         page.keyboard.press("o")
         page.fill("#given", "Aspirin is for headache.")

@@ -1,4 +1,6 @@
-"""Several curators at one browser: what waits to be saved is sent only as what it is, and by its own curator."""
+"""Several curators at one browser: what waits to be saved is sent only as what it is, and by its
+own curator.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 
 def sit_down(context: BrowserContext, project: Team, who: str) -> Page:
-    """Opens a new tab, gives the token of a member, and continues curation at the third document."""
+    """Opens a new tab, gives the token of a member, and continues curation at the third
+    document.
+    """
     page = context.new_page()
     page.set_default_timeout(120_000)
     page.goto(f"http://127.0.0.1:{project.service.port}/")
@@ -56,7 +60,9 @@ def whose(project: Team, who: str) -> list[str]:
     return [step["who"] for step in told["steps"]]
 
 
-def test_decisions_wait_for_the_token_of_their_curator(context: BrowserContext, project: Team) -> None:
+def test_decisions_wait_for_the_token_of_their_curator(
+    context: BrowserContext, project: Team
+) -> None:
     page = sit_down(context, project, "Ada")
     context.route(STEPS, lambda route: route.abort())
     press(page, "n", "a", "x")
@@ -71,7 +77,9 @@ def test_decisions_wait_for_the_token_of_their_curator(context: BrowserContext, 
     assert (whose(project, "Ada"), whose(project, "Ben")) == ([], ["Ben"])
     assert bar(page) == "2 of others"
     page.click("#waiting")
-    assert page.locator(".waiting-list li").count() == 0, "neither shown to Ben, nor discarded by him"
+    assert page.locator(".waiting-list li").count() == 0, (
+        "neither shown to Ben, nor discarded by him"
+    )
     assert "2 decisions of Ada: sent when" in page.inner_text("dialog")
     page.get_by_role("button", name="Send now").click()
     press(page, "Escape")
@@ -87,7 +95,9 @@ def test_decisions_wait_for_the_token_of_their_curator(context: BrowserContext, 
     assert page.evaluate(KEPT) == 0
 
 
-def test_another_curator_goes_on_in_the_same_tab_with_a_token(context: BrowserContext, project: Team) -> None:
+def test_another_curator_goes_on_in_the_same_tab_with_a_token(
+    context: BrowserContext, project: Team
+) -> None:
     page = sit_down(context, project, "Ada")
     press(page, "n", "x")
     tally(page, "1 of 4")
@@ -104,7 +114,9 @@ def test_another_curator_goes_on_in_the_same_tab_with_a_token(context: BrowserCo
     assert (whose(project, "Ada"), whose(project, "Ben")) == (["Ada"], ["Ben"])
 
 
-def test_a_name_is_that_of_who_decided_though_another_goes_on(opened: Opened, shown: Standing) -> None:
+def test_a_name_is_that_of_who_decided_though_another_goes_on(
+    opened: Opened, shown: Standing
+) -> None:
     page = opened(words("handed over", 4), curator="Ada", fails="Failed to load resource")
     page.route(STEPS, lambda route: route.abort())
     press(page, "k")

@@ -1,4 +1,6 @@
-"""The page on a phone, a tablet and a desk, in light and dark: everything is reached, and axe finds nothing."""
+"""The page on a phone, a tablet and a desk, in light and dark: everything is reached, and axe
+finds nothing.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ MANY = {
     **TINY,
     "id": "many",
     "mentions": [
-        {"spans": [[32 * at, 32 * at + 7]], "type": "Chemical", "score": at / 30, "source": "m"} for at in range(30)
+        {"spans": [[32 * at, 32 * at + 7]], "type": "Chemical", "score": at / 30, "source": "m"}
+        for at in range(30)
     ],
 }
 
@@ -71,7 +74,9 @@ def views(page: Page) -> Iterator[str]:
     go("s")
     yield "span"
     press(page, "Escape")
-    page.evaluate("document.querySelector('.documents').open = document.querySelector('.filters').open = true")
+    page.evaluate(
+        "document.querySelector('.documents').open = document.querySelector('.filters').open = true"
+    )
     yield "list"
     page.route("**/v1/curation/steps", lambda route: route.abort())
     go("x")
@@ -129,7 +134,9 @@ def test_axe_finds_nothing_in_the_views_of_a_project(
 
 
 def test_a_phone_shows_the_text_first_and_is_enough_to_curate(opened: Opened) -> None:
-    page = opened({**MANY, "id": "phone 1"}, {**MANY, "id": "phone 2"}, width=375, height=812, curator="Ada")
+    page = opened(
+        {**MANY, "id": "phone 1"}, {**MANY, "id": "phone 2"}, width=375, height=812, curator="Ada"
+    )
     assert page.locator("#sheet").evaluate("one => one.getBoundingClientRect().top") < 812 * 0.6
     page.click("#curate")
     tally(page, "0 of 30")

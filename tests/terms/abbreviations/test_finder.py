@@ -1,4 +1,6 @@
-"""Definitions of short forms in texts: planted ones, repaired ones, hostile texts, and the annotated abstracts."""
+"""Definitions of short forms in texts: planted ones, repaired ones, hostile texts, and the
+annotated abstracts.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,11 @@ from hypothesis import strategies as st
 from fascicle.core.contracts import Step
 from fascicle.core.document import Document, Section
 from fascicle.core.patches import apply
-from fascicle.terms.abbreviations.finder import AbbreviationFinder, abbreviations_of, find_abbreviations
+from fascicle.terms.abbreviations.finder import (
+    AbbreviationFinder,
+    abbreviations_of,
+    find_abbreviations,
+)
 from fascicle.terms.abbreviations.forms import can_be_short, fold_letters
 
 
@@ -31,7 +37,7 @@ def found_in(text: str) -> list[tuple[str, str]]:
         ("FDA (Food and Drug Administration) rules", [("FDA", "Food and Drug Administration")]),
         ("D&C (dilation and curettage) helped.", [("D&C", "dilation and curettage")]),
         ("ER (estrogen receptor and a progesterone receptor)", [("ER", "estrogen receptor")]),
-        ("p38 MAPK (p38 mitogen-activated protein kinase)", [("p38 MAPK", "p38 mitogen-activated protein kinase")]),
+        ("p38 MAPK (p38 mitogen-activated protein kinase)", [("p38 MAPK", "p38 mitogen-activated " "protein kinase")]),
         ("TNF-alpha (tumour necrosis factor-α) rose.", [("TNF-alpha", "tumour necrosis factor-α")]),
         ("nuclear factor κB (NF-kappaB) moved.", [("NF-kappaB", "nuclear factor κB")]),
         ("three-dimensional (3D) images", [("3D", "three-dimensional")]),
@@ -54,7 +60,7 @@ def found_in(text: str) -> list[tuple[str, str]]:
         ("genes of sgk1 knock-out mice (SGK1)", []),
         ("methyl N-[nitrosourea] was given", []),
         ("dose of puromycin aminonucleoside, (PAN)", [("PAN", "puromycin aminonucleoside")]),
-        ("The 20-item Toronto Alexithymia Scale (TAS-20)", [("TAS-20", "20-item Toronto Alexithymia Scale")]),
+        ("The 20-item Toronto Alexithymia Scale (TAS-20)", [("TAS-20", "20-item Toronto " "Alexithymia Scale")]),
         ("inositol 1,4,5-trisphosphate (IP3) and carbon dioxide (CO2)",
          [("IP3", "inositol 1,4,5-trisphosphate"), ("CO2", "carbon dioxide")]),
         ("GTP cyclohydrolase I (GCH1)", [("GCH1", "GTP cyclohydrolase I")]),
@@ -75,7 +81,7 @@ def found_in(text: str) -> list[tuple[str, str]]:
          [("6-OHDA", "6-hydroxydopamine"), ("25(OH)D", "25-hydroxyvitamin D")]),
         ("potassium chloride (KCl) and sodium fluoride (NaF)",
          [("KCl", "potassium chloride"), ("NaF", "sodium fluoride")]),
-        ("ovariectomized (OVX) and thyroparathyroidectomized (TPTX) rats, olfactory bulbectomy (OBX)",
+        ("ovariectomized (OVX) and thyroparathyroidectomized (TPTX) rats, olfactory bulbectomy " "(OBX)",
          [("OVX", "ovariectomized"), ("TPTX", "thyroparathyroidectomized"), ("OBX", "olfactory bulbectomy")]),
         ("groups of ovariectomized female rats (OVX)", []),
         ("for 60 minutes (T60), squirrel monkey (monkeys), month 3 (M3)", []),
@@ -96,7 +102,9 @@ def test_no_definition_reaches_over_the_border_of_a_section() -> None:
     text = "Heart rate (HR)"
     parts = Document(id="1", text=text, sections=(Section(0, 5, "title"), Section(5, 15, "text")))
     assert find_abbreviations(parts) == ()
-    assert len(find_abbreviations(Document(id="1", text=text, sections=(Section(0, 15, "all"),)))) == 1
+    assert (
+        len(find_abbreviations(Document(id="1", text=text, sections=(Section(0, 15, "all"),)))) == 1
+    )
 
 
 def test_the_finder_is_a_step() -> None:
@@ -146,7 +154,22 @@ def test_what_is_found_in_any_text(text: str, cut: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["(", ")", "()", "(A", "A)", "(AB)", " (a b, AB)", "[(", "(AB) x ", "  ", "aaaaaaaa(", "a b(AB) ", ". A"]
+    "unit",
+    [
+        "(",
+        ")",
+        "()",
+        "(A",
+        "A)",
+        "(AB)",
+        " (a b, AB)",
+        "[(",
+        "(AB) x ",
+        "  ",
+        "aaaaaaaa(",
+        "a b(AB) ",
+        ". A",
+    ],
 )
 def test_time_grows_with_the_length_and_not_with_its_square(unit: str) -> None:
     def seconds(repeats: int) -> float:
@@ -163,7 +186,9 @@ def test_places_in_many_sections_take_linear_time() -> None:
     # They take a second; moving all places for each section takes minutes.
     text = "tumour necrosis factor (TNF) " * 6_000
     starts = range(0, len(text), 29)
-    document = Document(id="1", text=text, sections=tuple(Section(at, at + 28, "part") for at in starts))
+    document = Document(
+        id="1", text=text, sections=tuple(Section(at, at + 28, "part") for at in starts)
+    )
     began = time.process_time()
     found = abbreviations_of(document, at=frozenset(at + 23 for at in starts))
     assert len(found) == 6_000
@@ -189,13 +214,23 @@ def test_places_in_many_sections_take_linear_time() -> None:
             "Tumour necrosis factor and interleukin 6 (TNF and IL-6) rose.",
             [("TNF", "Tumour necrosis factor"), ("IL-6", "interleukin 6")],
         ),
-        ("Systolic and diastolic blood pressure (SBP and DBP) fell.", [("DBP", "diastolic blood pressure")]),
-        ("Approved by the Food and Drug Administration (FDA, USA).", [("FDA", "Food and Drug Administration")]),
+        (
+            "Systolic and diastolic blood pressure (SBP and DBP) fell.",
+            [("DBP", "diastolic blood pressure")],
+        ),
+        (
+            "Approved by the Food and Drug Administration (FDA, USA).",
+            [("FDA", "Food and Drug Administration")],
+        ),
         ("By polymerase chain reaction (PCR and RT-PCR).", [("PCR", "polymerase chain reaction")]),
     ],
 )
-def test_several_short_forms_in_one_bracket_are_paired_in_order(text: str, pairs: list[tuple[str, str]]) -> None:
-    assert [(text[slice(*short)], text[slice(*long)]) for short, long in find_abbreviations(text)] == pairs
+def test_several_short_forms_in_one_bracket_are_paired_in_order(
+    text: str, pairs: list[tuple[str, str]]
+) -> None:
+    assert [
+        (text[slice(*short)], text[slice(*long)]) for short, long in find_abbreviations(text)
+    ] == pairs
 
 
 @pytest.mark.parametrize(
@@ -213,7 +248,9 @@ def test_several_short_forms_in_one_bracket_are_paired_in_order(text: str, pairs
         ("NG-nitro-L-arginine methyl ester", "L-NAME", "NG-nitro-L-arginine methyl ester"),
     ],
 )
-def test_a_prefix_is_outside_unless_the_short_form_has_it(words: str, short: str, long: str) -> None:
+def test_a_prefix_is_outside_unless_the_short_form_has_it(
+    words: str, short: str, long: str
+) -> None:
     text = f"We studied {words} ({short})."
     ((_, (start, end)),) = find_abbreviations(text)
     assert text[start:end] == long

@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.terms.abbreviations.forms import by_initials, by_letters, can_be_short, fold_letters, long_form
+from fascicle.terms.abbreviations.forms import (
+    by_initials,
+    by_letters,
+    can_be_short,
+    fold_letters,
+    long_form,
+)
 
 LETTERS = st.lists(st.sampled_from("abo2"), min_size=1, max_size=4)
 WORDS = st.text(alphabet="abo2 -,", max_size=16)
@@ -25,16 +31,22 @@ def begins_word(words: str, at: int) -> bool:
 
 
 @given(LETTERS, WORDS)
-def test_by_letters_is_the_shortest_tail_with_the_letters_in_order(letters: list[str], words: str) -> None:
+def test_by_letters_is_the_shortest_tail_with_the_letters_in_order(
+    letters: list[str], words: str
+) -> None:
     starts = [
         at
         for at in range(len(words))
-        if words[at] == letters[0] and begins_word(words, at) and has_in_order(letters[1:], words[at + 1 :])
+        if words[at] == letters[0]
+        and begins_word(words, at)
+        and has_in_order(letters[1:], words[at + 1 :])
     ]
     assert by_letters(letters, words) == max(starts, default=None)
 
 
-FEW = st.lists(st.sampled_from(["bone", "of", "or", "and", "obesity", "2", "ash"]), max_size=6).map(" ".join)
+FEW = st.lists(st.sampled_from(["bone", "of", "or", "and", "obesity", "2", "ash"]), max_size=6).map(
+    " ".join
+)
 
 
 @given(st.lists(st.sampled_from("abo2"), min_size=2, max_size=4), FEW)
@@ -60,11 +72,15 @@ def test_what_is_folded_is_as_long_and_folding_again_changes_nothing(text: str) 
     folded = fold_letters(text)
     assert len(folded) == len(text)
     assert fold_letters(folded) == folded
-    plain = all(unicodedata.name(one, "").startswith("LATIN SMALL") or one.isascii() for one in text)
+    plain = all(
+        unicodedata.name(one, "").startswith("LATIN SMALL") or one.isascii() for one in text
+    )
     assert not plain or folded == "".join(one.lower() for one in text)
 
 
-@pytest.mark.parametrize("form", ["TNF", "5HT", "IL-2", "GABA(A)", "Ang II", "T", "Ω", "aa", "2'dCF"])
+@pytest.mark.parametrize(
+    "form", ["TNF", "5HT", "IL-2", "GABA(A)", "Ang II", "T", "Ω", "aa", "2'dCF"]
+)
 def test_what_can_be_short(form: str) -> None:
     assert can_be_short(form)
 

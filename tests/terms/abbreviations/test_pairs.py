@@ -10,7 +10,8 @@ from fascicle.core.document import Abbreviation, Document
 from fascicle.terms.abbreviations.pairs import Pair, Pairs, is_distinctive
 
 TEXT = (
-    "Mitral stenosis (MS) is rare. Androgen receptors (ARs) bind. The MS and the AR of multiple sclerosis (MS) are "
+    "Mitral stenosis (MS) is rare. Androgen receptors (ARs) bind. The MS and the AR of multiple "
+    "sclerosis (MS) are "
     "others: androgen receptors, MITRAL STENOSIS, MS, AR, MS plaques."
 )
 
@@ -53,8 +54,13 @@ def test_the_forms_of_a_definition_stand_at_one_place_and_others_where_they_are(
 
 def test_a_pair_has_a_bounded_number_of_short_forms() -> None:
     text = "alpha beta " + " ".join(f"A{number}" for number in range(100))
-    places = [(text.index(f"A{number}"), text.index(f"A{number}") + len(f"A{number}")) for number in range(100)]
-    document = Document(id="1", text=text, abbreviations=tuple((place, (0, 10)) for place in places))
+    places = [
+        (text.index(f"A{number}"), text.index(f"A{number}") + len(f"A{number}"))
+        for number in range(100)
+    ]
+    document = Document(
+        id="1", text=text, abbreviations=tuple((place, (0, 10)) for place in places)
+    )
     pair, _ = Pairs(document).of("alpha beta", (0, 10))
     assert pair == Pair("alpha beta", tuple(f"A{number}" for number in range(20)))
 
@@ -62,9 +68,14 @@ def test_a_pair_has_a_bounded_number_of_short_forms() -> None:
 def test_a_long_form_that_is_a_short_one_stands_for_the_long_form_of_that() -> None:
     text = "mitogen activated protein kinase (MAPK); MAPK kinase is no MAPK (MK)."
     short, own = text.index("MK"), text.rindex("MAPK")
-    document = Document(id="1", text=text, abbreviations=(((34, 38), (0, 32)), ((short, short + 2), (own, own + 4))))
+    document = Document(
+        id="1", text=text, abbreviations=(((34, 38), (0, 32)), ((short, short + 2), (own, own + 4)))
+    )
     pairs = Pairs(document)
-    found = {pairs.of(text[slice(*span)], span)[0] for span in ((0, 32), (34, 38), (short, short + 2), (own, own + 4))}
+    found = {
+        pairs.of(text[slice(*span)], span)[0]
+        for span in ((0, 32), (34, 38), (short, short + 2), (own, own + 4))
+    }
     assert found == {Pair("mitogen activated protein kinase", ("MAPK", "MK"))}
 
 
@@ -73,8 +84,13 @@ def test_a_document_may_say_that_it_defines_nothing() -> None:
     assert Pairs(document).of("MS", (17, 19)) == (None, 17)
 
 
-@given(st.text(alphabet="abAB s()", max_size=30), st.lists(st.tuples(*[st.integers(0, 29)] * 4), max_size=5))
-def test_both_forms_of_any_definition_are_one_pair(text: str, numbers: list[tuple[int, int, int, int]]) -> None:
+@given(
+    st.text(alphabet="abAB s()", max_size=30),
+    st.lists(st.tuples(*[st.integers(0, 29)] * 4), max_size=5),
+)
+def test_both_forms_of_any_definition_are_one_pair(
+    text: str, numbers: list[tuple[int, int, int, int]]
+) -> None:
     told: list[Abbreviation] = []
     used = set[tuple[int, int]]()
     for a, b, c, d in numbers:

@@ -28,13 +28,17 @@ def clash(a: Span, b: Span) -> bool:
 
 
 def best_of(text: str, given: Flat, place: Span) -> tuple[str, float]:
-    """The type of a mention, with the best score that its words have as this type; a first capital does not count."""
+    """The type of a mention, with the best score that its words have as this type; a first
+    capital does not count.
+    """
 
     def words(span: Span) -> str:
         return text[span[0] : span[0] + 1].lower() + text[span[0] + 1 : span[1]]
 
     kind = given[place][0]
-    return kind, max(score for span, (of, score) in given.items() if of == kind and words(span) == words(place))
+    return kind, max(
+        score for span, (of, score) in given.items() if of == kind and words(span) == words(place)
+    )
 
 
 def slow(text: str, pairs: list[tuple[Span, Span]], given: Flat, rules: AbbreviationRules) -> Flat:
@@ -44,15 +48,25 @@ def slow(text: str, pairs: list[tuple[Span, Span]], given: Flat, rules: Abbrevia
     forms = sorted({text[slice(*short)] for short, _ in pairs}, key=lambda form: (-len(form), form))
     for form, start in product(forms, range(len(text))):
         span = (start, start + len(form))
-        if not text.startswith(form, start) or any(one.isalnum() for one in text[max(0, start - 1) : start]):
+        if not text.startswith(form, start) or any(
+            one.isalnum() for one in text[max(0, start - 1) : start]
+        ):
             continue
         if text[span[1] : span[1] + 1].isalnum():
             continue
-        mine = sorted((min(short[0], long[0]), short, long) for short, long in pairs if text[slice(*short)] == form)
+        mine = sorted(
+            (min(short[0], long[0]), short, long)
+            for short, long in pairs
+            if text[slice(*short)] == form
+        )
         before = [one for one in mine if one[0] <= start]
         long = (before[-1] if before else mine[0])[2]
         ends = sorted(one for one in given if one[1] == long[1])
-        place = {"no": None, "exact": long if long in given else None, "end": ends[0] if ends else None}[rules.spread]
+        place = {
+            "no": None,
+            "exact": long if long in given else None,
+            "end": ends[0] if ends else None,
+        }[rules.spread]
         said = best_of(text, given, place) if place else None
         if said and span in now:
             if now[span][0] != said[0]:
@@ -100,14 +114,30 @@ def slow_widening(pairs: list[tuple[Span, Span]], given: Flat) -> Flat:
     return now
 
 
-def slow_unify(text: str, now: Flat, like: tuple[str, float], span: Span, rules: AbbreviationRules) -> Flat:
+def slow_unify(
+    text: str, now: Flat, like: tuple[str, float], span: Span, rules: AbbreviationRules
+) -> Flat:
     """The string of one place gets its type; then the rest."""
     form = text[slice(*span)]
-    now = {at: like if text[slice(*at)] == form and said[0] != like[0] else said for at, said in now.items()}
+    now = {
+        at: like if text[slice(*at)] == form and said[0] != like[0] else said
+        for at, said in now.items()
+    }
     return slow(text, [], now, rules)
 
 
-WORDS = ("bone", "ash", "bad", "BA", "(BA)", "BB", "(bone ash, BA)", "bone ash (BA)", "bad bone (BB)", "BA-x")
+WORDS = (
+    "bone",
+    "ash",
+    "bad",
+    "BA",
+    "(BA)",
+    "BB",
+    "(bone ash, BA)",
+    "bone ash (BA)",
+    "bad bone (BB)",
+    "BA-x",
+)
 
 
 @st.composite
@@ -122,7 +152,9 @@ def cases(draw: st.DrawFn) -> tuple[Document, tuple[Mention, ...]]:
         start = draw(st.sampled_from(free[:-1]))
         at = draw(st.sampled_from([i for i in free if i > start][:4]))
         score = draw(st.sampled_from([0.25, 0.5, 1.0]))
-        mentions.append(Mention(((start, at),), draw(st.sampled_from("DC")), score=score, source="m"))
+        mentions.append(
+            Mention(((start, at),), draw(st.sampled_from("DC")), score=score, source="m")
+        )
     return Document(id="1", text=text), tuple(mentions)
 
 
@@ -132,7 +164,9 @@ def test_mentions_are_those_of_the_slow_rules(
 ) -> None:
     document, mentions = case
     pairs = list(find_abbreviations(document))
-    expected = slow(document.text, pairs, {m.spans[0]: (m.type, m.score or 0.0) for m in mentions}, rules)
+    expected = slow(
+        document.text, pairs, {m.spans[0]: (m.type, m.score or 0.0) for m in mentions}, rules
+    )
     patch = apply_rules(document, Patch(add=mentions), rules)
     assert {m.spans[0]: (m.type, m.score) for m in patch.add} == expected
     assert all(m.source == "m" for m in patch.add)
@@ -147,9 +181,13 @@ def test_mentions_are_those_of_the_slow_rules(
 
 
 def said(text: str, rules: AbbreviationRules, *mentions: tuple[str, str]) -> list[tuple[str, str]]:
-    """Types and words after the rules, of mentions that are given by the first place of their words."""
+    """Types and words after the rules, of mentions that are given by the first place of their
+    words.
+    """
     place = ((text.index(words), words, kind) for words, kind in mentions)
-    given_ = tuple(Mention(((at, at + len(words)),), kind, score=0.5, source="m") for at, words, kind in place)
+    given_ = tuple(
+        Mention(((at, at + len(words)),), kind, score=0.5, source="m") for at, words, kind in place
+    )
     document = Document(id="1", text=text)
     return [(m.type, m.text_in(text)) for m in apply_rules(document, Patch(add=given_), rules).add]
 
@@ -160,7 +198,12 @@ SPREAD = AbbreviationRules(spread="exact")
 def test_a_short_form_gets_the_type_of_its_long_form_everywhere() -> None:
     text = "Multiple sclerosis (MS) is common. MS-like, MSX, and MS."
     found = said(text, SPREAD, ("Multiple sclerosis", "Disease"))
-    assert found == [("Disease", "Multiple sclerosis"), ("Disease", "MS"), ("Disease", "MS"), ("Disease", "MS")]
+    assert found == [
+        ("Disease", "Multiple sclerosis"),
+        ("Disease", "MS"),
+        ("Disease", "MS"),
+        ("Disease", "MS"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -172,8 +215,16 @@ def test_a_short_form_gets_the_type_of_its_long_form_everywhere() -> None:
             "serotonin transporter",
         ),
         ("a drug-induced nephropathy (DIN)", [("nephropathy", "D"), ("DIN", "D")], "nephropathy"),
-        ("an anti-cytomegalovirus (CMV) drug", [("cytomegalovirus", "D"), ("CMV", "D")], "cytomegalovirus"),
-        ("soluble fms-like kinase (SFK) is", [("fms-like kinase", "G"), ("SFK", "G")], "fms-like kinase"),
+        (
+            "an anti-cytomegalovirus (CMV) drug",
+            [("cytomegalovirus", "D"), ("CMV", "D")],
+            "cytomegalovirus",
+        ),
+        (
+            "soluble fms-like kinase (SFK) is",
+            [("fms-like kinase", "G"), ("SFK", "G")],
+            "fms-like kinase",
+        ),
         ("the pancreatic cancer (PC) of", [("cancer", "D"), ("PC", "G")], "cancer"),
     ],
 )
@@ -185,18 +236,28 @@ def test_a_long_form_is_a_mention_as_a_whole_if_its_short_form_is_one(
     assert len(mentions) == 2
 
 
-def test_a_short_form_goes_if_its_long_form_names_something_else_that_is_not_its_last_word() -> None:
+def test_a_short_form_goes_if_its_long_form_names_something_else_that_is_not_its_last_word() -> (
+    None
+):
     rules = AbbreviationRules(spread="end", drop=True)
     text = "insulin sensitivity (IS) and cryo-electron microscopy (cryo-EM) by IS and cryo-EM"
     assert said(text, rules, ("insulin", "G"), ("IS", "D"), ("EM", "D")) == [("G", "insulin")]
-    assert said(text, rules, ("sensitivity", "D"), ("IS", "G"))[:2] == [("D", "sensitivity"), ("D", "IS")]
+    assert said(text, rules, ("sensitivity", "D"), ("IS", "G"))[:2] == [
+        ("D", "sensitivity"),
+        ("D", "IS"),
+    ]
     assert said(text, rules, ("insulin", "D"), ("IS", "D")) == [("D", "insulin"), ("D", "IS")]
 
 
 def test_the_last_definition_before_a_place_decides() -> None:
     text = "Mitral stenosis (MS): MS. Morphine sulphate (MS): MS."
     found = said(text, SPREAD, ("Mitral stenosis", "Disease"), ("Morphine sulphate", "Chemical"))
-    assert [kind for kind, words in found if words == "MS"] == ["Disease", "Disease", "Chemical", "Chemical"]
+    assert [kind for kind, words in found if words == "MS"] == [
+        "Disease",
+        "Disease",
+        "Chemical",
+        "Chemical",
+    ]
 
 
 def test_a_short_form_without_a_mention_of_its_long_form_goes() -> None:
@@ -218,7 +279,9 @@ def test_a_mention_with_one_of_several_types_of_the_long_form_stays() -> None:
 def test_discontinuous_mentions_stay() -> None:
     text = "Bone ash (BA), BA"
     apart = Mention(((0, 4), (15, 17)), "D", source="m")
-    patch = apply_rules(Document(id="1", text=text), Patch(add=(apart,)), AbbreviationRules(spread="end", drop=True))
+    patch = apply_rules(
+        Document(id="1", text=text), Patch(add=(apart,)), AbbreviationRules(spread="end", drop=True)
+    )
     assert patch.add == (apart,)
 
 
@@ -254,15 +317,24 @@ def test_the_best_rules_are_chosen_and_none_may_be(merit: str) -> None:
     assert fitted.after == max(one for _, one in fitted.tried) >= fitted.before
     assert fitted.rules.change == (merit == "all")
     if merit == "all":
-        assert (fitted.rules.spread, fitted.rules.drop, fitted.rules.one_type) == ("exact", True, False)
+        assert (fitted.rules.spread, fitted.rules.drop, fitted.rules.one_type) == (
+            "exact",
+            True,
+            False,
+        )
         assert fitted.after == 1.0
 
 
 def test_short_forms_have_the_best_score_of_their_long_form() -> None:
     text = "Human stem cells (HSCs) are rare. We grew human stem cells. HSCs died."
     long, again = (0, 16), (text.index("human"), text.index("human") + 16)
-    given = tuple(Mention((span,), "CellType", score=score, source="m") for span, score in ((long, 0.6), (again, 0.8)))
-    found = apply_rules(Document(id="1", text=text), Patch(add=given), AbbreviationRules(spread="end"))
+    given = tuple(
+        Mention((span,), "CellType", score=score, source="m")
+        for span, score in ((long, 0.6), (again, 0.8))
+    )
+    found = apply_rules(
+        Document(id="1", text=text), Patch(add=given), AbbreviationRules(spread="end")
+    )
     assert [(text[m.start : m.end], m.score) for m in found.add] == [
         ("Human stem cells", 0.6),
         ("HSCs", 0.8),

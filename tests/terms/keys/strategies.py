@@ -1,4 +1,6 @@
-"""Texts that are hard to fold and to cut: marks, ligatures, Greek, plurals, numerals, possessives, any character."""
+"""Texts that are hard to fold and to cut: marks, ligatures, Greek, plurals, numerals,
+possessives, any character.
+"""
 
 from __future__ import annotations
 
@@ -15,4 +17,6 @@ matrices omata uses ches ous
 BLANKS = "\u200b\u00ad\ufeff\u2009\u00a0\u3000\t\n\x00\x7f\u0327\ud800 "
 fragments = st.lists(st.sampled_from([*FRAGMENTS.split(), *BLANKS, "  "]), max_size=8).map("".join)
 anything = st.text(max_size=12)
-texts = st.one_of(fragments, anything, st.lists(st.one_of(fragments, anything), max_size=4).map(" ".join))
+texts = st.one_of(
+    fragments, anything, st.lists(st.one_of(fragments, anything), max_size=4).map(" ".join)
+)

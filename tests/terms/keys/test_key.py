@@ -15,7 +15,10 @@ from fascicle.terms.keys.key import Level, key
 from fascicle.terms.keys.tokens import tokenise
 
 FOLDING: tuple[Level, ...] = (1, 2, 3)
-PAIRS = [line.split("\t") for line in (Path(__file__).parent / "pairs.tsv").read_text(encoding="utf-8").splitlines()]
+PAIRS = [
+    line.split("\t")
+    for line in (Path(__file__).parent / "pairs.tsv").read_text(encoding="utf-8").splitlines()
+]
 
 
 @pytest.mark.parametrize(("level", "one", "other", "meet"), PAIRS)
@@ -27,11 +30,16 @@ def test_pairs_meet_or_stay_apart(level: str, one: str, other: str, meet: str) -
 def test_every_character_keeps_the_rules() -> None:
     """Case, form of composition and being a key of itself, for each character alone."""
     for character in map(chr, range(sys.maxunicode + 1)):
-        if unicodedata.category(character) in ("Cn", "Co") or unicodedata.name(character, "").startswith("CJK UNIFIED"):
+        if unicodedata.category(character) in ("Cn", "Co") or unicodedata.name(
+            character, ""
+        ).startswith("CJK UNIFIED"):
             continue
         found = key(character, 1)
         forms = (character.upper(), character.lower(), unicodedata.normalize("NFC", character))
-        assert all(key(form, 1) == found for form in (*forms, unicodedata.normalize("NFD", character), found))
+        assert all(
+            key(form, 1) == found
+            for form in (*forms, unicodedata.normalize("NFD", character), found)
+        )
         assert found or not character.isalnum()
 
 

@@ -18,7 +18,9 @@ def test_each_folded_character_comes_from_its_place(text: str) -> None:
     places = list(zip(folded.starts, folded.ends, strict=True))
     assert places == sorted(places)
     for start, end in set(places):
-        together = "".join(c for c, place in zip(folded.text, places, strict=True) if place == (start, end))
+        together = "".join(
+            c for c, place in zip(folded.text, places, strict=True) if place == (start, end)
+        )
         assert 0 <= start < end <= len(text)
         assert fold(text[start:end]).text == together
 
@@ -26,7 +28,11 @@ def test_each_folded_character_comes_from_its_place(text: str) -> None:
 @given(texts)
 def test_what_no_character_comes_from_does_not_count(text: str) -> None:
     folded = fold(text)
-    covered = {at for start, end in zip(folded.starts, folded.ends, strict=True) for at in range(start, end)}
+    covered = {
+        at
+        for start, end in zip(folded.starts, folded.ends, strict=True)
+        for at in range(start, end)
+    }
     assert all(fold(text[at]).text == "" for at in range(len(text)) if at not in covered)
 
 
@@ -44,7 +50,9 @@ def test_offsets_do_not_depend_on_what_stands_before(before: str, text: str) -> 
     assume(not (text and extends_previous(text[0])))  # it would belong to the blank
     shift = len(before) + 3
     moved = [token for token in tokenise(f"{before} ; {text}") if token.start >= shift]
-    expected = [token._replace(start=token.start + shift, end=token.end + shift) for token in tokenise(text)]
+    expected = [
+        token._replace(start=token.start + shift, end=token.end + shift) for token in tokenise(text)
+    ]
     assert moved == expected
 
 
@@ -77,6 +85,11 @@ def edges(text: str) -> list[tuple[str, bool, bool]]:
 def test_names_begin_and_end_with_words() -> None:
     assert edges("IL2-b") == [("il", True, False), ("2", False, True), ("b", True, True)]
     assert edges("TNFalpha") == [("tnf", True, False), ("alpha", False, True)]
-    assert edges("CD4+x") == [("cd", True, False), ("4", False, True), ("+", True, True), ("x", True, True)]
+    assert edges("CD4+x") == [
+        ("cd", True, False),
+        ("4", False, True),
+        ("+", True, True),
+        ("x", True, True),
+    ]
     assert edges("x's y") == [("x", True, True), ("y", True, True)]
     assert isinstance(tokenise("x")[0], Token)

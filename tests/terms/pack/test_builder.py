@@ -1,4 +1,6 @@
-"""A pack holds what its sources say: compared with plain dicts, and the same bytes whatever memory was allowed."""
+"""A pack holds what its sources say: compared with plain dicts, and the same bytes whatever
+memory was allowed.
+"""
 
 from __future__ import annotations
 
@@ -48,9 +50,13 @@ RECORD = st.builds(
     obsolete=st.booleans(),
     replaced_by=st.lists(CURIES, max_size=2).map(tuple),
     definition=st.sampled_from(["", "one", "two"]),
-    references=st.lists(st.builds(CrossReference, CURIES, st.sampled_from(["a:b", "c:d"])), max_size=2).map(tuple),
+    references=st.lists(
+        st.builds(CrossReference, CURIES, st.sampled_from(["a:b", "c:d"])), max_size=2
+    ).map(tuple),
 )
-SOURCES = st.dictionaries(st.sampled_from(["one", "two", "three"]), st.lists(RECORD, max_size=12), min_size=1)
+SOURCES = st.dictionaries(
+    st.sampled_from(["one", "two", "three"]), st.lists(RECORD, max_size=12), min_size=1
+)
 
 
 # Another source calls the previous symbol of a gene a synonym of it, which says less.
@@ -65,13 +71,19 @@ class Oracle:
         for source, records in sources.items():
             for record in records:
                 self.records[record.curie].append((source, record))
-        self.records = {c: said for c, said in self.records.items() if any(r.names or r.replaced_by for _, r in said)}  # type: ignore[assignment]
+        self.records = {
+            c: said
+            for c, said in self.records.items()
+            if any(r.names or r.replaced_by for _, r in said)
+        }  # type: ignore[assignment]
 
     def first(self, curie: str, field: str) -> Any:
         return next((v for _, record in self.records[curie] if (v := getattr(record, field))), "")
 
     def union(self, curie: str, field: str) -> tuple[Any, ...]:
-        return tuple(dict.fromkeys(v for _, record in self.records[curie] for v in getattr(record, field)))
+        return tuple(
+            dict.fromkeys(v for _, record in self.records[curie] for v in getattr(record, field))
+        )
 
     def names(self, curie: str) -> dict[tuple[str, str], tuple[str, tuple[str, ...]]]:
         labels: dict[str, str] = {}
@@ -79,11 +91,17 @@ class Oracle:
         for source, record in self.records[curie]:
             for name in record.names:
                 kind: str = name.kind
-                if kind == "label" and labels.setdefault(name.language, name.surface) != name.surface:
+                if (
+                    kind == "label"
+                    and labels.setdefault(name.language, name.surface) != name.surface
+                ):
                     kind = "exact"
                 before, sources = found.get((name.surface, name.language), (kind, ()))
                 best = min(before, kind, key=STRENGTH.index)
-                found[name.surface, name.language] = (best, tuple(dict.fromkeys((*sources, source))))
+                found[name.surface, name.language] = (
+                    best,
+                    tuple(dict.fromkeys((*sources, source))),
+                )
         return {which: facts for which, facts in found.items() if key(which[0])}
 
     def is_obsolete(self, curie: str) -> bool:
@@ -129,7 +147,9 @@ def check(pack: Pack, oracle: Oracle) -> None:
         assert set(concept.references) == set(oracle.union(curie, "references"))
         assert len(concept.references) == len(set(concept.references))
         assert concept.obsolete == oracle.is_obsolete(curie)
-        names = {(term.surface, term.language): (term.kind, term.sources) for term in pack.names(curie)}
+        names = {
+            (term.surface, term.language): (term.kind, term.sources) for term in pack.names(curie)
+        }
         assert names == oracle.names(curie)
         assert all(term.silent == concept.obsolete for term in pack.names(curie))
         parents = set(oracle.union(curie, "parents")) & oracle.records.keys() - {curie}
@@ -137,7 +157,10 @@ def check(pack: Pack, oracle: Oracle) -> None:
         assert all(curie in pack.children(parent) for parent in parents)
         assert set(pack.ancestors(curie)) == oracle.reached(curie, down=False)
         assert set(pack.descendants(curie)) == oracle.reached(curie, down=True)
-    assert (pack.concept_rows(["no:1", *oracle.records]) >= 0).tolist() == [False, *[True] * len(oracle.records)]
+    assert (pack.concept_rows(["no:1", *oracle.records]) >= 0).tolist() == [
+        False,
+        *[True] * len(oracle.records),
+    ]
 
 
 @settings(deadline=None, max_examples=25)  # each writes 57 files and waits for the disk
@@ -152,7 +175,9 @@ def test_a_pack_is_what_plain_dicts_are(sources: Sources) -> None:
         pack = build_small(Path(place) / "pack", sources)
         check(pack, oracle)
         assert verify(pack) > 0
-        assert sum(source.counts["records"] for source in pack.manifest.sources) == sum(map(len, sources.values()))
+        assert sum(source.counts["records"] for source in pack.manifest.sources) == sum(
+            map(len, sources.values())
+        )
 
 
 def test_the_label_is_english_where_there_is_one(tmp_path: Path) -> None:
@@ -173,7 +198,9 @@ def test_shares_of_a_key_sum_up_to_the_probability_of_its_name(tmp_path: Path) -
 def many(count: int) -> Iterator[ConceptRecord]:
     for number in range(count):
         names = (Name(f"name {number} of {number % 97}", "label"), Name(f"synonym {number % 1009}"))
-        yield ConceptRecord(curie=f"X:{number}", type="Gene", names=names, parents=(f"X:{number // 7}",))
+        yield ConceptRecord(
+            curie=f"X:{number}", type="Gene", names=names, parents=(f"X:{number // 7}",)
+        )
 
 
 def test_memory_has_no_influence_on_the_bytes(tmp_path: Path) -> None:
@@ -201,18 +228,36 @@ def chain(number: int) -> set[str]:
 def test_equal_content_has_equal_names_and_other_content_others(tmp_path: Path) -> None:
     first, second = build_small(tmp_path / "a"), build_small(tmp_path / "b")
     assert first.full_name == second.full_name
-    records = {**RECORDS, "more": (ConceptRecord(curie="X:1", type="Gene", names=(Name("BRCA1"),)),)}
+    records = {
+        **RECORDS,
+        "more": (ConceptRecord(curie="X:1", type="Gene", names=(Name("BRCA1"),)),),
+    }
     assert build_small(tmp_path / "c", records).full_name != first.full_name
 
 
 @pytest.mark.parametrize(
     ("record", "code"),
     [
-        (ConceptRecord(curie="X:1", type="Gene", names=(Name("a\0b"),)), "name with characters that no text has"),
-        (ConceptRecord(curie="X:1", type="Gene", names=(Name("x" * 1_001),)), "name that is too long"),
-        (ConceptRecord(curie="X:1", type="Gene", names=(Name("--"),)), "name without a letter or digit"),
-        (ConceptRecord(curie="X:1", type="Gene", names=(Name("\ud800"),)), "record with characters that no text has"),
-        (ConceptRecord(curie="X\0:1", type="Gene", names=(Name("a"),)), "concept without a usable id"),
+        (
+            ConceptRecord(curie="X:1", type="Gene", names=(Name("a\0b"),)),
+            "name with characters that no text has",
+        ),
+        (
+            ConceptRecord(curie="X:1", type="Gene", names=(Name("x" * 1_001),)),
+            "name that is too long",
+        ),
+        (
+            ConceptRecord(curie="X:1", type="Gene", names=(Name("--"),)),
+            "name without a letter or digit",
+        ),
+        (
+            ConceptRecord(curie="X:1", type="Gene", names=(Name("\ud800"),)),
+            "record with characters that no text has",
+        ),
+        (
+            ConceptRecord(curie="X\0:1", type="Gene", names=(Name("a"),)),
+            "concept without a usable id",
+        ),
         (ConceptRecord(curie="", type="Gene", names=(Name("a"),)), "concept without a usable id"),
         (ConceptRecord(curie="X:1", type="Gene"), "concept without a name"),
         (
@@ -221,7 +266,9 @@ def test_equal_content_has_equal_names_and_other_content_others(tmp_path: Path) 
         ),
     ],
 )
-def test_what_cannot_be_in_a_pack_is_counted(tmp_path: Path, record: ConceptRecord, code: str) -> None:
+def test_what_cannot_be_in_a_pack_is_counted(
+    tmp_path: Path, record: ConceptRecord, code: str
+) -> None:
     pack = build_small(tmp_path / "pack", {**RECORDS, "odd": (record,)})
     assert pack.manifest.counts[code] == 1
     verify(pack)
@@ -276,17 +323,24 @@ def test_rules_of_curation(tmp_path: Path) -> None:
 def test_an_alias_is_careful_unless_another_gene_has_it_as_its_label(tmp_path: Path) -> None:
     label, alias, family = Name("SSB", "label"), Name("SSB", "exact"), Name("HDL", "exact")
     records = (
-        ConceptRecord(curie="X:1", type="Gene", names=(Name("RPA1", "label"), alias, Name("CBF", "exact"))),
+        ConceptRecord(
+            curie="X:1", type="Gene", names=(Name("RPA1", "label"), alias, Name("CBF", "exact"))
+        ),
         ConceptRecord(curie="X:2", type="Gene", names=(label,)),
         ConceptRecord(curie="X:3", type="GeneFamily", names=(family,)),
     )
     pack = build_small(tmp_path / "pack", {"a": records})
     verify(pack)
-    terms = {(t.surface, t.concept): t for curie in ("X:1", "X:2", "X:3") for t in pack.names(curie)}
+    terms = {
+        (t.surface, t.concept): t for curie in ("X:1", "X:2", "X:3") for t in pack.names(curie)
+    }
     assert terms["SSB", "X:1"].prior + terms["SSB", "X:2"].prior == pytest.approx(0.6)
     assert terms["CBF", "X:1"].prior == pytest.approx(0.24)
     assert terms["HDL", "X:3"].prior == pytest.approx(0.6)
-    assert [terms[name].case.name for name in (("SSB", "X:2"), ("CBF", "X:1"), ("HDL", "X:3"), ("RPA1", "X:1"))] == [
+    assert [
+        terms[name].case.name
+        for name in (("SSB", "X:2"), ("CBF", "X:1"), ("HDL", "X:3"), ("RPA1", "X:1"))
+    ] == [
         "symbol",
         "symbol",
         "exact",
@@ -336,7 +390,10 @@ def test_a_killed_build_leaves_nothing_that_loads(tmp_path: Path, step: str) -> 
     folder = tmp_path / "pack"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
     with subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(folder)], stdout=subprocess.PIPE, text=True, env=environment
+        [sys.executable, "-c", KILLED, str(folder)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
     ) as process:
         assert process.stdout is not None
         for line in process.stdout:
@@ -350,7 +407,8 @@ def test_a_killed_build_leaves_nothing_that_loads(tmp_path: Path, step: str) -> 
         Pack.open(folder, normaliser=NORMALISER)
     left = [path for path in tmp_path.iterdir() if not path.name.startswith(".")]
     assert not left
-    for path in tmp_path.iterdir():  # under its temporary name only a pack that is complete may open
+    # under its temporary name only a pack that is complete may open
+    for path in tmp_path.iterdir():
         with suppress(PackError):
             verify(Pack.open(path, normaliser=NORMALISER))
     build_small(folder)  # goes on, and clears what is left
@@ -365,7 +423,10 @@ def test_a_name_written_otherwise_takes_no_share(tmp_path: Path) -> None:
         ("NCBIGene:4", "IL7"),
         ("NCBIGene:5", "Il7"),
     ]
-    records = [ConceptRecord(curie=curie, type="Gene", names=(Name(name, "label"),)) for curie, name in genes]
+    records = [
+        ConceptRecord(curie=curie, type="Gene", names=(Name(name, "label"),))
+        for curie, name in genes
+    ]
     pack = build_small(tmp_path / "pack", {"genes": records}, parts=REAL_PARTS)
     terms = {curie: pack.names(curie)[0].prior for curie, _ in genes}
     assert terms["NCBIGene:1"] == pytest.approx(2 * terms["NCBIGene:2"])
@@ -375,15 +436,25 @@ def test_a_name_written_otherwise_takes_no_share(tmp_path: Path) -> None:
 
 @given(
     st.lists(
-        st.tuples(st.integers(0, 2), st.integers(0, 3), st.sampled_from([0.3, 0.9, 1.0]), st.integers(-1, 2)),
+        st.tuples(
+            st.integers(0, 2),
+            st.integers(0, 3),
+            st.sampled_from([0.3, 0.9, 1.0]),
+            st.integers(-1, 2),
+        ),
         min_size=1,
         max_size=12,
     ).map(sorted)
 )
-def test_shares_are_those_among_the_names_that_a_text_may_have(rows: list[tuple[int, int, float, int]]) -> None:
+def test_shares_are_those_among_the_names_that_a_text_may_have(
+    rows: list[tuple[int, int, float, int]],
+) -> None:
     columns = [np.array(column) for column in zip(*rows, strict=True)]
     found = _shares(*columns)
     for (key_, concept, _, case), share in zip(rows, found.tolist(), strict=True):
         near = [row for row in rows if row[0] == key_ and (case == -1 or row[3] in (-1, case))]
-        strongest = {one: max(weight for _, other, weight, _ in near if other == one) for _, one, _, _ in near}
+        strongest = {
+            one: max(weight for _, other, weight, _ in near if other == one)
+            for _, one, _, _ in near
+        }
         assert share == pytest.approx(strongest[concept] / sum(strongest.values()))

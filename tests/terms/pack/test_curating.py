@@ -1,4 +1,6 @@
-"""Proposals for curation: the counts are those of plain loops, and a pack built with them is without what did harm."""
+"""Proposals for curation: the counts are those of plain loops, and a pack built with them is
+without what did harm.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,14 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
 from fascicle.terms.curation import Rule, format_rules, read_rules
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.pack.proposing import Counts, Evidence, NameOfType, Proposal, ProposalSettings, proposals
+from fascicle.terms.pack.proposing import (
+    Counts,
+    Evidence,
+    NameOfType,
+    Proposal,
+    ProposalSettings,
+    proposals,
+)
 from fascicle.terms.terms import ConceptRecord, Name
 
 DISEASE, GENE = "Disease", "Gene"
@@ -24,14 +33,28 @@ RECORDS = {
     "diseases": (
         ConceptRecord(curie="MESH:D007239", names=(Name("Infections", "label"), Name("sepsis"))),
         ConceptRecord(curie="MESH:D018805", names=(Name("Sepsis", "label"), Name("lymphoedema"))),
-        ConceptRecord(curie="MESH:D003920", names=(Name("diabetes mellitus", "label"), Name("pancreas"))),
+        ConceptRecord(
+            curie="MESH:D003920", names=(Name("diabetes mellitus", "label"), Name("pancreas"))
+        ),
     ),
     "genes": (
-        ConceptRecord(curie="NCBIGene:1", type=GENE, names=(Name("SEPSIS", "label"), Name("Rhubarb"))),
+        ConceptRecord(
+            curie="NCBIGene:1", type=GENE, names=(Name("SEPSIS", "label"), Name("Rhubarb"))
+        ),
         ConceptRecord(curie="NCBIGene:2", type=GENE, names=(Name("FADS12", "label"),)),
     ),
 }
-WORDS = ("sepsis", "SEPSIS", "Rhubarb", "rhubarb", "pancreas", "FADS12", "fads12", "lymphoedema", "and")
+WORDS = (
+    "sepsis",
+    "SEPSIS",
+    "Rhubarb",
+    "rhubarb",
+    "pancreas",
+    "FADS12",
+    "fads12",
+    "lymphoedema",
+    "and",
+)
 SURFACES = {"Rhubarb": GENE, "pancreas": DISEASE, "FADS12": GENE, "lymphoedema": DISEASE}
 
 
@@ -50,7 +73,9 @@ def document(words: list[str], kinds: list[str]) -> Document:
     return Document(id="d", text=text, mentions=tuple(mentions))
 
 
-def evidence(pack: Pack, gold: list[Document], raw: list[Document] | None = None) -> dict[NameOfType, Counts]:
+def evidence(
+    pack: Pack, gold: list[Document], raw: list[Document] | None = None
+) -> dict[NameOfType, Counts]:
     found = Evidence(pack)
     found.read_gold(gold)
     found.read_raw(raw or [])
@@ -58,7 +83,11 @@ def evidence(pack: Pack, gold: list[Document], raw: list[Document] | None = None
 
 
 @settings(deadline=None, max_examples=60)
-@given(words=st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(["", DISEASE, GENE])), max_size=12))
+@given(
+    words=st.lists(
+        st.tuples(st.sampled_from(WORDS), st.sampled_from(["", DISEASE, GENE])), max_size=12
+    )
+)
 def test_counts_are_those_of_a_loop(pack: Pack, words: list[tuple[str, str]]) -> None:
     """Names of one surface and type, whose every spelling is told by its letters alone."""
     texts, kinds = [word for word, _ in words], [kind for _, kind in words]
@@ -80,7 +109,9 @@ def test_forms_overlaps_and_corpora_without_a_type(pack: Pack) -> None:
     assert found.read_gold(other) == {DISEASE}
     assert NameOfType("Rhubarb", GENE) not in found.counts
     text = "FADS12 pancreas, fads12"
-    longer = Document(id="d", text=text, mentions=(Mention(((0, 6),), "gene"), Mention(((0, 15),), DISEASE)))
+    longer = Document(
+        id="d", text=text, mentions=(Mention(((0, 6),), "gene"), Mention(((0, 15),), DISEASE))
+    )
     assert found.read_gold([longer]) == {DISEASE, GENE}  # GENE under another of its names
     genes = found.counts[NameOfType("FADS12", GENE)]
     assert (genes.right, genes.wrong, genes.near) == ([0, 0, 1], [1, 0, 0], 0)
@@ -88,7 +119,9 @@ def test_forms_overlaps_and_corpora_without_a_type(pack: Pack) -> None:
     assert (sum(pancreas.right), sum(pancreas.wrong), pancreas.near) == (1, 0, 1)
 
 
-def proposed(pack: Pack, gold: list[Document], raw: list[Document] | None = None) -> dict[str, Proposal]:
+def proposed(
+    pack: Pack, gold: list[Document], raw: list[Document] | None = None
+) -> dict[str, Proposal]:
     return {one.name.surface: one for one in proposals(pack, evidence(pack, gold, raw))}
 
 
@@ -99,7 +132,8 @@ def told(proposal: Proposal) -> list[tuple[str, str, str, str]]:
 def test_what_is_proposed(pack: Pack) -> None:
     never = document(["pancreas"] * 4 + ["lymphoedema"], [""] * 4 + [DISEASE])
     assert told(proposed(pack, [never])["pancreas"]) == [("drop", "", "", "")]
-    unknown = document(["FADS12"] * 3 + ["Rhubarb"], [""] * 3 + [GENE])  # no common word: others may link it
+    # no common word: others may link it
+    unknown = document(["FADS12"] * 3 + ["Rhubarb"], [""] * 3 + [GENE])
     assert told(proposed(pack, [unknown])["FADS12"]) == [("ner_off", "", "", "")]
     seldom = document(["pancreas"] * 5, ["", "", "", "", DISEASE])
     assert told(proposed(pack, [seldom])["pancreas"]) == [("ner_off", "", "", "")]
@@ -114,7 +148,10 @@ def test_what_is_proposed(pack: Pack) -> None:
 @pytest.mark.parametrize("apart", [True, False])
 def test_a_rule_is_about_its_type_alone(tmp_path: Path, *, apart: bool) -> None:
     disease = ConceptRecord(curie="MESH:D018805", type=DISEASE, names=(Name("otolith"),))
-    genes = tuple(ConceptRecord(curie=f"NCBIGene:{at}", type=GENE, names=(Name("otolith"),)) for at in (1, 2, 3))
+    genes = tuple(
+        ConceptRecord(curie=f"NCBIGene:{at}", type=GENE, names=(Name("otolith"),))
+        for at in (1, 2, 3)
+    )
     records = {"diseases": (disease,), "genes": genes} if apart else {"all": (disease, *genes)}
     small = build_small(tmp_path / "pack", records, parts=REAL_PARTS)
     wrong = document(["otolith"] * 4 + ["none", "none"], [*[""] * 4, GENE, DISEASE])
@@ -128,9 +165,13 @@ def test_the_concept_that_gold_means_is_preferred(pack: Pack) -> None:
     text = "sepsis. sepsis. sepsis. sepsis."
     spans = [found.span() for found in re.finditer("sepsis", text)]
     links = [Link(id="D007239", ontology="MESH")] * 4
-    mentions = tuple(Mention((span,), DISEASE, links=(link,)) for span, link in zip(spans, links, strict=True))
+    mentions = tuple(
+        Mention((span,), DISEASE, links=(link,)) for span, link in zip(spans, links, strict=True)
+    )
     records = {
-        "diseases": tuple(ConceptRecord(curie=f"MESH:D00723{at}", names=(Name("sepsis"),)) for at in (8, 9)),
+        "diseases": tuple(
+            ConceptRecord(curie=f"MESH:D00723{at}", names=(Name("sepsis"),)) for at in (8, 9)
+        ),
     }
     with tempfile.TemporaryDirectory() as place:
         small = build_small(Path(place) / "pack", records, parts=REAL_PARTS)
@@ -141,7 +182,11 @@ def test_the_concept_that_gold_means_is_preferred(pack: Pack) -> None:
 
 def test_common_words_in_raw_text(pack: Pack, tmp_path: Path) -> None:
     records = {
-        "d": (ConceptRecord(curie="MESH:D007830", type=DISEASE, names=(Name("larynx"), Name("rhinosporidiosis"))),)
+        "d": (
+            ConceptRecord(
+                curie="MESH:D007830", type=DISEASE, names=(Name("larynx"), Name("rhinosporidiosis"))
+            ),
+        )
     }
     small = build_small(tmp_path / "pack", records, parts=REAL_PARTS)
     raw = [document(["larynx", "rhinosporidiosis"] * 30, [""] * 60)]
@@ -152,7 +197,9 @@ def test_common_words_in_raw_text(pack: Pack, tmp_path: Path) -> None:
 
 
 def test_proposals_are_rules_that_can_be_read(pack: Pack, tmp_path: Path) -> None:
-    gold = document(["pancreas"] * 6 + ["FADS12"] * 3 + ["fads12"] * 4, [""] * 6 + [GENE] * 3 + [""] * 4)
+    gold = document(
+        ["pancreas"] * 6 + ["FADS12"] * 3 + ["fads12"] * 4, [""] * 6 + [GENE] * 3 + [""] * 4
+    )
     with_disease = document(["lymphoedema"], [DISEASE])
     found = proposals(pack, evidence(pack, [gold, with_disease]))
     assert [one.name.surface for one in found] == ["pancreas", "FADS12"]

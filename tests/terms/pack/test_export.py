@@ -44,9 +44,15 @@ NAMES = st.builds(
 def records(draw: st.DrawFn) -> list[ConceptRecord]:
     found = []
     for curie in draw(st.lists(st.sampled_from(CURIES), min_size=1, unique=True)):
-        others = st.lists(st.sampled_from([one for one in CURIES if one != curie]), max_size=2, unique=True).map(tuple)
-        crosses = st.builds(CrossReference, st.sampled_from([*CURIES, "OMIM:100070"]), st.sampled_from(PREDICATES))
-        own = draw(st.lists(NAMES, max_size=3, unique_by=lambda name: (name.surface, name.language)))
+        others = st.lists(
+            st.sampled_from([one for one in CURIES if one != curie]), max_size=2, unique=True
+        ).map(tuple)
+        crosses = st.builds(
+            CrossReference, st.sampled_from([*CURIES, "OMIM:100070"]), st.sampled_from(PREDICATES)
+        )
+        own = draw(
+            st.lists(NAMES, max_size=3, unique_by=lambda name: (name.surface, name.language))
+        )
         label = [Name(f"label {curie[-1]} {curie[0]}", "label")] if draw(st.booleans()) else []
         obsolete = draw(st.booleans())
         found.append(
@@ -61,7 +67,9 @@ def records(draw: st.DrawFn) -> list[ConceptRecord]:
                 replaced_by=draw(others) if obsolete else (),
                 definition=draw(st.sampled_from(["", "A growth; of 2 | kinds, it is said."])),
                 references=tuple(
-                    dict.fromkeys(one for one in draw(st.lists(crosses, max_size=3)) if one.curie != curie)
+                    dict.fromkeys(
+                        one for one in draw(st.lists(crosses, max_size=3)) if one.curie != curie
+                    )
                 ),
             )
         )
@@ -98,7 +106,9 @@ def again(pack: Pack, folder: Path) -> Pack:
 
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(records().filter(lambda found: any(one.names for one in found)))
-def test_a_pack_that_is_built_from_its_export_is_the_same(given_records: Sequence[ConceptRecord]) -> None:
+def test_a_pack_that_is_built_from_its_export_is_the_same(
+    given_records: Sequence[ConceptRecord],
+) -> None:
     with TemporaryDirectory() as place:
         pack = build_small(Path(place) / "pack", {"all": given_records}, parts=REAL_PARTS)
         assert content(again(pack, Path(place))) == content(pack)
@@ -106,11 +116,16 @@ def test_a_pack_that_is_built_from_its_export_is_the_same(given_records: Sequenc
 
 def test_what_is_said_of_a_concept_stands_once(tmp_path: Path) -> None:
     names = (Name("cancer", "label"), Name("neoplasm"))
-    one = ConceptRecord(curie="MESH:1", type="Disease", names=names, definition="A growth.", parents=("MESH:2",))
+    one = ConceptRecord(
+        curie="MESH:1", type="Disease", names=names, definition="A growth.", parents=("MESH:2",)
+    )
     two = ConceptRecord(curie="MESH:2", type="Disease", names=(Name("disease", "label"),))
     pack = build_small(tmp_path / "pack", {"all": [one, two]}, parts=REAL_PARTS)
     export(pack.folder, tmp_path / "names.tsv")
-    lines = [line.split("\t") for line in (tmp_path / "names.tsv").read_text(encoding="utf-8").splitlines()]
+    lines = [
+        line.split("\t")
+        for line in (tmp_path / "names.tsv").read_text(encoding="utf-8").splitlines()
+    ]
     titles, *rows = lines
     assert titles == [*COLUMNS]
     assert [(row[titles.index("parents")], row[titles.index("definition")]) for row in rows] == [
@@ -120,7 +135,9 @@ def test_what_is_said_of_a_concept_stands_once(tmp_path: Path) -> None:
     ]
 
 
-def test_an_export_can_keep_which_vocabulary_leads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_export_can_keep_which_vocabulary_leads(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """In one source the alphabet would decide, and DOID would lead."""
     (tmp_path / "mesh.tsv").write_text(
         "id\tname\treferences\nMESH:D990030\tnorrin ague\tskos:exactMatch DOID:9000020\n"
@@ -136,7 +153,9 @@ def test_an_export_can_keep_which_vocabulary_leads(tmp_path: Path, capsys: pytes
     assert main(["index", "export", str(tmp_path / "p"), "-o", str(tmp_path / "names.tsv")]) == 0
     kept = 'vocabularies = ["MESH", "DOID"]'
     assert kept in capsys.readouterr().err
-    columns = 'columns = { id = "concept", name = "surface", kind = "kind", references = ["references"] }'
+    columns = (
+        'columns = { id = "concept", name = "surface", kind = "kind", references = ["references"] }'
+    )
     table = f'[sources.names]\npath = "names.tsv"\nreader = "table"\ntype = "Disease"\n{columns}'
     for name, lines, leads in (("again", [kept], "MESH:D990030"), ("other", [], "DOID:9000020")):
         (tmp_path / f"{name}.toml").write_text("\n".join(['name = "p@1"', *lines, table]))

@@ -1,4 +1,6 @@
-"""A pack that is built again from a pack has what that one has, and one that is extended has more."""
+"""A pack that is built again from a pack has what that one has, and one that is extended has
+more.
+"""
 
 from __future__ import annotations
 
@@ -46,18 +48,28 @@ def made(place: Path, sources: list[PackSource], parts: Components) -> Pack:
 
 
 def content(pack: Pack) -> dict[str, object]:
-    """All that a pack says of each concept; one whose label no pack can hold may get one of its names."""
+    """All that a pack says of each concept; one whose label no pack can hold may get one of its
+    names.
+    """
     found: dict[str, object] = {}
     for curie in (pack.curie(row) for row in range(len(pack))):
         concept, names = pack.concept(curie), frozenset(pack.names(curie))
-        found[curie] = (msgspec.structs.replace(concept, label=""), names, pack.parents(curie), pack.children(curie))
+        found[curie] = (
+            msgspec.structs.replace(concept, label=""),
+            names,
+            pack.parents(curie),
+            pack.children(curie),
+        )
     return found
 
 
 def match(record: ConceptRecord) -> ConceptRecord:
     """The same record, some of whose references say that two concepts are the same."""
     said = {"a:b": "skos:exactMatch"}
-    references = (CrossReference(one.curie, said.get(one.predicate, one.predicate)) for one in record.references)
+    references = (
+        CrossReference(one.curie, said.get(one.predicate, one.predicate))
+        for one in record.references
+    )
     return msgspec.structs.replace(record, references=tuple(references))
 
 
@@ -74,15 +86,28 @@ def labels(pack: Pack) -> dict[str, str]:
     return {curie: pack.concept(curie).label for curie in map(pack.curie, range(len(pack)))}
 
 
-def twice(sources: Sources, rules: list[Rule]) -> list[tuple[tuple[object, ...], dict[str, str], int]]:
+def twice(
+    sources: Sources, rules: list[Rule]
+) -> list[tuple[tuple[object, ...], dict[str, str], int]]:
     """What a pack and a pack from it say; no pack stays open, whatever the caller finds."""
     parts = Components(
-        normaliser=PARTS.normaliser, keys=PARTS.keys, table=PARTS.table, curation=Curation(rules, key=key)
+        normaliser=PARTS.normaliser,
+        keys=PARTS.keys,
+        table=PARTS.table,
+        curation=Curation(rules, key=key),
     )
-    given = [PackSource(SourceFacts(name=name), lambda own=own: iter(own)) for name, own in sources.items()]
+    given = [
+        PackSource(SourceFacts(name=name), lambda own=own: iter(own))
+        for name, own in sources.items()
+    ]
     with tempfile.TemporaryDirectory() as place:
         first = made(Path(place) / "first", given, parts)
-        kept = Components(normaliser=PARTS.normaliser, keys=PARTS.keys, table=PARTS.table, curation=KeptRules(first))
+        kept = Components(
+            normaliser=PARTS.normaliser,
+            keys=PARTS.keys,
+            table=PARTS.table,
+            curation=KeptRules(first),
+        )
         second = made(Path(place) / "second", pack_sources(first), kept)
         return [(told(pack), labels(pack), verify(pack)) for pack in (first, second)]
 
@@ -90,7 +115,10 @@ def twice(sources: Sources, rules: list[Rule]) -> list[tuple[tuple[object, ...],
 LOST: Sources = {  # two concepts that are the same, of which no name can be held
     "one": [
         ConceptRecord(
-            curie="A:1", type="Gene", names=(Name("--"),), references=(CrossReference("B:1", "skos:exactMatch"),)
+            curie="A:1",
+            type="Gene",
+            names=(Name("--"),),
+            references=(CrossReference("B:1", "skos:exactMatch"),),
         ),
         ConceptRecord(curie="A:2", type="Gene", names=(Name("cat"),)),
     ],
@@ -102,7 +130,9 @@ LOST: Sources = {  # two concepts that are the same, of which no name can be hel
 @example(sources=LOST, rules=[])
 @given(sources=SOURCES.map(matched), rules=RULES)
 def test_a_pack_from_a_pack_loses_nothing(sources: Sources, rules: list[Rule]) -> None:
-    if not any(record.names or record.replaced_by for records in sources.values() for record in records):
+    if not any(
+        record.names or record.replaced_by for records in sources.values() for record in records
+    ):
         return
     (first, shown, _), (second, again, checked) = twice(sources, rules)
     assert second == first
@@ -134,7 +164,9 @@ def test_an_extended_pack_has_both(home: Path) -> None:
         curie = before.curie(row)
         told = after.concept(curie)
         assert before.concept(curie) == msgspec.structs.replace(told, sources=told.sources[:1])
-        assert {term.surface for term in before.names(curie)} <= {term.surface for term in after.names(curie)}
+        assert {term.surface for term in before.names(curie)} <= {
+            term.surface for term in after.names(curie)
+        }
     assert [term.surface for term in after.names("OWN:1")] == ["serum", "serum sickness of ours"]
     assert "grey factor" in {term.surface for term in after.names("NCBIGene:4")}
     assert verify(after) > 0

@@ -88,7 +88,9 @@ def test_no_pack(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_and_a_changed_size(built: Path, tmp_path: Path) -> None:
-    names = [path.name for path in built.iterdir() if not path.name.startswith(".") and path.name != PACK]
+    names = [
+        path.name for path in built.iterdir() if not path.name.startswith(".") and path.name != PACK
+    ]
     for name in names:
         folder = Path(shutil.copytree(built, tmp_path / "copy"))
         (folder / name).write_bytes((folder / name).read_bytes() + b"x")
@@ -135,7 +137,9 @@ def test_a_manifest_without_end_is_refused(folder: Path, monkeypatch: pytest.Mon
         ("parents.starts.u4", lambda pack: pack.parent_rows.take(np.array([0]))),
     ],
 )
-def test_lists_without_end_take_no_memory(folder: Path, name: str, ask: Callable[[Pack], object]) -> None:
+def test_lists_without_end_take_no_memory(
+    folder: Path, name: str, ask: Callable[[Pack], object]
+) -> None:
     """A list of 4 billion terms would be allocated before anybody saw that they are not there."""
     old = msgspec.json.decode((folder / PACK).read_bytes(), type=Manifest)
     place = folder / name
@@ -150,8 +154,12 @@ def test_lists_without_end_take_no_memory(folder: Path, name: str, ask: Callable
     tracemalloc.stop()
 
 
-@pytest.mark.parametrize("name", ["names.concept.u4", "concepts.type.u2", "names.surfaces.bytes.u1"])
-def test_a_damaged_pack_with_right_hashes_is_told_by_every_question(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["names.concept.u4", "concepts.type.u2", "names.surfaces.bytes.u1"]
+)
+def test_a_damaged_pack_with_right_hashes_is_told_by_every_question(
+    tmp_path: Path, name: str
+) -> None:
     table = "id\tname\nDOID:1\trenal failure\nDOID:2\thepatic coma\n"
     (tmp_path / "names.tsv").write_text(table, encoding="utf-8")
     (tmp_path / "sources.toml").write_text(
@@ -164,7 +172,11 @@ def test_a_damaged_pack_with_right_hashes_is_told_by_every_question(tmp_path: Pa
     (folder / name).write_bytes(b"\xff" * (folder / name).stat().st_size)
     size, sha256 = file_facts(folder / name)
     rewrite(folder, files={**files, name: FileFacts(size=size, sha256=sha256)})
-    for ask in (partial(why, folder, "renal failure"), partial(export, folder, table_of), partial(stats, folder)):
+    for ask in (
+        partial(why, folder, "renal failure"),
+        partial(export, folder, table_of),
+        partial(stats, folder),
+    ):
         if name.endswith(".bytes.u1") and ask.func is stats:
             continue  # which reads no surface
         with pytest.raises(PackError, match="verify"):
@@ -179,15 +191,21 @@ def test_a_damaged_pack_with_right_hashes_is_told_by_every_question(tmp_path: Pa
             with pytest.raises(PackError, match=f"{folder} .*verify"):
                 list(
                     mention_changes(
-                        Pack.open(first), Pack.open(second), [Document(id="1", text="A renal failure, hepatic coma.")]
+                        Pack.open(first),
+                        Pack.open(second),
+                        [Document(id="1", text="A renal failure, hepatic coma.")],
                     )
                 )
     with pytest.raises(PackError, match=f"{folder} .*verify"):
         list(fascicle.load(str(folder)).stream(["A renal failure, hepatic coma."]))
 
 
-@pytest.mark.parametrize("name", ["names.surfaces.offsets.u4", "names.surfaces.bytes.u1", "concepts.type.u2"])
-def test_a_part_of_a_value_at_the_end_of_a_file_is_damage(built: Path, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["names.surfaces.offsets.u4", "names.surfaces.bytes.u1", "concepts.type.u2"]
+)
+def test_a_part_of_a_value_at_the_end_of_a_file_is_damage(
+    built: Path, tmp_path: Path, name: str
+) -> None:
     folder = Path(shutil.copytree(built, tmp_path / "pack"))
     place = folder / name
     place.write_bytes(place.read_bytes() + b"\x00")
@@ -198,7 +216,9 @@ def test_a_part_of_a_value_at_the_end_of_a_file_is_damage(built: Path, tmp_path:
 
 
 def test_damage_of_equal_size_is_found_at_opening(built: Path, tmp_path: Path) -> None:
-    """One value is moved by one, is another one, or stands at another place; times stay as they were."""
+    """One value is moved by one, is another one, or stands at another place; times stay as they
+    were.
+    """
     draw = random.Random(2)
     damages = 0
     for path in sorted(built.iterdir()):
@@ -233,11 +253,17 @@ def test_one_flipped_byte_of_any_file_is_found(built: Path, tmp_path: Path) -> N
         shutil.rmtree(folder)
 
 
-def test_values_that_cannot_be_are_found_though_all_hashes_are_right(built: Path, tmp_path: Path) -> None:
-    """Whoever wrote the pack may have been wrong: each value is set to the largest there is, and to another order."""
+def test_values_that_cannot_be_are_found_though_all_hashes_are_right(
+    built: Path, tmp_path: Path
+) -> None:
+    """Whoever wrote the pack may have been wrong: each value is set to the largest there is, and
+    to another order.
+    """
     found = set()
     for path in sorted(built.iterdir()):
-        dtype = file_dtype(path.name) if path.name.endswith(("u1", "u2", "u4", "u8", "f4")) else None
+        dtype = (
+            file_dtype(path.name) if path.name.endswith(("u1", "u2", "u4", "u8", "f4")) else None
+        )
         if dtype is None or not path.stat().st_size:
             continue
         values = np.fromfile(path, dtype=dtype)
@@ -252,11 +278,16 @@ def test_values_that_cannot_be_are_found_though_all_hashes_are_right(built: Path
             old = msgspec.json.decode((folder / PACK).read_bytes(), type=Manifest)
             rewrite(folder, files={**old.files, path.name: FileFacts(size=size, sha256=sha256)})
             if other is wrong:
-                if path.name not in ("concepts.label.u4",):  # the largest there says that there is none
+                # the largest there says that there is none
+                if path.name not in ("concepts.label.u4",):
                     refused(folder, whole=True)
                     found.add(path.name)
             else:
-                with pytest.raises(PackError) if path.name.endswith(("starts.u4", "offsets.u4")) else _any():
+                with (
+                    pytest.raises(PackError)
+                    if path.name.endswith(("starts.u4", "offsets.u4"))
+                    else _any()
+                ):
                     verify(Pack.open(folder, normaliser=NORMALISER))
             shutil.rmtree(folder)
     assert len(found) > 25
@@ -290,13 +321,20 @@ def test_what_is_asked_for_together_is_what_is_asked_for_alone(tmp_path: Path) -
     terms = np.arange(len(pack.active))[::-1]
     alone = [pack.term(pack.active, term) for term in terms.tolist()]
     assert {str(one.prior) for one in alone} >= {"0.95", "0.019"}
-    assert pack.short_terms(terms) == [(one.surface, one.concept, one.case, one.off, one.prior) for one in alone]
+    assert pack.short_terms(terms) == [
+        (one.surface, one.concept, one.case, one.off, one.prior) for one in alone
+    ]
     assert pack.labels_at(rows[:0]) == pack.short_terms(terms[:0]) == []
 
 
 def test_a_circle_in_the_hierarchy_does_not_hang(tmp_path: Path) -> None:
     records = [
-        ConceptRecord(curie=f"X:{n}", type="Gene", names=(Name(f"n{n}"),), parents=(f"X:{(n + 1) % 3}", f"X:{n}"))
+        ConceptRecord(
+            curie=f"X:{n}",
+            type="Gene",
+            names=(Name(f"n{n}"),),
+            parents=(f"X:{(n + 1) % 3}", f"X:{n}"),
+        )
         for n in range(3)
     ]
     pack = build_small(tmp_path / "pack", {"circle": records})
@@ -334,11 +372,19 @@ print(psutil.Process().memory_full_info().uss - before, flush=True)
 def test_a_large_pack_opens_at_once_and_two_processes_share_it(tmp_path: Path) -> None:
     def records() -> Any:
         for number in range(NAMES // 4):
-            names = tuple(Name(f"name of the thing with the number {number} in form {form}") for form in range(4))
+            names = tuple(
+                Name(f"name of the thing with the number {number} in form {form}")
+                for form in range(4)
+            )
             yield ConceptRecord(curie=f"X:{number}", type="Gene", names=names)
 
     folder = tmp_path / "pack"
-    build([PackSource(SourceFacts(name="many"), records)], BuildSettings(name="many"), folder, parts=PARTS)
+    build(
+        [PackSource(SourceFacts(name="many"), records)],
+        BuildSettings(name="many"),
+        folder,
+        parts=PARTS,
+    )
     size = sum(path.stat().st_size for path in folder.iterdir())
     time.sleep(intact.SETTLED / 1e9)  # so that a stamp can vouch for what was written
     Pack.open(folder, normaliser=NORMALISER)
@@ -346,8 +392,15 @@ def test_a_large_pack_opens_at_once_and_two_processes_share_it(tmp_path: Path) -
     Pack.open(folder, normaliser=NORMALISER)
     assert time.perf_counter() - begun < 0.05
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "env": environment}
-    processes = [subprocess.Popen([sys.executable, "-c", SHARED, str(folder)], **pipes) for _ in range(2)]
+    pipes: dict[str, Any] = {
+        "stdin": subprocess.PIPE,
+        "stdout": subprocess.PIPE,
+        "text": True,
+        "env": environment,
+    }
+    processes = [
+        subprocess.Popen([sys.executable, "-c", SHARED, str(folder)], **pipes) for _ in range(2)
+    ]
     said = [process.stdout.readline() for process in processes]  # type: ignore[union-attr]
     assert said[0] == said[1] != ""
     grown = [int(process.communicate("\n")[0]) for process in processes]

@@ -39,7 +39,14 @@ def test_case(surface: str, case: str, symbol: str) -> None:
 
 @pytest.mark.parametrize(
     ("less", "more"),
-    [("the", "ice"), ("ice", "insulin-like"), ("T3", "TP53"), ("1234567", "T3"), ("was", "WASF1"), ("p", "p5")],
+    [
+        ("the", "ice"),
+        ("ice", "insulin-like"),
+        ("T3", "TP53"),
+        ("1234567", "T3"),
+        ("was", "WASF1"),
+        ("p", "p5"),
+    ],
 )
 def test_short_and_common_names_are_rarely_meant(less: str, more: str) -> None:
     for style in set(Style) - {Style.chosen, Style.own}:
@@ -56,11 +63,15 @@ def test_a_common_word_is_a_name_of_a_species_sooner_than_one_of_a_gene() -> Non
 def test_two_letters_stand_for_diseases_sooner_than_for_others() -> None:
     of = judge_name("RB").probabilities
     assert all(
-        of[Style.ailments] > of[style] for style in Style if style not in (Style.ailments, Style.chosen, Style.own)
+        of[Style.ailments] > of[style]
+        for style in Style
+        if style not in (Style.ailments, Style.chosen, Style.own)
     )
 
 
-@pytest.mark.parametrize(("surface", "rare"), [("SSB", True), ("c-d", True), ("CD4", False), ("AMPK", False)])
+@pytest.mark.parametrize(
+    ("surface", "rare"), [("SSB", True), ("c-d", True), ("CD4", False), ("AMPK", False)]
+)
 def test_a_short_alias_without_a_digit_is_rarely_meant(surface: str, rare: bool) -> None:
     of = judge_name(surface).probabilities
     assert (of[Style.aliases] < of[Style.symbols]) == rare
@@ -70,7 +81,9 @@ def test_a_short_alias_without_a_digit_is_rarely_meant(surface: str, rare: bool)
 def test_no_word_is_too_common_for_a_name_that_a_rule_chooses() -> None:
     assert judge_name("insulin").probabilities[Style.symbols] < 0.1
     assert (
-        judge_name("insulin").probabilities[Style.chosen] == judge_name("insulinoma").probabilities[Style.chosen] > 0.9
+        judge_name("insulin").probabilities[Style.chosen]
+        == judge_name("insulinoma").probabilities[Style.chosen]
+        > 0.9
     )
 
 

@@ -23,21 +23,31 @@ from fascicle.terms.terms import ConceptRecord, CrossReference, Name
 EXACT = "skos:exactMatch"
 
 
-def record(curie: str, *names: str, same: str = "", refers: tuple[str, ...] = (), **more: object) -> ConceptRecord:
+def record(
+    curie: str, *names: str, same: str = "", refers: tuple[str, ...] = (), **more: object
+) -> ConceptRecord:
     """A concept whose first name is its label."""
     crosses = (*(CrossReference(one, EXACT) for one in same.split()), *map(CrossReference, refers))
     surfaces = tuple(Name(one, "exact" if at else "label") for at, one in enumerate(names))
-    return ConceptRecord(**{"curie": curie, "type": "Disease", "names": surfaces, "references": crosses} | more)  # type: ignore[arg-type]
+    return ConceptRecord(
+        **{"curie": curie, "type": "Disease", "names": surfaces, "references": crosses} | more
+    )  # type: ignore[arg-type]
 
 
 def sets_of(pack: Pack) -> set[tuple[str, ...]]:
     """The sets of several concepts, the leading one first."""
     rows = {int(row) for row in pack.leads.of(np.arange(len(pack)))}
-    return {tuple(map(pack.curie, members)) for row in rows if len(members := pack.leads.members(row)) > 1}
+    return {
+        tuple(map(pack.curie, members))
+        for row in rows
+        if len(members := pack.leads.members(row)) > 1
+    }
 
 
 def built(place: Path, *records: ConceptRecord) -> Pack:
-    return build_small(place / "pack", {"one": [one for one in records if one.curie < "N"], "two": records})
+    return build_small(
+        place / "pack", {"one": [one for one in records if one.curie < "N"], "two": records}
+    )
 
 
 def test_each_evidence_makes_a_set(tmp_path: Path) -> None:
@@ -49,7 +59,8 @@ def test_each_evidence_makes_a_set(tmp_path: Path) -> None:
         record("MESH:2", "pellagra"),
         record("DOID:3", "spring fever", refers=("MESH:3", "UMLS:1")),
         record("MESH:3", "Hay fever"),
-        record("DOID:4", "brittle nails", refers=("MESH:4", "MESH:5")),  # two: which of them is not said
+        # two: which of them is not said
+        record("DOID:4", "brittle nails", refers=("MESH:4", "MESH:5")),
         record("MESH:4", "Nails, Malformed"),
         record("MESH:5", "Nail Diseases"),
         record("DOID:6", "early ache", refers=("MESH:6",)),  # two refer to one: it is above them
@@ -88,7 +99,10 @@ def test_two_concepts_of_a_vocabulary_are_never_one(tmp_path: Path) -> None:
     )
     assert sets_of(pack) == {("MESH:2", "MONDO:1")}  # the one with the label
     found = make_sets(pack)
-    assert [(edge.taken, pack.curie(edge.concept)) for edge in found.edges] == [(True, "MESH:2"), (False, "MESH:1")]
+    assert [(edge.taken, pack.curie(edge.concept)) for edge in found.edges] == [
+        (True, "MESH:2"),
+        (False, "MESH:1"),
+    ]
 
 
 def test_identifiers_without_a_name_are_kept_where_they_belong_to_one(tmp_path: Path) -> None:
@@ -113,10 +127,17 @@ def test_the_vocabulary_that_comes_first_leads(tmp_path: Path) -> None:
     one, other = record("Z:1", "ache"), record("A:1", "ache")
     late = record("Z:2", "burn", same="A:2")
     for first, second, leading in ((one, other, "Z"), (other, one, "A")):
-        sources: Sources = {"one": [first], "two": [second, record("A:2", "heat burn")], "three": [late]}
+        sources: Sources = {
+            "one": [first],
+            "two": [second, record("A:2", "heat burn")],
+            "three": [late],
+        }
         pack = build_small(tmp_path / leading, sources)
         other_one = {"Z": "A", "A": "Z"}[leading]
-        assert sets_of(pack) == {(f"{leading}:1", f"{other_one}:1"), (f"{leading}:2", f"{other_one}:2")}
+        assert sets_of(pack) == {
+            (f"{leading}:1", f"{other_one}:1"),
+            (f"{leading}:2", f"{other_one}:2"),
+        }
 
 
 def test_a_pack_without_the_column_has_no_sets(tmp_path: Path) -> None:
@@ -135,10 +156,16 @@ RECORDS = st.lists(
         ConceptRecord,
         curie=CURIES,
         type=st.sampled_from(["Gene", "Disease", "Disease"]),
-        names=st.lists(st.builds(Name, st.sampled_from("abcdefg"), st.just("label")), max_size=1).map(tuple),
+        names=st.lists(
+            st.builds(Name, st.sampled_from("abcdefg"), st.just("label")), max_size=1
+        ).map(tuple),
         taxon=st.sampled_from(["", "", "NCBITaxon:9606", "NCBITaxon:10090"]),
         references=st.lists(
-            st.builds(CrossReference, CURIES, st.sampled_from([EXACT, "owl:equivalentClass", "oboInOwl:hasDbXref"])),
+            st.builds(
+                CrossReference,
+                CURIES,
+                st.sampled_from([EXACT, "owl:equivalentClass", "oboInOwl:hasDbXref"]),
+            ),
             max_size=3,
         ).map(tuple),
     ),
@@ -153,7 +180,9 @@ def test_sets_keep_what_they_promise(records: list[ConceptRecord], memory: int) 
     records = [*records, ConceptRecord(curie="A:9", type="Gene", names=(Name("named", "label"),))]
     with tempfile.TemporaryDirectory() as place:
         sources = [PackSource(SourceFacts(name="one", type="Gene"), lambda: iter(records))]
-        build(sources, BuildSettings(name="small", memory=memory), Path(place) / "pack", parts=PARTS)
+        build(
+            sources, BuildSettings(name="small", memory=memory), Path(place) / "pack", parts=PARTS
+        )
         pack = Pack.open(Path(place) / "pack", normaliser=PARTS.normaliser)
         found = make_sets(pack)
         leads = pack.leads.of(np.arange(len(pack))).tolist()
@@ -169,14 +198,17 @@ def test_sets_keep_what_they_promise(records: list[ConceptRecord], memory: int) 
                 joined.update(dict.fromkeys(both, both))
         for lead, own in members.items():
             assert lead in own
-            assert joined[lead] == set(own)  # nothing but edges that were taken holds a set together
+            # nothing but edges that were taken holds a set together
+            assert joined[lead] == set(own)
             assert len({pack.curie(row)[0] for row in own}) == len(own)
             assert len({int(pack.type_rows[row]) for row in own}) == 1
             assert sorted(pack.leads.members(lead)) == own
         for curie in (pack.curie(row) for row in range(len(pack))):
             concept = pack.concept(curie)
             others = [one.curie for one in concept.references if one.predicate == EXACT]
-            assert pack.names(curie) or others or any(curie in str(one.references) for one in records)
+            assert (
+                pack.names(curie) or others or any(curie in str(one.references) for one in records)
+            )
 
 
 def test_a_pack_as_a_recogniser_links_to_the_set(tmp_path: Path) -> None:
@@ -189,7 +221,9 @@ def test_a_pack_as_a_recogniser_links_to_the_set(tmp_path: Path) -> None:
     text = Document(id="1", text="Severe pellagra with rough skin.")
     (patch,) = load(tmp_path / "pack").predict([text])
     first, second = patch.add
-    assert [(one.curie, one.name, one.same) for one in first.links] == [("MESH:2", "Pellagra", ("DOID:2",))]
+    assert [(one.curie, one.name, one.same) for one in first.links] == [
+        ("MESH:2", "Pellagra", ("DOID:2",))
+    ]
     assert not second.links  # two things have the name
 
 
@@ -198,7 +232,10 @@ DIFFERENT = "owl:differentFrom"
 
 def test_concepts_that_are_stated_to_be_different_are_in_no_set(tmp_path: Path) -> None:
     def different(curie: str, name: str, other: str, *, same: str = "") -> ConceptRecord:
-        crosses = (CrossReference(other, DIFFERENT), *(CrossReference(one, EXACT) for one in same.split()))
+        crosses = (
+            CrossReference(other, DIFFERENT),
+            *(CrossReference(one, EXACT) for one in same.split()),
+        )
         return record(curie, name, references=crosses)
 
     pack = built(
@@ -211,9 +248,18 @@ def test_concepts_that_are_stated_to_be_different_are_in_no_set(tmp_path: Path) 
         record("MONDO:3", "shiver", same="DOID:3 MESH:3"),
         record("MESH:3", "Tremor"),
     )
-    assert {one for one in sets_of(pack) if "MONDO:3" in one} <= {("DOID:3", "MONDO:3"), ("MESH:3", "MONDO:3")}
-    assert not any({"DOID:1", "MESH:1"} <= {*one} or {"DOID:2", "MESH:2"} <= {*one} for one in sets_of(pack))
-    conflicts = {(pack.curie(edge.concept), pack.curie(edge.other)) for edge in make_sets(pack).edges if not edge.taken}
+    assert {one for one in sets_of(pack) if "MONDO:3" in one} <= {
+        ("DOID:3", "MONDO:3"),
+        ("MESH:3", "MONDO:3"),
+    }
+    assert not any(
+        {"DOID:1", "MESH:1"} <= {*one} or {"DOID:2", "MESH:2"} <= {*one} for one in sets_of(pack)
+    )
+    conflicts = {
+        (pack.curie(edge.concept), pack.curie(edge.other))
+        for edge in make_sets(pack).edges
+        if not edge.taken
+    }
     assert conflicts >= {("DOID:1", "MESH:1"), ("DOID:2", "MESH:2")}
     assert pack.manifest.counts["conflicts between edges"] == len(conflicts) == 3
 
@@ -224,7 +270,8 @@ def test_a_mapping_to_a_merged_identifier_is_one_to_its_replacement(tmp_path: Pa
         record("DOID:10", "tarnic ague"),
         record("DOID:9", obsolete=True, replaced_by=("DOID:10",), same="MESH:10"),
         record("MESH:10", "Fever, Tarnic"),
-        record("DOID:8", obsolete=True, replaced_by=("DOID:10", "DOID:11"), same="MESH:11"),  # by two: by which?
+        # by two: by which?
+        record("DOID:8", obsolete=True, replaced_by=("DOID:10", "DOID:11"), same="MESH:11"),
         record("DOID:11", "other ague"),
         record("MESH:11", "Fever, Other"),
     )

@@ -1,4 +1,6 @@
-"""The packs inside the package: found by name, whole, small, and with thanks to whom they are due."""
+"""The packs inside the package: found by name, whole, small, and with thanks to whom they are
+due.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ from fascicle.verbs.tasks.index_build import build_pack
 ROOT = Path(__file__).resolve().parents[3]
 MOST = 19_000_000  # bytes in a wheel
 TYPES = {"Anatomy", "CellLine", "CellType", "Chemical", "Disease", "Gene", "GeneFamily", "Species"}
-SHIPPED = pytest.mark.skipif("basic@2" not in shipped_packs(), reason="the pack is not built: see packs/basic.toml")
+SHIPPED = pytest.mark.skipif(
+    "basic@2" not in shipped_packs(), reason="the pack is not built: see packs/basic.toml"
+)
 
 
 def test_packs_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,14 +67,18 @@ def test_it_has_the_files_of_its_manifest_alone(pack: Pack) -> None:
 @SHIPPED
 @pytest.mark.slow
 @pytest.mark.usefixtures("fascicle_data")
-@pytest.mark.skipif("FASCICLE_FRESH" not in os.environ, reason="python -m studies.packs.fresh makes its tables")
+@pytest.mark.skipif(
+    "FASCICLE_FRESH" not in os.environ, reason="python -m studies.packs.fresh makes its tables"
+)
 def test_it_is_what_its_sources_give(pack: Pack, tmp_path: Path) -> None:
     assert build_pack(ROOT / "packs" / "basic.toml", tmp_path / "again").full_name == pack.full_name
 
 
 @SHIPPED
 def test_the_name_of_an_earlier_one_is_explained() -> None:
-    with pytest.raises(PackError, match=r"ships basic@2 in place of basic@1: give basic, or a copy"):
+    with pytest.raises(
+        PackError, match=r"ships basic@2 in place of basic@1: give basic, or a copy"
+    ):
         Pack.open("basic@1")
 
 
@@ -89,7 +97,9 @@ def test_the_name_of_an_earlier_one_is_explained() -> None:
         ("Semaglutide", "MESH:D000099194", "label"),
     ],
 )
-def test_it_knows_names_as_people_write_them(pack: Pack, name: str, concept: str, kind: str) -> None:
+def test_it_knows_names_as_people_write_them(
+    pack: Pack, name: str, concept: str, kind: str
+) -> None:
     assert [term.kind for term in pack.names(concept) if term.surface == name] == [kind]
 
 
@@ -116,13 +126,16 @@ def test_it_is_small(pack: Pack) -> None:
 @SHIPPED
 def test_it_has_terms_of_every_type(pack: Pack) -> None:
     counts = np.bincount(pack.type_rows[pack.active.concept], minlength=len(pack.types))
-    assert {kind for kind, count in zip(pack.types, counts.tolist(), strict=True) if count > 1_000} == TYPES
+    assert {
+        kind for kind, count in zip(pack.types, counts.tolist(), strict=True) if count > 1_000
+    } == TYPES
 
 
 @SHIPPED
 def test_nothing_is_in_it_that_may_not_be_passed_on(pack: Pack) -> None:
     named = np.unique(np.concatenate([pack.active.concept, pack.silent.concept])).tolist()
-    prefixes = {pack.curie(row).partition(":")[0] for row in named}  # identifiers alone are those of open mappings
+    # identifiers alone are those of open mappings
+    prefixes = {pack.curie(row).partition(":")[0] for row in named}
     assert not prefixes & {"HP", "OMIM", "UMLS", "SNOMEDCT", "MEDDRA", "DRUGBANK", "CHEMBL"}
 
 
@@ -161,7 +174,9 @@ def test_species_have_what_is_above_them(pack: Pack) -> None:
         ("Beta blockers and late roots of the case 4.", {"Beta blockers": "Chemical"}),
     ],
 )
-def test_it_is_careful_with_words_and_acronyms(pack: Pack, text: str, kinds: dict[str, str]) -> None:
+def test_it_is_careful_with_words_and_acronyms(
+    pack: Pack, text: str, kinds: dict[str, str]
+) -> None:
     (patch,) = PackRecogniser({"basic": pack}).predict([Document(id="1", text=text)])
     assert {text[one.start : one.end]: one.type for one in patch.add} == kinds
 
@@ -171,7 +186,11 @@ def test_it_is_loaded_by_its_name(pack: Pack) -> None:
     assert find_model("basic") == pack.folder
     document = fascicle.load("basic")("Aspirin was given.")
     (mention,) = document
-    assert (mention.type, mention.source, mention.links[0].curie) == ("Chemical", "basic@2", "MESH:D001241")
+    assert (mention.type, mention.source, mention.links[0].curie) == (
+        "Chemical",
+        "basic@2",
+        "MESH:D001241",
+    )
     (origin,) = document.origins
     assert "MESH" in origin
 

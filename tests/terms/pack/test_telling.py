@@ -25,7 +25,9 @@ from fascicle.terms.terms import ConceptRecord, Name
 @pytest.fixture(scope="module")
 def pack(tmp_path_factory: pytest.TempPathFactory) -> Pack:
     rules = Curation([Rule(action="drop", surface="Tumor")])
-    return build_small(tmp_path_factory.mktemp("told") / "pack", parts=replace(REAL_PARTS, curation=rules))
+    return build_small(
+        tmp_path_factory.mktemp("told") / "pack", parts=replace(REAL_PARTS, curation=rules)
+    )
 
 
 def test_why_names_keys_concepts_and_the_way_up(pack: Pack) -> None:
@@ -33,13 +35,18 @@ def test_why_names_keys_concepts_and_the_way_up(pack: Pack) -> None:
     assert told.keys[0] == "breast cancers"
     assert told.keys[2] == "breast cancer"
     (one,) = told.terms
-    assert (one.term.surface, one.concept.curie, one.tier) == ("Breast cancer", "MESH:D001", "canonical")
+    assert (one.term.surface, one.concept.curie, one.tier) == (
+        "Breast cancer",
+        "MESH:D001",
+        "canonical",
+    )
     assert one.above == (("Neoplasms", "MESH:D009369"), ("Diseases", "MESH:D000"))
     assert "\n".join(explanation_lines(told)).count("MESH:D001") == 1
 
 
 @pytest.mark.parametrize(
-    ("surface", "tier"), [("Breast cancer", "exact"), ("BREAST  CANCER", "folded"), ("breast-cancer", "canonical")]
+    ("surface", "tier"),
+    [("Breast cancer", "exact"), ("BREAST  CANCER", "folded"), ("breast-cancer", "canonical")],
 )
 def test_tiers(pack: Pack, surface: str, tier: str) -> None:
     assert [one.tier for one in explain_name(pack, surface).terms] == [tier]
@@ -55,7 +62,9 @@ def test_obsolete_concepts_and_dropped_names_are_explained(pack: Pack) -> None:
     (old,) = explain_name(pack, "old growth").silent
     assert "replaced by MESH:D009369" in old.silent
     told = explain_name(pack, "tumour")
-    assert [(one.silent, one.term.rule) for one in told.silent] == [("a rule of curation dropped it", "drop 'Tumor'")]
+    assert [(one.silent, one.term.rule) for one in told.silent] == [
+        ("a rule of curation dropped it", "drop 'Tumor'")
+    ]
     assert not told.terms
     assert not explain_name(pack, "nowhere").terms + explain_name(pack, "nowhere").silent
     assert any("no term" in line for line in explanation_lines(explain_name(pack, "nowhere")))
@@ -72,7 +81,9 @@ def test_counts_are_those_of_plain_dicts(sources: Sources) -> None:
     by_key = oracle.by_key()
     assert stats.concepts == Counter(oracle.first(curie, "type") for curie in oracle.records)
     live = {c: oracle.names(c) for c in oracle.records if not oracle.is_obsolete(c)}
-    assert stats.terms == Counter(oracle.first(c, "type") for c, names in live.items() for _ in names)
+    assert stats.terms == Counter(
+        oracle.first(c, "type") for c, names in live.items() for _ in names
+    )
     assert stats.kinds == Counter(kind for names in live.values() for kind, _ in names.values())
     assert stats.languages == Counter(language for names in live.values() for _, language in names)
     assert {s: n for s, n in stats.of_sources.items() if n} == Counter(
@@ -81,7 +92,9 @@ def test_counts_are_those_of_plain_dicts(sources: Sources) -> None:
     several = {one: len({curie for _, curie, _ in terms}) for one, terms in by_key.items()}
     assert stats.ambiguous == sum(count > 1 for count in several.values())
     assert dict(stats.most).items() <= several.items()
-    assert [count for _, count in stats.most] == sorted((c for c in several.values() if c > 1), reverse=True)[:10]
+    assert [count for _, count in stats.most] == sorted(
+        (c for c in several.values() if c > 1), reverse=True
+    )[:10]
     assert list(stats_lines(stats))
 
 
@@ -92,7 +105,10 @@ def test_differences_are_those_of_plain_dicts(first: Sources, second: Sources) -
     if not one.records or not other.records:
         return
     with tempfile.TemporaryDirectory() as place:
-        packs = [build_small(Path(place) / name, records) for name, records in (("a", first), ("b", second))]
+        packs = [
+            build_small(Path(place) / name, records)
+            for name, records in (("a", first), ("b", second))
+        ]
         found = list(find_changes(*packs))
         assert not list(find_changes(packs[0], packs[0]))
     terms = [{t for group in oracle.by_key().values() for t in group} for oracle in (one, other)]
@@ -102,12 +118,23 @@ def test_differences_are_those_of_plain_dicts(first: Sources, second: Sources) -
     }
     assert told["added"] == {(s, c) for s, c, _ in terms[1] - terms[0]}
     assert told["removed"] == {(s, c) for s, c, _ in terms[0] - terms[1]}
-    kinds = [{(c, *which): facts[0] for c in o.records for which, facts in o.names(c).items()} for o in (one, other)]
+    kinds = [
+        {(c, *which): facts[0] for c in o.records for which, facts in o.names(c).items()}
+        for o in (one, other)
+    ]
     # The policy of case can change too, with the type of the concept; the oracle knows kinds alone.
-    changed = {(c.concept, c.surface) for c in found if c.change == "changed" and c.before.startswith("kind ")}
+    changed = {
+        (c.concept, c.surface)
+        for c in found
+        if c.change == "changed" and c.before.startswith("kind ")
+    }
     common = terms[0] & terms[1]
-    assert changed == {(c, s) for s, c, language in common if kinds[0][c, s, language] != kinds[1][c, s, language]}
-    concepts = {(c.change, c.concept) for c in found if c.what == "concept" and c.change != "changed"}
+    assert changed == {
+        (c, s) for s, c, language in common if kinds[0][c, s, language] != kinds[1][c, s, language]
+    }
+    concepts = {
+        (c.change, c.concept) for c in found if c.what == "concept" and c.change != "changed"
+    }
     assert concepts == {("added", c) for c in other.records.keys() - one.records.keys()} | {
         ("removed", c) for c in one.records.keys() - other.records.keys()
     }
@@ -139,7 +166,9 @@ def test_the_table_has_every_term(tmp_path: Path) -> None:
     }
     assert {(r["surface"], r["concept"], r["kind"], r["language"]) for r in table} == expected
     assert len(table) == len(pack.active)
-    assert [(r["surface"], r["sources"]) for r in table if r["surface"] == "Cancer"] == [("Cancer", "genes")]
+    assert [(r["surface"], r["sources"]) for r in table if r["surface"] == "Cancer"] == [
+        ("Cancer", "genes")
+    ]
     assert [r[2] for r in term_rows(pack, silent=True)] == ["Old growth"]
 
 
@@ -151,12 +180,16 @@ def test_mentions_that_come_go_and_change_their_link(tmp_path: Path) -> None:
     first = pack(
         "a",
         shared,
-        ConceptRecord(curie="X:1", type="Gene", names=(Name("ghrelin", "label"), Name("proghrelin"))),
+        ConceptRecord(
+            curie="X:1", type="Gene", names=(Name("ghrelin", "label"), Name("proghrelin"))
+        ),
     )
     second = pack(
         "b",
         shared,
-        ConceptRecord(curie="X:2", type="Gene", names=(Name("ghrelin", "label"), Name("preproghrelin"))),
+        ConceptRecord(
+            curie="X:2", type="Gene", names=(Name("ghrelin", "label"), Name("preproghrelin"))
+        ),
     )
     texts = ["Ghrelin and proghrelin", "preproghrelin and a shared protein"]
     documents = [Document(id=str(number), text=text) for number, text in enumerate(texts)]
@@ -166,5 +199,7 @@ def test_mentions_that_come_go_and_change_their_link(tmp_path: Path) -> None:
         ("removed", "0", "proghrelin", "X:1"),
         ("added", "1", "preproghrelin", "X:2"),
     ]
-    assert all(texts[int(c.document)][slice(*map(int, c.place.split("-")))] == c.surface for c in found)
+    assert all(
+        texts[int(c.document)][slice(*map(int, c.place.split("-")))] == c.surface for c in found
+    )
     assert not list(mention_changes(first, first, documents))

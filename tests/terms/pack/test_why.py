@@ -79,7 +79,9 @@ def test_every_label_is_found_or_listed_with_its_reason(sources: Path, tmp_path:
     assert {one.text_in(document.text) for one in patch.add} == set(labels) - set(listed)
 
 
-def test_a_pack_that_is_not_careful_looks_for_each_label_that_it_has(sources: Path, tmp_path: Path) -> None:
+def test_a_pack_that_is_not_careful_looks_for_each_label_that_it_has(
+    sources: Path, tmp_path: Path
+) -> None:
     sources.write_text(sources.read_text().replace("careful = true\n", ""))
     build_pack(sources, tmp_path / "pack")
     pack = Pack.open(tmp_path / "pack")
@@ -91,12 +93,19 @@ def test_a_pack_that_is_not_careful_looks_for_each_label_that_it_has(sources: Pa
 def test_the_threshold_counts(sources: Path, tmp_path: Path) -> None:
     build_pack(sources, tmp_path / "pack")
     pack = Pack.open(tmp_path / "pack")
-    listed = {one.label for one in unsearched_labels(pack, settings=RecognitionSettings(threshold=0.0))}
+    listed = {
+        one.label for one in unsearched_labels(pack, settings=RecognitionSettings(threshold=0.0))
+    }
     assert listed == {"oncology unit", "growth"}
 
 
 def test_a_lost_label_that_the_pack_has_is_not_lost(sources: Path, tmp_path: Path) -> None:
     build_pack(sources, tmp_path / "pack")
     pack = Pack.open(tmp_path / "pack")
-    lost = [LostLabel("a:1", "breast cancers", "without"), LostLabel("a:2", "breast cancer", "without")]
-    assert [one.concept for one in unsearched_labels(pack, lost) if one.reason == "without"] == ["a:2"]
+    lost = [
+        LostLabel("a:1", "breast cancers", "without"),
+        LostLabel("a:2", "breast cancer", "without"),
+    ]
+    assert [one.concept for one in unsearched_labels(pack, lost) if one.reason == "without"] == [
+        "a:2"
+    ]

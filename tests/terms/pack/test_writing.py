@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 from fascicle.terms.pack.writing import SortedSpill
 
 
-@given(rows=st.lists(st.binary(max_size=40), max_size=300), memory=st.sampled_from([1, 500, 5_000, 1 << 20]))
+@given(
+    rows=st.lists(st.binary(max_size=40), max_size=300),
+    memory=st.sampled_from([1, 500, 5_000, 1 << 20]),
+)
 def test_any_rows_come_back_sorted(rows: list[bytes], memory: int) -> None:
     with tempfile.TemporaryDirectory() as place:
         spill = SortedSpill(Path(place) / "runs", memory=memory)

@@ -21,7 +21,9 @@ from fascicle.terms.scanning.table import Table
 _WORDS = "il 2 tnf alpha β types II ü 中文 + 's x cats a-b IL2"
 WORDS = st.sampled_from(_WORDS.split())
 NAMES = st.lists(st.lists(WORDS, min_size=1, max_size=5).map(" ".join), max_size=12)
-TEXTS = st.lists(st.lists(st.tuples(WORDS, st.sampled_from(["", " ", "-", ", "])), max_size=14), max_size=3)
+TEXTS = st.lists(
+    st.lists(st.tuples(WORDS, st.sampled_from(["", " ", "-", ", "])), max_size=14), max_size=3
+)
 
 
 def keys_of(names: list[str]) -> list[str]:
@@ -36,7 +38,9 @@ def naive(keys: list[str], found: list[Token], *, inside_words: bool) -> list[tu
         for last in range(first, len(found))
         if " ".join(token.text for token in found[first : last + 1]) in row_of
     ]
-    return [span for span in spans if inside_words or (found[span[0]].opens and found[span[1]].closes)]
+    return [
+        span for span in spans if inside_words or (found[span[0]].opens and found[span[1]].closes)
+    ]
 
 
 def tokens_of(several: list[str]) -> list[Token]:
@@ -60,14 +64,18 @@ def opened(folder: Path, keys: list[str], *, bits: int = 64) -> Table:
 
 @pytest.mark.parametrize(("bits", "inside_words"), list(product([64, 40, 3, 0], [False, True])))
 def test_every_place_of_every_name_is_found(folder: Path, bits: int, inside_words: bool) -> None:
-    """Also where hashes have few bits, or none, so that most or all beginnings of names have equal ones."""
+    """Also where hashes have few bits, or none, so that most or all beginnings of names have
+    equal ones.
+    """
 
     @settings(max_examples=60)
     @given(NAMES, TEXTS)
     def check(names: list[str], pieces: list[list[tuple[str, str]]]) -> None:
         several = ["".join(map("".join, one)) for one in pieces]
         keys = keys_of(names)
-        hits = opened(folder, keys, bits=bits).find(TokenReader().read(several), inside_words=inside_words)
+        hits = opened(folder, keys, bits=bits).find(
+            TokenReader().read(several), inside_words=inside_words
+        )
         expected = naive(keys, tokens_of(several), inside_words=inside_words)
         assert list(zip(*(one.tolist() for one in hits), strict=True)) == expected
 
@@ -100,7 +108,10 @@ def test_words_are_not_cut(folder: Path) -> None:
     def matched(text: str, *, inside_words: bool = False) -> list[str]:
         found = TokenReader().read([text])
         hits = table.find(found, inside_words=inside_words)
-        return [text[found.starts[a] : found.ends[b]] for a, b in zip(hits.first, hits.last, strict=True)]
+        return [
+            text[found.starts[a] : found.ends[b]]
+            for a, b in zip(hits.first, hits.last, strict=True)
+        ]
 
     assert matched("IL2") == []
     assert matched("IL2", inside_words=True) == ["IL", "2"]
@@ -110,7 +121,9 @@ def test_words_are_not_cut(folder: Path) -> None:
 
 
 def test_many_batches_build_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = sorted({f"{a} {b} {c}" for a, b, c in product("abcdefgh", "ijklmn", ["op", "p", "q r s"])})
+    names = sorted(
+        {f"{a} {b} {c}" for a, b, c in product("abcdefgh", "ijklmn", ["op", "p", "q r s"])}
+    )
     paths = [folder / "one", folder / "two"]
     build_table(names, paths[0])
     monkeypatch.setattr(building, "_TOGETHER", 7)
@@ -140,7 +153,14 @@ def test_a_broken_file_is_refused(folder: Path) -> None:
     opened(folder, ["a b", "c"])
     data = (folder / "table").read_bytes()
     other = data.replace(b"keys@1", b"keys@0", 1)
-    for broken in (b"", b"x" * 600, data[:-64], data + bytes(64), data[:20] + b"?" + data[21:], other):
+    for broken in (
+        b"",
+        b"x" * 600,
+        data[:-64],
+        data + bytes(64),
+        data[:20] + b"?" + data[21:],
+        other,
+    ):
         path = folder / "broken"
         path.write_bytes(broken)
         with pytest.raises(FormatError):

@@ -28,7 +28,12 @@ class Read:
         return found
 
     def names(self, curie: str) -> dict[str, str]:
-        return {name.surface: name.kind for record in self.records if record.curie == curie for name in record.names}
+        return {
+            name.surface: name.kind
+            for record in self.records
+            if record.curie == curie
+            for name in record.names
+        }
 
     def losses(self) -> dict[str, int]:
         return {reason: count for reason, count in self.report.losses.items() if count}
@@ -38,7 +43,8 @@ def read_file(path: Path, reader: str, **settings: Any) -> Read:
     report = SourceReport()
     given = msgspec.convert({"path": str(path), "reader": reader, **settings}, SourceSettings)
     records = list(read_source(given, report=report))
-    assert report.rows == report.used + sum(report.losses[reason] for reason in ROWS)  # each row is accounted for
+    # each row is accounted for
+    assert report.rows == report.used + sum(report.losses[reason] for reason in ROWS)
     assert report.records == len(records)
     assert report.names == sum(len(record.names) for record in records)
     return Read(records=records, report=report)

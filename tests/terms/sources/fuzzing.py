@@ -44,7 +44,9 @@ GRAPH: Final = json.dumps(
                                 {
                                     "pred": "hasExactSynonym",
                                     "val": "neurone",
-                                    "meta": {"basicPropertyValues": [{"pred": "x#lang", "val": "fr"}]},
+                                    "meta": {
+                                        "basicPropertyValues": [{"pred": "x#lang", "val": "fr"}]
+                                    },
                                 },
                             ],
                             "xrefs": [{"val": "BTO:0000938"}],
@@ -88,7 +90,9 @@ MEDIC: Final = "D013132|248800||Ataxia&apos;s|Ataxia, x\n270400||Smith\nC||Disea
 DRUGS: Final = """DrugBank ID,Accession Numbers,Common name,CAS,UNII,Synonyms,Standard InChI Key
 DB00002,BIOD1,Cetuximab,205923-56-4,P,"Cetuximab, x | Cétuximab",
 """
-LEXICON: Final = "text\tcurie\tname\tpredicate\tsource\nHela\tcellosaurus:0030\tHeLa\thasRelatedSynonym\tx\n"
+LEXICON: Final = (
+    "text\tcurie\tname\tpredicate\tsource\nHela\tcellosaurus:0030\tHeLa\thasRelatedSynonym\tx\n"
+)
 ROWS: Final = "id\tname\tkind\tparent\nD000001\tA\tlabel\tD000002\nD000002\tβ-x\tsynonym\t\n"
 PAIRS: Final = "#As(O)\tCHEBI:30276\n  water \tCHEBI:15377\n"
 COLUMNS: Final = {"id": "id", "name": "name", "kind": "kind", "parents": ["parent"]}
@@ -104,7 +108,12 @@ obo:DOID_5 a owl:Class ; rdfs:label "old" ; owl:deprecated true ; obo:IAO_010000
 OPEN_TARGETS: Final = "".join(
     json.dumps(row) + "\n"
     for row in (
-        {"id": "EFO_0000400", "name": "diabetes", "parents": ["EFO_1"], "synonyms": {"hasExactSynonym": ["DM"]}},
+        {
+            "id": "EFO_0000400",
+            "name": "diabetes",
+            "parents": ["EFO_1"],
+            "synonyms": {"hasExactSynonym": ["DM"]},
+        },
         {
             "id": "ENSG1",
             "approvedSymbol": "A",
@@ -144,13 +153,19 @@ TARGETS: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
         "molregno\tpref_name\tchembl_id\tmolecule_type\n1280\tASPIRIN\tCHEMBL25\tSmall molecule\n",
         {"type": "Chemical"},
     ),
-    "obo_table": ("identifier\tname\tsynonyms\n10\tVanin\tVNN|Vanins\n", {"prefix": "hgnc.genegroup"}),
+    "obo_table": (
+        "identifier\tname\tsynonyms\n10\tVanin\tVNN|Vanins\n",
+        {"prefix": "hgnc.genegroup"},
+    ),
     "pairs": (PAIRS, {}),
     "rdf": (TURTLE, {}),
     "open_targets": (OPEN_TARGETS, {}),
     "umls": (CONSO, {}),
     "snomed": (DESCRIPTIONS, {}),
-    "meddra": ("1$2$3$4$Pain$Pains$Aches$Disorders$Dis$$4$Y$\n5$2$3$4$Ache$Pains$Aches$Disorders$Dis$$4$Y$\n", {}),
+    "meddra": (
+        "1$2$3$4$Pain$Pains$Aches$Disorders$Dis$$4$Y$\n5$2$3$4$Ache$Pains$Aches$Disorders$Dis$$4$Y$\n",
+        {},
+    ),
 }
 _PARTS: Final = (
     *(
@@ -187,7 +202,9 @@ _PARTS: Final = (
 
 
 def damaged(data: bytes, seed: int) -> bytes:
-    """The data with one to four changes: parts cut out, doubled, moved, replaced, put in; now and then as gzip."""
+    """The data with one to four changes: parts cut out, doubled, moved, replaced, put in; now
+    and then as gzip.
+    """
     chance = random.Random(seed)
     for _ in range(chance.randint(1, 4)):
         start, end = sorted(chance.choices(range(len(data) + 1), k=2))
@@ -199,7 +216,9 @@ def damaged(data: bytes, seed: int) -> bytes:
         elif change == 1:
             data = data[:end] + piece + data[end:]
         elif change == 2:
-            data = data[:start] + bytes(chance.choices(range(256), k=min(3, len(piece)))) + data[end:]
+            data = (
+                data[:start] + bytes(chance.choices(range(256), k=min(3, len(piece)))) + data[end:]
+            )
         elif change == 3:
             data = data[:start] + chance.choice(_PARTS) + data[start:]
         elif change == 4:

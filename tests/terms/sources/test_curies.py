@@ -90,11 +90,15 @@ def test_what_is_no_identifier_is_none(text: str, prefix: str) -> None:
 @given(st.text(max_size=30), st.sampled_from(["", "MESH", "HGNC", "cellosaurus", "mine"]))
 def test_a_curie_stays_as_it_is(text: str, prefix: str) -> None:
     found = curie(text, prefix)
-    assert found == "" or (curie(found) == found and ":" in found and found.isascii() and " " not in found)
+    assert found == "" or (
+        curie(found) == found and ":" in found and found.isascii() and " " not in found
+    )
 
 
 @given(
-    st.sampled_from(["MESH:", "mesh:", "HGNC:HGNC:", "MGI:", "cellosaurus:", "CVCL_", "NCBIGene:", "x:"]),
+    st.sampled_from(
+        ["MESH:", "mesh:", "HGNC:HGNC:", "MGI:", "cellosaurus:", "CVCL_", "NCBIGene:", "x:"]
+    ),
     st.text(alphabet="0123456789CDVL_:", max_size=12),
 )
 def test_what_looks_like_an_identifier_has_one_spelling(start: str, rest: str) -> None:
@@ -156,7 +160,10 @@ def test_every_usual_form_of_a_prefix_is_read(text: str, found: str) -> None:
         ("https://www.ncbi.nlm.nih.gov/gene/7157#reference-sequences", "NCBIGene:7157"),
         ("https://www.ncbi.nlm.nih.gov/datasets/gene/7157/", "NCBIGene:7157"),
         ("https://www.ncbi.nlm.nih.gov/taxonomy/9606", "NCBITaxon:9606"),
-        ("https://www.ncbi.nlm.nih.gov/Taxonomy/Browser/wwwtax.cgi?mode=Info&id=9606&lvl=3", "NCBITaxon:9606"),
+        (
+            "https://www.ncbi.nlm.nih.gov/Taxonomy/Browser/wwwtax.cgi?mode=Info&id=9606&lvl=3",
+            "NCBITaxon:9606",
+        ),
         ("https://www.ncbi.nlm.nih.gov/snp/rs7412", "dbsnp:rs7412"),
         ("https://www.genenames.org/data/gene-symbol-report/#!/hgnc_id/HGNC:1100", "HGNC:1100"),
         ("https://www.genenames.org/data/gene-symbol-report/#!/hgnc_id/1100", "HGNC:1100"),

@@ -1,4 +1,6 @@
-"""Damaged sources: read or refused in one sentence; what is given is well formed, and every row is accounted for."""
+"""Damaged sources: read or refused in one sentence; what is given is well formed, and every row
+is accounted for.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,8 @@ def check(path: Path, reader: str, settings: dict[str, Any]) -> bool:
     if error is not None:
         assert "\n" not in str(error)
         return False
-    assert report.rows == report.used + sum(report.losses[reason] for reason in ROWS)  # each row is accounted for
+    # each row is accounted for
+    assert report.rows == report.used + sum(report.losses[reason] for reason in ROWS)
     assert all(report.losses[reason] and report.first[reason] for reason in report.losses)
     return True
 

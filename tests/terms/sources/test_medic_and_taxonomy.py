@@ -23,7 +23,10 @@ def test_medic(read: Callable[..., Any]) -> None:
     text = "D013132|248800||Spinocerebellar&apos;s|Ataxia, Sj&#246;gren\n270400|D019082||Smith\n"
     text += "C||Diseases\nno bars\n\nD000001||\n"
     found = read(text, "medic")
-    assert found["MESH:D013132"].names == (Name("Spinocerebellar's", "label"), Name("Ataxia, Sjögren"))
+    assert found["MESH:D013132"].names == (
+        Name("Spinocerebellar's", "label"),
+        Name("Ataxia, Sjögren"),
+    )
     assert found["MESH:D013132"].references == (CrossReference("OMIM:248800", "skos:exactMatch"),)
     assert found["OMIM:270400"].references == (CrossReference("MESH:D019082", "skos:exactMatch"),)
     assert found.losses() == {"identifier": 1, "columns": 1, "no-name": 1, "name": 1}
@@ -58,9 +61,13 @@ def test_names_of_taxa_are_those_of_texts(read: Callable[..., Any]) -> None:
 
 
 def test_what_the_taxonomy_adds_to_equal_names_is_no_part_of_them(read: Callable[..., Any]) -> None:
-    found = read('[Term]\nid: NCBITaxon:9\nname: Exempla <flies,genus>\nsynonym: "a <b>" EXACT []\n', "obo")
+    found = read(
+        '[Term]\nid: NCBITaxon:9\nname: Exempla <flies,genus>\nsynonym: "a <b>" EXACT []\n', "obo"
+    )
     assert found.names("NCBITaxon:9") == {"Exempla": "label", "a": "exact"}
-    assert read("[Term]\nid: CL:0000001\nname: cell <i>\n", "obo").names("CL:0000001") == {"cell <i>": "label"}
+    assert read("[Term]\nid: CL:0000001\nname: cell <i>\n", "obo").names("CL:0000001") == {
+        "cell <i>": "label"
+    }
 
 
 def test_merged_taxa_are_replaced(read: Callable[..., Any]) -> None:

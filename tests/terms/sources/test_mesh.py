@@ -78,7 +78,11 @@ def test_both_forms_give_the_same(read: Callable[..., Any], text: str, reader: s
     found = read(text, reader, type="Chemical")
     first = found.records[0]
     assert first.names[0] == Name("Chemoid", "label")
-    assert found.names("MESH:D000002") == {"Chemoid": "label", "Chemoid 23187": "narrow", "CO & X": "abbreviation"}
+    assert found.names("MESH:D000002") == {
+        "Chemoid": "label",
+        "Chemoid 23187": "narrow",
+        "CO & X": "abbreviation",
+    }
     assert first.definition == "What it is."
     assert parents(found.records) == {"MESH:D000002": ("MESH:D000001",)}
 
@@ -99,12 +103,18 @@ def test_supplementary_records(read: Callable[..., Any]) -> None:
     record = read(SUPPLEMENT, "mesh_xml")["MESH:C000002"]
     assert record.names == (Name("bevonium", "label"), Name("piribenzil"))
     assert record.parents == ("MESH:D001561",)
-    text = "*NEWRECORD\nRECTYPE = C\nNM = bevonium\nSY = piribenzil|T109|NON|EQV|x|abcde\nUI = C000002\n"
+    text = (
+        "*NEWRECORD\nRECTYPE = C\nNM = bevonium\nSY = piribenzil|T109|NON|EQV|x|abcde\nUI = "
+        "C000002\n"
+    )
     assert read(text, "mesh_ascii")["MESH:C000002"].names == record.names
 
 
 def test_records_that_give_nothing_are_counted(read: Callable[..., Any]) -> None:
-    text = "junk\n*NEWRECORD\nMH = a\nUI = X1\nno equals\n*NEWRECORD\nUI = D000001\n*NEWRECORD\nMH = b\nUI = D000002\n"
+    text = (
+        "junk\n*NEWRECORD\nMH = a\nUI = X1\nno equals\n*NEWRECORD\nUI = "
+        "D000001\n*NEWRECORD\nMH = b\nUI = D000002\n"
+    )
     found = read(text, "mesh_ascii")
     assert found.names("MESH:D000002") == {"b": "label"}
     assert found.losses() == {"tag": 2, "identifier": 1, "no-name": 1}
@@ -114,7 +124,9 @@ BOMB = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><x>&b;</x>'
 OUTSIDE = '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><x>&a;</x>'
 
 
-@pytest.mark.parametrize("text", [BOMB, OUTSIDE, "<a>" * 200, "", "<a></b>", XML[:-40], "*NEWRECORD", "<a/>"])
+@pytest.mark.parametrize(
+    "text", [BOMB, OUTSIDE, "<a>" * 200, "", "<a></b>", XML[:-40], "*NEWRECORD", "<a/>"]
+)
 def test_dangerous_and_broken_xml_is_refused(read: Callable[..., Any], text: str) -> None:
     with pytest.raises(FormatError):
         read(text, "mesh_xml")
@@ -134,7 +146,9 @@ def test_tables_take_their_tree_from_another(read: Callable[..., Any], tmp_path:
     assert parents(found.records) == {"MESH:D000002": ("MESH:D000001",)}
     assert found.names("MESH:D000002") == {"B": "label", "C": "related"}
     assert found.losses() == {"below": 1, "identifier": 1}
-    trees.write_text("mesh_id\tmesh_name\tmesh_tree_number\nD000002\tB\tD03.1.2\nD000001\tA\tD03.1\n")
+    trees.write_text(
+        "mesh_id\tmesh_name\tmesh_tree_number\nD000002\tB\tD03.1.2\nD000001\tA\tD03.1\n"
+    )
     found = read("mesh_id\tmesh_name\nD000002\tB\n", "mesh_terms", hierarchy=str(trees))
     assert parents(found.records) == {"MESH:D000002": ("MESH:D000001",)}
     trees.write_text("a\tb\n")

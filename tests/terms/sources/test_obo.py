@@ -94,7 +94,8 @@ def test_losses_are_counted_with_their_first_place(read: Callable[..., Any]) -> 
     found = read(OBO, "obo")
     assert found.losses() == {"identifier": 1, "repeated": 1, "reference": 1}
     lines = OBO.split("\n")
-    assert found.report.first["identifier"].line == lines.index("name: nobody")  # its stanza begins the line before
+    # its stanza begins the line before
+    assert found.report.first["identifier"].line == lines.index("name: nobody")
     assert found.report.first["repeated"].line == lines.index('synonym: "illness" RELATED []') + 1
 
 
@@ -106,13 +107,17 @@ def test_bad_lines_are_counted(read: Callable[..., Any]) -> None:
 
 
 def test_a_type_may_follow_the_namespace(read: Callable[..., Any]) -> None:
-    text = "[Term]\nid: GO:0000001\nname: x\nnamespace: process\n\n[Term]\nid: GO:0000002\nname: y\n"
+    text = (
+        "[Term]\nid: GO:0000001\nname: x\nnamespace: process\n\n[Term]\nid: GO:0000002\nname: y\n"
+    )
     found = read(text, "obo", types={"process": "BiologicalProcess"}, type="CellularComponent")
     assert found["GO:0000001"].type == "BiologicalProcess"
     assert found["GO:0000002"].type == "CellularComponent"
 
 
-def test_cellosaurus_has_species_and_lines_that_derive_from_others(read: Callable[..., Any]) -> None:
+def test_cellosaurus_has_species_and_lines_that_derive_from_others(
+    read: Callable[..., Any],
+) -> None:
     text = """[Term]
 id: CVCL_0030
 name:HeLa
@@ -135,7 +140,9 @@ def test_other_files_are_refused(read: Callable[..., Any]) -> None:
 
 def test_an_import_is_named(read: Callable[..., Any]) -> None:
     found = read(
-        "format-version: 1.2\nimport: http://example.org/other.obo\n\n[Term]\nid: DOID:4\nname: disease\n", "obo"
+        "format-version: 1.2\nimport: http://example.org/other.obo\n\n[Term]\nid: DOID:4\nname: "
+        "disease\n",
+        "obo",
     )
     assert found.losses() == {"import": 1}
     assert "http://example.org/other.obo" in str(found.report.first["import"])
@@ -235,19 +242,27 @@ def test_one_ontology_says_the_same_as_obo(read: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("short", [False, True])
 def test_one_ontology_says_the_same_as_a_graph(read: Callable[..., Any], short: bool) -> None:
     own, obo, skos = (
-        ("oio:", "IAO:", "skos:") if short else (_OWL, f"{_OBO}IAO_", "http://www.w3.org/2004/02/skos/core#")
+        ("oio:", "IAO:", "skos:")
+        if short
+        else (_OWL, f"{_OBO}IAO_", "http://www.w3.org/2004/02/skos/core#")
     )
 
     def crossed(curie: str, *sources: str) -> dict[str, Any]:
         return {
             "val": curie,
-            "meta": {"basicPropertyValues": [{"pred": f"{own}source", "val": one} for one in sources]},
+            "meta": {
+                "basicPropertyValues": [{"pred": f"{own}source", "val": one} for one in sources]
+            },
         }
 
     fever = {
         "synonyms": [
             {"pred": f"{own}hasExactSynonym", "val": "ague"},
-            {"pred": f"{own}hasExactSynonym", "val": "old ague", "synonymType": f"{_OBO}mondo#EXCLUDE"},
+            {
+                "pred": f"{own}hasExactSynonym",
+                "val": "old ague",
+                "synonymType": f"{_OBO}mondo#EXCLUDE",
+            },
         ],
         "xrefs": [
             crossed("MESH:D000001", "MONDO:relatedTo"),
@@ -259,7 +274,10 @@ def test_one_ontology_says_the_same_as_a_graph(read: Callable[..., Any], short: 
             {"pred": f"{skos}altLabel", "val": "warm ague"},
         ],
     }
-    chill = {"deprecated": True, "basicPropertyValues": [{"pred": f"{obo}0100001", "val": "DOID:0000001"}]}
+    chill = {
+        "deprecated": True,
+        "basicPropertyValues": [{"pred": f"{obo}0100001", "val": "DOID:0000001"}],
+    }
     nodes = [
         {"id": f"{_OBO}DOID_000000{number}", "lbl": label, "type": "CLASS", "meta": meta}
         for number, label, meta in ((1, "fever", fever), (3, "chill", chill))
@@ -271,7 +289,10 @@ def test_one_ontology_says_the_same_as_a_graph(read: Callable[..., Any], short: 
 
 def test_one_ontology_says_the_same_as_rdf(read: Callable[..., Any]) -> None:
     def axiom(predicate: str, target: str, *rest: str) -> str:
-        head = f"[] a owl:Axiom ; owl:annotatedSource o:DOID_0000001 ; owl:annotatedProperty i:{predicate} ;"
+        head = (
+            "[] a owl:Axiom ; owl:annotatedSource o:DOID_0000001 ; owl:annotatedProperty "
+            f"i:{predicate} ;"
+        )
         return f'{head} owl:annotatedTarget "{target}" ; {" ; ".join(rest)} .\n'
 
     text = f"""@prefix o: <{_OBO}> . @prefix i: <{_OWL}> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
@@ -291,7 +312,8 @@ def test_one_ontology_says_the_same_as_rdf(read: Callable[..., Any]) -> None:
 
 def test_what_stands_behind_a_text_is_no_part_of_it(read: Callable[..., Any]) -> None:
     text = (
-        '[Term]\nid: CHEBI:1\nname: x\nsynonym: "5"-phospho" RELATED []\nsynonym: "fine"[]\nsynonym: "good" EXACT []\n'
+        '[Term]\nid: CHEBI:1\nname: x\nsynonym: "5"-phospho" RELATED []\nsynonym: '
+        '"fine"[]\nsynonym: "good" EXACT []\n'
     )
     found = read(f"treat-xrefs-as-equivalent: MESH\n{text}", "obo")
     assert found.names("CHEBI:1") == {"x": "label", "fine": "related", "good": "exact"}

@@ -20,12 +20,16 @@ from fascicle.terms.terms import ConceptRecord, curie
 fastobo = pytest.importorskip("fastobo")
 # No backslash: fastobo 0.14 does not read those that it writes.
 Said = dict[str, tuple[Any, ...]]
-TEXT = st.text(st.sampled_from('ab Z9"!{}[]:,;=é#'), min_size=1, max_size=12).filter(lambda text: text.strip())
+TEXT = st.text(st.sampled_from('ab Z9"!{}[]:,;=é#'), min_size=1, max_size=12).filter(
+    lambda text: text.strip()
+)
 SCOPES = ("EXACT", "RELATED", "BROAD", "NARROW")
 
 
 def told(document: Iterable[Any]) -> Said:
-    """CURIE -> names, parents and definition of each term that is not obsolete, as fastobo has them."""
+    """CURIE -> names, parents and definition of each term that is not obsolete, as fastobo has
+    them.
+    """
     found: Said = {}
     for frame in document:
         if not isinstance(frame, fastobo.term.TermFrame):
@@ -44,7 +48,12 @@ def told(document: Iterable[Any]) -> Said:
                 case "IsObsoleteClause":
                     obsolete = clause.obsolete
         if not obsolete:
-            found[curie(str(frame.id))] = (" ".join(label.split()), frozenset(synonyms), frozenset(parents), definition)
+            found[curie(str(frame.id))] = (
+                " ".join(label.split()),
+                frozenset(synonyms),
+                frozenset(parents),
+                definition,
+            )
     return found
 
 
@@ -56,12 +65,18 @@ def ours(records: Iterable[ConceptRecord]) -> Said:
             labels = [name.surface for name in record.names if name.kind == "label"]
             synonyms = frozenset(name.surface for name in record.names if name.kind != "label")
             definition = " ".join(record.definition.split())
-            found[record.curie] = ("".join(labels[:1]), synonyms, frozenset(record.parents), definition)
+            found[record.curie] = (
+                "".join(labels[:1]),
+                synonyms,
+                frozenset(record.parents),
+                definition,
+            )
     return found
 
 
 def compare(read: Read, document: Iterable[Any], *, all_terms: bool = True) -> int:
-    """Compares; a synonym that repeats the label is one name, and parents that are no identifiers count for none.
+    """Compares; a synonym that repeats the label is one name, and parents that are no identifiers
+    count for none.
 
     Returns:
         How many terms were compared.
@@ -80,15 +95,28 @@ def compare(read: Read, document: Iterable[Any], *, all_terms: bool = True) -> i
 
 @settings(deadline=None, max_examples=150)
 @given(
-    terms=st.lists(st.tuples(TEXT, st.lists(st.tuples(TEXT, st.sampled_from(SCOPES)), max_size=3), TEXT), max_size=4)
+    terms=st.lists(
+        st.tuples(TEXT, st.lists(st.tuples(TEXT, st.sampled_from(SCOPES)), max_size=3), TEXT),
+        max_size=4,
+    )
 )
-def test_what_fastobo_writes(tmp_path_factory: pytest.TempPathFactory, terms: list[tuple[Any, ...]]) -> None:
+def test_what_fastobo_writes(
+    tmp_path_factory: pytest.TempPathFactory, terms: list[tuple[Any, ...]]
+) -> None:
     frames = []
     for number, (name, synonyms, definition) in enumerate(terms, 1):
-        clauses = [fastobo.term.NameClause(name.strip()), fastobo.term.DefClause(definition.strip())]
-        clauses += [fastobo.term.SynonymClause(fastobo.syn.Synonym(text.strip(), scope)) for text, scope in synonyms]
+        clauses = [
+            fastobo.term.NameClause(name.strip()),
+            fastobo.term.DefClause(definition.strip()),
+        ]
+        clauses += [
+            fastobo.term.SynonymClause(fastobo.syn.Synonym(text.strip(), scope))
+            for text, scope in synonyms
+        ]
         clauses += [fastobo.term.IsAClause(fastobo.id.PrefixedIdent("DOID", str(number + 1)))]
-        frames.append(fastobo.term.TermFrame(fastobo.id.PrefixedIdent("DOID", str(number)), clauses))
+        frames.append(
+            fastobo.term.TermFrame(fastobo.id.PrefixedIdent("DOID", str(number)), clauses)
+        )
     if not frames:
         return
     document = fastobo.doc.OboDoc(entities=frames)
@@ -122,4 +150,6 @@ def test_ontologies(fascicle_data: Path, name: str, share: float) -> None:
         pytest.skip(f"there is no {name} at hand")
     content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     read = read_file(path, "obo", type="Disease")
-    assert compare(read, frames_of(content.decode()), all_terms=False) > share * len(ours(read.records))
+    assert compare(read, frames_of(content.decode()), all_terms=False) > share * len(
+        ours(read.records)
+    )

@@ -25,7 +25,11 @@ GRAPH = {
                         "definition": {"val": "A cell.", "xrefs": []},
                         "synonyms": [
                             {"pred": "hasExactSynonym", "val": "nerve cell", "xrefs": []},
-                            {"pred": "hasExactSynonym", "val": "NC", "synonymType": "x#ABBREVIATION"},
+                            {
+                                "pred": "hasExactSynonym",
+                                "val": "NC",
+                                "synonymType": "x#ABBREVIATION",
+                            },
                             {"pred": "hasBroadSynonym", "val": "cell of nerves"},
                         ],
                         "xrefs": [{"val": "BTO:0000938"}, {"val": "no reference"}],
@@ -34,9 +38,18 @@ GRAPH = {
                                 "pred": "http://www.geneontology.org/formats/oboInOwl#hasAlternativeId",
                                 "val": "CL:0000999",
                             },
-                            {"pred": "http://www.geneontology.org/formats/oboInOwl#hasOBONamespace", "val": "cell"},
-                            {"pred": "http://www.w3.org/2004/02/skos/core#exactMatch", "val": "FMA:54527"},
-                            {"pred": "http://www.w3.org/2004/02/skos/core#closeMatch", "val": "MESH:D009474"},
+                            {
+                                "pred": "http://www.geneontology.org/formats/oboInOwl#hasOBONamespace",
+                                "val": "cell",
+                            },
+                            {
+                                "pred": "http://www.w3.org/2004/02/skos/core#exactMatch",
+                                "val": "FMA:54527",
+                            },
+                            {
+                                "pred": "http://www.w3.org/2004/02/skos/core#closeMatch",
+                                "val": "MESH:D009474",
+                            },
                         ],
                     },
                 },
@@ -45,11 +58,18 @@ GRAPH = {
                     "meta": {
                         "deprecated": True,
                         "basicPropertyValues": [
-                            {"pred": "http://purl.obolibrary.org/obo/IAO_0100001", "val": "CL:0000540"}
+                            {
+                                "pred": "http://purl.obolibrary.org/obo/IAO_0100001",
+                                "val": "CL:0000540",
+                            }
                         ],
                     },
                 },
-                {"id": "http://purl.obolibrary.org/obo/BFO_0000050", "type": "PROPERTY", "lbl": "part of"},
+                {
+                    "id": "http://purl.obolibrary.org/obo/BFO_0000050",
+                    "type": "PROPERTY",
+                    "lbl": "part of",
+                },
                 {"id": 7},
                 {"id": "nothing"},
             ],
@@ -98,7 +118,11 @@ def graph_of(**meta: Any) -> str:
 
 
 def fact(name: str, value: str) -> dict[str, Any]:
-    return {"basicPropertyValues": [{"pred": f"http://purl.obolibrary.org/obo/uberon/core#{name}", "val": value}]}
+    return {
+        "basicPropertyValues": [
+            {"pred": f"http://purl.obolibrary.org/obo/uberon/core#{name}", "val": value}
+        ]
+    }
 
 
 LABEL = {"pred": "http://www.w3.org/2000/01/rdf-schema#label", "val": "Nervenzelle", "lang": "de"}
@@ -132,18 +156,26 @@ def test_names_have_the_language_that_is_said_of_them(read: Callable[..., Any]) 
 
 def test_other_languages_are_left_out_and_counted(read: Callable[..., Any]) -> None:
     found = read(TAGGED, "obograph", languages=["en"])
-    assert found.names("CL:0000540") == {"neuron": "label", "nerve cell": "exact", "NC": "abbreviation"}
+    assert found.names("CL:0000540") == {
+        "neuron": "label",
+        "nerve cell": "exact",
+        "NC": "abbreviation",
+    }
     assert found.losses() == {"language": 4}
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", "{", '{"graphs": 1}', '{"graphs": [{"nodes": {}}]}', "\x00"])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", "{", '{"graphs": 1}', '{"graphs": [{"nodes": {}}]}', "\x00"]
+)
 def test_other_files_are_refused(read: Callable[..., Any], text: str) -> None:
     with pytest.raises(FormatError):
         read(text, "obograph")
 
 
 def test_memory_does_not_grow_with_the_number_of_nodes(read: Callable[..., Any]) -> None:
-    content = b'{"graphs":[{"nodes":[' + b"{}," * 30_000 + b'{}],"edges":[' + b"1," * 30_000 + b"1]}]}"
+    content = (
+        b'{"graphs":[{"nodes":[' + b"{}," * 30_000 + b'{}],"edges":[' + b"1," * 30_000 + b"1]}]}"
+    )
     tracemalloc.start()
     found = read(content, "obograph")
     assert tracemalloc.get_traced_memory()[1] < 2**21

@@ -1,8 +1,9 @@
-"""Odd but valid files of OBO, RDF, SSSOM and RF2, written from the descriptions of the formats; see `odd/`.
+"""Odd but valid files of OBO, RDF, SSSOM and RF2, written from the descriptions of the formats; see
+`odd/`.
 
-Sources: OBO 1.0, 1.2 and 1.4 (owlcollab.github.io/oboformat), RDF/XML, Turtle, TriG, N-Triples, N-Quads and JSON-LD
-(W3C), SKOS and SKOS-XL, SSSOM 1.1 (w3id.org/sssom), RF2 (SNOMED International, Release File Specification).
-"""
+Sources: OBO 1.0, 1.2 and 1.4 (owlcollab.github.io/oboformat), RDF/XML, Turtle, TriG, N-Triples,
+N-Quads and JSON-LD (W3C), SKOS and SKOS-XL, SSSOM 1.1 (w3id.org/sssom), RF2 (SNOMED International,
+Release File Specification)."""
 
 from __future__ import annotations
 
@@ -16,11 +17,26 @@ from fascicle.terms.terms import SAME, ConceptRecord
 
 from .conftest import Read, read_file
 
-_ORDER = ["label", "exact", "broad", "narrow", "related", "alias", "obsolete", "replaced", "parent", "xref", "same"]
+_ORDER = [
+    "label",
+    "exact",
+    "broad",
+    "narrow",
+    "related",
+    "alias",
+    "obsolete",
+    "replaced",
+    "parent",
+    "xref",
+    "same",
+]
 FOLDER = Path(__file__).parent / "odd"
-_DESCRIPTIONS = "id effectiveTime active moduleId conceptId languageCode typeId term caseSignificanceId"
+_DESCRIPTIONS = (
+    "id effectiveTime active moduleId conceptId languageCode typeId term caseSignificanceId"
+)
 _RELATIONS = (
-    "id effectiveTime active moduleId sourceId destinationId relationshipGroup typeId characteristicTypeId modifierId"
+    "id effectiveTime active moduleId sourceId destinationId relationshipGroup typeId "
+    "characteristicTypeId modifierId"
 )
 
 
@@ -53,7 +69,9 @@ def told(record: ConceptRecord) -> list[str]:
     said += [f"replaced {other}" for other in record.replaced_by]
     said += [f"parent {other}" for other in record.parents]
     words = {XREF: "xref", **dict.fromkeys(SAME, "same")}
-    return said + [f"{words.get(one.predicate, one.predicate)} {one.curie}" for one in record.references]
+    return said + [
+        f"{words.get(one.predicate, one.predicate)} {one.curie}" for one in record.references
+    ]
 
 
 def _rank(part: str) -> tuple[int, str]:
@@ -80,7 +98,11 @@ def test_odd_sssom(title: str, content: str, wanted: list[str], tmp_path: Path) 
     path = tmp_path / ("odd.csv" if title.endswith(".csv") else "odd.sssom.tsv")
     path.write_bytes(content.encode())
     records = read_file(path, "sssom").records
-    edges = [f"{one.curie} {other.predicate} {other.curie}" for one in records[::2] for other in one.references]
+    edges = [
+        f"{one.curie} {other.predicate} {other.curie}"
+        for one in records[::2]
+        for other in one.references
+    ]
     assert sorted(edges) == sorted(wanted)
 
 

@@ -23,10 +23,19 @@ DISEASES: list[dict[str, Any]] = [
         "description": "A disease of glucose.",
         "dbXRefs": ["MESH:D003920", "nothing"],
         "parents": ["EFO_0001379"],
-        "synonyms": {"hasExactSynonym": ["DM"], "hasRelatedSynonym": ["sugar"], "hasBroadSynonym": None},
+        "synonyms": {
+            "hasExactSynonym": ["DM"],
+            "hasRelatedSynonym": ["sugar"],
+            "hasBroadSynonym": None,
+        },
         "obsoleteTerms": ["EFO_0009999"],
     },
-    {"id": "MONDO_0005148", "name": "type 2 diabetes", "exactSynonyms": ["T2D"], "narrowSynonyms": ["NIDDM"]},
+    {
+        "id": "MONDO_0005148",
+        "name": "type 2 diabetes",
+        "exactSynonyms": ["T2D"],
+        "narrowSynonyms": ["NIDDM"],
+    },
 ]
 TARGETS: list[dict[str, Any]] = [
     {
@@ -41,7 +50,12 @@ TARGETS: list[dict[str, Any]] = [
     }
 ]
 MOLECULES: list[dict[str, Any]] = [
-    {"id": "CHEMBL25", "name": "ASPIRIN", "synonyms": ["Acetylsalicylic acid"], "tradeNames": ["Disprin"]},
+    {
+        "id": "CHEMBL25",
+        "name": "ASPIRIN",
+        "synonyms": ["Acetylsalicylic acid"],
+        "tradeNames": ["Disprin"],
+    },
     {"id": "CHEMBL2", "name": "SALT", "parentId": "CHEMBL25", "drugType": "Small molecule"},
 ]
 
@@ -55,15 +69,28 @@ def test_a_biotype_that_types_does_not_name_is_left_out(read: Reader) -> None:
     found = read(lines(rows), "open_targets", types={"protein_coding": "Gene"})
     assert [record.curie for record in found.records] == ["ensembl:ENSG00000157764"]
     assert found.losses() == {"type": 1}
-    assert len(read(lines(rows), "open_targets", type="Gene", types={"protein_coding": "Gene"}).records) == 2
+    assert (
+        len(
+            read(lines(rows), "open_targets", type="Gene", types={"protein_coding": "Gene"}).records
+        )
+        == 2
+    )
     drugs = read(lines(MOLECULES), "open_targets", types={"Small molecule": "Chemical"})
     assert {one.curie: one.type for one in drugs.records} == {"chembl.compound:CHEMBL2": "Chemical"}
 
 
 def test_diseases_of_both_layouts(read: Reader) -> None:
     found = read(lines(DISEASES), "open_targets", type="Disease")
-    assert found.names("EFO:0000400") == {"diabetes mellitus": "label", "DM": "exact", "sugar": "related"}
-    assert found.names("MONDO:0005148") == {"type 2 diabetes": "label", "T2D": "exact", "NIDDM": "narrow"}
+    assert found.names("EFO:0000400") == {
+        "diabetes mellitus": "label",
+        "DM": "exact",
+        "sugar": "related",
+    }
+    assert found.names("MONDO:0005148") == {
+        "type 2 diabetes": "label",
+        "T2D": "exact",
+        "NIDDM": "narrow",
+    }
     one = found["EFO:0000400"]
     assert (one.parents, one.definition) == (("EFO:0001379",), "A disease of glucose.")
     assert [cross.curie for cross in one.references] == ["MESH:D003920"]
@@ -72,7 +99,9 @@ def test_diseases_of_both_layouts(read: Reader) -> None:
 
 
 def test_targets_and_molecules(read: Reader) -> None:
-    target = read(lines(TARGETS), "open_targets", types={"protein_coding": "Gene"})["ensembl:ENSG00000157764"]
+    target = read(lines(TARGETS), "open_targets", types={"protein_coding": "Gene"})[
+        "ensembl:ENSG00000157764"
+    ]
     assert {one.surface: one.kind for one in target.names} == {
         "BRAF": "label",
         "B-Raf proto-oncogene": "exact",
@@ -82,7 +111,11 @@ def test_targets_and_molecules(read: Reader) -> None:
     assert {one.curie for one in target.references} == {"uniprot:P15056", "HGNC:1097"}
     assert target.type == "Gene"
     molecules = read(lines(MOLECULES), "open_targets", type="Chemical")
-    assert set(molecules.names("chembl.compound:CHEMBL25")) == {"ASPIRIN", "Acetylsalicylic acid", "Disprin"}
+    assert set(molecules.names("chembl.compound:CHEMBL25")) == {
+        "ASPIRIN",
+        "Acetylsalicylic acid",
+        "Disprin",
+    }
     assert molecules["chembl.compound:CHEMBL2"].parents == ("chembl.compound:CHEMBL25",)
 
 
@@ -94,14 +127,18 @@ def test_parquet_and_folders_of_parts_say_the_same(tmp_path: Path) -> None:
     (tmp_path / "parquet").mkdir()
     for number, row in enumerate(DISEASES):
         (tmp_path / f"json/part-{number}.json").write_text(lines([row]), encoding="utf-8")
-        parquet.write_table(pyarrow.Table.from_pylist([row]), tmp_path / f"parquet/part-{number}.parquet")
+        parquet.write_table(
+            pyarrow.Table.from_pylist([row]), tmp_path / f"parquet/part-{number}.parquet"
+        )
     (tmp_path / "json/_SUCCESS").write_text("")
     wanted = read_file(tmp_path / "json", "open_targets").records
     assert read_file(tmp_path / "parquet", "open_targets").records == wanted
     assert len(wanted) == 3
 
 
-def test_a_pack_is_built_from_a_folder_of_parts_and_the_hash_is_of_all_of_them(tmp_path: Path) -> None:
+def test_a_pack_is_built_from_a_folder_of_parts_and_the_hash_is_of_all_of_them(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "parts").mkdir()
     for number, row in enumerate(DISEASES):
         (tmp_path / f"parts/part-{number}.json").write_text(lines([row]), encoding="utf-8")
@@ -123,7 +160,9 @@ def test_a_pack_is_built_from_a_folder_of_parts_and_the_hash_is_of_all_of_them(t
         read_file(tmp_path / "none", "open_targets")
 
 
-def test_rows_that_are_none_are_counted_and_files_that_are_none_refused(read: Reader, tmp_path: Path) -> None:
+def test_rows_that_are_none_are_counted_and_files_that_are_none_refused(
+    read: Reader, tmp_path: Path
+) -> None:
     found = read(lines(DISEASES) + '[1]\n{"id": 3}\n{"name": "x"}\n{\n', "open_targets")
     assert found.losses() == {"structure": 2, "identifier": 2, "reference": 1}
     (tmp_path / "a.parquet").write_bytes(b"PAR1 and nothing else")
@@ -150,7 +189,11 @@ def test_values_of_another_form_are_counted(read: Reader, key: str, value: Any, 
     row = {"id": "EFO_0000400", "name": "diabetes", key: value}
     found = read(lines([row]), "open_targets")
     assert set(found.losses()) == {loss}
-    texts = {one for one in value if isinstance(one, str)} if isinstance(value, list) and loss == "name" else set()
+    texts = (
+        {one for one in value if isinstance(one, str)}
+        if isinstance(value, list) and loss == "name"
+        else set()
+    )
     assert found.names("EFO:0000400").keys() == texts | ({"diabetes"} if key != "name" else set())
 
 

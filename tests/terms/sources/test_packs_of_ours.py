@@ -79,5 +79,7 @@ def test_names_as_people_write_them_have_a_type_and_a_source() -> None:
 def test_a_surface_has_one_preferred_meaning_of_each_type() -> None:
     rules = read_rules([str(PACKS / "basic-meanings.tsv")])
     assert {rule.action for rule in rules} == {"prefer", "ner_off"}
-    surfaces = [(rule.surface, rule.concept.partition(":")[0]) for rule in rules if rule.action == "prefer"]
+    surfaces = [
+        (rule.surface, rule.concept.partition(":")[0]) for rule in rules if rule.action == "prefer"
+    ]
     assert len(set(surfaces)) == len(surfaces)

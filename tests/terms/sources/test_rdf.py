@@ -108,16 +108,25 @@ ex:l1 a xl:Label ; xl:literalForm "analgesic"@en .
 
 def test_skos_and_labels_that_are_things(read: Reader) -> None:
     found = read(SKOS, "rdf", prefix="acme", types={"http://example.org/terms/drugs": "Chemical"})
-    assert found.names("acme:12") == {"aspirin": "label", "acetylsalicylic acid": "exact", "asprin": "related"}
+    assert found.names("acme:12") == {
+        "aspirin": "label",
+        "acetylsalicylic acid": "exact",
+        "asprin": "related",
+    }
     assert (found["acme:12"].parents, found["acme:12"].type) == (("acme:10",), "Chemical")
     assert found.names("acme:10") == {"analgesic": "label", "pain killer": "exact"}
 
 
 def test_a_reference_to_an_unknown_vocabulary_is_none_of_ours(read: Reader) -> None:
     more = (
-        "ex:12 skos:exactMatch <http://elsewhere.org/entry/7> , ex:10 ; skos:broader <http://elsewhere.org/entry/8> ."
+        "ex:12 skos:exactMatch <http://elsewhere.org/entry/7> , ex:10 ; skos:broader "
+        "<http://elsewhere.org/entry/8> ."
     )
-    found = read(SKOS + more + "ex:12 owl:sameAs <http://id.nlm.nih.gov/mesh/D001241> .", "rdf", prefix="acme")
+    found = read(
+        SKOS + more + "ex:12 owl:sameAs <http://id.nlm.nih.gov/mesh/D001241> .",
+        "rdf",
+        prefix="acme",
+    )
     assert {(one.curie, one.predicate) for one in found["acme:12"].references} == {
         ("acme:10", "skos:exactMatch"),
         ("MESH:D001241", "skos:exactMatch"),
@@ -133,9 +142,9 @@ def test_a_hierarchy_may_be_said_from_above(read: Reader) -> None:
 
 def test_predicates_of_a_company_are_names_if_the_settings_say_so(read: Reader) -> None:
     more = 'ex:12 ex:brand "Aspro" ; ex:code "ASS" .'
-    names = read(SKOS + more, "rdf", prefix="acme", predicates={"http://example.org/terms/brand": "exact"}).names(
-        "acme:12"
-    )
+    names = read(
+        SKOS + more, "rdf", prefix="acme", predicates={"http://example.org/terms/brand": "exact"}
+    ).names("acme:12")
     assert (names.get("Aspro"), names.get("ASS")) == ("exact", None)
     with pytest.raises(msgspec.ValidationError, match="use the reader rdf"):
         read(SKOS, "obo", predicates={"http://example.org/terms/brand": "exact"})
@@ -150,10 +159,16 @@ def test_concepts_of_no_known_vocabulary_need_a_prefix(read: Reader) -> None:
     [
         ("Prefix(:=<http://a#>)\nOntology(<http://a>\nDeclaration(Class(:A)))", "functional"),
         ("Prefix: a: <http://a#>\nOntology: <http://a>\nClass: a:A", "Manchester"),
-        ('<?xml version="1.0"?>\n<Ontology xmlns="http://www.w3.org/2002/07/owl#" ontologyIRI="http://a">', "OWL/XML"),
+        (
+            '<?xml version="1.0"?>\n<Ontology xmlns="http://www.w3.org/2002/07/owl#" '
+            'ontologyIRI="http://a">',
+            "OWL/XML",
+        ),
     ],
 )
-def test_other_syntaxes_of_owl_are_refused_with_a_converter(read: Reader, content: str, says: str) -> None:
+def test_other_syntaxes_of_owl_are_refused_with_a_converter(
+    read: Reader, content: str, says: str
+) -> None:
     with pytest.raises(FormatError, match=says) as caught:
         read(content, "rdf")
     assert "ROBOT" in str(caught.value)
@@ -179,15 +194,23 @@ def test_broken_files_are_one_sentence(read: Reader, content: str) -> None:
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("before", ["", "<!-- <!DOCTYPE r> <rdf:RDF> -->", f"<!-- {'x' * 70_000} -->"])
+@pytest.mark.parametrize(
+    "before", ["", "<!-- <!DOCTYPE r> <rdf:RDF> -->", f"<!-- {'x' * 70_000} -->"]
+)
 def test_entities_cannot_grow(read: Reader, before: str) -> None:
     names = "abcdefghij"
     entities = "".join(
-        f'<!ENTITY {name} "{f"&{names[at - 1]};" * 10 if at else "x" * 10}">' for at, name in enumerate(names)
+        f'<!ENTITY {name} "{f"&{names[at - 1]};" * 10 if at else "x" * 10}">'
+        for at, name in enumerate(names)
     )
     head = f'<?xml version="1.0"?>{before}<!DOCTYPE r [{entities}]>'
-    space = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:s="http://www.w3.org/2000/01/rdf-schema#"'
-    thing = '<rdf:Description rdf:about="http://a/b"><s:label>&j;</s:label></rdf:Description></rdf:RDF>'
+    space = (
+        'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
+        'xmlns:s="http://www.w3.org/2000/01/rdf-schema#"'
+    )
+    thing = (
+        '<rdf:Description rdf:about="http://a/b"><s:label>&j;</s:label></rdf:Description></rdf:RDF>'
+    )
     with pytest.raises(FormatError, match="entities"):
         read(f"{head}<rdf:RDF {space}>{thing}", "rdf")
 
@@ -195,7 +218,8 @@ def test_entities_cannot_grow(read: Reader, before: str) -> None:
 def test_entities_of_addresses_are_read(read: Reader) -> None:
     """Protégé writes them."""
     space = (
-        'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:s="http://www.w3.org/2000/01/rdf-schema#" '
+        'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
+        'xmlns:s="http://www.w3.org/2000/01/rdf-schema#" '
         'xmlns:owl="http://www.w3.org/2002/07/owl#"'
     )
     thing = '<owl:Class rdf:about="&obo;DOID_4"><s:label>disease</s:label></owl:Class>'
@@ -242,7 +266,11 @@ obo:UBERON_0002107 a owl:Class ; rdfs:label "liver" ; in:hasRelatedSynonym "iecu
 
 def test_types_of_synonyms_that_are_languages(read: Reader) -> None:
     names = read(LATIN, "rdf")["UBERON:0002107"].names
-    assert {(name.surface, name.language) for name in names} == {("liver", "en"), ("iecur", "la"), ("jecur", "en")}
+    assert {(name.surface, name.language) for name in names} == {
+        ("liver", "en"),
+        ("iecur", "la"),
+        ("jecur", "en"),
+    }
     found = read(LATIN, "rdf", languages=["en"])
     assert found.names("UBERON:0002107") == {"liver": "label", "jecur": "related"}
     assert found.losses() == {"language": 1}
@@ -276,7 +304,10 @@ def test_a_context_at_an_address_is_not_fetched(read: Reader) -> None:
 
 
 OBO_ADDRESS = "http://purl.obolibrary.org/obo/"
-QUAD = f'<{OBO_ADDRESS}DOID_1> <http://www.w3.org/2000/01/rdf-schema#label> "fever" <http://example.org/g> .\n'
+QUAD = (
+    f'<{OBO_ADDRESS}DOID_1> <http://www.w3.org/2000/01/rdf-schema#label> "fever" '
+    "<http://example.org/g> .\n"
+)
 CLASS = f"<{OBO_ADDRESS}DOID_1> a <http://www.w3.org/2002/07/owl#Class> ."
 
 
@@ -284,9 +315,12 @@ CLASS = f"<{OBO_ADDRESS}DOID_1> a <http://www.w3.org/2002/07/owl#Class> ."
     "content",
     [
         QUAD
-        + CLASS.replace(" a ", " <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> ").replace(" .", " <x:g> .")
+        + CLASS.replace(" a ", " <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> ").replace(
+            " .", " <x:g> ."
+        )
         + "\n",
-        f"{CLASS}\n<http://example.org/g> {{ {QUAD.removesuffix(' <http://example.org/g> .' + chr(10))} }}",
+        f"{CLASS}\n<http://example.org/g> {{ "
+        f"{QUAD.removesuffix(' <http://example.org/g> .' + chr(10))} }}",
     ],
 )
 def test_quads_are_read_as_triples(read: Reader, content: str) -> None:

@@ -18,7 +18,13 @@ from fascicle.settings.packs import SourceSettings, read_pack_settings
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.sources.drafts import SourceReport, clean_name
-from fascicle.terms.sources.reading import READERS, check_hash, find_reader, make_name_filter, read_sources
+from fascicle.terms.sources.reading import (
+    READERS,
+    check_hash,
+    find_reader,
+    make_name_filter,
+    read_sources,
+)
 from fascicle.terms.terms import Name
 from fascicle.verbs.tasks.index_build import build_pack
 
@@ -65,11 +71,17 @@ def test_concepts_are_filtered(
 
 
 def test_names_are_filtered(read: Callable[..., Any]) -> None:
-    text = (
-        "id\tname\tkind\tlang\na:1\tx\tlabel\ten\na:1\txyzzy\texact\tde\na:1\txyz\trelated\ten\na:1\txyzz\texact\tEN\n"
-    )
+    text = "id\tname\tkind\tlang\na:1\tx\tlabel\ten\na:1\txyzzy\texact\tde\na:1\txyz\trelated\ten\na:1\txyzz\texact\tEN\n"
     columns = {"id": "id", "name": "name", "kind": "kind", "language": "lang"}
-    found = read(text, "table", columns=columns, min_length=2, max_length=4, kinds=["label", "exact"], languages=["en"])
+    found = read(
+        text,
+        "table",
+        columns=columns,
+        min_length=2,
+        max_length=4,
+        kinds=["label", "exact"],
+        languages=["en"],
+    )
     assert found["a:1"].names == (Name("xyzz"),)
     assert found.losses() == {"too-short": 1, "too-long": 1, "kind": 1}
     found = read(text, "table", columns=columns, languages=["de"])
@@ -88,20 +100,29 @@ a:3\tIL-2\tlabel
 UNFIT_COLUMNS = {"id": "id", "name": "name", "kind": "kind"}
 
 
-def test_names_that_no_text_has_are_left_out_but_for_labels_of_others(read: Callable[..., Any]) -> None:
+def test_names_that_no_text_has_are_left_out_but_for_labels_of_others(
+    read: Callable[..., Any],
+) -> None:
     found = read(UNFIT, "table", columns=UNFIT_COLUMNS, without=[", ", "^LOC"], max_tokens=4)
-    assert found.names("a:1") == {"diabetes mellitus, type 2": "label", "type 2 diabetes mellitus": "exact"}
+    assert found.names("a:1") == {
+        "diabetes mellitus, type 2": "label",
+        "type 2 diabetes mellitus": "exact",
+    }
     assert [record.curie for record in found.records] == ["a:1", "a:3"]
     assert found.losses() == {"without": 2, "tokens": 1, "few-names": 1}
     assert found.names("a:3") == {"IL-2": "label"}
     assert not read(UNFIT, "table", columns=UNFIT_COLUMNS, max_tokens=1).records
     found = read(UNFIT, "table", columns=UNFIT_COLUMNS, max_tokens=3, min_names=2)
     assert [record.curie for record in found.records] == ["a:2"]
-    assert len(read(UNFIT, "table", columns=UNFIT_COLUMNS, without=["d.*e"], min_names=2).records) == 1
+    assert (
+        len(read(UNFIT, "table", columns=UNFIT_COLUMNS, without=["d.*e"], min_names=2).records) == 1
+    )
 
 
 def test_obsolete_concepts_are_left_out_if_they_are_not_wanted(read: Callable[..., Any]) -> None:
-    text = "[Term]\nid: A:1\nname: old\nis_obsolete: true\n\n[Term]\nid: A:2\nname: new\nalt_id: A:3\n"
+    text = (
+        "[Term]\nid: A:1\nname: old\nis_obsolete: true\n\n[Term]\nid: A:2\nname: new\nalt_id: A:3\n"
+    )
     assert [record.curie for record in read(text, "obo").records] == ["A:1", "A:2", "A:3"]
     found = read(text, "obo", obsolete=False)
     assert [record.curie for record in found.records] == ["A:2"]
@@ -120,12 +141,16 @@ def test_tokens_are_those_of_the_key(surface: str, most: int) -> None:
 @pytest.mark.parametrize("pattern", ["(", "a{99999999999}", "(" * 5_000 + ")" * 5_000])
 def test_a_pattern_that_is_none_is_refused(tmp_path: Path, pattern: str) -> None:
     path = tmp_path / "sources.toml"
-    path.write_text(f'name = "p"\n[sources.a]\npath = "x"\nreader = "pairs"\nwithout = ["{pattern}"]\n')
+    path.write_text(
+        f'name = "p"\n[sources.a]\npath = "x"\nreader = "pairs"\nwithout = ["{pattern}"]\n'
+    )
     with pytest.raises(RecipeError, match="not a regular expression"):
         read_pack_settings(path)
 
 
-def test_a_pattern_without_end_is_refused(read: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pattern_without_end_is_refused(
+    read: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("fascicle.terms.sources.reading._SECONDS", 0.2)
     text = f"id\tname\tkind\na:1\t{'a' * 200}b\texact\n"
     with pytest.raises(InputError, match=r"a:1.*without"):
@@ -134,13 +159,17 @@ def test_a_pattern_without_end_is_refused(read: Callable[..., Any], monkeypatch:
 
 def test_species_are_filtered(read: Callable[..., Any]) -> None:
     text = "id\tname\ttax\na:1\tx\t9606\na:2\ty\t10090\na:3\tz\t\n"
-    found = read(text, "table", columns={"id": "id", "name": "name", "taxon": "tax"}, taxa=["NCBITaxon:9606"])
+    found = read(
+        text, "table", columns={"id": "id", "name": "name", "taxon": "tax"}, taxa=["NCBITaxon:9606"]
+    )
     assert [record.curie for record in found.records] == ["a:1", "a:3"]
 
 
 def test_genes_of_one_species_get_it(read: Callable[..., Any]) -> None:
     text = "id\tname\ttax\na:1\tx\t9606\na:2\ty\t\n"
-    found = read(text, "table", columns={"id": "id", "name": "name", "taxon": "tax"}, taxon="NCBITaxon:10116")
+    found = read(
+        text, "table", columns={"id": "id", "name": "name", "taxon": "tax"}, taxon="NCBITaxon:10116"
+    )
     assert [record.taxon for record in found.records] == ["NCBITaxon:9606", "NCBITaxon:10116"]
 
 
@@ -154,7 +183,9 @@ def test_records_of_few_names_are_left_out(read: Callable[..., Any]) -> None:
 def test_references_and_definitions_are_filtered(read: Callable[..., Any]) -> None:
     text = '[Term]\nid: A:1\nname: x\ndef: "y" []\nxref: MESH:D000001\nxref: OMIM:100000\n'
     assert [c.curie for c in read(text, "obo")["A:1"].references] == ["MESH:D000001", "OMIM:100000"]
-    assert [c.curie for c in read(text, "obo", references=["MESH:"])["A:1"].references] == ["MESH:D000001"]
+    assert [c.curie for c in read(text, "obo", references=["MESH:"])["A:1"].references] == [
+        "MESH:D000001"
+    ]
     bare = read(text, "obo", references=[], definitions=False)["A:1"]
     assert (bare.references, bare.definition) == ((), "")
 
@@ -180,7 +211,9 @@ def test_gzip_is_unpacked_and_damage_is_told(read: Callable[..., Any]) -> None:
         ({"reader": "mesh_names", "branches": ["C"]}, "tree numbers"),
     ],
 )
-def test_settings_that_do_not_fit_are_refused(read: Callable[..., Any], settings: dict[str, Any], said: str) -> None:
+def test_settings_that_do_not_fit_are_refused(
+    read: Callable[..., Any], settings: dict[str, Any], said: str
+) -> None:
     with pytest.raises(RecipeError, match=said):
         read(TREE, **{"reader": "obo", **settings})
 
@@ -202,7 +235,10 @@ def test_several_sources_keep_their_order(tmp_path: Path) -> None:
     (tmp_path / "a.obo").write_text(TREE)
     (tmp_path / "b.tsv").write_text("water\tCHEBI:15377\n")
     file = tmp_path / "sources.toml"
-    text = 'name = "x"\n[sources.z]\npath = "a.obo"\nreader = "obo"\n[sources.a]\npath = "b.tsv"\nreader = "pairs"\n'
+    text = (
+        'name = "x"\n[sources.z]\npath = "a.obo"\nreader = "obo"\n[sources.a]\npath = '
+        '"b.tsv"\nreader = "pairs"\n'
+    )
     file.write_text(text)
     reports: dict[str, SourceReport] = {}
     found = list(read_sources(read_pack_settings(file), reports=reports))
@@ -244,12 +280,15 @@ def test_names_are_cleaned(text: str, wanted: str) -> None:
 
 
 def test_a_source_may_only_say_which_name_is_shown(tmp_path: Path) -> None:
-    (tmp_path / "names.tsv").write_text("boy\t9606\nHomo sapiens\t9606\nrat\t10116\n", encoding="utf-8")
+    (tmp_path / "names.tsv").write_text(
+        "boy\t9606\nHomo sapiens\t9606\nrat\t10116\n", encoding="utf-8"
+    )
     taxa = '[Term]\nid: NCBITaxon:9606\nname: Homo sapiens\nsynonym: "man" EXACT []\n'
     taxa += "[Term]\nid: NCBITaxon:10116\nname: Rattus norvegicus\nis_a: NCBITaxon:9606\n"
     (tmp_path / "taxa.obo").write_text(taxa, encoding="utf-8")
     (tmp_path / "sources.toml").write_text(
-        'name = "t@1"\n[sources.a]\npath = "names.tsv"\nreader = "pairs"\ntype = "Species"\nprefix = "NCBITaxon"\n'
+        'name = "t@1"\n[sources.a]\npath = "names.tsv"\nreader = "pairs"\ntype = '
+        '"Species"\nprefix = "NCBITaxon"\n'
         '[sources.b]\npath = "taxa.obo"\nreader = "obo"\ntype = "Species"\nshows = true\n',
         encoding="utf-8",
     )

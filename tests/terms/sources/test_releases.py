@@ -1,4 +1,6 @@
-"""UMLS, SNOMED CT and MedDRA in small files of our own, in the layout that their publishers describe."""
+"""UMLS, SNOMED CT and MedDRA in small files of our own, in the layout that their publishers
+describe.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,30 @@ Reader = Callable[..., Read]
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "how-to-build-a-pack.md"
 
 
-def conso(cui: str, language: str, source: str, kind: str, code: str, name: str, suppress: str = "N") -> str:
+def conso(
+    cui: str, language: str, source: str, kind: str, code: str, name: str, suppress: str = "N"
+) -> str:
     """A row of MRCONSO.RRF with its 18 columns."""
-    cells = (cui, language, "P", "L1", "PF", "S1", "Y", "A1", "", "", "", source, kind, code, name, "0", suppress, "")
+    cells = (
+        cui,
+        language,
+        "P",
+        "L1",
+        "PF",
+        "S1",
+        "Y",
+        "A1",
+        "",
+        "",
+        "",
+        source,
+        kind,
+        code,
+        name,
+        "0",
+        suppress,
+        "",
+    )
     return "|".join(cells) + "|\n"
 
 
@@ -32,7 +55,8 @@ CONSO = (
     + conso("C9999999", "ENG", "MSH", "MH", "X1", "Untyped")
 )
 MRSTY = (
-    "C0011849|T047|B2.2.1.2.1|Disease or Syndrome|AT1|256|\nC0004057|T121|A1.4.1.1.1|Pharmacologic Substance|AT2||\n"
+    "C0011849|T047|B2.2.1.2.1|Disease or "
+    "Syndrome|AT1|256|\nC0004057|T121|A1.4.1.1.1|Pharmacologic Substance|AT2||\n"
 )
 
 
@@ -40,7 +64,10 @@ def test_umls_has_types_languages_and_kinds(read: Reader, tmp_path: Path) -> Non
     (tmp_path / "MRSTY.RRF").write_text(MRSTY, encoding="utf-8")
     types = {"T047": "Disease", "Pharmacologic Substance": "Chemical"}
     found = read(CONSO, "umls", hierarchy=str(tmp_path / "MRSTY.RRF"), types=types)
-    assert {one.curie: one.type for one in found.records} == {"umls:C0011849": "Disease", "umls:C0004057": "Chemical"}
+    assert {one.curie: one.type for one in found.records} == {
+        "umls:C0011849": "Disease",
+        "umls:C0004057": "Chemical",
+    }
     assert {(one.surface, one.kind, one.language) for one in found["umls:C0011849"].names} == {
         ("Diabetes Mellitus", "label", "en"),
         ('Diabetes "mellitus" (sugar)', "exact", "en"),
@@ -53,7 +80,9 @@ def test_umls_has_types_languages_and_kinds(read: Reader, tmp_path: Path) -> Non
 def test_vocabularies_and_languages_of_umls_can_be_chosen(read: Reader) -> None:
     found = read(CONSO, "umls", type="Disease", table={"where": {"11": ["SNOMEDCT_US"]}})
     assert found.names("umls:C0011849") == {'Diabetes "mellitus" (sugar)': "label"}
-    assert read(CONSO, "umls", languages=["de"]).names("umls:C0011849") == {"Diabetes mellitus": "label"}
+    assert read(CONSO, "umls", languages=["de"]).names("umls:C0011849") == {
+        "Diabetes mellitus": "label"
+    }
 
 
 RXNCONSO = (
@@ -66,19 +95,28 @@ RXNCONSO = (
 
 def test_rxnorm_is_a_table_without_a_header(read: Reader) -> None:
     """As docs/how-to-build-a-pack.md has it."""
-    (block,) = re.findall(r"^```toml\n(name = \"umls@1\".*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    (block,) = re.findall(
+        r"^```toml\n(name = \"umls@1\".*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )
     settings = tomllib.loads(block)["sources"]["rxnorm"]
     assert settings.pop("path") == "RXNCONSO.RRF"
-    content = "".join(conso(*row) for row in RXNCONSO) + conso("5", "ENG", "RXNORM", "IN", "5", "gone", suppress="O")
+    content = "".join(conso(*row) for row in RXNCONSO) + conso(
+        "5", "ENG", "RXNORM", "IN", "5", "gone", suppress="O"
+    )
     found = read(content, **settings)
-    assert {one.curie: one.type for one in found.records} == {"rxnorm:1191": "Chemical", "rxnorm:202433": "Chemical"}
+    assert {one.curie: one.type for one in found.records} == {
+        "rxnorm:1191": "Chemical",
+        "rxnorm:202433": "Chemical",
+    }
     assert found.names("rxnorm:1191") == {"aspirin": "label", "acetylsalicylic acid": "exact"}
     assert found.names("rxnorm:202433") == {"Tylenol": "label"}
     assert found.losses() == {"where": 2}
 
 
 def test_a_broken_row_of_semantic_types_is_counted(read: Reader, tmp_path: Path) -> None:
-    (tmp_path / "MRSTY.RRF").write_text(MRSTY + "C1|T047\nnone|T047|B|Disease or Syndrome|A||\n", encoding="utf-8")
+    (tmp_path / "MRSTY.RRF").write_text(
+        MRSTY + "C1|T047\nnone|T047|B|Disease or Syndrome|A||\n", encoding="utf-8"
+    )
     found = read(CONSO, "umls", hierarchy=str(tmp_path / "MRSTY.RRF"), types={"T047": "Disease"})
     assert found.losses()["columns"] == found.losses()["identifier"] == 1
     with pytest.raises(InputError):
@@ -98,7 +136,10 @@ DESCRIPTIONS = (
     + described("22298006", FULL, "Myocardial infarction (disorder)")
     + described("22298006", SYNONYM, "Heart attack")
     + described("22298006", SYNONYM, "Cardiac infarction", active="0")
-    + described("22298006", "900000000000550004", "Death of heart muscle after its vessel is closed")  # a definition
+    # a definition
+    + described(
+        "22298006", "900000000000550004", "Death of heart muscle after its vessel is closed"
+    )
     + described("64572001", FULL, "Disease (disorder)")
     + described("123037004", FULL, "Body structure (body structure)")
     + described("84698008", SYNONYM, 'Cholesterol "good" (HDL)')
@@ -114,15 +155,25 @@ RELATIONS = (
 
 def test_snomed_has_names_without_tags_and_its_hierarchy(read: Reader, tmp_path: Path) -> None:
     (tmp_path / "relationships").write_text(RELATIONS, encoding="utf-8")
-    found = read(DESCRIPTIONS, "snomed", hierarchy=str(tmp_path / "relationships"), below=["snomedct:64572001"])
-    assert found.names("snomedct:22298006") == {"Myocardial infarction": "label", "Heart attack": "exact"}
+    found = read(
+        DESCRIPTIONS,
+        "snomed",
+        hierarchy=str(tmp_path / "relationships"),
+        below=["snomedct:64572001"],
+    )
+    assert found.names("snomedct:22298006") == {
+        "Myocardial infarction": "label",
+        "Heart attack": "exact",
+    }
     assert found.names("snomedct:64572001") == {"Disease": "label"}
     assert {one.curie for one in found.records} == {"snomedct:22298006", "snomedct:64572001"}
     assert {one for record in found.records for one in record.parents} == {"snomedct:64572001"}
 
 
 def test_parentheses_of_synonyms_of_snomed_stay(read: Reader) -> None:
-    assert read(DESCRIPTIONS, "snomed").names("snomedct:84698008") == {'Cholesterol "good" (HDL)': "exact"}
+    assert read(DESCRIPTIONS, "snomed").names("snomedct:84698008") == {
+        'Cholesterol "good" (HDL)': "exact"
+    }
     with pytest.raises(FormatError, match="conceptId"):
         read("id\tterm\n1\tx\n", "snomed")
 
@@ -148,10 +199,14 @@ def test_meddra_has_five_levels(read: Reader, tmp_path: Path) -> None:
 
 def test_other_encodings_and_separators_are_read(tmp_path: Path) -> None:
     (tmp_path / "a.asc").write_bytes(HIERARCHY.replace("Other", "Ménière").encode("latin-1"))
-    assert "Ménière" in read_file(tmp_path / "a.asc", "meddra", encoding="latin-1").names("meddra:10012602")
+    assert "Ménière" in read_file(tmp_path / "a.asc", "meddra", encoding="latin-1").names(
+        "meddra:10012602"
+    )
     (tmp_path / "b").write_text("id~~name\n7~~seven\n", encoding="utf-8")
     columns = {"id": "id", "label": ["name"]}
-    found = read_file(tmp_path / "b", "table", prefix="acme", columns=columns, table={"separator": "~~"})
+    found = read_file(
+        tmp_path / "b", "table", prefix="acme", columns=columns, table={"separator": "~~"}
+    )
     assert found.names("acme:7") == {"seven": "label"}
 
 
@@ -166,7 +221,8 @@ def test_of_the_versions_of_a_row_of_snomed_the_latest_counts(read: Reader, tmp_
         ("103", "20200131", "1", "High temperature", synonym),
     ]
     lines = [
-        f"{row}\t{time}\t{active}\t9\t386661006\ten\t{kind}\t{term}\t9\n" for row, time, active, term, kind in rows
+        f"{row}\t{time}\t{active}\t9\t386661006\ten\t{kind}\t{term}\t9\n"
+        for row, time, active, term, kind in rows
     ]
     above = "id\teffectiveTime\tactive\tsourceId\tdestinationId\ttypeId\n"
     above += "7\t20020131\t1\t386661006\t404684003\t116680003\n7\t20200131\t0\t386661006\t404684003\t116680003\n"

@@ -10,7 +10,10 @@ import pytest
 from fascicle.errors import FormatError
 from fascicle.terms.terms import CrossReference
 
-HEAD = "# curie_map:\n#  mesh: http://id.nlm.nih.gov/mesh/\nsubject_id\tsubject_label\tpredicate_id\tpredicate_modifier\tobject_id\n"
+HEAD = (
+    "# curie_map:\n#  mesh: "
+    "http://id.nlm.nih.gov/mesh/\nsubject_id\tsubject_label\tpredicate_id\tpredicate_modifier\tobject_id\n"
+)
 
 
 def test_both_sides_get_references_with_predicates(read: Callable[..., Any]) -> None:
@@ -24,7 +27,9 @@ def test_both_sides_get_references_with_predicates(read: Callable[..., Any]) -> 
 
 
 def test_negated_mappings_never_make_concepts_equal(read: Callable[..., Any]) -> None:
-    rows = "DOID:1\tx\tskos:exactMatch\tNot\tmesh:D000001\nDOID:1\tx\tdebio:0000003\t\tmesh:D000002\n"
+    rows = (
+        "DOID:1\tx\tskos:exactMatch\tNot\tmesh:D000001\nDOID:1\tx\tdebio:0000003\t\tmesh:D000002\n"
+    )
     rows += "DOID:1\tx\tskos:broadMatch\tNot\tmesh:D000001\nx\ty\tskos:exactMatch\t\tz\n"
     found = read(HEAD + rows, "sssom")
     assert found["DOID:1"].references == (CrossReference("MESH:D000001", "owl:differentFrom"),)

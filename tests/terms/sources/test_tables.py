@@ -32,10 +32,22 @@ def test_rows_of_one_concept_are_one_record(read: Callable[..., Any]) -> None:
 
 
 def test_all_columns_are_read(read: Callable[..., Any]) -> None:
-    text = 'key;l;e;p;x;d;t;r;o;by;ty\na:1;L;"E, 1 | E2| -";a:2|a:3;12|13; some  text ;9606;species;yes;a:9;gene\n'
-    columns = {"id": "key", "label": ["l"], "exact": ["e"], "parents": ["p"], "references": ["x"], "definition": "d"}
+    text = (
+        'key;l;e;p;x;d;t;r;o;by;ty\na:1;L;"E, 1 | E2| -";a:2|a:3;12|13; some  text '
+        ";9606;species;yes;a:9;gene\n"
+    )
+    columns = {
+        "id": "key",
+        "label": ["l"],
+        "exact": ["e"],
+        "parents": ["p"],
+        "references": ["x"],
+        "definition": "d",
+    }
     columns |= {"taxon": "t", "rank": "r", "obsolete": "o", "replaced_by": ["by"], "type": "ty"}
-    found = read(text, "table", columns=columns, table={"reference_prefix": "CHEBI"}, types={"gene": "Gene"})
+    found = read(
+        text, "table", columns=columns, table={"reference_prefix": "CHEBI"}, types={"gene": "Gene"}
+    )
     record = found["a:1"]
     assert record.names == (Name("L", "label"), Name("E, 1"), Name("E2"))
     assert record.parents == ("a:2", "a:3")
@@ -56,13 +68,25 @@ def test_families_of_genes_as_hgnc_publishes_them(read: Callable[..., Any]) -> N
         '"typical_gene"\n"3","FSCN","Fascin family",NULL,"21618240","NULL","","","","FSCN1"\n'
     )
     columns = {"id": "id", "label": ["name"], "abbreviation": ["abbreviation"]}
-    found = read(text, "table", prefix="hgnc.genegroup", columns=columns, type="GeneFamily", table={"separator": ","})
-    assert found["hgnc.genegroup:3"].names == (Name("Fascin family", "label"), Name("FSCN", "abbreviation"))
+    found = read(
+        text,
+        "table",
+        prefix="hgnc.genegroup",
+        columns=columns,
+        type="GeneFamily",
+        table={"separator": ","},
+    )
+    assert found["hgnc.genegroup:3"].names == (
+        Name("Fascin family", "label"),
+        Name("FSCN", "abbreviation"),
+    )
     assert found["hgnc.genegroup:3"].type == "GeneFamily"
 
 
 def test_numbers_are_columns_without_a_header(read: Callable[..., Any]) -> None:
-    found = read("#As(O)\tCHEBI:1\nname only\n\nwater\tCHEBI:2\n", "table", columns={"id": 1, "name": 0})
+    found = read(
+        "#As(O)\tCHEBI:1\nname only\n\nwater\tCHEBI:2\n", "table", columns={"id": 1, "name": 0}
+    )
     assert found.names("CHEBI:1") == {"#As(O)": "exact"}
     assert found.losses() == {"columns": 1}
     assert found.report.first["columns"].line == 2
@@ -85,7 +109,12 @@ def test_kinds_may_have_other_names(read: Callable[..., Any]) -> None:
 
 def test_rows_that_give_nothing_are_counted(read: Callable[..., Any]) -> None:
     text = b"id\tname\tkind\nx\tA\tlabel\na:1\t\tlabel\na:1\t\x07\tlabel\na:1\t\xff\tlabel\n"
-    assert read(text, "table", columns=COLUMNS).losses() == {"identifier": 1, "no-name": 1, "name": 1, "encoding": 1}
+    assert read(text, "table", columns=COLUMNS).losses() == {
+        "identifier": 1,
+        "no-name": 1,
+        "name": 1,
+        "encoding": 1,
+    }
 
 
 def test_quotes_go_over_no_line_break(read: Callable[..., Any]) -> None:
@@ -97,7 +126,12 @@ def test_quotes_go_over_no_line_break(read: Callable[..., Any]) -> None:
 
 
 def test_the_end_of_a_cell_with_a_line_break_is_no_row(read: Callable[..., Any]) -> None:
-    found = read('id,name,kind\na:1,"x\ny",label\na:2,"z ""of"" y",label\n', "table", columns=COLUMNS, prefix="a")
+    found = read(
+        'id,name,kind\na:1,"x\ny",label\na:2,"z ""of"" y",label\n',
+        "table",
+        columns=COLUMNS,
+        prefix="a",
+    )
     assert [record.curie for record in found.records] == ["a:2"]
     assert found.losses() == {"quotes": 2}
 
@@ -161,7 +195,10 @@ def test_a_column_that_nobody_has_is_told_however_it_was_asked_for(
 
 def test_rows_may_end_before_a_column_that_others_have(read: Callable[..., Any]) -> None:
     found = read("a:1\tA\na:2\tB\tC\n", "table", columns={"id": 0, "label": [1], "exact": [2]})
-    assert (found.names("a:1"), found.names("a:2")) == ({"A": "label"}, {"B": "label", "C": "exact"})
+    assert (found.names("a:1"), found.names("a:2")) == (
+        {"A": "label"},
+        {"B": "label", "C": "exact"},
+    )
 
 
 def test_gene_info(read: Callable[..., Any]) -> None:
@@ -169,7 +206,8 @@ def test_gene_info(read: Callable[..., Any]) -> None:
         "# Downloaded from somewhere\n"
         "#tax_id\tGeneID\tSymbol\tLocusTag\tSynonyms\tdbXrefs\tdescription\ttype_of_gene\t"
         "Full_name_from_nomenclature_authority\tOther_designations\n"
-        "9606\t7157\tTP53\t-\tBCC7|LFS1|P53\tMIM:191170|HGNC:HGNC:11998\ttumor protein p53\tprotein-coding\t"
+        "9606\t7157\tTP53\t-\tBCC7|LFS1|P53\tMIM:191170|HGNC:HGNC:11998\ttumor protein "
+        "p53\tprotein-coding\t"
         "tumor protein p53\tcellular tumor antigen p53|antigen NY-CO-13\n"
         "9606\t1\tNEWENTRY\t-\t-\t-\t-\tother\t-\t-\n"
     )
@@ -211,8 +249,10 @@ def test_cells_that_programs_leave_empty_are_no_names(read: Callable[..., Any]) 
 
 def test_ctd_diseases(read: Callable[..., Any]) -> None:
     text = (
-        "# Fields:\n# DiseaseName\tDiseaseID\tAltDiseaseIDs\tDefinition\tParentIDs\tTreeNumbers\tSynonyms\n#\n"
-        "Aarskog Syndrome\tMESH:C535331\tOMIM:100050|DO:DOID:6683\tA rare one.\tMESH:D019465|MESH:D000015\tC05\t"
+        "# Fields:\n# "
+        "DiseaseName\tDiseaseID\tAltDiseaseIDs\tDefinition\tParentIDs\tTreeNumbers\tSynonyms\n#\n"
+        "Aarskog Syndrome\tMESH:C535331\tOMIM:100050|DO:DOID:6683\tA rare "
+        "one.\tMESH:D019465|MESH:D000015\tC05\t"
         "AAS|Scott\n"
     )
     record = read(text, "ctd_diseases")["MESH:C535331"]
@@ -226,7 +266,10 @@ def test_ctd_diseases(read: Callable[..., Any]) -> None:
 
 def test_drugbank_with_either_separator(read: Callable[..., Any]) -> None:
     header = "DrugBank ID,Accession Numbers,Common name,CAS,UNII,Synonyms,Standard InChI Key"
-    row = "DB00002,BIOD00071 | BTD00071,Cetuximab,205923-56-4,PQX0D8J21J,Cetuximab | Cétuximab | Cetuximabum,"
+    row = (
+        "DB00002,BIOD00071 | BTD00071,Cetuximab,205923-56-4,PQX0D8J21J,Cetuximab | Cétuximab | "
+        "Cetuximabum,"
+    )
     found = read(f"{header}\n{row}\n", "drugbank")["drugbank:DB00002"]
     assert found.names == (Name("Cetuximab", "label"), Name("Cétuximab"), Name("Cetuximabum"))
     assert found.references == (CrossReference("cas:205923-56-4"),)
@@ -235,10 +278,17 @@ def test_drugbank_with_either_separator(read: Callable[..., Any]) -> None:
 
 
 def test_biolexica_and_pairs(read: Callable[..., Any]) -> None:
-    text = "text\tcurie\tname\tpredicate\tsource\nHela\tcellosaurus:0030\tHeLa\thasRelatedSynonym\tx\n"
+    text = (
+        "text\tcurie\tname\tpredicate\tsource\nHela\tcellosaurus:0030\tHeLa\thasRelatedSynonym\tx\n"
+    )
     text += "HeLa\tcellosaurus:0030\tHeLa\tlabel\tx\n"
-    assert read(text, "ssslm").names("cellosaurus:CVCL_0030") == {"Hela": "related", "HeLa": "label"}
-    assert read("mice\t10090\n", "pairs", prefix="NCBITaxon").names("NCBITaxon:10090") == {"mice": "exact"}
+    assert read(text, "ssslm").names("cellosaurus:CVCL_0030") == {
+        "Hela": "related",
+        "HeLa": "label",
+    }
+    assert read("mice\t10090\n", "pairs", prefix="NCBITaxon").names("NCBITaxon:10090") == {
+        "mice": "exact"
+    }
 
 
 def test_a_release_of_umls_is_a_table(read: Callable[..., Any]) -> None:
@@ -246,12 +296,15 @@ def test_a_release_of_umls_is_a_table(read: Callable[..., Any]) -> None:
     text = (
         "C0000005|ENG|P|L0000005|PF|S0007492|Y|A26634265||M0019694|D012711|MSH|PEP|D012711|(131)I-MAA|0|N|256|\n"
         "C0000005|FRE|S|L0270109|PF|S0007491|Y|A1||M1|D012711|MSHFRE|ET|D012711|MAA|0|N||\n"
-        'C0000039|ENG|P|L0000039|PF|S0007564|Y|A2||M2|D015060|MSH|MH|D015060|"Quoted" name|0|N|256|\n'
+        'C0000039|ENG|P|L0000039|PF|S0007564|Y|A2||M2|D015060|MSH|MH|D015060|"Quoted" '
+        "name|0|N|256|\n"
         "C0000039|ENG|S|L0000040|PF|S0007565|Y|A3||M2|D015060|MSH|ET|D015060|old|0|O|256|\n"
     )
     table = {"separator": "|", "split": "\t", "kind_names": {"MH": "label"}}
     table |= {"where": {"1": ["ENG"]}, "unless": {"16": ["O", "E", "Y"]}}
-    found = read(text, "table", prefix="umls", columns={"id": 0, "name": 14, "kind": 12}, table=table)
+    found = read(
+        text, "table", prefix="umls", columns={"id": 0, "name": 14, "kind": 12}, table=table
+    )
     assert found.names("umls:C0000005") == {"(131)I-MAA": "exact"}
     assert found.names("umls:C0000039") == {'"Quoted" name': "label"}
     text = "C0000039|A2|AUI|PAR|C0000001|A9|AUI||R1||MSH|MSH|||N||\n"
@@ -281,8 +334,16 @@ def test_parquet_says_what_a_text_says(tmp_path: Path) -> None:
         {"id": 2, "name": None, "more": [], "by": "mine:1", "obsolete": True, "n": None},
         {"id": 3, "name": "D|E", "more": None, "by": None, "obsolete": False, "n": 2.5},
     ]
-    columns = {"id": "id", "label": ["name"], "exact": ["more"], "replaced_by": ["by"], "obsolete": "obsolete"}
-    found = read_file(write_parquet(tmp_path / "a.parquet", rows), "table", prefix="mine", columns=columns)
+    columns = {
+        "id": "id",
+        "label": ["name"],
+        "exact": ["more"],
+        "replaced_by": ["by"],
+        "obsolete": "obsolete",
+    }
+    found = read_file(
+        write_parquet(tmp_path / "a.parquet", rows), "table", prefix="mine", columns=columns
+    )
     assert found.names("mine:1") == {"A": "label", "B|b": "exact", "C": "exact"}
     assert (found["mine:2"].obsolete, found["mine:2"].replaced_by) == (True, ("mine:1",))
     assert found.names("mine:3") == {"D": "label", "E": "exact"}
@@ -292,8 +353,17 @@ def test_parquet_says_what_a_text_says(tmp_path: Path) -> None:
         write_parquet(folder / f"part-{at}.parquet", [rows[0] | row])
     assert read_file(folder, "table", prefix="mine", columns=columns).records == found.records
     by_number = {"id": 0, "label": [1], "exact": [2], "replaced_by": [3], "obsolete": 4}
-    assert read_file(tmp_path / "a.parquet", "table", prefix="mine", columns=by_number).records == found.records
-    kept = read_file(tmp_path / "a.parquet", "table", prefix="mine", columns=columns, table={"where": {"n": ["1"]}})
+    assert (
+        read_file(tmp_path / "a.parquet", "table", prefix="mine", columns=by_number).records
+        == found.records
+    )
+    kept = read_file(
+        tmp_path / "a.parquet",
+        "table",
+        prefix="mine",
+        columns=columns,
+        table={"where": {"n": ["1"]}},
+    )
     assert [record.curie for record in kept.records] == ["mine:1"]
     with pytest.raises(FormatError, match="no column 'key'; the columns are id, name"):
         read_file(tmp_path / "a.parquet", "table", columns={"id": "key", "name": "name"})
@@ -303,12 +373,32 @@ def test_parquet_says_what_a_text_says(tmp_path: Path) -> None:
 def test_the_tables_of_chembl(ending: str, tmp_path: Path) -> None:
     """Columns: schema documentation of ChEMBL 36; CHEMBL25 is aspirin."""
     molecules = [
-        {"molregno": 1280, "pref_name": "ASPIRIN", "chembl_id": "CHEMBL25", "molecule_type": "Small molecule"},
-        {"molregno": 97, "pref_name": "PRAZOSIN", "chembl_id": "CHEMBL2", "molecule_type": "Small molecule"},
-        {"molregno": 5, "pref_name": None, "chembl_id": "CHEMBL6329", "molecule_type": "Small molecule"},
+        {
+            "molregno": 1280,
+            "pref_name": "ASPIRIN",
+            "chembl_id": "CHEMBL25",
+            "molecule_type": "Small molecule",
+        },
+        {
+            "molregno": 97,
+            "pref_name": "PRAZOSIN",
+            "chembl_id": "CHEMBL2",
+            "molecule_type": "Small molecule",
+        },
+        {
+            "molregno": 5,
+            "pref_name": None,
+            "chembl_id": "CHEMBL6329",
+            "molecule_type": "Small molecule",
+        },
     ]
     names = [
-        {"molregno": 1280, "syn_type": "TRADE_NAME", "molsyn_id": 1, "synonyms": "Bufferin, tablets"},
+        {
+            "molregno": 1280,
+            "syn_type": "TRADE_NAME",
+            "molsyn_id": 1,
+            "synonyms": "Bufferin, tablets",
+        },
         {"molregno": 1280, "syn_type": "OTHER", "molsyn_id": 2, "synonyms": "Acetylsalicylic acid"},
         {"molregno": 4, "syn_type": "INN", "molsyn_id": 3, "synonyms": "nobody"},
     ]
@@ -322,7 +412,9 @@ def test_the_tables_of_chembl(ending: str, tmp_path: Path) -> None:
                 writer = csv.DictWriter(stream, rows[0])
                 writer.writeheader()
                 writer.writerows(rows)
-    found = read_file(paths[0], "chembl", hierarchy=str(paths[1]), types={"Small molecule": "Chemical"})
+    found = read_file(
+        paths[0], "chembl", hierarchy=str(paths[1]), types={"Small molecule": "Chemical"}
+    )
     wanted = {"ASPIRIN": "label", "Bufferin, tablets": "exact", "Acetylsalicylic acid": "exact"}
     assert found.names("chembl.compound:CHEMBL25") == wanted
     assert found.names("chembl.compound:CHEMBL2") == {"PRAZOSIN": "label"}

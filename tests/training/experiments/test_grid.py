@@ -53,7 +53,9 @@ variants = ["long"]
 seeds = [1]
 tier = "smoke"
 """
-RECIPE = 'name = "filed"\nseed = 5\n[corpus]\ntrain = "a"\ndev = "../b"\n[model]\nencoder = "tiny"\n'
+RECIPE = (
+    'name = "filed"\nseed = 5\n[corpus]\ntrain = "a"\ndev = "../b"\n[model]\nencoder = "tiny"\n'
+)
 FILES = '[[run]]\nrecipes = ["recipes/filed.toml"]\nseeds = [3]\ntier = "gpu"\n'
 Write = Callable[..., Path]
 
@@ -103,14 +105,21 @@ def test_descriptions_of_types_go_to_the_systems_that_read_them(write: Write) ->
     assert runs["two-plain"].files()["model.types"] == "two-types.toml"
     assert runs["two-plain-long"].files()["model.types"] == "own.toml"
     assert "model.types" not in runs["two-crf"].files()
-    with pytest.raises(RecipeError, match=r"there is no corpus 'tow'; did you mean 'two'\? \(types\)"):
+    with pytest.raises(
+        RecipeError, match=r"there is no corpus 'tow'; did you mean 'two'\? \(types\)"
+    ):
         read_grid(write(TEXT + '[types]\ntow = "x.toml"\n'))
 
 
 def test_a_cell_is_the_merger_of_its_overlays(write: Write) -> None:
     values = tomllib.loads(TEXT)
     for run in read_grid(write()).runs:
-        by_hand: dict[str, Any] = {"name": run.recipe.name, "seed": run.recipe.seed, "model": {}, "training": {}}
+        by_hand: dict[str, Any] = {
+            "name": run.recipe.name,
+            "seed": run.recipe.seed,
+            "model": {},
+            "training": {},
+        }
         overlays = (
             values["recipe"],
             values["corpora"][run.corpus],
@@ -125,14 +134,20 @@ def test_a_cell_is_the_merger_of_its_overlays(write: Write) -> None:
     assert epochs == [2, 2, 7, 7, 5, 5, 7, 7, 9]
 
 
-TABLES = st.recursive(st.integers(0, 3), lambda inner: st.dictionaries(st.sampled_from("abc"), inner, max_size=3))
+TABLES = st.recursive(
+    st.integers(0, 3), lambda inner: st.dictionaries(st.sampled_from("abc"), inner, max_size=3)
+)
 TABLE = st.dictionaries(st.sampled_from("abc"), TABLES, max_size=3)
 
 
 def leaves(table: dict[str, Any], before: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
     found: dict[tuple[str, ...], Any] = {}
     for key, value in table.items():
-        found |= leaves(value, (*before, key)) if isinstance(value, dict) and value else {(*before, key): value}
+        found |= (
+            leaves(value, (*before, key))
+            if isinstance(value, dict) and value
+            else {(*before, key): value}
+        )
     return found
 
 
@@ -150,7 +165,9 @@ def test_merging(base: dict[str, Any], first: dict[str, Any], second: dict[str, 
     assert merge_tables(base, {}) == base == merge_tables({}, base)
 
 
-def test_paths_are_resolved_from_where_they_are_written(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_are_resolved_from_where_they_are_written(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
     grid = read_grid(write(TEXT + FILES))
     first, filed, folder = grid.runs[0], grid.runs[-1], grid.path.parent
     assert first.recipe.corpus.dev == "$DATA/dev.tsv"
@@ -180,27 +197,67 @@ def test_the_same_cell_asked_for_twice_is_there_once(write: Write) -> None:
     ("old", "new", "expected"),
     [
         ("compare =", "compares =", "unknown key compares; did you mean compare?"),
-        ("[recipe]", "[nothing]\n[recipe]", "unknown key nothing; allowed are name, compare, recipe, "),
-        ('corpora = ["two"]', 'corpus = ["two"]', "[[run]] 2: unknown key corpus; did you mean corpora?"),
-        ('["one", "two"]', '["one", "tow"]', "[[run]] 1: there is no corpus 'tow'; did you mean 'two'?"),
-        ('["plain", "crf"]', '["plain", "biaffine"]', "there is no system 'biaffine'; defined are plain, crf"),
+        (
+            "[recipe]",
+            "[nothing]\n[recipe]",
+            "unknown key nothing; allowed are name, compare, recipe, ",
+        ),
+        (
+            'corpora = ["two"]',
+            'corpus = ["two"]',
+            "[[run]] 2: unknown key corpus; did you mean corpora?",
+        ),
+        (
+            '["one", "two"]',
+            '["one", "tow"]',
+            "[[run]] 1: there is no corpus 'tow'; did you mean 'two'?",
+        ),
+        (
+            '["plain", "crf"]',
+            '["plain", "biaffine"]',
+            "there is no system 'biaffine'; defined are plain, crf",
+        ),
         ('["long"]', '["lnog"]', "[[run]] 2: there is no variant 'lnog'; did you mean 'long'?"),
-        ('compare = "plain"', 'compare = "plane"', "there is no system 'plane'; did you mean 'plain'? (compare)"),
+        (
+            'compare = "plain"',
+            'compare = "plane"',
+            "there is no system 'plane'; did you mean 'plain'? (compare)",
+        ),
         ("seeds = [2, 1]", "seeds = []", "[[run]] 1.seeds: expected `array` of length >= 1"),
         ("seeds = [2, 1]", 'seeds = ["2"]', "[[run]] 1.seeds[0]: expected `int`, got `str`"),
         ("seeds = [2, 1]", "seeds = [-2]", "[[run]] 1.seeds[0]: expected `int` >= 0"),
         ("seeds = [2, 1]\n", "", "[[run]] 1: object missing required field `seeds`"),
         ('tier = "smoke"', 'tier = "tpu"', "[[run]] 2.tier: 'tpu' is no tier; give one of smoke"),
-        ('tier = "smoke"', 'recipes = ["x.toml"]\ntier = "cpu"', "[[run]] 2: recipes exclude corpora, systems"),
-        ('systems = ["plain", "crf"]\n', "", "[[run]] 1: a run needs corpora and systems, or recipes"),
+        (
+            'tier = "smoke"',
+            'recipes = ["x.toml"]\ntier = "cpu"',
+            "[[run]] 2: recipes exclude corpora, systems",
+        ),
+        (
+            'systems = ["plain", "crf"]\n',
+            "",
+            "[[run]] 1: a run needs corpora and systems, or recipes",
+        ),
         ('name = "small"', 'name = "a/b"', "name: expected text of letters"),
-        ("training.epochs = 2", "training.epoch = 2", "one-plain: unknown key training.epoch; did you mean "),
-        ("training.epochs = 5", 'training.epochs = "5"', "two-plain: training.epochs = '5' is not allowed"),
+        (
+            "training.epochs = 2",
+            "training.epoch = 2",
+            "one-plain: unknown key training.epoch; did you mean ",
+        ),
+        (
+            "training.epochs = 5",
+            'training.epochs = "5"',
+            "two-plain: training.epochs = '5' is not allowed",
+        ),
         ('family = "crf"', 'family = "cfr"', "one-crf: model.family = 'cfr' is not allowed"),
         (', dev = "b" }', "}", "two-plain: corpus: object missing required field `dev`"),
         ("training.epochs = 9", "seed = 9", "[variants.long]: seed is not allowed here"),
         ('model = { encoder = "tiny" }', 'name = "x"', "[recipe]: name is not allowed here"),
-        ("[systems.plain]", "[systems]\nplain = 3", "systems.plain = 3 is not allowed: write a table of a recipe"),
+        (
+            "[systems.plain]",
+            "[systems]\nplain = 3",
+            "systems.plain = 3 is not allowed: write a table of a recipe",
+        ),
         ("[recipe]", "[recipe", "is not a readable TOML file"),
     ],
 )
@@ -217,31 +274,39 @@ def test_what_is_refused(write: Write, old: str, new: str, expected: str) -> Non
 def test_two_contents_under_one_name(write: Write) -> None:
     clash = '[corpora.two-crf]\ncorpus = { train = "c", dev = "d" }\n[systems.long]\n'
     run = '[[run]]\ncorpora = ["two-crf"]\nsystems = ["long"]\nseeds = [8]\ntier = "cpu"\n'
-    with pytest.raises(RecipeError, match="the cell two-crf-long is defined twice with different contents"):
+    with pytest.raises(
+        RecipeError, match="the cell two-crf-long is defined twice with different contents"
+    ):
         read_grid(write(TEXT + clash + run))
     tiers = '[[run]]\ncorpora = ["two"]\nsystems = ["crf"]\nseeds = [1]\ntier = "gpu"\n'
-    with pytest.raises(RecipeError, match="two-crf-s1 is asked for in the tiers cpu and gpu; choose one"):
+    with pytest.raises(
+        RecipeError, match="two-crf-s1 is asked for in the tiers cpu and gpu; choose one"
+    ):
         read_grid(write(TEXT + tiers))
     read_grid(write(TEXT + tiers.replace("[1]", "[3]")))  # more seeds on a larger machine
 
 
 def test_a_text_names_the_seed(write: Write) -> None:
     named = ("training.epochs = 9", 'inputs.dictionaries = ["names-{seed}.tsv"]')
-    path = write(TEXT, named, ('variants = ["long"]\nseeds = [1]', 'variants = ["long"]\nseeds = [4, 7]'))
+    path = write(
+        TEXT, named, ('variants = ["long"]\nseeds = [1]', 'variants = ["long"]\nseeds = [4, 7]')
+    )
     read = {run.name: run.recipe.inputs.dictionaries for run in read_grid(path).runs if run.variant}
     assert read == {"two-crf-long-s4": ("names-4.tsv",), "two-crf-long-s7": ("names-7.tsv",)}
 
 
 def test_recipe_files_that_cannot_be_read(write: Write, tmp_path: Path) -> None:
     with pytest.raises(
-        RecipeError, match=r"small\.toml: \[\[run\]\] 1: there is no recipe file recipes/field\.toml; did "
+        RecipeError,
+        match=r"small\.toml: \[\[run\]\] 1: there is no recipe file recipes/field\.toml; did ",
     ):
         read_grid(write('name = "x"\n' + FILES.replace("filed", "field")))
     with pytest.raises(RecipeError, match=r"no recipe file none/zz\.toml; correct the path"):
         read_grid(write('name = "x"\n' + FILES.replace("recipes/filed", "none/zz")))
     (tmp_path / "recipes" / "filed.toml").write_text(RECIPE + "layers = 1\n", encoding="utf-8")
     with pytest.raises(
-        RecipeError, match=r"small\.toml: \[\[run\]\] 1: recipes/filed\.toml: unknown key model\.layers"
+        RecipeError,
+        match=r"small\.toml: \[\[run\]\] 1: recipes/filed\.toml: unknown key model\.layers",
     ):
         read_grid(write('name = "x"\n' + FILES))
 

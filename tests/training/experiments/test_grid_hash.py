@@ -36,14 +36,20 @@ VALUES: dict[str, Any] = {
 
 
 def hashed(data: dict[str, str] = DATA, **changes: Any) -> str:
-    values = {k: {**v, **changes.pop(k, {})} if isinstance(v, dict) else v for k, v in VALUES.items()}
+    values = {
+        k: {**v, **changes.pop(k, {})} if isinstance(v, dict) else v for k, v in VALUES.items()
+    }
     return recipe_hash(parse_recipe({**values, **changes}, origin="test"), data)
 
 
 def test_what_is_hashed() -> None:
     content = {
         "version": VERSION,
-        "recipe": {"corpus": {}, "model": {"encoder": "tiny", "family": "crf"}, "training": {"epochs": 3}},
+        "recipe": {
+            "corpus": {},
+            "model": {"encoder": "tiny", "family": "crf"},
+            "training": {"epochs": 3},
+        },
         "seed": 1,
         "data": DATA,
     }
@@ -115,8 +121,9 @@ def test_the_kind_of_a_head_is_told_where_the_default_has_another() -> None:
         assert changed_values(recipe)["model"] == {**model, **said}
 
 
-# Results are compared by hashes that leave defaults out: with another default, a recipe that is silent about it means
-# another run under the old hash. So whoever changes a value here changes the hash of runs that are kept.
+# Results are compared by hashes that leave defaults out: with another default, a recipe that is
+# silent about it means another run under the old hash. So whoever changes a value here changes the
+# hash of runs that are kept.
 DEFAULTS = {
     "corpus": {
         "test": "",
@@ -163,7 +170,13 @@ DEFAULTS = {
 }
 SPANS = {"level": "word", "width": 0, "width_embedding": 0, "negatives": 0, "decoding": "greedy"}
 HEADS = {
-    "crf": {"level": "word", "pooling": "first", "specials": "exclude", "dropout": 0.1, "scheme": "BIO"},
+    "crf": {
+        "level": "word",
+        "pooling": "first",
+        "specials": "exclude",
+        "dropout": 0.1,
+        "scheme": "BIO",
+    },
     "span": {**SPANS, "representation": "boundary"},
     "biaffine": {**SPANS, "hidden": 150},
 }
@@ -176,23 +189,33 @@ def test_the_defaults_that_hashes_of_this_version_leave_out() -> None:
     for table, defaults in DEFAULTS.items():
         assert {key: values[table][key] for key in defaults} == defaults
     for family, defaults in HEADS.items():
-        model = all_values(parse_recipe({**silent, "model": {"encoder": "tiny", "family": family}}, origin="test"))
+        model = all_values(
+            parse_recipe({**silent, "model": {"encoder": "tiny", "family": family}}, origin="test")
+        )
         assert {key: model["model"][key] for key in defaults} == defaults
 
 
 def test_a_default_that_changed_leaves_the_hashes_of_those_who_said_it() -> None:
     def of(**training: object) -> str:
-        recipe = {"name": "a", "corpus": {"train": "x", "dev": "y"}, "model": {"encoder": "tiny"}, "training": training}
+        recipe = {
+            "name": "a",
+            "corpus": {"train": "x", "dev": "y"},
+            "model": {"encoder": "tiny"},
+            "training": training,
+        }
         return recipe_hash(parse_recipe(recipe, origin="test"), {"train": "1", "dev": "2"})
 
-    before = "eaad1e9955bb1606eeb5838ed370654826bd3367759deb79effe4b7531aebcfe"  # of a release whose default was bf16
+    # of a release whose default was bf16
+    before = "eaad1e9955bb1606eeb5838ed370654826bd3367759deb79effe4b7531aebcfe"
     assert of(precision="bf16") == before
     assert of() == of(precision="auto") == before
     assert len({of(), of(precision="fp32"), of(epochs=3), of(epochs=3, precision="fp32")}) == 4
 
 
 def test_every_value_without_folders() -> None:
-    recipe = parse_recipe({**VALUES, "corpus": {"train": "/a/b/x.tsv", "dev": "$DATA/y.tsv"}}, origin="test")
+    recipe = parse_recipe(
+        {**VALUES, "corpus": {"train": "/a/b/x.tsv", "dev": "$DATA/y.tsv"}}, origin="test"
+    )
     values = all_values(recipe)
     assert values["corpus"]["train"] == "x.tsv"
     assert values["corpus"]["dev"] == "$DATA/y.tsv"
@@ -215,7 +238,9 @@ def test_hashes_of_data(toy_corpus: Path, tmp_path: Path) -> None:
     assert data_hashes(recipe)["train"] != of_toy
     for path, key in ((core, "distant.core"), (copy, "corpus.train")):
         path.unlink()
-        with pytest.raises(InputError, match=rf"^{key} of the recipe is .*{path.name}, which does not exist"):
+        with pytest.raises(
+            InputError, match=rf"^{key} of the recipe is .*{path.name}, which does not exist"
+        ):
             data_hashes(recipe)
 
 
@@ -236,10 +261,17 @@ def test_of_descriptions_the_content_counts_and_not_the_place(tmp_path: Path) ->
 
     assert identity("a.toml") == identity("b.toml")
     assert identity("a.toml", "b.toml") == identity("b.toml", "a.toml")
-    told = {identity("a.toml"), identity("c.toml"), identity("a.toml", "c.toml"), identity("c.toml", "a.toml")}
+    told = {
+        identity("a.toml"),
+        identity("c.toml"),
+        identity("a.toml", "c.toml"),
+        identity("c.toml", "a.toml"),
+    }
     assert len(told) == 4
     files["c.toml"].unlink()
-    with pytest.raises(InputError, match=r"model\.types of the recipe is .*c\.toml, which does not exist"):
+    with pytest.raises(
+        InputError, match=r"model\.types of the recipe is .*c\.toml, which does not exist"
+    ):
         identity("c.toml")
 
 
@@ -249,7 +281,9 @@ OF_CORE = {**DATA, "distant.core": "3" * 64}
 
 def test_a_dictionary_counts_by_its_content_and_its_settings() -> None:
     def weak(data: dict[str, str] = OF_CORE, **more: Any) -> str:
-        return recipe_hash(parse_recipe({**VALUES, "distant": {"core": "core.tsv", **more}}, origin="test"), data)
+        return recipe_hash(
+            parse_recipe({**VALUES, "distant": {"core": "core.tsv", **more}}, origin="test"), data
+        )
 
     assert weak() == weak(core="/elsewhere/core.tsv") == weak(rule="three-casings", type_column=0)
     full = {**OF_CORE, "distant.full": "4" * 64}
@@ -290,11 +324,15 @@ def test_the_defaults_of_weak_labels_that_hashes_of_this_version_leave_out() -> 
     assert "distant" not in all_values(parse_recipe(VALUES, origin="test"))
 
 
-def test_the_recipe_of_a_run_folder(tiny_run: Path, tiny_recipe: Callable[..., Recipe], toy_corpus: Path) -> None:
+def test_the_recipe_of_a_run_folder(
+    tiny_run: Path, tiny_recipe: Callable[..., Recipe], toy_corpus: Path
+) -> None:
     assert read_run_recipe(tiny_run) == tiny_recipe(corpus={"test": str(toy_corpus)})
 
 
-@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"name": "a", "model": {"head": 3}}', "[" * 20_000])
+@pytest.mark.parametrize(
+    "content", ["{", "[]", "{}", '{"name": "a", "model": {"head": 3}}', "[" * 20_000]
+)
 def test_a_run_folder_whose_recipe_cannot_be_read(tmp_path: Path, content: str) -> None:
     (tmp_path / "recipe.json").write_text(content, encoding="utf-8")
     with pytest.raises(OutputError, match="holds no recipe that this release can read") as caught:
@@ -303,7 +341,9 @@ def test_a_run_folder_whose_recipe_cannot_be_read(tmp_path: Path, content: str) 
 
 
 def test_every_setting_is_compared() -> None:
-    """Every field of every table of a recipe has a place in the hash, also those that are added later."""
+    """Every field of every table of a recipe has a place in the hash, also those that are added
+    later.
+    """
 
     def tables(kind: type[msgspec.Struct], path: str = "") -> dict[str, type[msgspec.Struct]]:
         found = {path: kind}

@@ -1,4 +1,6 @@
-"""Grids of other kinds than recognisers: run, known again by their hash, and run anew when their data change."""
+"""Grids of other kinds than recognisers: run, known again by their hash, and run anew when their
+data change.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,13 @@ WORDS = ("lung", "cancer", "aspirin", "pain", "the", "patient", "<unk>")
 
 
 @pytest.fixture(params=["filter", "typer", "pretraining"])
-def grid(request: pytest.FixtureRequest, tiny_run: Path, tiny_encoder: Path, toy_corpus: Path, tmp_path: Path) -> Grid:
+def grid(
+    request: pytest.FixtureRequest,
+    tiny_run: Path,
+    tiny_encoder: Path,
+    toy_corpus: Path,
+    tmp_path: Path,
+) -> Grid:
     """A grid of one recipe file, whose data lie beside it."""
     (tmp_path / "toy.tsv").write_bytes(toy_corpus.read_bytes())
     chance = np.random.default_rng(1)
@@ -26,7 +34,9 @@ def grid(request: pytest.FixtureRequest, tiny_run: Path, tiny_encoder: Path, toy
     (tmp_path / "data").write_text("".join(rows), encoding="utf-8")
     corpus = '[corpus]\ntrain = "toy.tsv"\ndev = "toy.tsv"\ndocuments = "sentence"\n'
     if request.param == "filter":
-        (tmp_path / "data").write_bytes((tiny_run / "predictions" / "dev-epoch-01.tsv").read_bytes())
+        (tmp_path / "data").write_bytes(
+            (tiny_run / "predictions" / "dev-epoch-01.tsv").read_bytes()
+        )
         more = (
             f'[members]\ndev = ["{tiny_run}", "data"]\n[model]\nencoder = "{tiny_encoder}"\n'
             '[reading]\nmax_length = 48\n[training]\nepochs = 2\nprecision = "fp32"\n'
@@ -40,7 +50,8 @@ def grid(request: pytest.FixtureRequest, tiny_run: Path, tiny_encoder: Path, toy
         more = '[vectors]\npath = "data"\ncache = "none"\n[typer]\nhidden = 4\nupdates = 3\n'
     (tmp_path / "cell.toml").write_text(f'name = "cell"\n{corpus}{more}', encoding="utf-8")
     (tmp_path / "grid.toml").write_text(
-        'name = "toy"\n[[run]]\nrecipes = ["cell.toml"]\nseeds = [3]\ntier = "cpu"\n', encoding="utf-8"
+        'name = "toy"\n[[run]]\nrecipes = ["cell.toml"]\nseeds = [3]\ntier = "cpu"\n',
+        encoding="utf-8",
     )
     return read_grid(tmp_path / "grid.toml")
 
@@ -71,7 +82,9 @@ def test_any_kind_is_run_and_known_again(grid: Grid) -> None:
 def test_other_data_make_another_run(grid: Grid) -> None:
     before = planned(grid).hash
     path = grid.path.parent / "data"
-    path.write_text(path.read_text(encoding="utf-8") + path.read_text(encoding="utf-8").splitlines()[-1] + "\n")
+    path.write_text(
+        path.read_text(encoding="utf-8") + path.read_text(encoding="utf-8").splitlines()[-1] + "\n"
+    )
     assert planned(grid).hash != before
     path.unlink()
     assert planned(grid).state == "unable"

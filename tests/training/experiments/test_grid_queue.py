@@ -19,7 +19,14 @@ from fascicle.errors import MissingExtraError, OutputError, UsageError
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.experiments import queue as grid_queue
 from fascicle.training.experiments.grid import Grid, GridRun, read_grid
-from fascicle.training.experiments.queue import Planned, check_installed, plan_runs, run_tasks, select, tasks_of
+from fascicle.training.experiments.queue import (
+    Planned,
+    check_installed,
+    plan_runs,
+    run_tasks,
+    select,
+    tasks_of,
+)
 from fascicle.training.experiments.results import Done, EpochEnded, Failed, GridEvent, Left, Task
 
 Maker = Callable[..., Recipe]
@@ -31,14 +38,20 @@ def grid(tiny_encoder: Path, toy_corpus: Path, tmp_path: Path) -> Grid:
         f'model.encoder = "{tiny_encoder}"\nreading = {{ max_length = 32, overlap = 4 }}\n'
         'training = { epochs = 12, learning_rate = 1e-2, batch_size = 4, precision = "fp32" }'
     )
-    part = f'train = "{toy_corpus}", dev = "{toy_corpus}", test = "{toy_corpus}", documents = "sentence"'
+    part = (
+        f'train = "{toy_corpus}", dev = "{toy_corpus}", test = "{toy_corpus}", documents = '
+        '"sentence"'
+    )
     return make_grid(
         tmp_path,
         "toy",
         recipe=recipe,
         corpora={"toy": f"corpus = {{ {part} }}"},
         systems={"softmax": "", "crf": 'model.family = "crf"'},
-        runs=[{"seeds": [1, 2], "tier": "smoke"}, {"systems": ["crf"], "seeds": [3], "tier": "gpu"}],
+        runs=[
+            {"seeds": [1, 2], "tier": "smoke"},
+            {"systems": ["crf"], "seeds": [3], "tier": "gpu"},
+        ],
     )
 
 
@@ -63,11 +76,20 @@ def test_a_part_of_the_grid(grid: Grid) -> None:
     assert names(select(grid.runs)) == every
     assert names(select(grid.runs, tiers=["gpu"])) == every[4:]
     assert names(select(grid.runs, only=["*-s1"])) == [every[0], every[2]]
-    assert names(select(grid.runs, only=["toy-crf"])) == every[2:]  # the name of a recipe: all its seeds
-    assert names(select(grid.runs, only=["toy-crf-s[13]", "toy-softmax-s2"], tiers=["smoke"])) == every[1:3]
-    with pytest.raises(UsageError, match="no run of the grid matches 'toy-cfr'; its runs are toy-softmax-s1, "):
+    # the name of a recipe: all its seeds
+    assert names(select(grid.runs, only=["toy-crf"])) == every[2:]
+    assert (
+        names(select(grid.runs, only=["toy-crf-s[13]", "toy-softmax-s2"], tiers=["smoke"]))
+        == every[1:3]
+    )
+    with pytest.raises(
+        UsageError, match="no run of the grid matches 'toy-cfr'; its runs are toy-softmax-s1, "
+    ):
         select(grid.runs, only=["*", "toy-cfr"])
-    with pytest.raises(UsageError, match="none of these runs has the tier cpu; the tiers of the grid are smoke, gpu"):
+    with pytest.raises(
+        UsageError,
+        match="none of these runs has the tier cpu; the tiers of the grid are smoke, gpu",
+    ):
         select(grid.runs, tiers=["cpu"])
 
 
@@ -83,7 +105,13 @@ def test_how_far_each_run_is(look: Look, tiny_run: Path, tmp_path: Path) -> None
     (runs / "toy-softmax-s2" / "scores.json").unlink()
     (runs / "toy-crf-s2" / "recipe.json").write_text("{", encoding="utf-8")
     found = look()
-    assert [p.state for p in found.values()] == ["complete", "interrupted", "unable", "unable", "new"]
+    assert [p.state for p in found.values()] == [
+        "complete",
+        "interrupted",
+        "unable",
+        "unable",
+        "new",
+    ]
     assert found["toy-softmax-s2"].epoch == 12
     assert "holds a run of another recipe" in found["toy-crf-s1"].problem
 
@@ -121,18 +149,30 @@ def test_results_are_done_or_stale(look: Look, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def chain(tiny_encoder: Path, toy_corpus: Path, tmp_path: Path) -> Callable[..., dict[str, Planned]]:
-    """Looks at a grid, the plan of whose run `again` begins before that of `softmax`, from whose model it starts."""
-    part = f'train = "{toy_corpus}", dev = "{toy_corpus}", test = "{toy_corpus}", documents = "sentence"'
+def chain(
+    tiny_encoder: Path, toy_corpus: Path, tmp_path: Path
+) -> Callable[..., dict[str, Planned]]:
+    """Looks at a grid, the plan of whose run `again` begins before that of `softmax`, from whose
+    model it starts.
+    """
+    part = (
+        f'train = "{toy_corpus}", dev = "{toy_corpus}", test = "{toy_corpus}", documents = '
+        '"sentence"'
+    )
     reading = "reading = { max_length = 32, overlap = 4 }"
-    training = 'training = { epochs = 12, learning_rate = 1e-2, batch_size = 4, precision = "fp32" }'
+    training = (
+        'training = { epochs = 12, learning_rate = 1e-2, batch_size = 4, precision = "fp32" }'
+    )
     start = tmp_path / "runs" / "toy-softmax-s{seed}"
     grid = make_grid(
         tmp_path,
         "toy",
         recipe=f"{reading}\n{training}",
         corpora={"toy": f"corpus = {{ {part} }}"},
-        systems={"again": f'model.start = "{start}"', "softmax": f'model.encoder = "{tiny_encoder}"'},
+        systems={
+            "again": f'model.start = "{start}"',
+            "softmax": f'model.encoder = "{tiny_encoder}"',
+        },
     )
 
     def look(*only: str) -> dict[str, Planned]:
@@ -147,11 +187,18 @@ def test_a_run_waits_for_the_one_that_it_starts_from(
     chain: Callable[..., dict[str, Planned]], tiny_run: Path, tmp_path: Path
 ) -> None:
     first, after = "toy-softmax-s1", "toy-again-s1"
-    assert {name: (p.state, p.after) for name, p in chain().items()} == {after: ("waiting", first), first: ("new", "")}
-    assert "does not exist" in chain(after)[after].problem  # of a part of the grid, where nothing will make it
+    assert {name: (p.state, p.after) for name, p in chain().items()} == {
+        after: ("waiting", first),
+        first: ("new", ""),
+    }
+    # of a part of the grid, where nothing will make it
+    assert "does not exist" in chain(after)[after].problem
     shutil.copytree(tiny_run, tmp_path / "runs" / first)
     (tmp_path / "runs" / first / "scores.json").unlink()
-    assert {name: p.state for name, p in chain().items()} == {after: "waiting", first: "interrupted"}
+    assert {name: p.state for name, p in chain().items()} == {
+        after: "waiting",
+        first: "interrupted",
+    }
     alone = chain(after)[after]
     assert alone.state == "unable"
     assert "a training run that has not ended" in alone.problem
@@ -162,7 +209,12 @@ def test_a_run_waits_for_the_one_that_it_starts_from(
 
 @pytest.mark.parametrize(
     ("file", "content"),
-    [("run.json", ""), ("run.json", "[]"), ("metrics.jsonl", '{"epoch": 1}\n{"epo'), ("metrics.jsonl", "[1]\n")],
+    [
+        ("run.json", ""),
+        ("run.json", "[]"),
+        ("metrics.jsonl", '{"epoch": 1}\n{"epo'),
+        ("metrics.jsonl", "[1]\n"),
+    ],
 )
 def test_a_damaged_run_folder_stops_no_other_run(
     look: Look, tiny_run: Path, tmp_path: Path, file: str, content: str
@@ -181,31 +233,54 @@ def test_a_corpus_that_is_not_there(grid: Grid, tmp_path: Path) -> None:
     grid.path.write_text(text, encoding="utf-8")
     found = plan_runs(read_grid(grid.path).runs, folder=tmp_path, results=tmp_path)
     assert {(p.state, p.hash) for p in found} == {("unable", "")}
-    assert re.match(r"corpus\.test of the recipe is /none.*, which does not exist", found[0].problem)
+    assert re.match(
+        r"corpus\.test of the recipe is /none.*, which does not exist", found[0].problem
+    )
     assert not tasks_of(grid, found, results=tmp_path)
 
 
 def test_tasks_are_what_is_not_done(grid: Grid, look: Look, tiny_run: Path, tmp_path: Path) -> None:
     results, found = tmp_path / "results", look()
     results.mkdir(exist_ok=True)
-    (results / "toy-softmax-s2.json").write_text(json.dumps({"hash": found["toy-softmax-s2"].hash}), encoding="utf-8")
+    (results / "toy-softmax-s2.json").write_text(
+        json.dumps({"hash": found["toy-softmax-s2"].hash}), encoding="utf-8"
+    )
     tasks = tasks_of(grid, look().values(), results=results, threads=1, deadline=5.0)
-    assert [task.run for task in tasks] == ["toy-softmax-s1", "toy-crf-s1", "toy-crf-s2", "toy-crf-s3"]
+    assert [task.run for task in tasks] == [
+        "toy-softmax-s1",
+        "toy-crf-s1",
+        "toy-crf-s2",
+        "toy-crf-s3",
+    ]
     task = tasks[-1]
-    assert task.labels == {"grid": "toy", "tier": "gpu", "corpus": "toy", "system": "crf", "variant": ""}
+    assert task.labels == {
+        "grid": "toy",
+        "tier": "gpu",
+        "corpus": "toy",
+        "system": "crf",
+        "variant": "",
+    }
     assert (task.hash, task.threads, task.deadline) == (found["toy-crf-s3"].hash, 1, 5.0)
     assert task.folder == tmp_path / "runs" / "toy-crf-s3"
     shutil.copytree(tiny_run, task.folder)
-    assert re.search(r"runs/toy-crf-s3 holds a run of another recipe .*; move it away", look()["toy-crf-s3"].problem)
-    assert [task.run for task in tasks_of(grid, look().values(), results=results)] == [t.run for t in tasks[:-1]]
+    assert re.search(
+        r"runs/toy-crf-s3 holds a run of another recipe .*; move it away",
+        look()["toy-crf-s3"].problem,
+    )
+    assert [task.run for task in tasks_of(grid, look().values(), results=results)] == [
+        t.run for t in tasks[:-1]
+    ]
     shutil.copytree(tiny_run, tmp_path / "runs" / "toy-softmax-s2")
     set_recipe(tmp_path / "runs" / "toy-softmax-s2", seed=9)
-    assert look()["toy-softmax-s2"].state == "done"  # and what lies in the run folder does not matter
+    # and what lies in the run folder does not matter
+    assert look()["toy-softmax-s2"].state == "done"
 
 
 def test_what_training_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     check_installed()
-    monkeypatch.setattr(grid_queue, "find_spec", lambda name: None if name == "accelerate" else object())
+    monkeypatch.setattr(
+        grid_queue, "find_spec", lambda name: None if name == "accelerate" else object()
+    )
     with pytest.raises(MissingExtraError, match=r"'accelerate'.*fascicle\[train\]"):
         check_installed()
 
@@ -249,7 +324,9 @@ def child(task, channel):
 
 
 @pytest.fixture
-def task_of(tiny_recipe: Maker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Task]:
+def task_of(
+    tiny_recipe: Maker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Task]:
     """Makes tasks whose processes do what their names say, in place of training."""
     modules = tmp_path / "modules"
     modules.mkdir()
@@ -261,7 +338,16 @@ def task_of(tiny_recipe: Maker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     def make(run: str, **more: Any) -> Task:
         folder = tmp_path / "runs" / run
-        return Task(run=run, recipe=recipe, shown=recipe, hash="", labels={}, folder=folder, results=tmp_path, **more)
+        return Task(
+            run=run,
+            recipe=recipe,
+            shown=recipe,
+            hash="",
+            labels={},
+            folder=folder,
+            results=tmp_path,
+            **more,
+        )
 
     return make
 
@@ -281,7 +367,15 @@ def test_each_run_has_its_process_and_its_end(task_of: TaskOf, tmp_path: Path) -
     names = ("good.1", "killed", "good.2", "silent")
     events = list(run_tasks(map(task_of, names)))
     ends = [event for event in events if not isinstance(event, EpochEnded)]
-    assert [type(event) for event in events] == [EpochEnded, Done, EpochEnded, Failed, EpochEnded, Done, Failed]
+    assert [type(event) for event in events] == [
+        EpochEnded,
+        Done,
+        EpochEnded,
+        Failed,
+        EpochEnded,
+        Done,
+        Failed,
+    ]
     assert [event.run for event in ends] == list(names)
     killed, silent = (event.error for event in ends if isinstance(event, Failed))
     assert "ended by SIGKILL, perhaps for want of memory; the same command goes on" in killed
@@ -292,15 +386,27 @@ def test_each_run_has_its_process_and_its_end(task_of: TaskOf, tmp_path: Path) -
 
 
 def test_a_task_is_begun_after_the_one_that_it_waits_for(task_of: TaskOf) -> None:
-    tasks = [task_of("good.2", after="good.1"), task_of("good.3", after="elsewhere"), task_of("good.1")]
+    tasks = [
+        task_of("good.2", after="good.1"),
+        task_of("good.3", after="elsewhere"),
+        task_of("good.1"),
+    ]
     events = list(run_tasks(tasks, jobs=2))
-    assert sorted(event.run for event in events if isinstance(event, Done)) == ["good.1", "good.2", "good.3"]
+    assert sorted(event.run for event in events if isinstance(event, Done)) == [
+        "good.1",
+        "good.2",
+        "good.3",
+    ]
     kinds = [(type(event), event.run) for event in events]
     assert kinds.index((EpochEnded, "good.2")) > kinds.index((Done, "good.1"))
 
 
 def test_a_task_ends_as_the_one_that_it_waits_for(task_of: TaskOf, tmp_path: Path) -> None:
-    tasks = [task_of("good.1", after="silent"), task_of("good.2", after="good.1"), task_of("silent")]
+    tasks = [
+        task_of("good.1", after="silent"),
+        task_of("good.2", after="good.1"),
+        task_of("silent"),
+    ]
     *_, first, second = run_tasks(tasks)
     assert isinstance(first, Failed)
     assert isinstance(second, Failed)
@@ -313,14 +419,19 @@ def test_a_task_ends_as_the_one_that_it_waits_for(task_of: TaskOf, tmp_path: Pat
 
 def test_jobs_run_at_the_same_time(task_of: TaskOf) -> None:
     events = list(run_tasks([task_of("both.1"), task_of("both.2"), task_of("good")], jobs=2))
-    assert {event.run for event in events if isinstance(event, Done)} == {"both.1", "both.2", "good"}
+    assert {event.run for event in events if isinstance(event, Done)} == {
+        "both.1",
+        "both.2",
+        "good",
+    }
     assert not any(isinstance(event, Failed) for event in events)
 
 
 def test_a_full_disk_stops_the_grid(task_of: TaskOf, tmp_path: Path) -> None:
     tasks = [task_of("hangs"), task_of("full"), task_of("good")]
     with pytest.raises(
-        OutputError, match="x cannot be written; the disk is full, so the grid stops at full: free some space"
+        OutputError,
+        match="x cannot be written; the disk is full, so the grid stops at full: free some space",
     ):
         list(run_tasks(tasks, jobs=2))
     assert not is_alive(int((tmp_path / "hangs.pid").read_text(encoding="ascii")))
@@ -335,12 +446,18 @@ def test_closing_the_queue_ends_its_processes(task_of: TaskOf, tmp_path: Path) -
     assert not is_alive(int((tmp_path / "hangs.pid").read_text(encoding="ascii")))
 
 
-def run_folder(task: Task, *, seconds: float, cost: float | None = None, complete: bool = False) -> None:
+def run_folder(
+    task: Task, *, seconds: float, cost: float | None = None, complete: bool = False
+) -> None:
     task.folder.mkdir(parents=True)
     lines = [{"epoch": epoch, "seconds": seconds * (epoch == 4)} for epoch in (1, 2, 3, 4)]
-    (task.folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    (task.folder / "metrics.jsonl").write_text(
+        "".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8"
+    )
     if cost is not None:
-        (task.folder / "cost.json").write_text(json.dumps({"epoch_seconds": cost}), encoding="utf-8")
+        (task.folder / "cost.json").write_text(
+            json.dumps({"epoch_seconds": cost}), encoding="utf-8"
+        )
     if complete:
         (task.folder / "scores.json").write_text("{}", encoding="utf-8")
 
@@ -356,7 +473,16 @@ def test_no_epoch_is_begun_that_would_end_too_late(task_of: TaskOf, tmp_path: Pa
     run_folder(slow, seconds=1, cost=400)  # the epoch with its scoring
     run_folder(quick, seconds=400, cost=1)
     run_folder(done, seconds=400, complete=True)
-    found = ends([late, slow, quick, done, task_of("good.4", deadline=soon), task_of("good.5", deadline=soon - 300)])
+    found = ends(
+        [
+            late,
+            slow,
+            quick,
+            done,
+            task_of("good.4", deadline=soon),
+            task_of("good.5", deadline=soon - 300),
+        ]
+    )
     assert found == [
         Left(run="good.0", epoch=4, epochs=12),
         Left(run="good.1", epoch=4, epochs=12),

@@ -20,21 +20,33 @@ from fascicle.evaluation.scoring.scores import Counts, Scores
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part
-from fascicle.training.experiments.results import make_result, other_heads, read_result, stored_scores, write_result
+from fascicle.training.experiments.results import (
+    make_result,
+    other_heads,
+    read_result,
+    stored_scores,
+    write_result,
+)
 
 Maker = Callable[..., Recipe]
 LABELS = {"grid": "g", "tier": "smoke", "corpus": "toy", "system": "softmax", "variant": ""}
 
 
 @pytest.fixture(scope="module")
-def spoilt_run(tiny_run: Path, tiny_recipe: Maker, toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def spoilt_run(
+    tiny_run: Path, tiny_recipe: Maker, toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """A run folder whose test predictions have errors, with the scores that belong to them."""
     folder = tmp_path_factory.mktemp("spoilt") / "run"
     shutil.copytree(tiny_run, folder)
     path = folder / "predictions" / "test.tsv"
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     head, rows = lines[0], lines[1:]
-    rows = [row.replace("Disease", "Chemical") if i == 3 else row for i, row in enumerate(rows) if i not in (0, 7)]
+    rows = [
+        row.replace("Disease", "Chemical") if i == 3 else row
+        for i, row in enumerate(rows)
+        if i not in (0, 7)
+    ]
     path.write_text("".join([head, *rows]), encoding="utf-8")
     scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
     scores["test"]["micro"] = {
@@ -77,7 +89,10 @@ def test_counts_interval_and_recall(spoilt_run: Path, recipe: Recipe) -> None:
     assert value["test_f1_interval"] == bootstrap_f1(scores, resamples=1000, seed=0).as_dict()
     assert stored_scores(value["test_counts"]) == scores
     # Train is test here, so that every mention was seen; none lies inside another.
-    full, none = {"gold": 18, "found": 15, "recall": 15 / 18}, {"gold": 0, "found": 0, "recall": None}
+    full, none = (
+        {"gold": 18, "found": 15, "recall": 15 / 18},
+        {"gold": 0, "found": 0, "recall": None},
+    )
     assert value["test_recall"] == {
         "seen": full,
         "unseen": none,
@@ -90,10 +105,17 @@ def test_counts_interval_and_recall(spoilt_run: Path, recipe: Recipe) -> None:
     }
 
 
-def test_seen_is_what_train_has(spoilt_run: Path, tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path) -> None:
+def test_seen_is_what_train_has(
+    spoilt_run: Path, tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path
+) -> None:
     train = tmp_path / "train.tsv"
-    train.write_text("lung\tB-Disease\ncancer\tI-Disease\n\nPain\tB-Disease\naspirin\tB-Disease\n", encoding="utf-8")
-    recall = made(spoilt_run, tiny_recipe(corpus={"train": str(train), "test": str(toy_corpus)}))["test_recall"]
+    train.write_text(
+        "lung\tB-Disease\ncancer\tI-Disease\n\nPain\tB-Disease\naspirin\tB-Disease\n",
+        encoding="utf-8",
+    )
+    recall = made(spoilt_run, tiny_recipe(corpus={"train": str(train), "test": str(toy_corpus)}))[
+        "test_recall"
+    ]
     gold = [(m, d) for d in read_part(tiny_recipe().corpus, "train") for m in d.mentions]
     cancers = [(m, d) for m, d in gold if m.text_in(d.text) == "lung cancer"]
     found = said(spoilt_run)
@@ -106,7 +128,17 @@ def test_seen_is_what_train_has(spoilt_run: Path, tiny_recipe: Maker, toy_corpus
 def test_what_a_results_file_holds(tiny_run: Path, recipe: Recipe) -> None:
     value = made(tiny_run, recipe)
     scores = json.loads((tiny_run / "scores.json").read_text(encoding="utf-8"))
-    assert list(value)[:9] == ["run", "hash", "date", "grid", "tier", "corpus", "system", "variant", "seed"]
+    assert list(value)[:9] == [
+        "run",
+        "hash",
+        "date",
+        "grid",
+        "tier",
+        "corpus",
+        "system",
+        "variant",
+        "seed",
+    ]
     assert (value["run"], value["hash"], value["seed"]) == ("tiny-s1", "abc", 1)
     assert {key: value[key] for key in ("epoch", "step", "dev", "test", "seconds")} == scores
     assert value["peak_rss_bytes"] is None
@@ -123,7 +155,9 @@ def test_cost_is_taken_from_the_run_folder(tiny_run: Path, recipe: Recipe, tmp_p
     before = json.loads((tiny_run / "scores.json").read_text(encoding="utf-8"))["seconds"]
     value = made(tmp_path / "run", recipe)
     assert (value["peak_rss_bytes"], value["seconds"]) == (5, before)
-    (tmp_path / "run" / "cost.json").write_text('{"peak_rss_bytes": 6, "seconds": 99.5}', encoding="utf-8")
+    (tmp_path / "run" / "cost.json").write_text(
+        '{"peak_rss_bytes": 6, "seconds": 99.5}', encoding="utf-8"
+    )
     value = made(tmp_path / "run", recipe)
     assert (value["peak_rss_bytes"], value["seconds"]) == (6, 99.5)
 
@@ -131,7 +165,9 @@ def test_cost_is_taken_from_the_run_folder(tiny_run: Path, recipe: Recipe, tmp_p
 def test_without_a_test_part(tiny_run: Path, tiny_recipe: Maker, tmp_path: Path) -> None:
     shutil.copytree(tiny_run, tmp_path / "run")
     scores = json.loads((tiny_run / "scores.json").read_text(encoding="utf-8"))
-    (tmp_path / "run" / "scores.json").write_text(json.dumps({**scores, "test": None}), encoding="utf-8")
+    (tmp_path / "run" / "scores.json").write_text(
+        json.dumps({**scores, "test": None}), encoding="utf-8"
+    )
     value = made(tmp_path / "run", tiny_recipe())
     keys = ("test", "test_f1_interval", "test_unit", "test_counts", "test_recall")
     assert [value[key] for key in keys] == [None] * 5
@@ -165,7 +201,9 @@ def test_what_is_no_result_is_not_replaced(
         write_result(tmp_path / "results", value, predictions)
 
 
-def test_one_document_is_resampled_by_sentence(tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path) -> None:
+def test_one_document_is_resampled_by_sentence(
+    tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path
+) -> None:
     parts = {"test": str(toy_corpus), "documents": "file"}
     recipe = tiny_recipe(corpus=parts, training={"epochs": 5})
     finish(recipe, tmp_path / "run")
@@ -184,17 +222,23 @@ def test_one_document_is_resampled_by_sentence(tiny_recipe: Maker, toy_corpus: P
     assert np.array(counts).sum(axis=0).tolist() == [micro["tp"], micro["fp"], micro["fn"]]
 
 
-def test_another_corpus_than_the_one_that_was_scored(spoilt_run: Path, tiny_recipe: Maker, tmp_path: Path) -> None:
+def test_another_corpus_than_the_one_that_was_scored(
+    spoilt_run: Path, tiny_recipe: Maker, tmp_path: Path
+) -> None:
     other = tmp_path / "other.tsv"
     other.write_text("the\tO\n\naspirin\tB-Chemical\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"names the document '.*', which is not in the test part"):
         made(spoilt_run, tiny_recipe(corpus={"test": str(other)}))
 
 
-def test_scores_that_are_not_those_of_the_predictions(tiny_run: Path, recipe: Recipe, tmp_path: Path) -> None:
+def test_scores_that_are_not_those_of_the_predictions(
+    tiny_run: Path, recipe: Recipe, tmp_path: Path
+) -> None:
     shutil.copytree(tiny_run, tmp_path / "run")
     path = tmp_path / "run" / "predictions" / "test.tsv"
-    path.write_text("".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]), encoding="utf-8")
+    path.write_text(
+        "".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]), encoding="utf-8"
+    )
     with pytest.raises(InputError, match="do not give the scores that stand there"):
         made(tmp_path / "run", recipe)
 
@@ -203,7 +247,9 @@ def test_scores_that_are_not_those_of_the_predictions(tiny_run: Path, recipe: Re
 def test_a_damaged_run_folder(tiny_run: Path, recipe: Recipe, tmp_path: Path, content: str) -> None:
     shutil.copytree(tiny_run, tmp_path / "run")
     (tmp_path / "run" / "run.json").write_text(content, encoding="utf-8")
-    with pytest.raises(OutputError, match=r"run\.json of a run .*; move the folder away to run again"):
+    with pytest.raises(
+        OutputError, match=r"run\.json of a run .*; move the folder away to run again"
+    ):
         made(tmp_path / "run", recipe)
 
 
@@ -215,7 +261,11 @@ def test_files(tiny_run: Path, recipe: Recipe, tmp_path: Path) -> None:
     assert gzip.decompress(packed.read_bytes()) == predictions.read_bytes()
     text = (results / "tiny-s1.json").read_text(encoding="utf-8")
     assert json.loads(text) == value == read_result(results, "tiny-s1")
-    lines = [line for line in text.splitlines() if line.startswith((' "test_counts": [[', '  {"epoch": '))]
+    lines = [
+        line
+        for line in text.splitlines()
+        if line.startswith((' "test_counts": [[', '  {"epoch": '))
+    ]
     assert len(lines) == 1 + 12  # the counts, and one line an epoch
     before = packed.read_bytes()
     write_result(results, {**value, "seconds": 0.5}, predictions)
@@ -244,7 +294,9 @@ def test_a_full_disk_leaves_nothing_half_written(
         synced(handle)
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OutputError, match=r"tiny-s1\.json cannot be written: No space left on device"):
+    with pytest.raises(
+        OutputError, match=r"tiny-s1\.json cannot be written: No space left on device"
+    ):
         write_result(tmp_path / "results", {**value, "seconds": 0.5}, predictions)
     with pytest.raises(OutputError, match="No space left on device"):
         write_result(tmp_path / "new", value, predictions)
@@ -258,7 +310,9 @@ def test_a_place_that_cannot_be_made(tiny_run: Path, recipe: Recipe, tmp_path: P
         write_result(tmp_path / "file" / "results", made(tiny_run, recipe), None)
 
 
-def test_each_head_of_a_bundle_has_its_file(tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path) -> None:
+def test_each_head_of_a_bundle_has_its_file(
+    tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path
+) -> None:
     recipe = tiny_recipe(
         model={"family": "span", "pooling": "max"},
         bundle={"family": "softmax"},
@@ -269,10 +323,17 @@ def test_each_head_of_a_bundle_has_its_file(tiny_recipe: Maker, toy_corpus: Path
     scores = json.loads((tmp_path / "run" / "scores.json").read_text(encoding="utf-8"))
     assert other_heads(tmp_path / "run") == ("softmax",)
     own, other = (
-        make_result(tmp_path / "run", recipe, shown=recipe, recipe_hash="abc", labels=LABELS, head=head)
+        make_result(
+            tmp_path / "run", recipe, shown=recipe, recipe_hash="abc", labels=LABELS, head=head
+        )
         for head in ("", "softmax")
     )
-    assert (own["run"], own["head"], other["run"], other["head"]) == ("tiny-s1", "span", "tiny-s1.softmax", "softmax")
+    assert (own["run"], own["head"], other["run"], other["head"]) == (
+        "tiny-s1",
+        "span",
+        "tiny-s1.softmax",
+        "softmax",
+    )
     assert own["test"] == scores["test"]
     assert other["test"] == scores["others"]["softmax"]["test"]
     for value in (own, other):

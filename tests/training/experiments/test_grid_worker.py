@@ -1,4 +1,6 @@
-"""One run of a grid, here in the process of the test: trained in sittings, taken as complete, failed."""
+"""One run of a grid, here in the process of the test: trained in sittings, taken as complete,
+failed.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,16 @@ from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.engine.events import Validated
 from fascicle.training.experiments import worker as grid_worker
 from fascicle.training.experiments.hashes import data_hashes, recipe_hash
-from fascicle.training.experiments.results import Done, EpochEnded, Failed, GridEvent, Left, Said, Task, read_result
+from fascicle.training.experiments.results import (
+    Done,
+    EpochEnded,
+    Failed,
+    GridEvent,
+    Left,
+    Said,
+    Task,
+    read_result,
+)
 from fascicle.training.experiments.worker import is_disk_full, perform
 from fascicle.training.run import run_recipe
 
@@ -66,7 +77,9 @@ def straight(recipe: Recipe, folder: Path) -> list[dict[str, Any]]:
     return metrics(folder)
 
 
-def test_a_run_is_trained_and_its_results_are_written(make_task: MakeTask, recipe: Recipe, tmp_path: Path) -> None:
+def test_a_run_is_trained_and_its_results_are_written(
+    make_task: MakeTask, recipe: Recipe, tmp_path: Path
+) -> None:
     task = make_task()
     events = events_of(task)
     kinds = [type(event) for event in events if not isinstance(event, Said)]
@@ -86,20 +99,29 @@ def test_a_run_is_trained_and_its_results_are_written(make_task: MakeTask, recip
     assert {p.name for p in task.folder.parent.iterdir()} == {"tiny-s1"}  # no lock is left
 
 
-def test_a_slice_stops_after_an_epoch_and_the_next_goes_on(make_task: MakeTask, recipe: Recipe, tmp_path: Path) -> None:
+def test_a_slice_stops_after_an_epoch_and_the_next_goes_on(
+    make_task: MakeTask, recipe: Recipe, tmp_path: Path
+) -> None:
     task = make_task(deadline=time.time() - 1)
     for epoch in (1, 2):
         events = events_of(task)
         assert events[-1] == Left(run="tiny-s1", epoch=epoch, epochs=3)
         assert [event.epoch for event in events if isinstance(event, EpochEnded)] == [epoch]
         assert not task.results.exists()
-        assert json.loads((task.folder / "cost.json").read_text(encoding="utf-8"))["epoch_seconds"] >= 0
+        assert (
+            json.loads((task.folder / "cost.json").read_text(encoding="utf-8"))["epoch_seconds"]
+            >= 0
+        )
     assert events_of(task)[-1] == Done(run="tiny-s1", trained=True)  # no epoch is left to begin
     assert metrics(task.folder) == straight(recipe, tmp_path / "straight")
 
 
-def test_a_slice_may_stop_in_the_middle_of_an_epoch(make_task: MakeTask, tiny_recipe: Maker, toy_corpus: Path) -> None:
-    given = tiny_recipe(corpus={"test": str(toy_corpus)}, training={"epochs": 1, "validate_every_steps": 2})
+def test_a_slice_may_stop_in_the_middle_of_an_epoch(
+    make_task: MakeTask, tiny_recipe: Maker, toy_corpus: Path
+) -> None:
+    given = tiny_recipe(
+        corpus={"test": str(toy_corpus)}, training={"epochs": 1, "validate_every_steps": 2}
+    )
     task = make_task(given, deadline=time.time() - 1)
     events = events_of(task)
     assert events[-1] == Left(run="tiny-s1", epoch=1, epochs=1)
@@ -110,9 +132,13 @@ def test_a_slice_may_stop_in_the_middle_of_an_epoch(make_task: MakeTask, tiny_re
     assert [line["step"] for line in metrics(task.folder)] == [2, 3]
 
 
-def test_time_and_memory_are_those_of_all_sittings(make_task: MakeTask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_and_memory_are_those_of_all_sittings(
+    make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ticks = iter(range(0, 10_000, 100))
-    monkeypatch.setattr(grid_worker, "time", SimpleNamespace(monotonic=lambda: next(ticks), time=time.time))
+    monkeypatch.setattr(
+        grid_worker, "time", SimpleNamespace(monotonic=lambda: next(ticks), time=time.time)
+    )
     peaks = iter((9, 5, 5))
     monkeypatch.setattr(grid_worker, "peak_bytes", lambda: next(peaks))
     late = time.time() - 1
@@ -129,9 +155,14 @@ def test_a_run_that_another_command_began(make_task: MakeTask, recipe: Recipe) -
     for event in run_recipe(recipe, task.folder):
         if isinstance(event, Validated) and event.epoch == 2:
             break
-    before = [json.loads(x)["seconds"] for x in (task.folder / "metrics.jsonl").read_text("utf-8").splitlines()]
+    before = [
+        json.loads(x)["seconds"]
+        for x in (task.folder / "metrics.jsonl").read_text("utf-8").splitlines()
+    ]
     metrics = task.folder / "metrics.jsonl"
-    slow = [json.loads(line) | {"seconds": 1000.0} for line in metrics.read_text("utf-8").splitlines()]
+    slow = [
+        json.loads(line) | {"seconds": 1000.0} for line in metrics.read_text("utf-8").splitlines()
+    ]
     metrics.write_text("".join(json.dumps(line) + "\n" for line in slow), encoding="utf-8")
     events = events_of(task)
     assert [event.epoch for event in events if isinstance(event, EpochEnded)] == [3]
@@ -165,7 +196,9 @@ def test_a_complete_run_is_collected(make_task: MakeTask, tiny_run: Path) -> Non
     assert value["peak_rss_bytes"] is None  # not measured, for it was not trained here
 
 
-def test_the_same_recipe_in_other_words_goes_on(make_task: MakeTask, recipe: Recipe, tmp_path: Path) -> None:
+def test_the_same_recipe_in_other_words_goes_on(
+    make_task: MakeTask, recipe: Recipe, tmp_path: Path
+) -> None:
     task = make_task(deadline=time.time() - 1)
     events_of(task)
     moved = tmp_path / "moved.tsv"
@@ -173,7 +206,9 @@ def test_the_same_recipe_in_other_words_goes_on(make_task: MakeTask, recipe: Rec
     corpus = msgspec.structs.replace(recipe.corpus, train=str(moved))
     other = make_task(msgspec.structs.replace(recipe, corpus=corpus, name="renamed"))
     assert events_of(other)[-1] == Done(run="tiny-s1", trained=True)
-    assert json.loads((task.folder / "recipe.json").read_text(encoding="utf-8"))["corpus"]["train"] == str(moved)
+    assert json.loads((task.folder / "recipe.json").read_text(encoding="utf-8"))["corpus"][
+        "train"
+    ] == str(moved)
     assert [line["epoch"] for line in metrics(task.folder)] == [1, 2, 3]
 
 
@@ -220,13 +255,17 @@ def test_what_was_trained_survives_a_failure(
     monkeypatch.setattr(grid_worker, "make_result", fails)
     task = make_task()
     event = events_of(task)[-1]
-    assert event == Failed(run="tiny-s1", error="internal error: RuntimeError: out of luck; debug=True shows where")
+    assert event == Failed(
+        run="tiny-s1", error="internal error: RuntimeError: out of luck; debug=True shows where"
+    )
     monkeypatch.undo()
     assert events_of(task) == [Done(run="tiny-s1", trained=False)]
     assert read_result(task.results, "tiny-s1")["peak_rss_bytes"] > 0
 
 
-def test_a_full_disk_is_told_apart(make_task: MakeTask, tiny_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_told_apart(
+    make_task: MakeTask, tiny_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     task = make_task()
     shutil.copytree(tiny_run, task.folder)
 
@@ -269,7 +308,11 @@ def test_errors_that_mean_a_full_disk() -> None:
     ],
 )
 def test_errors_as_sentences(
-    error: Exception, said: str, make_task: MakeTask, tiny_run: Path, monkeypatch: pytest.MonkeyPatch
+    error: Exception,
+    said: str,
+    make_task: MakeTask,
+    tiny_run: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def fails(*_: object, **__: object) -> None:
         raise error
@@ -289,7 +332,8 @@ def test_two_processes_do_not_work_on_one_run(make_task: MakeTask, tiny_run: Pat
         (event,) = events_of(task)
     assert isinstance(event, Failed)
     assert "another process works on" in event.error
-    assert events_of(task) == [Done(run="tiny-s1", trained=False)]  # a lock that nobody holds is none
+    # a lock that nobody holds is none
+    assert events_of(task) == [Done(run="tiny-s1", trained=False)]
     assert not lock.exists()
 
 
@@ -300,5 +344,7 @@ def test_peak_memory_only_grows() -> None:
     assert before is not None
     assert after is not None
     assert after >= before
-    current = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    current = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf(
+        "SC_PAGE_SIZE"
+    )
     assert after >= current >= len(block)

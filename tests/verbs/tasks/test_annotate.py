@@ -47,7 +47,10 @@ class Fragile(Annotator):
         if any("cancer" in document.text for document in documents):
             raise RuntimeError("a network of its own mind")
         found = [document.text.find("fever") for document in documents]
-        return [Patch(add=(Mention(((at, at + 5),), "Disease", source=self.name),) if at >= 0 else ()) for at in found]
+        return [
+            Patch(add=(Mention(((at, at + 5),), "Disease", source=self.name),) if at >= 0 else ())
+            for at in found
+        ]
 
 
 FRAGILE = PredictorOpener(load=Fragile)
@@ -81,9 +84,13 @@ def test_python_and_the_command_treat_documents_alike(
     said = capsys.readouterr().err
     report = going_on()
     streamed = list(load(names).stream(read(corpus, report=report)))
-    request = AnnotateRequest(files=(str(corpus),), writing=WriteRequest(path=str(tmp_path / "request.jsonl")))
+    request = AnnotateRequest(
+        files=(str(corpus),), writing=WriteRequest(path=str(tmp_path / "request.jsonl"))
+    )
     account = annotate_files(request, PredictorOpener(load=lambda: load(names)))
-    assert list(read(tmp_path / "command.jsonl")) == list(read(tmp_path / "request.jsonl")) == streamed
+    assert (
+        list(read(tmp_path / "command.jsonl")) == list(read(tmp_path / "request.jsonl")) == streamed
+    )
     assert (tmp_path / "command.jsonl").read_bytes() == (tmp_path / "request.jsonl").read_bytes()
     assert (account.written, account.aside) == (4, 1)
     assert account.reading.aside.sentences == report.aside.sentences
@@ -103,7 +110,9 @@ def test_python_and_the_command_treat_documents_alike(
 def test_a_document_that_cannot_be_answered_is_set_aside_alike(tmp_path: Path) -> None:
     heard: list[InputError] = []
     streamed = list(Fragile().stream(DOCUMENTS, aside=heard.append))
-    (tmp_path / "in.jsonl").write_bytes(b"".join(codec.encode(document) + b"\n" for document in DOCUMENTS))
+    (tmp_path / "in.jsonl").write_bytes(
+        b"".join(codec.encode(document) + b"\n" for document in DOCUMENTS)
+    )
     request = AnnotateRequest(
         files=(str(tmp_path / "in.jsonl"),), writing=WriteRequest(path=str(tmp_path / "out.jsonl"))
     )
@@ -120,7 +129,9 @@ def test_texts_in_place_of_files(tmp_path: Path) -> None:
     texts = ("no fever", "cancer", "")
     request = AnnotateRequest(texts=texts, writing=WriteRequest(path=str(tmp_path / "out.jsonl")))
     annotate_files(request, FRAGILE)
-    assert list(read(tmp_path / "out.jsonl")) == list(Fragile().stream(texts, aside=lambda error: None))
+    assert list(read(tmp_path / "out.jsonl")) == list(
+        Fragile().stream(texts, aside=lambda error: None)
+    )
 
 
 @pytest.mark.parametrize(
@@ -141,11 +152,21 @@ def test_texts_in_place_of_files(tmp_path: Path) -> None:
         ({"writing": WriteRequest(path="out.xlsx", resume=True)}, UsageError),
         ({"writing": WriteRequest(path="out.jsonl.gz", resume=True)}, UsageError),
         ({"writing": WriteRequest(path=f"{'n' * 240}.jsonl", resume=True)}, UsageError),
-        ({"writing": WriteRequest(path="out.jsonl"), "also_read": ("out.jsonl",), "files": ("in.txt",)}, None),
+        (
+            {
+                "writing": WriteRequest(path="out.jsonl"),
+                "also_read": ("out.jsonl",),
+                "files": ("in.txt",),
+            },
+            None,
+        ),
     ],
 )
 def test_what_is_refused_is_refused_before_the_predictor_is_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], error: type[FascicleError] | None
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    changes: dict[str, Any],
+    error: type[FascicleError] | None,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "in.txt").write_text("no fever", encoding="utf-8")
@@ -176,7 +197,11 @@ def test_one_file_for_each_input(tmp_path: Path) -> None:
         reading=ReadRequest(format="plain"),
         writing=WriteRequest(path=f"{tmp_path}/out/", format="records"),
     )
-    annotate_files(request, FRAGILE, listener=ProgressCallbacks(wrote=lambda path, report: wrote.append(path.name)))
+    annotate_files(
+        request,
+        FRAGILE,
+        listener=ProgressCallbacks(wrote=lambda path, report: wrote.append(path.name)),
+    )
     assert wrote == ["a.records.jsonl", "b.records.jsonl"]
     (document,) = read(tmp_path / "out" / "b.records.jsonl")
     assert [m.text_in(document.text) for m in document.mentions] == ["fever"]
@@ -184,7 +209,12 @@ def test_one_file_for_each_input(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("output", "form", "chosen"),
-    [("out.jsonl", "auto", "jsonl"), ("out.tsv", "auto", "tsv"), ("out/", "conll", "conll"), ("out", "brat", "brat")],
+    [
+        ("out.jsonl", "auto", "jsonl"),
+        ("out.tsv", "auto", "tsv"),
+        ("out/", "conll", "conll"),
+        ("out", "brat", "brat"),
+    ],
 )
 def test_the_predictor_is_opened_for_what_the_output_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: str, form: str, chosen: str
@@ -197,13 +227,20 @@ def test_the_predictor_is_opened_for_what_the_output_holds(
         asked.append(holds)
         return Fragile()
 
-    annotate_files(AnnotateRequest(files=("in.txt",), writing=WriteRequest(path=output, format=form)), opened)
+    annotate_files(
+        AnnotateRequest(files=("in.txt",), writing=WriteRequest(path=output, format=form)), opened
+    )
     assert asked == [FORMATS[chosen].writer.holds]
 
 
 @pytest.mark.parametrize(
     ("form", "link", "links"),
-    [("jsonl", "auto", True), ("conll", "auto", False), ("conll", ("basic",), True), ("jsonl", None, False)],
+    [
+        ("jsonl", "auto", True),
+        ("conll", "auto", False),
+        ("conll", ("basic",), True),
+        ("jsonl", None, False),
+    ],
 )
 def test_links_that_the_output_cannot_hold_are_given_only_if_a_linker_was_named(
     form: str, link: str | tuple[str, ...] | None, links: bool
@@ -212,13 +249,22 @@ def test_links_that_the_output_cannot_hold_are_given_only_if_a_linker_was_named(
     assert predictor.links == links
 
 
-def test_python_takes_own_names_and_shows_how_far_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_python_takes_own_names_and_shows_how_far_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "in.txt").write_text("Aspirin at rest", encoding="utf-8")
     (tmp_path / "own.tsv").write_text("Drug\taspirin\nGene\tREST\n", encoding="utf-8")
     said = []
     for number, case in enumerate(("auto", "any")):
         out = tmp_path / f"{number}.jsonl"
-        annotate(tmp_path / "in.txt", out, model="biomed-fast", also=tmp_path / "own.tsv", case=case, progress=True)
+        annotate(
+            tmp_path / "in.txt",
+            out,
+            model="biomed-fast",
+            also=tmp_path / "own.tsv",
+            case=case,
+            progress=True,
+        )
         (document,) = read(out)
         said.append([mention.text for mention in document if mention.source == "own"])
     assert said == [["Aspirin"], ["Aspirin", "rest"]]

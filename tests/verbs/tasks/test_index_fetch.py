@@ -1,4 +1,6 @@
-"""``fascicle index fetch`` on a server of this machine: parts, changes, limits, redirects; no publisher is asked."""
+"""``fascicle index fetch`` on a server of this machine: parts, changes, limits, redirects; no
+publisher is asked.
+"""
 
 from __future__ import annotations
 
@@ -61,13 +63,19 @@ class Publisher:
         if request.command == "GET" and self.states:
             request.send_error(self.states.pop(0))
             return
-        start = int(begin.removeprefix("bytes=").rstrip("-")) if begin and self.ranges and condition == self.tag else 0
+        start = (
+            int(begin.removeprefix("bytes=").rstrip("-"))
+            if begin and self.ranges and condition == self.tag
+            else 0
+        )
         body = self.content[start:]
         request.send_response(206 if start else 200)
         if self.lengths:
             request.send_header("Content-Length", str(len(body)))
         if start:
-            request.send_header("Content-Range", f"bytes {start}-{len(self.content) - 1}/{len(self.content)}")
+            request.send_header(
+                "Content-Range", f"bytes {start}-{len(self.content) - 1}/{len(self.content)}"
+            )
         if self.tag:
             request.send_header("ETag", self.tag)
         request.send_header("Last-Modified", "Mon, 02 Mar 2026 10:00:00 GMT")
@@ -84,7 +92,14 @@ class Publisher:
 
 @pytest.fixture
 def publisher(monkeypatch: pytest.MonkeyPatch) -> Iterator[Publisher]:
-    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+    for name in (
+        "http_proxy",
+        "https_proxy",
+        "all_proxy",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(index_fetch, "_SAVED", 10_000)
     monkeypatch.setattr(index_fetch.time, "sleep", lambda seconds: None)
@@ -112,8 +127,15 @@ def publisher(monkeypatch: pytest.MonkeyPatch) -> Iterator[Publisher]:
 
 def table(folder: Path, url: str) -> Path:
     path = folder / "table.toml"
-    rows = ['title = "Test"', 'page = "https://example.org"', f'url = "{url}"', 'licence = "CC0-1.0"']
-    path.write_text("[test]\n" + "\n".join(rows) + '\nsource = { reader = "obo", type = "Disease" }\n')
+    rows = [
+        'title = "Test"',
+        'page = "https://example.org"',
+        f'url = "{url}"',
+        'licence = "CC0-1.0"',
+    ]
+    path.write_text(
+        "[test]\n" + "\n".join(rows) + '\nsource = { reader = "obo", type = "Disease" }\n'
+    )
     return path
 
 
@@ -130,7 +152,9 @@ def left(folder: Path) -> set[str]:
     return {one.name for one in (folder / "kept").iterdir()}
 
 
-def test_a_file_is_fetched_and_recorded(fetched: Callable[..., Any], publisher: Publisher, tmp_path: Path) -> None:
+def test_a_file_is_fetched_and_recorded(
+    fetched: Callable[..., Any], publisher: Publisher, tmp_path: Path
+) -> None:
     told: list[str] = []
     found = fetched(told=told.append)
     assert (tmp_path / "kept" / "test.obo").read_bytes() == CONTENT
@@ -145,7 +169,10 @@ def test_a_file_is_fetched_and_recorded(fetched: Callable[..., Any], publisher: 
 
 
 def test_what_the_command_prints_builds_a_pack(
-    fetched: Callable[..., Any], publisher: Publisher, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    fetched: Callable[..., Any],
+    publisher: Publisher,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     rows = table(tmp_path, f"http://127.0.0.1:{publisher.port}/test.obo")
     assert main(["index", "fetch", "test", "-o", str(tmp_path / "kept"), "--table", str(rows)]) == 0
@@ -165,7 +192,9 @@ def test_without_a_folder_nothing_is_fetched(publisher: Publisher, tmp_path: Pat
     assert publisher.gets == []
 
 
-def test_an_unchanged_file_is_not_fetched_again(fetched: Callable[..., Any], publisher: Publisher) -> None:
+def test_an_unchanged_file_is_not_fetched_again(
+    fetched: Callable[..., Any], publisher: Publisher
+) -> None:
     first = fetched()
     assert fetched() == first
     assert publisher.gets == [None]
@@ -187,14 +216,26 @@ def test_a_folder_that_moved_has_its_files_where_it_is(
 def test_what_another_fetch_records_meanwhile_stays(
     fetched: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = {"path": "b", "url": "c", "size": 1, "sha256": "0" * 64, "state": "", "date": "", "fetched": ""}
+    other = {
+        "path": "b",
+        "url": "c",
+        "size": 1,
+        "sha256": "0" * 64,
+        "state": "",
+        "date": "",
+        "fetched": "",
+    }
     record = tmp_path / "kept" / "fetched.json"
-    monkeypatch.setattr(index_fetch.time, "sleep", lambda _: record.write_text(json.dumps({"other": other})))
+    monkeypatch.setattr(
+        index_fetch.time, "sleep", lambda _: record.write_text(json.dumps({"other": other}))
+    )
     fetched()
     assert set(json.loads(record.read_bytes())) == {"other", "test"}
 
 
-def test_keys_in_an_address_are_not_told(fetched: Callable[..., Any], publisher: Publisher, tmp_path: Path) -> None:
+def test_keys_in_an_address_are_not_told(
+    fetched: Callable[..., Any], publisher: Publisher, tmp_path: Path
+) -> None:
     told: list[str] = []
     publisher.states = [403]
     with pytest.raises(InputError) as error:
@@ -209,7 +250,10 @@ def test_keys_in_an_address_are_not_told(fetched: Callable[..., Any], publisher:
 
 
 def test_more_bytes_than_were_said_are_not_taken(
-    fetched: Callable[..., Any], publisher: Publisher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fetched: Callable[..., Any],
+    publisher: Publisher,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     publisher.cuts = [40_000]
 
@@ -224,7 +268,9 @@ def test_more_bytes_than_were_said_are_not_taken(
     assert not (tmp_path / "kept" / "test.obo").exists()
 
 
-def test_a_cut_connection_goes_on_where_it_ended(fetched: Callable[..., Any], publisher: Publisher) -> None:
+def test_a_cut_connection_goes_on_where_it_ended(
+    fetched: Callable[..., Any], publisher: Publisher
+) -> None:
     publisher.cuts = [50_000, 30_000]
     found = fetched()
     assert Path(found.path).read_bytes() == CONTENT
@@ -232,7 +278,9 @@ def test_a_cut_connection_goes_on_where_it_ended(fetched: Callable[..., Any], pu
     assert {condition for _, begin, condition in publisher.asked if begin} == {'"one"'}
 
 
-def test_the_same_command_goes_on_later(fetched: Callable[..., Any], publisher: Publisher, tmp_path: Path) -> None:
+def test_the_same_command_goes_on_later(
+    fetched: Callable[..., Any], publisher: Publisher, tmp_path: Path
+) -> None:
     publisher.cuts = [40_000, 0, 0, 0]
     with pytest.raises(InputError, match="to continue"):
         fetched()
@@ -254,7 +302,10 @@ def test_a_part_of_another_version_is_begun_anew(
 
 
 def test_a_change_between_two_parts_is_not_joined(
-    fetched: Callable[..., Any], publisher: Publisher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fetched: Callable[..., Any],
+    publisher: Publisher,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     publisher.cuts = [40_000]
 
@@ -269,13 +320,17 @@ def test_a_change_between_two_parts_is_not_joined(
     assert Path(fetched().path).read_bytes() == b"y" * len(CONTENT)
 
 
-def test_a_server_without_ranges_sends_all_again(fetched: Callable[..., Any], publisher: Publisher) -> None:
+def test_a_server_without_ranges_sends_all_again(
+    fetched: Callable[..., Any], publisher: Publisher
+) -> None:
     publisher.ranges, publisher.cuts = False, [50_000]
     assert Path(fetched().path).read_bytes() == CONTENT
     assert publisher.gets == [None, "bytes=50000-"]
 
 
-def test_without_a_version_nothing_is_joined(fetched: Callable[..., Any], publisher: Publisher) -> None:
+def test_without_a_version_nothing_is_joined(
+    fetched: Callable[..., Any], publisher: Publisher
+) -> None:
     publisher.cuts = [40_000, 0, 0, 0]
     with pytest.raises(InputError):
         fetched()
@@ -310,14 +365,18 @@ def test_the_same_content_of_another_version_is_the_same_file(
     assert (second.sha256, second.fetched, second.state) == (first.sha256, first.fetched, '"two"')
 
 
-def test_the_hash_is_compared_when_the_file_is_gone(fetched: Callable[..., Any], publisher: Publisher) -> None:
+def test_the_hash_is_compared_when_the_file_is_gone(
+    fetched: Callable[..., Any], publisher: Publisher
+) -> None:
     Path(fetched().path).unlink()
     publisher.content = b"z" * len(CONTENT)  # with the same tag
     with pytest.raises(InputError, match="another file"):
         fetched()
 
 
-def test_a_file_of_somebody_else_stays(fetched: Callable[..., Any], publisher: Publisher, tmp_path: Path) -> None:
+def test_a_file_of_somebody_else_stays(
+    fetched: Callable[..., Any], publisher: Publisher, tmp_path: Path
+) -> None:
     (tmp_path / "kept").mkdir()
     (tmp_path / "kept" / "test.obo").write_bytes(b"mine")
     with pytest.raises(OutputError, match="exists"):
@@ -332,7 +391,9 @@ def test_a_file_of_somebody_else_stays(fetched: Callable[..., Any], publisher: P
 
 
 @pytest.mark.parametrize("code", [404, 403])
-def test_a_refusal_is_told_at_once(fetched: Callable[..., Any], publisher: Publisher, code: int) -> None:
+def test_a_refusal_is_told_at_once(
+    fetched: Callable[..., Any], publisher: Publisher, code: int
+) -> None:
     publisher.states = [code] * 9
     with pytest.raises(InputError, match=str(code)):
         fetched()
@@ -345,7 +406,10 @@ def test_a_failing_server_is_tried_again(fetched: Callable[..., Any], publisher:
 
 
 def test_sizes_and_times_have_limits(
-    fetched: Callable[..., Any], publisher: Publisher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fetched: Callable[..., Any],
+    publisher: Publisher,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     publisher.content = b"x" * ((1 << 20) + 1)
     with pytest.raises(InputError, match="MiB"):
@@ -358,7 +422,9 @@ def test_sizes_and_times_have_limits(
     assert "test.obo.part" in left(tmp_path)
 
 
-def test_a_file_of_unknown_size_is_not_fetched(fetched: Callable[..., Any], publisher: Publisher) -> None:
+def test_a_file_of_unknown_size_is_not_fetched(
+    fetched: Callable[..., Any], publisher: Publisher
+) -> None:
     publisher.lengths = False
     with pytest.raises(InputError, match="how large"):
         fetched()
@@ -385,13 +451,17 @@ def test_other_addresses_are_not_followed(
 
 
 @pytest.mark.parametrize("address", ["https://[", "https://a:b/c"])
-def test_a_redirect_to_no_address_is_told(fetched: Callable[..., Any], publisher: Publisher, address: str) -> None:
+def test_a_redirect_to_no_address_is_told(
+    fetched: Callable[..., Any], publisher: Publisher, address: str
+) -> None:
     publisher.redirect = address
     with pytest.raises(InputError, match="reached"):
         fetched("/moved/test.obo")
 
 
-def test_redirects_of_the_same_machine_are_followed(fetched: Callable[..., Any], publisher: Publisher) -> None:
+def test_redirects_of_the_same_machine_are_followed(
+    fetched: Callable[..., Any], publisher: Publisher
+) -> None:
     publisher.redirect, publisher.cuts = f"http://127.0.0.1:{publisher.port}/elsewhere", [30_000]
     found = fetched("/moved/test.obo")
     assert Path(found.path).name == "test.obo"
@@ -442,7 +512,9 @@ def test_every_public_vocabulary_has_what_is_needed() -> None:
         assert row.source["reader"] in READERS
         assert "type" in row.source or "types" in row.source
     assert len({row.file for row in rows.values()}) == len(rows)
-    made = index_fetch.Fetched(path="a", url="b", size=1, sha256="0" * 64, state="", date="2026-01-02", fetched="2026")
+    made = index_fetch.Fetched(
+        path="a", url="b", size=1, sha256="0" * 64, state="", date="2026-01-02", fetched="2026"
+    )
     for name in rows:
         assert name in tomllib.loads(source_table(name, made))["sources"]
 
@@ -450,8 +522,12 @@ def test_every_public_vocabulary_has_what_is_needed() -> None:
 def test_a_name_of_several_words_is_one_key(tmp_path: Path) -> None:
     rows = table(tmp_path, "https://example.org/a.obo")
     rows.write_text(rows.read_text().replace("[test]", '["my own.v2"]'))
-    made = index_fetch.Fetched(path="a", url="b", size=1, sha256="0" * 64, state="", date="2026-01-02", fetched="2026")
-    assert list(tomllib.loads(source_table("my own.v2", made, table=rows))["sources"]) == ["my own.v2"]
+    made = index_fetch.Fetched(
+        path="a", url="b", size=1, sha256="0" * 64, state="", date="2026-01-02", fetched="2026"
+    )
+    assert list(tomllib.loads(source_table("my own.v2", made, table=rows))["sources"]) == [
+        "my own.v2"
+    ]
 
 
 def test_the_list_needs_no_network(capfd: pytest.CaptureFixture[str]) -> None:
@@ -477,7 +553,9 @@ namespace: cellular_component
 
 
 def test_go_is_fetched_and_becomes_a_pack(publisher: Publisher, tmp_path: Path) -> None:
-    """The row of GO in the table of Fascicle, with a file that was made, from a server of this machine."""
+    """The row of GO in the table of Fascicle, with a file that was made, from a server of this
+    machine.
+    """
     publisher.content = GO.encode()
     known = vocabularies()["go"]
     row = {"title": known.title, "page": known.page, "licence": known.licence}

@@ -36,26 +36,53 @@ def flat(text: str, *mentions: tuple[int, int]) -> Document:
 def test_a_recipe_for_files_trains(toy_corpus: Path, tiny_encoder: Path, tmp_path: Path) -> None:
     output = tmp_path / "deep" / "my recipe.toml"
     output.parent.mkdir()
-    options = ["--dev", str(toy_corpus), "--test", str(toy_corpus), "--encoder", str(tiny_encoder), "-o", str(output)]
+    options = [
+        "--dev",
+        str(toy_corpus),
+        "--test",
+        str(toy_corpus),
+        "--encoder",
+        str(tiny_encoder),
+        "-o",
+        str(output),
+    ]
     assert main(["init", str(toy_corpus), *options]) == 0
     recipe = read_recipe(output)
-    assert [Path(recipe.corpus.files()[f"corpus.{part}"]).resolve() for part in ("train", "dev", "test")] == [
-        toy_corpus
-    ] * 3
+    assert [
+        Path(recipe.corpus.files()[f"corpus.{part}"]).resolve() for part in ("train", "dev", "test")
+    ] == [toy_corpus] * 3
     assert isinstance(recipe, Recipe)
     assert recipe.model.head.family == "crf"
     text = output.read_text(encoding="utf-8")
     assert "10 documents, 18 mentions" in text
     assert "Disease 10" in text or "Disease 11" in text
     run = tmp_path / "run"
-    changes = ("training.epochs=1", "reading.max_length=32", "reading.overlap=4", 'training.precision="fp32"')
-    assert main(["train", str(output), "-o", str(run), *(word for one in changes for word in ("--set", one))]) == 0
+    changes = (
+        "training.epochs=1",
+        "reading.max_length=32",
+        "reading.overlap=4",
+        'training.precision="fp32"',
+    )
+    assert (
+        main(
+            [
+                "train",
+                str(output),
+                "-o",
+                str(run),
+                *(word for one in changes for word in ("--set", one)),
+            ]
+        )
+        == 0
+    )
     assert json.loads((run / "best" / "model.json").read_text())["types"] == ["Chemical", "Disease"]
 
 
 def test_the_parts_of_a_folder_are_told_by_their_names(tmp_path: Path) -> None:
     folder = corpus(
-        tmp_path / "My corpus!", flat("a b", (0, 3)), parts=("abc-train", "abc_devel", "TEST.v2", "contest")
+        tmp_path / "My corpus!",
+        flat("a b", (0, 3)),
+        parts=("abc-train", "abc_devel", "TEST.v2", "contest"),
     )
     assert main(["init", str(folder), "-o", str(tmp_path / "r.toml")]) == 0
     recipe = made(tmp_path / "r.toml")
@@ -70,10 +97,15 @@ def test_the_parts_of_a_folder_are_told_by_their_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("document", "expected"),
     [
-        (flat("one two three.", (0, 7)), {"family": "crf", "unit": "sentence", "encoder": INSTALLED}),
+        (
+            flat("one two three.", (0, 7)),
+            {"family": "crf", "unit": "sentence", "encoder": INSTALLED},
+        ),
         (flat("one two three.", (0, 7), (4, 7)), {"family": "span", "decoding": "nested"}),
         (
-            Document(id="1", text="one two", words=((0, 3), (4, 7)), mentions=(Mention(((0, 3),), "X"),)),
+            Document(
+                id="1", text="one two", words=((0, 3), (4, 7)), mentions=(Mention(((0, 3),), "X"),)
+            ),
             {"family": "softmax"},
         ),
         (flat("It ends here. And It begins.", (8, 17)), {"unit": "packed"}),
@@ -83,7 +115,9 @@ def test_the_parts_of_a_folder_are_told_by_their_names(tmp_path: Path) -> None:
 def test_family_unit_and_encoder_fit_the_annotation(
     tmp_path: Path, document: Document, expected: dict[str, str]
 ) -> None:
-    assert main(["init", str(corpus(tmp_path / "c", document)), "-o", str(tmp_path / "r.toml")]) == 0
+    assert (
+        main(["init", str(corpus(tmp_path / "c", document)), "-o", str(tmp_path / "r.toml")]) == 0
+    )
     recipe = made(tmp_path / "r.toml")
     assert expected.items() <= {**recipe["reading"], **recipe["model"]}.items()
 
@@ -111,12 +145,16 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     return capsys.readouterr().err
 
 
-def test_without_a_part_dev_every_fifth_document_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_part_dev_every_fifth_document_is_taken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     brat = tmp_path / "my notes"
     brat.mkdir()
     for number in range(11):
         (brat / f"{number:02}.txt").write_bytes("Aspirin \U0001f600 helps TP53.\r\n".encode())
-        (brat / f"{number:02}.ann").write_text("T1\tDrug 0 7\tAspirin\nT2\tGene 16 20\tTP53\n", encoding="utf-8")
+        (brat / f"{number:02}.ann").write_text(
+            "T1\tDrug 0 7\tAspirin\nT2\tGene 16 20\tTP53\n", encoding="utf-8"
+        )
     output = tmp_path / "r.toml"
     assert main(["init", str(brat), "-o", str(output)]) == 0
     assert "every fifth document is in r.dev.jsonl" in capsys.readouterr().out
@@ -127,13 +165,17 @@ def test_without_a_part_dev_every_fifth_document_is_taken(tmp_path: Path, capsys
     assert (recipe.name, recipe.corpus.test) == ("my-notes", "")
     assert isinstance(recipe, Recipe)
     assert recipe.training.learning_rate == (2e-4 if recipe.model.encoder == INSTALLED else 3e-5)
-    assert "r.train.jsonl" in refusal(capsys, tmp_path / "r.train.jsonl", "-o", output, "--overwrite")
+    assert "r.train.jsonl" in refusal(
+        capsys, tmp_path / "r.train.jsonl", "-o", output, "--overwrite"
+    )
     output.unlink()
     assert "r.train.jsonl exists" in refusal(capsys, brat, "-o", output)
     assert not output.exists()
 
 
-def test_what_cannot_be_trained_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_trained_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = corpus(tmp_path / "c", flat("a b", (0, 1)), parts=("train",))
     output = tmp_path / "r.toml"
     assert "no part dev" in refusal(capsys, folder, "-o", output)
@@ -145,7 +187,9 @@ def test_what_cannot_be_trained_is_refused(tmp_path: Path, capsys: pytest.Captur
     said = refusal(capsys, brat, "-o", output)
     assert "no part dev" in said
     assert "--dev" in said
-    assert "there is no dev part" in refusal(capsys, folder / "train.jsonl", "--dev", tmp_path / "x", "-o", output)
+    assert "there is no dev part" in refusal(
+        capsys, folder / "train.jsonl", "--dev", tmp_path / "x", "-o", output
+    )
     two = corpus(tmp_path / "d", flat("a b", (0, 1)), parts=("train", "train-2", "dev"))
     assert "several" in refusal(capsys, two, "-o", output)
     bare = corpus(tmp_path / "e", flat("a b"))
@@ -160,10 +204,15 @@ def test_what_cannot_be_trained_is_refused(tmp_path: Path, capsys: pytest.Captur
 
 def test_a_folder_of_brat_is_one_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for folder in ("all", "held"):
-        documents = [msgspec.structs.replace(flat("one two.", (0, 3)), id=f"train-{at}") for at in range(2)]
+        documents = [
+            msgspec.structs.replace(flat("one two.", (0, 3)), id=f"train-{at}") for at in range(2)
+        ]
         write(tmp_path / folder, documents, format="brat")
     output = tmp_path / "r.toml"
     assert main(["init", str(tmp_path / "all"), "-o", str(output)]) == 2
     assert "--dev PATH" in capsys.readouterr().err
-    assert main(["init", str(tmp_path / "all"), "--dev", str(tmp_path / "held"), "-o", str(output)]) == 0
+    assert (
+        main(["init", str(tmp_path / "all"), "--dev", str(tmp_path / "held"), "-o", str(output)])
+        == 0
+    )
     assert (made(output)["corpus"]["train"], made(output)["corpus"]["dev"]) == ("all", "held")

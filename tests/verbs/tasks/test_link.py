@@ -1,4 +1,6 @@
-"""One answer on every way in: a link depends on the text and its mentions, not on who asks or what was set before."""
+"""One answer on every way in: a link depends on the text and its mentions, not on who asks or
+what was set before.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,10 @@ from fascicle.verbs.linker import fit_folder
 from fascicle.verbs.tasks.index_build import build_pack as build_pack_of
 
 SHIPPED = pytest.mark.skipif("basic@2" not in shipped_linkers(), reason="no linker is shipped")
-SPECIES = "Expression of MYC was measured\nIn human patients the levels were low\nMYC gene was not found in Drosophila."
+SPECIES = (
+    "Expression of MYC was measured\nIn human patients the levels were low\nMYC gene was "
+    "not found in Drosophila."
+)
 CORPORA = (
     "bc5cdr/pubtator/CDR_TrainingSet.PubTator.txt",
     "bc5cdr/pubtator/CDR_DevelopmentSet.PubTator.txt",
@@ -64,28 +69,39 @@ def bare(documents: Sequence[Document]) -> list[Document]:
         msgspec.structs.replace(
             one,
             id=str(at),
-            mentions=tuple(msgspec.structs.replace(each, links=(), source="gold", score=None) for each in one.mentions),
+            mentions=tuple(
+                msgspec.structs.replace(each, links=(), source="gold", score=None)
+                for each in one.mentions
+            ),
         )
         for at, one in enumerate(documents)
     ]
 
 
 def answers(documents: Sequence[Document]) -> Answers:
-    return [[one.links for one in sorted(each.mentions, key=lambda one: one.key)] for each in documents]
+    return [
+        [one.links for one in sorted(each.mentions, key=lambda one: one.key)] for each in documents
+    ]
 
 
 def cut(documents: Sequence[Document]) -> list[Document]:
     return [
-        msgspec.structs.replace(one, sentences=RULES_1.sentences(one.text), words=RULES_1.words(one.text))
+        msgspec.structs.replace(
+            one, sentences=RULES_1.sentences(one.text), words=RULES_1.words(one.text)
+        )
         for one in documents
     ]
 
 
 def abbreviated(documents: Sequence[Document]) -> list[Document]:
-    return [msgspec.structs.replace(one, abbreviations=find_abbreviations(one)) for one in documents]
+    return [
+        msgspec.structs.replace(one, abbreviations=find_abbreviations(one)) for one in documents
+    ]
 
 
-def ways(asked: Sequence[Document], linker: Places, ontology: str) -> Iterator[tuple[str, Sequence[Document]]]:
+def ways(
+    asked: Sequence[Document], linker: Places, ontology: str
+) -> Iterator[tuple[str, Sequence[Document]]]:
     """The documents, linked in each way."""
     yield "link", list(link(asked, linker=linker, ontology=ontology))
     empty, predictor = without(asked, mentions=()), Gold(asked)
@@ -103,7 +119,9 @@ def ways(asked: Sequence[Document], linker: Places, ontology: str) -> Iterator[t
 
 
 def decided(told: Sequence[Decision], one: Document) -> list[tuple[Link, ...]]:
-    """The links of mentions by what was explained: each concept once, and NIL where no part has one."""
+    """The links of mentions by what was explained: each concept once, and NIL where no part has
+    one.
+    """
     found: list[tuple[Link, ...]] = []
     for at in range(len(one.mentions)):
         links = [link for decision in told if decision.mention == at for link in decision.links]
@@ -115,7 +133,9 @@ def decided(told: Sequence[Decision], one: Document) -> list[tuple[Link, ...]]:
 def assert_one_answer(asked: Sequence[Document], linker: Places, ontology: str = "") -> None:
     found = {name: answers(done) for name, done in ways(asked, linker, ontology)}
     first = found["link"]
-    assert {link.ontology for own in first for links in own for link in links} == {ontology} or not ontology
+    assert {link.ontology for own in first for links in own for link in links} == {
+        ontology
+    } or not ontology
     assert any(link.curie for own in first for links in own for link in links)
     for name, said in found.items():
         other = [one.id for one, a, b in zip(asked, first, said, strict=True) if a != b]
@@ -136,14 +156,25 @@ def test_a_link_is_the_same_on_every_way_in(fascicle_data: Path) -> None:
 
 @SHIPPED
 def test_own_names_stand_beside_those_that_are_shipped(tmp_path: Path) -> None:
-    (tmp_path / "own.tsv").write_text("id\tname\ttype\nOWN:1\tour syndrome\tDisease\nOWN:2\tasthma\tDisease\n")
+    (tmp_path / "own.tsv").write_text(
+        "id\tname\ttype\nOWN:1\tour syndrome\tDisease\nOWN:2\tasthma\tDisease\n"
+    )
     (tmp_path / "sources.toml").write_text(
         'name = "own@1"\n[sources.own]\npath = "own.tsv"\nreader = "table"\ntype = "Disease"\n'
         'licence = "CC0-1.0"\ncolumns = { id = "id", name = "name" }\n'
     )
     build_pack_of(tmp_path / "sources.toml", tmp_path / "own")
-    asked = [document("An asthma, or our syndrome.", ("asthma", "Disease", ""), ("our syndrome", "Disease", ""))]
-    (alone,), (both,) = answers(list(link(asked))), answers(list(link(asked, linker=["basic", tmp_path / "own"])))
+    asked = [
+        document(
+            "An asthma, or our syndrome.",
+            ("asthma", "Disease", ""),
+            ("our syndrome", "Disease", ""),
+        )
+    ]
+    (alone,), (both,) = (
+        answers(list(link(asked))),
+        answers(list(link(asked, linker=["basic", tmp_path / "own"]))),
+    )
     assert alone[1][0].nil
     assert both[0] == alone[0]  # with the probability of the ranker that is shipped
     assert both[0][0].score is not None
@@ -155,14 +186,21 @@ def test_own_names_stand_beside_those_that_are_shipped(tmp_path: Path) -> None:
     found = fascicle.load(names, link=["basic", tmp_path / "own"])(asked[0].text)
     assert [one.links for one in found.mentions] == both
     (tmp_path / "in.txt").write_text(asked[0].text)
-    fascicle.annotate(tmp_path / "in.txt", tmp_path / "out.jsonl", model=names, link=["basic", str(tmp_path / "own")])
+    fascicle.annotate(
+        tmp_path / "in.txt",
+        tmp_path / "out.jsonl",
+        model=names,
+        link=["basic", str(tmp_path / "own")],
+    )
     (written,) = fascicle.read(tmp_path / "out.jsonl")
     assert "OWN:1" in {one.curie for each in written.mentions for one in each.links}
     with pytest.raises(UsageError, match="leave"):
         fascicle.load(tmp_path / "own", link="basic", ontology="MESH")
     with pytest.raises(UsageError, match="linker too"):
         fascicle.load(names, ontology="MESH")
-    assert [one.links[0].curie for one in fascicle.load(names, link="auto", ontology="DOID")("asthma")] == ["DOID:2841"]
+    assert [
+        one.links[0].curie for one in fascicle.load(names, link="auto", ontology="DOID")("asthma")
+    ] == ["DOID:2841"]
 
 
 @pytest.fixture(scope="module")
@@ -179,11 +217,15 @@ def test_small_linkers_say_the_same_on_every_way_in(home: Path, name: str) -> No
     texts = [
         document(SPECIES.replace("MYC", "TERT"), ("TERT", "Gene", "")),
         document(
-            "Of mice.\nIn patients TERT (telomerase) grew. TERT", ("TERT", "Gene", ""), ("telomerase", "Gene", "")
+            "Of mice.\nIn patients TERT (telomerase) grew. TERT",
+            ("TERT", "Gene", ""),
+            ("telomerase", "Gene", ""),
         ),
         document("ataxia telangiectasia (AT) is here. AT", ("AT", "Disease", "")),
         document(
-            "AT and breast and ovarian cancer", ("breast and ovarian cancer", "Disease", ""), ("AT", "Disease", "")
+            "AT and breast and ovarian cancer",
+            ("breast and ovarian cancer", "Disease", ""),
+            ("AT", "Disease", ""),
         ),
     ]
     assert_one_answer(bare(texts), home / name)
@@ -193,11 +235,15 @@ def test_small_linkers_say_the_same_on_every_way_in(home: Path, name: str) -> No
 def test_the_model_that_is_shipped_says_the_same_as_its_pipelines(tmp_path: Path) -> None:
     from fascicle.serving.server import PipelineOpener
 
-    asked = [SPECIES, "Follicle-stimulating hormone (FSH) was high.\nFSH rose in mice. Patients took TNF."]
+    asked = [
+        SPECIES,
+        "Follicle-stimulating hormone (FSH) was high.\nFSH rose in mice. Patients took TNF.",
+    ]
     said = [one.mentions for one in fascicle.load("biomed-fast", link="basic").annotate(asked)]
     assert any(each.links for one in said for each in one)
     (tmp_path / "pipeline.toml").write_text(
-        'name = "p"\n[[steps]]\nkind = "recogniser"\nname = "model"\nmodel = "biomed-fast"\n[[steps]]\nkind = "link"\n'
+        'name = "p"\n[[steps]]\nkind = "recogniser"\nname = "model"\nmodel = '
+        '"biomed-fast"\n[[steps]]\nkind = "link"\n'
     )
     for pipeline in (open_settings(read_pipeline(tmp_path)), PipelineOpener(given="biomed-fast")()):
         with pipeline:
@@ -205,8 +251,14 @@ def test_the_model_that_is_shipped_says_the_same_as_its_pipelines(tmp_path: Path
 
 
 def linked_to(curie: str) -> Document:
-    own = document("Breast cancer and a place", ("Breast cancer", "Disease", curie), ("a place", "Location", "X:1"))
-    event = fascicle.Event(step="linker", kind="note", code=LINKED, message="links are of another@1: MESH (2001)")
+    own = document(
+        "Breast cancer and a place",
+        ("Breast cancer", "Disease", curie),
+        ("a place", "Location", "X:1"),
+    )
+    event = fascicle.Event(
+        step="linker", kind="note", code=LINKED, message="links are of another@1: MESH (2001)"
+    )
     return msgspec.structs.replace(own, events=(event,))
 
 
@@ -214,12 +266,16 @@ def linked_to(curie: str) -> Document:
 def test_links_that_are_there_are_replaced_or_kept(home: Path, keep: bool) -> None:
     told: list[tuple[str, int]] = []
     given = linked_to("MESH:D9")
-    (found,) = link([given], linker=home / "linker", keep_links=keep, told=lambda *said: told.append(said))
+    (found,) = link(
+        [given], linker=home / "linker", keep_links=keep, told=lambda *said: told.append(said)
+    )
     by_type = {one.type: [each.curie for each in one.links] for one in found.mentions}
     assert by_type == {"Disease": ["MESH:D9" if keep else "MESH:D1"], "Location": ["X:1"]}
     assert told == [("kept" if keep else "replaced", 1), ("type Location", 1)]
     ((_, decisions),) = explain([given], linker=home / "linker", keep_links=keep)
-    assert [(one.mention, one.link.curie) for one in decisions] == ([] if keep else [(0, "MESH:D1")])
+    assert [(one.mention, one.link.curie) for one in decisions] == (
+        [] if keep else [(0, "MESH:D1")]
+    )
 
 
 def test_no_event_tells_of_links_that_are_gone(home: Path) -> None:

@@ -1,4 +1,6 @@
-"""What commands do, as functions: the same results from paths, from documents and from the command line."""
+"""What commands do, as functions: the same results from paths, from documents and from the
+command line.
+"""
 
 from __future__ import annotations
 
@@ -40,12 +42,20 @@ Out = Callable[..., Any]
 TEXT = "aspirin and ibuprofen against lung cancer and fever"
 GOLD = {"1": [(0, 7, "Drug"), (30, 41, "Disease")], "2": [(12, 21, "Drug")], "3": []}
 FIRST = {"1": [(0, 7, "Drug"), (30, 34, "Disease")], "2": [], "3": [(46, 51, "Disease")]}
-SECOND = {"1": [(0, 7, "Drug"), (30, 41, "Disease")], "2": [(12, 21, "Drug")], "3": [(46, 51, "Disease")]}
+SECOND = {
+    "1": [(0, 7, "Drug"), (30, 41, "Disease")],
+    "2": [(12, 21, "Drug")],
+    "3": [(46, 51, "Disease")],
+}
 
 
 def documents(rows: dict[str, list[tuple[int, int, str]]], source: str) -> list[Document]:
     return [
-        Document(id=name, text=TEXT, mentions=tuple(Mention(((a, b),), t, score=None, source=source) for a, b, t in of))
+        Document(
+            id=name,
+            text=TEXT,
+            mentions=tuple(Mention(((a, b),), t, score=None, source=source) for a, b, t in of),
+        )
         for name, of in rows.items()
     ]
 
@@ -53,7 +63,11 @@ def documents(rows: dict[str, list[tuple[int, int, str]]], source: str) -> list[
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, Path]:
     found = {}
-    for name, rows, source in (("gold", GOLD, "gold"), ("one", FIRST, "first"), ("two", SECOND, "second")):
+    for name, rows, source in (
+        ("gold", GOLD, "gold"),
+        ("one", FIRST, "first"),
+        ("two", SECOND, "second"),
+    ):
         found[name] = tmp_path / f"{name}.jsonl"
         write(found[name], documents(rows, source), format="native")
     return found
@@ -89,7 +103,8 @@ def test_several_systems_have_names_and_a_report(files: dict[str, Path], out: Ou
     f1 = [one["scores"]["rules"]["strict"]["micro"]["f1"] for one in report.value["systems"]]
     assert f1 == [pytest.approx(1 / 3), pytest.approx(6 / 7)]
     assert json.loads(report.text(".json")[0]) == report.value
-    assert report_on(found, ReportRequest(train=str(files["one"]))).notes  # it holds no gold mention
+    # it holds no gold mention
+    assert report_on(found, ReportRequest(train=str(files["one"]))).notes
 
 
 def test_what_no_system_can_mean_is_refused(files: dict[str, Path], tmp_path: Path) -> None:
@@ -99,12 +114,19 @@ def test_what_no_system_can_mean_is_refused(files: dict[str, Path], tmp_path: Pa
         agree("-", "-")
     both = tmp_path / "both.jsonl"
     pairs = zip(documents(FIRST, "first"), documents(SECOND, "second"), strict=True)
-    write(both, [Document(id=a.id, text=a.text, mentions=a.mentions + b.mentions) for a, b in pairs], format="native")
+    write(
+        both,
+        [Document(id=a.id, text=a.text, mentions=a.mentions + b.mentions) for a, b in pairs],
+        format="native",
+    )
     with pytest.raises(InputError, match="first, second; choose one"):
         evaluate(files["gold"], both)
     chosen = PredictionRequest(path=str(both), source="second")
     assert evaluate(files["gold"], chosen).systems[0].strict.counts.tp == 3
-    other = [Document(id=one.id, text=one.text + "!", mentions=one.mentions) for one in documents(FIRST, "first")]
+    other = [
+        Document(id=one.id, text=one.text + "!", mentions=one.mentions)
+        for one in documents(FIRST, "first")
+    ]
     with pytest.raises(InputError, match="another text"):
         evaluate(files["gold"], other)
 
@@ -138,9 +160,19 @@ def test_combine_gives_what_the_command_writes(
 def test_combine_reads_the_same_through_every_door(files: dict[str, Path], tmp_path: Path) -> None:
     table = tmp_path / "one.tsv"
     write_predictions(table, predictions_in(files["one"]))
-    request = SystemsRequest(paths=[str(table), str(files["two"])], reading=ReadRequest(), distinct_types=True)
+    request = SystemsRequest(
+        paths=[str(table), str(files["two"])], reading=ReadRequest(), distinct_types=True
+    )
     kinds = [combine(request), combine([files["one"], files["two"]])]
-    assert len({tuple((p.id, tuple((m.type, m.spans) for m in p.mentions)) for p in k.predictions) for k in kinds}) == 1
+    assert (
+        len(
+            {
+                tuple((p.id, tuple((m.type, m.spans) for m in p.mentions)) for p in k.predictions)
+                for k in kinds
+            }
+        )
+        == 1
+    )
 
 
 def predictions_in(path: Path) -> list[Any]:
@@ -150,7 +182,16 @@ def predictions_in(path: Path) -> list[Any]:
 def test_compare_gives_what_the_command_prints(files: dict[str, Path], out: Out) -> None:
     settings = CompareSettings(resamples=20, search=False)
     found = compare(files["gold"], [files["one"], files["two"]], settings)
-    printed = out("compare", files["gold"], files["one"], files["two"], "--resamples", 20, "--no-search", "--json")
+    printed = out(
+        "compare",
+        files["gold"],
+        files["one"],
+        files["two"],
+        "--resamples",
+        20,
+        "--no-search",
+        "--json",
+    )
     assert json.loads(json.dumps(as_dict(found.comparison))) == printed
     with pytest.raises(UsageError, match="at least two systems"):
         compare(files["gold"], [files["one"]])
@@ -164,7 +205,9 @@ def test_no_model_is_exported_under_a_name_that_none_may_have(name: str, tmp_pat
 
 
 @pytest.mark.slow
-def test_a_run_folder_stands_for_its_best_everywhere(tiny_run: Path, toy_corpus: Path, tmp_path: Path) -> None:
+def test_a_run_folder_stands_for_its_best_everywhere(
+    tiny_run: Path, toy_corpus: Path, tmp_path: Path
+) -> None:
     gold = PredictionRequest(path=str(toy_corpus), reading=ReadRequest(documents="sentence"))
     texts = [document.text for document in read(toy_corpus)]
     found = []

@@ -20,7 +20,8 @@ from fascicle.settings.folders.manifest import MANIFEST
 from fascicle.settings.folders.vocabularies import LINKER, PACK
 from fascicle.settings.recipes.ensemble import ENSEMBLE
 
-_MODELS: Final = (MANIFEST, FILTER, TYPER, ENSEMBLE, PACK, LINKER)  # description files of models, packs and linkers
+# description files of models, packs and linkers
+_MODELS: Final = (MANIFEST, FILTER, TYPER, ENSEMBLE, PACK, LINKER)
 _LOST: Final = "would be lost; give another name to write to"
 _Identity = tuple[int, int]  # device and inode
 
@@ -46,7 +47,8 @@ class Inputs:
         """Collects the identities of inputs; missing ones cannot be overwritten, and are left out.
 
         Args:
-            paths: files, folders, places inside a zip, ``"-"`` for standard input; ``None`` is left out.
+            paths: files, folders, places inside a zip, ``"-"`` for standard input; ``None`` is left
+                out.
         """
         given, above, folders = dict[_Identity, str](), dict[_Identity, str](), []
         seen: set[str] = set()
@@ -54,7 +56,9 @@ class Inputs:
             found = _stat_of_stream(0) if path == STDIN else _stat_of_input(path)
             if found is None:
                 continue
-            given.setdefault((found.st_dev, found.st_ino), "standard input" if path == STDIN else path)
+            given.setdefault(
+                (found.st_dev, found.st_ino), "standard input" if path == STDIN else path
+            )
             if stat.S_ISDIR(found.st_mode):
                 folders.append(path)
             for folder in _folders_above(path, seen) if path != STDIN else ():
@@ -70,26 +74,37 @@ class Inputs:
             filled: true if files are only added to an existing folder.
 
         Raises:
-            OutputError: an input would be lost, or a file would be written into the folder of a model.
+            OutputError: an input would be lost, or a file would be written into the folder of a
+                model.
         """
         found = _stat_of_stream(1) if path == STDIN else stat_or_none(path)
-        if found is not None and not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+        if (
+            found is not None
+            and not stat.S_ISREG(found.st_mode)
+            and not stat.S_ISDIR(found.st_mode)
+        ):
             return  # a device or a pipe
         identity = (found.st_dev, found.st_ino) if found is not None else None
         name = "standard output" if path == STDIN else os.fspath(path)
         added = found is None or (filled and stat.S_ISDIR(found.st_mode))
         if identity is not None and not added:
             if identity in self.given:
-                raise OutputError(f"{name} is one of the inputs{self._under(identity, name)} and {_LOST}")
+                raise OutputError(
+                    f"{name} is one of the inputs{self._under(identity, name)} and {_LOST}"
+                )
             if identity in self.above:
                 raise OutputError(f"{name} holds the input {self.above[identity]} and {_LOST}")
         if path == STDIN or open_descriptor(path) is not None:
             return
         if (model := self._model_above(name)) is not None:
-            raise OutputError(f"{name} lies in {model}, a model or a pack; give a place outside of it to write to")
+            raise OutputError(
+                f"{name} lies in {model}, a model or a pack; give a place outside of it to write to"
+            )
         for holder in self._holders(name):
             if not added or any((Path(holder) / model).is_file() for model in _MODELS):
-                raise OutputError(f"{name} lies in the input {holder}; give a place outside of it to write to")
+                raise OutputError(
+                    f"{name} lies in the input {holder}; give a place outside of it to write to"
+                )
 
     def inside(self) -> Inputs:
         """Returns the files in the folders among the inputs."""
@@ -100,7 +115,9 @@ class Inputs:
         return "" if other == name else f" (under the name {other})"
 
     def _model_above(self, path: str) -> Path | None:
-        """Returns the folder of a model or pack that a path lies in; a path that is one itself may be replaced."""
+        """Returns the folder of a model or pack that a path lies in; a path that is one itself
+        may be replaced.
+        """
         parent = os.path.dirname(_real(path))  # noqa: PTH120 - thousands of them
         if parent not in self.models:
             folders = (Path(parent), *Path(parent).parents)
@@ -120,7 +137,9 @@ class Inputs:
 
 
 def _real(path: str) -> str:
-    """Returns a path without links; unchanged if it cannot exist, since opening it raises the error."""
+    """Returns a path without links; unchanged if it cannot exist, since opening it raises the
+    error.
+    """
     try:
         return os.path.realpath(path)
     except ValueError:
@@ -134,7 +153,9 @@ def _files_in(folders: Iterable[str]) -> Iterator[str]:
 
 
 def _folders_above(path: str, seen: set[str]) -> Iterator[str]:
-    """Yields the folders above an input, by its name and by the target of its links; each once for all inputs."""
+    """Yields the folders above an input, by its name and by the target of its links; each once
+    for all inputs.
+    """
     folder = os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120 - to replace the folder of a link loses it
     starts = [] if folder in seen else [folder, os.path.realpath(folder)]
     if os.path.islink(path):  # noqa: PTH114 - thousands of them

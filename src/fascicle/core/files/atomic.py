@@ -13,7 +13,14 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol, TextIO, cast
 
-from fascicle.core.files.owned import Owned, check_replaceable, own_files, record_kind, retire, write_record
+from fascicle.core.files.owned import (
+    Owned,
+    check_replaceable,
+    own_files,
+    record_kind,
+    retire,
+    write_record,
+)
 from fascicle.core.files.pipes import open_descriptor
 from fascicle.core.files.temporary import (
     interrupted_replacements,
@@ -30,7 +37,9 @@ from fascicle.errors import OutputError
 class Opened(Protocol):
     """Function that opens one file for writing, as `open_output` does."""
 
-    def __call__(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> AbstractContextManager[BinaryIO]:
+    def __call__(
+        self, path: str | os.PathLike[str], *, overwrite: bool = False
+    ) -> AbstractContextManager[BinaryIO]:
         """Opens the stream; the file is complete when the block ends without an error."""
 
 
@@ -42,18 +51,19 @@ _PLACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, e
 def atomic_writer(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[BinaryIO]:
     """Opens a binary file that takes its name when the block ends without an error.
 
-    Until then the bytes are under a temporary name in the same folder; on any error, an interrupt included, that
-    file is removed and a file of the final name stays as it was. A target that is no regular file (``/dev/null``, a
-    pipe) is written directly, and an open descriptor (``/dev/stdout``, ``/dev/fd/3``) as it was opened; through a link,
-    the file that it leads to is written. A file that is replaced keeps its permissions.
+    Until then the bytes are under a temporary name in the same folder; on any error, an interrupt
+    included, that file is removed and a file of the final name stays as it was. A target that is no
+    regular file (``/dev/null``, a pipe) is written directly, and an open descriptor
+    (``/dev/stdout``, ``/dev/fd/3``) as it was opened; through a link, the file that it leads to is
+    written. A file that is replaced keeps its permissions.
 
     Args:
         path: the final name.
         overwrite: replace an existing file.
 
     Raises:
-        OutputError: the file exists and may not be overwritten, or the place cannot be written (missing folder, no
-            permission, full disk).
+        OutputError: the file exists and may not be overwritten, or the place cannot be written
+            (missing folder, no permission, full disk).
     """
     if (number := open_descriptor(path)) is not None:
         with write_errors(Path(path)), _described(path, number) as device:
@@ -86,13 +96,17 @@ def _described(path: str | os.PathLike[str], number: int) -> Iterator[BinaryIO]:
     try:
         copied = os.dup(number)
     except OSError as error:
-        raise OutputError(f"{path} is not an open descriptor ({error.strerror}); give a file", file=str(path)) from None
+        raise OutputError(
+            f"{path} is not an open descriptor ({error.strerror}); give a file", file=str(path)
+        ) from None
     with os.fdopen(copied, "wb") as stream:
         yield stream
 
 
 @contextmanager
-def atomic_text_writer(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[TextIO]:
+def atomic_text_writer(
+    path: str | os.PathLike[str], *, overwrite: bool = False
+) -> Iterator[TextIO]:
     """Opens a file like `atomic_writer`, for UTF-8 text; line ends are written unchanged."""
     with atomic_writer(path, overwrite=overwrite) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
@@ -106,7 +120,9 @@ def atomic_text_writer(path: str | os.PathLike[str], *, overwrite: bool = False)
 
 @contextmanager
 def open_output(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[BinaryIO]:
-    """Opens a file like `atomic_writer`; ``"-"`` is standard output, and a name that ends in ``.gz`` is compressed."""
+    """Opens a file like `atomic_writer`; ``"-"`` is standard output, and a name that ends in
+    ``.gz`` is compressed.
+    """
     if os.fspath(path) == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -121,17 +137,21 @@ def open_output(path: str | os.PathLike[str], *, overwrite: bool = False) -> Ite
 
 
 @contextmanager
-def atomic_folder(path: str | os.PathLike[str], *, kind: str, overwrite: bool = False) -> Iterator[Path]:
+def atomic_folder(
+    path: str | os.PathLike[str], *, kind: str, overwrite: bool = False
+) -> Iterator[Path]:
     """Makes a temporary folder that gets the final name when the block ends without an error.
 
     Args:
         path: the final name; an existing empty folder counts as free.
-        kind: kind of the folder, e.g. ``"model"``; a hidden record in the folder holds it (`files.owned`).
-        overwrite: replace an existing folder, if all its files were written as the same kind and are unchanged.
+        kind: kind of the folder, e.g. ``"model"``; a hidden record in the folder holds it
+            (`files.owned`).
+        overwrite: replace an existing folder, if all its files were written as the same kind and
+            are unchanged.
 
     Raises:
-        OutputError: the folder exists and may not be overwritten, it holds something else, or the place cannot be
-            written.
+        OutputError: the folder exists and may not be overwritten, it holds something else, or the
+            place cannot be written.
     """
     target = _real(path)
     _mend(target)
@@ -144,8 +164,9 @@ def atomic_folder(path: str | os.PathLike[str], *, kind: str, overwrite: bool = 
 def rewritable_folder(path: str | os.PathLike[str], *, kind: str) -> Iterator[Path]:
     """Makes a folder like `atomic_folder`, for one that its own run rewrites again and again.
 
-    It never raises an error for other files in the folder: files that this kind did not write, or that changed since,
-    are moved into the new folder. One whose name is taken gets the suffix ``.kept``.
+    It never raises an error for other files in the folder: files that this kind did not write, or
+    that changed since, are moved into the new folder. One whose name is taken gets the suffix
+    ``.kept``.
     """
     target = _real(path)
     _mend(target)
@@ -155,7 +176,9 @@ def rewritable_folder(path: str | os.PathLike[str], *, kind: str) -> Iterator[Pa
 
 
 def complete_replacement(path: str | os.PathLike[str]) -> bool:
-    """Completes a replacement that a killed process began; returns whether the folder exists now."""
+    """Completes a replacement that a killed process began; returns whether the folder exists
+    now.
+    """
     target = _real(path)
     _mend(target)
     return target.is_dir()
@@ -175,7 +198,9 @@ def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> No
     if target.is_file() and not overwrite:
         raise _exists(str(path), path)
     if _real(path).is_symlink():
-        raise OutputError(f"{path} is a link that leads in a circle; give another name", file=str(path))
+        raise OutputError(
+            f"{path} is a link that leads in a circle; give another name", file=str(path)
+        )
     for folder in (target.parent, _real(path).parent):
         if not folder.is_dir():
             raise no_folder(folder)
@@ -193,14 +218,19 @@ def check_folder(target: Path, *, kind: str, overwrite: bool) -> Owned:
         The files of the folder that would be replaced.
 
     Raises:
-        OutputError: it is not empty and may not be overwritten, it holds files not written as this kind, it is
-            a file, the working folder or one above it, or its own folder is missing.
+        OutputError: it is not empty and may not be overwritten, it holds files not written as this
+            kind, it is a file, the working folder or one above it, or its own folder is missing.
     """
     place = _real(target)
     if place.exists() and not place.is_dir():
-        raise OutputError(f"{target} is a file; give the name of a folder to write", file=str(target))
+        raise OutputError(
+            f"{target} is a file; give the name of a folder to write", file=str(target)
+        )
     if place.is_dir() and _is_above_us(place):
-        raise OutputError(f"{target} is the working folder, or a folder above it; give another name", file=str(target))
+        raise OutputError(
+            f"{target} is the working folder, or a folder above it; give another name",
+            file=str(target),
+        )
     if not place.parent.is_dir():
         raise no_folder(target.parent)
     if not place.is_dir() or not any(place.iterdir()):
@@ -217,7 +247,11 @@ def _exists(what: str, path: str | os.PathLike[str]) -> OutputError:
 
 def no_folder(folder: Path) -> OutputError:
     """Returns the error for a place to write in that is not there, or is a file."""
-    what = f"{folder} is a file, and no folder" if folder.exists() else f"the folder {folder} does not exist"
+    what = (
+        f"{folder} is a file, and no folder"
+        if folder.exists()
+        else f"the folder {folder} does not exist"
+    )
     advice = "give another place" if folder.exists() else "make it first, or give another place"
     return OutputError(f"{what}; {advice}", file=str(folder), code="not-found")
 
@@ -252,17 +286,20 @@ def _written(target: Path, kind: str, own: Owned, *, overwrite: bool) -> Iterato
 
 
 def rename_to_final(temporary: Path, target: Path, *, overwrite: bool) -> None:
-    """Renames a complete file to its final name; without ``overwrite`` the temporary name may remain.
+    """Renames a complete file to its final name; without ``overwrite`` the temporary name may
+    remain.
 
     Raises:
-        OutputError: there is a file of that name, perhaps just created, and it may not be overwritten.
+        OutputError: there is a file of that name, perhaps just created, and it may not be
+            overwritten.
     """
     if overwrite or not link_file(temporary, target):
         temporary.replace(target)
 
 
 def link_file(file: str | os.PathLike[str], target: str | os.PathLike[str]) -> bool:
-    """Gives a file another name by a link, which never replaces a file that was just created, as a rename would.
+    """Gives a file another name by a link, which never replaces a file that was just created, as a
+    rename would.
 
     Returns:
         False if the system or the file system has no hard links.
@@ -319,7 +356,9 @@ def _mend(target: Path) -> None:
 
 
 def copy_permissions(there: Path, new: Path) -> None:
-    """Copies permissions, and the owner as far as permitted, from a file or folder to its replacement."""
+    """Copies permissions, and the owner as far as permitted, from a file or folder to its
+    replacement.
+    """
     try:
         found = there.stat()
     except OSError:
@@ -334,7 +373,9 @@ def copy_permissions(there: Path, new: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Syncs the names in a folder to the disk; does nothing on systems that cannot open a folder."""
+    """Syncs the names in a folder to the disk; does nothing on systems that cannot open a
+    folder.
+    """
     with contextlib.suppress(OSError):
         sync(folder)
 
@@ -350,7 +391,8 @@ def sync(path: str | os.PathLike[str], flags: int = os.O_RDONLY) -> None:
 
 @contextmanager
 def write_errors(target: Path) -> Iterator[None]:
-    """Converts an error in the block to an `OutputError` if it means that a file or folder cannot be written.
+    """Converts an error in the block to an `OutputError` if it means that a file or folder cannot
+    be written.
 
     Raises:
         OutputError: the disk is full, there is no permission, or the like.
@@ -359,7 +401,9 @@ def write_errors(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         # An error with the name of another file comes from the caller, and is passed on.
-        own = error.filename is None or Path(str(error.filename)).absolute().is_relative_to(target.parent.absolute())
+        own = error.filename is None or Path(str(error.filename)).absolute().is_relative_to(
+            target.parent.absolute()
+        )
         if error.errno in _PLACE or (own and isinstance(error, PermissionError)):
             raise _not_written(target, error.strerror) from error
         raise
@@ -371,9 +415,13 @@ def write_errors(target: Path) -> Iterator[None]:
 
 
 def _quotes(message: str, number: int) -> bool:
-    """True if a library quotes an error of the system: those in Rust its number, libxml2 its name."""
+    """True if a library quotes an error of the system: those in Rust its number, libxml2 its
+    name.
+    """
     return f"(os error {number})" in message or message == f"IO_{errno.errorcode[number]}"
 
 
 def _not_written(target: Path, reason: str | None) -> OutputError:
-    return OutputError(f"{target} cannot be written: {reason}; give another place", file=str(target))
+    return OutputError(
+        f"{target} cannot be written: {reason}; give another place", file=str(target)
+    )

@@ -1,6 +1,8 @@
-"""Safe streaming of large files: the records of XML, and the parts of JSON, one of them in memory at a time.
+"""Safe streaming of large files: the records of XML, and the parts of JSON, one of them in memory
+at a time.
 
-No entity of XML is declared or fetched. A part of JSON is one field of an object or one element of an array.
+No entity of XML is declared or fetched. A part of JSON is one field of an object or one element of
+an array.
 """
 
 from __future__ import annotations
@@ -25,17 +27,20 @@ _CHUNK: Final = 2**16
 
 
 def elements(source: Source, tags: Collection[str]) -> Iterator[tuple[Place, Element]]:
-    """Streams the elements of some names, the outer ones if they are nested, each as a tree with its place.
+    """Streams the elements of some names, the outer ones if they are nested, each as a tree with
+    its place.
 
-    An external document type is never fetched. Named characters (``&alpha;``) are those of HTML; a name that HTML does
-    not have is kept as written.
+    An external document type is never fetched. Named characters (``&alpha;``) are those of HTML; a
+    name that HTML does not have is kept as written.
 
     Args:
-        source: the file; gzip is unpacked. If the encoding of the source is ``"auto"``, the XML declaration gives it.
+        source: the file; gzip is unpacked. If the encoding of the source is ``"auto"``, the XML
+            declaration gives it.
         tags: names of the elements.
 
     Raises:
-        FormatError: no well-formed XML, a declaration of an entity, an element or a tag that is too large or too deep.
+        FormatError: no well-formed XML, a declaration of an entity, an element or a tag that is too
+            large or too deep.
     """
     path, read = source.path, 0
     parser = expat.ParserCreate(None if source.encoding == AUTO else source.codec)
@@ -61,7 +66,9 @@ def elements(source: Source, tags: Collection[str]) -> Iterator[tuple[Place, Ele
             records.check()
             if read - parser.CurrentByteIndex > MAX_RECORD:
                 message = f"a tag or a comment has more than {MAX_RECORD:,} bytes; is this XML?"
-                raise FormatError(message, at=Place(path, parser.CurrentLineNumber), code="too-large")
+                raise FormatError(
+                    message, at=Place(path, parser.CurrentLineNumber), code="too-large"
+                )
 
 
 def elements_in(text: str, tags: Collection[str], *, path: str) -> list[tuple[Place, Element]]:
@@ -86,13 +93,14 @@ def elements_in(text: str, tags: Collection[str], *, path: str) -> list[tuple[Pl
 
 
 def refuse_entities(content: bytes, source: Source, *, is_xml: bool = True) -> None:
-    """Raises a `FormatError` for XML that has a document type, in which entities are declared, in any encoding.
+    """Raises a `FormatError` for XML that has a document type, in which entities are declared, in
+    any encoding.
 
     Args:
         content: of a file, or of a part of one.
         source: for the message.
-        is_xml: false for a part that may be of any kind, such as a picture or a web page: it may have a document type
-            without entities, and need not be XML.
+        is_xml: false for a part that may be of any kind, such as a picture or a web page: it may
+            have a document type without entities, and need not be XML.
     """
 
     def refuse(*_: object) -> NoReturn:
@@ -131,7 +139,10 @@ class _Records:
     def check(self) -> None:
         """Counts what a record has from here, if it has so many bytes that it may have too much."""
         if self._builder is not None and self._bytes > MAX_RECORD:
-            self._parser.CharacterDataHandler, self._parser.StartElementHandler = self._text, self._start_counted
+            self._parser.CharacterDataHandler, self._parser.StartElementHandler = (
+                self._text,
+                self._start_counted,
+            )
 
     @property
     def _bytes(self) -> int:
@@ -142,21 +153,33 @@ class _Records:
         """Goes on outside of records, where elements are only counted."""
         self._builder, self._inside = None, -1
         self._open = self._close = _nothing
-        self._parser.CharacterDataHandler, self._parser.StartElementHandler = None, self._start_outside
+        self._parser.CharacterDataHandler, self._parser.StartElementHandler = (
+            None,
+            self._start_outside,
+        )
 
     def _start_outside(self, tag: str, attributes: dict[str, str]) -> None:
         if tag in self._tags:
-            self._builder, self._place, self._size, self._inside = TreeBuilder(), self._here(), 0, self._depth
+            self._builder, self._place, self._size, self._inside = (
+                TreeBuilder(),
+                self._here(),
+                0,
+                self._depth,
+            )
             self._began = self._parser.CurrentByteIndex
             self._open, self._close = self._builder.start, self._builder.end
-            self._parser.CharacterDataHandler = self._builder.data  # no function of ours, which would be called often
+            # no function of ours, which would be called often
+            self._parser.CharacterDataHandler = self._builder.data
             self._parser.StartElementHandler = self._start
         self._start(tag, attributes)
 
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:  # this and the next are called for every element
+    # this and the next are called for every element
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
-            raise FormatError(f"elements lie more than {_MAX_DEPTH} deep in each other", at=self._here())
+            raise FormatError(
+                f"elements lie more than {_MAX_DEPTH} deep in each other", at=self._here()
+            )
         self._open(tag, attributes)
 
     def _end(self, tag: str) -> None:
@@ -190,10 +213,17 @@ class _Records:
     def _grow(self, size: int) -> None:
         self._size += size
         if self._size > MAX_RECORD:
-            raise FormatError(f"a record has more than {MAX_RECORD:,} characters", at=self._place, code="too-large")
+            raise FormatError(
+                f"a record has more than {MAX_RECORD:,} characters",
+                at=self._place,
+                code="too-large",
+            )
 
     def _entity(self, name: str, *_: object) -> NoReturn:
-        message = f"the file declares an entity, {name!r}, which may make it endless; remove the declaration"
+        message = (
+            f"the file declares an entity, {name!r}, which may make it endless; remove the "
+            "declaration"
+        )
         raise FormatError(message, at=self._here())
 
     def _here(self) -> Place:
@@ -210,9 +240,11 @@ _SCANNER: Final = json.JSONDecoder(parse_int=str, parse_float=str, strict=False)
 
 
 class JsonParts:
-    """Cursor over one JSON value. The caller consumes each field or element by a method before the next one.
+    """Cursor over one JSON value. The caller consumes each field or element by a method before the
+    next one.
 
-    It raises errors of JSON syntax; the content of a part that `text` returns is for the caller to check.
+    It raises errors of JSON syntax; the content of a part that `text` returns is for the caller to
+    check.
     """
 
     def __init__(self, stream: BinaryIO, *, at: Place | str, most: int = _MAX_PART) -> None:
@@ -259,7 +291,8 @@ class JsonParts:
             end = self._end()
             if end - self._at > self._most or (end < 0 and len(self._text) - self._at > self._most):
                 raise FormatError(
-                    f"a value has more than {self._most:,} characters, or does not end; divide it, or fetch it again",
+                    f"a value has more than {self._most:,} characters, or does not end; divide "
+                    "it, or fetch it again",
                     at=self._where,
                     code="too-large",
                 )
@@ -295,12 +328,15 @@ class JsonParts:
             raise self._broken("values lie too deep in each other") from None
         except ValueError:
             return -1
-        may_go_on = not self._ended and _NUMBER.fullmatch(self._text, end)  # 1 may be the beginning of 1.5
+        # 1 may be the beginning of 1.5
+        may_go_on = not self._ended and _NUMBER.fullmatch(self._text, end)
         return -1 if may_go_on else end
 
     def _inside(self, opening: str) -> Iterator[None]:
         if self._next() != opening:
-            raise self._broken(f"a value begins with {self._next()!r} where {opening!r} is expected")
+            raise self._broken(
+                f"a value begins with {self._next()!r} where {opening!r} is expected"
+            )
         self._at += 1
         closing = _CLOSED[opening]
         if self._next() == closing:
@@ -313,10 +349,14 @@ class JsonParts:
             if following == closing:
                 return
             if following != ",":
-                raise self._broken(f"a value ends with {following!r} where ',' or {closing!r} is expected")
+                raise self._broken(
+                    f"a value ends with {following!r} where ',' or {closing!r} is expected"
+                )
 
     def _next(self) -> str:
-        """Returns the next character that is not blank, and moves to it; empty at the end of the file."""
+        """Returns the next character that is not blank, and moves to it; empty at the end of the
+        file.
+        """
         while True:
             while self._at < len(self._text) and self._text[self._at] in _BLANK:
                 self._at += 1
@@ -326,7 +366,9 @@ class JsonParts:
                 return ""
 
     def _more(self) -> bool:
-        """Reads more input; larger chunks for long parts, so that their beginning is not scanned too often."""
+        """Reads more input; larger chunks for long parts, so that their beginning is not scanned
+        too often.
+        """
         if self._ended:
             return False
         data = self._stream.read(max(_BYTES, len(self._text) - self._at))
@@ -338,4 +380,6 @@ class JsonParts:
         return bool(data)
 
     def _broken(self, what: str) -> FormatError:
-        return FormatError(f"the file is not JSON of this form: {what}; fetch it again", at=self._where)
+        return FormatError(
+            f"the file is not JSON of this form: {what}; fetch it again", at=self._where
+        )

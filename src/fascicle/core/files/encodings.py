@@ -1,4 +1,5 @@
-"""Detection of the encoding and the kind of a file: by its byte order mark, or by bytes that are not UTF-8.
+"""Detection of the encoding and the kind of a file: by its byte order mark, or by bytes that are
+not UTF-8.
 
 An encoding is guessed only where the guess is reliable, and the reader of the file reports it.
 """
@@ -16,7 +17,9 @@ from typing import Final
 AUTO: Final = "auto"
 WESTERN: Final = "windows-1252"
 BY_MARK: Final = "its byte order mark says so"
-GUESSED: Final = "this was guessed from its bytes, which are not UTF-8; name another one with encoding=NAME"
+GUESSED: Final = (
+    "this was guessed from its bytes, which are not UTF-8; name another one with encoding=NAME"
+)
 # UTF-32 first, since its mark begins with that of UTF-16.
 _MARKS: Final = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -28,8 +31,8 @@ _MARKS: Final = (
 _UTF8: Final = rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 _CONTROL: Final = rb"[\x00-\x08\x0e-\x1f\x7f]"
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
-# Letters with marks that one language uses. Languages whose letters other code pages have in these places are left out
-# (Icelandic: the same bytes are Turkish).
+# Letters with marks that one language uses. Languages whose letters other code pages have in these
+# places are left out (Icelandic: the same bytes are Turkish).
 _ALPHABETS: Final = (
     "äöüßéèàáïëçñ",  # German, Dutch, and names in them
     "àâæçéèêëîïôœùûüñ",  # French
@@ -40,32 +43,89 @@ _ALPHABETS: Final = (
 )
 _SMALL: Final = "a-zà-öø-ÿšœž"
 _CAPITAL: Final = "A-ZÀ-ÖØ-ÞŠŒŽŸ"
-# Signs that no word of any language has inside, and capitals in the middle of small letters: what bytes of other code
-# pages look like here. The middle dot, the soft hyphen and the degree sign may be in words; for others see `_is_odd`.
+# Signs that no word of any language has inside, and capitals in the middle of small letters: what
+# bytes of other code pages look like here. The middle dot, the soft hyphen and the degree sign may
+# be in words; for others see `_is_odd`.
 _ODD: Final = (
     rf"(?<=[{_SMALL}{_CAPITAL}])[€‚ƒ„…†‡ˆ‰‹‘“”•˜›¡¢£¤¥¦§¨©«¬¯±²³¶¸¹»¼½¾¿×÷](?=[{_SMALL}{_CAPITAL}])"
     rf"|(?<=[{_SMALL}])[À-ÖØ-ÞŠŒŽŸ]|[ªº](?=[{_SMALL}])"
-    "|[þÞÿŸðÐýÝšŠžŽƒ¤¦¨¯¸]"  # rare in texts of these languages; 0xff and 0xfe are what damaged files have
-    # Letters where MS-DOS or a Mac has a quotation mark or a sign of units, and signs where they have letters.
+    # rare in texts of these languages; 0xff and 0xfe are what damaged files have
+    "|[þÞÿŸðÐýÝšŠžŽƒ¤¦¨¯¸]"
+    # Letters where MS-DOS or a Mac has a quotation mark or a sign of units, and signs where they
+    # have letters.
     rf"|(?<![{_SMALL}{_CAPITAL}])(?:[ÒÓÔÕñø]|æ[mglsLMVA]?|øC)(?![{_SMALL}{_CAPITAL}])|[ÒÔ](?=[A-Z][a-z])"
     rf"|(?<=[{_SMALL}])[§¢£](?!\w)|¥(?!\s?\d)|(?<=\d)«|(?<![\w)\]])[¹²³](?=\s?\d)|(?<=\s)”(?=[{_SMALL}])"
 )
-# An apostrophe, a dash or a no-break space between two words; in other code pages these bytes are letters.
+# An apostrophe, a dash or a no-break space between two words; in other code pages these bytes are
+# letters.
 _LETTER: Final = f"[{_SMALL}{_CAPITAL}]"
-# Starts at the first letter of a word, without backtracking: a line may be one word of millions of letters.
+# Starts at the first letter of a word, without backtracking: a line may be one word of millions of
+# letters.
 _JOINT: Final = rf"(?<!{_LETTER})({_LETTER}++)([’–—\xa0])(?=({_LETTER}++))"
-_AFTER_APOSTROPHE: Final = frozenset({"s", "t", "d", "m", "re", "ve", "ll", "em", "er", "n", "clock"})
+_AFTER_APOSTROPHE: Final = frozenset(
+    {"s", "t", "d", "m", "re", "ve", "ll", "em", "er", "n", "clock"}
+)
 _BEFORE_APOSTROPHE: Final = frozenset(
     {
-        *("l", "d", "j", "m", "n", "s", "t", "c", "qu", "jusqu", "lorsqu", "puisqu", "quelqu", "presqu", "aujourd"),
+        *(
+            "l",
+            "d",
+            "j",
+            "m",
+            "n",
+            "s",
+            "t",
+            "c",
+            "qu",
+            "jusqu",
+            "lorsqu",
+            "puisqu",
+            "quelqu",
+            "presqu",
+            "aujourd",
+        ),
         *("o"),
-        *("dell", "all", "nell", "sull", "dall", "un", "quest", "quell", "com", "dov", "cos", "anch", "sant", "entr"),
+        *(
+            "dell",
+            "all",
+            "nell",
+            "sull",
+            "dall",
+            "un",
+            "quest",
+            "quell",
+            "com",
+            "dov",
+            "cos",
+            "anch",
+            "sant",
+            "entr",
+        ),
     }
 )
 _VOWELS: Final = "aeiouyhàâäáèéêëìíîïòóôöùúûüœæ"
 _SHORT_WORDS: Final = frozenset(
     {
-        *("a", "i", "an", "as", "at", "be", "by", "do", "go", "he", "if", "in", "is", "it", "me", "my", "no", "of"),
+        *(
+            "a",
+            "i",
+            "an",
+            "as",
+            "at",
+            "be",
+            "by",
+            "do",
+            "go",
+            "he",
+            "if",
+            "in",
+            "is",
+            "it",
+            "me",
+            "my",
+            "no",
+            "of",
+        ),
         *("on"),
         *("or", "so", "to", "up", "us", "we", "co", "re", "de", "un", "bi", "di", "ex"),
     }
@@ -94,9 +154,10 @@ def decode_head(head: bytes, *, codec: str = "utf-8") -> str:
 def is_western(parts: Iterable[bytes]) -> bool:
     """True if the bytes of a file are probably Windows-1252.
 
-    False if a sequence of bytes is UTF-8 (then the file is UTF-8 with bad bytes), if a byte has no meaning in
-    Windows-1252 or is a control character, and if too many letters do not belong to one language of Western Europe, or
-    are in positions where no language has them: text in other code pages of one byte looks like that.
+    False if a sequence of bytes is UTF-8 (then the file is UTF-8 with bad bytes), if a byte has no
+    meaning in Windows-1252 or is a control character, and if too many letters do not belong to one
+    language of Western Europe, or are in positions where no language has them: text in other code
+    pages of one byte looks like that.
 
     Args:
         parts: bytes of the file in parts, cut between lines.
@@ -116,7 +177,8 @@ def is_western(parts: Iterable[bytes]) -> bool:
         letters += sum(map(str.isalpha, text))
     marked = {sign: count for sign, count in seen.items() if sign.isalpha() and sign not in _SIGNS}
     outside = min(
-        sum(count for sign, count in marked.items() if sign.lower() not in alphabet) for alphabet in _ALPHABETS
+        sum(count for sign, count in marked.items() if sign.lower() not in alphabet)
+        for alphabet in _ALPHABETS
     )
     return outside * _FOREIGN_SHARE <= letters and odd * _ODD_SHARE <= seen.total()
 
@@ -142,7 +204,10 @@ _SIGNATURES: Final = (
     (b"%!PS", "a PostScript file; extract its text first, for example with ps2ascii"),
     (b"{\\rtf", "an RTF file; save it as plain text first, for example with pandoc -t plain"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", f"a file of Microsoft Office before 2007; {_OFFICE}"),
-    *((mark, _PICTURE) for mark in (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF8", b"II*\x00", b"MM\x00*")),
+    *(
+        (mark, _PICTURE)
+        for mark in (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF8", b"II*\x00", b"MM\x00*")
+    ),
     (b"7z\xbc\xaf\x27\x1c", f"a 7z archive; {_UNPACK}"),
     (b"Rar!\x1a\x07", f"a RAR archive; {_UNPACK}"),
     (b"\xfd7zXZ\x00", f"packed with xz; {_UNPACK}, or pack it with gzip"),
@@ -150,7 +215,11 @@ _SIGNATURES: Final = (
     (b"\x28\xb5\x2f\xfd", f"packed with zstd; {_UNPACK}, or pack it with gzip"),
     (b"PK\x03\x04", f"a zip archive; {_UNPACK}"),
     (b"SQLite format 3\x00", "an SQLite database; export its texts first"),
-    (b"PAR1", "a single Parquet file; name the folder with its two tables, or convert it to JSON Lines first"),
+    (
+        b"PAR1",
+        "a single Parquet file; name the folder with its two tables, or convert it to JSON Lines "
+        "first",
+    ),
     (b"ARROW1", "an Arrow file; convert it to JSON Lines first"),
     (b"x\x9c", "packed with zlib, but no DocBin of spaCy; unpack it first"),
     (b"\x93NUMPY", "an array of NumPy, which holds no text"),
@@ -165,7 +234,9 @@ _NEED_MORE: Final[Mapping[bytes, bytes]] = MappingProxyType(
         b"%!PS": rb"%!PS-Adobe",
     }
 )
-_MARKUP: Final = r"(?is)\s*(?:<!--.*?-->\s*)*<(?:(?P<html>!doctype\s+html|html[\s>])|(?P<xml>\?xml\s))"
+_MARKUP: Final = (
+    r"(?is)\s*(?:<!--.*?-->\s*)*<(?:(?P<html>!doctype\s+html|html[\s>])|(?P<xml>\?xml\s))"
+)
 _ROOT: Final = (
     r"""(?is)\s*(?:<\?[^<>]*\?>\s*|<!--.*?-->\s*)*(?:<!doctype\s[^<>\[]*>\s*)?(?:<\?[^<>]*\?>\s*|<!--.*?-->\s*)*"""
     r"<([A-Za-z][\w:.-]*)(?=[\s>/])"
@@ -178,7 +249,10 @@ HEAD: Final = 512  # number of bytes that `binary_kind` needs
 # Name of a member -> description of a zip with it.
 _PACKAGES: Final = (
     ("ppt/", f"a PowerPoint presentation (PPTX); {_OFFICE}"),
-    ("META-INF/container.xml", "an EPUB book; extract its text first, for example with pandoc -t plain"),
+    (
+        "META-INF/container.xml",
+        "an EPUB book; extract its text first, for example with pandoc -t plain",
+    ),
     ("content.xml", f"an OpenDocument file (ODT, ODS); {_OFFICE}"),
 )
 
@@ -188,15 +262,21 @@ _TAR: Final = "a tar archive; unpack it, and name the files that are in it"
 
 
 def binary_kind(head: bytes) -> str:
-    """Describes a file that is no plain text, by its first bytes, with advice; empty if it may be text."""
+    """Describes a file that is no plain text, by its first bytes, with advice; empty if it may
+    be text.
+    """
     for signature, said in _SIGNATURES:
-        if head.startswith(signature) and (signature not in _NEED_MORE or re.match(_NEED_MORE[signature], head)):
+        if head.startswith(signature) and (
+            signature not in _NEED_MORE or re.match(_NEED_MORE[signature], head)
+        ):
             return said
     return _TAR if head[_TAR_MARK].startswith(b"ustar") else ""
 
 
 def is_docbin(head: bytes) -> bool:
-    """True if a file is a DocBin of spaCy, judged by its first bytes: MessagePack with its keys, packed with zlib."""
+    """True if a file is a DocBin of spaCy, judged by its first bytes: MessagePack with its keys,
+    packed with zlib.
+    """
     try:
         return b"\xa5attrs" in zlib.decompressobj().decompress(head, HEAD)
     except zlib.error:
@@ -204,7 +284,9 @@ def is_docbin(head: bytes) -> bool:
 
 
 def is_html(head: str, suffix: str) -> bool:
-    """True if a text is an HTML page, judged by its beginning, or by its tags and the suffix of its file."""
+    """True if a text is an HTML page, judged by its beginning, or by its tags and the suffix of
+    its file.
+    """
     return _kind_of_markup(head, suffix) == "html"
 
 
@@ -222,7 +304,11 @@ def markup_kind(head: str, suffix: str) -> str:
     if kind == "html":
         return f"an HTML page; extract its text first, for example with pandoc -t plain, or {plain}"
     root = root_element(head)
-    what = f"with the root {root}, which is of no format that is read" if root else "of a kind that is not read"
+    what = (
+        f"with the root {root}, which is of no format that is read"
+        if root
+        else "of a kind that is not read"
+    )
     return f"an XML file {what}; take the articles or texts out of it and give these, or {plain}"
 
 
@@ -234,7 +320,9 @@ def _kind_of_markup(head: str, suffix: str) -> str:
 
 
 def root_element(head: str) -> str:
-    """Returns the name of the outermost element of a text with mark-up; empty if its beginning does not show it."""
+    """Returns the name of the outermost element of a text with mark-up; empty if its beginning
+    does not show it.
+    """
     match = re.match(_ROOT, head)
     return match[1].rpartition(":")[2] if match else ""
 

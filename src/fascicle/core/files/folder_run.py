@@ -1,9 +1,10 @@
-"""A folder with one output file for each input: many small files, written in sequence and finished in groups.
+"""A folder with one output file for each input: many small files, written in sequence and finished
+in groups.
 
-A file gets its name when it is complete and synced to the disk. Syncing each file would take longer than the work, so
-files are gathered in a hidden folder for half a second, synced together by another thread, and then renamed. A journal
-in the folder records the finished inputs, so that a killed run can be resumed; journal and hidden folder are removed at
-the end.
+A file gets its name when it is complete and synced to the disk. Syncing each file would take longer
+than the work, so files are gathered in a hidden folder for half a second, synced together by
+another thread, and then renamed. A journal in the folder records the finished inputs, so that a
+killed run can be resumed; journal and hidden folder are removed at the end.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ class _File(NamedTuple):
 
 
 def name_files(inputs: Iterable[str], folder: Path, *, suffix: str) -> dict[str, Path]:
-    """Returns an output file for each input, named after it; equal names get a number, and long names are cut.
+    """Returns an output file for each input, named after it; equal names get a number, and long
+    names are cut.
 
     Args:
         inputs: names of the inputs.
@@ -93,12 +95,16 @@ class OutputFiles(msgspec.Struct, frozen=True, kw_only=True):
         """Checks early, before long work, whether the files can be written.
 
         Raises:
-            OutputError: the folder is a file, or one of the files exists and may not be overwritten: without
-                ``overwrite`` any file, with it a file that no such run wrote there, or that was changed since.
+            OutputError: the folder is a file, or one of the files exists and may not be
+                overwritten: without ``overwrite`` any file, with it a file that no such run wrote
+                    there, or that was changed since.
         """
         folder = self.folder
         if folder.exists() and not folder.is_dir():
-            message = f"{folder} is a file; give the name of a folder to write, or remove the / at its end"
+            message = (
+                f"{folder} is a file; give the name of a folder to write, or remove the / "
+                "at its end"
+            )
             raise OutputError(message, file=str(folder))
         was_interrupted = is_journal(folder / JOURNAL)
         if not folder.is_dir() or (self.resume and was_interrupted):
@@ -110,7 +116,8 @@ class OutputFiles(msgspec.Struct, frozen=True, kw_only=True):
             if file.name.lower() in there:
                 if was_interrupted and not self.overwrite:
                     raise OutputError(
-                        f"{file} exists already, made by a run that was interrupted; continue with resume=True, or "
+                        f"{file} exists already, made by a run that was interrupted; continue "
+                        "with resume=True, or "
                         "start again with overwrite=True",
                         file=str(file),
                         code="exists",
@@ -121,18 +128,21 @@ class OutputFiles(msgspec.Struct, frozen=True, kw_only=True):
 class FolderRun:
     """Output files of one run; a context manager that waits for all of them at its end."""
 
-    def __init__(self, files: OutputFiles, *, made_by: Mapping[str, str], state_of: Callable[[str], str]) -> None:
+    def __init__(
+        self, files: OutputFiles, *, made_by: Mapping[str, str], state_of: Callable[[str], str]
+    ) -> None:
         """Checks the existing files, and makes the folder if it is missing.
 
         Args:
             files: the output files.
-            made_by: everything except the inputs that determines the bytes of the files (name -> value).
-            state_of: function from the name of an input to a text that changes when the input changes; empty if
-                unknown.
+            made_by: everything except the inputs that determines the bytes of the files (name ->
+                value).
+            state_of: function from the name of an input to a text that changes when the input
+                changes; empty if unknown.
 
         Raises:
-            OutputError: a file exists and may not be overwritten, another run writes into the folder, or the
-                interrupted run cannot be resumed.
+            OutputError: a file exists and may not be overwritten, another run writes into the
+                folder, or the interrupted run cannot be resumed.
         """
         from concurrent.futures import ThreadPoolExecutor
 
@@ -143,7 +153,9 @@ class FolderRun:
         self._files, self._state_of = files, state_of
         self._unnamed = folder / _UNNAMED
         if self._unnamed.exists() and not (folder / JOURNAL).exists():
-            raise OutputError(f"{self._unnamed} is of no interrupted run; move it elsewhere: a run needs its name")
+            raise OutputError(
+                f"{self._unnamed} is of no interrupted run; move it elsewhere: a run needs its name"
+            )
         self._ledger = Ledger(folder, kind=_KIND)
         try:
             self._journal = Journal(folder / JOURNAL, made_by=made_by, resume=files.resume)
@@ -159,11 +171,14 @@ class FolderRun:
         entries = {entry["input"]: entry for entry in self._journal.entries}
         self._own = {entry["output"] for entry in entries.values()}
         self.done: dict[str, dict[str, Any]] = {
-            name: entry for name, entry in entries.items() if name in files.of and self._is_whole(name, entry)
+            name: entry
+            for name, entry in entries.items()
+            if name in files.of and self._is_whole(name, entry)
         }
         try:
             self._refuse_others()
-            shutil.rmtree(self._unnamed, ignore_errors=True)  # left by a killed run: this process holds the journal
+            # left by a killed run: this process holds the journal
+            shutil.rmtree(self._unnamed, ignore_errors=True)
             self._unnamed.mkdir()
         except BaseException:
             self._journal.close()
@@ -175,7 +190,8 @@ class FolderRun:
 
         Args:
             name: name of the input.
-            facts: function, called after writing, that returns what a later run needs to know of this file.
+            facts: function, called after writing, that returns what a later run needs to know of
+                this file.
 
         Raises:
             OutputError: this file, or one before it, cannot be written.
@@ -200,9 +216,14 @@ class FolderRun:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
-        """Finishes the last files; removes the journal if the run is complete, or has done nothing."""
+        """Finishes the last files; removes the journal if the run is complete, or has done
+        nothing.
+        """
         whole = False
         try:
             self._send()
@@ -238,7 +259,8 @@ class FolderRun:
     def _name(self, group: list[_File]) -> None:
         """Renames files, once they are on the disk."""
         with write_errors(self._files.folder):
-            # Before renaming: an entry without a file is repeated, but a file without an entry would be refused.
+            # Before renaming: an entry without a file is repeated, but a file without an entry
+            # would be refused.
             self._journal.append(*(file.entry for file in group))
             _sync([file.unnamed for file in group], self._files.folder)
             self._ledger.note_all({Path(file.path).name: file.unnamed for file in group})
@@ -247,7 +269,11 @@ class FolderRun:
 
     def _is_whole(self, name: str, entry: Mapping[str, Any]) -> bool:
         place = self._files.of[name]
-        if place.name != entry["output"] or not place.is_file() or place.stat().st_size != entry["bytes"]:
+        if (
+            place.name != entry["output"]
+            or not place.is_file()
+            or place.stat().st_size != entry["bytes"]
+        ):
             return False
         return bool(entry["state"]) and entry["state"] == self._state_of(name)
 
@@ -277,7 +303,9 @@ def _take_name(file: _File) -> None:
 
 
 def _sync(files: Iterable[str], folder: Path) -> None:
-    """Syncs files to the disk; on Linux by one sync of the file system, which costs as much as one file."""
+    """Syncs files to the disk; on Linux by one sync of the file system, which costs as much as
+    one file.
+    """
     if sys.platform == "linux":
         handle = os.open(folder, os.O_RDONLY)
         try:

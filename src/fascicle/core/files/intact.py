@@ -1,10 +1,11 @@
 """Check that files still have the content with which they were written.
 
-Their hashes are compared. For folders with many bytes, a stamp in the user's cache records the state of the files when
-they were hashed: they are hashed again only if the state differs. A state is device, inode, size, and the times of
-change of content and of inode, so that a copy with the old times has another state. A state is recorded only if it was
-the same before and after the files were read, and is older than the resolution of file system clocks: files written in
-the same tick as the reading are hashed again. If no stamp can be written, the files are hashed each time.
+Their hashes are compared. For folders with many bytes, a stamp in the user's cache records the
+state of the files when they were hashed: they are hashed again only if the state differs. A state
+is device, inode, size, and the times of change of content and of inode, so that a copy with the old
+times has another state. A state is recorded only if it was the same before and after the files were
+read, and is older than the resolution of file system clocks: files written in the same tick as the
+reading are hashed again. If no stamp can be written, the files are hashed each time.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from fascicle.core.files.owned import file_facts
 from fascicle.errors import FascicleError, ModelError
 from fascicle.settings.folders.manifest import MANIFEST, TYPES_GRAPH
 
-LARGE: Final = 1 << 22  # bytes up to which files are hashed each time, which takes about ten milliseconds
+LARGE: Final = (
+    1 << 22
+)  # bytes up to which files are hashed each time, which takes about ten milliseconds
 SETTLED: Final = 3 * 10**9  # nanoseconds: the clocks of file systems are at most two seconds coarse
 _State = tuple[int, ...]
 _FILES = {
@@ -48,7 +51,8 @@ class _Inventory(Protocol):
 
 
 def check_files(folder: Path, manifest: _Inventory, *, name: str = MANIFEST) -> None:
-    """Compares the hashes of files, so that a truncated or exchanged file is found before it gives wrong mentions.
+    """Compares the hashes of files, so that a truncated or exchanged file is found before it gives
+    wrong mentions.
 
     Args:
         folder: folder of a model.
@@ -61,18 +65,25 @@ def check_files(folder: Path, manifest: _Inventory, *, name: str = MANIFEST) -> 
     second = {TYPES_GRAPH} if getattr(manifest, "types_graph", UNSET) else set()
     unlisted = (_FILES[manifest.runtime] | second) - manifest.files.keys()
     if unlisted:
-        raise ModelError(f"{folder / name} has no hash of {min(unlisted)}; copy or export the folder again")
+        raise ModelError(
+            f"{folder / name} has no hash of {min(unlisted)}; copy or export the folder again"
+        )
     sizes = {}
     for listed in manifest.files:
         if Path(listed).name != listed:
-            raise ModelError(f"{folder / name} names the file {listed!r}, which is not inside its folder")
+            raise ModelError(
+                f"{folder / name} names the file {listed!r}, which is not inside its folder"
+            )
         path = folder / listed
         if not path.is_file():
             raise ModelError(f"the model folder {folder} lacks {listed}; copy or export it again")
         sizes[listed] = path.stat().st_size
-    if changed := first_changed(folder, {listed: (size, manifest.files[listed]) for listed, size in sizes.items()}):
+    if changed := first_changed(
+        folder, {listed: (size, manifest.files[listed]) for listed, size in sizes.items()}
+    ):
         raise ModelError(
-            f"{folder / changed} is damaged: its hash is not the one in {name}; copy or export it again",
+            f"{folder / changed} is damaged: its hash is not the one in {name}; copy or export it "
+            "again",
             file=str(folder / changed),
             code="damaged",
         )
@@ -109,7 +120,8 @@ def first_changed(folder: Path, files: Mapping[str, tuple[int, str]]) -> str | N
 def stamp_path(folder: Path) -> Path:
     """Returns the path of the stamp of a folder."""
     base = os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_CACHE_HOME", "")
-    cache = Path(base) if base and Path(base).is_absolute() else Path(os.path.expanduser("~"), ".cache")  # noqa: PTH111
+    home = os.path.expanduser("~")  # noqa: PTH111
+    cache = Path(base) if base and Path(base).is_absolute() else Path(home, ".cache")
     name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()
     return cache / "fascicle" / "intact" / f"{name}.json"
 

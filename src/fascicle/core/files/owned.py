@@ -1,8 +1,9 @@
-"""Records of the files that Fascicle wrote into a folder, so that replacing the folder removes no other file.
+"""Records of the files that Fascicle wrote into a folder, so that replacing the folder removes no
+other file.
 
-A folder that Fascicle writes holds a hidden record of its files, ``.fascicle-written.jsonl``: first the kind of the
-folder, then a line for each file with its size and hash. A file that is not in the record, or that changed since,
-belongs to the user.
+A folder that Fascicle writes holds a hidden record of its files, ``.fascicle-written.jsonl``: first
+the kind of the folder, then a line for each file with its size and hash. A file that is not in the
+record, or that changed since, belongs to the user.
 """
 
 from __future__ import annotations
@@ -25,14 +26,16 @@ _FORMAT: Final = 1
 _SHOWN: Final = 3  # names in a message
 
 _Facts = tuple[int, str]  # size and hash
-_Stamp = tuple[int, int, int]  # inode, size and time of change: equal as long as a file is unchanged
+# inode, size and time of change: equal as long as a file is unchanged
+_Stamp = tuple[int, int, int]
 
 
 class Owned(msgspec.Struct, frozen=True, kw_only=True):
     """Content of a folder: files that Fascicle wrote, and others.
 
     Attributes:
-        files: name of each unchanged file that Fascicle wrote there -> its stamp at the time of the check.
+        files: name of each unchanged file that Fascicle wrote there -> its stamp at the time of the
+            check.
         others: names of everything else, sorted; those of empty folders end with ``/``.
     """
 
@@ -86,10 +89,13 @@ def check_replaceable(folder: Path, *, kind: str) -> Owned:
 
 
 def _refuse(others: Sequence[str], folder: Path, instead: str) -> None:
-    """Raises an error if there are others than own files; ``instead`` is what to give another of."""
+    """Raises an error if there are others than own files; ``instead`` is what to give another
+    of.
+    """
     if others:
         raise OutputError(
-            f"the folder {folder} holds {_listed(others)}, which this command did not write there or which "
+            f"the folder {folder} holds {_listed(others)}, which this command did not write "
+            "there or which "
             f"changed since; remove it by hand, or give another {instead}",
             file=str(folder),
         )
@@ -99,11 +105,16 @@ def changed_files(folder: Path) -> list[str]:
     """Returns names of recorded files that are missing or changed; none without a record."""
     found = _read(folder)
     facts = found[1].items() if found else ()
-    return [name for name, one in facts if _stamp(folder / name) is None or file_facts(folder / name) != one]
+    return [
+        name
+        for name, one in facts
+        if _stamp(folder / name) is None or file_facts(folder / name) != one
+    ]
 
 
 def _entries(folder: Path) -> Iterator[str]:
-    """Yields the relative names of all files and empty folders in a folder, with ``/`` between folders.
+    """Yields the relative names of all files and empty folders in a folder, with ``/`` between
+    folders.
 
     Raises:
         OutputError: a folder that cannot be read.
@@ -124,7 +135,9 @@ def _entries(folder: Path) -> Iterator[str]:
 
 def write_record(folder: Path, *, kind: str) -> None:
     """Writes the record of all files in a folder; the same files give the same bytes."""
-    names = (name for name in _entries(folder) if name != RECORD and _stamp(folder / name) is not None)
+    names = (
+        name for name in _entries(folder) if name != RECORD and _stamp(folder / name) is not None
+    )
     _write(folder, kind, [(name, file_facts(folder / name)) for name in sorted(names)])
 
 
@@ -136,12 +149,13 @@ class Ledger:
 
         Args:
             folder: it need not exist yet.
-            kind: kind of command that writes the files. In a folder of another kind no file counts as own, and none is
-                recorded.
+            kind: kind of command that writes the files. In a folder of another kind no file counts
+                as own, and none is recorded.
         """
         found = _lines(folder)
         self._folder, self._kind = folder, kind
-        # The last two of each file: a process that dies before a new file gets its name leaves the earlier file.
+        # The last two of each file: a process that dies before a new file gets its name leaves the
+        # earlier file.
         self._files = dict[str, list[_Facts]]()
         for name, facts in found[1] if found and found[0] == kind else ():
             self._files[name] = [*self._files.get(name, ())[-1:], facts]
@@ -159,8 +173,13 @@ class Ledger:
         """
         if not self._is_mine:
             return
-        if not self._is_begun:  # rewritten once, since its last line may be cut off, and earlier ones out of date
-            _write(self._folder, self._kind, [(name, one) for name in sorted(self._files) for one in self._files[name]])
+        # rewritten once, since its last line may be cut off, and earlier ones out of date
+        if not self._is_begun:
+            _write(
+                self._folder,
+                self._kind,
+                [(name, one) for name in sorted(self._files) for one in self._files[name]],
+            )
             self._is_begun = True
         with (self._folder / RECORD).open("a", encoding="ascii") as stream:
             stream.writelines(_line(name, file_facts(Path(place))) for name, place in files.items())
@@ -171,12 +190,20 @@ class Ledger:
         Raises:
             OutputError: there are such files; the message names up to three.
         """
-        others = [name for name in names if os.path.lexists(self._folder / name) and not self._is_own(name)]
+        others = [
+            name
+            for name in names
+            if os.path.lexists(self._folder / name) and not self._is_own(name)
+        ]
         _refuse(others, self._folder, "folder")
 
     def _is_own(self, name: str) -> bool:
         place = self._folder / name
-        return name in self._files and _stamp(place) is not None and file_facts(place) in self._files[name]
+        return (
+            name in self._files
+            and _stamp(place) is not None
+            and file_facts(place) in self._files[name]
+        )
 
 
 def remove_owned(folder: Path, *, kind: str) -> None:
@@ -254,7 +281,9 @@ def _stamp(path: Path) -> _Stamp | None:
 
 
 def _read(folder: Path) -> tuple[str, dict[str, _Facts]] | None:
-    """Reads kind and files of a record, by its last line for each; ``None`` without a readable record."""
+    """Reads kind and files of a record, by its last line for each; ``None`` without a readable
+    record.
+    """
     found = _lines(folder)
     return None if found is None else (found[0], dict(found[1]))
 
@@ -263,7 +292,8 @@ def _lines(folder: Path) -> tuple[str, list[tuple[str, _Facts]]] | None:
     """Reads the kind of a record, and each of its lines."""
     try:
         text = (folder / RECORD).read_text(encoding="ascii")
-        head, *lines = map(json.loads, text[: text.rfind("\n") + 1].splitlines())  # the last line may be cut off
+        # the last line may be cut off
+        head, *lines = map(json.loads, text[: text.rfind("\n") + 1].splitlines())
         if head["format"] != _FORMAT:
             return None
         return str(head["kind"]), [(line["file"], (line["size"], line["sha256"])) for line in lines]

@@ -1,7 +1,7 @@
 """Partial output files with a journal, so that a killed run can be resumed.
 
-``OUT.part`` holds the output so far, ``OUT.part.journal`` records how much of it is complete. At the end the part is
-renamed to the final name and the journal is removed.
+``OUT.part`` holds the output so far, ``OUT.part.journal`` records how much of it is complete. At
+the end the part is renamed to the final name and the journal is removed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ from typing import Any, BinaryIO, Final, cast
 
 import msgspec
 
-from fascicle.core.files.atomic import check_target, copy_permissions, rename_to_final, sync_folder, write_errors
+from fascicle.core.files.atomic import (
+    check_target,
+    copy_permissions,
+    rename_to_final,
+    sync_folder,
+    write_errors,
+)
 from fascicle.core.files.pipes import open_descriptor
 from fascicle.core.files.source import LONGEST_NAME
 from fascicle.core.files.temporary import lock
@@ -45,13 +51,13 @@ class Journal:
 
         Args:
             path: path of the journal; created if missing.
-            made_by: everything that determines the bytes of the output (name -> value); a run is resumed only if all
-                are equal.
+            made_by: everything that determines the bytes of the output (name -> value); a run is
+                resumed only if all are equal.
             resume: resume an interrupted run, if there is one.
 
         Raises:
-            OutputError: another run holds it, the file is no journal or is damaged, it cannot be written, or the
-                interrupted run had other values of ``made_by``.
+            OutputError: another run holds it, the file is no journal or is damaged, it cannot be
+                written, or the interrupted run had other values of ``made_by``.
         """
         self.path = path
         is_new = not os.path.lexists(path)
@@ -97,12 +103,15 @@ class Journal:
         other = [name for name, value in made_by.items() if header.get(name) != value]
         if other:
             raise OutputError(
-                f"{self.path} is of a run with {' and '.join(f'another {name}' for name in other)}, so it cannot go "
+                f"{self.path} is of a run with "
+                f"{' and '.join(f'another {name}' for name in other)}, so it cannot go "
                 f"on; give what was given then, or {_ANEW}"
             )
         end = content.rfind(b"\n") + 1  # the rest is an incomplete line
         lines = content[:end].split(b"\n")[:-1]
-        entries = [_entry(line, Place(self.path, number)) for number, line in enumerate(lines, start=1)]
+        entries = [
+            _entry(line, Place(self.path, number)) for number, line in enumerate(lines, start=1)
+        ]
         self._stream.truncate(end)
         self._stream.seek(end)
         return entries[1:]
@@ -125,7 +134,9 @@ def _line(entry: Mapping[str, Any]) -> bytes:
 
 
 def _entry(line: bytes, place: str) -> dict[str, Any]:
-    """Decodes an entry and verifies its checksum: work is only skipped if the journal is undamaged."""
+    """Decodes an entry and verifies its checksum: work is only skipped if the journal is
+    undamaged.
+    """
     rest = line[len(_CHECKED % 0) :]
     if line != _CHECKED % zlib.crc32(rest) + rest:
         message = f"{place} is damaged, so the interrupted run cannot go on; {_ANEW}"
@@ -137,7 +148,9 @@ def _entry(line: bytes, place: str) -> dict[str, Any]:
 def _header(content: bytes, path: Path) -> dict[str, Any]:
     line = content.partition(b"\n")[0]
     if not _is_header(line):
-        message = f"{path} is no journal of an interrupted run, but would have to be; move it elsewhere"
+        message = (
+            f"{path} is no journal of an interrupted run, but would have to be; move it elsewhere"
+        )
         raise OutputError(message, file=str(path))
     found: dict[str, Any] = msgspec.json.decode(line)
     return found
@@ -153,12 +166,18 @@ def _is_header(line: bytes) -> bool:
 
 def _opened(path: Path) -> BinaryIO:
     if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
-        message = f"{path} is no journal of an interrupted run, but would have to be; move it elsewhere"
+        message = (
+            f"{path} is no journal of an interrupted run, but would have to be; move it elsewhere"
+        )
         raise OutputError(message, file=str(path))
     try:
-        stream = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666), "r+b")
+        stream = os.fdopen(
+            os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666), "r+b"
+        )
     except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror}; give another place", file=str(path)) from None
+        raise OutputError(
+            f"{path} cannot be written: {error.strerror}; give another place", file=str(path)
+        ) from None
     taken = OutputError(f"another run is writing the same output ({path}); wait for it, or stop it")
     try:
         lock(stream, refusal=taken)
@@ -179,17 +198,26 @@ def part_paths(target: str | os.PathLike[str]) -> tuple[Path, Path]:
 
 
 def can_be_resumed(target: str) -> bool:
-    """True if an output can be a `PartFile`: it is not compressed, no device, and has no very long name."""
+    """True if an output can be a `PartFile`: it is not compressed, no device, and has no very
+    long name.
+    """
     file = Path(target)
-    is_plain = not target.endswith(".gz") and (not file.exists() or file.is_file()) and open_descriptor(target) is None
-    return is_plain and all(len(os.fsencode(own.name)) <= LONGEST_NAME for own in part_paths(target))
+    is_plain = (
+        not target.endswith(".gz")
+        and (not file.exists() or file.is_file())
+        and open_descriptor(target) is None
+    )
+    return is_plain and all(
+        len(os.fsencode(own.name)) <= LONGEST_NAME for own in part_paths(target)
+    )
 
 
 class PartFile:
     """A partial output file.
 
     Attributes:
-        done: last complete state of the interrupted run that this one resumes, as `keep` recorded it.
+        done: last complete state of the interrupted run that this one resumes, as `keep` recorded
+            it.
         replaced: true if this run replaces the part of an interrupted run.
     """
 
@@ -214,18 +242,23 @@ class PartFile:
             clock: function that returns the time in seconds.
 
         Raises:
-            OutputError: the target exists and may not be overwritten, it cannot be written, another file has the name
-                of the part, or the interrupted run cannot be resumed.
+            OutputError: the target exists and may not be overwritten, it cannot be written, another
+                file has the name of the part, or the interrupted run cannot be resumed.
         """
         check_target(target, overwrite=overwrite)
         self._target, self._overwrite = target, overwrite
         self._part, journal = part_paths(target)
         final = Path(target).resolve()
         if final.exists() and not final.is_file():
-            raise OutputError(f"{target} is a device or a pipe, where no run can go on; give the name of a file")
+            raise OutputError(
+                f"{target} is a device or a pipe, where no run can go on; give the name of a file"
+            )
         is_own = is_journal(journal) and self._part.is_file() and not self._part.is_symlink()
         if os.path.lexists(self._part) and not is_own:
-            message = f"{self._part} is no part of an interrupted run; move it elsewhere: a run needs its name"
+            message = (
+                f"{self._part} is no part of an interrupted run; move it elsewhere: a run "
+                "needs its name"
+            )
             raise OutputError(message)
         self._journal = Journal(journal, made_by=made_by, resume=resume)
         size = self._part.stat().st_size if self._part.exists() else -1
@@ -243,8 +276,11 @@ class PartFile:
             raise
 
     @contextmanager
-    def opened(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[BinaryIO]:
-        """Opens the stream to write to, like ``files.atomic.open_output``; at its end the file gets its final name.
+    def opened(
+        self, path: str | os.PathLike[str], *, overwrite: bool = False
+    ) -> Iterator[BinaryIO]:
+        """Opens the stream to write to, like ``files.atomic.open_output``; at its end the file gets
+        its final name.
 
         After an error the part is kept if a later run can resume it.
         """
@@ -268,11 +304,14 @@ class PartFile:
         sync_folder(final.parent)
 
     def begin(self) -> None:
-        """Marks the start of the documents: earlier bytes are the head of the file, which a resumed part has."""
+        """Marks the start of the documents: earlier bytes are the head of the file, which a
+        resumed part has.
+        """
         self._stream.begin()
 
     def keep(self, state: Callable[[], Mapping[str, Any]]) -> None:
-        """Records in the journal that all bytes so far are complete, if the last entry is old enough.
+        """Records in the journal that all bytes so far are complete, if the last entry is old
+        enough.
 
         Args:
             state: function that returns the state that a later run needs to resume here.
@@ -301,7 +340,9 @@ class _PartStream(io.BufferedIOBase):
     """Stream that appends to the complete bytes; a resumed part ignores writes until `begin`."""
 
     def __init__(self, path: Path, *, start: int) -> None:
-        self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666), "r+b")
+        self._file = os.fdopen(
+            os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666), "r+b"
+        )
         self._file.truncate(start)
         self._file.seek(start)
         self._muted = start > 0

@@ -1,7 +1,7 @@
 r"""Opening of files and named pipes, and lines that are too long.
 
-A pipe can be read only once, and opening it blocks until a writer comes. After a line that is too long the
-lines behind it are still read, also those that end with ``\r`` alone.
+A pipe can be read only once, and opening it blocks until a writer comes. After a line that is too
+long the lines behind it are still read, also those that end with ``\r`` alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ PATIENCE: Final = 10.0  # seconds to wait for a writer
 
 
 def open_descriptor(path: str | os.PathLike[str]) -> int | None:
-    """Returns the number of the open descriptor that a path names, such as ``/dev/fd/3``; else ``None``.
+    """Returns the number of the open descriptor that a path names, such as ``/dev/fd/3``; else
+    ``None``.
 
     The target of such a path, perhaps a file that is appended to, must not be replaced.
     """
@@ -44,14 +45,16 @@ def is_pipe(path: str) -> bool:
 
 
 def refuse_pipe(path: str, *, formats: str) -> None:
-    """Raises an error for a pipe, whose first bytes cannot be inspected without losing them for the reader.
+    """Raises an error for a pipe, whose first bytes cannot be inspected without losing them for the
+    reader.
 
     Raises:
         FormatError: it is a pipe.
     """
     if is_pipe(path):
         raise FormatError(
-            f"{path} is a pipe, whose format is unknown before it is read; name it with format=NAME, one of "
+            f"{path} is a pipe, whose format is unknown before it is read; name it with "
+            "format=NAME, one of "
             f"{formats}, or give the pipe as standard input (-)",
             file=path,
         )
@@ -72,7 +75,9 @@ def open_file(path: Path, *, patience: float = PATIENCE) -> BinaryIO:
         plain = path.open("rb")
         if _is_endless(plain):
             plain.close()
-            raise InputError(f"{path} is a device, which may not end; give a file or a pipe", file=str(path))
+            raise InputError(
+                f"{path} is a device, which may not end; give a file or a pipe", file=str(path)
+            )
         return plain
     found: list[BinaryIO | OSError] = []
 
@@ -82,18 +87,23 @@ def open_file(path: Path, *, patience: float = PATIENCE) -> BinaryIO:
         except OSError as error:
             found.append(error)
 
-    # In a thread, since the system can neither limit the wait for a writer nor report whether there is one.
+    # In a thread, since the system can neither limit the wait for a writer nor report whether there
+    # is one.
     waiting = threading.Thread(target=wait, daemon=True)
     waiting.start()
     waiting.join(patience)
     if waiting.is_alive():
         with contextlib.suppress(OSError):
-            os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))  # acts as a writer, so that the thread ends
+            # acts as a writer, so that the thread ends
+            os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
         waiting.join()
         for stream in found:
             if not isinstance(stream, OSError):
                 stream.close()
-        raise InputError(f"the pipe {path} has no writer after {patience:g} seconds; start what writes into it first")
+        raise InputError(
+            f"the pipe {path} has no writer after {patience:g} seconds; start what writes into "
+            "it first"
+        )
     result = found[0]
     if isinstance(result, OSError):
         raise result
@@ -105,7 +115,11 @@ def _is_endless(stream: BinaryIO) -> bool:
     status = os.fstat(stream.fileno())
     if stat.S_ISBLK(status.st_mode):
         return True
-    return stat.S_ISCHR(status.st_mode) and not stream.isatty() and status.st_rdev != Path(os.devnull).stat().st_rdev
+    return (
+        stat.S_ISCHR(status.st_mode)
+        and not stream.isatty()
+        and status.st_rdev != Path(os.devnull).stat().st_rdev
+    )
 
 
 def unreadable(path: object, error: OSError) -> InputError:
@@ -120,7 +134,8 @@ _CHUNK = 1 << 20
 def raw_lines(
     readline: Callable[[int], AnyStr], *, most: int, ends: tuple[AnyStr, AnyStr]
 ) -> Iterator[tuple[AnyStr, int]]:
-    r"""Yields the lines of a file with their ends, or several that end with ``\r`` as one; and what is left out.
+    r"""Yields the lines of a file with their ends, or several that end with ``\r`` as one; and what
+    is left out.
 
     Args:
         readline: function that reads on.
@@ -144,13 +159,15 @@ def _cut_long(
     r"""Splits input at the end of a line, or leaves out a line that is too long.
 
     Args:
-        raw: more than ``most`` bytes or characters, from the beginning of a line; at most one ``\n``, at its end.
+        raw: more than ``most`` bytes or characters, from the beginning of a line; at most one
+            ``\n``, at its end.
         readline: function that reads on.
         most: most bytes or characters of a line.
         ends: ``\n`` and ``\r``.
 
     Returns:
-        Lines within the limit (empty if a line was left out), the rest to read next, and the length that was left out.
+        Lines within the limit (empty if a line was left out), the rest to read next, and the length
+        that was left out.
     """
     newline, carriage = ends
     cut = raw.rfind(carriage, 0, min(most, len(raw) - 2)) + 1
@@ -171,12 +188,21 @@ def _cut_long(
     return nothing, nothing, lost
 
 
-def _filled(rest: AnyStr, readline: Callable[[int], AnyStr], *, most: int, newline: AnyStr) -> AnyStr:
+def _filled(
+    rest: AnyStr, readline: Callable[[int], AnyStr], *, most: int, newline: AnyStr
+) -> AnyStr:
     """Reads on from the beginning of a line until it is known whether the line is too long."""
-    return rest if rest.endswith(newline) or len(rest) > most else rest + readline(most + 1 - len(rest))
+    return (
+        rest
+        if rest.endswith(newline) or len(rest) > most
+        else rest + readline(most + 1 - len(rest))
+    )
 
 
 def long_line(path: str, number: int, *, most: int) -> FormatError:
     """Returns the error for a line that is too long."""
-    message = f"line {number} is longer than {most:,} bytes; is this the format you named? If so, split the line"
+    message = (
+        f"line {number} is longer than {most:,} bytes; is this the format you named? If "
+        "so, split the line"
+    )
     return FormatError(message, at=path, line=number, code="too-large")

@@ -1,7 +1,8 @@
 """Files and folders named by URLs, such as ``s3://bucket/key``, through fsspec (extra ``remote``).
 
-A file is copied as a whole in either direction. An object store shows a file under its name only when it is complete,
-so no temporary name is needed there. There is no limit of size here: the reader of the copy has its own.
+A file is copied as a whole in either direction. An object store shows a file under its name only
+when it is complete, so no temporary name is needed there. There is no limit of size here: the
+reader of the copy has its own.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ class RemoteFolder:
         return f"{self.url}/{name}"
 
     def sizes(self) -> dict[str, int]:
-        """Returns names and sizes of the files, without those in subfolders; empty if there is no folder.
+        """Returns names and sizes of the files, without those in subfolders; empty if there is no
+        folder.
 
         Raises:
             OutputError: the store cannot be reached.
@@ -72,7 +74,11 @@ class RemoteFolder:
                 found = self._system.ls(self._path, detail=True)
             except FileNotFoundError:
                 return {}
-            return {str(one["name"]).rsplit("/", 1)[-1]: int(one["size"]) for one in found if one["type"] == "file"}
+            return {
+                str(one["name"]).rsplit("/", 1)[-1]: int(one["size"])
+                for one in found
+                if one["type"] == "file"
+            }
 
     def read(self, names: Sequence[str]) -> Iterator[bytes]:
         """Yields the contents of files, in order; they are fetched in parallel.
@@ -85,7 +91,11 @@ class RemoteFolder:
         for at in range(0, len(paths), _TOGETHER):
             some = paths[at : at + _TOGETHER]
             with _reaching(self.url, OutputError, passing=FileNotFoundError):
-                found = self._system.cat(some) if len(some) > 1 else {some[0]: self._system.cat_file(some[0])}
+                found = (
+                    self._system.cat(some)
+                    if len(some) > 1
+                    else {some[0]: self._system.cat_file(some[0])}
+                )
             yield from (found[path] for path in some)
 
     @contextmanager
@@ -102,7 +112,9 @@ class RemoteFolder:
 
     @contextmanager
     def written(self, name: str) -> Iterator[BinaryIO]:
-        """Opens a file that is uploaded when the block ends without an error; it replaces one of that name."""
+        """Opens a file that is uploaded when the block ends without an error; it replaces one of
+        that name.
+        """
         with _copies() as folder:
             near = folder / "copy"
             with near.open("wb") as stream:
@@ -124,7 +136,9 @@ def fetch_to_local(path: str) -> Iterator[str]:
     system, place = _system_of(path)
     name = place.rstrip("/").rsplit("/", 1)[-1]
     if name in ("", ".", "..") or "\0" in name or "\\" in name:
-        raise InputError(f"{path} ends with no name of a file; give the whole URL of a file", file=path)
+        raise InputError(
+            f"{path} ends with no name of a file; give the whole URL of a file", file=path
+        )
     with _copies() as folder:
         near = str(folder / name)
         with _reaching(path, InputError):
@@ -133,7 +147,8 @@ def fetch_to_local(path: str) -> Iterator[str]:
 
 
 def list_url(url: str) -> list[str]:
-    """Returns the files that a URL names: itself, matches of its ``*``, or the ``*.txt`` files of a folder.
+    """Returns the files that a URL names: itself, matches of its ``*``, or the ``*.txt`` files of a
+    folder.
 
     Raises:
         InputError: there is none, or the store cannot be reached.
@@ -145,10 +160,13 @@ def list_url(url: str) -> list[str]:
             if not url.endswith("/") and system.isfile(path):
                 return [url]
             path = f"{path.rstrip('/')}/*.txt"
-        found = sorted(one for one, facts in system.glob(path, detail=True).items() if facts["type"] == "file")
+        found = sorted(
+            one for one, facts in system.glob(path, detail=True).items() if facts["type"] == "file"
+        )
     if not found:
         raise InputError(
-            f"there is no file {url}; give the URL of a file, of a folder of *.txt files with / at its end, or a "
+            f"there is no file {url}; give the URL of a file, of a folder of *.txt files with / "
+            "at its end, or a "
             "pattern with *",
             file=url,
             code="not-found",
@@ -178,16 +196,23 @@ def _system_of(url: str) -> tuple[Any, str]:
     except ImportError as error:
         raise UsageError(f"{url} needs another package: {error}") from None
     except ValueError as error:
-        raise UsageError(f"{url} is not a URL that can be used ({error}); give s3://, gs:// or another one") from None
+        raise UsageError(
+            f"{url} is not a URL that can be used ({error}); give s3://, gs:// or another one"
+        ) from None
     except Exception as error:  # from a client that connects at once
-        message = f"{url} cannot be reached ({type(error).__name__}: {error}); check it, or give a path of this machine"
+        message = (
+            f"{url} cannot be reached ({type(error).__name__}: {error}); check it, or give "
+            "a path of this machine"
+        )
         raise InputError(message, file=url) from error
     return system, path
 
 
 @contextmanager
 def _copies() -> Iterator[Path]:
-    """Makes a folder for copies in the temporary folder of the system; removes leftovers of killed processes."""
+    """Makes a folder for copies in the temporary folder of the system; removes leftovers of
+    killed processes.
+    """
     place = Path(tempfile.gettempdir())
     remove_stale(place)
     with temporary_folder(place / "fascicle-copies") as folder:
@@ -195,8 +220,12 @@ def _copies() -> Iterator[Path]:
 
 
 @contextmanager
-def _reaching(url: str, kind: type[FascicleError], *, passing: type[Exception] = FascicleError) -> Iterator[None]:
-    """Converts any error of a storage client into one sentence, except errors of the type ``passing``."""
+def _reaching(
+    url: str, kind: type[FascicleError], *, passing: type[Exception] = FascicleError
+) -> Iterator[None]:
+    """Converts any error of a storage client into one sentence, except errors of the type
+    ``passing``.
+    """
     try:
         yield
     except (FascicleError, passing):
@@ -204,4 +233,6 @@ def _reaching(url: str, kind: type[FascicleError], *, passing: type[Exception] =
     except FileNotFoundError:
         raise kind(f"there is no file {url}; check the URL", file=url, code="not-found") from None
     except Exception as error:
-        raise kind(f"{url} cannot be reached ({type(error).__name__}: {error})", file=url) from error
+        raise kind(
+            f"{url} cannot be reached ({type(error).__name__}: {error})", file=url
+        ) from error

@@ -16,7 +16,16 @@ from typing import Any, BinaryIO, Final, cast
 
 import msgspec
 
-from fascicle.core.files.encodings import AUTO, BY_MARK, GUESSED, HEAD, WESTERN, binary_kind, bom_encoding, is_western
+from fascicle.core.files.encodings import (
+    AUTO,
+    BY_MARK,
+    GUESSED,
+    HEAD,
+    WESTERN,
+    binary_kind,
+    bom_encoding,
+    is_western,
+)
 from fascicle.core.files.pipes import is_pipe, long_line, open_file, raw_lines, unreadable
 from fascicle.errors import FormatError, UsageError
 
@@ -66,12 +75,15 @@ class Source:
 
     Attributes:
         path: the file; ``"-"`` is standard input.
-        encoding: encoding of the text; a byte order mark at its start is skipped. ``"auto"`` is the encoding of the
-            byte order mark, else UTF-8, else Windows-1252 if `is_western` accepts it and ``told`` is given.
+        encoding: encoding of the text; a byte order mark at its start is skipped. ``"auto"`` is the
+            encoding of the byte order mark, else UTF-8, else Windows-1252 if `is_western` accepts
+            it and ``told`` is given.
         name: prefix for document ids; by default the file name without its suffixes.
-        told: function that is called with the encoding, and how it was found, if ``"auto"`` is not UTF-8.
+        told: function that is called with the encoding, and how it was found, if ``"auto"`` is not
+            UTF-8.
         meter: counter of the bytes read, if the path is a regular file.
-        bad: function that is called with the error of a part with bad bytes, which is then read with U+FFFD for them.
+        bad: function that is called with the error of a part with bad bytes, which is then read
+            with U+FFFD for them.
     """
 
     path: str
@@ -84,11 +96,13 @@ class Source:
     def __post_init__(self) -> None:
         """Checks the encoding, and sets the name from the file."""
         try:
-            "".encode(self.codec)  # codecs.lookup would also accept base64 and others that are no text encodings
+            # codecs.lookup would also accept base64 and others that are no text encodings
+            "".encode(self.codec)
             b"a".decode(self.codec, errors="replace")  # fails for IDNA, which is for host names
         except (LookupError, UnicodeError):
             raise UsageError(
-                f"the encoding {self.encoding!r} is not known; give one that Python knows, such as utf-8 or latin-1",
+                f"the encoding {self.encoding!r} is not known; give one that Python knows, such "
+                "as utf-8 or latin-1",
                 code="unknown-name",
             ) from None
         if not self.name:
@@ -102,11 +116,17 @@ class Source:
     @property
     def codec(self) -> str:
         """Python's name of the encoding; a byte order mark of UTF-8 is handled elsewhere."""
-        return "utf-8" if self.encoding == AUTO else codecs.lookup(self.encoding).name.removesuffix("-sig")
+        return (
+            "utf-8"
+            if self.encoding == AUTO
+            else codecs.lookup(self.encoding).name.removesuffix("-sig")
+        )
 
     @property
     def is_bytewise(self) -> bool:
-        """True if a bad byte affects only its line: UTF-8, and encodings of one byte for each character."""
+        """True if a bad byte affects only its line: UTF-8, and encodings of one byte for each
+        character.
+        """
         if self.is_utf8:
             return True
         decoded = bytes(range(256)).decode(self.codec, errors="replace")
@@ -142,12 +162,18 @@ def suffix(path: str) -> str:
 
 
 def distinguishing_folders(paths: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Returns for each file the nearest parent folder that distinguishes files of one name; else its own folder."""
+    """Returns for each file the nearest parent folder that distinguishes files of one name; else
+    its own folder.
+    """
     above = [Path(path).resolve().parent.parts[::-1] for path in paths]
     found = []
     for folders, name in zip(above, names, strict=True):
         alike = [others for others, other in zip(above, names, strict=True) if other == name]
-        levels = (at for at, column in enumerate(zip(*alike, strict=False)) if len(set(column)) == len(alike))
+        levels = (
+            at
+            for at, column in enumerate(zip(*alike, strict=False))
+            if len(set(column)) == len(alike)
+        )
         found.append(folders[next(levels, 0)])
     return found
 
@@ -166,7 +192,8 @@ def file_bytes(path: str) -> bytes:
 
 @contextmanager
 def open_bytes(path: str, *, meter: Meter | None = None) -> Iterator[BinaryIO]:
-    """Opens a file for reading, unpacked if it is gzip (detected by its first bytes, not by its name).
+    """Opens a file for reading, unpacked if it is gzip (detected by its first bytes, not by its
+    name).
 
     Raises:
         InputError: the file cannot be opened.
@@ -177,7 +204,11 @@ def open_bytes(path: str, *, meter: Meter | None = None) -> Iterator[BinaryIO]:
     except OSError as error:
         raise unreadable(path, error) from None
     try:
-        buffered = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, raw))
+        buffered = (
+            raw
+            if isinstance(raw, io.BufferedReader)
+            else io.BufferedReader(cast(io.RawIOBase, raw))
+        )
         packed = buffered.peek(2)[:2] == GZIP
         yield cast(BinaryIO, gzip.GzipFile(fileobj=buffered, mode="rb") if packed else buffered)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
@@ -197,8 +228,8 @@ def _opened(path: str, meter: Meter | None) -> BinaryIO:
 def read_lines(source: Source) -> Iterator[tuple[int, str]]:
     r"""Streams a file as ``(line number from 1, line)``, without line ends.
 
-    A line ends with ``\n``, ``\r\n`` or ``\r``: tokens may hold other characters that Unicode calls line breaks. A byte
-    order mark that begins a line is removed: files with a mark were joined.
+    A line ends with ``\n``, ``\r\n`` or ``\r``: tokens may hold other characters that Unicode calls
+    line breaks. A byte order mark that begins a line is removed: files with a mark were joined.
 
     Raises:
         InputError: the file cannot be opened.
@@ -209,7 +240,8 @@ def read_lines(source: Source) -> Iterator[tuple[int, str]]:
 
 
 def read_lines_or_errors(source: Source) -> Iterator[tuple[int, Line]]:
-    """Iterates like `read_lines`, but yields the error of a line that is too long or invalid, and continues.
+    """Iterates like `read_lines`, but yields the error of a line that is too long or invalid, and
+    continues.
 
     Raises:
         InputError: the file cannot be opened.
@@ -217,7 +249,9 @@ def read_lines_or_errors(source: Source) -> Iterator[tuple[int, Line]]:
     """
     with open_bytes(source.path, meter=source.meter) as stream:
         source = _looked_at(stream, source)
-        yield from _byte_lines(stream, source) if source.is_bytewise else _text_lines(stream, source)
+        yield from (
+            _byte_lines(stream, source) if source.is_bytewise else _text_lines(stream, source)
+        )
 
 
 def line_text(line: Line) -> str:
@@ -251,7 +285,9 @@ def read_whole_text(source: Source) -> str:
 
 
 def is_integer(text: str) -> bool:
-    """True if a column holds an integer; `int` would also accept other digits, blanks and underscores."""
+    """True if a column holds an integer; `int` would also accept other digits, blanks and
+    underscores.
+    """
     digits = text.removeprefix("-")
     return len(digits) <= _MAX_DIGITS and digits.isascii() and digits.isdigit()
 
@@ -291,19 +327,25 @@ def _text_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
                 line = nul_error(source.path, f"in line {number}") if "\0" in part else part
                 yield number, _without_mark(line)
     except UnicodeError as error:
-        message = f"after line {number} the text is not {source.encoding} ({error}); {GIVE_ENCODING}"
+        message = (
+            f"after line {number} the text is not {source.encoding} ({error}); {GIVE_ENCODING}"
+        )
         raise FormatError(message, at=source.path, code="encoding") from None
     finally:
         text.detach()
 
 
 class _Decoder:
-    """Decoder of the bytes of a file, part by part, that guesses the encoding if requested and needed."""
+    """Decoder of the bytes of a file, part by part, that guesses the encoding if requested and
+    needed.
+    """
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._codec = source.codec
-        self._may_guess = source.encoding == AUTO and source.told is not None and source.path != STDIN
+        self._may_guess = (
+            source.encoding == AUTO and source.told is not None and source.path != STDIN
+        )
 
     def decoded(self, data: bytes, *, offset: int, line: int | None = None) -> Line:
         """Returns the text of some bytes, or the error if they have none.
@@ -324,7 +366,8 @@ class _Decoder:
         if self._guess():
             return self.decoded(data, offset=offset, line=line)
         message = (
-            f"{path} is not {self._source.codec} text: byte {offset + bad}{place} is 0x{data[bad]:02x}; if it is text, "
+            f"{path} is not {self._source.codec} text: byte {offset + bad}{place} is "
+            f"0x{data[bad]:02x}; if it is text, "
             f"{GIVE_ENCODING}"
         )
         return self._bad(data, FormatError(message, file=path, line=line, code="encoding"))
@@ -348,7 +391,9 @@ class _Decoder:
 
 
 def _looked_at(stream: BinaryIO, source: Source) -> Source:
-    """Returns the source with the encoding of its byte order mark; raises an error for a file that is no text."""
+    """Returns the source with the encoding of its byte order mark; raises an error for a file
+    that is no text.
+    """
     head = cast(io.BufferedReader, stream).peek(HEAD)[:HEAD]
     if kind := binary_kind(head):
         raise FormatError(f"{source.path} is {kind}", file=source.path)
@@ -378,7 +423,8 @@ def _decode_other(data: bytes, source: Source) -> str:
 def nul_error(path: str, where: str) -> FormatError:
     """Returns the error for a file that contains a NUL character."""
     return FormatError(
-        f"{path} is a binary file or text in another encoding (a NUL {where}); if it is text, {GIVE_ENCODING} "
+        f"{path} is a binary file or text in another encoding (a NUL {where}); if it is text, "
+        f"{GIVE_ENCODING} "
         "(utf-16, for example)",
         file=path,
         code="encoding",

@@ -1,8 +1,10 @@
-"""Temporary names beside a target: locked by the process that writes them, removed when that process is dead.
+"""Temporary names beside a target: locked by the process that writes them, removed when that
+process is dead.
 
-A temporary file or folder is locked (``flock``) as long as its process lives; the system releases the lock when a
-process ends for any reason. So a process that can lock a temporary file knows that no other one is writing it. On
-systems and file systems without such locks, nothing is ever removed. Other files can be locked in the same way.
+A temporary file or folder is locked (``flock``) as long as its process lives; the system releases
+the lock when a process ends for any reason. So a process that can lock a temporary file knows that
+no other one is writing it. On systems and file systems without such locks, nothing is ever removed.
+Other files can be locked in the same way.
 """
 
 from __future__ import annotations
@@ -25,11 +27,14 @@ from fascicle.errors import OutputError
 
 _TOKEN: Final = 12  # hexadecimal digits that make a name unique
 _CHECK: Final = 8  # hexadecimal digits of the checksum of a name
-_SHOWN: Final = 40  # characters of the final name: a longer one could pass the limit of the file system
+# characters of the final name: a longer one could pass the limit of the file system
+_SHOWN: Final = 40
 _TEMPORARY: Final = re.compile(
     rf"(\..{{1,{_SHOWN}}}\.[0-9a-f]{{{_TOKEN}}})([0-9a-f]{{{_CHECK}}})\.fascicle-tmp", re.DOTALL
 )
-_OLD: Final = re.compile(rf"\..{{1,{_SHOWN}}}\.([0-9a-f]{{{_TOKEN}}})([0-9a-f]{{{_CHECK}}})\.fascicle-old", re.DOTALL)
+_OLD: Final = re.compile(
+    rf"\..{{1,{_SHOWN}}}\.([0-9a-f]{{{_TOKEN}}})([0-9a-f]{{{_CHECK}}})\.fascicle-old", re.DOTALL
+)
 
 
 def temporary_name(target: Path) -> Path:
@@ -47,7 +52,9 @@ def is_temporary(name: str) -> bool:
 def old_name(target: Path) -> Path:
     """Returns a new name for the old content of a target during its replacement."""
     token = secrets.token_hex(_TOKEN // 2)
-    return target.with_name(f".{target.name[:_SHOWN]}.{token}{_sum(target.name + token)}.fascicle-old")
+    return target.with_name(
+        f".{target.name[:_SHOWN]}.{token}{_sum(target.name + token)}.fascicle-old"
+    )
 
 
 def interrupted_replacements(target: Path) -> Iterator[Path]:
@@ -67,10 +74,11 @@ def temporary_file(target: Path) -> Iterator[tuple[Path, int]]:
         target: the final name.
 
     Yields:
-        The path of the file, and a descriptor for writing, which the caller closes. The file is locked until the block
-        ends, and is removed then, if it still has its temporary name.
+        The path of the file, and a descriptor for writing, which the caller closes. The file is
+        locked until the block ends, and is removed then, if it still has its temporary name.
     """
-    # Mode 0o666 under the umask, as open() does it: mkstemp would leave files that only their owner can read.
+    # Mode 0o666 under the umask, as open() does it: mkstemp would leave files that only their owner
+    # can read.
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
     while True:
         path = temporary_name(target)
@@ -102,7 +110,9 @@ def temporary_folder(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[bool]:
-    """Locks a folder for the block; yields true if that succeeded, or is not needed on this system."""
+    """Locks a folder for the block; yields true if that succeeded, or is not needed on this
+    system.
+    """
     if sys.platform == "win32":
         yield True
         return
@@ -122,7 +132,8 @@ def lock_folder(folder: Path) -> Iterator[bool]:
 def remove_stale(folder: Path) -> None:
     """Removes the temporary files and folders of dead processes in a folder.
 
-    It runs once for each folder and process: a command may write thousands of files into one folder.
+    It runs once for each folder and process: a command may write thousands of files into one
+    folder.
 
     Args:
         folder: folder that is about to be written to.
@@ -138,7 +149,9 @@ def remove_stale(folder: Path) -> None:
 
 @contextmanager
 def lock_abandoned(path: Path) -> Iterator[bool]:
-    """Locks a file or folder of a dead process; yields false if a living one holds it, or if that is unknown."""
+    """Locks a file or folder of a dead process; yields false if a living one holds it, or if
+    that is unknown.
+    """
     if sys.platform == "win32":
         yield False
         return
@@ -157,7 +170,9 @@ def lock_abandoned(path: Path) -> Iterator[bool]:
 
 @contextmanager
 def _holding(path: Path, descriptor: int) -> Iterator[bool]:
-    """Locks a descriptor for the block, and closes it; yields false if another process claimed the path as stale."""
+    """Locks a descriptor for the block, and closes it; yields false if another process claimed
+    the path as stale.
+    """
     if sys.platform == "win32":
         os.close(descriptor)
         yield True
@@ -182,7 +197,8 @@ def _sum(text: str) -> str:
 
 
 def lock(stream: BinaryIO, *, refusal: OutputError) -> bool:
-    """Locks an open file until it is closed, where the system and the file system support such locks.
+    """Locks an open file until it is closed, where the system and the file system support such
+    locks.
 
     Args:
         stream: the open file.
@@ -201,7 +217,9 @@ def lock(stream: BinaryIO, *, refusal: OutputError) -> bool:
 
 
 def _locked(descriptor: int) -> bool | None:
-    """Locks an open file; returns false if another process has the lock, and ``None`` where there are no locks."""
+    """Locks an open file; returns false if another process has the lock, and ``None`` where
+    there are no locks.
+    """
     try:
         import fcntl
 

@@ -20,7 +20,15 @@ from typing import Final
 
 import msgspec
 
-from fascicle.core.files.encodings import AUTO, BY_MARK, GUESSED, WESTERN, binary_kind, bom_encoding, is_western
+from fascicle.core.files.encodings import (
+    AUTO,
+    BY_MARK,
+    GUESSED,
+    WESTERN,
+    binary_kind,
+    bom_encoding,
+    is_western,
+)
 from fascicle.core.files.pipes import unreadable
 from fascicle.core.files.source import GIVE_ENCODING, STDIN, Source, nul_error
 from fascicle.errors import FormatError, InputError, UsageError
@@ -32,7 +40,15 @@ _ENCRYPTED: Final = 0x1
 _DRIVE: Final = re.compile(r"[A-Za-z]:")
 _HIDDEN: Final = "__MACOSX"
 # Errors of zipfile for damaged archives; RuntimeError and ValueError include more special ones.
-_DAMAGED: Final = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OverflowError, RuntimeError, ValueError)
+_DAMAGED: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+)
 
 
 class Tree(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +56,8 @@ class Tree(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         path: the path, as given.
-        names: names of the files, relative to the path, with ``/`` between folders, sorted folder by folder.
+        names: names of the files, relative to the path, with ``/`` between folders, sorted folder
+            by folder.
         reader: function that returns the content of a file by its name.
         unnamed: files whose names are not Unicode, and which cannot be read.
         others: all members, if the path is a zip.
@@ -59,7 +76,8 @@ class Tree(msgspec.Struct, frozen=True, kw_only=True):
     def refusal(self, name: str) -> InputError:
         """Returns the error for a file of `unnamed`."""
         return InputError(
-            f"the name of the file {name!r} in {self.path} is not Unicode, so no document can be named after it; "
+            f"the name of the file {name!r} in {self.path} is not Unicode, so no document can be "
+            "named after it; "
             "rename it"
         )
 
@@ -76,7 +94,8 @@ class Tree(msgspec.Struct, frozen=True, kw_only=True):
         return data
 
     def text(self, name: str, source: Source) -> tuple[str, bool]:
-        """Reads a text file; also returns whether it began with a byte order mark, which is not part of the text.
+        """Reads a text file; also returns whether it began with a byte order mark, which is not
+        part of the text.
 
         Args:
             name: name of the file.
@@ -116,7 +135,9 @@ def _decoded(data: bytes, source: Source) -> str:
 
 
 def split_archive(path: str) -> tuple[Path, str] | None:
-    """Returns the zip on a path, and the path inside it (empty for its top); ``None`` if there is no zip."""
+    """Returns the zip on a path, and the path inside it (empty for its top); ``None`` if there
+    is no zip.
+    """
     if path == STDIN:
         return None
     place = Path(path)
@@ -130,28 +151,35 @@ def split_archive(path: str) -> tuple[Path, str] | None:
 
 
 def path_exists(path: str) -> bool:
-    """True if a path leads to a file or folder, or to a zip (the path inside the zip is not checked)."""
+    """True if a path leads to a file or folder, or to a zip (the path inside the zip is not
+    checked).
+    """
     return Path(path).exists() or split_archive(path) is not None
 
 
 @contextmanager
 def open_tree(path: str, *, suffixes: Collection[str]) -> Iterator[Tree]:
-    """Opens a folder, a zip, a folder inside a zip, or one file with those beside it that differ only in the suffix.
+    """Opens a folder, a zip, a folder inside a zip, or one file with those beside it that differ
+    only in the suffix.
 
-    Hidden files and folders are left out. Links to files count as files, links to folders are not followed.
+    Hidden files and folders are left out. Links to files count as files, links to folders are not
+    followed.
 
     Args:
         path: the path.
-        suffixes: suffixes of the files to list, in lower case; the case of the files does not matter.
+        suffixes: suffixes of the files to list, in lower case; the case of the files does not
+            matter.
 
     Raises:
         UsageError: standard input.
         InputError: the path does not exist, or cannot be read.
-        FormatError: a file that is no zip, or a zip that is damaged, encrypted, or holds a link, a path that leads out
-            of it, or one file twice.
+        FormatError: a file that is no zip, or a zip that is damaged, encrypted, or holds a link, a
+            path that leads out of it, or one file twice.
     """
     if path == STDIN:
-        raise UsageError("standard input is one file, but this format has several; name a folder or a .zip")
+        raise UsageError(
+            "standard input is one file, but this format has several; name a folder or a .zip"
+        )
     found = split_archive(path)
     if found is None:
         yield _folder(path, suffixes)
@@ -176,7 +204,9 @@ def lower_suffix(name: str) -> str:
 
 
 def has_suffix_below(folder: Path, suffixes: Collection[str], *, depth: int | None = None) -> bool:
-    """True if a folder holds a visible file with such a suffix, at most ``depth`` levels down (0: directly)."""
+    """True if a folder holds a visible file with such a suffix, at most ``depth`` levels down
+    (0: directly).
+    """
     for place, folders, files in os.walk(folder):
         if any(lower_suffix(file) in suffixes and _is_visible(file) for file in files):
             return True
@@ -204,10 +234,16 @@ def _folder(path: str, suffixes: Collection[str]) -> Tree:
         elif place.is_file():
             if lower_suffix(place.name) not in suffixes:
                 raise _no_tree(place, suffixes)
-            names = [entry.name for entry in place.parent.iterdir() if entry.stem == place.stem and entry.is_file()]
+            names = [
+                entry.name
+                for entry in place.parent.iterdir()
+                if entry.stem == place.stem and entry.is_file()
+            ]
             root = str(place.parent)
         else:
-            raise InputError(f"there is no file or folder {path}; check the path", file=path, code="not-found")
+            raise InputError(
+                f"there is no file or folder {path}; check the path", file=path, code="not-found"
+            )
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror}; check the path"
         raise InputError(message, file=path, code="unreadable") from None
@@ -234,7 +270,9 @@ def _file(folder: Path, name: str) -> bytes:
         raise unreadable(folder / name, error) from None
 
 
-def _archive(path: str, archive: zipfile.ZipFile, found: tuple[Path, str], suffixes: Collection[str]) -> Tree:
+def _archive(
+    path: str, archive: zipfile.ZipFile, found: tuple[Path, str], suffixes: Collection[str]
+) -> Tree:
     place, inner = found
     members = _members(archive, place)
     start = f"{inner}/" if inner else ""
@@ -242,7 +280,10 @@ def _archive(path: str, archive: zipfile.ZipFile, found: tuple[Path, str], suffi
         if inner not in members:
             raise _not_inside(place, inner, members)
         if lower_suffix(inner) not in suffixes:
-            message = f"{path} is not a {' or '.join(suffixes)} file; give a folder inside the zip, or such a file"
+            message = (
+                f"{path} is not a {' or '.join(suffixes)} file; give a folder inside the "
+                "zip, or such a file"
+            )
             raise FormatError(message, file=path)
         beside = PurePosixPath(inner)
         start = "" if str(beside.parent) == "." else f"{beside.parent}/"
@@ -260,16 +301,23 @@ def _archive(path: str, archive: zipfile.ZipFile, found: tuple[Path, str], suffi
 
 
 def _members(archive: zipfile.ZipFile, place: Path) -> dict[str, zipfile.ZipInfo]:
-    """Returns all members by name; raises an error for names that lead out of the archive, links and the like."""
+    """Returns all members by name; raises an error for names that lead out of the archive, links
+    and the like.
+    """
     members: dict[str, zipfile.ZipInfo] = {}
     for info in archive.infolist():
         name = info.filename.replace("\\", "/")  # some programs of Windows write them so
         if name.startswith("/") or _DRIVE.match(name) or ".." in name.split("/"):
-            raise FormatError(f"{place} holds {info.filename!r}, a path that leads out of it; such a zip is not read")
+            raise FormatError(
+                f"{place} holds {info.filename!r}, a path that leads out of it; such a zip is "
+                "not read"
+            )
         if stat.S_ISLNK(info.external_attr >> 16):
             raise FormatError(f"{place} holds the link {name!r}; give a zip of files without links")
         if info.flag_bits & _ENCRYPTED:
-            raise FormatError(f"{place} is encrypted ({name!r}); unpack it with its password, and give the folder")
+            raise FormatError(
+                f"{place} is encrypted ({name!r}); unpack it with its password, and give the folder"
+            )
         if name in members and not name.endswith("/"):
             raise FormatError(f"{place} holds {name!r} twice; pack it again with one of them")
         members[name] = info
@@ -278,7 +326,9 @@ def _members(archive: zipfile.ZipFile, place: Path) -> dict[str, zipfile.ZipInfo
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, place: Path) -> bytes:
     if info.compress_type not in _METHODS:
-        message = f"{info.filename!r} is packed in a way that is not read; pack it again with deflate"
+        message = (
+            f"{info.filename!r} is packed in a way that is not read; pack it again with deflate"
+        )
         raise FormatError(message, at=str(place))
     if info.file_size > MAX_MEMBER:
         raise _too_large(f"{place}/{info.filename}")
@@ -299,15 +349,26 @@ def _opened(place: Path) -> zipfile.ZipFile:
 
 
 def _chosen(names: list[str], suffixes: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Returns the names with these suffixes, sorted folder by folder, and separately those that are not Unicode."""
-    chosen = [name for name in names if lower_suffix(name) in suffixes and all(map(_is_visible, name.split("/")))]
+    """Returns the names with these suffixes, sorted folder by folder, and separately those that
+    are not Unicode.
+    """
+    chosen = [
+        name
+        for name in names
+        if lower_suffix(name) in suffixes and all(map(_is_visible, name.split("/")))
+    ]
     ordered = sorted(chosen, key=lambda name: name.split("/"))
     unnamed = {name for name in ordered if not is_unicode(name)}
     return tuple(name for name in ordered if name not in unnamed), tuple(sorted(unnamed))
 
 
 def _folders(members: Collection[str]) -> set[str]:
-    return {f"{parent}/" for name in members for parent in PurePosixPath(name).parents if str(parent) != "."}
+    return {
+        f"{parent}/"
+        for name in members
+        for parent in PurePosixPath(name).parents
+        if str(parent) != "."
+    }
 
 
 def _stem(name: str) -> tuple[PurePosixPath, str]:
@@ -328,16 +389,22 @@ def _is_zip(place: Path) -> bool:
 
 def _no_tree(place: Path, suffixes: Collection[str]) -> InputError:
     if not place.stat().st_size:
-        return InputError(f"{place} is empty: it holds no document; give a folder or a .zip", code="empty")
+        return InputError(
+            f"{place} is empty: it holds no document; give a folder or a .zip", code="empty"
+        )
     return FormatError(
-        f"{place} is neither a zip nor a {' or '.join(suffixes)} file; give a folder, a .zip, or such a file"
+        f"{place} is neither a zip nor a {' or '.join(suffixes)} file; give a folder, a .zip, or "
+        "such a file"
     )
 
 
 def _not_inside(place: Path, inner: str, members: Collection[str]) -> InputError:
     folders = sorted({name.split("/")[0] for name in members if "/" in name})
     listed = ", ".join(folders[:10]) + (", ..." if len(folders) > 10 else "")
-    message = f"there is no {inner} in {place}; {'its folders are ' + listed if listed else 'it has no folder'}"
+    message = (
+        f"there is no {inner} in {place}; "
+        f"{'its folders are ' + listed if listed else 'it has no folder'}"
+    )
     return InputError(message, code="not-found")
 
 
@@ -347,4 +414,8 @@ def _too_large(place: str) -> FormatError:
 
 
 def _damaged(place: Path, error: Exception) -> FormatError:
-    return FormatError(f"the zip is damaged or cut off ({error}); fetch the file again", at=str(place), code="damaged")
+    return FormatError(
+        f"the zip is damaged or cut off ({error}); fetch the file again",
+        at=str(place),
+        code="damaged",
+    )

@@ -2,10 +2,12 @@
 
 Each is measured so that a gold and a predicted mention with the same identity have the same value:
 
-* **of the mention**, by its own characters and type: length, label consistency, training frequency, place;
-* **of its text** (a sentence, or the document), always by the *gold* of that text: text length, both densities, share
-  of unknown words. A mention belongs to the text in which it starts;
-* **nesting depth** by the gold mentions that a mention lies properly inside of, for predictions too.
+* **of the mention**, by its own characters and type: length, label consistency, training frequency,
+  place;
+* **of its text** (a sentence, or the document), always by the *gold* of that text: text length,
+  both densities, share of unknown words. A mention belongs to the text in which it starts;
+* **nesting depth** by the gold mentions that a mention lies properly inside of, for predictions
+  too.
 
 So every true positive has one value, and the counts of all intervals add up to those of the whole.
 """
@@ -63,7 +65,10 @@ class Range:
             return f"{self.low:.4g}"
         if math.isinf(self.high):
             return f"{'at least' if self.with_low else 'over'} {self.low:.4g}"
-        return f"{'[' if self.with_low else '('}{self.low:.4g}, {self.high:.4g}{']' if self.with_high else ')'}"
+        return (
+            f"{'[' if self.with_low else '('}{self.low:.4g}, "
+            f"{self.high:.4g}{']' if self.with_high else ')'}"
+        )
 
     def holds(self, values: Values) -> Bools:
         """Returns which values lie inside; shape as given."""
@@ -79,7 +84,9 @@ Ranges = tuple[Range, ...]
 def whole_ranges(*starts: int) -> Ranges:
     """Intervals of whole numbers: ``whole_ranges(1, 2, 3, 5)`` is 1, 2, 3-4, 5+."""
     ends = [*(after - 1 for after in starts[1:]), math.inf]
-    return tuple(Range(low=low, high=high, whole=True) for low, high in zip(starts, ends, strict=True))
+    return tuple(
+        Range(low=low, high=high, whole=True) for low, high in zip(starts, ends, strict=True)
+    )
 
 
 def real_ranges(*ends: float, whole: bool = False) -> Ranges:
@@ -91,7 +98,8 @@ def real_ranges(*ends: float, whole: bool = False) -> Ranges:
 
 
 def quantile_ranges(values: Values, *, whole: bool = False) -> Ranges:
-    """Returns four intervals that hold about equally many of some values, and together every number from 0.
+    """Returns four intervals that hold about equally many of some values, and together every number
+    from 0.
 
     Where one value is so frequent that two ends fall on it, there are fewer intervals.
 
@@ -106,7 +114,8 @@ def quantile_ranges(values: Values, *, whole: bool = False) -> Ranges:
         raise InputError("there is no gold mention to take quantiles of; give fixed intervals")
     # Ends are values that occur: the share of values up to each is at least the wanted one.
     ends = sorted(
-        {float(end) for end in np.quantile(values, (0.25, 0.5, 0.75), method="inverted_cdf")} - {float(values.max())}
+        {float(end) for end in np.quantile(values, (0.25, 0.5, 0.75), method="inverted_cdf")}
+        - {float(values.max())}
     )
     return real_ranges(0.0, *ends, math.inf, whole=whole)
 
@@ -131,7 +140,8 @@ def assign(values: Values, ranges: Sequence[Range], *, name: str) -> Ints:
     outside = values[found < 0]
     if len(outside):
         raise InputError(
-            f"{len(outside):,} values of {name} lie outside all intervals ({', '.join(r.label for r in ranges)}), the "
+            f"{len(outside):,} values of {name} lie outside all intervals "
+            f"({', '.join(r.label for r in ranges)}), the "
             f"first is {outside[0]:g}; give intervals that cover every value"
         )
     return found
@@ -165,13 +175,19 @@ class _Attribute:
 ATTRIBUTES: Final[Mapping[str, _Attribute]] = MappingProxyType(
     {
         "length": _Attribute(
-            "mention length", whole_ranges(1, 2, 3, 5), means="words that the mention touches", paper=True
+            "mention length",
+            whole_ranges(1, 2, 3, 5),
+            means="words that the mention touches",
+            paper=True,
         ),
-        "text_length": _Attribute("text length", whole_ranges(1, 8, 17, 32), means="words of the text", paper=True),
+        "text_length": _Attribute(
+            "text length", whole_ranges(1, 8, 17, 32), means="words of the text", paper=True
+        ),
         "label_consistency": _Attribute(
             "label consistency",
             real_ranges(0, 0.1, 0.5, 0.9, 1),
-            means="share of the words of all occurrences of its string in training that lie in mentions of its type",
+            means="share of the words of all occurrences of its string in training that lie in "
+            "mentions of its type",
             paper=True,
             needs_training=True,
         ),
@@ -200,7 +216,9 @@ ATTRIBUTES: Final[Mapping[str, _Attribute]] = MappingProxyType(
             needs_training=True,
         ),
         "nesting_depth": _Attribute(
-            "nesting depth", whole_ranges(0, 1, 2), means="gold mentions that it lies properly inside of"
+            "nesting depth",
+            whole_ranges(0, 1, 2),
+            means="gold mentions that it lies properly inside of",
         ),
         "place": _Attribute(
             "place in the document",
@@ -215,7 +233,11 @@ class Ruler:
     """Measures mentions of some gold documents."""
 
     def __init__(
-        self, documents: Iterable[Document], *, training: Lexicon | None = None, unit: TextUnit = "sentence"
+        self,
+        documents: Iterable[Document],
+        *,
+        training: Lexicon | None = None,
+        unit: TextUnit = "sentence",
     ) -> None:
         """Takes the gold; texts are cut when the first mention in them is measured.
 
@@ -224,7 +246,9 @@ class Ruler:
             training: what attributes of training need; without it they are not measured.
             unit: what a text is.
         """
-        self.names = tuple(n for n, a in ATTRIBUTES.items() if training is not None or not a.needs_training)
+        self.names = tuple(
+            n for n, a in ATTRIBUTES.items() if training is not None or not a.needs_training
+        )
         self._documents = {document.id: document for document in documents}
         self._sheets: dict[str, _Sheet] = {}
         self._training = training
@@ -270,7 +294,14 @@ class Ruler:
         surface = layout.surface(spans)
         consistency = self._training.consistency.get((surface, type_), 0.0)
         unknown = sheet.unknown(text, self._training.vocabulary) / words
-        return (*first, consistency, *density, unknown, self._training.frequency.get(surface, 0), *last)
+        return (
+            *first,
+            consistency,
+            *density,
+            unknown,
+            self._training.frequency.get(surface, 0),
+            *last,
+        )
 
 
 class _Sheet:
@@ -295,11 +326,15 @@ class _Sheet:
     def unknown(self, text: int, vocabulary: frozenset[str]) -> int:
         """Returns the number of words of a text that are not in the vocabulary."""
         if text not in self._unknown:
-            self._unknown[text] = sum(self.layout.words[at] not in vocabulary for at in self.layout.texts[text])
+            self._unknown[text] = sum(
+                self.layout.words[at] not in vocabulary for at in self.layout.texts[text]
+            )
         return self._unknown[text]
 
     def depths(self, mentions: Sequence[Fragments]) -> list[int]:
-        """Counts, for each mention, the gold mentions of different characters that properly contain it."""
+        """Counts, for each mention, the gold mentions of different characters that properly
+        contain it.
+        """
         gold = list({join_touching(spans) for _, spans in self._gold})
         return [
             sum(properly_inside(spans, gold[at]) for at in others)

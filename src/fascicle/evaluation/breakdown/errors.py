@@ -1,26 +1,28 @@
-"""Every false positive and every false negative in exactly one class, by what it touches on the other side.
+"""Every false positive and every false negative in exactly one class, by what it touches on the
+other side.
 
-Let a *partner* of a false positive be a gold mention of the document that shares a character with it, and a partner of
-a false negative such a predicted mention; a partner may itself be right. An *error* is a false positive or a false
-negative. The classes, of which the first that fits is taken:
+Let a *partner* of a false positive be a gold mention of the document that shares a character with
+it, and a partner of a false negative such a predicted mention; a partner may itself be right. An
+*error* is a false positive or a false negative. The classes, of which the first that fits is taken:
 
 1. **type**: a partner has the same spans (and so another type).
-2. **merged**: a false positive that at least two disjoint false negatives of its type lie properly inside of; and these
-   false negatives.
-3. **split**: a false negative that at least two disjoint false positives of its type lie properly inside of; and these
-   false positives.
-4. **boundary**: a partner has the same type. The deciding one says on which side: **boundary-left** if only the first
-   characters differ, **boundary-right** if only the last, **boundary-both**, or **boundary-inside** if neither does,
-   for a discontinuous mention with other fragments.
+2. **merged**: a false positive that at least two disjoint false negatives of its type lie properly
+   inside of; and these false negatives.
+3. **split**: a false negative that at least two disjoint false positives of its type lie properly
+   inside of; and these false positives.
+4. **boundary**: a partner has the same type. The deciding one says on which side: **boundary-left**
+   if only the first characters differ, **boundary-right** if only the last, **boundary-both**, or
+   **boundary-inside** if neither does, for a discontinuous mention with other fragments.
 5. **boundary-and-type**: there is a partner, of another type and with other spans.
 6. **spurious** (of false positives), **missed** (of false negatives): there is no partner.
 
-Of several partners that would do, one decides: errors before mentions that are right, then the one with the largest
-share of common characters (intersection over union), then the first in the text.
+Of several partners that would do, one decides: errors before mentions that are right, then the one
+with the largest share of common characters (intersection over union), then the first in the text.
 
-The two sides are judged separately: a pair of one false positive and one false negative need not have one class, as
-when the false negative has a nearer partner. With ``TE`` for class 1, ``BE`` for classes 2 to 5 and ``SPURIOUS`` or
-``MISSED`` for class 6, ``TE + BE + SPURIOUS = FP`` and ``TE + BE + MISSED = FN``, for each type of the mentions too.
+The two sides are judged separately: a pair of one false positive and one false negative need not
+have one class, as when the false negative has a nearer partner. With ``TE`` for class 1, ``BE`` for
+classes 2 to 5 and ``SPURIOUS`` or ``MISSED`` for class 6, ``TE + BE + SPURIOUS = FP`` and ``TE + BE
++ MISSED = FN``, for each type of the mentions too.
 
 What shares a *character* is a partner, not what shares a token: there need be no tokens.
 """
@@ -35,14 +37,20 @@ from typing import Any, Final, Literal
 
 from fascicle.core.document import Mention
 from fascicle.core.mention import Fragments, fragments_overlap
-from fascicle.evaluation.scoring.rules import count_characters, find_overlapping, properly_inside, shared_characters
+from fascicle.evaluation.scoring.rules import (
+    count_characters,
+    find_overlapping,
+    properly_inside,
+    shared_characters,
+)
 
 _Side = Literal["fp", "fn"]
 _ALONE: Final = ("spurious", "missed")
 BOUNDARY: Final = ("boundary-left", "boundary-right", "boundary-both", "boundary-inside")
 CLASSES: Final = ("type", "merged", "split", *BOUNDARY, "boundary-and-type", *_ALONE)
 _OTHER: Final[Mapping[_Side, _Side]] = MappingProxyType({"fp": "fn", "fn": "fp"})
-# A false positive that holds several false negatives has merged them; a false negative that holds some was split.
+# A false positive that holds several false negatives has merged them; a false negative that holds
+# some was split.
 _HOLDERS: Final[tuple[tuple[str, _Side], ...]] = (("merged", "fp"), ("split", "fn"))
 
 
@@ -56,8 +64,8 @@ class Mistake:
         kind: one of ``CLASSES``.
         mention: the predicted mention of a false positive, the gold mention of a false negative.
         partner: the mention of the other side that decided the class; ``None`` if there is none.
-        partner_right: whether the partner is itself a true positive, so that the mistake is one beside a mention that
-            was found: nothing that is wrong on the other side explains it.
+        partner_right: whether the partner is itself a true positive, so that the mistake is one
+            beside a mention that was found: nothing that is wrong on the other side explains it.
     """
 
     document: str
@@ -69,23 +77,31 @@ class Mistake:
 
     @property
     def score(self) -> float | None:
-        """Score of the predicted mention that causes the error; ``None`` without such a mention or without a score."""
+        """Score of the predicted mention that causes the error; ``None`` without such a mention
+        or without a score.
+        """
         said = self.mention if self.side == "fp" else self.partner
         return None if said is None else said.score
 
 
 def distinct(mentions: Iterable[Mention]) -> list[Mention]:
-    """Returns one mention for each type and spans: the one with the highest score, in order of position."""
+    """Returns one mention for each type and spans: the one with the highest score, in order of
+    position.
+    """
     kept: dict[tuple[Fragments, str], Mention] = {}
     for mention in mentions:
         key = (mention.spans, mention.type)
         before = kept.get(key)
-        if before is None or (mention.score is not None and (before.score is None or mention.score > before.score)):
+        if before is None or (
+            mention.score is not None and (before.score is None or mention.score > before.score)
+        ):
             kept[key] = mention
     return [kept[key] for key in sorted(kept)]
 
 
-def find_mistakes(gold: Mapping[str, Iterable[Mention]], predicted: Mapping[str, Iterable[Mention]]) -> list[Mistake]:
+def find_mistakes(
+    gold: Mapping[str, Iterable[Mention]], predicted: Mapping[str, Iterable[Mention]]
+) -> list[Mistake]:
     """Classifies what went wrong.
 
     Args:
@@ -97,7 +113,9 @@ def find_mistakes(gold: Mapping[str, Iterable[Mention]], predicted: Mapping[str,
     """
     found: list[Mistake] = []
     for identifier, mentions in gold.items():
-        found += _Page(identifier, distinct(mentions), distinct(predicted.get(identifier, ()))).mistakes()
+        found += _Page(
+            identifier, distinct(mentions), distinct(predicted.get(identifier, ()))
+        ).mistakes()
     return found
 
 
@@ -116,7 +134,10 @@ class _Page:
 
     def __init__(self, identifier: str, gold: list[Mention], predicted: list[Mention]) -> None:
         self._id = identifier
-        self._layers: dict[_Side, _Layer] = {"fp": _Layer(predicted, gold), "fn": _Layer(gold, predicted)}
+        self._layers: dict[_Side, _Layer] = {
+            "fp": _Layer(predicted, gold),
+            "fn": _Layer(gold, predicted),
+        }
         self._partners: dict[_Side, list[list[int]]] = {
             "fp": find_overlapping(self._layers["fp"].spans, self._layers["fn"].spans),
             "fn": [[] for _ in gold],
@@ -144,10 +165,12 @@ class _Page:
                 )
 
     def _holders(self, side: _Side) -> dict[int, set[int]]:
-        """Errors of a side that at least two disjoint errors of the other side and their type lie properly inside of.
+        """Errors of a side that at least two disjoint errors of the other side and their type lie
+        properly inside of.
 
         Returns:
-            Place of the holder -> places of those inside, only those that another one inside is disjoint from.
+            Place of the holder -> places of those inside, only those that another one inside is
+            disjoint from.
         """
         layer, others = self._layers[side], self._layers[_OTHER[side]]
         found: dict[int, set[int]] = {}
@@ -170,9 +193,11 @@ class _Page:
         """Returns the class of an error, and the partner that decides it."""
         layer, opposite = self._layers[side], self._layers[_OTHER[side]]
         spans, type_ = layer.spans[at], layer.mentions[at].type
-        # A partner that is itself wrong explains more than one that is right; then the nearest, then the first.
+        # A partner that is itself wrong explains more than one that is right; then the nearest,
+        # then the first.
         near = sorted(
-            self._partners[side][at], key=lambda o: (opposite.right[o], -_nearness(spans, opposite.spans[o]), o)
+            self._partners[side][at],
+            key=lambda o: (opposite.right[o], -_nearness(spans, opposite.spans[o]), o),
         )
         if not near:
             return ("spurious" if side == "fp" else "missed"), None
@@ -181,7 +206,11 @@ class _Page:
                 return "type", other
         for kind, holder in _HOLDERS:
             held = self._held[holder]
-            chosen = held.get(at, set()) if side == holder else {o for o in near if at in held.get(o, ())}
+            chosen = (
+                held.get(at, set())
+                if side == holder
+                else {o for o in near if at in held.get(o, ())}
+            )
             if chosen:
                 return kind, next(o for o in near if o in chosen)
         for other in near:
@@ -212,34 +241,43 @@ def _nearness(a: Fragments, b: Fragments) -> float:
 
 
 def error_rates(found: Iterable[Mistake], *, same_type: bool = False) -> dict[str, Any]:
-    """Counts type and boundary errors as *bundling-learning* §4.3.2 does, each false positive at most once.
+    """Counts type and boundary errors as *bundling-learning* §4.3.2 does, each false positive at
+    most once.
 
-    The paper defines a type error as a predicted mention with the boundaries of a gold mention and another type, a
-    boundary error as one that has more or fewer tokens than a gold mention, and divides their numbers by FP + FN. Three
-    things to know before such rates are compared:
+    The paper defines a type error as a predicted mention with the boundaries of a gold mention and
+    another type, a boundary error as one that has more or fewer tokens than a gold mention, and
+    divides their numbers by FP + FN. Three things to know before such rates are compared:
 
-    * They are *shares* of the errors: a system with fewer errors can have higher rates. Read the counts beside them.
-    * One mention with the wrong type is one false positive and one false negative, so the TE-Rate is at most 0.5 where
-      no span has two types. The BE-Rate can be higher, as when one gold mention is split into three. Counted over pairs
-      of mentions, as the paper may have done, one prediction over two gold mentions would count twice.
-    * A boundary error here shares a character with a gold mention of any type, or only of its own type if
-      ``same_type``.
+    * They are *shares* of the errors: a system with fewer errors can have higher rates. Read the
+      counts beside them.
+    * One mention with the wrong type is one false positive and one false negative, so the TE-Rate
+      is at most 0.5 where no span has two types. The BE-Rate can be higher, as when one gold
+      mention is split into three. Counted over pairs of mentions, as the paper may have done, one
+      prediction over two gold mentions would count twice.
+    * A boundary error here shares a character with a gold mention of any type, or only of its own
+      type if ``same_type``.
 
     Args:
         found: all mistakes of a system.
         same_type: a false positive that only touches gold mentions of other types is spurious.
 
     Returns:
-        Ready for JSON: ``"type_errors"``, false positives with the spans of a gold mention of another type;
-        ``"boundary_errors"``, others that share a character with a gold mention; ``"spurious"``, the remaining ones;
-        ``"errors"``, FP + FN; ``"type_rate"`` and ``"boundary_rate"``, TE-Rate and BE-Rate from 0 to 1, or ``None``
-        without errors, with the reason under ``"undefined"``.
+        Ready for JSON: ``"type_errors"``, false positives with the spans of a gold mention of
+        another type; ``"boundary_errors"``, others that share a character with a gold mention;
+        ``"spurious"``, the remaining ones; ``"errors"``, FP + FN; ``"type_rate"`` and
+        ``"boundary_rate"``, TE-Rate and BE-Rate from 0 to 1, or ``None`` without errors, with the
+        reason under ``"undefined"``.
     """
     kinds = Counter((mistake.side, mistake.kind) for mistake in found)
     wrong = Counter({kind: count for (side, kind), count in kinds.items() if side == "fp"})
     alone = wrong["spurious"] + (wrong["boundary-and-type"] if same_type else 0)
     typed, bounded, errors = wrong["type"], wrong.total() - wrong["type"] - alone, kinds.total()
-    value: dict[str, Any] = {"type_errors": typed, "boundary_errors": bounded, "spurious": alone, "errors": errors}
+    value: dict[str, Any] = {
+        "type_errors": typed,
+        "boundary_errors": bounded,
+        "spurious": alone,
+        "errors": errors,
+    }
     if not errors:
         return value | {"type_rate": None, "boundary_rate": None, "undefined": "there is no error"}
     return value | {"type_rate": typed / errors, "boundary_rate": bounded / errors}

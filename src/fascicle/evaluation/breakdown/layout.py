@@ -1,4 +1,6 @@
-"""Layout of documents as words and sentences, for measures in words; and statistics of the training corpus on words."""
+"""Layout of documents as words and sentences, for measures in words; and statistics of the
+training corpus on words.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,10 @@ Surface = tuple[str, ...]
 class Layout:
     """The words of a document, and of each of its texts.
 
-    Words and sentences are those of the document; where the source did not say, those of the segmenter ``rules@1``. A
-    *text* is a sentence, or the whole document. It goes from its first character to the next text, and the first one
-    also has what stands before it, so that every character belongs to one.
+    Words and sentences are those of the document; where the source did not say, those of the
+    segmenter ``rules@1``. A *text* is a sentence, or the whole document. It goes from its first
+    character to the next text, and the first one also has what stands before it, so that every
+    character belongs to one.
     """
 
     def __init__(self, document: Document, *, unit: TextUnit = "sentence") -> None:
@@ -48,7 +51,11 @@ class Layout:
         self._ends = [end for _, end in words]
         self._firsts = [0]
         if unit == "sentence":
-            given = document.sentences if document.sentences is not None else all_sentences(document, RULES_1)
+            given = (
+                document.sentences
+                if document.sentences is not None
+                else all_sentences(document, RULES_1)
+            )
             self._firsts = [start for start, _ in given] or [0]
         bounds = [0, *(bisect_left(self._starts, first) for first in self._firsts[1:]), len(words)]
         self.texts = tuple(range(first, last) for first, last in pairwise(bounds))
@@ -66,7 +73,10 @@ class Layout:
 
     def touched(self, spans: Fragments) -> range | tuple[int, ...]:
         """Returns the places of the words that share a character with a mention, in order."""
-        runs = [range(bisect_right(self._ends, start), bisect_left(self._starts, end)) for start, end in spans]
+        runs = [
+            range(bisect_right(self._ends, start), bisect_left(self._starts, end))
+            for start, end in spans
+        ]
         return runs[0] if len(runs) == 1 else tuple(sorted({at for run in runs for at in run}))
 
     def surface(self, spans: Fragments) -> Surface:
@@ -85,19 +95,22 @@ class Layout:
 class Lexicon:
     """Words and strings known from training.
 
-    The **label consistency** of a string and a type is the measure of Fu et al. (EMNLP 2020), which *bundling-learning*
-    §4.3.1 uses. All occurrences of the string in the training texts are looked up, word by word in lower case,
-    annotated or not. The consistency is the share of their words that lie in a mention of the type. Where mentions
-    overlap, a word counts for each of their types, so the consistencies of a string may sum to more than 1.
+    The **label consistency** of a string and a type is the measure of Fu et al. (EMNLP 2020), which
+    *bundling-learning* §4.3.1 uses. All occurrences of the string in the training texts are looked
+    up, word by word in lower case, annotated or not. The consistency is the share of their words
+    that lie in a mention of the type. Where mentions overlap, a word counts for each of their
+    types, so the consistencies of a string may sum to more than 1.
 
     Two errors of the sources are avoided:
 
-    * Formula 23c of the paper, as printed, lacks the condition that the string is the same. It is then the share of the
-      type among all training mentions, which says nothing about a mention.
-    * The code of Fu et al. searches with a regular expression in which the string is not escaped, and which consumes
+    * Formula 23c of the paper, as printed, lacks the condition that the string is the same. It is
+      then the share of the type among all training mentions, which says nothing about a mention.
+    * The code of Fu et al. searches with a regular expression in which the string is not escaped,
+      and which consumes
     the
-      space on both sides, so that a repeated string is found once. It also rounds to three decimals, which moves values
-      over the ends of intervals. Here words are compared with words, repeats count, and nothing is rounded.
+      space on both sides, so that a repeated string is found once. It also rounds to three
+      decimals, which moves values over the ends of intervals. Here words are compared with words,
+      repeats count, and nothing is rounded.
 
     Attributes:
         documents: how many there were.
@@ -123,7 +136,9 @@ def read_lexicon(documents: Iterable[Document]) -> Lexicon:
         documents: with gold mentions.
     """
     layouts = [Layout(document, unit="document") for document in documents]
-    gold = [(one, {(m.type, m.spans): m for m in one.document.layer(GOLD)}.values()) for one in layouts]
+    gold = [
+        (one, {(m.type, m.spans): m for m in one.document.layer(GOLD)}.values()) for one in layouts
+    ]
     frequency = Counter(layout.surface(m.spans) for layout, mentions in gold for m in mentions)
     frequency.pop((), None)  # mentions that touch no word
     return Lexicon(
@@ -132,7 +147,9 @@ def read_lexicon(documents: Iterable[Document]) -> Lexicon:
         vocabulary=frozenset(word for layout in layouts for word in layout.words),
         frequency=dict(frequency),
         consistency=_consistency(gold, frequency.keys()),
-        surfaces=frozenset((m.text_in(one.document.text), m.type) for one, mentions in gold for m in mentions),
+        surfaces=frozenset(
+            (m.text_in(one.document.text), m.type) for one, mentions in gold for m in mentions
+        ),
     )
 
 
@@ -158,9 +175,14 @@ def _consistency(
 
 
 def _occurrences(
-    layout: Layout, mentions: Iterable[Mention], lengths: Mapping[str, set[int]], known: Set[Surface]
+    layout: Layout,
+    mentions: Iterable[Mention],
+    lengths: Mapping[str, set[int]],
+    known: Set[Surface],
 ) -> Iterator[tuple[Surface, range | tuple[int, ...]]]:
-    """Yields where the strings of training mentions occur; one in pieces occurs only where it is annotated."""
+    """Yields where the strings of training mentions occur; one in pieces occurs only where it is
+    annotated.
+    """
     words = layout.lower
     for at, word in enumerate(words):
         for length in lengths.get(word, ()):

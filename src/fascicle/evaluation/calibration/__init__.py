@@ -1,1 +1,3 @@
-"""Calibration of the scores of mentions: measures how well they match precision, and corrects them."""
+"""Calibration of the scores of mentions: measures how well they match precision, and corrects
+them.
+"""

@@ -21,7 +21,8 @@ from fascicle.runtime.decoding.evidence import FindTypes
 from fascicle.settings.decision import DocumentDecision, Ends, TypeDecision
 
 _LEAST: Final = 100  # gold mentions of a type in a file, below which it decides nothing
-_GRID: Final = (0.0, *(round(0.05 * step, 2) for step in range(9, 19)))  # scores below 0.45 are hardly given
+# scores below 0.45 are hardly given
+_GRID: Final = (0.0, *(round(0.05 * step, 2) for step in range(9, 19)))
 _Cuts = Callable[[str], Sequence[Span]]
 
 
@@ -110,12 +111,18 @@ class _Texts:
         if rule is None:
             return [patch.add for _, patch in self.answers]
         rules = DocumentDecision(types={self.type: rule})
-        return [decide_mentions(document, patch, rules, **self.how).add for document, patch in self.answers]
+        return [
+            decide_mentions(document, patch, rules, **self.how).add
+            for document, patch in self.answers
+        ]
 
     def judged(self, rule: TypeDecision | None) -> list[tuple[float, bool]]:
         """Score of each mention that stays, and whether it is right."""
         return [
-            (1.0 if mention.score is None else mention.score, ("", mention.type, mention.spans) in gold)
+            (
+                1.0 if mention.score is None else mention.score,
+                ("", mention.type, mention.spans) in gold,
+            )
             for gold, mentions in zip(self.gold, self.said(rule), strict=True)
             for mention in mentions
         ]
@@ -139,11 +146,12 @@ def fit_documents(
 ) -> FittedDocuments:
     """Fits ``low``, ``high``, ``known``, ``alone``, ends and a curve for each type.
 
-    The mean of strict F1 over the files with at least 100 gold mentions of a type decides; of equally good values the
-    lowest are taken, and of ``known`` the highest. ``alone`` and ``ends_alone`` are fitted on files of single
-    sentences, the others on the other files, where there are some. A type keeps neutral values if those that each half
-    of the texts chooses do not help on the other half. A type without any file gets neutral edges alone. A curve is
-    fitted on all files, each of which counts the same.
+    The mean of strict F1 over the files with at least 100 gold mentions of a type decides; of
+    equally good values the lowest are taken, and of ``known`` the highest. ``alone`` and
+    ``ends_alone`` are fitted on files of single sentences, the others on the other files, where
+    there are some. A type keeps neutral values if those that each half of the texts chooses do not
+    help on the other half. A type without any file gets neutral edges alone. A curve is fitted on
+    all files, each of which counts the same.
 
     Args:
         answered: development texts.
@@ -160,17 +168,21 @@ def fit_documents(
     used = [one for one in every if one.mentions >= _LEAST]
     if not used:
         raise InputError(
-            f"no type has {_LEAST} gold mentions in a file, and fewer decide nothing; give more development data"
+            f"no type has {_LEAST} gold mentions in a file, and fewer decide nothing; give more "
+            "development data"
         )
     rules = {name: _fitted([one for one in used if one.type == name]) for name in types}
     known = {name: rule for name, rule in rules.items() if rule is not None}
     notes = tuple(
-        f"no file has {_LEAST} gold mentions of {name!r}, so nothing but the edges of its mentions changes"
+        f"no file has {_LEAST} gold mentions of {name!r}, so nothing but the edges of its "
+        "mentions changes"
         for name in types
         if name not in known
     )
     rows = tuple(_row(one, known.get(one.type, TypeDecision())) for one in every)
-    return FittedDocuments(decision=DocumentDecision(types=known, chosen_on=dict(chosen_on)), rows=rows, notes=notes)
+    return FittedDocuments(
+        decision=DocumentDecision(types=known, chosen_on=dict(chosen_on)), rows=rows, notes=notes
+    )
 
 
 def _texts(answered: PredictedTexts, kind: str, how: Mapping[str, Any]) -> _Texts:
@@ -188,9 +200,17 @@ def _texts(answered: PredictedTexts, kind: str, how: Mapping[str, Any]) -> _Text
     ]
     cuts = how["sentences"]
     short = sum(
-        len(cuts(document.text) if document.sentences is None else document.sentences) < 2 for document, _ in shown
+        len(cuts(document.text) if document.sentences is None else document.sentences) < 2
+        for document, _ in shown
     )
-    return _Texts(file=answered.file, type=kind, gold=gold, answers=shown, sentences=2 * short > len(shown), how=how)
+    return _Texts(
+        file=answered.file,
+        type=kind,
+        gold=gold,
+        answers=shown,
+        sentences=2 * short > len(shown),
+        how=how,
+    )
 
 
 def _row(texts: _Texts, rule: TypeDecision) -> _Row:
@@ -215,7 +235,8 @@ def _fitted(rows: Sequence[_Texts]) -> TypeDecision | None:
 
 
 def _helps(rows: Sequence[_Texts]) -> bool:
-    """Returns whether the values that each half of the texts chooses raise F1 over all mentions of the other halves.
+    """Returns whether the values that each half of the texts chooses raise F1 over all mentions of
+    the other halves.
 
     The halves of small files are too small for a mean over files.
     """
@@ -228,16 +249,21 @@ def _helps(rows: Sequence[_Texts]) -> bool:
 
 def _f1(counts: Sequence[Counts]) -> float:
     """F1 over several counts together."""
-    summed = Counts(**{name: sum(getattr(one, name) for one in counts) for name in ("tp", "fp", "fn")})
+    summed = Counts(
+        **{name: sum(getattr(one, name) for one in counts) for name in ("tp", "fp", "fn")}
+    )
     return figures(summed).f1 or 0.0
 
 
 def _searched(rows: Sequence[_Texts]) -> TypeDecision:
     longer, single = ([one for one in rows if one.sentences is alone] for alone in (False, True))
     found = TypeDecision()
-    for _ in range(2 if longer else 0):  # what is decided of known names changes what is best for the others
+    # what is decided of known names changes what is best for the others
+    for _ in range(2 if longer else 0):
         pairs = [(low, high) for low, high in product(_GRID, (*_GRID, 1.0)) if low <= high]
-        found = _best([msgspec.structs.replace(found, low=low, high=high) for low, high in pairs], longer)
+        found = _best(
+            [msgspec.structs.replace(found, low=low, high=high) for low, high in pairs], longer
+        )
         found = _best(_with_known(found), longer)
     found = _best([msgspec.structs.replace(found, alone=value) for value in _GRID], single)
     found = found if longer else _best(_with_known(found), single)
@@ -262,16 +288,25 @@ def describe_fit(fitted: FittedDocuments) -> list[str]:
     """Describes what was fitted, as lines of text."""
     lines = []
     for name, rule in fitted.decision.types.items():
-        curve = f", log odds times {rule.curve.slope:.3g} plus {rule.curve.offset:.3g}" if rule.curve else ""
-        known = f"; known names from {rule.known:.2f}" if rule.known < max(rule.low, rule.alone) else ""
+        curve = (
+            f", log odds times {rule.curve.slope:.3g} plus {rule.curve.offset:.3g}"
+            if rule.curve
+            else ""
+        )
+        known = (
+            f"; known names from {rule.known:.2f}" if rule.known < max(rule.low, rule.alone) else ""
+        )
         lines.append(
-            f"{name}: kept from {rule.low:.2f}, in a single sentence from {rule.alone:.2f}{known}; names marked "
-            f"throughout from {rule.high:.2f}; ends: {rule.ends}, in a single sentence {rule.ends_alone}{curve}"
+            f"{name}: kept from {rule.low:.2f}, in a single sentence from "
+            f"{rule.alone:.2f}{known}; names marked "
+            f"throughout from {rule.high:.2f}; ends: {rule.ends}, in a single sentence "
+            f"{rule.ends_alone}{curve}"
         )
     for row in fitted.rows:
         few = "" if row.used else ", too few to decide anything"
         gold = plural(row.mentions, "gold mention")
         lines.append(
-            f"{row.type} of {row.file}: F1 {100 * row.before:.2f} before, {100 * row.after:.2f} after ({gold}{few})"
+            f"{row.type} of {row.file}: F1 {100 * row.before:.2f} before, {100 * row.after:.2f} "
+            f"after ({gold}{few})"
         )
     return lines

@@ -1,8 +1,9 @@
 """Fitting of the calibration of a model, from its predictions on development data.
 
-A curve is one number (temperature) or a rising step function (isotonic). Both keep the order of the scores, so
-precision-recall curves stay as they are, apart from scores that isotonic calibration makes equal. A temperature needs
-little data. Isotonic calibration fits any rising curve and needs hundreds of mentions.
+A curve is one number (temperature) or a rising step function (isotonic). Both keep the order of the
+scores, so precision-recall curves stay as they are, apart from scores that isotonic calibration
+makes equal. A temperature needs little data. Isotonic calibration fits any rising curve and needs
+hundreds of mentions.
 """
 
 from __future__ import annotations
@@ -28,7 +29,13 @@ from fascicle.evaluation.calibration.reliability import (
 )
 from fascicle.evaluation.scoring.scores import Counts, Figures, figures
 from fascicle.runtime.decoding.selection import calibrate_scores, logits, sigmoid, type_thresholds
-from fascicle.settings.decision import Calibration, Curve, IsotonicCurve, LogisticCurve, TemperatureCurve
+from fascicle.settings.decision import (
+    Calibration,
+    Curve,
+    IsotonicCurve,
+    LogisticCurve,
+    TemperatureCurve,
+)
 
 LEAST, MOST = 0.01, 100.0  # temperatures
 _LIMIT = 100.0  # of slope and offset
@@ -41,8 +48,8 @@ class _Temperature:
 
     Attributes:
         value: above 1 where the system is too sure of itself, below 1 where it is too shy.
-        at_bound: whether the best value lies outside ``[LEAST, MOST]``, as when the scores part right from wrong at 0.5
-            without an exception, or say the opposite of the truth.
+        at_bound: whether the best value lies outside ``[LEAST, MOST]``, as when the scores part
+            right from wrong at 0.5 without an exception, or say the opposite of the truth.
     """
 
     value: float
@@ -60,8 +67,10 @@ class _Temperature:
         """
         if self.at_bound:
             raise InputError(
-                f"no temperature from {LEAST:g} to {MOST:g} fits these scores, as where right and wrong mentions are "
-                "parted at 0.5 without an exception; use isotonic calibration, none, or more development data"
+                f"no temperature from {LEAST:g} to {MOST:g} fits these scores, as where right "
+                "and wrong mentions are "
+                "parted at 0.5 without an exception; use isotonic calibration, none, or more "
+                "development data"
             )
         return TemperatureCurve(temperature=self.value)
 
@@ -78,7 +87,9 @@ def fit_temperature(data: JudgedMentions) -> _Temperature:
     evidence, right = logits(_given(data)), data.right.astype(np.float64)
 
     def slope(inverse: float) -> float:
-        """Derivative of the negative log likelihood by the inverse temperature, in which it is convex."""
+        """Derivative of the negative log likelihood by the inverse temperature, in which it is
+        convex.
+        """
         return float(np.sum((sigmoid(inverse * evidence) - right) * evidence))
 
     low, high = 1.0 / MOST, 1.0 / LEAST
@@ -95,7 +106,8 @@ def fit_temperature(data: JudgedMentions) -> _Temperature:
 
 
 def fit_isotonic(data: JudgedMentions) -> IsotonicCurve:
-    """Returns the rising function with the smallest squared distance to the truth, by pooling adjacent violators.
+    """Returns the rising function with the smallest squared distance to the truth, by pooling
+    adjacent violators.
 
     Args:
         data: of development documents.
@@ -109,33 +121,42 @@ def fit_isotonic(data: JudgedMentions) -> IsotonicCurve:
     pools: list[tuple[float, float, int]] = []  # sum, weight, knots
     for total, weight in zip(sums.tolist(), weights.tolist(), strict=True):
         pool = (total, weight, 1)
-        while pools and pools[-1][0] * pool[1] >= pool[0] * pools[-1][1]:  # means, compared without dividing
+        # means, compared without dividing
+        while pools and pools[-1][0] * pool[1] >= pool[0] * pools[-1][1]:
             before = pools.pop()
             pool = (before[0] + pool[0], before[1] + pool[1], before[2] + pool[2])
         pools.append(pool)
-    values = np.repeat([total / weight for total, weight, _ in pools], [count for _, _, count in pools])
+    values = np.repeat(
+        [total / weight for total, weight, _ in pools], [count for _, _, count in pools]
+    )
     # The first and the last knot of a pool define it.
     needed = np.ones(len(knots), dtype=bool)
     if len(knots) > 2:
         needed[1:-1] = (values[1:-1] != values[:-2]) | (values[1:-1] != values[2:])
-    return IsotonicCurve(scores=tuple(knots[needed].tolist()), values=tuple(values[needed].tolist()))
+    return IsotonicCurve(
+        scores=tuple(knots[needed].tolist()), values=tuple(values[needed].tolist())
+    )
 
 
 def fit_logistic(judged: Sequence[Sequence[tuple[float, bool]]]) -> LogisticCurve | None:
-    """Returns the curve of highest likelihood over the log odds of scores (Platt, 1999), by Newton's method.
+    """Returns the curve of highest likelihood over the log odds of scores (Platt, 1999), by
+    Newton's method.
 
-    The truth of each mention is softened as in Platt's paper, so that scores that part right from wrong without an
-    exception have a finite curve.
+    The truth of each mention is softened as in Platt's paper, so that scores that part right from
+    wrong without an exception have a finite curve.
 
     Args:
-        judged: the score of each mention of each group, and whether it is right; each group counts the same.
+        judged: the score of each mention of each group, and whether it is right; each group counts
+            the same.
 
     Returns:
         ``None`` if all are right, all are wrong, or better scores are no better.
     """
     groups = [one for one in judged if one]
     pairs = [pair for one in groups for pair in one]
-    share = np.concatenate([np.full(len(one), len(pairs) / len(groups) / len(one)) for one in groups] or [np.zeros(0)])
+    share = np.concatenate(
+        [np.full(len(one), len(pairs) / len(groups) / len(one)) for one in groups] or [np.zeros(0)]
+    )
     right = np.array([true for _, true in pairs], dtype=bool)
     if not 0 < right.sum() < len(right):
         return None
@@ -156,7 +177,9 @@ def fit_logistic(judged: Sequence[Sequence[tuple[float, bool]]]) -> LogisticCurv
 
 def _given(data: JudgedMentions) -> Floats:
     if not len(data.scores):
-        raise InputError("nothing was predicted, so no calibration can be fitted; give development data")
+        raise InputError(
+            "nothing was predicted, so no calibration can be fitted; give development data"
+        )
     return data.scores
 
 
@@ -233,21 +256,30 @@ def check_gold(mentions: int) -> None:
         InputError: none.
     """
     if not mentions:
-        raise InputError("the gold holds no mention, so nothing is known to be right; give annotated development data")
+        raise InputError(
+            "the gold holds no mention, so nothing is known to be right; give annotated "
+            "development data"
+        )
 
 
 def fit_calibration(
-    data: JudgedMentions, *, method: Method, target: Target | None, types: Sequence[str] = (), chosen_on: str
+    data: JudgedMentions,
+    *,
+    method: Method,
+    target: Target | None,
+    types: Sequence[str] = (),
+    chosen_on: str,
 ) -> FittedCalibration:
     """Fits a curve for the scores, and thresholds on what the curve gives.
 
-    A threshold lies in the middle between the lowest score that is kept and the highest that is not, so that scores
-    that differ in the last digits, as between torch and ONNX, decide alike; where all are kept, it is 0. A type that
-    the gold or the predictions lack, or that no threshold of its own brings to the target, takes the threshold of all
-    types together.
+    A threshold lies in the middle between the lowest score that is kept and the highest that is
+    not, so that scores that differ in the last digits, as between torch and ONNX, decide alike;
+    where all are kept, it is 0. A type that the gold or the predictions lack, or that no threshold
+    of its own brings to the target, takes the threshold of all types together.
 
     Args:
-        data: predictions on development data, with the scores of ``decoding.selection.round_scores``.
+        data: predictions on development data, with the scores of
+            ``decoding.selection.round_scores``.
         method: of the curve.
         target: of the thresholds; ``None`` keeps every mention.
         types: those of the model, for a threshold of each; none for one threshold.
@@ -260,16 +292,25 @@ def fit_calibration(
     if method not in _METHODS:
         raise UsageError(f"the method {method!r} was given; choose from {', '.join(_METHODS)}")
     if method == "none" and target is None:
-        raise UsageError("neither a curve nor a threshold is to be fitted; give a method, or a target for thresholds")
+        raise UsageError(
+            "neither a curve nor a threshold is to be fitted; give a method, or a target for "
+            "thresholds"
+        )
     check_gold(sum(data.gold.values()))
     notes: list[str] = []
-    fitted = Calibration(curve=_curve(data, method), wanted="" if target is None else str(target), chosen_on=chosen_on)
+    fitted = Calibration(
+        curve=_curve(data, method),
+        wanted="" if target is None else str(target),
+        chosen_on=chosen_on,
+    )
     changed = replace(data, scores=calibrate_scores(data.scores, fitted))
     stages = [_stage("as it is", data)]
     if fitted.curve is not None:
         stages.append(_stage(method, changed))
         if method == "isotonic" and len(data.scores) < FEW:
-            notes.append(f"an isotonic curve over only {len(data.scores):,} mentions mostly repeats them")
+            notes.append(
+                f"an isotonic curve over only {len(data.scores):,} mentions mostly repeats them"
+            )
     if target is not None:
         fitted = _with_thresholds(fitted, changed, target=target, types=types, notes=notes)
         stages.append(_stage(f"kept for {target}", _kept(changed, fitted)))
@@ -283,7 +324,12 @@ def _curve(data: JudgedMentions, method: Method) -> Curve | None:
 
 
 def _with_thresholds(
-    fitted: Calibration, data: JudgedMentions, *, target: Target, types: Sequence[str], notes: list[str]
+    fitted: Calibration,
+    data: JudgedMentions,
+    *,
+    target: Target,
+    types: Sequence[str],
+    notes: list[str],
 ) -> Calibration:
     """Returns the calibration with a threshold of each type, and where one is needed for all."""
     found: dict[str, float] = {}
@@ -291,14 +337,18 @@ def _with_thresholds(
     for name in types:
         part = data.of_type(name)
         if not part.gold[name] or not len(part.scores):
-            lacking[name] = f"there is no {'predicted' if part.gold[name] else 'gold'} mention of {name!r},"
+            lacking[name] = (
+                f"there is no {'predicted' if part.gold[name] else 'gold'} mention of {name!r},"
+            )
             continue
         try:
             found[name] = _threshold(part, target)
         except InputError as error:
             lacking[name] = f"of the type {name!r}, {error};"
     overall = 0.0 if found and not lacking else _overall(data, target, lacking)
-    notes += [f"{why} so it takes the threshold of all types, {overall:.4g}" for why in lacking.values()]
+    notes += [
+        f"{why} so it takes the threshold of all types, {overall:.4g}" for why in lacking.values()
+    ]
     return msgspec.structs.replace(fitted, threshold=overall, thresholds=found)
 
 
@@ -313,10 +363,16 @@ def _overall(data: JudgedMentions, target: Target, lacking: Mapping[str, str]) -
 
 
 def _threshold(data: JudgedMentions, target: Target) -> float:
-    """Returns the threshold for the target, in the middle between the lowest score kept and the highest one dropped."""
+    """Returns the threshold for the target, in the middle between the lowest score kept and the
+    highest one dropped.
+    """
     curve = precision_recall(data.scores, data.right, gold=sum(data.gold.values()))
     best = target.precision is None and target.recall is None
-    found = best_threshold(curve) if best else threshold_for(curve, precision=target.precision, recall=target.recall)
+    found = (
+        best_threshold(curve)
+        if best
+        else threshold_for(curve, precision=target.precision, recall=target.recall)
+    )
     below = curve.thresholds[curve.thresholds < found.threshold]
     return float(found.threshold + below[0]) / 2 if len(below) else 0.0
 

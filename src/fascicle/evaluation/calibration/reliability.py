@@ -1,11 +1,12 @@
 """Reliability of scores: reliability curves, precision and recall over the score, and thresholds.
 
-All of it is about *predicted* mentions: their scores, and whether each is right. A score is well calibrated if, of the
-mentions with a score near 0.8, 80 % are right. What a system did not predict has no score, so calibration says nothing
-about recall; the precision-recall curve does, with all gold mentions in its denominator.
+All of it is about *predicted* mentions: their scores, and whether each is right. A score is well
+calibrated if, of the mentions with a score near 0.8, 80 % are right. What a system did not predict
+has no score, so calibration says nothing about recall; the precision-recall curve does, with all
+gold mentions in its denominator.
 
-A curve can only show what was written down: predictions below the threshold of the system are not in its file, and the
-recall of the curve ends where the file ends.
+A curve can only show what was written down: predictions below the threshold of the system are not
+in its file, and the recall of the curve ends where the file ends.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ class JudgedMentions:
         _check(self.scores, self.right)
         if len(self.types) != len(self.scores):
             raise InputError(
-                f"{plural(len(self.scores), 'score')} and {plural(len(self.types), 'type')} were given; give one each"
+                f"{plural(len(self.scores), 'score')} and {plural(len(self.types), 'type')} were "
+                "given; give one each"
             )
 
     def of_type(self, type_: str) -> JudgedMentions:
@@ -68,7 +70,9 @@ class JudgedMentions:
         return replace(self, scores=self.scores[chosen], right=self.right[chosen], types=types)
 
 
-def judged(gold: Mapping[str, Iterable[Mention]], predicted: Mapping[str, Iterable[Mention]]) -> JudgedMentions:
+def judged(
+    gold: Mapping[str, Iterable[Mention]], predicted: Mapping[str, Iterable[Mention]]
+) -> JudgedMentions:
     """Scores and their truth, under the strict rule of matching.
 
     Of a mention that was predicted more than once, the highest score counts.
@@ -97,8 +101,10 @@ def judged(gold: Mapping[str, Iterable[Mention]], predicted: Mapping[str, Iterab
             types.append(mention.type)
     if bare:
         raise InputError(
-            f"{len(bare):,} of the {len(bare) + len(scores):,} predicted mentions have no score, the first is the "
-            f"{bare[0][1].type} at {bare[0][1].start} in document {bare[0][0]!r}; calibration needs a score for each"
+            f"{len(bare):,} of the {len(bare) + len(scores):,} predicted mentions have no score, "
+            "the first is the "
+            f"{bare[0][1].type} at {bare[0][1].start} in document {bare[0][0]!r}; calibration "
+            "needs a score for each"
         )
     if not scores:
         raise InputError("nothing was predicted, so there are no scores to judge")
@@ -130,7 +136,8 @@ class Bin:
 
 
 def reliability_curve(scores: Floats, right: Bools) -> tuple[Bin, ...]:
-    """Returns the reliability curve: mean score and precision in ten bins of the score, of equal width.
+    """Returns the reliability curve: mean score and precision in ten bins of the score, of equal
+    width.
 
     Args:
         scores: from 0 to 1, shape ``[n]``.
@@ -142,7 +149,9 @@ def reliability_curve(scores: Floats, right: Bools) -> tuple[Bin, ...]:
     _check(scores, right)
     parts = (np.ones_like(scores), scores, right)
     return curve_of_bins(
-        np.stack([np.bincount(assign_bins(scores), weights=one, minlength=BINS) for one in parts], axis=1)
+        np.stack(
+            [np.bincount(assign_bins(scores), weights=one, minlength=BINS) for one in parts], axis=1
+        )
     )
 
 
@@ -155,8 +164,8 @@ def curve_of_bins(sums: Floats) -> tuple[Bin, ...]:
     """Returns the reliability curve of sums over bins.
 
     Args:
-        sums: for each bin, the number of mentions, the sum of their scores, and the number of right ones, shape
-            ``[bins, 3]``.
+        sums: for each bin, the number of mentions, the sum of their scores, and the number of right
+            ones, shape ``[bins, 3]``.
     """
     places = [at / len(sums) for at in range(len(sums) + 1)]
     return tuple(
@@ -172,12 +181,17 @@ def curve_of_bins(sums: Floats) -> tuple[Bin, ...]:
 
 
 def expected_calibration_error(bins: Iterable[Bin]) -> float | None:
-    """Returns the mean distance of score and precision over the mentions, bin by bin; ``None`` without mentions.
+    """Returns the mean distance of score and precision over the mentions, bin by bin; ``None``
+    without mentions.
 
     It depends on the bins: compare only numbers over the same ones.
     """
     known = [(one.count, one.mean_score, one.precision) for one in bins]
-    filled = [(n, abs(score - right)) for n, score, right in known if score is not None and right is not None]
+    filled = [
+        (n, abs(score - right))
+        for n, score, right in known
+        if score is not None and right is not None
+    ]
     total = sum(n for n, _ in filled)
     return sum(n * distance for n, distance in filled) / total if total else None
 
@@ -208,16 +222,26 @@ class Curve:
 
     @property
     def average_precision(self) -> float | None:
-        """The sum of precision times the growth of recall, step by step; ``None`` if there is no gold mention."""
+        """The sum of precision times the growth of recall, step by step; ``None`` if there is no
+        gold mention.
+        """
         if self.recall is None:
             return None
         return float(np.sum(self.precision * np.diff(self.recall, prepend=0.0)))
 
     def thinned(self, points: int = 101) -> list[Point]:
-        """At most so many points, evenly over the kept mentions, the first and the last among them; ready for JSON."""
+        """At most so many points, evenly over the kept mentions, the first and the last among
+        them; ready for JSON.
+        """
         if not len(self.kept):
             return []
-        chosen = sorted(set(np.searchsorted(self.kept, np.linspace(self.kept[0], self.kept[-1], points)).tolist()))
+        chosen = sorted(
+            set(
+                np.searchsorted(
+                    self.kept, np.linspace(self.kept[0], self.kept[-1], points)
+                ).tolist()
+            )
+        )
         return [
             {
                 "threshold": float(self.thresholds[at]),
@@ -237,14 +261,19 @@ def precision_recall(scores: Floats, right: Bools, *, gold: int) -> Curve:
         gold: gold mentions, found or not.
 
     Raises:
-        InputError: a score outside [0, 1], shapes that differ, or fewer gold mentions than were found.
+        InputError: a score outside [0, 1], shapes that differ, or fewer gold mentions than were
+            found.
     """
     _check(scores, right)
     if gold < int(right.sum()):
-        raise InputError(f"{int(right.sum()):,} mentions are right, but only {gold:,} are gold; give the number of all")
+        raise InputError(
+            f"{int(right.sum()):,} mentions are right, but only {gold:,} are gold; give the "
+            "number of all"
+        )
     order = np.argsort(-scores, kind="stable")
     true = np.cumsum(right[order], dtype=np.int64)
-    last = np.flatnonzero(np.diff(scores[order], append=-math.inf))  # the last mention with each score
+    # the last mention with each score
+    last = np.flatnonzero(np.diff(scores[order], append=-math.inf))
     kept = (last + 1).astype(np.int64)
     return Curve(
         thresholds=scores[order][last],
@@ -270,12 +299,14 @@ class _Threshold:
     recall: float
 
 
-def threshold_for(curve: Curve, *, precision: float | None = None, recall: float | None = None) -> _Threshold:
+def threshold_for(
+    curve: Curve, *, precision: float | None = None, recall: float | None = None
+) -> _Threshold:
     """Returns the threshold for a wanted precision or recall, chosen on development data.
 
-    Of the thresholds with at least the wanted precision, the one with the highest recall, which is the lowest one; of
-    those with at least the wanted recall, the one with the highest precision, of equal ones the highest. Precision may
-    fall below the wanted one between thresholds that have it.
+    Of the thresholds with at least the wanted precision, the one with the highest recall, which is
+    the lowest one; of those with at least the wanted recall, the one with the highest precision, of
+    equal ones the highest. Precision may fall below the wanted one between thresholds that have it.
 
     Args:
         curve: of development data.
@@ -287,18 +318,24 @@ def threshold_for(curve: Curve, *, precision: float | None = None, recall: float
         InputError: no threshold reaches it, or there is no gold mention.
     """
     if (precision is None) == (recall is None):
-        raise UsageError("a threshold needs a target precision or a target recall; give one of them")
+        raise UsageError(
+            "a threshold needs a target precision or a target recall; give one of them"
+        )
     name, wanted = ("precision", precision) if precision is not None else ("recall", recall)
     if wanted is None or not 0.0 < wanted <= 1.0:
         raise UsageError(f"a {name} of {wanted} was asked for; give a number above 0, up to 1")
     if curve.recall is None or not len(curve.thresholds):
-        raise InputError(f"a threshold for a {name} of {wanted:g} needs gold and predicted mentions; there are none")
+        raise InputError(
+            f"a threshold for a {name} of {wanted:g} needs gold and predicted mentions; there "
+            "are none"
+        )
     values = curve.precision if name == "precision" else curve.recall
     able = np.flatnonzero(values >= wanted)
     if not len(able):
         best = int(np.argmax(values))
         raise InputError(
-            f"no threshold gives a {name} of {wanted:g}; the best is {values[best]:.4f} at {curve.thresholds[best]:.4g}"
+            f"no threshold gives a {name} of {wanted:g}; the best is {values[best]:.4f} at "
+            f"{curve.thresholds[best]:.4g}"
         )
     at = int(able[-1]) if name == "precision" else int(able[np.argmax(curve.precision[able])])
     return _at(curve, at, curve.recall)
@@ -311,23 +348,31 @@ def best_threshold(curve: Curve) -> _Threshold:
         InputError: there is no gold mention, or nothing was predicted.
     """
     if curve.recall is None or not len(curve.thresholds):
-        raise InputError("a threshold for the best F1 needs gold and predicted mentions; there are none")
+        raise InputError(
+            "a threshold for the best F1 needs gold and predicted mentions; there are none"
+        )
     true = curve.precision * curve.kept
     return _at(curve, int(np.argmax(2 * true / (curve.kept + curve.gold))), curve.recall)
 
 
 def _at(curve: Curve, at: int, recall: Floats) -> _Threshold:
     return _Threshold(
-        threshold=float(curve.thresholds[at]), precision=float(curve.precision[at]), recall=float(recall[at])
+        threshold=float(curve.thresholds[at]),
+        precision=float(curve.precision[at]),
+        recall=float(recall[at]),
     )
 
 
 def _check(scores: Floats, right: Bools) -> None:
     if scores.shape != right.shape or scores.ndim != 1:
-        raise InputError(f"scores of shape {scores.shape} and truths of shape {right.shape} were given; give one each")
+        raise InputError(
+            f"scores of shape {scores.shape} and truths of shape {right.shape} were given; give "
+            "one each"
+        )
     wrong = scores[~((scores >= 0.0) & (scores <= 1.0))]
     if len(wrong):
         raise InputError(
-            f"{len(wrong):,} of {len(scores):,} scores are not probabilities, the first is {wrong[0]:g}; "
+            f"{len(wrong):,} of {len(scores):,} scores are not probabilities, the first is "
+            f"{wrong[0]:g}; "
             "give scores from 0 to 1"
         )

@@ -1,19 +1,23 @@
 """Agreement of two annotations of the same documents: F1 of mentions, and Cohen's kappa of words.
 
-F1 is strict and symmetric: of the mentions of both sides, the share that the other side has too. It needs no words and
-does not say what agreement chance would give, which is next to nothing for mentions.
+F1 is strict and symmetric: of the mentions of both sides, the share that the other side has too. It
+needs no words and does not say what agreement chance would give, which is next to nothing for
+mentions.
 
-Kappa needs units that both sides label. Here they are *words*, those of the documents or of the segmenter ``rules@1``.
-The label of a word is the set of types of the mentions that touch it, which is empty for most words: nested mentions
-give a word several types, of a discontinuous mention only the fragments count, and two mentions that touch are not
-parted (IO, not BIO). For one type, and for *any* type, a word is marked or not.
+Kappa needs units that both sides label. Here they are *words*, those of the documents or of the
+segmenter ``rules@1``. The label of a word is the set of types of the mentions that touch it, which
+is empty for most words: nested mentions give a word several types, of a discontinuous mention only
+the fragments count, and two mentions that touch are not parted (IO, not BIO). For one type, and for
+*any* type, a word is marked or not.
 
-Most words are marked by nobody, and both sides agree on these without effort. So there are three kappas of the labels:
-over all words; over those that at least one side marked; and over those that both marked, where only the types can
-differ. For one type or any, the second kappa could not be above 0, for no word is left on whose absence both could
-agree; the F1 of words stands beside the kappa instead, to which kappa tends as unmarked words are added (Hripcsak and
-Rothschild 2005). Krippendorff's alpha (nominal) asks the same as the kappa of one type, for any number of sides, and
-takes the chance of both sides from one distribution. Intervals are percentile bootstraps over documents.
+Most words are marked by nobody, and both sides agree on these without effort. So there are three
+kappas of the labels: over all words; over those that at least one side marked; and over those that
+both marked, where only the types can differ. For one type or any, the second kappa could not be
+above 0, for no word is left on whose absence both could agree; the F1 of words stands beside the
+kappa instead, to which kappa tends as unmarked words are added (Hripcsak and Rothschild 2005).
+Krippendorff's alpha (nominal) asks the same as the kappa of one type, for any number of sides, and
+takes the chance of both sides from one distribution. Intervals are percentile bootstraps over
+documents.
 """
 
 from __future__ import annotations
@@ -38,7 +42,9 @@ _Label = frozenset[str]
 NO_MENTION: Final = "neither side has such a mention"
 NO_MARK: Final = "neither side marks such a word"
 NO_WORD: Final = "there is no such word"
-ONE_LABEL: Final = "both sides give all these words one label, so that chance alone would agree on all of them"
+ONE_LABEL: Final = (
+    "both sides give all these words one label, so that chance alone would agree on all of them"
+)
 _SUBSETS: Final[Mapping[str, Callable[[_Label, _Label], bool]]] = MappingProxyType(
     {
         "all words": lambda first, second: True,
@@ -102,7 +108,8 @@ class Agreement:
         all_mentions: the same of all types together.
         marks: type -> words that a mention of it touches.
         any_mark: words that any mention touches.
-        kappas: a subset of the words, see `_SUBSETS`, -> number of these, and kappa of their labels.
+        kappas: a subset of the words, see `_SUBSETS`, -> number of these, and kappa of their
+            labels.
         wordless_mentions: mentions of both sides that touch no word.
         level: of the intervals.
         resamples: draws of documents.
@@ -128,13 +135,18 @@ class Agreement:
             "all_mentions": self.all_mentions.as_dict(),
             "marks": {name: row.as_dict() for name, row in self.marks.items()},
             "any_mark": self.any_mark.as_dict(),
-            "kappas": {name: {"words": count} | number.as_dict() for name, (count, number) in self.kappas.items()},
+            "kappas": {
+                name: {"words": count} | number.as_dict()
+                for name, (count, number) in self.kappas.items()
+            },
         }
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Series:
-    """Input of a measure: whole numbers of each document, ``[documents, columns]``, that are added up."""
+    """Input of a measure: whole numbers of each document, ``[documents, columns]``, that are
+    added up.
+    """
 
     counts: Ints
     measure: Callable[[Floats], Floats]
@@ -156,7 +168,8 @@ def agreement(
         documents: the texts, with words where the source knows them.
         first: document id -> mentions of the first side, for every document.
         second: the same of the second side.
-        resamples: draws of the bootstrap; a draw in which a measure is undefined is left out of its interval.
+        resamples: draws of the bootstrap; a draw in which a measure is undefined is left out of its
+            interval.
         level: share of the draws inside an interval.
         seed: of the draws.
 
@@ -168,7 +181,10 @@ def agreement(
     sides = [(first[document.id], second[document.id]) for document in documents]
     types = sorted({mention.type for pair in sides for side in pair for mention in side})
     layouts = [Layout(document) for document in documents]
-    labels = [tuple(_labels(layout, side) for side in pair) for layout, pair in zip(layouts, sides, strict=True)]
+    labels = [
+        tuple(_labels(layout, side) for side in pair)
+        for layout, pair in zip(layouts, sides, strict=True)
+    ]
     series = _all_series(sides, labels, types)
     numbers = _numbers(series, resamples=resamples, level=level, seed=seed)
     sums = {key: one.counts.sum(axis=0).tolist() for key, one in series.items()}
@@ -203,21 +219,29 @@ def _all_series(
     labels: Sequence[tuple[list[_Label], ...]],
     types: Sequence[str],
 ) -> dict[tuple[str, str | None], _Series]:
-    """Everything that is measured: mentions, marks and their kappa by type and for all (``None``), and the subsets."""
+    """Everything that is measured: mentions, marks and their kappa by type and for all
+    (``None``), and the subsets.
+    """
     series: dict[tuple[str, str | None], _Series] = {}
     for name in (*types, None):
         of_type = [
-            tuple(identities("", [m for m in side if name in (None, m.type)]) for side in pair) for pair in sides
+            tuple(identities("", [m for m in side if name in (None, m.type)]) for side in pair)
+            for pair in sides
         ]
         series["mentions", name] = _sets(of_type, empty=NO_MENTION)
         marked = _marked(labels, name)
-        places = [tuple({at for at, is_marked in enumerate(side) if is_marked} for side in pair) for pair in marked]
+        places = [
+            tuple({at for at, is_marked in enumerate(side) if is_marked} for side in pair)
+            for pair in marked
+        ]
         series["marks", name] = _sets(places, empty=NO_MARK)
         series["kappa", name] = _label_series(marked)
         series["alpha", name] = _alpha_series(marked)
     for name, chosen in _SUBSETS.items():
         kept = ([words for words in zip(*pair, strict=True) if chosen(*words)] for pair in labels)
-        series["subset", name] = _label_series([([a for a, _ in words], [b for _, b in words]) for words in kept])
+        series["subset", name] = _label_series(
+            [([a for a, _ in words], [b for _, b in words]) for words in kept]
+        )
     return series
 
 
@@ -229,7 +253,8 @@ def alphas(
     level: float = 0.95,
     seed: int = 0,
 ) -> dict[str | None, Number]:
-    """Computes Krippendorff's alpha of the words that each type marks, and of any type (``None``), for several sides.
+    """Computes Krippendorff's alpha of the words that each type marks, and of any type (``None``),
+    for several sides.
 
     Args:
         documents: see `agreement`.
@@ -243,15 +268,24 @@ def alphas(
         tuple(_labels(layout, side[document.id]) for side in sides if document.id in side)
         for layout, document in zip(layouts, documents, strict=True)
     ]
-    types = sorted({name for several in labels for side in several for label in side for name in label})
+    types = sorted(
+        {name for several in labels for side in several for label in side for name in label}
+    )
     series = {("alpha", name): _alpha_series(_marked(labels, name)) for name in (*types, None)}
-    return {name: one for (_, name), one in _numbers(series, resamples=resamples, level=level, seed=seed).items()}
+    return {
+        name: one
+        for (_, name), one in _numbers(series, resamples=resamples, level=level, seed=seed).items()
+    }
 
 
-def _marked(labels: Sequence[tuple[list[_Label], ...]], name: str | None) -> list[tuple[list[bool], ...]]:
+def _marked(
+    labels: Sequence[tuple[list[_Label], ...]], name: str | None
+) -> list[tuple[list[bool], ...]]:
     """Returns which words of each document each side marks with a type, or with any."""
     return [
-        tuple([bool(label) if name is None else name in label for label in side] for side in several)
+        tuple(
+            [bool(label) if name is None else name in label for label in side] for side in several
+        )
         for several in labels
     ]
 
@@ -272,11 +306,17 @@ def _sets(pairs: Sequence[tuple[set[Any], ...]], *, empty: str) -> _Series:
 
 
 def _label_series(pairs: Sequence[tuple[Sequence[Any], ...]]) -> _Series:
-    """Counts the words of each document: all, those both sides label alike, and each label of each side.
+    """Counts the words of each document: all, those both sides label alike, and each label of each
+    side.
 
     Shape ``[documents, 2 + 2 * labels]``.
     """
-    index = {label: at for at, label in enumerate(dict.fromkeys(x for pair in pairs for side in pair for x in side))}
+    index = {
+        label: at
+        for at, label in enumerate(
+            dict.fromkeys(x for pair in pairs for side in pair for x in side)
+        )
+    }
     counts = np.zeros((len(pairs), 2 + 2 * len(index)), dtype=np.int64)
     for row, (first, second) in zip(counts, pairs, strict=True):
         row[:2] = len(first), sum(a == b for a, b in zip(first, second, strict=True))
@@ -286,22 +326,29 @@ def _label_series(pairs: Sequence[tuple[Sequence[Any], ...]]) -> _Series:
 
 
 def _alpha_series(marked: Sequence[tuple[list[bool], ...]]) -> _Series:
-    """Counts the values of each document: all, those that mark a word, and the pairs that differ about one word.
+    """Counts the values of each document: all, those that mark a word, and the pairs that differ
+    about one word.
 
-    A pair of one of m sides counts 1 / (m - 1), times a whole number for all documents that makes all counts whole.
+    A pair of one of m sides counts 1 / (m - 1), times a whole number for all documents that makes
+    all counts whole.
     """
     whole = math.lcm(*(len(several) - 1 for several in marked))
     counts = np.zeros((len(marked), 3), dtype=np.int64)
     for row, several in zip(counts, marked, strict=True):
         sides, marks = len(several), np.array(several, dtype=np.int64).sum(axis=0)
-        row[:] = sides * len(marks), marks.sum(), (marks * (sides - marks)).sum() * (whole // (sides - 1))
+        row[:] = (
+            sides * len(marks),
+            marks.sum(),
+            (marks * (sides - marks)).sum() * (whole // (sides - 1)),
+        )
     return _Series(counts=counts, measure=partial(_alpha, whole=whole), empty=NO_WORD)
 
 
 def _alpha(sums: Floats, *, whole: int) -> Floats:
     """Computes alpha from the columns of ``_alpha_series``; NaN where all values are one.
 
-    1 - (n - 1) d / a b with a and b the numbers of both values, n = a + b, and d the pairs that differ, as they count.
+    1 - (n - 1) d / a b with a and b the numbers of both values, n = a + b, and d the pairs that
+    differ, as they count.
     """
     total, ones, differ = np.moveaxis(sums, -1, 0)
     chance = whole * ones * (total - ones)
@@ -309,14 +356,17 @@ def _alpha(sums: Floats, *, whole: int) -> Floats:
 
 
 def _f1(sums: Floats) -> Floats:
-    """Computes F1 from the sizes of two sets and of their intersection, ``[..., 3]``; NaN where both are empty."""
+    """Computes F1 from the sizes of two sets and of their intersection, ``[..., 3]``; NaN where
+    both are empty.
+    """
     return ratios(2 * sums[..., 2], sums[..., 0] + sums[..., 1])
 
 
 def _kappa(sums: Floats) -> Floats:
     """Computes kappa from the columns of ``_label_series``; NaN where the expected agreement is 1.
 
-    (n alike - e) / (n n - e) with e the sum over the labels of the product of both sides' numbers: whole numbers.
+    (n alike - e) / (n n - e) with e the sum over the labels of the product of both sides' numbers:
+    whole numbers.
     """
     first, second = np.split(sums[..., 2:], 2, axis=-1)
     chance = (first * second).sum(axis=-1)
@@ -331,10 +381,16 @@ def _numbers(
     cuts = np.cumsum([one.counts.shape[1] for one in series.values()])[:-1]
     parts = [counts.sum(axis=0, keepdims=True)]
     if len(counts) > 1:
-        parts += [weights @ counts for weights in draw_weights(len(counts), resamples=resamples, seed=seed)]
-    sums = np.split(np.concatenate(parts), cuts, axis=1)  # the first row is that of the documents as they are
+        parts += [
+            weights @ counts
+            for weights in draw_weights(len(counts), resamples=resamples, seed=seed)
+        ]
+    # the first row is that of the documents as they are
+    sums = np.split(np.concatenate(parts), cuts, axis=1)
     return {
-        key: _number(one.measure(of_it), undefined=ONE_LABEL if of_it[0, 0] else one.empty, level=level)
+        key: _number(
+            one.measure(of_it), undefined=ONE_LABEL if of_it[0, 0] else one.empty, level=level
+        )
         for (key, one), of_it in zip(series.items(), sums, strict=True)
     }
 

@@ -1,8 +1,9 @@
 """Comparison of several systems: the mentions that each one finds and the others do not.
 
-Everything is counted in sets of ``(document id, type, spans)``. The recall of the union is the ceiling of every
-combination: no rule, and no filter behind the union, finds more (*comparing-and-combining* §4.5). Intervals come from
-one bootstrap over documents that all systems share, so that differences are paired.
+Everything is counted in sets of ``(document id, type, spans)``. The recall of the union is the
+ceiling of every combination: no rule, and no filter behind the union, finds more
+(*comparing-and-combining* §4.5). Intervals come from one bootstrap over documents that all systems
+share, so that differences are paired.
 """
 
 from __future__ import annotations
@@ -76,7 +77,8 @@ class Pair:
         agreement: F1 of one against the other; it is the same both ways.
         shared: mentions that both predicted.
         shared_true: gold mentions among them.
-        difference: F1 of the first less F1 of the second, with its paired bootstrap interval and p-value.
+        difference: F1 of the first less F1 of the second, with its paired bootstrap interval and
+            p-value.
         bootstrap_p: p-value of ``difference``, corrected for all pairs.
         randomisation_p: p-value by approximate randomisation.
         randomisation_p_corrected: ``randomisation_p``, corrected for all pairs.
@@ -158,14 +160,20 @@ def compare(cells: Cells, drawn: Ints, *, seed: int = 0, unit: str = "document")
     return Comparison(
         documents=len(cells.documents),
         gold=int(totals[cells.gold].sum()),
-        rows=tuple(_row(cells, drawn, at, scores=scores[at], seed=seed) for at in range(len(scores))),
+        rows=tuple(
+            _row(cells, drawn, at, scores=scores[at], seed=seed) for at in range(len(scores))
+        ),
         pairs=_pairs(cells, drawn, scores, seed=seed),
         union=measure(cells, drawn, number > 0, seed=seed),
         intersection=measure(cells, drawn, number == len(cells.systems), seed=seed),
         found_by=_matrix(~cells.predicted & cells.gold[:, None], cells.predicted, totals),
         avoided_by=_matrix(cells.predicted & ~cells.gold[:, None], ~cells.predicted, totals),
-        types={name: _counts_of(row, number > 0, cells.gold) for name, row in cells.by_type().items()},
-        unique_by_type={name: tuple((row @ alone).tolist()) for name, row in cells.by_type().items()},
+        types={
+            name: _counts_of(row, number > 0, cells.gold) for name, row in cells.by_type().items()
+        },
+        unique_by_type={
+            name: tuple((row @ alone).tolist()) for name, row in cells.by_type().items()
+        },
         resamples=len(drawn),
         seed=seed,
         unit=unit,
@@ -191,7 +199,8 @@ def measure(cells: Cells, drawn: Ints, chosen: Bools, *, seed: int) -> Measured:
 
 
 def rates_of_draws(cells: Cells, drawn: Ints, chosen: Bools) -> tuple[Floats, Floats, Floats]:
-    """Computes precision, recall and F1 of K choices of cells on R draws, each ``[R, K]``; NaN where undefined.
+    """Computes precision, recall and F1 of K choices of cells on R draws, each ``[R, K]``; NaN
+    where undefined.
 
     Args:
         cells: the systems and the gold.
@@ -202,7 +211,11 @@ def rates_of_draws(cells: Cells, drawn: Ints, chosen: Bools) -> tuple[Floats, Fl
     true = table @ (chosen & cells.gold[:, None]).astype(np.float64)
     predicted = table @ chosen.astype(np.float64)
     gold = (table @ cells.gold.astype(np.float64))[:, None]
-    return ratios(true, predicted), ratios(true, np.broadcast_to(gold, true.shape)), ratios(2 * true, predicted + gold)
+    return (
+        ratios(true, predicted),
+        ratios(true, np.broadcast_to(gold, true.shape)),
+        ratios(2 * true, predicted + gold),
+    )
 
 
 def _row(cells: Cells, drawn: Ints, at: int, *, scores: Scores, seed: int) -> _Row:
@@ -221,13 +234,22 @@ def _pairs(cells: Cells, drawn: Ints, scores: list[Scores], *, seed: int) -> tup
     f1 = rates_of_draws(cells, drawn, cells.predicted)[2]
     chosen = list(combinations(range(len(scores)), 2))
     differences = [
-        make_difference(scores[a].micro.f1 - scores[b].micro.f1, f1[:, a] - f1[:, b], level=LEVEL, seed=seed)
+        make_difference(
+            scores[a].micro.f1 - scores[b].micro.f1, f1[:, a] - f1[:, b], level=LEVEL, seed=seed
+        )
         for a, b in chosen
     ]
-    shuffled = [randomisation_p_value(scores[a], scores[b], shuffles=len(drawn), seed=seed) for a, b in chosen]
-    corrected = zip(holm_correction([d.p_value for d in differences]), holm_correction(shuffled), strict=True)
+    shuffled = [
+        randomisation_p_value(scores[a], scores[b], shuffles=len(drawn), seed=seed)
+        for a, b in chosen
+    ]
+    corrected = zip(
+        holm_correction([d.p_value for d in differences]), holm_correction(shuffled), strict=True
+    )
     pairs = []
-    for (a, b), difference, p, (by_bootstrap, by_shuffle) in zip(chosen, differences, shuffled, corrected, strict=True):
+    for (a, b), difference, p, (by_bootstrap, by_shuffle) in zip(
+        chosen, differences, shuffled, corrected, strict=True
+    ):
         both = cells.predicted[:, a] & cells.predicted[:, b]
         size = int((totals @ cells.predicted[:, [a, b]]).sum())
         shared = int(totals[both].sum())
@@ -257,9 +279,9 @@ def _matrix(left: Bools, right: Bools, totals: Ints) -> tuple[tuple[int, ...], .
 class Cells:
     """Distinct mentions by cell: which systems predicted them, and whether they are gold.
 
-    There are n systems, M mentions, and C cells that occur, of at most 2^(n + 1) - 1. Whatever is asked about unions,
-    votes and pairs is a sum over some cells, on a bootstrap draw of documents too: so every subset of the systems under
-    every rule costs one product of two small matrices.
+    There are n systems, M mentions, and C cells that occur, of at most 2^(n + 1) - 1. Whatever is
+    asked about unions, votes and pairs is a sum over some cells, on a bootstrap draw of documents
+    too: so every subset of the systems under every rule costs one product of two small matrices.
 
     Attributes:
         systems: names, n of them.
@@ -292,7 +314,9 @@ class Cells:
     def by_type(self) -> dict[str, Ints]:
         """Type -> mentions of each cell, ``[C]``."""
         shape = len(self.types), len(self.gold)
-        counts = np.bincount(self.type * shape[1] + self.cell, minlength=shape[0] * shape[1]).reshape(shape)
+        counts = np.bincount(
+            self.type * shape[1] + self.cell, minlength=shape[0] * shape[1]
+        ).reshape(shape)
         return dict(zip(self.types, counts, strict=True))
 
     def counts(self, chosen: Bools) -> Counts:
@@ -300,16 +324,27 @@ class Cells:
         return _counts_of(self.totals(), chosen, self.gold)
 
     def scores(self, system: int) -> Scores:
-        """The scores of one system, as `evaluation.scoring.scores.score` gives them under the rule ``"zero"``."""
+        """The scores of one system, as `evaluation.scoring.scores.score` gives them under the
+        rule ``"zero"``.
+        """
         chosen = self.predicted[:, system]
         parts = (chosen & self.gold, chosen & ~self.gold, ~chosen & self.gold)
-        sums = [np.bincount(self.document[part[self.cell]], minlength=len(self.documents)) for part in parts]
+        sums = [
+            np.bincount(self.document[part[self.cell]], minlength=len(self.documents))
+            for part in parts
+        ]
         by_type = {name: _counts_of(row, chosen, self.gold) for name, row in self.by_type().items()}
         rows = zip(self.documents, *(column.tolist() for column in sums), strict=True)
         return Scores(
             counts=self.counts(chosen),
-            by_type={name: counts for name, counts in by_type.items() if counts.support or counts.predicted},
-            by_document={identifier: Counts(tp=tp, fp=fp, fn=fn) for identifier, tp, fp, fn in rows},
+            by_type={
+                name: counts
+                for name, counts in by_type.items()
+                if counts.support or counts.predicted
+            },
+            by_document={
+                identifier: Counts(tp=tp, fp=fp, fn=fn) for identifier, tp, fp, fn in rows
+            },
             missing=self.missing.get(self.systems[system], ()),
         )
 
@@ -319,7 +354,9 @@ class Cells:
         blocks = draw_documents(len(self.documents), resamples=resamples, seed=seed)
         for number, documents in enumerate(chain.from_iterable(blocks)):
             weights = np.bincount(documents, minlength=len(self.documents))
-            found[number] = np.bincount(self.cell, weights=weights[self.document], minlength=len(self.gold))
+            found[number] = np.bincount(
+                self.cell, weights=weights[self.document], minlength=len(self.gold)
+            )
         return found
 
 
@@ -329,16 +366,20 @@ def make_cells(gold: System, systems: Sequence[System], *, allow_missing: bool =
     Args:
         gold: the truth.
         systems: at least one, with distinct names.
-        allow_missing: take gold documents that a system does not list for documents in which it found nothing. Without
-            it, only those of systems that cannot list documents without mentions are.
+        allow_missing: take gold documents that a system does not list for documents in which it
+            found nothing. Without it, only those of systems that cannot list documents without
+            mentions are.
 
     Raises:
         UsageError: two systems with one name.
-        InputError: no gold mention; documents that the gold does not have, or that a system lacks; other texts;
-            mentions beyond the text.
+        InputError: no gold mention; documents that the gold does not have, or that a system lacks;
+            other texts; mentions beyond the text.
     """
     if not any(gold.mentions.values()):
-        raise InputError("the gold holds no mention, so nothing can be compared with it; give an annotated corpus")
+        raise InputError(
+            "the gold holds no mention, so nothing can be compared with it; give an annotated "
+            "corpus"
+        )
     missing = {}
     for system in systems:
         lacking = _check_documents(gold, system, allow_missing=allow_missing)
@@ -370,28 +411,37 @@ def _cells(votes: Votes, documents: tuple[str, ...], missing: dict[str, tuple[st
 
 
 def _check_documents(gold: System, system: System, *, allow_missing: bool) -> tuple[str, ...]:
-    """Refuses a system that is not about the documents of the gold; returns those that it does not list."""
+    """Refuses a system that is not about the documents of the gold; returns those that it does
+    not list.
+    """
     extra = [identifier for identifier in system.mentions if identifier not in gold.mentions]
     lacking = tuple(identifier for identifier in gold.mentions if identifier not in system.mentions)
     if len(lacking) == len(gold.mentions):
         raise InputError(
-            f"{gold.name} ({some_documents(lacking)}) and {system.name} ({some_documents(extra)}) have no document in "
+            f"{gold.name} ({some_documents(lacking)}) and {system.name} "
+            f"({some_documents(extra)}) have no document in "
             "common; give predictions for the same corpus, with the same document ids"
         )
     if extra and gold.lists_all:
         raise InputError(
-            f"{system.name} names {some_documents(extra)} that {gold.name} does not have; give the gold of these "
+            f"{system.name} names {some_documents(extra)} that {gold.name} does not have; give "
+            "the gold of these "
             "documents too, or predictions for the gold documents only"
         )
     if lacking and system.lists_all and not allow_missing:
         raise InputError(
-            f"{system.name} lacks {some_documents(lacking)} of the {len(gold.mentions):,} in {gold.name}; predict "
+            f"{system.name} lacks {some_documents(lacking)} of the {len(gold.mentions):,} in "
+            f"{gold.name}; predict "
             "these too, or give allow_missing=True, and nothing counts as found in them"
         )
     return lacking
 
 
 def _counts_of(totals: Ints, chosen: Bools, gold: Bools) -> Counts:
-    """Counts true positives, false positives and false negatives if the mentions of the chosen cells are predicted."""
-    tp, fp, fn = (int(totals[cells].sum()) for cells in (chosen & gold, chosen & ~gold, ~chosen & gold))
+    """Counts true positives, false positives and false negatives if the mentions of the chosen
+    cells are predicted.
+    """
+    tp, fp, fn = (
+        int(totals[cells].sum()) for cells in (chosen & gold, chosen & ~gold, ~chosen & gold)
+    )
     return Counts(tp=tp, fp=fp, fn=fn)

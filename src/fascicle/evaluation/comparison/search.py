@@ -1,7 +1,8 @@
-"""Every subset of some systems under every rule, scored on the same gold; meant for development data.
+"""Every subset of some systems under every rule, scored on the same gold; meant for development
+data.
 
-A combination that is the best of hundreds on some gold is partly the luckiest: choose on development data, and score
-the one that was chosen on test data, once.
+A combination that is the best of hundreds on some gold is partly the luckiest: choose on
+development data, and score the one that was chosen on test data, once.
 """
 
 from __future__ import annotations
@@ -16,7 +17,14 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.errors import UsageError
-from fascicle.evaluation.comparison.comparing import LEVEL, Cells, Comparison, Measured, measure, rates_of_draws
+from fascicle.evaluation.comparison.comparing import (
+    LEVEL,
+    Cells,
+    Comparison,
+    Measured,
+    measure,
+    rates_of_draws,
+)
 from fascicle.evaluation.scoring.scores import Counts, Rates
 from fascicle.evaluation.uncertainty.intervals import MEASURES, Interval, make_interval
 from fascicle.runtime.combination.rules import Rule, k_of_n, majority, union, weighted
@@ -48,22 +56,27 @@ class Candidate(Rates):
 def search(cells: Cells, drawn: Ints) -> tuple[Candidate, ...]:
     """Scores every subset of two or more systems under every rule.
 
-    Rules are the union, the majority, k of n for every other k, and the majority weighted by F1 on this gold. What is
-    kept depends only on the cell of a mention, so a rule is asked once for each cell.
+    Rules are the union, the majority, k of n for every other k, and the majority weighted by F1 on
+    this gold. What is kept depends only on the cell of a mention, so a rule is asked once for each
+    cell.
 
     Args:
         cells: the systems and the gold.
         drawn: cells of bootstrap draws, ``[R, C]``.
 
     Returns:
-        All combinations, the best F1 first; of equals, that of fewer systems and of the simpler rule.
+        All combinations, the best F1 first; of equals, that of fewer systems and of the simpler
+        rule.
 
     Raises:
         UsageError: more than `MOST` systems.
     """
     count = len(cells.systems)
     if count > MOST:
-        raise UsageError(f"all subsets of {count} systems were asked for; give at most {MOST}, or leave out the search")
+        raise UsageError(
+            f"all subsets of {count} systems were asked for; give at most {MOST}, or leave out "
+            "the search"
+        )
     weights = [f"{cells.counts(one).rates().f1:.{_DIGITS}f}" for one in cells.predicted.T]
     found: list[tuple[int, bytes, Candidate]] = []
     made = _candidates(count, weights)
@@ -73,7 +86,9 @@ def search(cells: Cells, drawn: Ints) -> tuple[Candidate, ...]:
         ends = _ends([one.rates().f1 for one in counts], rates_of_draws(cells, drawn, chosen)[2])
         for at, (place, members, rule) in enumerate(block):
             rates = vars(counts[at].rates())
-            candidate = Candidate(members=members, rule=rule, counts=counts[at], f1_interval=ends[at], **rates)
+            candidate = Candidate(
+                members=members, rule=rule, counts=counts[at], f1_interval=ends[at], **rates
+            )
             found.append((place, np.packbits(chosen[:, at]).tobytes(), candidate))
     return _ordered(found, cells.systems)
 
@@ -81,15 +96,28 @@ def search(cells: Cells, drawn: Ints) -> tuple[Candidate, ...]:
 def _ends(estimates: Sequence[float], drawn: Floats) -> list[tuple[float, float]]:
     """Returns both ends of the interval of each of K numbers, from draws ``[R, K]``."""
     if np.isnan(drawn).any():
-        found = (make_interval(*pair, level=LEVEL, seed=0) for pair in zip(estimates, drawn.T, strict=True))
+        found = (
+            make_interval(*pair, level=LEVEL, seed=0)
+            for pair in zip(estimates, drawn.T, strict=True)
+        )
         return [(one.low, one.high) for one in found]
-    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)  # of all at once, many times faster
+    # of all at once, many times faster
+    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
-def _ordered(found: list[tuple[int, bytes, Candidate]], names: Sequence[str]) -> tuple[Candidate, ...]:
+def _ordered(
+    found: list[tuple[int, bytes, Candidate]], names: Sequence[str]
+) -> tuple[Candidate, ...]:
     """Sorts the combinations, and marks those that keep the same mentions as an earlier one."""
-    found.sort(key=lambda one: (-one[2].f1, len(one[2].members), one[0], sorted(names[m] for m in one[2].members)))
+    found.sort(
+        key=lambda one: (
+            -one[2].f1,
+            len(one[2].members),
+            one[0],
+            sorted(names[m] for m in one[2].members),
+        )
+    )
     seen: set[bytes] = set()
     ordered = []
     for _, kept, candidate in found:
@@ -144,7 +172,8 @@ class Choice:
 
     Attributes:
         aim: ``"f1"``, ``"precision"`` or ``"recall"``: what is as high as possible.
-        floor: what the recall (for precision) or the precision (for recall) must not be below; 0 for ``"f1"``.
+        floor: what the recall (for precision) or the precision (for recall) must not be below; 0
+            for ``"f1"``.
         chosen: ``None`` if no combination reaches the floor.
         reachable: the highest value, of any combination, of what the floor is about.
     """
@@ -190,10 +219,15 @@ class Floors:
         """
         for name, value in (("recall", self.recall), ("precision", self.precision)):
             if value is not None and not 0.0 <= value <= 1.0:
-                raise UsageError(f"a {name} of at least {value} was demanded; give a share from 0 to 1, such as 0.85")
+                raise UsageError(
+                    f"a {name} of at least {value} was demanded; give a share from 0 to 1, such "
+                    "as 0.85"
+                )
 
 
-def choose(cells: Cells, drawn: Ints, candidates: Sequence[Candidate], *, floors: Floors, seed: int = 0) -> Choices:
+def choose(
+    cells: Cells, drawn: Ints, candidates: Sequence[Candidate], *, floors: Floors, seed: int = 0
+) -> Choices:
     """Chooses among the combinations.
 
     Args:
@@ -211,7 +245,8 @@ def choose(cells: Cells, drawn: Ints, candidates: Sequence[Candidate], *, floors
     aims = (("f1", 0.0, "f1"), ("precision", recall, "recall"), ("recall", precision, "precision"))
     for aim, floor, demanded in aims:
         able = [one for one in candidates if getattr(one, demanded) >= floor]
-        found = max(able, key=attrgetter(aim, "f1"), default=None)  # of equals the one with the higher F1, the earlier
+        # of equals the one with the higher F1, the earlier
+        found = max(able, key=attrgetter(aim, "f1"), default=None)
         chosen = None if found is None else _chosen(cells, drawn, found, single=single, seed=seed)
         reachable = max(map(attrgetter(demanded), candidates))
         choices.append(Choice(aim=aim, floor=floor, chosen=chosen, reachable=reachable))
@@ -229,13 +264,16 @@ def _chosen(cells: Cells, drawn: Ints, candidate: Candidate, *, single: int, see
     )
 
 
-def as_dict(comparison: Comparison, choices: Choices | None = None, *, commands: Sequence[str] = ()) -> dict[str, Any]:
+def as_dict(
+    comparison: Comparison, choices: Choices | None = None, *, commands: Sequence[str] = ()
+) -> dict[str, Any]:
     """Rows of the comparison table, with names in full and with all combinations.
 
     Args:
         comparison: of the systems.
         choices: of the combinations; ``None`` leaves them out.
-        commands: for each choice of a combination the command that makes it, in the order of ``choices``.
+        commands: for each choice of a combination the command that makes it, in the order of
+            ``choices``.
     """
     names = [row.name for row in comparison.rows]
     value: dict[str, Any] = {
@@ -250,7 +288,10 @@ def as_dict(comparison: Comparison, choices: Choices | None = None, *, commands:
                 **_measured_dict(row.measured),
                 "unique_true": row.unique_true,
                 "unique_false": row.unique_false,
-                "types": {name: vars(counts) | vars(counts.rates()) for name, counts in row.by_type.items()},
+                "types": {
+                    name: vars(counts) | vars(counts.rates())
+                    for name, counts in row.by_type.items()
+                },
             }
             for row in comparison.rows
         ],
@@ -261,27 +302,40 @@ def as_dict(comparison: Comparison, choices: Choices | None = None, *, commands:
         "misses_found_by": _matrix_dict(names, comparison.found_by),
         "false_alarms_avoided_by": _matrix_dict(names, comparison.avoided_by),
         "types": {
-            name: {"union": vars(counts) | vars(counts.rates()), "unique_true": dict(zip(names, unique, strict=True))}
-            for (name, counts), unique in zip(comparison.types.items(), comparison.unique_by_type.values(), strict=True)
+            name: {
+                "union": vars(counts) | vars(counts.rates()),
+                "unique_true": dict(zip(names, unique, strict=True)),
+            }
+            for (name, counts), unique in zip(
+                comparison.types.items(), comparison.unique_by_type.values(), strict=True
+            )
         },
     }
     if choices is not None:
         value["combinations"] = [_candidate_dict(one, names) for one in choices.candidates]
         value["best_single"] = names[choices.single]
         value["best"] = [
-            _choice_dict(choice, names, command) for choice, command in zip(choices.choices, commands, strict=True)
+            _choice_dict(choice, names, command)
+            for choice, command in zip(choices.choices, commands, strict=True)
         ]
     return value
 
 
 def _measured_dict(found: Measured) -> dict[str, Any]:
     sure = {name: vars(getattr(found, name)) for name in MEASURES}
-    ends = {name: {key: interval[key] for key in ("estimate", "low", "high")} for name, interval in sure.items()}
+    ends = {
+        name: {key: interval[key] for key in ("estimate", "low", "high")}
+        for name, interval in sure.items()
+    }
     return ends | vars(found.counts) | {"predicted": found.counts.predicted}
 
 
-def _matrix_dict(names: Sequence[str], numbers: Sequence[Sequence[int]]) -> dict[str, dict[str, int]]:
-    return {name: dict(zip(names, row, strict=True)) for name, row in zip(names, numbers, strict=True)}
+def _matrix_dict(
+    names: Sequence[str], numbers: Sequence[Sequence[int]]
+) -> dict[str, dict[str, int]]:
+    return {
+        name: dict(zip(names, row, strict=True)) for name, row in zip(names, numbers, strict=True)
+    }
 
 
 def _candidate_dict(one: Candidate, names: Sequence[str]) -> dict[str, Any]:

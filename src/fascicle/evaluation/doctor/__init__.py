@@ -1,1 +1,3 @@
-"""Checks for errors in a corpus: checks over its parts, and copies of its texts in other corpora."""
+"""Checks for errors in a corpus: checks over its parts, and copies of its texts in other
+corpora.
+"""

@@ -1,4 +1,5 @@
-"""Search for texts that occur several times: within a part, across the parts of a corpus, and across corpora.
+"""Search for texts that occur several times: within a part, across the parts of a corpus, and
+across corpora.
 
 Three kinds of copies, each sought only where none of the former was found:
 
@@ -6,9 +7,9 @@ Three kinds of copies, each sought only where none of the former was found:
 * ``near-duplicate``: shingles with a Jaccard similarity of at least the threshold.
 * ``shared-sentence``: a sentence of one document stands in another one, of another part.
 
-Texts of fewer than ``min_words`` words are compared as wholes only; their copies are a kind of their own,
-``short-duplicate``. Other corpora are read once, in chunks, and never held: memory grows with what is checked, and with
-the number of copies found.
+Texts of fewer than ``min_words`` words are compared as wholes only; their copies are a kind of
+their own, ``short-duplicate``. Other corpora are read once, in chunks, and never held: memory grows
+with what is checked, and with the number of copies found.
 """
 
 from __future__ import annotations
@@ -32,7 +33,15 @@ from fascicle.evaluation.doctor.fingerprints import (
     normal_words,
     shingles,
 )
-from fascicle.evaluation.doctor.parts import SPLITS, GivenPart, Item, Part, Unread, read_until_fault, source_id
+from fascicle.evaluation.doctor.parts import (
+    SPLITS,
+    GivenPart,
+    Item,
+    Part,
+    Unread,
+    read_until_fault,
+    source_id,
+)
 from fascicle.formats.predictions import text_hash
 
 Kind = Literal["duplicate", "near-duplicate", "shared-sentence", "short-duplicate"]
@@ -64,9 +73,11 @@ class Group:
 
     Attributes:
         kind: of copy.
-        kept: the originals: of the part that must be kept apart from training, or what was read first.
+        kept: the originals: of the part that must be kept apart from training, or what was read
+            first.
         others: their copies.
-        similarity: 1 for duplicates, Jaccard for near duplicates, 0 for shared sentences, of which it says nothing.
+        similarity: 1 for duplicates, Jaccard for near duplicates, 0 for shared sentences, of which
+            it says nothing.
         sentences: the shared sentence of each original.
     """
 
@@ -98,7 +109,8 @@ class Copies:
     Attributes:
         groups: of all kinds.
         shared_ids: a document, and one of another part or corpus with the same id of its own.
-        not_compared: documents whose near duplicates were not sought, for there were too many candidates.
+        not_compared: documents whose near duplicates were not sought, for there were too many
+            candidates.
         compared: documents of other corpora.
     """
 
@@ -109,7 +121,12 @@ class Copies:
 
 
 def find_copies(
-    items: Sequence[Item], against: Iterable[GivenPart], unread: list[Unread], *, threshold: Fraction, min_words: int
+    items: Sequence[Item],
+    against: Iterable[GivenPart],
+    unread: list[Unread],
+    *,
+    threshold: Fraction,
+    min_words: int,
 ) -> Copies:
     """Compares all documents with one another, and with those of other corpora.
 
@@ -126,7 +143,9 @@ def find_copies(
     compared, size = 0, 0
     for given in against:
         for document in read_until_fault(given, unread):
-            foreign = Foreign(part=given.part, path=given.path, id=document.id, sha256=text_hash(document.text))
+            foreign = Foreign(
+                part=given.part, path=given.path, id=document.id, sha256=text_hash(document.text)
+            )
             is_columns = given.report.formats.get(given.path) == "conll"
             search.compare_id(foreign, source_id(document, given.path, is_columns=is_columns))
             chunk.append((foreign, document.text))
@@ -135,11 +154,18 @@ def find_copies(
                 search.compare(chunk)
                 chunk, size = [], 0
     search.compare(chunk)
-    return Copies(groups=search.groups, shared_ids=search.shared_ids, not_compared=search.near.left, compared=compared)
+    return Copies(
+        groups=search.groups,
+        shared_ids=search.shared_ids,
+        not_compared=search.near.left,
+        compared=compared,
+    )
 
 
 class Search:
-    """Classes of documents with the same normal form, with indexes over one document of each class."""
+    """Classes of documents with the same normal form, with indexes over one document of each
+    class.
+    """
 
     def __init__(self, items: Sequence[Item], *, threshold: Fraction, min_words: int) -> None:
         self.groups: list[Group] = []
@@ -166,10 +192,13 @@ class Search:
                 self._members[number].append(item)
                 self._is_long[number] |= len(item.words) >= min_words
         none = shingles([])
-        self._shingles = [own if is_long else none for own, is_long in zip(shingled, self._is_long, strict=True)]
+        self._shingles = [
+            own if is_long else none for own, is_long in zip(shingled, self._is_long, strict=True)
+        ]
         self.near = NearIndex(self._shingles, threshold=threshold)
         self._alike: set[frozenset[int]] = set()  # classes of near duplicates
-        self._owners: list[dict[Part, list[tuple[Item, Span]]]] = []  # of each sentence of the index
+        # of each sentence of the index
+        self._owners: list[dict[Part, list[tuple[Item, Span]]]] = []
         self._left: dict[tuple[int, Part, Part], list[tuple[Item, Span]]] = {}
         self._passages = Passages(self._index_sentences())
 
@@ -186,7 +215,9 @@ class Search:
         self._shingles.clear()  # the index has them
         for found in self._by_id.values():
             for one, other in combinations(_by_part(found).values(), 2):
-                kept, others = (one, other) if one[0].part.rank < other[0].part.rank else (other, one)
+                kept, others = (
+                    (one, other) if one[0].part.rank < other[0].part.rank else (other, one)
+                )
                 self.shared_ids += [(item, others[0]) for item in kept]
 
     def compare_id(self, foreign: Foreign, identifier: str) -> None:
@@ -198,11 +229,14 @@ class Search:
         classes, near = self.compare_wholes(chunk)
         self._shared(chunk, classes, near)
 
-    def compare_wholes(self, chunk: Sequence[tuple[Foreign, str]]) -> tuple[list[int], Mapping[int, set[int]]]:
+    def compare_wholes(
+        self, chunk: Sequence[tuple[Foreign, str]]
+    ) -> tuple[list[int], Mapping[int, set[int]]]:
         """Finds documents of other corpora that are copies as wholes.
 
         Returns:
-            The class of each document, -1 for none; index of a document -> classes of its near duplicates.
+            The class of each document, -1 for none; index of a document -> classes of its near
+            duplicates.
         """
         worded = [normal_words(text) for _, text in chunk]
         classes = [self._number.get(digest(words), -1) for words in worded]
@@ -224,8 +258,12 @@ class Search:
             yield [owner for owners in parts.values() for owner in owners]
 
     def sentences_in(self, texts: Sequence[str]) -> Iterator[tuple[int, int]]:
-        """Streams the number of a sentence of the index, and the index of a text that it stands in, each pair once."""
-        for batch in group_by_size(range(len(texts)), lambda index: len(texts[index]), least=_CHUNK):
+        """Streams the number of a sentence of the index, and the index of a text that it stands
+        in, each pair once.
+        """
+        for batch in group_by_size(
+            range(len(texts)), lambda index: len(texts[index]), least=_CHUNK
+        ):
             normals = ["".join(normal_words(texts[index])) for index in batch]
             ends: list[int] = []
             for normal in normals:
@@ -238,7 +276,9 @@ class Search:
                     yield sentence, index
 
     def _index_sentences(self) -> list[str]:
-        """Indexes normal forms of the sentences that are long enough; ``_owners`` maps each to its documents."""
+        """Indexes normal forms of the sentences that are long enough; ``_owners`` maps each to
+        its documents.
+        """
         numbers: dict[str, int] = {}
         for item in self._items:
             lengths = item.sentence_lengths().tolist()
@@ -266,7 +306,8 @@ class Search:
             for b in _by_part(other).values():
                 if a[0].part == b[0].part:
                     first, later = sorted((a, b), key=lambda members: members[0].number)
-                    self._add("near-duplicate", first[:1], later[:1], similarity)  # the others are duplicates of it
+                    # the others are duplicates of it
+                    self._add("near-duplicate", first[:1], later[:1], similarity)
                 else:
                     self._add("near-duplicate", a, b, similarity)
 
@@ -284,21 +325,32 @@ class Search:
         for part in self._owners[sentence]:
             if part == other.part:
                 continue
-            found = self._untold(sentence, part, other, lambda item: self._is_copy(item, number, near))
+            found = self._untold(
+                sentence, part, other, lambda item: self._is_copy(item, number, near)
+            )
             if not found:
                 continue
             items, spans = tuple(item for item, _ in found), tuple(span for _, span in found)
             if part.rank < other.part.rank:
                 self.groups.append(
-                    Group(kind="shared-sentence", kept=items, others=(other,), similarity=0.0, sentences=spans)
+                    Group(
+                        kind="shared-sentence",
+                        kept=items,
+                        others=(other,),
+                        similarity=0.0,
+                        sentences=spans,
+                    )
                 )
             elif isinstance(other, Item):
-                self.groups.append(Group(kind="shared-sentence", kept=(other,), others=items, similarity=0.0))
+                self.groups.append(
+                    Group(kind="shared-sentence", kept=(other,), others=items, similarity=0.0)
+                )
 
     def _untold(
         self, sentence: int, part: Part, other: Item | Foreign, is_copy: Callable[[Item], bool]
     ) -> list[tuple[Item, Span]]:
-        """Returns the owners of a sentence that were not found in the part of a document yet; else the first one.
+        """Returns the owners of a sentence that were not found in the part of a document yet; else
+        the first one.
 
         A sentence that stands everywhere must not cost the square of that.
         """
@@ -308,15 +360,25 @@ class Search:
         if found:
             self._left[key] = [owner for owner in left if is_copy(owner[0])]
             return found
-        first = next((owner for owner in self._owners[sentence][part] if not is_copy(owner[0])), None)
+        first = next(
+            (owner for owner in self._owners[sentence][part] if not is_copy(owner[0])), None
+        )
         return [first] if first is not None else []
 
     def _is_copy(self, item: Item, number: int, near: set[int]) -> bool:
-        """True if a document of the class of that number, or near those, is a copy of an item as a whole."""
+        """True if a document of the class of that number, or near those, is a copy of an item as
+        a whole.
+        """
         own = self._class_of[item.number]
         return own == number or own in near or frozenset((own, number)) in self._alike
 
-    def _add(self, kind: Kind, one: Sequence[Item], other: Sequence[Item | Foreign], similarity: float = 1.0) -> None:
+    def _add(
+        self,
+        kind: Kind,
+        one: Sequence[Item],
+        other: Sequence[Item | Foreign],
+        similarity: float = 1.0,
+    ) -> None:
         """Adds a group, with what must be kept first."""
         kept, others = list(one), list(other)
         if others[0].part.rank < kept[0].part.rank:
@@ -324,7 +386,9 @@ class Search:
             kept, others = items, [*kept]
         if kind == "duplicate" and not self._is_long[self._class_of[kept[0].number]]:
             kind = "short-duplicate"
-        self.groups.append(Group(kind=kind, kept=tuple(kept), others=tuple(others), similarity=similarity))
+        self.groups.append(
+            Group(kind=kind, kept=tuple(kept), others=tuple(others), similarity=similarity)
+        )
 
 
 def _by_part(items: Iterable[Item]) -> dict[Part, list[Item]]:

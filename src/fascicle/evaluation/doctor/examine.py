@@ -1,6 +1,7 @@
 """Examining a corpus: reading, comparing, all checks, and a report.
 
-A new check is a function over documents, an entry of ``_FINDERS``, and a row of ``checks/findings.tsv``.
+A new check is a function over documents, an entry of ``_FINDERS``, and a row of
+``checks/findings.tsv``.
 """
 
 from __future__ import annotations
@@ -60,8 +61,9 @@ def examine(
 ) -> Examination:
     """Checks a corpus.
 
-    What is checked is held in memory without tokens as objects: the text, 8 bytes for each word and each shingle, some
-    300 bytes for each mention and 1 kB for each document. Other corpora are streamed.
+    What is checked is held in memory without tokens as objects: the text, 8 bytes for each word and
+    each shingle, some 300 bytes for each mention and 1 kB for each document. Other corpora are
+    streamed.
 
     Args:
         places: to read and check.
@@ -77,9 +79,16 @@ def examine(
     items, unread = load_parts(places, source=settings.source)
     if not items and unread:
         raise InputError(unread[0].message)
-    copies = find_copies(items, against, unread, threshold=settings.near, min_words=settings.min_words)
+    copies = find_copies(
+        items, against, unread, threshold=settings.near, min_words=settings.min_words
+    )
     corpus = Corpus(
-        items=items, places=tuple(places), against=tuple(against), unread=unread, copies=copies, settings=settings
+        items=items,
+        places=tuple(places),
+        against=tuple(against),
+        unread=unread,
+        copies=copies,
+        settings=settings,
     )
     lines = reading.Lines(iter(places))
     wanted = [check for check in checks().values() if check.code not in skip]
@@ -277,7 +286,14 @@ def _lines(report: Report, *, names_all: bool) -> Iterator[str]:
     yield from _table(
         ("part", "documents", "sentences", "words", "mentions", "files"),
         [
-            (p.name, f"{p.documents:,}", f"{p.sentences:,}", f"{p.words:,}", f"{p.mentions:,}", ", ".join(p.files))
+            (
+                p.name,
+                f"{p.documents:,}",
+                f"{p.sentences:,}",
+                f"{p.words:,}",
+                f"{p.mentions:,}",
+                ", ".join(p.files),
+            )
             for p in report.parts
         ],
     )
@@ -290,7 +306,12 @@ def _lines(report: Report, *, names_all: bool) -> Iterator[str]:
         yield from _table(
             ("severity", "finding", "cases", "where"),
             [
-                (f.severity, f"`{f.code}`", f"{f.count:,}", ", ".join(f"{name} {n:,}" for name, n in f.by_part.items()))
+                (
+                    f.severity,
+                    f"`{f.code}`",
+                    f"{f.count:,}",
+                    ", ".join(f"{name} {n:,}" for name, n in f.by_part.items()),
+                )
                 for f in report.findings
             ],
         )
@@ -312,16 +333,26 @@ def _section(finding: Finding) -> Iterator[str]:
 def _shown(example: _Example) -> str:
     place = f"{example.file}:{example.line}" if example.line else example.file
     offsets = ";".join(f"{start}-{end}" for start, end in example.spans)
-    parts = [place, *([f"document {example.document}"] if example.document else []), *([offsets] if offsets else [])]
+    parts = [
+        place,
+        *([f"document {example.document}"] if example.document else []),
+        *([offsets] if offsets else []),
+    ]
     text = f" {_code(example.text)}" if example.text else ""
     message = f" ({_escaped(example.message)})" if example.message else ""
     return f"{_escaped(', '.join(part for part in parts if part)) or example.part}{text}{message}"
 
 
 def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
-    cells = [header, *(tuple(_escaped(cell, code=True).replace("|", "\\|") for cell in row) for row in rows)]
+    cells = [
+        header,
+        *(tuple(_escaped(cell, code=True).replace("|", "\\|") for cell in row) for row in rows),
+    ]
     widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
-    padded = ["| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |" for row in cells]
+    padded = [
+        "| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |"
+        for row in cells
+    ]
     yield from (padded[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *padded[1:])
 
 
@@ -362,7 +393,11 @@ _FINDERS: Final[Mapping[str, FindHits]] = MappingProxyType(
         "seen-mention": texts.seen_mention,
         "type-in-some-parts": relations.type_in_some_parts,
         "kind-not-in-train": relations.kind_not_in_train,
-        **{f"{kind}-{where}": leaks.copies(kind, where) for kind in leaks.KINDS for where in leaks.RELATIONS},
+        **{
+            f"{kind}-{where}": leaks.copies(kind, where)
+            for kind in leaks.KINDS
+            for where in leaks.RELATIONS
+        },
         "shared-id": leaks.shared_id,
         "short-duplicate": leaks.short_copies,
         "copies-not-sought": leaks.not_compared,
@@ -382,8 +417,12 @@ _FINDERS: Final[Mapping[str, FindHits]] = MappingProxyType(
 
 @cache
 def checks() -> Mapping[str, Check]:
-    """Returns all checks by their codes, in the order of reports; they are read at the first call."""
-    table = resources.files(__package__).joinpath("checks", "findings.tsv").read_text(encoding="utf-8")
+    """Returns all checks by their codes, in the order of reports; they are read at the first
+    call.
+    """
+    table = (
+        resources.files(__package__).joinpath("checks", "findings.tsv").read_text(encoding="utf-8")
+    )
     found = {}
     for line in table.splitlines()[1:]:
         code, severity, means, remedy = line.split("\t")

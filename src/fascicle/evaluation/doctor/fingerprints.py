@@ -1,8 +1,9 @@
-"""Fingerprints of texts: only letters and digits are compared, not case, spaces, punctuation or tokenisation.
+"""Fingerprints of texts: only letters and digits are compared, not case, spaces, punctuation or
+tokenisation.
 
-The *normal form* of a text is NFKC, case-folded, without everything but letters and digits. Its *normal words* are the
-longest runs of these; each Chinese character and each kana is a word of its own. Its *shingles* are the sets of hashes
-of three normal words in a row (Broder 1997).
+The *normal form* of a text is NFKC, case-folded, without everything but letters and digits. Its
+*normal words* are the longest runs of these; each Chinese character and each kana is a word of its
+own. Its *shingles* are the sets of hashes of three normal words in a row (Broder 1997).
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ Hashes = NDArray[np.uint64]
 _SHINGLE: Final = 3  # words
 _ALONE: Final = "\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD: Final = re.compile(rf"[{_ALONE}]|[^\W_{_ALONE}]+")
-_FACTORS: Final = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)  # odd, any others would do
+# odd, any others would do
+_FACTORS: Final = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
 
 
 def normal_words(text: str) -> list[str]:
@@ -41,9 +43,9 @@ def digest(words: Sequence[str]) -> bytes:
 def shingles(words: Sequence[str]) -> Hashes:
     """Returns the distinct shingles of a text, sorted; none where it has fewer than three words.
 
-    They are 64-bit hashes, the same in every process: which of equally rare ones come first decides what is compared
-    where not everything can be. Among 10 million shingles, that any two be mistaken for one another has a chance of
-    about one in 400,000.
+    They are 64-bit hashes, the same in every process: which of equally rare ones come first decides
+    what is compared where not everything can be. Among 10 million shingles, that any two be
+    mistaken for one another has a chance of about one in 400,000.
     """
     count = len(words) - _SHINGLE + 1
     if count < 1:
@@ -67,10 +69,11 @@ _SLICE: Final = 1 << 20  # windows that are hashed together
 
 
 class Passages:
-    """Index of sentences: finds those that occur in other texts, however these are split into sentences or words.
+    """Index of sentences: finds those that occur in other texts, however these are split into
+    sentences or words.
 
-    Each window of `ANCHOR` letters of a text is hashed (Karp and Rabin 1987) and looked up among the beginnings of the
-    sentences. What is found is then compared letter by letter.
+    Each window of `ANCHOR` letters of a text is hashed (Karp and Rabin 1987) and looked up among
+    the beginnings of the sentences. What is found is then compared letter by letter.
     """
 
     def __init__(self, sentences: Sequence[str]) -> None:
@@ -81,17 +84,21 @@ class Passages:
         """
         self._powers, self._inverses = _powers(_BASE), _powers(pow(_BASE, -1, 1 << 64))
         # beginning -> length -> sentence -> its number
-        self._by_start: defaultdict[str, defaultdict[int, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
+        self._by_start: defaultdict[str, defaultdict[int, dict[str, int]]] = defaultdict(
+            lambda: defaultdict(dict)
+        )
         for number, sentence in enumerate(sentences):
             self._by_start[sentence[:ANCHOR]][len(sentence)][sentence] = number
         starts = _codes("".join(self._by_start)).reshape(-1, ANCHOR)
         self._anchors = np.unique((starts * self._powers[:ANCHOR]).sum(axis=1, dtype=np.uint64))
 
     def found(self, text: str) -> Iterator[tuple[int, int]]:
-        """Streams ``(number of the sentence, first letter)`` for each place of the text where one stands.
+        """Streams ``(number of the sentence, first letter)`` for each place of the text where one
+        stands.
 
         Args:
-            text: a normal form, or several with a character between them that is no letter or digit.
+            text: a normal form, or several with a character between them that is no letter or
+                digit.
         """
         if not len(self._anchors):
             return
@@ -99,7 +106,9 @@ class Passages:
             windows = self._windows(text[start : start + _SLICE + ANCHOR - 1])
             at = np.minimum(np.searchsorted(self._anchors, windows), len(self._anchors) - 1)
             for place in (np.flatnonzero(self._anchors[at] == windows) + start).tolist():
-                for length, sentences in self._by_start.get(text[place : place + ANCHOR], {}).items():
+                for length, sentences in self._by_start.get(
+                    text[place : place + ANCHOR], {}
+                ).items():
                     number = sentences.get(text[place : place + length])
                     if number is not None:
                         yield number, place
@@ -145,22 +154,26 @@ class _NearPair(NamedTuple):
 
 
 class NearIndex:
-    """Exact join of sets by their Jaccard similarity, with an inverted index of few elements of each set.
+    """Exact join of sets by their Jaccard similarity, with an inverted index of few elements of
+    each set.
 
-    Of two sets with a similarity of at least t, the first ``n - ceil(t n) + 1`` elements of each, in one order of all
-    elements, have one in common (prefix filtering, Chaudhuri et al. 2006, Bayardo et al. 2007). The order is from rare
-    to frequent, so that few pairs are compared in full. Nothing is estimated, and no pair is missed.
+    Of two sets with a similarity of at least t, the first ``n - ceil(t n) + 1`` elements of each,
+    in one order of all elements, have one in common (prefix filtering, Chaudhuri et al. 2006,
+    Bayardo et al. 2007). The order is from rare to frequent, so that few pairs are compared in
+    full. Nothing is estimated, and no pair is missed.
     """
 
-    def __init__(self, sets: Sequence[Hashes], *, threshold: Fraction, most: int | None = None) -> None:
+    def __init__(
+        self, sets: Sequence[Hashes], *, threshold: Fraction, most: int | None = None
+    ) -> None:
         """Orders the elements and indexes the first ones of each set.
 
         Args:
             sets: sorted, without repeats.
             threshold: least similarity, above 0 and at most 1.
-            most: pairs that are compared in full; a probe with more candidates than are left of these is not compared,
-                and ``left`` counts it. By default half a million and four for each set: corpora that are not made from
-                a template need less than one for each.
+            most: pairs that are compared in full; a probe with more candidates than are left of
+                these is not compared, and ``left`` counts it. By default half a million and four
+                for each set: corpora that are not made from a template need less than one for each.
         """
         self._threshold = threshold
         self._most = self._budget = _MOST + 4 * len(sets) if most is None else most
@@ -184,7 +197,9 @@ class NearIndex:
         return max(1, len(self._known))
 
     def renew(self) -> None:
-        """Allows as many pairs again as at the beginning: for probes that are a work of their own."""
+        """Allows as many pairs again as at the beginning: for probes that are a work of their
+        own.
+        """
         self._budget = self._most
 
     def pairs(self, probes: Sequence[Hashes], *, own: bool = False) -> Iterator[_NearPair]:
@@ -214,7 +229,9 @@ class NearIndex:
         return prefix
 
     def _places(self, probe: Hashes) -> Ints:
-        """Places of the elements in order; -1 for those that no set of the index has, which are the rarest."""
+        """Places of the elements in order; -1 for those that no set of the index has, which are
+        the rarest.
+        """
         if not len(self._known):
             return np.full(len(probe), -1, dtype=np.int64)
         at = np.minimum(np.searchsorted(self._known, probe), len(self._known) - 1)
@@ -223,7 +240,9 @@ class NearIndex:
     def _candidates(self, places: Ints, *, size: int) -> Ints:
         """Sets that share one of the first elements and are neither too small nor too large."""
         first = places[: int(self._prefix(np.array([size]))[0])]
-        found = [self._members[self._starts[p] : self._starts[p + 1]] for p in first[first >= 0].tolist()]
+        found = [
+            self._members[self._starts[p] : self._starts[p + 1]] for p in first[first >= 0].tolist()
+        ]
         if not found:
             return np.zeros(0, dtype=np.int64)
         members: Ints = np.unique(np.concatenate(found))
@@ -233,7 +252,9 @@ class NearIndex:
         fitting: Ints = members[fits]
         return fitting
 
-    def _alike(self, number: int, places: Ints, candidates: Ints, *, size: int) -> Iterator[_NearPair]:
+    def _alike(
+        self, number: int, places: Ints, candidates: Ints, *, size: int
+    ) -> Iterator[_NearPair]:
         for part in np.array_split(candidates, -(-len(candidates) * len(places) // _AT_ONCE)):
             wanted = (part[:, None] * self._stride + places[None, :]).ravel()
             at = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)

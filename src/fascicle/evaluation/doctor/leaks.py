@@ -1,4 +1,6 @@
-"""Findings about copies of texts, and what training must leave out: as a list, or of raw text that passes by."""
+"""Findings about copies of texts, and what training must leave out: as a list, or of raw text
+that passes by.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,13 @@ from fascicle.core.files.source import Source
 from fascicle.core.mention import Span
 from fascicle.core.wording import plural
 from fascicle.errors import InputError
-from fascicle.evaluation.doctor.checks.contract import CheckSettings, Corpus, FindHits, Hit, HitsOrNotes
+from fascicle.evaluation.doctor.checks.contract import (
+    CheckSettings,
+    Corpus,
+    FindHits,
+    Hit,
+    HitsOrNotes,
+)
 from fascicle.evaluation.doctor.copies import Foreign, Group, Kind, Relation, Search
 from fascicle.evaluation.doctor.fingerprints import normal_words
 from fascicle.evaluation.doctor.parts import GivenPart, Item, Part, load_parts
@@ -33,7 +41,8 @@ _NEVER_LEARNED: Final = ("test", "dev")  # these stay where they are, whatever t
 def copies(kind: Kind, relation: Relation) -> FindHits:
     """Makes a check for one kind of copies.
 
-    A case is a document that has a copy in another part; within a part, it is a copy of an earlier document.
+    A case is a document that has a copy in another part; within a part, it is a copy of an earlier
+    document.
     """
 
     def find(corpus: Corpus) -> HitsOrNotes:
@@ -61,7 +70,9 @@ def copies(kind: Kind, relation: Relation) -> FindHits:
 def short_copies(corpus: Corpus) -> HitsOrNotes:
     """Finds short documents with copies anywhere."""
     for relation in RELATIONS:
-        yield from (hit for hit in copies("short-duplicate", relation)(corpus) if isinstance(hit, Hit))
+        yield from (
+            hit for hit in copies("short-duplicate", relation)(corpus) if isinstance(hit, Hit)
+        )
 
 
 def shared_id(corpus: Corpus) -> HitsOrNotes:
@@ -82,11 +93,13 @@ def not_compared(corpus: Corpus) -> HitsOrNotes:
 
 
 def exclusions(corpus: Corpus) -> list[Exclusion]:
-    """Lists the documents to leave out of training: one of each pair of copies, with its best reason.
+    """Lists the documents to leave out of training: one of each pair of copies, with its best
+    reason.
 
-    Documents of a part that must be kept apart come before their copies in others: test, dev, train, corpora in the
-    order given, other corpora. A document stays if all that it is a copy of is left out itself, so that of a chain of
-    near duplicates every second one is left; one of test is never listed. Copies of short texts are not either.
+    Documents of a part that must be kept apart come before their copies in others: test, dev,
+    train, corpora in the order given, other corpora. A document stays if all that it is a copy of
+    is left out itself, so that of a chain of near duplicates every second one is left; one of test
+    is never listed. Copies of short texts are not either.
     """
     found: dict[tuple[str, str], tuple[tuple[tuple[int, int], int, float, int], Exclusion]] = {}
     groups = [group for group in corpus.copies.groups if group.kind != "short-duplicate"]
@@ -107,14 +120,20 @@ def _hits(group: Group) -> Iterator[tuple[Item, Item | Foreign, Hit]]:
     if group.relation == "in-part":
         for other in group.others:
             if isinstance(other, Item):
-                hit = Hit(item=other, where=group.where, message=_message(group, other, group.kept[0]))
+                hit = Hit(
+                    item=other, where=group.where, message=_message(group, other, group.kept[0])
+                )
                 yield other, group.kept[0], hit
         return
     same = {other.sha256: other for other in group.others}
     for number, item in enumerate(group.kept):
         spans = (group.sentences[number],) if group.sentences else ()
         other = same.get(item.sha256, group.others[0])
-        yield item, other, Hit(item=item, spans=spans, where=group.where, message=_message(group, item, other))
+        yield (
+            item,
+            other,
+            Hit(item=item, spans=spans, where=group.where, message=_message(group, item, other)),
+        )
 
 
 def _message(group: Group, item: Item, other: Item | Foreign) -> str:
@@ -144,7 +163,8 @@ _SAME_ID: Final = "same-id"
 _LONG: Final = 12  # words, without punctuation, that nobody writes a second time by habit
 _RULE: Final = f"a title, a sentence of {_LONG} words, or two others\n"
 _PASSING: Final = Part(name="texts", role="against")
-_PREFIX: Final = re.compile(r"^pmid\W*")  # the same article is 123 in one corpus and PMID123 in another
+# the same article is 123 in one corpus and PMID123 in another
+_PREFIX: Final = re.compile(r"^pmid\W*")
 _WHOLE: Final = ("duplicate", "short-duplicate", "near-duplicate")
 _SHARED: Final = "shared-sentence"
 _LISTED: Final = "excluded"
@@ -152,13 +172,15 @@ _Reasons = Callable[[Sequence[Document]], list[str]]
 
 
 class Screen:
-    """Compares documents that pass by with protected ones, in memory that does not grow with their number.
+    """Compares documents that pass by with protected ones, in memory that does not grow with their
+    number.
 
-    A document is left out if its id is that of a protected one, if the two are duplicates or near duplicates, or if
-    sentences of the protected one stand anywhere in it: its title, a sentence of `_LONG` words, or two others; see
-    `fascicle.evaluation.doctor.copies`. One short sentence is not enough: against the test parts of six corpora, 65 of
-    21,706 texts shared one sentence of eight words or more, and only those that such texts share by habit, such as "P <
-    0.05 was considered statistically significant" and "All authors read and approved the final manuscript". None of
+    A document is left out if its id is that of a protected one, if the two are duplicates or near
+    duplicates, or if sentences of the protected one stand anywhere in it: its title, a sentence of
+    `_LONG` words, or two others; see `fascicle.evaluation.doctor.copies`. One short sentence is not
+    enough: against the test parts of six corpora, 65 of 21,706 texts shared one sentence of eight
+    words or more, and only those that such texts share by habit, such as "P < 0.05 was considered
+    statistically significant" and "All authors read and approved the final manuscript". None of
     them had twelve words.
 
     Attributes:
@@ -166,7 +188,8 @@ class Screen:
     """
 
     def __init__(self, places: Sequence[GivenPart]) -> None:
-        """Reads and indexes the protected documents; what is a copy is that of the usual settings of ``corpus check``.
+        """Reads and indexes the protected documents; what is a copy is that of the usual settings
+        of ``corpus check``.
 
         Args:
             places: where they are.
@@ -178,18 +201,23 @@ class Screen:
         items, unread = load_parts(places)
         if unread:
             raise InputError(
-                f"{unread[0].given.path} cannot be read to its end, so its copies cannot be left out: "
+                f"{unread[0].given.path} cannot be read to its end, so its copies cannot be left "
+                "out: "
                 f"{unread[0].message}",
                 file=unread[0].given.path,
             )
         if not items:
-            raise InputError(f"{', '.join(place.path for place in places)}: no document to leave out copies of")
+            raise InputError(
+                f"{', '.join(place.path for place in places)}: no document to leave out copies of"
+            )
         listed = "".join(f"{item.own_id} {item.sha256}\n" for item in items)
         self.sha256 = hashlib.sha256((_RULE + listed).encode("utf-8", "surrogatepass")).hexdigest()
         self._ids = {_bare(item.own_id) for item in items if item.own_id}
         self._search = Search(items, threshold=usual.near, min_words=usual.min_words)
         places_of = list(self._search.sentences())
-        self._is_telling = [any(_is_telling(item, span) for item, span in owners) for owners in places_of]
+        self._is_telling = [
+            any(_is_telling(item, span) for item, span in owners) for owners in places_of
+        ]
         self._documents_of = [{item.number for item, _ in owners} for owners in places_of]
 
     @property
@@ -204,11 +232,15 @@ class Screen:
             documents: any; the answer for one does not depend on the others.
         """
         passing = [
-            (Foreign(part=_PASSING, path=str(at), id=one.id, sha256=""), one.text) for at, one in enumerate(documents)
+            (Foreign(part=_PASSING, path=str(at), id=one.id, sha256=""), one.text)
+            for at, one in enumerate(documents)
         ]
         self._search.near.renew()
         self._search.compare_wholes(passing)
-        found = [_SAME_ID if _bare(one.meta.get(ORIGINAL_ID, one.id)) in self._ids else "" for one in documents]
+        found = [
+            _SAME_ID if _bare(one.meta.get(ORIGINAL_ID, one.id)) in self._ids else ""
+            for one in documents
+        ]
         for group in sorted(self._search.groups, key=lambda group: _WHOLE.index(group.kind)):
             for other in group.others:
                 if other.part == _PASSING:
@@ -219,9 +251,12 @@ class Screen:
         return found
 
     def _sharing(self, texts: Sequence[str]) -> set[int]:
-        """Finds texts that contain an identifying sentence, or several sentences, of one protected document."""
+        """Finds texts that contain an identifying sentence, or several sentences, of one
+        protected document.
+        """
         found: set[int] = set()
-        short: defaultdict[int, Counter[int]] = defaultdict(Counter)  # text -> document -> its other sentences
+        # text -> document -> its other sentences
+        short: defaultdict[int, Counter[int]] = defaultdict(Counter)
         for sentence, at in self._search.sentences_in(texts):
             if self._is_telling[sentence]:
                 found.add(at)
@@ -235,7 +270,9 @@ def _bare(identifier: str) -> str:
 
 
 def _is_telling(item: Item, span: Span) -> bool:
-    """True if a sentence identifies its document: a long one, or the title of a document of several sentences."""
+    """True if a sentence identifies its document: a long one, or the title of a document of
+    several sentences.
+    """
     start, end = span
     is_title = len(item.sentences) > 1 and start == int(item.sentences[0, 0])
     return is_title or len(normal_words(item.text[start:end])) >= _LONG
@@ -247,7 +284,8 @@ class ProtectedTexts:
 
     Attributes:
         exclude: path of the exclusion list; empty for none.
-        asked: functions that return for each document the reason to leave it out; empty for one that may stay.
+        asked: functions that return for each document the reason to leave it out; empty for one
+            that may stay.
         sha256: of the list and the corpora.
         screen: the one of them that compares texts, if there is one.
     """
@@ -272,7 +310,8 @@ class ProtectedTexts:
             yield f"note: {self.exclude} names none of the texts"
         if self.screen is not None and self.screen.not_compared:
             yield (
-                f"note: near duplicates of {plural(self.screen.not_compared, 'text')} were not sought, for there were "
+                f"note: near duplicates of {plural(self.screen.not_compared, 'text')} were not "
+                "sought, for there were "
                 "too many candidates"
             )
 
@@ -299,7 +338,9 @@ def read_protected(*, exclude: str, against: Sequence[str], reading: ReadRequest
         screen = Screen([_place(path, reading) for path in paths])
         asked.append(screen.reasons)
         digest.update(screen.sha256.encode())
-    return ProtectedTexts(exclude=exclude, asked=tuple(asked), sha256=digest.hexdigest(), screen=screen)
+    return ProtectedTexts(
+        exclude=exclude, asked=tuple(asked), sha256=digest.hexdigest(), screen=screen
+    )
 
 
 def _listed(known: Mapping[tuple[str, str], Any], documents: Sequence[Document]) -> list[str]:

@@ -1,4 +1,6 @@
-"""Input of the checks: the parts of a corpus as they were read, with what the checks need of each document."""
+"""Input of the checks: the parts of a corpus as they were read, with what the checks need of
+each document.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ from fascicle.formats.predictions import text_hash
 from fascicle.formats.report import ReadReport
 from fascicle.text.segment import RULES_1, all_sentences
 
-# Of two copies of a text, the one whose part stands first here is kept, and the other is to be left out of training.
+# Of two copies of a text, the one whose part stands first here is kept, and the other is to be left
+# out of training.
 _ROLES: Final = ("test", "dev", "train", "corpus", "against")
 SPLITS: Final = frozenset({"train", "dev", "test"})
 
@@ -98,7 +101,8 @@ class Item:
         sentences: ranges of sentences, ``[s, 2]``, likewise.
         marks_words: whether the source marks words.
         marks_sentences: whether the source marks sentences.
-        row: number of the first word in its file, where each word is a row of a column file; else -1.
+        row: number of the first word in its file, where each word is a row of a column file; else
+            -1.
         events: of reading.
     """
 
@@ -124,11 +128,15 @@ class Item:
 
     def sentence_lengths(self) -> Ints32:
         """Words that begin in each sentence."""
-        found: Ints32 = np.diff(np.searchsorted(self.words[:, 0], self.sentences)).ravel().astype(np.int32)
+        found: Ints32 = (
+            np.diff(np.searchsorted(self.words[:, 0], self.sentences)).ravel().astype(np.int32)
+        )
         return found
 
     def document(self) -> Document:
-        """Returns the document with only the words and sentences that the source marked, and without events."""
+        """Returns the document with only the words and sentences that the source marked, and
+        without events.
+        """
         return Document(
             id=self.id,
             text=self.text,
@@ -138,7 +146,9 @@ class Item:
         )
 
 
-def load_parts(places: Sequence[GivenPart], *, source: str = GOLD) -> tuple[list[Item], list[Unread]]:
+def load_parts(
+    places: Sequence[GivenPart], *, source: str = GOLD
+) -> tuple[list[Item], list[Unread]]:
     """Reads parts as far as they can be read.
 
     Args:
@@ -200,7 +210,9 @@ def _item(document: Document, given: GivenPart, *, number: int, row: int, source
 
 
 def _ints(spans: Sequence[Span]) -> Ints32:
-    return np.fromiter(chain.from_iterable(spans), dtype=np.int32, count=2 * len(spans)).reshape(-1, 2)
+    return np.fromiter(chain.from_iterable(spans), dtype=np.int32, count=2 * len(spans)).reshape(
+        -1, 2
+    )
 
 
 def _spans(ints: Ints32) -> tuple[Span, ...]:

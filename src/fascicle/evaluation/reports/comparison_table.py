@@ -19,7 +19,8 @@ from fascicle.evaluation.uncertainty.intervals import Interval
 
 SHOWN = 10  # combinations in the table; the JSON has all of them
 _ALPHA = 1 - LEVEL
-_FLOORS: Final = {"precision": "recall", "recall": "precision"}  # what is as high as possible -> what has a floor
+# what is as high as possible -> what has a floor
+_FLOORS: Final = {"precision": "recall", "recall": "precision"}
 _NUMBERS: Final = re.compile(r"[\d\s.,%+\-–()\[\]]*")
 
 
@@ -41,7 +42,13 @@ def as_text(sections: Sequence[_Section]) -> str:
 def as_markdown(title: str, sections: Sequence[_Section], *, notes: Sequence[str] = ()) -> str:
     """Formats the comparison as Markdown; notes on what was compared come first."""
     listed = ["".join(f"- {_escaped(note)}\n" for note in notes)] if notes else []
-    return "\n".join([f"# {_escaped(title)}\n", *listed, *("".join(f"{x}\n" for x in _markdown(s)) for s in sections)])
+    return "\n".join(
+        [
+            f"# {_escaped(title)}\n",
+            *listed,
+            *("".join(f"{x}\n" for x in _markdown(s)) for s in sections),
+        ]
+    )
 
 
 def make_sections(
@@ -52,15 +59,20 @@ def make_sections(
     Args:
         comparison: of the systems.
         choices: of the combinations; ``None`` leaves them out.
-        commands: for each choice of a combination the command that makes it, in the order of ``choices``.
+        commands: for each choice of a combination the command that makes it, in the order of
+            ``choices``.
     """
     signs = _signs(len(comparison.rows))
     found = [
         _systems(comparison, signs),
         _together(comparison),
         _pairs(comparison, dict(zip((row.name for row in comparison.rows), signs, strict=True))),
-        _matrix("Gold mentions that the row misses and the column finds", signs, comparison.found_by),
-        _matrix("False positives of the row that the column does not have", signs, comparison.avoided_by),
+        _matrix(
+            "Gold mentions that the row misses and the column finds", signs, comparison.found_by
+        ),
+        _matrix(
+            "False positives of the row that the column does not have", signs, comparison.avoided_by
+        ),
         _types(comparison, signs),
     ]
     if choices is not None:
@@ -77,18 +89,29 @@ def _combined(one: Candidate, names: Sequence[str]) -> tuple[str, str]:
 def _signs(count: int) -> list[str]:
     """Returns short names for columns: A, B, C ..., and numbers after the alphabet ends."""
     letters = string.ascii_uppercase
-    return list(letters[:count]) if count <= len(letters) else [str(number) for number in range(1, count + 1)]
+    return (
+        list(letters[:count])
+        if count <= len(letters)
+        else [str(number) for number in range(1, count + 1)]
+    )
 
 
 def _systems(comparison: Comparison, signs: Sequence[str]) -> _Section:
     head = ("system", "P", "R", "F1", "predicted", "TP", "FP", "FN", "only it finds", "only its FP")
     rows = [
-        (f"{sign} {row.name}", *_measured(row.measured), f"{row.unique_true:,}", f"{row.unique_false:,}")
+        (
+            f"{sign} {row.name}",
+            *_measured(row.measured),
+            f"{row.unique_true:,}",
+            f"{row.unique_false:,}",
+        )
         for sign, row in zip(signs, comparison.rows, strict=True)
     ]
     note = (
-        f"Strict match of document, type and offsets over {plural(comparison.documents, comparison.unit)} with "
-        f"{comparison.gold:,} gold mentions; in brackets the {LEVEL:.0%} interval (bootstrap over {comparison.unit}s, "
+        "Strict match of document, type and offsets over "
+        f"{plural(comparison.documents, comparison.unit)} with "
+        f"{comparison.gold:,} gold mentions; in brackets the {LEVEL:.0%} interval (bootstrap "
+        f"over {comparison.unit}s, "
         f"{comparison.resamples:,} "
         f"draws, seed {comparison.seed})."
     )
@@ -102,7 +125,8 @@ def _together(comparison: Comparison) -> _Section:
         for name, found in (("union", comparison.union), ("intersection", comparison.intersection))
     ]
     note = (
-        "The recall of the union limits every combination; a filter that kept exactly what is right of it "
+        "The recall of the union limits every combination; a filter that kept exactly what is "
+        "right of it "
         f"would have F1 {percent(comparison.oracle_f1)}."
     )
     return _Section(title="Together", rows=[head, *rows], notes=[note])
@@ -141,22 +165,30 @@ def _verdict(comparison: Comparison, signs: Mapping[str, str]) -> Iterator[str]:
     """Yields sentences on which differences between systems the tests support, and which not."""
     pairs = comparison.pairs
     differing = [pair for pair in pairs if pair.differ()]
-    corrected = f", corrected for {plural(len(pairs), 'pair')} by Holm's method" if len(pairs) > 1 else ""
+    corrected = (
+        f", corrected for {plural(len(pairs), 'pair')} by Holm's method" if len(pairs) > 1 else ""
+    )
     if differing:
         rest = len(pairs) - len(differing)
         others = f"; for the other {rest} the data do not show a difference" if rest else ""
-        yield f"In F1, {_better(differing, signs)} at the level of {_ALPHA:.0%} by both tests{corrected}{others}."
+        yield (
+            f"In F1, {_better(differing, signs)} at the level of {_ALPHA:.0%} by both "
+            f"tests{corrected}{others}."
+        )
     else:
         yield f"No difference in F1 is shown at the level of {_ALPHA:.0%} by both tests{corrected}."
     yield (
-        "The tests (paired bootstrap; approximate randomisation) are about the choice of texts, not about training "
+        "The tests (paired bootstrap; approximate randomisation) are about the choice of texts, "
+        "not about training "
         "seeds; that a difference is not shown does not mean that there is none."
     )
-    few = math.ldexp(2.0 * len(pairs), -comparison.documents)  # two of all ways to swap differ as what was observed
+    # two of all ways to swap differ as what was observed
+    few = math.ldexp(2.0 * len(pairs), -comparison.documents)
     if few >= _ALPHA and not differing:
         yield (
             f"With {len(pairs)} {'pair' if len(pairs) == 1 else 'pairs'} and "
-            f"{plural(comparison.documents, comparison.unit)} no difference can be shown, however large: the "
+            f"{plural(comparison.documents, comparison.unit)} no difference can be shown, "
+            "however large: the "
             "randomisation gives no corrected p-value below about "
             f"{min(1.0, few):.3f}; give more {comparison.unit}s."
         )
@@ -164,8 +196,10 @@ def _verdict(comparison: Comparison, signs: Mapping[str, str]) -> Iterator[str]:
     if smallest >= _ALPHA:
         needed = math.ceil(2 * len(pairs) / _ALPHA)
         yield (
-            f"With {plural(len(pairs), 'pair')} and {plural(comparison.resamples, 'draw')} no corrected "
-            f"p-value of the bootstrap can be below {smallest:.3f}: give --resamples {needed:,} or more."
+            f"With {plural(len(pairs), 'pair')} and {plural(comparison.resamples, 'draw')} no "
+            "corrected "
+            f"p-value of the bootstrap can be below {smallest:.3f}: give --resamples {needed:,} "
+            "or more."
         )
 
 
@@ -173,9 +207,13 @@ def _better(pairs: Sequence[Pair], signs: Mapping[str, str]) -> str:
     """``A is better than B, C and D, B is better than D``."""
     worse: dict[str, list[str]] = {}
     for pair in pairs:
-        names = (pair.first, pair.second) if pair.difference.estimate > 0 else (pair.second, pair.first)
+        names = (
+            (pair.first, pair.second) if pair.difference.estimate > 0 else (pair.second, pair.first)
+        )
         worse.setdefault(signs[names[0]], []).append(signs[names[1]])
-    return ", ".join(f"{sign} is better than {_listed(others)}" for sign, others in sorted(worse.items()))
+    return ", ".join(
+        f"{sign} is better than {_listed(others)}" for sign, others in sorted(worse.items())
+    )
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -215,7 +253,8 @@ def _combinations(choices: Choices, names: Sequence[str]) -> _Section:
         for one in different[:SHOWN]
     ]
     note = (
-        f"{plural(len(choices.candidates), 'combination')} of two or more systems were scored on this gold, "
+        f"{plural(len(choices.candidates), 'combination')} of two or more systems were scored on "
+        "this gold, "
         f"{len(different):,} of which keep different mentions"
     )
     shown = f"; these are the best {SHOWN} of them by F1" if len(different) > SHOWN else ""
@@ -229,7 +268,10 @@ def _choices(choices: Choices, names: Sequence[str], commands: Sequence[str]) ->
     for choice, command in zip(choices.choices, commands, strict=True):
         if choice.chosen is None:
             least, most = percent(choice.floor), percent(choice.reachable)
-            notes.append(f"No combination has a {_FLOORS[choice.aim]} of at least {least}; the highest is {most}.")
+            notes.append(
+                f"No combination has a {_FLOORS[choice.aim]} of at least {least}; the highest is "
+                f"{most}."
+            )
             continue
         chosen = choice.chosen
         cells = (*_combined(chosen.candidate, names), *_measured(chosen.measured)[:3])
@@ -238,9 +280,13 @@ def _choices(choices: Choices, names: Sequence[str], commands: Sequence[str]) ->
     shown = [("; ".join(listed), command) for command, listed in aims.items()]
     best = choices.candidates[0]
     if choices.choices[0].chosen is not None and choices.choices[0].chosen.gain.estimate <= 0:
-        notes.append(f"No combination has a higher F1 than {names[choices.single]} alone ({percent(best.f1)} at best).")
+        notes.append(
+            f"No combination has a higher F1 than {names[choices.single]} alone "
+            f"({percent(best.f1)} at best)."
+        )
     notes.append(
-        "Chosen on this gold, so these figures flatter the choice: take development data here, and score what was "
+        "Chosen on this gold, so these figures flatter the choice: take development data here, "
+        "and score what was "
         "chosen on other texts, once."
     )
     return _Section(title="Choices", rows=[head, *rows], notes=notes, commands=shown)
@@ -255,12 +301,18 @@ def _aim(choice: Choice) -> str:
 def _measured(found: Measured) -> tuple[str, ...]:
     """Returns precision, recall and F1 with their intervals, then the counts."""
     counts = (found.counts.predicted, *vars(found.counts).values())
-    return (*map(_with_ends, (found.precision, found.recall, found.f1)), *(f"{count:,}" for count in counts))
+    return (
+        *map(_with_ends, (found.precision, found.recall, found.f1)),
+        *(f"{count:,}" for count in counts),
+    )
 
 
 def _with_ends(interval: Interval, *, signed: bool = False) -> str:
     sign = "+" if signed else ""
-    return f"{100 * interval.estimate:{sign}.2f} [{100 * interval.low:{sign}.2f}, {100 * interval.high:{sign}.2f}]"
+    return (
+        f"{100 * interval.estimate:{sign}.2f} [{100 * interval.low:{sign}.2f}, "
+        f"{100 * interval.high:{sign}.2f}]"
+    )
 
 
 def _text_lines(section: _Section) -> Iterator[str]:

@@ -19,22 +19,44 @@ _TITLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "recall@1": ("recall@1", "mentions whose concepts are ranked first"),
         "recall@5": ("recall@5", "mentions whose concepts are among the first 5 candidates"),
         "recall@20": ("recall@20", "mentions whose concepts are among the first 20 candidates"),
-        "half": ("half right", "mentions of which some of the concepts are ranked first, but not all, or others too"),
+        "half": (
+            "half right",
+            "mentions of which some of the concepts are ranked first, but not all, or others too",
+        ),
         "ceiling": ("ceiling", "mentions whose concepts are all in the vocabulary"),
         "precision": (
             "precision",
             "of the mentions that got concepts, those that got exactly the concepts of the gold",
         ),
-        "recall": ("recall", "of the mentions with concepts in the gold, those that got exactly these"),
-        "f1": ("F1", "the harmonic mean of precision and recall; a mention that one side does not have is wrong"),
-        "concept_precision": ("concept P", "of the concepts that documents got, those that the gold has there"),
-        "concept_recall": ("concept R", "of the concepts that documents have in the gold, those that they got"),
-        "concept_f1": ("concept F1", "the harmonic mean of both; each concept counts once in a document"),
+        "recall": (
+            "recall",
+            "of the mentions with concepts in the gold, those that got exactly these",
+        ),
+        "f1": (
+            "F1",
+            "the harmonic mean of precision and recall; a mention that one side does not have is "
+            "wrong",
+        ),
+        "concept_precision": (
+            "concept P",
+            "of the concepts that documents got, those that the gold has there",
+        ),
+        "concept_recall": (
+            "concept R",
+            "of the concepts that documents have in the gold, those that they got",
+        ),
+        "concept_f1": (
+            "concept F1",
+            "the harmonic mean of both; each concept counts once in a document",
+        ),
         "nil_precision": (
             "NIL precision",
             "of the mentions that got no concept, those that have none in the vocabulary",
         ),
-        "nil_recall": ("NIL recall", "of the mentions that have no concept in the vocabulary, those that got none"),
+        "nil_recall": (
+            "NIL recall",
+            "of the mentions that have no concept in the vocabulary, those that got none",
+        ),
         CALIBRATION: (
             "calibration error",
             "mean distance of probabilities from the share that is right, in ten ranges",
@@ -90,14 +112,26 @@ class LinkTable:
 
 
 def link_tables(report: Mapping[str, Any]) -> list[LinkTable]:
-    """Returns the tables of a report of `evaluation.link_report.links_report`; those without rows are left out."""
-    made = [_figures(report), _types(report), _subsets(report), _tiers(report), _errors(report), _differences(report)]
+    """Returns the tables of a report of `evaluation.link_report.links_report`; those without
+    rows are left out.
+    """
+    made = [
+        _figures(report),
+        _types(report),
+        _subsets(report),
+        _tiers(report),
+        _errors(report),
+        _differences(report),
+    ]
     return [one for one in made if one.rows]
 
 
 def links_text(report: Mapping[str, Any]) -> str:
     """Formats the report for a terminal."""
-    parts = [ruled_rows([_header(one), *([label, *cells] for label, cells in one.rows)]) for one in link_tables(report)]
+    parts = [
+        ruled_rows([_header(one), *([label, *cells] for label, cells in one.rows)])
+        for one in link_tables(report)
+    ]
     return "\n\n".join([*parts, describe_scored(report)]) + "\n"
 
 
@@ -122,10 +156,15 @@ def links_markdown(report: Mapping[str, Any]) -> str:
 def describe_scored(report: Mapping[str, Any]) -> str:
     """Describes what was scored, in sentences."""
     gold = report["gold"]
-    none = f", {gold['without_concept']:,} of them without a concept" if gold["without_concept"] else ""
+    none = (
+        f", {gold['without_concept']:,} of them without a concept"
+        if gold["without_concept"]
+        else ""
+    )
     return (
         f"{plural(gold['mentions'], 'linked mention')} of {plural(gold['concepts'], 'concept')} in "
-        f"{plural(gold['documents'], 'document')}{none}; shares in percent, with 95 % intervals by bootstrap over "
+        f"{plural(gold['documents'], 'document')}{none}; shares in percent, with 95 % intervals "
+        "by bootstrap over "
         f"documents; {UNDEFINED} is undefined."
     )
 
@@ -135,7 +174,8 @@ def describe(row: Mapping[str, Any]) -> str:
     score = "" if row["score"] is None else f", with {row['score']:.3f}"
     tier = f" ({row['tier']}{score})" if row["answer"] else ""
     return (
-        f"{row['type']} “{row['surface']}” in {row['document']} at {row['start']:,}: gold {_names(row['gold'])}; "
+        f"{row['type']} “{row['surface']}” in {row['document']} at {row['start']:,}: gold "
+        f"{_names(row['gold'])}; "
         f"answer {_names(row['answer'])}{tier}"
     )
 
@@ -164,13 +204,19 @@ def _table(
     """
     systems = report["systems"]
     named = tuple(one["name"] for one in systems)
-    found = tuple((title, tuple(cell for one in systems for cell in cells(one, key))) for title, key in rows)
+    found = tuple(
+        (title, tuple(cell for one in systems for cell in cells(one, key))) for title, key in rows
+    )
     return LinkTable(systems=named, rows=found, **facts)
 
 
 def _figures(report: Mapping[str, Any]) -> LinkTable:
     found = [one["figures"] for one in report["systems"]]
-    known = [name for name in _TITLES if any(name in one and one[name]["value"] is not None for one in found)]
+    known = [
+        name
+        for name in _TITLES
+        if any(name in one and one[name]["value"] is not None for one in found)
+    ]
     return _table(
         report,
         [(_TITLES[name][0], name) for name in known],
@@ -222,7 +268,13 @@ def _subsets(report: Mapping[str, Any]) -> LinkTable:
         title="Seen and unseen",
         head="mentions",
         columns=(*names, "of"),
-        means=(("seen", "the training corpus has a mention of the type with these words, or all these concepts"),),
+        means=(
+            (
+                "seen",
+                "the training corpus has a mention of the type with these words, or all these "
+                "concepts",
+            ),
+        ),
     )
 
 
@@ -250,13 +302,20 @@ def _errors(report: Mapping[str, Any]) -> LinkTable:
     nothing: Mapping[str, int] = dict.fromkeys(names, 0)
     return _table(
         report,
-        [(error, error) for error in _ERRORS if any(error in one["errors"] for one in report["systems"])],
+        [
+            (error, error)
+            for error in _ERRORS
+            if any(error in one["errors"] for one in report["systems"])
+        ],
         lambda one, error: (f"{one['errors'].get(error, nothing)[name]:,}" for name in names),
         anchor="errors",
         title="What goes wrong?",
         head="answers that are wrong",
         columns=names,
-        means=(*_ERRORS.items(), ("among", "of these, those whose concepts of the gold are among the candidates")),
+        means=(
+            *_ERRORS.items(),
+            ("among", "of these, those whose concepts of the gold are among the candidates"),
+        ),
     )
 
 
@@ -268,12 +327,23 @@ def _differences(report: Mapping[str, Any]) -> LinkTable:
         columns=("points", "interval", "p", "corrected p"),
         systems=(),
         rows=tuple(
-            (f"{row['system']} less {row['baseline']}: {_TITLES[row['figure']][0]}", _difference(row["difference"]))
+            (
+                f"{row['system']} less {row['baseline']}: {_TITLES[row['figure']][0]}",
+                _difference(row["difference"]),
+            )
             for row in report["differences"]
         ),
         means=(
-            ("points", "above 0 the system is better; interval: when both are scored on the same draws of documents"),
-            ("p", "how often two equally good systems would differ as much by chance (approximate randomisation)"),
+            (
+                "points",
+                "above 0 the system is better; interval: when both are scored on the same draws "
+                "of documents",
+            ),
+            (
+                "p",
+                "how often two equally good systems would differ as much by chance (approximate "
+                "randomisation)",
+            ),
             ("corrected p", "the same, raised for the number of comparisons made here (Holm)"),
         ),
     )
@@ -283,7 +353,12 @@ def _difference(value: Mapping[str, Any] | None) -> tuple[str, ...]:
     if value is None:
         return (UNDEFINED,) * 4
     points = [f"{100 * value[end]:+.2f}" for end in ("estimate", "low", "high")]
-    return points[0], f"{points[1]} to {points[2]}", f"{value['p_value']:.3f}", f"{value['p_holm']:.3f}"
+    return (
+        points[0],
+        f"{points[1]} to {points[2]}",
+        f"{value['p_value']:.3f}",
+        f"{value['p_holm']:.3f}",
+    )
 
 
 def _value(row: Mapping[str, Any], name: str) -> str:
@@ -294,4 +369,7 @@ def _header(table: LinkTable) -> list[str]:
     """Returns the names of columns, behind those of systems where there are several."""
     if len(table.systems) < 2:
         return [table.head, *table.columns]
-    return [table.head, *(f"{system} {column}" for system in table.systems for column in table.columns)]
+    return [
+        table.head,
+        *(f"{system} {column}" for system in table.systems for column in table.columns),
+    ]

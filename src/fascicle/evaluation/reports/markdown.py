@@ -1,4 +1,6 @@
-"""A report as Markdown: the numbers of ``fascicle.evaluation.report`` in tables, with a sentence on what each means."""
+"""A report as Markdown: the numbers of ``fascicle.evaluation.report`` in tables, with a sentence
+on what each means.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,10 @@ from fascicle.evaluation.uncertainty.intervals import HEADLINE
 UNDEFINED: Final = "–"
 _SPECIAL: Final = re.compile(r"([\\`*_\[\]<>|#~$&])")
 _RULES_MEAN: Final = (
-    "Micro F1 under each rule of matching, one to one: *strict* wants the same type and spans, *start only* and *end "
-    "only* the same type and that boundary, *loose* the same type and a character in common, *span only* the same "
+    "Micro F1 under each rule of matching, one to one: *strict* wants the same type and spans, "
+    "*start only* and *end "
+    "only* the same type and that boundary, *loose* the same type and a character in common, "
+    "*span only* the same "
     "spans of whatever type, *type only* the same type anywhere in the document."
 )
 _SUBSET_TITLES: Final = (
@@ -35,13 +39,19 @@ def markdown(report: Report) -> str:
     """Returns the report of ``fascicle.evaluation.report.build_report`` as one Markdown page."""
     parts = [_head(report), _summary(report), _rules(report), _types(report), _subsets(report)]
     parts += [_unreachable(report), _buckets(report)]
-    parts += [part for one in report["systems"] for part in _system(one, several=len(report["systems"]) > 1)]
+    parts += [
+        part
+        for one in report["systems"]
+        for part in _system(one, several=len(report["systems"]) > 1)
+    ]
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
 
 def escaped(text: str) -> str:
     """Escapes text for Markdown and HTML, on one line, so that it is shown unchanged."""
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split())).replace("\\&", "&amp;").replace("\\<", "&lt;")
+    return (
+        _SPECIAL.sub(r"\\\1", " ".join(text.split())).replace("\\&", "&amp;").replace("\\<", "&lt;")
+    )
 
 
 def percent(value: float | None) -> str:
@@ -62,7 +72,9 @@ class Table:
         self._rows.append(list(cells))
 
     def cell(self, row: Mapping[str, Any], name: str) -> str:
-        """Formats a number of a row in percent; if it is undefined, the reason is kept for the notes."""
+        """Formats a number of a row in percent; if it is undefined, the reason is kept for the
+        notes.
+        """
         if row[name] is None:
             reasons = row.get("undefined", {})
             self._reasons[reasons if isinstance(reasons, str) else reasons.get(name, "")] = None
@@ -78,7 +90,10 @@ class Table:
         lines = ["| " + " | ".join(row) + " |" for row in self._rows]
         reasons = [reason for reason in self._reasons if reason]
         if reasons:
-            lines += ["", f"{UNDEFINED} is undefined: {'; '.join(escaped(reason) for reason in reasons)}."]
+            lines += [
+                "",
+                f"{UNDEFINED} is undefined: {'; '.join(escaped(reason) for reason in reasons)}.",
+            ]
         return "\n".join(lines)
 
 
@@ -88,12 +103,15 @@ def _head(report: Report) -> str:
     lines = [
         "# Evaluation",
         "",
-        f"{len(report['systems'])} {'system' if len(report['systems']) == 1 else 'systems'} on {gold['documents']:,} "
-        f"documents with {plural(gold['mentions'], 'gold mention')} ({gold['discontinuous']:,} discontinuous) of "
+        f"{len(report['systems'])} {'system' if len(report['systems']) == 1 else 'systems'} on "
+        f"{gold['documents']:,} "
+        f"documents with {plural(gold['mentions'], 'gold mention')} ({gold['discontinuous']:,} "
+        "discontinuous) of "
         f"{plural(len(gold['types']), 'type')}.",
         "No training corpus was given, so nothing is said about what was seen in training."
         if training is None
-        else f"Training: {plural(training['documents'], 'document')} with {plural(training['mentions'], 'mention')}.",
+        else f"Training: {plural(training['documents'], 'document')} with "
+        f"{plural(training['mentions'], 'mention')}.",
         "All scores are percentages over sets of (document, type, spans).",
     ]
     if told := explain_intervals(gold):
@@ -110,7 +128,9 @@ def _summary(report: Report) -> str:
         numbers = (f"{strict['micro'][name]:,}" for name in ("gold", "predicted", "tp", "fp", "fn"))
         table.add(escaped(one["name"]), *rates, *numbers)
     told = "In brackets the 95 % interval, by bootstrap."
-    return "\n".join(["## Strict scores", "", table.text(), "", told, "", *_tests(report), *_remarks(report)])
+    return "\n".join(
+        ["## Strict scores", "", table.text(), "", told, "", *_tests(report), *_remarks(report)]
+    )
 
 
 def _with_interval(table: Table, scores: Mapping[str, Any], name: str) -> str:
@@ -156,18 +176,28 @@ def _remarks(report: Report) -> list[str]:
         scores: Mapping[str, Any] = one["scores"]
         name = escaped(one["name"])
         intervals = {number: scores[f"{number}_interval"] for number in HEADLINE}
-        said += [f"- {name}: {sentence}" for sentence in undefined_notes(intervals, report["gold"]["drawn"])]
-        for key, where in (("gold_only_types", "the gold"), ("predicted_only_types", "the predictions")):
+        said += [
+            f"- {name}: {sentence}"
+            for sentence in undefined_notes(intervals, report["gold"]["drawn"])
+        ]
+        for key, where in (
+            ("gold_only_types", "the gold"),
+            ("predicted_only_types", "the predictions"),
+        ):
             if scores[key]:
-                said.append(f"- {name}: types in {where} only: {', '.join(map(escaped, scores[key]))}.")
+                said.append(
+                    f"- {name}: types in {where} only: {', '.join(map(escaped, scores[key]))}."
+                )
         if scores["missing_documents"]:
             said.append(
-                f"- {name}: {plural(scores['missing_documents'], 'document')} without predictions; nothing "
+                f"- {name}: {plural(scores['missing_documents'], 'document')} without "
+                "predictions; nothing "
                 "counts as found in them."
             )
         if any(scores["duplicates"].values()):
             said.append(
-                f"- {name}: counted once though there more often: {scores['duplicates']['gold']:,} gold and "
+                f"- {name}: counted once though there more often: "
+                f"{scores['duplicates']['gold']:,} gold and "
                 f"{scores['duplicates']['predicted']:,} predicted mentions."
             )
     return said
@@ -183,27 +213,43 @@ def _rules(report: Report) -> str:
 
 def _types(report: Report) -> str:
     names = [escaped(one["name"]) for one in report["systems"]]
-    header = [f"{title} {name}" for name in names for title in ("P", "R", "F1", "loose F1")] if len(names) > 1 else []
+    header = (
+        [f"{title} {name}" for name in names for title in ("P", "R", "F1", "loose F1")]
+        if len(names) > 1
+        else []
+    )
     table = Table("type", "gold", *(header or ("P", "R", "F1", "loose F1")))
-    types = sorted({t for one in report["systems"] for t in one["scores"]["rules"]["strict"]["types"]})
+    types = sorted(
+        {t for one in report["systems"] for t in one["scores"]["rules"]["strict"]["types"]}
+    )
     for type_ in types:
         cells = []
         for one in report["systems"]:
-            strict, loose = (one["scores"]["rules"][rule]["types"].get(type_) for rule in ("strict", "loose"))
+            strict, loose = (
+                one["scores"]["rules"][rule]["types"].get(type_) for rule in ("strict", "loose")
+            )
             if strict is None or loose is None:
                 cells += [table.because("neither the gold nor this system has the type")] * 4
                 continue
-            cells += [table.cell(strict, name) for name in ("precision", "recall", "f1")] + [table.cell(loose, "f1")]
+            cells += [table.cell(strict, name) for name in ("precision", "recall", "f1")] + [
+                table.cell(loose, "f1")
+            ]
         table.add(escaped(type_), f"{report['gold']['types'].get(type_, 0):,}", *cells)
     return "\n".join(["## Types", "", table.text()]) if types else ""
 
 
 def _subsets(report: Report) -> str:
-    table = Table("gold mentions", "gold", *(f"recall {escaped(one['name'])}" for one in report["systems"]))
+    table = Table(
+        "gold mentions", "gold", *(f"recall {escaped(one['name'])}" for one in report["systems"])
+    )
     for name, title in _SUBSET_TITLES:
         rows = [one["subsets"][name] for one in report["systems"]]
         gold = rows[0]["gold"]
-        table.add(title, UNDEFINED if gold is None else f"{gold:,}", *(table.cell(row, "recall") for row in rows))
+        table.add(
+            title,
+            UNDEFINED if gold is None else f"{gold:,}",
+            *(table.cell(row, "recall") for row in rows),
+        )
     return "\n".join(["## Subsets of the gold", "", "Strict recall.", "", table.text()])
 
 
@@ -213,13 +259,18 @@ def _unreachable(report: Report) -> str:
     table = Table("model", "gold", "out of reach", "highest recall")
     for one in report["unreachable"]:
         counts = (f"{one[name]:,}" for name in ("gold", "unreachable"))
-        table.add(f"{escaped(one['model'])} ({one['family']})", *counts, table.cell(one, "recall_ceiling"))
+        table.add(
+            f"{escaped(one['model'])} ({one['family']})", *counts, table.cell(one, "recall_ceiling")
+        )
     said = [
         f"- {escaped(one['model'])}: {row['count']:,} {name}: {row['means']}."
         for one in report["unreachable"]
         for name, row in one["reasons"].items()
     ]
-    means = "Gold mentions that no model with these units, windows, width, decoding and types can return exactly."
+    means = (
+        "Gold mentions that no model with these units, windows, width, decoding and types "
+        "can return exactly."
+    )
     return "\n".join(["## Gold out of reach", "", means, "", table.text(), "", *said])
 
 
@@ -227,12 +278,19 @@ def _buckets(report: Report) -> str:
     lines = [
         "## Buckets",
         "",
-        "Strict F1 where mentions are parted by what they are and where they stand. The counts of the intervals of an "
+        "Strict F1 where mentions are parted by what they are and where they stand. The counts "
+        "of the intervals of an "
         f"attribute add up to those of the whole. A text is a {report['text_unit']}.",
         *([BUCKETS_UNCORRECTED] if report["differences"] else []),
     ]
     for name, attribute in report["attributes"].items():
-        lines += ["", f"### {attribute['title'].capitalize()}", "", f"{attribute['means'].capitalize()}.", ""]
+        lines += [
+            "",
+            f"### {attribute['title'].capitalize()}",
+            "",
+            f"{attribute['means'].capitalize()}.",
+            "",
+        ]
         if "undefined" in attribute:
             lines.append(f"Undefined: {attribute['undefined']}.")
             continue
@@ -244,8 +302,15 @@ def _buckets(report: Report) -> str:
 
 def _bucket_table(report: Report, name: str) -> str:
     first, *others = report["systems"]
-    named = [f"F1 {escaped(one['name'])}" for one in report["systems"]] if others else ["P", "R", "F1"]
-    table = Table("interval", "gold", *named, *(f"{escaped(o['name'])} less {escaped(first['name'])}" for o in others))
+    named = (
+        [f"F1 {escaped(one['name'])}" for one in report["systems"]] if others else ["P", "R", "F1"]
+    )
+    table = Table(
+        "interval",
+        "gold",
+        *named,
+        *(f"{escaped(o['name'])} less {escaped(first['name'])}" for o in others),
+    )
     for at, bucket in enumerate(first["buckets"][name]):
         rows = [one["buckets"][name][at] for one in report["systems"]]
         shown = ["f1"] if others else ["precision", "recall", "f1"]
@@ -269,7 +334,10 @@ def _classes(errors: Errors) -> str:
     table = Table("class", "false positives", "false negatives", "beside a mention that was found")
     for name, row in errors["classes"].items():
         table.add(name, f"{row['fp']:,}", f"{row['fn']:,}", f"{row['beside_right']:,}")
-    totals = (sum(row[side] for row in errors["classes"].values()) for side in ("fp", "fn", "beside_right"))
+    totals = (
+        sum(row[side] for row in errors["classes"].values())
+        for side in ("fp", "fn", "beside_right")
+    )
     table.add("all", *(f"{total:,}" for total in totals))
     return table.text()
 
@@ -282,19 +350,29 @@ def _rates(errors: Errors) -> str:
         f"As *bundling-learning* counts them, of {plural(rates['errors'], 'error')} (FP + FN): "
         f"{rates['type_errors']:,} type errors, TE-Rate {percent(rates['type_rate'])}, and "
         f"{rates['boundary_errors']:,} boundary errors, BE-Rate "
-        f"{percent(rates['boundary_rate'])} ({percent(errors['rates_same_type']['boundary_rate'])} with a gold mention "
-        "of the same type). These are shares of the errors: a system with fewer errors can have higher rates."
+        f"{percent(rates['boundary_rate'])} "
+        f"({percent(errors['rates_same_type']['boundary_rate'])} with a gold mention "
+        "of the same type). These are shares of the errors: a system with fewer errors can have "
+        "higher rates."
     )
 
 
 def _confusions(errors: Errors) -> str:
     if not errors["confusions"]:
         return ""
-    table = Table("gold type, taken for", "same span", "overlapping", "beside a mention that was found")
+    table = Table(
+        "gold type, taken for", "same span", "overlapping", "beside a mention that was found"
+    )
     for row in errors["confusions"]:
         pair = f"{escaped(row['gold'])} → {escaped(row['predicted'])}"
-        table.add(pair, *(f"{row[name]:,}" for name in ("same_span", "overlapping", "beside_right")))
-    more = [f"\n{errors['more_confusions']:,} rarer pairs are left out."] if errors["more_confusions"] else []
+        table.add(
+            pair, *(f"{row[name]:,}" for name in ("same_span", "overlapping", "beside_right"))
+        )
+    more = (
+        [f"\n{errors['more_confusions']:,} rarer pairs are left out."]
+        if errors["more_confusions"]
+        else []
+    )
     return "\n".join(["### Types taken for others", "", table.text(), *more])
 
 
@@ -319,9 +397,15 @@ def _example(example: Mapping[str, Any]) -> str:
     own, partner = ("predicted", "gold") if example["side"] == "fp" else ("gold", "predicted")
     mention, other = example["mention"], example["partner"]
     score = "" if example["score"] is None else f", score {example['score']:.3f}"
-    against = "" if other is None else f"; {partner} {_named(other)}{' (right)' if example['partner_right'] else ''}"
+    against = (
+        ""
+        if other is None
+        else f"; {partner} {_named(other)}{' (right)' if example['partner_right'] else ''}"
+    )
     marked = _marked(example["context"], mention["spans"], start=example["context_start"])
-    return f"{own} {_named(mention)}{against}{score}, in {escaped(example['document'])}: … {marked} …"
+    return (
+        f"{own} {_named(mention)}{against}{score}, in {escaped(example['document'])}: … {marked} …"
+    )
 
 
 def _named(mention: Mapping[str, Any]) -> str:
@@ -329,7 +413,9 @@ def _named(mention: Mapping[str, Any]) -> str:
 
 
 def _marked(context: str, spans: Sequence[Sequence[int]], *, start: int) -> str:
-    """Marks the mention in its context in bold; white space would end bold text, so words are marked one by one."""
+    """Marks the mention in its context in bold; white space would end bold text, so words are
+    marked one by one.
+    """
     parts, at = [], 0
     for low, high in spans:
         low, high = min(low - start, len(context)), min(high - start, len(context))
@@ -351,9 +437,12 @@ def _kept(text: str) -> str:
 def _calibration(value: Mapping[str, Any]) -> str:
     if isinstance(reason := value.get("undefined"), str):
         return f"Undefined: {escaped(reason)}."
-    ece, brier, ap = (value[name] for name in ("expected_calibration_error", "brier_score", "average_precision"))
+    ece, brier, ap = (
+        value[name] for name in ("expected_calibration_error", "brier_score", "average_precision")
+    )
     lines = [
-        f"{plural(value['predicted'], 'score')}: expected calibration error {percent(ece)} %, Brier score "
+        f"{plural(value['predicted'], 'score')}: expected calibration error {percent(ece)} %, "
+        "Brier score "
         f"{brier:.4f}, average precision {percent(ap)} %. {_temperature(value['temperature'])}",
         "",
     ]
@@ -361,18 +450,31 @@ def _calibration(value: Mapping[str, Any]) -> str:
     for at, one in enumerate(value["reliability"]):
         label = f"{'[' if at == 0 else '('}{one['low']:.4g}, {one['high']:.4g}]"
         row = one | {"undefined": "no mention has such a score"}
-        bins.add(label, f"{one['count']:,}", bins.cell(row, "mean_score"), bins.cell(row, "precision"))
+        bins.add(
+            label, f"{one['count']:,}", bins.cell(row, "mean_score"), bins.cell(row, "precision")
+        )
     types = Table("type", "predicted", "calibration error", "average precision")
     for name, row in value["types"].items():
-        numbers = (types.cell(row, number) for number in ("expected_calibration_error", "average_precision"))
+        numbers = (
+            types.cell(row, number)
+            for number in ("expected_calibration_error", "average_precision")
+        )
         types.add(escaped(name), f"{row['predicted']:,}", *numbers)
     cuts = Table("wanted", "threshold", "precision", "recall")
     for row in value["thresholds"]:
         if row["threshold"] is None:
             cuts.add(row["for"], cuts.because(row["undefined"]), UNDEFINED, UNDEFINED)
         else:
-            cuts.add(row["for"], f"{row['threshold']:.4g}", percent(row["precision"]), percent(row["recall"]))
-    told = "Thresholds chosen on these documents hold for these; choose on development data what is to be used."
+            cuts.add(
+                row["for"],
+                f"{row['threshold']:.4g}",
+                percent(row["precision"]),
+                percent(row["recall"]),
+            )
+    told = (
+        "Thresholds chosen on these documents hold for these; choose on development data what "
+        "is to be used."
+    )
     return "\n".join([*lines, bins.text(), "", types.text(), "", cuts.text(), "", told])
 
 
@@ -380,4 +482,7 @@ def _temperature(value: Mapping[str, Any]) -> str:
     if value["at_bound"]:
         return "No temperature fits these scores."
     word = "too sure" if value["temperature"] > 1 else "not too sure"
-    return f"The temperature that fits these documents best is {value['temperature']:.3f}: the scores are {word}."
+    return (
+        f"The temperature that fits these documents best is {value['temperature']:.3f}: the "
+        f"scores are {word}."
+    )

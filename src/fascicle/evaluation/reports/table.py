@@ -25,13 +25,15 @@ def table(
     others: Sequence[Scores] = (),
     unit: str = "document",
 ) -> str:
-    """Formats a table: one line per type, then micro and macro, then notes needed to interpret them.
+    """Formats a table: one line per type, then micro and macro, then notes needed to interpret
+    them.
 
     Args:
         scores: what to show.
         headline: its intervals; ``None`` leaves the line out.
         by_type: whether types have lines.
-        others: the same mentions scored under other rules of matching, a line each with their micro scores.
+        others: the same mentions scored under other rules of matching, a line each with their micro
+            scores.
         unit: what intervals were drawn over, see ``inputs.resampling_unit``.
     """
     types = [_line(name, counts) for name, counts in scores.by_type.items()] if by_type else []
@@ -44,7 +46,10 @@ def table(
         body += ["-" * len(head), *(next(lines).rstrip() for _ in block)]
     said = _notes(scores, headline=headline, unit=unit)
     if others:
-        said.append("The last lines are micro scores under other rules of matching; docs/scores.md defines them.")
+        said.append(
+            "The last lines are micro scores under other rules of matching; docs/scores.md "
+            "defines them."
+        )
     if any(UNDEFINED in row for block in blocks for row in block):
         said.append(_undefined(scores))
     return "\n".join([*body, "", *said]) + "\n"
@@ -61,12 +66,19 @@ def systems_table(
 
     Args:
         systems: with different names, at least one.
-        headlines: name of a system -> its intervals, that of the micro F1 in a column and all below the tables;
-            ``None`` leaves them out.
+        headlines: name of a system -> its intervals, that of the micro F1 in a column and all below
+            the tables; ``None`` leaves them out.
         by_type: whether there is a table of types.
         unit: what intervals were drawn over, see ``inputs.resampling_unit``.
     """
-    header = ["system", "P", "R", "F1", *(["interval"] if headlines is not None else []), "macro F1"]
+    header = [
+        "system",
+        "P",
+        "R",
+        "F1",
+        *(["interval"] if headlines is not None else []),
+        "macro F1",
+    ]
     header += [*(TITLES[rule] for rule in RULES if rule != "strict"), *_HEADER[5:]]
     rows: list[Sequence[str]] = [header]
     for one in systems:
@@ -78,20 +90,29 @@ def systems_table(
     said = [
         _notes(systems[0].strict)[0],
         f"There {'is' if gold == 1 else 'are'} {plural(gold, 'gold mention')}.",
-        "From start only to type only: micro F1 under other rules of matching; docs/scores.md defines them.",
+        "From start only to type only: micro F1 under other rules of matching; docs/scores.md "
+        "defines them.",
     ]
     for one in systems:
         headline = (headlines or {}).get(one.name)
-        said += [f"{one.name}: {note}" for note in _notes(one.strict, headline=headline, unit=unit)[1:]]
+        said += [
+            f"{one.name}: {note}" for note in _notes(one.strict, headline=headline, unit=unit)[1:]
+        ]
     parts = [rows, *([_types(systems)] if by_type else [])]
     if any(UNDEFINED in row for part in parts for row in part):
         said.append(_undefined(systems[0].strict))
     return "\n\n".join([*map(ruled_rows, parts), "\n".join(said)]) + "\n"
 
 
-def _notes(scores: Scores, *, headline: Headline | None = None, unit: str = "document") -> list[str]:
+def _notes(
+    scores: Scores, *, headline: Headline | None = None, unit: str = "document"
+) -> list[str]:
     """Returns the sentences that belong below any table of these scores."""
-    match = "Strict match of document, type and offsets" if scores.rule == "strict" else f"Rule {TITLES[scores.rule]!r}"
+    match = (
+        "Strict match of document, type and offsets"
+        if scores.rule == "strict"
+        else f"Rule {TITLES[scores.rule]!r}"
+    )
     said = [f"{match} over {plural(len(scores.by_document), 'document')}."]
     if headline is not None and headline.intervals:
         said += _sure(headline, unit)
@@ -101,7 +122,10 @@ def _notes(scores: Scores, *, headline: Headline | None = None, unit: str = "doc
             f"{scores.duplicates_predicted:,} in the predictions."
         )
     if scores.missing:
-        said.append(f"Documents without predictions: {len(scores.missing):,}; nothing counts as found in them.")
+        said.append(
+            f"Documents without predictions: {len(scores.missing):,}; nothing counts as found in "
+            "them."
+        )
     if scores.zero_rule != "zero":
         said.append(f"Quantities without a denominator follow the rule {scores.zero_rule!r}.")
     return said
@@ -114,7 +138,10 @@ def _sure(headline: Headline, unit: str) -> list[str]:
     ends = (f"{NUMBERS[name]} {_ends(headline, name)}{reasons.get(name, '')}" for name in HEADLINE)
     drawn = f"bootstrap over {unit}s, {plural(one.resamples, 'draw')}, seed {one.seed}"
     found = {name: interval.as_dict() for name, interval in headline.intervals.items()}
-    return [f"{one.level:.0%} intervals ({drawn}): {', '.join(ends)}.", *undefined_notes(found, unit)]
+    return [
+        f"{one.level:.0%} intervals ({drawn}): {', '.join(ends)}.",
+        *undefined_notes(found, unit),
+    ]
 
 
 def _ends(headline: Headline, name: str) -> str:
@@ -124,7 +151,8 @@ def _ends(headline: Headline, name: str) -> str:
 
 def _undefined(scores: Scores) -> str:
     return (
-        f"{UNDEFINED} is undefined: no prediction (P), no gold mention (R), or neither (F1); macro averages take "
+        f"{UNDEFINED} is undefined: no prediction (P), no gold mention (R), or neither (F1); "
+        "macro averages take "
         f"{ZERO_RULES[scores.zero_rule]:g} for it."
     )
 
@@ -141,7 +169,11 @@ def _types(systems: Sequence[ScoredSystem]) -> list[Sequence[str]]:
 
 def _line(name: str, counts: Counts) -> tuple[str, ...]:
     numbers = (counts.support, counts.predicted, counts.tp, counts.fp, counts.fn)
-    return (name, *map(percent, vars(figures(counts)).values()), *(f"{number:,}" for number in numbers))
+    return (
+        name,
+        *map(percent, vars(figures(counts)).values()),
+        *(f"{number:,}" for number in numbers),
+    )
 
 
 def _macro(scores: Scores) -> tuple[str, ...]:

@@ -1,4 +1,6 @@
-"""Scores of facts: each fact of a mention counts as a mention of this type, for all rules and intervals."""
+"""Scores of facts: each fact of a mention counts as a mention of this type, for all rules and
+intervals.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from fascicle.core.document import GOLD, Document, Mention
 _NAMES: Final[Mapping[str, str]] = MappingProxyType(
     {
         **dict.fromkeys(("negated", "negation", "negative", "neg", "negex"), "negated"),
-        **dict.fromkeys(("uncertain", "uncertainty", "speculation", "speculated", "possible"), "uncertain"),
+        **dict.fromkeys(
+            ("uncertain", "uncertainty", "speculation", "speculated", "possible"), "uncertain"
+        ),
         **dict.fromkeys(("hypothetical", "conditional"), "hypothetical"),
         **dict.fromkeys(("historical", "history"), "historical"),
         **dict.fromkeys(("other-person", "other_person", "family"), "other-person"),
@@ -26,7 +30,8 @@ _FALSE: Final = frozenset({"false", "0", "no", "none"})
 def gold_facts(documents: Iterable[Document]) -> list[Document]:
     """Returns documents with the facts of their gold mentions alone."""
     return [
-        document.having(mentions=_as_mentions(document.layer(GOLD)), relations=(), changes=()) for document in documents
+        document.having(mentions=_as_mentions(document.layer(GOLD)), relations=(), changes=())
+        for document in documents
     ]
 
 
@@ -36,7 +41,9 @@ def all_facts(mentions: Mapping[str, Iterable[Mention]]) -> dict[str, tuple[Ment
 
 
 def _as_mentions(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
-    """Returns a mention for each fact of some mentions, with the fact as its type, and each once."""
+    """Returns a mention for each fact of some mentions, with the fact as its type, and each
+    once.
+    """
     found = {mention.key: mention for one in mentions for mention in _facts(one)}
     return tuple(found.values())
 

@@ -1,4 +1,6 @@
-"""Input of scoring: one layer of mentions per document, over texts that are known to be the same."""
+"""Input of scoring: one layer of mentions per document, over texts that are known to be the
+same.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def layers(documents: Iterable[Document], *, source: str = GOLD) -> dict[str, tu
     check_argument(source, str, name="source", means="a str")
     for document in validate_documents(documents):
         if document.id in found:
-            raise InputError(f"the document id {document.id!r} occurs twice; give each document an id of its own")
+            raise InputError(
+                f"the document id {document.id!r} occurs twice; give each document an id of its own"
+            )
         found[document.id] = document.layer(source)
     return found
 
@@ -51,8 +55,13 @@ def only_source(sources: Iterable[str]) -> str:
     if len(found) == 1:
         return found[0]
     if not found:
-        raise InputError("the documents hold no mention besides the gold; give documents that a system has annotated")
-    raise InputError(f"the documents hold mentions of {', '.join(found)}; choose one of these with source")
+        raise InputError(
+            "the documents hold no mention besides the gold; give documents that a system has "
+            "annotated"
+        )
+    raise InputError(
+        f"the documents hold mentions of {', '.join(found)}; choose one of these with source"
+    )
 
 
 def check_texts(
@@ -61,11 +70,13 @@ def check_texts(
     *,
     texts: Callable[[], Mapping[str, str]] | None = None,
 ) -> None:
-    """Refuses predictions that were made on other texts than the gold: their offsets would mean nothing.
+    """Refuses predictions that were made on other texts than the gold: their offsets would mean
+    nothing.
 
     Args:
         documents: the gold.
-        hashes: document id -> sha256 of the UTF-8 text that was predicted on, in hexadecimal; ``None`` if unknown.
+        hashes: document id -> sha256 of the UTF-8 text that was predicted on, in hexadecimal;
+            ``None`` if unknown.
         texts: gives document id -> text, where texts are known, to say where the first one differs.
 
     Raises:
@@ -74,7 +85,10 @@ def check_texts(
     different = []
     for document in documents:
         expected = hashes.get(document.id)
-        if expected is not None and expected.lower() != hashlib.sha256(document.text.encode("utf-8")).hexdigest():
+        if (
+            expected is not None
+            and expected.lower() != hashlib.sha256(document.text.encode("utf-8")).hexdigest()
+        ):
             different.append(document)
     if different:
         shown = ", ".join(repr(document.id) for document in different[:5])
@@ -85,13 +99,16 @@ def check_texts(
             now, wanted = other[at : at + 20], gold[at : at + 20]
             where = f", the first from character {at:,} on ({now!r} where the gold has {wanted!r})"
         raise InputError(
-            f"the predictions were made on another text than the gold in {plural(len(different), 'document')} ({shown}"
+            "the predictions were made on another text than the gold in "
+            f"{plural(len(different), 'document')} ({shown}"
             f"{', ...' if len(different) > 5 else ''})"
             f"{where}, so their offsets cannot be compared; predict on the texts of this gold file"
         )
 
 
-def check_offsets(documents: Iterable[Document], predicted: Mapping[str, Sequence[Mention]]) -> None:
+def check_offsets(
+    documents: Iterable[Document], predicted: Mapping[str, Sequence[Mention]]
+) -> None:
     """Raises if predictions reach beyond the end of a text: they were made on another text.
 
     Args:
@@ -110,28 +127,43 @@ def check_offsets(documents: Iterable[Document], predicted: Mapping[str, Sequenc
     if beyond:
         document, mention = beyond[0]
         raise InputError(
-            f"{len(beyond):,} of the predicted mentions end behind the text of their document, the first is the "
-            f"{mention.type} that ends at {mention.end:,} in {document.id!r}, which has {len(document.text):,} "
-            "characters; give predictions on the texts of this gold file, with offsets in characters"
+            f"{len(beyond):,} of the predicted mentions end behind the text of their document, "
+            "the first is the "
+            f"{mention.type} that ends at {mention.end:,} in {document.id!r}, which has "
+            f"{len(document.text):,} "
+            "characters; give predictions on the texts of this gold file, with offsets in "
+            "characters"
         )
 
 
 def text_unit(documents: Iterable[Document]) -> str:
-    """Returns ``"sentence"`` if the source marks every document as one sentence, else ``"document"``."""
+    """Returns ``"sentence"`` if the source marks every document as one sentence, else
+    ``"document"``.
+    """
     known = [document.sentences for document in documents]
-    return "sentence" if known and all(ranges is not None and len(ranges) <= 1 for ranges in known) else "document"
+    return (
+        "sentence"
+        if known and all(ranges is not None and len(ranges) <= 1 for ranges in known)
+        else "document"
+    )
 
 
 def resampling_unit(documents: Sequence[Document]) -> str:
-    """Returns the unit to draw: ``"sentence"`` if documents are sentences, or for one document with sentences."""
+    """Returns the unit to draw: ``"sentence"`` if documents are sentences, or for one document
+    with sentences.
+    """
     single = len(documents) == 1 and documents[0].sentences
     return "sentence" if single else text_unit(documents)
 
 
 def by_sentence(
-    documents: Iterable[Document], *, source: str = GOLD, predicted: Mapping[str, Sequence[Mention]] | None = None
+    documents: Iterable[Document],
+    *,
+    source: str = GOLD,
+    predicted: Mapping[str, Sequence[Mention]] | None = None,
 ) -> dict[str, tuple[Mention, ...]]:
-    """Returns the mentions of one source, sentence by sentence: the unit to resample where documents are unknown.
+    """Returns the mentions of one source, sentence by sentence: the unit to resample where
+    documents are unknown.
 
     A mention belongs to the sentence in which it starts. Documents without sentences stay whole.
 
@@ -147,9 +179,13 @@ def by_sentence(
     for document in documents:
         starts = [start for start, _ in document.sentences or ((0, 0),)]
         parts: list[list[Mention]] = [[] for _ in starts]
-        for mention in document.layer(source) if predicted is None else predicted.get(document.id, ()):
+        for mention in (
+            document.layer(source) if predicted is None else predicted.get(document.id, ())
+        ):
             parts[max(0, bisect_right(starts, mention.start) - 1)].append(mention)
-        found.update((f"{document.id}/{number}", tuple(part)) for number, part in enumerate(parts, start=1))
+        found.update(
+            (f"{document.id}/{number}", tuple(part)) for number, part in enumerate(parts, start=1)
+        )
     return found
 
 
@@ -202,12 +238,18 @@ def score_system(
     scores = score_rules(gold, predicted, allow_missing=allow_missing)
     said = {key: predicted.get(key, ()) for key in gold}
     return ScoredSystem(
-        name=name, predicted=said, scores=scores, drawn=score_by_unit(documents, said, scores["strict"])
+        name=name,
+        predicted=said,
+        scores=scores,
+        drawn=score_by_unit(documents, said, scores["strict"]),
     )
 
 
-def score_by_unit(documents: Sequence[Document], predicted: Mapping[str, Sequence[Mention]], whole: Scores) -> Scores:
-    """Strict scores by document, or by sentence if a single document has them marked: what intervals come from.
+def score_by_unit(
+    documents: Sequence[Document], predicted: Mapping[str, Sequence[Mention]], whole: Scores
+) -> Scores:
+    """Strict scores by document, or by sentence if a single document has them marked: what
+    intervals come from.
 
     Args:
         documents: with gold mentions.
@@ -219,7 +261,11 @@ def score_by_unit(documents: Sequence[Document], predicted: Mapping[str, Sequenc
     """
     if len(documents) != 1 or not documents[0].sentences:
         return whole
-    return score(by_sentence(documents), by_sentence(documents, predicted=predicted), zero_rule=whole.zero_rule)
+    return score(
+        by_sentence(documents),
+        by_sentence(documents, predicted=predicted),
+        zero_rule=whole.zero_rule,
+    )
 
 
 _SHOWN = 30  # characters on each side of a difference
@@ -246,7 +292,9 @@ class _Stream:
         """Joins texts in their order."""
         bare = ["".join(text.split()) for text in texts.values()]
         starts = tuple(accumulate(map(len, bare), initial=0))
-        return _Stream(ids=tuple(texts), texts=tuple(texts.values()), starts=starts, characters="".join(bare))
+        return _Stream(
+            ids=tuple(texts), texts=tuple(texts.values()), starts=starts, characters="".join(bare)
+        )
 
     def document_at(self, place: int) -> int:
         """Returns the number of the document that holds a character of the stream."""
@@ -271,9 +319,9 @@ def match_by_order(
 ) -> dict[str, tuple[Mention, ...]]:
     """Moves mentions onto the documents of another file with the same words in the same order.
 
-    This is for files whose documents have no names. Two such files are about the same texts if their characters are
-    the same, white space left out: a column file joins words by blanks, whatever stood between them. So documents need
-    not be cut alike, nor texts into words.
+    This is for files whose documents have no names. Two such files are about the same texts if
+    their characters are the same, white space left out: a column file joins words by blanks,
+    whatever stood between them. So documents need not be cut alike, nor texts into words.
 
     Args:
         gold: document id -> text, in the order of the file.
@@ -285,7 +333,8 @@ def match_by_order(
         For every document of the gold the mentions, with offsets (code points) into its text.
 
     Raises:
-        InputError: the words differ, or a mention reaches from one document of the gold into the next.
+        InputError: the words differ, or a mention reaches from one document of the gold into the
+            next.
     """
     ours, theirs = _Stream.of(gold), _Stream.of(texts)
     if ours.characters != theirs.characters:
@@ -314,7 +363,9 @@ def _visible(text: str) -> list[int]:
     return [at for at, character in enumerate(text) if not character.isspace()]
 
 
-def _in_stream(spans: Fragments, places: Sequence[int], start_of_document: int) -> Iterator[tuple[int, int]]:
+def _in_stream(
+    spans: Fragments, places: Sequence[int], start_of_document: int
+) -> Iterator[tuple[int, int]]:
     for start, end in spans:
         first, last = bisect_left(places, start), bisect_left(places, end)
         if last > first:
@@ -326,8 +377,10 @@ def _difference(ours: _Stream, theirs: _Stream, names: tuple[str, str]) -> str:
     gold, said = names
     counts = [plural(len(one.ids), "document") for one in (theirs, ours)]
     return (
-        f"the words of {said} ({counts[0]}) and {gold} ({counts[1]}) differ, so documents cannot be matched by their "
-        f"order: {said} has {theirs.shown(place)}, where {gold} has {ours.shown(place)}; give both files the same "
+        f"the words of {said} ({counts[0]}) and {gold} ({counts[1]}) differ, so documents cannot "
+        "be matched by their "
+        f"order: {said} has {theirs.shown(place)}, where {gold} has {ours.shown(place)}; give "
+        "both files the same "
         "texts in the same order, or the same document ids"
     )
 
@@ -347,7 +400,8 @@ def _first_difference(first: str, second: str) -> int:
 def _across(mention: Mention, theirs: str, ours: str, names: tuple[str, str]) -> str:
     places = ", ".join(f"{start}-{end}" for start, end in mention.spans)
     return (
-        f"{names[1]}: the mention of type {mention.type!r} at {places} of document {theirs!r} reaches beyond "
+        f"{names[1]}: the mention of type {mention.type!r} at {places} of document {theirs!r} "
+        "reaches beyond "
         f"document {ours!r} of {names[0]}; give both files the same documents"
     )
 
@@ -357,4 +411,6 @@ def note_on_gold(documents: Iterable[Document], path: str) -> Iterator[str]:
     sources = {mention.source for document in documents for mention in document.mentions}
     if sources and GOLD not in sources:
         advice = "to take them as gold, write them to a format without sources, such as pubtator"
-        yield f"{path} has mentions of {', '.join(sorted(sources))}, and none that are gold; {advice}"
+        yield (
+            f"{path} has mentions of {', '.join(sorted(sources))}, and none that are gold; {advice}"
+        )

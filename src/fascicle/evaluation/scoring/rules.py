@@ -1,24 +1,26 @@
 """Rules of matching: when a predicted and a gold mention of one document count as the same.
 
-=========  ==========================================  =====================================================
-rule       a pair matches if it has                    elsewhere
-=========  ==========================================  =====================================================
-strict     the same type and the same spans            S-F1 span (BINDER), seqeval and nervaluate ``strict``
-start      the same type and the same first character  S-F1 start (BINDER)
-end        the same type and the same last character   S-F1 end (BINDER)
-loose      the same type and a character in common     L-F1 (BINDER); nervaluate ``ent_type``, see below
-span       the same spans, whatever the types          nervaluate ``exact``
+=========  ==========================================
+===================================================== rule       a pair matches if it has
+elsewhere =========  ==========================================
+===================================================== strict     the same type and the same spans
+S-F1 span (BINDER), seqeval and nervaluate ``strict`` start      the same type and the same first
+character  S-F1 start (BINDER) end        the same type and the same last character   S-F1 end
+(BINDER) loose      the same type and a character in common     L-F1 (BINDER); nervaluate
+``ent_type``, see below span       the same spans, whatever the types          nervaluate ``exact``
 type       the same type, wherever it stands           ceiling of what better boundaries could give
-=========  ==========================================  =====================================================
+=========  ==========================================
+=====================================================
 
-**One to one.** Under every rule a mention matches at most one mention of the other side, and as many pairs are made as
-possible: the true positives are the size of a maximum matching. So precision and recall share one number of true
-positives, the order of mentions plays no part, and neither one long prediction over many gold mentions nor many small
-ones inside one gold mention earns more than once. nervaluate pairs greedily in the order of the predictions, so its
-``ent_type`` counts at most as many.
+**One to one.** Under every rule a mention matches at most one mention of the other side, and as
+many pairs are made as possible: the true positives are the size of a maximum matching. So precision
+and recall share one number of true positives, the order of mentions plays no part, and neither one
+long prediction over many gold mentions nor many small ones inside one gold mention earns more than
+once. nervaluate pairs greedily in the order of the predictions, so its ``ent_type`` counts at most
+as many.
 
-A pair that matches under ``strict`` matches under every rule, one under ``start`` or ``end`` also under ``loose``, and
-one under ``loose`` also under ``type``; the true positives grow in that order.
+A pair that matches under ``strict`` matches under every rule, one under ``start`` or ``end`` also
+under ``loose``, and one under ``loose`` also under ``type``; the true positives grow in that order.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ from fascicle.errors import InputError
 
 
 def join_touching(spans: Fragments) -> Fragments:
-    """Joins fragments that touch, so that the same characters are in as few fragments as possible."""
+    """Joins fragments that touch, so that the same characters are in as few fragments as
+    possible.
+    """
     if len(spans) == 1:
         return spans
     parts = [spans[0]]
@@ -57,15 +61,16 @@ def properly_inside(inner: Fragments, outer: Fragments) -> bool:
 def find_overlapping(first: Sequence[Fragments], second: Sequence[Fragments]) -> list[list[int]]:
     """Finds the mentions of two lists that overlap.
 
-    Takes the time of sorting, plus that of comparing each mention with those of the other side that are open where it
-    starts.
+    Takes the time of sorting, plus that of comparing each mention with those of the other side that
+    are open where it starts.
 
     Args:
         first: spans of mentions of a document.
         second: spans of others.
 
     Returns:
-        For each of the first, the places of those of the second that share a character with it, in rising order.
+        For each of the first, the places of those of the second that share a character with it, in
+        rising order.
     """
     found: list[list[int]] = [[] for _ in first]
     if not first or not second:
@@ -101,7 +106,8 @@ def count_characters(spans: Fragments) -> int:
 
 RuleName = Literal["strict", "start", "end", "loose", "span", "type"]
 
-# Pairs with equal keys match. The first part is what they are counted under: the type, if the rule looks at it.
+# Pairs with equal keys match. The first part is what they are counted under: the type, if the rule
+# looks at it.
 _KEYS: Final[Mapping[str, Callable[[str, Fragments], tuple[str, Hashable]]]] = MappingProxyType(
     {
         "strict": lambda type_, spans: (type_, spans),
@@ -122,7 +128,9 @@ def compares_types(rule: RuleName) -> bool:
     return rule != "span"
 
 
-def count_matches(gold: Collection[Identity], predicted: Collection[Identity], *, rule: RuleName) -> Counter[str]:
+def count_matches(
+    gold: Collection[Identity], predicted: Collection[Identity], *, rule: RuleName
+) -> Counter[str]:
     """Counts the pairs of mentions that match in one document.
 
     Args:
@@ -148,7 +156,10 @@ def _loose(gold: Collection[Identity], predicted: Collection[Identity]) -> Count
     for side, mentions in zip(sides, (gold, predicted), strict=True):
         for _, type_, spans in mentions:
             side.setdefault(type_, []).append(spans)
-    found = {type_: overlapping_pairs(spans, sides[1].get(type_, [])) for type_, spans in sides[0].items()}
+    found = {
+        type_: overlapping_pairs(spans, sides[1].get(type_, []))
+        for type_, spans in sides[0].items()
+    }
     return Counter({type_: count for type_, count in found.items() if count})
 
 
@@ -169,12 +180,15 @@ def overlapping_pairs(first: Sequence[Fragments], second: Sequence[Fragments]) -
 def _swept(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
     """Matches mentions without gaps from left to right, in ``O(n log n)``.
 
-    Of the mentions left, take the one that ends first. All it overlaps reach over its last character, so of these, one
-    that ends earlier overlaps nothing that one that ends later does not: pairing it with the one that ends first is
-    never worse than another choice.
+    Of the mentions left, take the one that ends first. All it overlaps reach over its last
+    character, so of these, one that ends earlier overlaps nothing that one that ends later does
+    not: pairing it with the one that ends first is never worse than another choice.
     """
-    by_end = sorted((spans[0][1], spans[0][0], side, at) for side, part in enumerate((first, second))
-                    for at, spans in enumerate(part))  # fmt: skip
+    by_end = sorted(
+        (spans[0][1], spans[0][0], side, at)
+        for side, part in enumerate((first, second))
+        for at, spans in enumerate(part)
+    )
     by_start = deque(sorted((start, end, side, at) for end, start, side, at in by_end))
     waiting: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
     used: tuple[set[int], set[int]] = (set(), set())
@@ -228,7 +242,15 @@ def _augmented(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
 
 Surfaces = frozenset[tuple[str, str]]
 _OF_TRAIN: Final = ("seen", "unseen")
-SUBSETS: Final = (*_OF_TRAIN, "outermost", "inner", "nested", "same_span", "continuous", "discontinuous")
+SUBSETS: Final = (
+    *_OF_TRAIN,
+    "outermost",
+    "inner",
+    "nested",
+    "same_span",
+    "continuous",
+    "discontinuous",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,7 +277,9 @@ class Recall:
 
 def gold_surfaces(documents: Iterable[Document]) -> Surfaces:
     """Returns the ``(surface, type)`` pairs of the gold of some documents, those of training."""
-    return frozenset((m.text_in(document.text), m.type) for document in documents for m in document.layer(GOLD))
+    return frozenset(
+        (m.text_in(document.text), m.type) for document in documents for m in document.layer(GOLD)
+    )
 
 
 def _is_seen(mention: Mention, text: str, known: Surfaces) -> bool:
@@ -270,9 +294,11 @@ def _is_seen(mention: Mention, text: str, known: Surfaces) -> bool:
 
 
 def nested_spans(mentions: Iterable[Mention]) -> tuple[frozenset[Fragments], frozenset[Fragments]]:
-    """Returns the spans of those mentions that lie properly inside another of them, and of those that hold another.
+    """Returns the spans of those mentions that lie properly inside another of them, and of those
+    that hold another.
 
-    Takes the time of sorting, plus that of comparing each mention with those that are open where it starts.
+    Takes the time of sorting, plus that of comparing each mention with those that are open where it
+    starts.
     """
     given: dict[Fragments, set[Fragments]] = {}
     for mention in mentions:
@@ -297,36 +323,43 @@ def _same_spans(mentions: Iterable[Mention]) -> frozenset[Fragments]:
     given: dict[Fragments, list[Mention]] = {}
     for mention in mentions:
         given.setdefault(join_touching(mention.spans), []).append(mention)
-    return frozenset(m.spans for found in given.values() if len({m.type for m in found}) > 1 for m in found)
+    return frozenset(
+        m.spans for found in given.values() if len({m.type for m in found}) > 1 for m in found
+    )
 
 
 def subset_recall(
-    documents: Iterable[Document], predicted: Mapping[str, Iterable[Mention]], *, known: Surfaces | None
+    documents: Iterable[Document],
+    predicted: Mapping[str, Iterable[Mention]],
+    *,
+    known: Surfaces | None,
 ) -> dict[str, Recall]:
     """Computes recall on every subset of the gold.
 
-    A gold mention is **seen** if its ``(surface, type)`` is that of a gold mention of the training documents, else
-    **unseen**. The surface is the text of the mention as it stands, case included; the fragments of a discontinuous
-    mention are joined by one space.
+    A gold mention is **seen** if its ``(surface, type)`` is that of a gold mention of the training
+    documents, else **unseen**. The surface is the text of the mention as it stands, case included;
+    the fragments of a discontinuous mention are joined by one space.
 
-    It is **inner** if all its characters belong to another gold mention of the document that has more of them, of
-    whatever type; else it is **outermost**. A mention that is inner, or that holds an inner one, is **nested**. Two
-    mentions of different types over the same characters are not inside each other; they are **same span**.
+    It is **inner** if all its characters belong to another gold mention of the document that has
+    more of them, of whatever type; else it is **outermost**. A mention that is inner, or that holds
+    an inner one, is **nested**. Two mentions of different types over the same characters are not
+    inside each other; they are **same span**.
 
     A mention of several fragments is **discontinuous**, else **continuous**.
 
-    A mention is found if document, type and every offset are the same. Only recall is defined: a false prediction
-    belongs to no subset of the gold.
+    A mention is found if document, type and every offset are the same. Only recall is defined: a
+    false prediction belongs to no subset of the gold.
 
     Args:
         documents: with gold mentions.
         predicted: document id -> the mentions of one system; an empty entry where it found none.
-        known: of the training documents, see ``gold_surfaces``; ``None`` leaves out seen and unseen.
+        known: of the training documents, see ``gold_surfaces``; ``None`` leaves out seen and
+            unseen.
 
     Returns:
-        ``"seen"``, ``"unseen"``, ``"outermost"``, ``"inner"``, ``"nested"``, ``"same_span"``, ``"continuous"`` and
-        ``"discontinuous"`` -> counts. Seen and unseen make up the gold, and so do outermost and inner, and continuous
-        and discontinuous.
+        ``"seen"``, ``"unseen"``, ``"outermost"``, ``"inner"``, ``"nested"``, ``"same_span"``,
+        ``"continuous"`` and ``"discontinuous"`` -> counts. Seen and unseen make up the gold, and so
+        do outermost and inner, and continuous and discontinuous.
 
     Raises:
         InputError: a document without an entry among the predictions.
@@ -334,7 +367,10 @@ def subset_recall(
     counts = {name: [0, 0] for name in SUBSETS if known is not None or name not in _OF_TRAIN}
     for document in documents:
         if document.id not in predicted:
-            raise InputError(f"the predictions lack the document {document.id!r}; give an empty entry if it has none")
+            raise InputError(
+                f"the predictions lack the document {document.id!r}; give an empty entry if it has "
+                "none"
+            )
         found = identities(document.id, predicted[document.id])
         for mention, names in _subsets(document, known):
             hit = (document.id, mention.type, mention.spans) in found
@@ -349,7 +385,11 @@ def _subsets(document: Document, known: Surfaces | None) -> Iterator[tuple[Menti
     gold = document.layer(GOLD)
     (inner, outer), same = nested_spans(gold), _same_spans(gold)
     for mention in gold:
-        names = [] if known is None else ["seen" if _is_seen(mention, document.text, known) else "unseen"]
+        names = (
+            []
+            if known is None
+            else ["seen" if _is_seen(mention, document.text, known) else "unseen"]
+        )
         names.append("inner" if mention.spans in inner else "outermost")
         if mention.spans in inner or mention.spans in outer:
             names.append("nested")

@@ -1,14 +1,18 @@
-"""Scores: by default strict, where the document, the type and every offset must equal those of a gold mention.
+"""Scores: by default strict, where the document, the type and every offset must equal those of a
+gold mention.
 
 Other rules of matching are in ``fascicle.evaluation.scoring.rules``. The conventions, in one place:
 
-* Both sides are *sets* of ``(document id, type, spans)``. Duplicates collapse first and are counted; where a mention
-  comes from and how sure its source was play no part. A discontinuous mention is right or wrong as a whole.
-* ``micro`` is computed from the sums of true positives, false positives and false negatives; ``macro`` is the
-  unweighted mean of precision, recall and F1 over the types *that occur in the gold*.
-* A quantity without a denominator is 0 under the rule ``"zero"`` (Verma et al.), the default. Under ``"binder"``
-  (Zhang et al., ICLR 2023) precision without predictions and recall without gold are 1, so that nothing predicted where
-  nothing is to be found scores 1. The rule changes tables per type, hardly ever micro scores.
+* Both sides are *sets* of ``(document id, type, spans)``. Duplicates collapse first and are
+  counted; where a mention comes from and how sure its source was play no part. A discontinuous
+  mention is right or wrong as a whole.
+* ``micro`` is computed from the sums of true positives, false positives and false negatives;
+  ``macro`` is the unweighted mean of precision, recall and F1 over the types *that occur in the
+  gold*.
+* A quantity without a denominator is 0 under the rule ``"zero"`` (Verma et al.), the default. Under
+  ``"binder"`` (Zhang et al., ICLR 2023) precision without predictions and recall without gold are
+  1, so that nothing predicted where nothing is to be found scores 1. The rule changes tables per
+  type, hardly ever micro scores.
 """
 
 from __future__ import annotations
@@ -70,7 +74,12 @@ class Counts:
             zero_rule: the value of a quantity whose denominator is zero.
         """
         known = vars(figures(self))
-        return Rates(**{name: ZERO_RULES[zero_rule] if value is None else value for name, value in known.items()})
+        return Rates(
+            **{
+                name: ZERO_RULES[zero_rule] if value is None else value
+                for name, value in known.items()
+            }
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,15 +88,19 @@ class Scores:
 
     Attributes:
         counts: over everything.
-        by_type: type -> counts, for every type on either side, sorted by name; empty under a rule without types.
-        by_document: document id -> counts, in the order of the gold; what intervals are computed from.
+        by_type: type -> counts, for every type on either side, sorted by name; empty under a rule
+            without types.
+        by_document: document id -> counts, in the order of the gold; what intervals are computed
+            from.
         duplicates_gold: gold mentions that were there more than once, beyond the first.
         duplicates_predicted: the same of the predictions.
-        missing: gold documents without an entry among the predictions, scored as if nothing was found in them.
+        missing: gold documents without an entry among the predictions, scored as if nothing was
+            found in them.
         zero_rule: the value of a quantity whose denominator is zero.
         rule: of matching.
-        by_document_type: type -> document id -> counts, where there are any of the type; what the interval of the macro
-            average is computed from, and empty where that was not counted, or under a rule without types.
+        by_document_type: type -> document id -> counts, where there are any of the type; what the
+            interval of the macro average is computed from, and empty where that was not counted, or
+            under a rule without types.
     """
 
     counts: Counts
@@ -98,7 +111,9 @@ class Scores:
     missing: tuple[str, ...] = ()
     zero_rule: ZeroRule = "zero"
     rule: RuleName = "strict"
-    by_document_type: Mapping[str, Mapping[str, Counts]] = field(default_factory=dict, repr=False, compare=False)
+    by_document_type: Mapping[str, Mapping[str, Counts]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @property
     def micro(self) -> Rates:
@@ -111,7 +126,9 @@ class Scores:
         rows = [counts.rates(self.zero_rule) for counts in self.by_type.values() if counts.support]
         if not rows:
             return Counts().rates(self.zero_rule)
-        return Rates(**{name: sum(getattr(row, name) for row in rows) / len(rows) for name in vars(rows[0])})
+        return Rates(
+            **{name: sum(getattr(row, name) for row in rows) / len(rows) for name in vars(rows[0])}
+        )
 
     def rates(self, type_: str) -> Rates:
         """Rates of one type."""
@@ -146,17 +163,21 @@ def score(
 
     Args:
         gold: document id -> its gold mentions; a document without any has an empty entry.
-        predicted: the same of one system. ``fascicle.evaluation.scoring.inputs`` makes both from documents.
-        allow_missing: take a document without an entry among the predictions for one in which nothing was found,
-            instead of refusing; ``Scores.missing`` then names them.
+        predicted: the same of one system. ``fascicle.evaluation.scoring.inputs`` makes both from
+            documents.
+        allow_missing: take a document without an entry among the predictions for one in which
+            nothing was found, instead of refusing; ``Scores.missing`` then names them.
         zero_rule: the value of a quantity whose denominator is zero.
         rule: of matching, see ``fascicle.evaluation.scoring.rules``.
 
     Raises:
-        InputError: the two sides are not about the same documents, or one side mixes mentions of several sources.
+        InputError: the two sides are not about the same documents, or one side mixes mentions of
+            several sources.
         UsageError: an unknown rule.
     """
-    return score_rules(gold, predicted, rules=(rule,), allow_missing=allow_missing, zero_rule=zero_rule)[rule]
+    return score_rules(
+        gold, predicted, rules=(rule,), allow_missing=allow_missing, zero_rule=zero_rule
+    )[rule]
 
 
 def score_rules(
@@ -184,17 +205,30 @@ def score_rules(
         UsageError: an unknown rule.
     """
     for name, side in (("gold", gold), ("predicted", predicted)):
-        check_argument(side, Mapping, name=name, means="a mapping of document id to mentions, as layers() makes")
+        check_argument(
+            side,
+            Mapping,
+            name=name,
+            means="a mapping of document id to mentions, as layers() makes",
+        )
     check_argument(zero_rule, str, name="zero_rule", means=f"one of {', '.join(ZERO_RULES)}")
     if zero_rule not in ZERO_RULES:
-        raise UsageError(f"the rule {zero_rule!r} was given for zero division; choose from {', '.join(ZERO_RULES)}")
+        raise UsageError(
+            f"the rule {zero_rule!r} was given for zero division; choose from "
+            f"{', '.join(ZERO_RULES)}"
+        )
     for rule in rules:
         if rule not in RULES:
-            raise UsageError(f"the rule {rule!r} was given for matching; choose from {', '.join(RULES)}")
+            raise UsageError(
+                f"the rule {rule!r} was given for matching; choose from {', '.join(RULES)}"
+            )
     missing = _check_documents(gold.keys(), predicted.keys(), allow_missing=allow_missing)
     gold_sets, gold_duplicates = _sets(gold, side="gold")
     predicted_sets, predicted_duplicates = _sets(predicted, side="predictions")
-    pairs = {identifier: (found, predicted_sets.get(identifier, set())) for identifier, found in gold_sets.items()}
+    pairs = {
+        identifier: (found, predicted_sets.get(identifier, set()))
+        for identifier, found in gold_sets.items()
+    }
     return {
         rule: _scores(
             {identifier: _compare(*sides, rule=rule) for identifier, sides in pairs.items()},
@@ -232,7 +266,10 @@ def _compare(gold: set[Identity], predicted: set[Identity], *, rule: RuleName) -
     else:
         found = count_matches(gold, predicted, rule=rule) if gold and predicted else {}
     pairs = ((name, found.get(name, 0)) for name in wanted | said)
-    return {name: Counts(tp=tp, fp=said.get(name, 0) - tp, fn=wanted.get(name, 0) - tp) for name, tp in pairs}
+    return {
+        name: Counts(tp=tp, fp=said.get(name, 0) - tp, fn=wanted.get(name, 0) - tp)
+        for name, tp in pairs
+    }
 
 
 def _tally(side: set[Identity], rule: RuleName) -> dict[str, int]:
@@ -243,7 +280,9 @@ def _tally(side: set[Identity], rule: RuleName) -> dict[str, int]:
 
 
 def _by_type(compared: Mapping[str, Mapping[str, Counts]]) -> dict[str, dict[str, Counts]]:
-    """Type -> document -> counts, of document -> type -> counts; types sorted, documents in their order."""
+    """Type -> document -> counts, of document -> type -> counts; types sorted, documents in their
+    order.
+    """
     names = {name for parts in compared.values() for name in parts}
     typed: dict[str, dict[str, Counts]] = {name: {} for name in sorted(names)}
     for identifier, parts in compared.items():
@@ -259,8 +298,12 @@ def _sum(parts: Iterable[Counts]) -> Counts:
     return Counts(tp=tp, fp=fp, fn=fn)
 
 
-def _sets(side_of: Mapping[str, Iterable[Mention]], *, side: str) -> tuple[dict[str, set[Identity]], int]:
-    """Returns the identities of each document, and how many mentions were left out as duplicates."""
+def _sets(
+    side_of: Mapping[str, Iterable[Mention]], *, side: str
+) -> tuple[dict[str, set[Identity]], int]:
+    """Returns the identities of each document, and how many mentions were left out as
+    duplicates.
+    """
     sets, duplicates = {}, 0
     sources: set[str] = set()
     for identifier, mentions in side_of.items():
@@ -270,7 +313,8 @@ def _sets(side_of: Mapping[str, Iterable[Mention]], *, side: str) -> tuple[dict[
         duplicates += len(listed) - len(sets[identifier])
     if len(sources) > 1:
         raise InputError(
-            f"the {side} hold mentions of {plural(len(sources), 'source')} ({', '.join(sorted(sources))}); "
+            f"the {side} hold mentions of {plural(len(sources), 'source')} "
+            f"({', '.join(sorted(sources))}); "
             "a score is about one: choose it with source"
         )
     return sets, duplicates
@@ -285,8 +329,12 @@ def _mentions(mentions: Iterable[Mention], identifier: str, side: str) -> list[M
     return listed
 
 
-def _check_documents(gold: Iterable[str], predicted: Iterable[str], *, allow_missing: bool) -> tuple[str, ...]:
-    """Refuses two sides that are not about the same documents; returns the documents without predictions."""
+def _check_documents(
+    gold: Iterable[str], predicted: Iterable[str], *, allow_missing: bool
+) -> tuple[str, ...]:
+    """Refuses two sides that are not about the same documents; returns the documents without
+    predictions.
+    """
     gold_ids, predicted_ids = dict.fromkeys(gold), dict.fromkeys(predicted)
     missing = tuple(one for one in gold_ids if one not in predicted_ids)
     extra = tuple(one for one in predicted_ids if one not in gold_ids)
@@ -298,13 +346,16 @@ def _check_documents(gold: Iterable[str], predicted: Iterable[str], *, allow_mis
         )
     if extra:
         raise InputError(
-            f"the predictions name {others} that the gold does not have; give the gold of these documents too, "
+            f"the predictions name {others} that the gold does not have; give the gold of these "
+            "documents too, "
             "or predictions for the gold documents only"
         )
     if missing and not allow_missing:
         raise InputError(
-            f"the predictions lack {lacking} of the {plural(len(gold_ids), 'document')} in the gold; "
-            "predict these too, or allow missing documents, which are then scored as if nothing was found in them"
+            f"the predictions lack {lacking} of the {plural(len(gold_ids), 'document')} in the "
+            "gold; "
+            "predict these too, or allow missing documents, which are then scored as if nothing "
+            "was found in them"
         )
     return missing
 
@@ -316,17 +367,21 @@ _UNDEFINED: Final[Mapping[str, str]] = {
     "f1": f"{NO_GOLD} and nothing was predicted",
 }
 ONE_DOCUMENT: Final = "there is only one document, and an interval comes from drawing documents"
-IN_ONE_DOCUMENT: Final = "only one document has mentions of the type, and an interval comes from drawing documents"
+IN_ONE_DOCUMENT: Final = (
+    "only one document has mentions of the type, and an interval comes from drawing documents"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Figures:
-    """Precision, recall and F1 for a reader: from 0 to 1, or ``None`` with a reason, never a zero that looks a failure.
+    """Precision, recall and F1 for a reader: from 0 to 1, or ``None`` with a reason, never a zero
+    that looks a failure.
 
     Attributes:
         precision: ``None`` if nothing was predicted.
         recall: ``None`` if there is no gold mention.
-        f1: ``2 TP / (gold + predicted)``; ``None`` if both are 0. It is 0, and defined, where one side is empty.
+        f1: ``2 TP / (gold + predicted)``; ``None`` if both are 0. It is 0, and defined, where one
+            side is empty.
     """
 
     precision: float | None
@@ -339,7 +394,9 @@ class Figures:
         return {name: reason for name, reason in _UNDEFINED.items() if getattr(self, name) is None}
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns the numbers, and under ``"undefined"`` the reasons where there are any; ready for JSON."""
+        """Returns the numbers, and under ``"undefined"`` the reasons where there are any; ready for
+        JSON.
+        """
         return vars(self) | ({"undefined": self.undefined} if self.undefined else {})
 
 
@@ -355,7 +412,13 @@ def figures(counts: Counts) -> Figures:
 
 def figures_row(counts: Counts) -> Line:
     """Counts with their figures, ready for JSON."""
-    numbers = {"gold": counts.support, "predicted": counts.predicted, "tp": counts.tp, "fp": counts.fp, "fn": counts.fn}
+    numbers = {
+        "gold": counts.support,
+        "predicted": counts.predicted,
+        "tp": counts.tp,
+        "fp": counts.fp,
+        "fn": counts.fn,
+    }
     return cast(Line, numbers | figures(counts).as_dict())
 
 
@@ -370,25 +433,34 @@ def no_interval(scores: Scores, name: str = "micro_f1") -> str:
     if documents < 2:
         return ONE_DOCUMENT if documents else "there is no document"
     average, number = name.split("_")
-    reasons = figures(scores.counts).undefined if average == "micro" else macro_row(scores).get("undefined", {})
+    reasons = (
+        figures(scores.counts).undefined
+        if average == "micro"
+        else macro_row(scores).get("undefined", {})
+    )
     return str(reasons.get(number, ""))
 
 
 def macro_row(scores: Scores) -> dict[str, Any]:
     """Returns the macro averages of some scores, ready for JSON.
 
-    They are means over the types in the gold, in which a type without predictions has the precision that the zero rule
-    of the scores gives it.
+    They are means over the types in the gold, in which a type without predictions has the precision
+    that the zero rule of the scores gives it.
     """
     if not any(counts.support for counts in scores.by_type.values()):
-        reason = NO_GOLD if scores.by_type or not scores.counts.support else "this rule does not look at types"
+        reason = (
+            NO_GOLD
+            if scores.by_type or not scores.counts.support
+            else "this rule does not look at types"
+        )
         names = tuple(_UNDEFINED)
         return dict.fromkeys(names) | {"undefined": dict.fromkeys(names, reason)}
     return {**vars(scores.macro)}
 
 
 def undefined_numbers(scores: Scores) -> dict[str, dict[str, str]]:
-    """Returns undefined numbers of some scores: ``"micro"``, or the name of a type, -> number -> reason.
+    """Returns undefined numbers of some scores: ``"micro"``, or the name of a type, -> number ->
+    reason.
 
     Types are listed under ``"type NAME"``, so that none is mistaken for ``"micro"``.
     """

@@ -1,8 +1,9 @@
 """Typing of given mentions: how often the right type is given to a mention whose place is known.
 
-This is not recognition. Places come from the gold, so nothing can be missed and nothing can be invented, and the
-figures here may not stand beside precision, recall or F1 of systems that find their mentions. A discontinuous mention
-is typed fragment by fragment and is right only if every fragment is.
+This is not recognition. Places come from the gold, so nothing can be missed and nothing can be
+invented, and the figures here may not stand beside precision, recall or F1 of systems that find
+their mentions. A discontinuous mention is typed fragment by fragment and is right only if every
+fragment is.
 """
 
 from __future__ import annotations
@@ -57,7 +58,9 @@ class TypingScores:
     @property
     def contiguous_right(self) -> int:
         """Those of them with the right type."""
-        return sum(count for (gold, predicted), count in self.confusion.items() if gold == predicted)
+        return sum(
+            count for (gold, predicted), count in self.confusion.items() if gold == predicted
+        )
 
     @property
     def mentions(self) -> int:
@@ -66,8 +69,14 @@ class TypingScores:
 
     @property
     def accuracy(self) -> float:
-        """Share of mentions with the right type, discontinuous ones included; 0 where there is none."""
-        return (self.contiguous_right + self.discontinuous_right) / self.mentions if self.mentions else 0.0
+        """Share of mentions with the right type, discontinuous ones included; 0 where there is
+        none.
+        """
+        return (
+            (self.contiguous_right + self.discontinuous_right) / self.mentions
+            if self.mentions
+            else 0.0
+        )
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -87,7 +96,9 @@ class TypingScores:
 
     @property
     def macro_f1(self) -> float:
-        """Mean over the types of the gold of the harmonic mean of their precision and recall; 0 without gold."""
+        """Mean over the types of the gold of the harmonic mean of their precision and recall; 0
+        without gold.
+        """
         found = [counts.rates().f1 for name in self.types if (counts := self.counts(name)).support]
         return sum(found) / len(found) if found else 0.0
 
@@ -103,7 +114,8 @@ class TypingScores:
             "discontinuous_right": self.discontinuous_right,
             "types": list(self.types),
             "confusion": [
-                [self.confusion.get((gold, predicted), 0) for predicted in self.types] for gold in self.types
+                [self.confusion.get((gold, predicted), 0) for predicted in self.types]
+                for gold in self.types
             ],
         }
 
@@ -120,13 +132,17 @@ def score_typing(mentions: Iterable[TypedMention]) -> TypingScores:
     confusion, discontinuous, right = Counter[tuple[str, str]](), 0, 0
     for mention in mentions:
         if not mention.predicted:
-            raise InputError(f"a mention of type {mention.gold!r} was given no type; type each of its fragments")
+            raise InputError(
+                f"a mention of type {mention.gold!r} was given no type; type each of its fragments"
+            )
         if len(mention.predicted) == 1:
             confusion[mention.gold, mention.predicted[0]] += 1
         else:
             discontinuous += 1
             right += mention.right
-    return TypingScores(confusion=dict(confusion), discontinuous=discontinuous, discontinuous_right=right)
+    return TypingScores(
+        confusion=dict(confusion), discontinuous=discontinuous, discontinuous_right=right
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,13 +158,15 @@ class PublishedProtocol:
 def published_protocol_f1(
     right: int, contiguous: int, *, discontinuous: int = 0, discontinuous_right: int = 0
 ) -> PublishedProtocol:
-    """The figures of *span-level-strategy*, Table 2, from the counts of typing. They are not those of recognition.
+    """The figures of *span-level-strategy*, Table 2, from the counts of typing. They are not those
+    of recognition.
 
-    "Precision" is the share of given mentions of one fragment that get the right type, which is typing accuracy. Since
-    all mentions are given, none is called missed and "recall" is 100 %; "F1" is their harmonic mean ``2P / (1 + P)``,
-    which is larger than the accuracy whatever the model does. Where there are discontinuous mentions (CADEC, NEREL),
-    those with a wrong fragment alone count as missed: recall is ``right / (contiguous + D - D_right)``, so that
-    precision and recall are of different populations.
+    "Precision" is the share of given mentions of one fragment that get the right type, which is
+    typing accuracy. Since all mentions are given, none is called missed and "recall" is 100 %; "F1"
+    is their harmonic mean ``2P / (1 + P)``, which is larger than the accuracy whatever the model
+    does. Where there are discontinuous mentions (CADEC, NEREL), those with a wrong fragment alone
+    count as missed: recall is ``right / (contiguous + D - D_right)``, so that precision and recall
+    are of different populations.
 
     Args:
         right: mentions of one fragment with the right type.
@@ -162,7 +180,8 @@ def published_protocol_f1(
     if not (0 <= right <= contiguous and 0 <= discontinuous_right <= discontinuous and contiguous):
         raise InputError(
             f"{right} right of {plural(contiguous, 'mention')} and {discontinuous_right} right of "
-            f"{discontinuous} discontinuous ones cannot be; give counts of at least one mention, none of them "
+            f"{discontinuous} discontinuous ones cannot be; give counts of at least one mention, "
+            "none of them "
             "larger than its whole"
         )
     precision = right / contiguous
@@ -195,7 +214,8 @@ class TypeLookup:
 
 
 def fit_lookup(pairs: Iterable[tuple[Hashable, str]]) -> TypeLookup:
-    """Counts strings and types of training; of two types as frequent the one that is more so over all, then by name.
+    """Counts strings and types of training; of two types as frequent the one that is more so over
+    all, then by name.
 
     Args:
         pairs: string and type of each training mention.
@@ -206,7 +226,9 @@ def fit_lookup(pairs: Iterable[tuple[Hashable, str]]) -> TypeLookup:
     given: Sequence[tuple[Hashable, str]] = list(pairs)
     overall = Counter(name for _, name in given)
     if not overall:
-        raise InputError("the training text holds no mention, so no string has a type; give annotated text")
+        raise InputError(
+            "the training text holds no mention, so no string has a type; give annotated text"
+        )
 
     def rank(name: str) -> tuple[int, str]:
         return -overall[name], name
@@ -214,5 +236,8 @@ def fit_lookup(pairs: Iterable[tuple[Hashable, str]]) -> TypeLookup:
     by_string: dict[Hashable, Counter[str]] = {}
     for string, name in given:
         by_string.setdefault(string, Counter())[name] += 1
-    best = {string: min(found, key=lambda name: (-found[name], *rank(name))) for string, found in by_string.items()}
+    best = {
+        string: min(found, key=lambda name: (-found[name], *rank(name)))
+        for string, found in by_string.items()
+    }
     return TypeLookup(majority=min(overall, key=rank), by_string=best)

@@ -1,1 +1,3 @@
-"""Predictions of systems: prediction files, corpora and models, read alike and aligned to the documents of the gold."""
+"""Predictions of systems: prediction files, corpora and models, read alike and aligned to the
+documents of the gold.
+"""

@@ -1,4 +1,6 @@
-"""A model in the place of a prediction file: what it finds in the texts of the gold, and how probable the gold is."""
+"""A model in the place of a prediction file: what it finds in the texts of the gold, and how
+probable the gold is.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ class ModelRequest:
     Attributes:
         model: see ``loading.load``.
         threads: see there.
-        distributions: file to write with the probability of each type for every gold mention; empty for none.
+        distributions: file to write with the probability of each type for every gold mention; empty
+            for none.
         overwrite: replace such a file.
         ends: see ``loading.load``.
         assertions: see there.
@@ -57,7 +60,8 @@ def check_distributions(path: str, *, overwrite: bool) -> None:
         return
     if not path.endswith(SUFFIXES):
         raise OutputError(
-            f"the distributions file {path} was asked for; its name must end with {' or '.join(SUFFIXES)}"
+            f"the distributions file {path} was asked for; its name must end with "
+            f"{' or '.join(SUFFIXES)}"
         )
     check_target(path, overwrite=overwrite)
 
@@ -65,7 +69,8 @@ def check_distributions(path: str, *, overwrite: bool) -> None:
 def predict(
     request: ModelRequest, gold: Sequence[Document], *, events: EventCounts, watch: Watch = iter
 ) -> tuple[str, Predictions]:
-    """Lets a model predict on the texts of the gold; writes the distributions file if one was asked for.
+    """Lets a model predict on the texts of the gold; writes the distributions file if one was asked
+    for.
 
     Args:
         request: the model.
@@ -81,7 +86,9 @@ def predict(
         UsageError: an ensemble or a dictionary where probabilities are asked for.
         OutputError: the distributions file cannot be written.
     """
-    name, mentions, notes = (_probed if request.distributions else _annotated)(request, gold, events, watch)
+    name, mentions, notes = (_probed if request.distributions else _annotated)(
+        request, gold, events, watch
+    )
     hashes = {document.id: text_hash(document.text) for document in gold}
     return name, Predictions(path=request.model, mentions=mentions, hashes=hashes, notes=notes)
 
@@ -89,21 +96,36 @@ def predict(
 _Found = tuple[str, dict[str, Sequence[Mention]], tuple[str, ...]]
 
 
-def _annotated(request: ModelRequest, gold: Sequence[Document], events: EventCounts, watch: Watch) -> _Found:
-    predictor = load(request.model, threads=request.threads, ends=request.ends, assertions=request.assertions)
+def _annotated(
+    request: ModelRequest, gold: Sequence[Document], events: EventCounts, watch: Watch
+) -> _Found:
+    predictor = load(
+        request.model, threads=request.threads, ends=request.ends, assertions=request.assertions
+    )
     bare = (msgspec.structs.replace(document, mentions=(), events=()) for document in gold)
     found = events.observe(watch(predictor.stream(bare)))
     return predictor.name, {document.id: document.mentions for document in found}, ()
 
 
-def _probed(request: ModelRequest, gold: Sequence[Document], events: EventCounts, watch: Watch) -> _Found:
-    from fascicle.runtime.choice import with_end_rule  # late: what reads prediction files needs no network
+def _probed(
+    request: ModelRequest, gold: Sequence[Document], events: EventCounts, watch: Watch
+) -> _Found:
+    # late: what reads prediction files needs no network
+    from fascicle.runtime.choice import with_end_rule
 
-    predictor = cast("ModelPredictor", with_end_rule(load_single(request.model, threads=request.threads), request.ends))
+    predictor = cast(
+        "ModelPredictor",
+        with_end_rule(load_single(request.model, threads=request.threads), request.ends),
+    )
     if request.ends != "corpus":
         predictor = predictor.hiding(predictor.apart)
     probe = _Probe(predictor=predictor, events=events)
-    write(request.distributions, _header(predictor), probe.entries(watch(gold)), overwrite=request.overwrite)
+    write(
+        request.distributions,
+        _header(predictor),
+        probe.entries(watch(gold)),
+        overwrite=request.overwrite,
+    )
     return predictor.name, probe.mentions, tuple(probe.notes())
 
 
@@ -121,7 +143,9 @@ def _header(predictor: ModelPredictor) -> Header:
 
 @dataclass(kw_only=True)
 class _Probe:
-    """One pass over the gold: keeps the predictions of the model, but not its probabilities of gold mentions."""
+    """One pass over the gold: keeps the predictions of the model, but not its probabilities of
+    gold mentions.
+    """
 
     predictor: ModelPredictor
     events: EventCounts
@@ -145,17 +169,25 @@ class _Probe:
                     spans=one.mention.spans,
                     type=one.mention.type,
                     found=(one.mention.type, one.mention.spans) in answers,
-                    probabilities=() if one.probabilities is None else tuple(one.probabilities.tolist()),
+                    probabilities=()
+                    if one.probabilities is None
+                    else tuple(one.probabilities.tolist()),
                     unreachable=one.unreachable,
                 )
 
     def notes(self) -> Iterator[str]:
         """Yields notes on the meaning of the probabilities and on the mentions that have none."""
         if self.predictor.manifest.decision.calibration:
-            yield "the distributions are those of the head, before calibration; which mentions are found is after it"
-        if self.unreachable:
-            listed = ", ".join(f"{reason} {count:,}" for reason, count in self.unreachable.most_common())
             yield (
-                f"{self.unreachable.total():,} of {self.asked:,} gold mentions have no probability, for the model "
+                "the distributions are those of the head, before calibration; which mentions "
+                "are found is after it"
+            )
+        if self.unreachable:
+            listed = ", ".join(
+                f"{reason} {count:,}" for reason, count in self.unreachable.most_common()
+            )
+            yield (
+                f"{self.unreachable.total():,} of {self.asked:,} gold mentions have no "
+                "probability, for the model "
                 f"cannot return them: {listed}"
             )

@@ -15,7 +15,13 @@ from fascicle.core.files.source import STDIN, Source, stem
 from fascicle.core.mention import Span
 from fascicle.core.wording import plural, typo_hint
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluation.scoring.inputs import check_offsets, check_texts, match_by_order, only_source, text_unit
+from fascicle.evaluation.scoring.inputs import (
+    check_offsets,
+    check_texts,
+    match_by_order,
+    only_source,
+    text_unit,
+)
 from fascicle.formats.account import EventCounts
 from fascicle.formats.brat_lines import agrees
 from fascicle.formats.detection import prediction_kind
@@ -26,7 +32,8 @@ from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import ReadRequest, read_file
 from fascicle.runtime.combination.align import System, some_documents
 
-PREDICTIONS: Final = ("tsv", "predictions")  # formats of prediction files, beside those of documents
+# formats of prediction files, beside those of documents
+PREDICTIONS: Final = ("tsv", "predictions")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,14 +63,18 @@ class Predictions:
         hashes: document id -> SHA-256 of its text, where known.
         lengths: document id -> code points of its text, where known.
         events: document id -> what was not done.
-        repeated: document id -> the id that was in the file before it, and that this document has there too.
-        texts: gives document id -> text, if need be by a second reading; ``None`` for a file without texts.
+        repeated: document id -> the id that was in the file before it, and that this document has
+            there too.
+        texts: gives document id -> text, if need be by a second reading; ``None`` for a file
+            without texts.
         formats: names of the formats of its documents; empty for a prediction file.
         lists_all: whether documents without mentions are listed, too; a TSV cannot.
         matched: how documents were matched with those of another file; empty where ids were enough.
-        unit: what its documents are: ``"sentence"`` where the file says so of each, else ``"document"``.
+        unit: what its documents are: ``"sentence"`` where the file says so of each, else
+            ``"document"``.
         notes: sentences about the file that a user must know.
-        told: document id -> the texts that the file gives for mentions beside their offsets, where it is a table.
+        told: document id -> the texts that the file gives for mentions beside their offsets, where
+            it is a table.
     """
 
     path: str
@@ -78,14 +89,19 @@ class Predictions:
     matched: str = ""
     unit: str = "document"
     notes: tuple[str, ...] = ()
-    told: Mapping[str, Sequence[tuple[Mention, Sequence[str]]]] = field(default_factory=dict, repr=False)
+    told: Mapping[str, Sequence[tuple[Mention, Sequence[str]]]] = field(
+        default_factory=dict, repr=False
+    )
 
     @property
     def is_named_after_file(self) -> bool:
-        """True if no document has an id of its own: ``test``, or ``test:1`` and so on in ``test.tsv``."""
+        """True if no document has an id of its own: ``test``, or ``test:1`` and so on in
+        ``test.tsv``.
+        """
         base = stem(self.path)
         return all(
-            identifier == base or (identifier.startswith(f"{base}:") and identifier[len(base) + 1 :].isdigit())
+            identifier == base
+            or (identifier.startswith(f"{base}:") and identifier[len(base) + 1 :].isdigit())
             for identifier in self.mentions
         )
 
@@ -104,13 +120,19 @@ class Predictions:
         if source is None:
             return self
         return replace(
-            self, mentions={i: tuple(m for m in found if m.source == source) for i, found in self.mentions.items()}
+            self,
+            mentions={
+                i: tuple(m for m in found if m.source == source)
+                for i, found in self.mentions.items()
+            },
         )
 
     def of_one_system(self, source: str = "") -> Predictions:
-        """Returns those of one source of documents; a prediction file stands for one system unless a source is named.
+        """Returns those of one source of documents; a prediction file stands for one system unless
+        a source is named.
 
-        Formats of others do not name the finder of a mention: if all mentions are called gold, these are taken.
+        Formats of others do not name the finder of a mention: if all mentions are called gold,
+        these are taken.
 
         Args:
             source: whose mentions; empty where the file decides.
@@ -123,7 +145,8 @@ class Predictions:
         if source and found and source not in found and self.lists_all:
             hint = typo_hint(source, found)
             raise UsageError(
-                f"{self.path} holds no mention of {source!r}{hint}; it has those of {', '.join(sorted(found))}"
+                f"{self.path} holds no mention of {source!r}{hint}; it has those of "
+                f"{', '.join(sorted(found))}"
             )
         if not self.lists_all or not (source or self.formats):
             return self
@@ -149,17 +172,22 @@ class Predictions:
 
         Args:
             documents: the documents that they should be about.
-            only: what these documents are called, where predictions for any other document are refused.
+            only: what these documents are called, where predictions for any other document are
+                refused.
             named: whether the sentence of an error names the file.
 
         Raises:
-            InputError: the texts differ, a mention ends beyond its text, or a document is none of these.
+            InputError: the texts differ, a mention ends beyond its text, or a document is none of
+                these.
         """
-        others = sorted(self.mentions.keys() - {document.id for document in documents}) if only else []
+        others = (
+            sorted(self.mentions.keys() - {document.id for document in documents}) if only else []
+        )
         try:
             if others:
                 raise InputError(
-                    f"there are predictions for {some_documents(others)}, not among {only}; give predictions for these "
+                    f"there are predictions for {some_documents(others)}, not among {only}; give "
+                    "predictions for these "
                     "alone, with the same ids"
                 )
             check_texts(documents, self.hashes, texts=self.texts)
@@ -168,7 +196,9 @@ class Predictions:
             raise InputError(f"{self.path}: {error}" if named else str(error)) from None
 
 
-def read_predictions(request: PredictionRequest, *, events: EventCounts | None = None) -> Predictions:
+def read_predictions(
+    request: PredictionRequest, *, events: EventCounts | None = None
+) -> Predictions:
     """Reads the predictions of a file, all sources together.
 
     Args:
@@ -186,13 +216,23 @@ def read_predictions(request: PredictionRequest, *, events: EventCounts | None =
     report = ReadReport()
     documents = read_file(path, reading, report=report)
     is_read_once = path == STDIN or is_pipe(path)
-    found = collect(documents if events is None else events.observe(documents), path=path, with_texts=is_read_once)
-    reread = found.texts if is_read_once else lambda: {d.id: d.text for d in read_file(path, reading)}
+    found = collect(
+        documents if events is None else events.observe(documents),
+        path=path,
+        with_texts=is_read_once,
+    )
+    reread = (
+        found.texts if is_read_once else lambda: {d.id: d.text for d in read_file(path, reading)}
+    )
     return replace(found, texts=reread, formats=frozenset(report.formats.values()))
 
 
 def collect(
-    documents: Iterable[Document], *, path: str, formats: frozenset[str] = frozenset(), with_texts: bool = True
+    documents: Iterable[Document],
+    *,
+    path: str,
+    formats: frozenset[str] = frozenset(),
+    with_texts: bool = True,
 ) -> Predictions:
     """Collects the mentions of documents, all sources together.
 
@@ -243,7 +283,13 @@ def _from_predictions(path: str, encoding: str, *, lists_all: bool) -> Predictio
         if isinstance(prediction, TablePrediction) and prediction.told:
             told[prediction.id] = prediction.told
     return Predictions(
-        path=path, mentions=mentions, hashes=hashes, events=events, lists_all=lists_all, notes=tuple(notes), told=told
+        path=path,
+        mentions=mentions,
+        hashes=hashes,
+        events=events,
+        lists_all=lists_all,
+        notes=tuple(notes),
+        told=told,
     )
 
 
@@ -256,13 +302,14 @@ def read_system(request: PredictionRequest, *, events: EventCounts | None = None
 
     Raises:
         UsageError: a source that the file does not have, or options of another format.
-        InputError: a file that cannot be read or is plain text, which ``annotate`` writes for reading; or several
-            sources, none of which was chosen.
+        InputError: a file that cannot be read or is plain text, which ``annotate`` writes for
+            reading; or several sources, none of which was chosen.
     """
     found = read_predictions(request, events=events)
     if found.formats == {"plain"} and any(found.lengths.values()):
         raise InputError(
-            f"{found.path} is plain text without mentions; give predictions in a format with mentions, such as "
+            f"{found.path} is plain text without mentions; give predictions in a format with "
+            "mentions, such as "
             "jsonl, conll, brat, tsv or predictions"
         )
     return found.of_one_system(request.source)
@@ -276,8 +323,9 @@ def align_to_documents(reference: Predictions, other: Predictions) -> Prediction
         other: whose mentions.
 
     Returns:
-        The second argument itself where its ids and offsets can be taken as they are, or where the difference is for
-        others to report. A note says how many mentions of a table have other text at their offsets than it says.
+        The second argument itself where its ids and offsets can be taken as they are, or where the
+        difference is for others to report. A note says how many mentions of a table have other text
+        at their offsets than it says.
 
     Raises:
         InputError: the ids are made from file names, and the words differ.
@@ -289,10 +337,15 @@ def align_to_documents(reference: Predictions, other: Predictions) -> Prediction
     if differing == []:
         return other
     texts = (reference.texts(), other.texts()) if reference.texts and other.texts else None
-    if texts and differing and all(_bare(texts[0][one]) == _bare(texts[1][one]) for one in differing):
+    if (
+        texts
+        and differing
+        and all(_bare(texts[0][one]) == _bare(texts[1][one]) for one in differing)
+    ):
         moved = _by_characters(other, differing, *texts)
         how = (
-            f"texts that differ in white space alone: {len(differing):,}; mentions were placed by the other characters"
+            f"texts that differ in white space alone: {len(differing):,}; mentions were placed "
+            "by the other characters"
         )
         return _moved(reference, other, moved, how)
     if not (reference.is_named_after_file or other.is_named_after_file):
@@ -300,19 +353,33 @@ def align_to_documents(reference: Predictions, other: Predictions) -> Prediction
     how = f"documents were matched with those of {reference.path} by their order, not by ids"
     ours = [reference.hashes.get(identifier) for identifier in reference.mentions]
     if ours == [other.hashes.get(identifier) for identifier in other.mentions] and None not in ours:
-        return _moved(reference, other, dict(zip(reference.mentions, other.mentions.values(), strict=True)), how)
+        return _moved(
+            reference,
+            other,
+            dict(zip(reference.mentions, other.mentions.values(), strict=True)),
+            how,
+        )
     if texts is None:
         return other
-    return _moved(reference, other, match_by_order(*texts, other.mentions, names=(reference.path, other.path)), how)
+    return _moved(
+        reference,
+        other,
+        match_by_order(*texts, other.mentions, names=(reference.path, other.path)),
+        how,
+    )
 
 
 def _in_code_points(other: Predictions, texts: Mapping[str, str]) -> Predictions:
-    """Converts the offsets of a table, document by document, if another unit fits the texts beside them better."""
+    """Converts the offsets of a table, document by document, if another unit fits the texts
+    beside them better.
+    """
     mentions, told = dict(other.mentions), dict(other.told)
     units: list[str] = []
     for identifier in other.told.keys() & texts.keys():
         text = texts[identifier]
-        stated = [StatedMention(mention.spans, beside[0]) for mention, beside in other.told[identifier]]
+        stated = [
+            StatedMention(mention.spans, beside[0]) for mention, beside in other.told[identifier]
+        ]
         fit = fit_offsets(text, stated, agrees=partial(_agrees_in, text))
         if not fit.how:
             continue
@@ -322,11 +389,18 @@ def _in_code_points(other: Predictions, texts: Mapping[str, str]) -> Predictions
             if min(map(min, spans := convert_spans(mention.spans, fit.convert))) >= 0
         }
         units.append(fit.how)
-        mentions[identifier] = in_order(moved.get(mention.key, mention) for mention in mentions[identifier])
-        told[identifier] = [(moved.get(mention.key, mention), beside) for mention, beside in told[identifier]]
+        mentions[identifier] = in_order(
+            moved.get(mention.key, mention) for mention in mentions[identifier]
+        )
+        told[identifier] = [
+            (moved.get(mention.key, mention), beside) for mention, beside in told[identifier]
+        ]
     if not units:
         return other
-    note = f"{other.path}: the offsets of {plural(len(units), 'document')} count {units[0]}; they were moved"
+    note = (
+        f"{other.path}: the offsets of {plural(len(units), 'document')} count {units[0]}; "
+        "they were moved"
+    )
     return replace(other, mentions=mentions, told=told, notes=(*other.notes, note))
 
 
@@ -339,13 +413,16 @@ def _misfits(other: Predictions, texts: Mapping[str, str]) -> Iterator[str]:
         (identifier, mention, told)
         for identifier, listed in other.told.items()
         for mention, told in listed
-        if identifier in texts and not any(agrees(one, texts[identifier], mention.spans) for one in told)
+        if identifier in texts
+        and not any(agrees(one, texts[identifier], mention.spans) for one in told)
     ]
     if found:
         identifier, mention, told = found[0]
         yield (
-            f"{other.path}: {len(found):,} of {plural(sum(map(len, other.told.values())), 'mention')} have one text "
-            f"in the file and another at their offsets, the first {told[0][:80]!r} at {mention.start:,} of "
+            f"{other.path}: {len(found):,} of "
+            f"{plural(sum(map(len, other.told.values())), 'mention')} have one text "
+            f"in the file and another at their offsets, the first {told[0][:80]!r} at "
+            f"{mention.start:,} of "
             f"{identifier!r}; their offsets are from other texts, or count another unit"
         )
 
@@ -354,7 +431,8 @@ def _moved(
     reference: Predictions, other: Predictions, mentions: Mapping[str, Sequence[Mention]], how: str
 ) -> Predictions:
     """Mentions with offsets into the texts of the reference, and what goes with its documents."""
-    alike = len(other.mentions) == len(mentions)  # else documents are cut otherwise, and events belong to none of these
+    # else documents are cut otherwise, and events belong to none of these
+    alike = len(other.mentions) == len(mentions)
     names = dict(zip(other.mentions, mentions, strict=True)) if alike else {}
     return replace(
         other,
@@ -374,14 +452,23 @@ def _differing(reference: Predictions, other: Predictions) -> list[str] | None:
     if not shared:
         return None
     known = ((one, reference.hashes.get(one), other.hashes.get(one)) for one in shared)
-    return [one for one, ours, theirs in known if ours is not None and theirs is not None and ours != theirs]
+    return [
+        one
+        for one, ours, theirs in known
+        if ours is not None and theirs is not None and ours != theirs
+    ]
 
 
 def _by_characters(
     other: Predictions, differing: Sequence[str], gold: Mapping[str, str], texts: Mapping[str, str]
 ) -> dict[str, Sequence[Mention]]:
-    """Offsets moved by the characters between which only the white space differs, as PubTator changes line breaks."""
-    moved = {one: match_by_order({one: gold[one]}, {one: texts[one]}, other.mentions)[one] for one in differing}
+    """Offsets moved by the characters between which only the white space differs, as PubTator
+    changes line breaks.
+    """
+    moved = {
+        one: match_by_order({one: gold[one]}, {one: texts[one]}, other.mentions)[one]
+        for one in differing
+    }
     return {**other.mentions, **moved}
 
 

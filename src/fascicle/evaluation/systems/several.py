@@ -1,4 +1,6 @@
-"""Systems for a comparison or a combination: one from each file, or the requested ones of a file of several."""
+"""Systems for a comparison or a combination: one from each file, or the requested ones of a file
+of several.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,12 @@ from fascicle.core.document import GOLD
 from fascicle.core.files.source import STDIN, distinguishing_folders, open_bytes, stem
 from fascicle.core.wording import typo_hint
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluation.systems.predictions import PredictionRequest, Predictions, align_to_documents, read_predictions
+from fascicle.evaluation.systems.predictions import (
+    PredictionRequest,
+    Predictions,
+    align_to_documents,
+    read_predictions,
+)
 from fascicle.formats.account import EventCounts
 from fascicle.formats.requests import ReadRequest
 from fascicle.runtime.combination.align import System
@@ -29,7 +36,8 @@ class SystemsRequest:
         paths: prediction files, or corpora in any format.
         reading: how they are read.
         sources: of files with mentions of several sources, those that are taken; each is a system.
-        map: path of a TOML file with other names for types, see ``combination.type_names.parse_map``; empty for none.
+        map: path of a TOML file with other names for types, see
+            ``combination.type_names.parse_map``; empty for none.
         distinct_types: types with other names are other types, however similar the names are.
     """
 
@@ -60,29 +68,41 @@ class SystemOfFile:
 
 
 Systems = SystemsRequest | Iterable[str | os.PathLike[str]]
-_File = tuple[Predictions, tuple[str, ...]]  # and the names that it goes by, the first of them its own
+# and the names that it goes by, the first of them its own
+_File = tuple[Predictions, tuple[str, ...]]
 
 
 def to_systems_request(given: Systems) -> SystemsRequest:
-    """Returns a request for systems; paths alone become a request for files with default settings."""
-    return given if isinstance(given, SystemsRequest) else SystemsRequest(paths=collect_paths(given, name="systems"))
+    """Returns a request for systems; paths alone become a request for files with default
+    settings.
+    """
+    return (
+        given
+        if isinstance(given, SystemsRequest)
+        else SystemsRequest(paths=collect_paths(given, name="systems"))
+    )
 
 
 def read_systems(
-    request: SystemsRequest, *, gold: Predictions | None = None, least: int = 2, events: EventCounts | None = None
+    request: SystemsRequest,
+    *,
+    gold: Predictions | None = None,
+    least: int = 2,
+    events: EventCounts | None = None,
 ) -> list[SystemOfFile]:
-    """Reads the systems of some files, in the order of the files and, within a file, of the sources.
+    """Reads the systems of some files, in the order of the files and, within a file, of the
+    sources.
 
     Args:
         request: which.
-        gold: if there is one. Documents whose ids are made from file names are matched with its documents by their
-            order; without gold, with those of another file.
+        gold: if there is one. Documents whose ids are made from file names are matched with its
+            documents by their order; without gold, with those of another file.
         least: systems that there must be, 1 or 2.
         events: counts the events of documents.
 
     Raises:
-        UsageError: a file twice, standard input, fewer systems than that, a file with several sources none of which was
-            asked for, or a source that no file has.
+        UsageError: a file twice, standard input, fewer systems than that, a file with several
+            sources none of which was asked for, or a source that no file has.
         InputError: a file that cannot be read, that is empty, or that has a document twice.
     """
     _check_paths(request.paths)
@@ -95,7 +115,8 @@ def read_systems(
     systems = [one for file in files for one in _systems_of(*file, request.sources)]
     if len(systems) < least:
         raise UsageError(
-            f"one system ({systems[0].system.name}) was given; give the predictions of at least two systems"
+            f"one system ({systems[0].system.name}) was given; give the predictions of at least "
+            "two systems"
         )
     return systems
 
@@ -118,7 +139,8 @@ def read_gold(request: PredictionRequest, *, events: EventCounts | None = None) 
         return found.of(GOLD)
     if not sources or found.lengths or len(sources) > 1:
         raise InputError(
-            f"{request.path} holds no gold mention, so nothing can be compared with it; give an annotated corpus"
+            f"{request.path} holds no gold mention, so nothing can be compared with it; give an "
+            "annotated corpus"
         )
     return found
 
@@ -147,7 +169,8 @@ def _read_map(path: str, systems: Sequence[SystemOfFile]) -> TypeMap:
 
     Args:
         path: of the file, or empty.
-        systems: those that its tables may be about; a table may have any name that a system goes by.
+        systems: those that its tables may be about; a table may have any name that a system goes
+            by.
 
     Raises:
         InputError: no such file, not TOML, or not names of types.
@@ -165,7 +188,9 @@ def _read_map(path: str, systems: Sequence[SystemOfFile]) -> TypeMap:
 
 
 def check_type_names(systems: Iterable[System], notes: Sequence[str], *, agree: bool) -> list[str]:
-    """Checks as ``check_types`` does; an error also names entries of the map that are probably misspelt."""
+    """Checks as ``check_types`` does; an error also names entries of the map that are probably
+    misspelt.
+    """
     try:
         return check_types({one.name: one.types() for one in systems}, agree=agree)
     except InputError as error:
@@ -174,17 +199,22 @@ def check_type_names(systems: Iterable[System], notes: Sequence[str], *, agree: 
 
 
 def notes_on_files(systems: Sequence[SystemOfFile]) -> list[str]:
-    """Lists notes for the user on the files: texts that were not checked, and scores that only some files give."""
+    """Lists notes for the user on the files: texts that were not checked, and scores that only
+    some files give.
+    """
     notes = list(dict.fromkeys(note for one in systems for note in one.notes))
     blind = [one.system.name for one in systems if not one.system.hashes]
     if blind:
         which = "no file" if len(blind) == len(systems) else f"nothing in {', '.join(blind)}"
-        notes.append(f"{which} says on which texts the predictions were made, so that was not checked")
+        notes.append(
+            f"{which} says on which texts the predictions were made, so that was not checked"
+        )
     shares = {one.system.name: _share_scored(one.system) for one in systems}
     lacking = [name for name, share in shares.items() if share is not None and share < 1.0]
     if lacking and any(shares.values()):
         notes.append(
-            f"{', '.join(lacking)}: scores are missing, in whole or in part; the score of a combined mention is the "
+            f"{', '.join(lacking)}: scores are missing, in whole or in part; the score of a "
+            "combined mention is the "
             "mean of those that were given"
         )
     return notes
@@ -193,7 +223,9 @@ def notes_on_files(systems: Sequence[SystemOfFile]) -> list[str]:
 def _share_scored(system: System) -> float | None:
     """Of its mentions; ``None`` if it has none."""
     mentions = [mention for found in system.mentions.values() for mention in found]
-    return sum(mention.score is not None for mention in mentions) / len(mentions) if mentions else None
+    return (
+        sum(mention.score is not None for mention in mentions) / len(mentions) if mentions else None
+    )
 
 
 def _check_paths(paths: Sequence[str]) -> None:
@@ -214,7 +246,10 @@ def _names_of(paths: Sequence[str]) -> list[tuple[str, ...]]:
     with_folder = [f"{folder}/{name}" for folder, name in zip(folders, short, strict=True)]
     names = [name if short.count(name) == 1 else with_folder[at] for at, name in enumerate(short)]
     names = [name if names.count(name) == 1 else paths[at] for at, name in enumerate(names)]
-    return [tuple(dict.fromkeys(of_one)) for of_one in zip(names, short, with_folder, paths, strict=True)]
+    return [
+        tuple(dict.fromkeys(of_one))
+        for of_one in zip(names, short, with_folder, paths, strict=True)
+    ]
 
 
 def _read(path: str, reading: ReadRequest, events: EventCounts | None) -> Predictions:
@@ -223,7 +258,8 @@ def _read(path: str, reading: ReadRequest, events: EventCounts | None) -> Predic
     found = read_predictions(PredictionRequest(path=path, reading=reading), events=events)
     if not found.mentions and not found.formats:
         raise InputError(
-            f"{path} is empty: it names no document; leave it out, or give JSON Lines, which list documents without "
+            f"{path} is empty: it names no document; leave it out, or give JSON Lines, which "
+            "list documents without "
             "mentions too"
         )
     return found
@@ -237,7 +273,9 @@ def _is_empty(path: str) -> bool:
 
 
 def _reference(files: Sequence[Predictions]) -> Predictions:
-    """Chooses the file whose document ids all files take: the one that shares most, preferably with ids of its own."""
+    """Chooses the file whose document ids all files take: the one that shares most, preferably
+    with ids of its own.
+    """
 
     def fitness(file: Predictions) -> tuple[int, bool, bool]:
         shared = sum(not file.mentions.keys().isdisjoint(other.mentions) for other in files)
@@ -247,13 +285,16 @@ def _reference(files: Sequence[Predictions]) -> Predictions:
 
 
 def _check_repeated(files: Sequence[Predictions], gold: Collection[str]) -> None:
-    """Raises for a document repeated in a file, unless another file or the gold has it too: it would have two votes."""
+    """Raises for a document repeated in a file, unless another file or the gold has it too: it
+    would have two votes.
+    """
     for file in files:
         for identifier, original in file.repeated.items():
             others = (gold, *(other.mentions for other in files if other is not file))
             if not any(identifier in other for other in others):
                 raise InputError(
-                    f"{file.path}: document {original!r} occurs twice; keep one, or give each an id of its own"
+                    f"{file.path}: document {original!r} occurs twice; keep one, or give each an "
+                    "id of its own"
                 )
 
 
@@ -263,31 +304,49 @@ def _votes_of(file: Predictions) -> list[str]:
 
 
 def _check_sources(files: Sequence[_File], wanted: Sequence[str]) -> None:
-    known = {name for file, names in files for source in _votes_of(file) for name in _source_names(names, source)}
+    known = {
+        name
+        for file, names in files
+        for source in _votes_of(file)
+        for name in _source_names(names, source)
+    }
     for name in wanted:
         if name not in known:
             plain = sorted({source for file, _ in files for source in _votes_of(file)})
             hint = typo_hint(name, sorted(known))
-            raise UsageError(f"no file holds mentions of {name!r}{hint}; there are those of {', '.join(plain)}")
+            raise UsageError(
+                f"no file holds mentions of {name!r}{hint}; there are those of {', '.join(plain)}"
+            )
     twice = [name for name, count in Counter(wanted).items() if count > 1]
     if twice:
-        raise UsageError(f"the source {twice[0]} was given twice, but a system has one vote; give it once")
+        raise UsageError(
+            f"the source {twice[0]} was given twice, but a system has one vote; give it once"
+        )
 
 
-def _systems_of(file: Predictions, names: tuple[str, ...], wanted: Sequence[str]) -> Iterable[SystemOfFile]:
+def _systems_of(
+    file: Predictions, names: tuple[str, ...], wanted: Sequence[str]
+) -> Iterable[SystemOfFile]:
     notes = (*file.notes, *([f"{file.path}: {file.matched}"] if file.matched else []))
     sources = _votes_of(file)
     if len(sources) < 2:
         system = file.of(sources[0] if sources else None).system(names[0])
         yield SystemOfFile(system=system, path=file.path, aliases=names, notes=notes)
         return
-    chosen = dict.fromkeys(source for name in wanted for source in sources if name in _source_names(names, source))
+    chosen = dict.fromkeys(
+        source for name in wanted for source in sources if name in _source_names(names, source)
+    )
     if not chosen:
-        raise UsageError(f"{file.path} holds mentions of {', '.join(sources)}; choose sources, each with source=NAME")
+        raise UsageError(
+            f"{file.path} holds mentions of {', '.join(sources)}; choose sources, each with "
+            "source=NAME"
+        )
     for source in chosen:
         own = _source_names(names, source)
         system = file.of(source).system(own[0])
-        yield SystemOfFile(system=system, path=file.path, source=own[0], aliases=(*own, *names), notes=notes)
+        yield SystemOfFile(
+            system=system, path=file.path, source=own[0], aliases=(*own, *names), notes=notes
+        )
 
 
 def _source_names(names: Sequence[str], source: str) -> tuple[str, ...]:

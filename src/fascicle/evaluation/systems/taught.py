@@ -16,13 +16,16 @@ from fascicle.text.segment import segmenter
 from fascicle.text.taught import TAUGHT, sentence_hashes, unpack_hashes
 
 _TEMPLATE: Final = (
-    "{model} was trained on {count} of the {texts} of {path}, so its scores on them are too high; compare systems on "
+    "{model} was trained on {count} of the {texts} of {path}, so its scores on them are too "
+    "high; compare systems on "
     "texts on which none of them was trained"
 )
 
 
 def training_hashes(source: Path) -> frozenset[int] | None:
-    """Returns hashes of the training texts of a model, or of the members of an ensemble; ``None`` without a list."""
+    """Returns hashes of the training texts of a model, or of the members of an ensemble;
+    ``None`` without a list.
+    """
     if is_ensemble(source):
         members = [training_hashes(place) for place in sorted((source / MEMBERS).iterdir())]
         known = [one for one in members if one is not None]
@@ -31,7 +34,11 @@ def training_hashes(source: Path) -> frozenset[int] | None:
 
 
 def notes_on_training(
-    documents: Iterable[Document], *, path: str, models: Iterable[str] = (), sources: Iterable[str] = ()
+    documents: Iterable[Document],
+    *,
+    path: str,
+    models: Iterable[str] = (),
+    sources: Iterable[str] = (),
 ) -> Iterator[str]:
     """Yields a sentence for each model that was trained on some of the documents.
 
@@ -42,7 +49,11 @@ def notes_on_training(
         sources: of predicted mentions; those of shipped models count.
     """
     names = dict.fromkeys([*models, *filter(is_shipped, sources)])
-    listed = {folder: hashes for folder in map(_folder, names) if folder and (hashes := training_hashes(folder))}
+    listed = {
+        folder: hashes
+        for folder in map(_folder, names)
+        if folder and (hashes := training_hashes(folder))
+    }
     if not listed:
         return
     cuts = segmenter(ReadingSettings().segmenter).sentences
@@ -59,7 +70,9 @@ def as_documents(texts: Mapping[str, str]) -> Iterator[Document]:
 
 
 def _folder(model: str) -> Path | None:
-    """Returns the folder of a model; ``None`` for a dictionary, a plug-in and whatever else has no folder."""
+    """Returns the folder of a model; ``None`` for a dictionary, a plug-in and whatever else has
+    no folder.
+    """
     try:
         return find_model(model)
     except FascicleError:

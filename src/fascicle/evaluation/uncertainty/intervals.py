@@ -1,12 +1,14 @@
-"""Intervals of scores: percentile bootstrap over documents, for one system and for the difference of two.
+"""Intervals of scores: percentile bootstrap over documents, for one system and for the difference
+of two.
 
-Documents are drawn with replacement, as many as there are, and the scores of each draw are computed from the sums of
-their counts (Efron and Tibshirani 1993, chapter 13). Mentions of one document are not independent, so documents are the
-unit. What an interval tells is the uncertainty from the choice of *test documents*; that from training seeds needs
-several trained models.
+Documents are drawn with replacement, as many as there are, and the scores of each draw are computed
+from the sums of their counts (Efron and Tibshirani 1993, chapter 13). Mentions of one document are
+not independent, so documents are the unit. What an interval tells is the uncertainty from the
+choice of *test documents*; that from training seeds needs several trained models.
 
-A draw in which a number has no denominator, as precision where nothing was predicted in any drawn document, says
-nothing about it: it is left out of its interval, and counted. The zero rule ``"binder"`` gives it a value, so it stays.
+A draw in which a number has no denominator, as precision where nothing was predicted in any drawn
+document, says nothing about it: it is left out of its interval, and counted. The zero rule
+``"binder"`` gives it a value, so it stays.
 """
 
 from __future__ import annotations
@@ -38,8 +40,8 @@ class Interval:
         level: share of the draws that lie inside, e.g. 0.95.
         resamples: number of draws.
         seed: of the random numbers; the same seed gives the same interval.
-        undefined: draws in which the number has no denominator, which are left out. Where that are all of them, both
-            ends are the estimate.
+        undefined: draws in which the number has no denominator, which are left out. Where that are
+            all of them, both ends are the estimate.
     """
 
     estimate: float
@@ -60,14 +62,16 @@ class Difference(Interval):
     """F1 of a first system less F1 of a second, on the same draws of documents.
 
     Attributes:
-        p_value: two-sided: twice the smaller share of draws at or beyond no difference, counting the sample itself as
-            one draw; at most 1.
+        p_value: two-sided: twice the smaller share of draws at or beyond no difference, counting
+            the sample itself as one draw; at most 1.
     """
 
     p_value: float
 
 
-def bootstrap_f1(scores: Scores, *, resamples: int = 1000, level: float = 0.95, seed: int = 0) -> Interval:
+def bootstrap_f1(
+    scores: Scores, *, resamples: int = 1000, level: float = 0.95, seed: int = 0
+) -> Interval:
     """Returns the interval of the micro F1.
 
     Args:
@@ -84,8 +88,11 @@ def bootstrap_f1(scores: Scores, *, resamples: int = 1000, level: float = 0.95, 
     return bootstrap(bare, resamples=resamples, level=level, seed=seed)["micro_f1"]
 
 
-def bootstrap(scores: Scores, *, resamples: int = 1000, level: float = 0.95, seed: int = 0) -> dict[str, Interval]:
-    """Returns the intervals of the headline numbers, all over the same draws, those of ``bootstrap_f1``.
+def bootstrap(
+    scores: Scores, *, resamples: int = 1000, level: float = 0.95, seed: int = 0
+) -> dict[str, Interval]:
+    """Returns the intervals of the headline numbers, all over the same draws, those of
+    ``bootstrap_f1``.
 
     Args:
         scores: of one system.
@@ -94,8 +101,9 @@ def bootstrap(scores: Scores, *, resamples: int = 1000, level: float = 0.95, see
         seed: of the random numbers.
 
     Returns:
-        Name, see `HEADLINE`, -> interval. The macro F1 of a draw is the mean over the types of which the drawn
-        documents hold gold mentions; it is not there if ``scores.by_document_type`` is empty.
+        Name, see `HEADLINE`, -> interval. The macro F1 of a draw is the mean over the types of
+        which the drawn documents hold gold mentions; it is not there if ``scores.by_document_type``
+        is empty.
 
     Raises:
         InputError: there is no document.
@@ -128,7 +136,8 @@ def bootstrap_types(
         seed: of the random numbers.
 
     Returns:
-        Type -> interval; types that a single document has are left out, for drawing documents says nothing of them.
+        Type -> interval; types that a single document has are left out, for drawing documents says
+        nothing of them.
 
     Raises:
         InputError: there is no document.
@@ -155,7 +164,8 @@ def bootstrap_difference(
     level: float = 0.95,
     seed: int = 0,
 ) -> Difference:
-    """The interval of the difference of two systems in one micro measure, paired: both are scored on the same draws.
+    """The interval of the difference of two systems in one micro measure, paired: both are scored
+    on the same draws.
 
     Args:
         first: of one system.
@@ -194,18 +204,28 @@ def make_interval(estimate: float, drawn: Floats, *, level: float, seed: int) ->
     low, high = percentiles(defined, level) if len(defined) else (estimate, estimate)
     undefined = len(drawn) - len(defined)
     return Interval(
-        estimate=estimate, low=low, high=high, level=level, resamples=len(drawn), seed=seed, undefined=undefined
+        estimate=estimate,
+        low=low,
+        high=high,
+        level=level,
+        resamples=len(drawn),
+        seed=seed,
+        undefined=undefined,
     )
 
 
 def make_difference(estimate: float, drawn: Floats, *, level: float, seed: int) -> Difference:
-    """Returns a difference with the interval and the p-value of its bootstrap draws, see ``make_interval``."""
+    """Returns a difference with the interval and the p-value of its bootstrap draws, see
+    ``make_interval``.
+    """
     interval = make_interval(estimate, drawn, level=level, seed=seed)
     return Difference(**asdict(interval), p_value=_two_sided(drawn[~np.isnan(drawn)]))
 
 
 def _two_sided(drawn: Floats) -> float:
-    """Twice the smaller share of draws at or beyond no difference, counting the sample itself as one; at most 1."""
+    """Twice the smaller share of draws at or beyond no difference, counting the sample itself as
+    one; at most 1.
+    """
     tail = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
     return min(1.0, 2 * (tail + 1) / (len(drawn) + 1))
 
@@ -213,20 +233,26 @@ def _two_sided(drawn: Floats) -> float:
 def check_paired(first: Scores, second: Scores) -> None:
     """Refuses two systems that were not scored on the same gold under the same rule."""
     same = first.by_document.keys() == second.by_document.keys() and all(
-        counts.support == second.by_document[identifier].support for identifier, counts in first.by_document.items()
+        counts.support == second.by_document[identifier].support
+        for identifier, counts in first.by_document.items()
     )
     if not same or first.zero_rule != second.zero_rule:
         raise InputError(
-            f"two systems over {len(first.by_document):,} and {len(second.by_document):,} documents were given; "
-            "a paired comparison needs the same documents with the same gold mentions, scored under the same zero rule"
+            f"two systems over {len(first.by_document):,} and {len(second.by_document):,} "
+            "documents were given; "
+            "a paired comparison needs the same documents with the same gold mentions, scored "
+            "under the same zero rule"
         )
 
 
 def count_table(scores: Scores, *, resamples: int, level: float) -> Ints:
-    """Counts per document, shape (documents, 3): true positives, false positives, false negatives."""
+    """Counts per document, shape (documents, 3): true positives, false positives, false
+    negatives.
+    """
     if resamples < 1 or not 0.0 < level < 1.0:
         raise UsageError(
-            f"{resamples} resamples at the level {level} were asked for; give at least 1, and a level between 0 and 1"
+            f"{resamples} resamples at the level {level} were asked for; give at least 1, and a "
+            "level between 0 and 1"
         )
     if not scores.by_document:
         raise InputError("scores over no document were given; an interval needs at least one")
@@ -238,16 +264,22 @@ def _table(counts: Iterable[Counts]) -> Ints:
 
 
 def _type_tables(scores: Scores) -> dict[str, tuple[Ints, Ints]]:
-    """Of each type, sorted: the documents that have it, ``[n]``, and its counts there, ``[n, 3]``."""
+    """Of each type, sorted: the documents that have it, ``[n]``, and its counts there, ``[n,
+    3]``.
+    """
     place = {identifier: at for at, identifier in enumerate(scores.by_document)}
     return {
-        name: (np.array([place[identifier] for identifier in parts], dtype=np.int64), _table(parts.values()))
+        name: (
+            np.array([place[identifier] for identifier in parts], dtype=np.int64),
+            _table(parts.values()),
+        )
         for name, parts in scores.by_document_type.items()
     }
 
 
 def draw_documents(documents: int, *, resamples: int, seed: int) -> Iterator[Ints]:
-    """Indices of drawn documents, in blocks of shape (some draws, documents); the blocks only bound the memory.
+    """Indices of drawn documents, in blocks of shape (some draws, documents); the blocks only bound
+    the memory.
 
     Args:
         documents: how many there are.
@@ -257,11 +289,15 @@ def draw_documents(documents: int, *, resamples: int, seed: int) -> Iterator[Int
     generator = np.random.default_rng(seed)
     block = max(1, _INDICES_AT_ONCE // documents)
     for start in range(0, resamples, block):
-        yield generator.integers(0, documents, size=(min(block, resamples - start), documents), dtype=np.int64)
+        yield generator.integers(
+            0, documents, size=(min(block, resamples - start), documents), dtype=np.int64
+        )
 
 
 def draw_weights(documents: int, *, resamples: int, seed: int) -> Iterator[Floats]:
-    """How often each document was drawn, in blocks of `draw_documents`; products with these weights are exact sums."""
+    """How often each document was drawn, in blocks of `draw_documents`; products with these
+    weights are exact sums.
+    """
     for draws in draw_documents(documents, resamples=resamples, seed=seed):
         places = (draws + documents * np.arange(len(draws))[:, None]).ravel()
         yield np.bincount(places, minlength=draws.size).reshape(draws.shape).astype(np.float64)
@@ -291,12 +327,16 @@ def ratios(part: Floats, whole: Floats, none: float = float("nan")) -> Floats:
 
 
 def without_denominator(scores: Scores) -> float:
-    """Returns the value of a number without a denominator in a draw: NaN, unless the rule for zeros defines it."""
+    """Returns the value of a number without a denominator in a draw: NaN, unless the rule for
+    zeros defines it.
+    """
     return float("nan") if scores.zero_rule == "zero" else ZERO_RULES[scores.zero_rule]
 
 
 def f1_of_sums(sums: Ints | Floats, *, none: float) -> Floats:
-    """Computes F1 of true positives, false positives and false negatives, shape (..., 3); ``none`` if all are 0."""
+    """Computes F1 of true positives, false positives and false negatives, shape (..., 3);
+    ``none`` if all are 0.
+    """
     tp, fp, fn = np.moveaxis(sums, -1, 0)
     return ratios(2 * tp, 2 * tp + fp + fn, none)
 

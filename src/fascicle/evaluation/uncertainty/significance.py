@@ -1,10 +1,12 @@
-"""Significance tests of two systems: approximate randomisation, and Holm's correction for several pairs.
+"""Significance tests of two systems: approximate randomisation, and Holm's correction for several
+pairs.
 
-Randomisation asks how often two systems would differ as much as they do if it were chance which of the two said what:
-in every document, the answers of both are swapped or not by the toss of a coin (Noreen 1989; Yeh 2000, "More accurate
-tests for the statistical significance of result differences"). Documents are the unit, as they are in the bootstrap.
-Among many pairs some differ by chance: Holm's step-down correction (1979) keeps the chance that *any* pair is wrongly
-called different at the level of the test, whatever depends on what.
+Randomisation asks how often two systems would differ as much as they do if it were chance which of
+the two said what: in every document, the answers of both are swapped or not by the toss of a coin
+(Noreen 1989; Yeh 2000, "More accurate tests for the statistical significance of result
+differences"). Documents are the unit, as they are in the bootstrap. Among many pairs some differ by
+chance: Holm's step-down correction (1979) keeps the chance that *any* pair is wrongly called
+different at the level of the test, whatever depends on what.
 """
 
 from __future__ import annotations
@@ -18,13 +20,20 @@ from fascicle.core.arrays import Floats, Ints
 from fascicle.errors import UsageError
 from fascicle.evaluation.scoring.inputs import ScoredSystem
 from fascicle.evaluation.scoring.scores import ZERO_RULES, Scores, no_interval
-from fascicle.evaluation.uncertainty.intervals import bootstrap_difference, check_paired, count_table, f1_of_sums
+from fascicle.evaluation.uncertainty.intervals import (
+    bootstrap_difference,
+    check_paired,
+    count_table,
+    f1_of_sums,
+)
 
 _SWAPS_AT_ONCE = 1 << 21  # bounds the memory: 16 MiB of doubles
 _SAME = 1e-12  # F1 values that differ by less are equal, and rounded differently
 
 
-def randomisation_p_value(first: Scores, second: Scores, *, shuffles: int = 1000, seed: int = 0) -> float:
+def randomisation_p_value(
+    first: Scores, second: Scores, *, shuffles: int = 1000, seed: int = 0
+) -> float:
     """Returns the p-value of the difference in micro F1 of two systems, two-sided.
 
     Args:
@@ -34,7 +43,8 @@ def randomisation_p_value(first: Scores, second: Scores, *, shuffles: int = 1000
         seed: of the random numbers.
 
     Returns:
-        The share of shuffles in which the two differ at least as much, counting the sample itself as one.
+        The share of shuffles in which the two differ at least as much, counting the sample itself
+        as one.
 
     Raises:
         InputError: no document, or the two were not scored on the same gold under the same rule.
@@ -42,15 +52,26 @@ def randomisation_p_value(first: Scores, second: Scores, *, shuffles: int = 1000
     """
     check_paired(first, second)
     ours = count_table(first, resamples=1, level=0.5)
-    theirs = np.array([[c.tp, c.fp, c.fn] for c in (second.by_document[i] for i in first.by_document)], dtype=np.int64)
+    theirs = np.array(
+        [[c.tp, c.fp, c.fn] for c in (second.by_document[i] for i in first.by_document)],
+        dtype=np.int64,
+    )
     none = ZERO_RULES[first.zero_rule]
-    return swap_p_value(ours, theirs, figure=lambda sums: f1_of_sums(sums, none=none), shuffles=shuffles, seed=seed)
+    return swap_p_value(
+        ours, theirs, figure=lambda sums: f1_of_sums(sums, none=none), shuffles=shuffles, seed=seed
+    )
 
 
 def swap_p_value(
-    ours: Ints, theirs: Ints, *, figure: Callable[[Ints], Floats], shuffles: int = 1000, seed: int = 0
+    ours: Ints,
+    theirs: Ints,
+    *,
+    figure: Callable[[Ints], Floats],
+    shuffles: int = 1000,
+    seed: int = 0,
 ) -> float:
-    """Returns the p-value of the difference of two systems in any figure of sums over documents, two-sided.
+    """Returns the p-value of the difference of two systems in any figure of sums over documents,
+    two-sided.
 
     Args:
         ours: counts of the first by document, ``[documents, n]``.
@@ -68,7 +89,8 @@ def swap_p_value(
     if shuffles < 1:
         raise UsageError(f"{shuffles} shuffles were asked for; give at least 1")
     observed = abs(figure(ours.sum(axis=0)) - figure(theirs.sum(axis=0)))
-    moved, as_extreme = (theirs - ours).astype(np.float64), 0  # what the first gains by a swap; exact, as sums are
+    # what the first gains by a swap; exact, as sums are
+    moved, as_extreme = (theirs - ours).astype(np.float64), 0
     for swaps in _swaps(len(ours), shuffles=shuffles, seed=seed):
         gains = (swaps @ moved).astype(np.int64)
         gaps = np.abs(figure(ours.sum(axis=0) + gains) - figure(theirs.sum(axis=0) - gains))
@@ -101,7 +123,9 @@ def holm_correction(p_values: Sequence[float]) -> list[float]:
 
 
 def _swaps(documents: int, *, shuffles: int, seed: int) -> Iterator[Floats]:
-    """Zeros and ones, in blocks of shape (some shuffles, documents); the blocks only bound the memory."""
+    """Zeros and ones, in blocks of shape (some shuffles, documents); the blocks only bound the
+    memory.
+    """
     generator = np.random.default_rng(seed)
     block = max(1, _SWAPS_AT_ONCE // documents)
     for start in range(0, shuffles, block):
@@ -113,16 +137,18 @@ _NO_F1: Final = "the F1 of one of the two is undefined"
 
 
 def paired_tests(systems: Sequence[ScoredSystem], *, resamples: int = 1000) -> list[dict[str, Any]]:
-    """Returns the strict micro F1 of each further system against that of the first, on the same documents.
+    """Returns the strict micro F1 of each further system against that of the first, on the same
+    documents.
 
     Args:
         systems: scored on the same documents, at least one.
         resamples: draws of the bootstrap, and shuffles of the randomisation test.
 
     Returns:
-        For each system after the first a row, ready for JSON: ``"f1_interval"``, the paired bootstrap interval of the
-        difference, and ``"p_value"`` of approximate randomisation, with ``"p_holm"``, Holm's correction for the number
-        of systems. Where there is none, ``None``, and ``"undefined"`` says why.
+        For each system after the first a row, ready for JSON: ``"f1_interval"``, the paired
+        bootstrap interval of the difference, and ``"p_value"`` of approximate randomisation, with
+        ``"p_holm"``, Holm's correction for the number of systems. Where there is none, ``None``,
+        and ``"undefined"`` says why.
     """
     first, *others = systems
     reasons = [_why_not(one, first) for one in others]

@@ -1,4 +1,5 @@
-"""Exports a trained model or filter to a folder that runs without torch: ONNX graph, tokenizer, manifest, card.
+"""Exports a trained model or filter to a folder that runs without torch: ONNX graph, tokenizer,
+manifest, card.
 
 Also writes the plain cards of exported folders: their contents, not their quality.
 """
@@ -45,7 +46,11 @@ from fascicle.settings.folders.manifest import (
     write_manifest,
 )
 from fascicle.settings.inputs import InputFacts
-from fascicle.settings.recipes.filter import FilterManifest, read_filter_manifest, write_filter_manifest
+from fascicle.settings.recipes.filter import (
+    FilterManifest,
+    read_filter_manifest,
+    write_filter_manifest,
+)
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.taught import TAUGHT
 
@@ -72,14 +77,15 @@ def export_model(
     The fp32 graph is compared with the torch model before anything takes its final name.
 
     Args:
-        folder: with ``model.json`` and ``model.safetensors``; of a run folder, its ``best`` is used.
+        folder: with ``model.json`` and ``model.safetensors``; of a run folder, its ``best`` is
+            used.
         target: folder to write.
-        sample: texts like those the model will read, best its training documents: the ranges of 8-bit activations are
-            measured on the first ``_SAMPLE_CHARACTERS`` of them.
+        sample: texts like those the model will read, best its training documents: the ranges of
+            8-bit activations are measured on the first ``_SAMPLE_CHARACTERS`` of them.
         int8: store weights and embeddings in 8 bits.
         name: of the exported model; the old one by default.
-        types_encoder: also write the encoder of type descriptions, in 32 bits, so that the export can look for other
-            types.
+        types_encoder: also write the encoder of type descriptions, in 32 bits, so that the export
+            can look for other types.
         overwrite: replace an existing folder.
 
     Returns:
@@ -87,15 +93,17 @@ def export_model(
 
     Raises:
         ModelError: the folder is no torch model, or cannot be written as ONNX.
-        UsageError: 8 bits without sample texts, a folder that is an export already, or a model that can look for no
-            other types.
+        UsageError: 8 bits without sample texts, a folder that is an export already, or a model that
+            can look for no other types.
         OutputError: the target exists.
     """
     folder = model_folder(folder)
     manifest = read_manifest(folder)
     _check_torch(folder, manifest.runtime, what="model")
     if int8 and not any(d.text.strip() for d in sample):
-        raise UsageError("8-bit export needs sample texts to measure activations on; give some with sample=FILE")
+        raise UsageError(
+            "8-bit export needs sample texts to measure activations on; give some with sample=FILE"
+        )
     check_files(folder, manifest)
     read = make_reader(folder, manifest)  # this refuses dictionaries that are not among the files
     if types_encoder:
@@ -131,7 +139,8 @@ def export_filter(
     """Exports a filter of torch, as ``export_model`` does a model.
 
     Args:
-        folder: with ``filter.json`` and ``model.safetensors``; of a run folder, its ``best`` is used.
+        folder: with ``filter.json`` and ``model.safetensors``; of a run folder, its ``best`` is
+            used.
         target: folder to write.
         sample: texts with mentions like those that the filter will judge.
         int8: store weights and embeddings in 8 bits.
@@ -150,16 +159,18 @@ def export_filter(
     manifest = read_filter_manifest(folder)
     _check_torch(folder, manifest.runtime, what="filter")
     if int8 and not any(document.mentions for document in sample):
-        raise UsageError("8-bit export of a filter needs texts with mentions; give some with sample=FILE")
+        raise UsageError(
+            "8-bit export of a filter needs texts with mentions; give some with sample=FILE"
+        )
     check_files(folder, manifest, name=FILTER)
     cargo = _Cargo(
         kind="filter",
         graph=FilterGraph(load_filter_model(folder, manifest)),
         manifest=msgspec.structs.replace(manifest, runtime="onnx", name=name or manifest.name),
         sample=_with_a_mention(sample) if int8 else [],
-        predict=lambda tokenizer, recorder, texts: MentionFilter(manifest, tokenizer, recorder).judge(
-            texts, [document.mentions for document in texts]
-        ),
+        predict=lambda tokenizer, recorder, texts: MentionFilter(
+            manifest, tokenizer, recorder
+        ).judge(texts, [document.mentions for document in texts]),
         measured=lambda texts: plural(sum(len(document.mentions) for document in texts), "mention"),
         card=_filter_card,
         write=write_filter_manifest,
@@ -176,7 +187,8 @@ class _Cargo(Generic[_M]):
         graph: of the network.
         manifest: of the export, without hashes.
         sample: texts that 8-bit activations are measured on.
-        predict: tokenizer, scorer and texts -> answers; it is run to record activations, and the answers are not used.
+        predict: tokenizer, scorer and texts -> answers; it is run to record activations, and the
+            answers are not used.
         measured: the size of the sample in words.
         card: manifest and facts -> the text of the card.
         write: of the manifest.
@@ -203,12 +215,16 @@ def _export(cargo: _Cargo[_M], folder: Path, target: Path, *, int8: bool, overwr
         facts = [f"largest difference of a score between torch and the fp32 graph: {gap:.1e}"]
         if cargo.second is not None:
             gap = _write(cargo.second, place / TYPES_GRAPH)
-            facts.append(f"`{TYPES_GRAPH}` reads about types, in 32 bits; its vectors differ by at most {gap:.1e}")
+            facts.append(
+                f"`{TYPES_GRAPH}` reads about types, in 32 bits; its vectors differ by at most "
+                f"{gap:.1e}"
+            )
         if int8:
             facts.append(_quantise(cargo, plain, place / _GRAPH, folder))
             plain.unlink()
         else:
-            plain.rename(place / _GRAPH)  # not merged: other tools can process a graph of standard operators only
+            # not merged: other tools can process a graph of standard operators only
+            plain.rename(place / _GRAPH)
         for name in (TOKENIZER, *cargo.beside):
             (place / name).write_bytes((folder / name).read_bytes())
         (place / CARD).write_text(cargo.card(cargo.manifest, facts), encoding="utf-8")
@@ -219,12 +235,16 @@ def _write(graph: Graph, path: Path) -> float:
     """Writes a graph; returns the largest difference between it and torch."""
     gap = write_graph(graph, path)
     if gap > _TOLERANCE:
-        raise ModelError(f"the ONNX graph differs from the torch model by {gap:.2g}; it was not written")
+        raise ModelError(
+            f"the ONNX graph differs from the torch model by {gap:.2g}; it was not written"
+        )
     return gap
 
 
 def _quantise(cargo: _Cargo[_M], plain: Path, target: Path, folder: Path) -> str:
-    """Writes the 8-bit graph with fixed scales; returns a description of the change, for the card."""
+    """Writes the 8-bit graph with fixed scales; returns a description of the change, for the
+    card.
+    """
     with tempfile.TemporaryDirectory() as name:
         dynamic = Path(name) / "dynamic.onnx"
         done = quantise(plain, dynamic)
@@ -235,15 +255,19 @@ def _quantise(cargo: _Cargo[_M], plain: Path, target: Path, folder: Path) -> str
         fixed = fix_scales(dynamic, scaled, ranges=recorder.ranges)
         merge(scaled, target)
     return (
-        f"int8: {done.products} matrix products and {done.tables} embedding tables, {fixed} activations with fixed "
-        f"scales measured on {cargo.measured(cargo.sample)}; {done.bytes_before / 1e6:.1f} MB became "
+        f"int8: {done.products} matrix products and {done.tables} embedding tables, {fixed} "
+        "activations with fixed "
+        f"scales measured on {cargo.measured(cargo.sample)}; {done.bytes_before / 1e6:.1f} MB "
+        "became "
         f"{target.stat().st_size / 1e6:.1f} MB"
     )
 
 
 def _check_torch(folder: Path, runtime: str, *, what: str) -> None:
     if runtime != "torch":
-        raise UsageError(f"{folder} is an exported {what} already; give the folder of a training run")
+        raise UsageError(
+            f"{folder} is an exported {what} already; give the folder of a training run"
+        )
 
 
 def _as_exported(manifest: Manifest, name: str, second: TypesGraphModule | None) -> Manifest:
@@ -258,13 +282,19 @@ def _as_exported(manifest: Manifest, name: str, second: TypesGraphModule | None)
 
 
 def _copies(manifest: Manifest) -> list[str]:
-    """Returns the names of the dictionary files that a model reads, and of the list of its training texts."""
+    """Returns the names of the dictionary files that a model reads, and of the list of its
+    training texts.
+    """
     given = manifest.inputs.dictionaries if manifest.inputs else ()
-    return [name for name in manifest.files if name == TAUGHT or any(one.has(name) for one in given)]
+    return [
+        name for name in manifest.files if name == TAUGHT or any(one.has(name) for one in given)
+    ]
 
 
 def _with_a_mention(sample: Sequence[Document]) -> list[Document]:
-    """Returns the first documents with ``_SAMPLE_CHARACTERS`` or more characters, and at least one mention."""
+    """Returns the first documents with ``_SAMPLE_CHARACTERS`` or more characters, and at least
+    one mention.
+    """
     found: list[Document] = []
     read = 0
     for document in sample:
@@ -276,7 +306,9 @@ def _with_a_mention(sample: Sequence[Document]) -> list[Document]:
 
 
 def excerpt(documents: Sequence[Document], *, characters: int) -> list[Document]:
-    """Returns the first documents; the last one is cut at the end of a sentence or word to stay within the limit."""
+    """Returns the first documents; the last one is cut at the end of a sentence or word to stay
+    within the limit.
+    """
     found: list[Document] = []
     for document in documents:
         if characters <= 0:
@@ -288,7 +320,9 @@ def excerpt(documents: Sequence[Document], *, characters: int) -> list[Document]
 
 def _cut(document: Document, characters: int) -> Document:
     if len(document.text) <= characters:
-        return Document(id=document.id, text=document.text, sentences=document.sentences, words=document.words)
+        return Document(
+            id=document.id, text=document.text, sentences=document.sentences, words=document.words
+        )
 
     def inside(ranges: tuple[Span, ...] | None) -> tuple[Span, ...] | None:
         return None if ranges is None else tuple(r for r in ranges if r[1] <= characters)

@@ -1,12 +1,13 @@
 """Exports networks to ONNX; the traced unit is a network as a function of tensors by name.
 
-The encoder of types of a bi-encoder is exported as a separate graph, so that an export can look for other types.
+The encoder of types of a bi-encoder is exported as a separate graph, so that an export can look for
+other types.
 
 A torch module becomes an ONNX graph in float32, equal to it for every size of batch and text.
 
-The graph is traced (``dynamo=False``). On BERT, RoBERTa, ELECTRA, DistilBERT, XLM-RoBERTa, ALBERT, MPNet, DeBERTa-v2
-and ModernBERT both exporters of torch are right within 1e-6; the traced graph is written ten times sooner, runs a
-tenth faster as integers, and needs no further package.
+The graph is traced (``dynamo=False``). On BERT, RoBERTa, ELECTRA, DistilBERT, XLM-RoBERTa, ALBERT,
+MPNet, DeBERTa-v2 and ModernBERT both exporters of torch are right within 1e-6; the traced graph is
+written ten times sooner, runs a tenth faster as integers, and needs no further package.
 """
 
 from __future__ import annotations
@@ -51,8 +52,12 @@ class Graph(nn.Module):
         """Returns the names of the axes of every input and output."""
 
 
-def _texts_of(sizes: Mapping[str, int], *, vocabulary: int) -> tuple[dict[str, Tensor], torch.Generator]:
-    """Returns piece ids with padding in the last row, and the generator for further random draws."""
+def _texts_of(
+    sizes: Mapping[str, int], *, vocabulary: int
+) -> tuple[dict[str, Tensor], torch.Generator]:
+    """Returns piece ids with padding in the last row, and the generator for further random
+    draws.
+    """
     batch, pieces = sizes["batch"], sizes["pieces"]
     generator = torch.Generator().manual_seed(0)
     mask = torch.ones(batch, pieces, dtype=torch.long)
@@ -78,7 +83,9 @@ class TypesGraphModule(Graph):
         # The mean over a text needs no place, and a graph must not have an unused input.
         self.inputs = ("input_ids", "attention_mask", *(() if self.types.mean else ("place",)))
 
-    def forward(self, input_ids: Tensor, attention_mask: Tensor, place: Tensor | None = None) -> Tensor:
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, place: Tensor | None = None
+    ) -> Tensor:
         """Returns the type vectors; arguments as in ``TypeEncoder.read_together``."""
         states = self.types.read_together(input_ids, attention_mask, place, each=self.types.each)
         projected = self.head.scorer.project_types(states)
@@ -93,7 +100,9 @@ class TypesGraphModule(Graph):
 
     def axes(self) -> dict[str, tuple[str, ...]]:
         """See ``Graph``."""
-        read = {name: ("texts",) if name == "place" else ("texts", "pieces") for name in self.inputs}
+        read = {
+            name: ("texts",) if name == "place" else ("texts", "pieces") for name in self.inputs
+        }
         return {**read, TYPE_VECTORS: ("", "types", "")}
 
     def vectors(self, types: int, generator: torch.Generator) -> Tensor:
@@ -107,7 +116,9 @@ class TypesGraphModule(Graph):
 
 
 class AnsweringGraph(Graph):
-    """Graph of the answering head; with a graph for types, the type vectors are an input of any number."""
+    """Graph of the answering head; with a graph for types, the type vectors are an input of any
+    number.
+    """
 
     def __init__(self, model: NerModel, second: TypesGraphModule | None = None) -> None:
         super().__init__()
@@ -118,7 +129,12 @@ class AnsweringGraph(Graph):
         if second:  # any number of types
             self.table_axes = {name: (*axes[:-1], "types") for name, axes in head.axes.items()}
         self.second = (second,)  # a tuple, so that torch does not register the module
-        self.inputs = ("input_ids", "attention_mask", *head.inputs, *((TYPE_VECTORS,) if second else ()))
+        self.inputs = (
+            "input_ids",
+            "attention_mask",
+            *head.inputs,
+            *((TYPE_VECTORS,) if second else ()),
+        )
         self._columns = 0 if head.units.vectors is None else len(head.units.vectors.table)
 
     def forward(
@@ -205,7 +221,9 @@ class FilterGraph(_TextsGraph):
 
 
 class _NameVectors(_TextsGraph):
-    """Network that returns the mean of the states of all pieces, special tokens included, scaled to norm 1."""
+    """Network that returns the mean of the states of all pieces, special tokens included, scaled
+    to norm 1.
+    """
 
     outputs = ("vectors",)
 
@@ -222,7 +240,8 @@ class _NameVectors(_TextsGraph):
         return F.normalize(mean, dim=-1).detach()
 
 
-# The first with a maximum in ScatterElements (18), which max pooling over the pieces of a word needs.
+# The first with a maximum in ScatterElements (18), which max pooling over the pieces of a word
+# needs.
 _OPSET = 18
 
 
@@ -236,28 +255,35 @@ def export_onnx(
 ) -> None:
     """Writes ``module`` as one ONNX file, in float32, for tensors of any size along the named axes.
 
-    Attention is exported in its ``eager`` form whatever form the module uses, because that is the one that can be
-    fused; the module comes back as it was (form of attention, training mode). A graph of more than 2 GB does not fit
-    one file and is refused by the exporter.
+    Attention is exported in its ``eager`` form whatever form the module uses, because that is the
+    one that can be fused; the module comes back as it was (form of attention, training mode). A
+    graph of more than 2 GB does not fit one file and is refused by the exporter.
 
-    Two things a module must respect, since it is traced: no Python branch on the content of a tensor, and no
-    ``scatter_reduce(include_self=False)``, which ONNX lacks (fill with the lowest number and include it).
+    Two things a module must respect, since it is traced: no Python branch on the content of a
+    tensor, and no ``scatter_reduce(include_self=False)``, which ONNX lacks (fill with the lowest
+    number and include it).
 
     Args:
-        module: Takes the tensors of ``example`` as keyword arguments, returns one tensor or a tuple of them.
+        module: Takes the tensors of ``example`` as keyword arguments, returns one tensor or a tuple
+            of them.
         path: The file to write.
-        example: Inputs by name, in the order of the graph. Every named axis must be at least 2 long, and axes of
-            different names should differ in length, or tracing cannot tell a size from a constant.
-        dynamic: For every input and output the name of each of its axes, ``""`` for an axis of fixed size. Shape of
-            an entry: one name per axis.
+        example: Inputs by name, in the order of the graph. Every named axis must be at least 2
+            long, and axes of different names should differ in length, or tracing cannot tell a size
+            from a constant.
+        dynamic: For every input and output the name of each of its axes, ``""`` for an axis of
+            fixed size. Shape of an entry: one name per axis.
         outputs: The names of the tensors that ``module`` returns.
 
     Raises:
-        ValueError: An input or output has no entry in ``dynamic``, or an example is too small to trace.
+        ValueError: An input or output has no entry in ``dynamic``, or an example is too small to
+            trace.
         ModelError: The exporter cannot write this module; the reason follows.
     """
     _check_example(example, dynamic, outputs)
-    axes = {name: {axis: label for axis, label in enumerate(labels) if label} for name, labels in dynamic.items()}
+    axes = {
+        name: {axis: label for axis, label in enumerate(labels) if label}
+        for name, labels in dynamic.items()
+    }
     with _ready_to_trace(module), _quietly():
         try:
             torch.onnx.export(
@@ -278,11 +304,17 @@ def export_onnx(
 
 
 def _name_outputs(path: str | Path, outputs: Sequence[str]) -> None:
-    """Gives every output its name: the tracer drops the name of an output that it folds into a constant."""
+    """Gives every output its name: the tracer drops the name of an output that it folds into a
+    constant.
+    """
     import onnx
 
     model = onnx.load(str(path))
-    renamed = [(found, name) for found, name in zip(model.graph.output, outputs, strict=True) if found.name != name]
+    renamed = [
+        (found, name)
+        for found, name in zip(model.graph.output, outputs, strict=True)
+        if found.name != name
+    ]
     for found, name in renamed:
         model.graph.node.append(onnx.helper.make_node("Identity", [found.name], [name]))
         found.name = name
@@ -290,7 +322,9 @@ def _name_outputs(path: str | Path, outputs: Sequence[str]) -> None:
         onnx.save(model, str(path))
 
 
-def largest_difference(module: nn.Module, path: str | Path, *, inputs: Mapping[str, Tensor]) -> float:
+def largest_difference(
+    module: nn.Module, path: str | Path, *, inputs: Mapping[str, Tensor]
+) -> float:
     """Returns the largest difference between an exported graph and its module on the same inputs.
 
     Args:
@@ -313,7 +347,10 @@ def largest_difference(module: nn.Module, path: str | Path, *, inputs: Mapping[s
     worst = 0.0
     for tensor, (name, table) in zip(tensors, got.items(), strict=True):
         if tuple(tensor.shape) != table.shape:
-            raise ModelError(f"The exported graph gives {name} as {table.shape}, the model as {tuple(tensor.shape)}")
+            raise ModelError(
+                f"The exported graph gives {name} as {table.shape}, the model as "
+                f"{tuple(tensor.shape)}"
+            )
         gap = np.abs(tensor.numpy().astype(np.float64) - table).max(initial=0.0)
         worst = max(worst, float(gap) if np.isfinite(gap) else float("inf"))
     return worst
@@ -322,7 +359,9 @@ def largest_difference(module: nn.Module, path: str | Path, *, inputs: Mapping[s
 @contextmanager
 def _ready_to_trace(module: nn.Module) -> Iterator[None]:
     """Sets evaluation mode and eager attention for the block, and restores both afterwards."""
-    configs: dict[int, Any] = {id(part.config): part.config for part in module.modules() if hasattr(part, "config")}
+    configs: dict[int, Any] = {
+        id(part.config): part.config for part in module.modules() if hasattr(part, "config")
+    }
     known = ((config, getattr(config, "_attn_implementation", None)) for config in configs.values())
     forms = [(config, form) for config, form in known if form is not None]
     for config, _ in forms:
@@ -337,7 +376,9 @@ def _ready_to_trace(module: nn.Module) -> Iterator[None]:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Keeps the exporter from printing the graph of a failed export, and from warnings about every size."""
+    """Keeps the exporter from printing the graph of a failed export, and from warnings about
+    every size.
+    """
     torch._C._jit_set_onnx_log_output_stream("stderr")
     try:
         with warnings.catch_warnings():
@@ -352,13 +393,20 @@ def _check_example(
 ) -> None:
     named = [*example, *outputs]
     if set(named) != set(dynamic) or len(set(named)) != len(named):
-        raise ValueError(f"dynamic names {sorted(dynamic)}, but the inputs and outputs are {sorted(named)}")
+        raise ValueError(
+            f"dynamic names {sorted(dynamic)}, but the inputs and outputs are {sorted(named)}"
+        )
     for name, tensor in example.items():
         if tensor.dim() != len(dynamic[name]):
-            raise ValueError(f"{name} has {tensor.dim()} axes, but dynamic names {len(dynamic[name])}: {dynamic[name]}")
+            raise ValueError(
+                f"{name} has {tensor.dim()} axes, but dynamic names {len(dynamic[name])}: "
+                f"{dynamic[name]}"
+            )
         for label, size in zip(dynamic[name], tensor.shape, strict=True):
             if label and size < 2:
-                raise ValueError(f"axis {label} of {name} must be at least 2 long in the example, got {size}")
+                raise ValueError(
+                    f"axis {label} of {name} must be at least 2 long in the example, got {size}"
+                )
 
 
 _EXAMPLE = {"batch": 3, "pieces": 11, "units": 7, "types": 5}
@@ -368,7 +416,9 @@ _TOLERANCE = 1e-4  # largest difference of a component of a vector of norm 1
 
 def write_graph(graph: Graph, path: Path) -> float:
     """Writes a graph; returns the largest difference between it and torch."""
-    export_onnx(graph, path, example=graph.example(_EXAMPLE), dynamic=graph.axes(), outputs=graph.outputs)
+    export_onnx(
+        graph, path, example=graph.example(_EXAMPLE), dynamic=graph.axes(), outputs=graph.outputs
+    )
     return largest_difference(graph, path, inputs=graph.example(_OTHER))
 
 
@@ -377,7 +427,8 @@ def export_names(name: str, graph: Path, tokenizer: Path, *, longest: int) -> in
 
     Args:
         name: a Hugging Face name, a folder, or ``package:NAME/FOLDER``.
-        graph: file to write, with the inputs ``input_ids`` and ``attention_mask`` and the output ``vectors``.
+        graph: file to write, with the inputs ``input_ids`` and ``attention_mask`` and the output
+            ``vectors``.
         tokenizer: file to write.
         longest: number of pieces that it must be able to read.
 
@@ -385,16 +436,21 @@ def export_names(name: str, graph: Path, tokenizer: Path, *, longest: int) -> in
         The id of the padding token.
 
     Raises:
-        ModelError: there is no such encoder, it reads fewer pieces, or it cannot be written as ONNX.
+        ModelError: there is no such encoder, it reads fewer pieces, or it cannot be written as
+            ONNX.
     """
     pretrained = load_pretrained(name)
     if pretrained.encoder.longest < longest:
         raise ModelError(
-            f"the encoder {name!r} reads at most {pretrained.encoder.longest} pieces, and names may have {longest}; "
+            f"the encoder {name!r} reads at most {pretrained.encoder.longest} pieces, and names "
+            f"may have {longest}; "
             "choose another encoder"
         )
     gap = write_graph(_NameVectors(pretrained.encoder), graph)
     if gap > _TOLERANCE:
-        raise ModelError(f"the ONNX graph of {name!r} differs from the encoder by {gap:.2g}; choose another encoder")
+        raise ModelError(
+            f"the ONNX graph of {name!r} differs from the encoder by {gap:.2g}; choose another "
+            "encoder"
+        )
     tokenizer.write_text(pretrained.tokenizer.content, encoding="utf-8")
     return pretrained.tokenizer.pad

@@ -1,14 +1,17 @@
 """Makes an exported graph smaller and faster: 8-bit weights, and operators merged ahead of time.
 
-Needs ``onnx``, not torch. Only what ONNX Runtime merges itself is merged. Its ``transformers.optimizer`` was
-slower in measurements: on one core 1,024 pieces in rows of 64 take 42 ms as they are and 45 ms with merged attention
-(rows of 512: 83 and 78 ms); with merged layer norms as well, a sentence of BC5CDR takes 2.9 ms instead of 2.0.
+Needs ``onnx``, not torch. Only what ONNX Runtime merges itself is merged. Its
+``transformers.optimizer`` was slower in measurements: on one core 1,024 pieces in rows of 64 take
+42 ms as they are and 45 ms with merged attention (rows of 512: 83 and 78 ms); with merged layer
+norms as well, a sentence of BC5CDR takes 2.9 ms instead of 2.0.
 
-The activations of an 8-bit graph get fixed scales, so that the answer for a text does not depend on its batch.
+The activations of an 8-bit graph get fixed scales, so that the answer for a text does not depend on
+its batch.
 
-Dynamic quantisation scales each activation by its range over the whole batch: the same sentence then gets other scores
-in another batch. Here the ranges are measured once, on sample texts, and become constants of the graph; values beyond
-them are clipped. It costs no time: each integer product, its scales and its bias become one operator.
+Dynamic quantisation scales each activation by its range over the whole batch: the same sentence
+then gets other scores in another batch. Here the ranges are measured once, on sample texts, and
+become constants of the graph; values beyond them are clipped. It costs no time: each integer
+product, its scales and its bias become one operator.
 """
 
 from __future__ import annotations
@@ -29,7 +32,8 @@ from fascicle.errors import MissingExtraError, ModelError
 
 _PRODUCTS = ("MatMul", "Gemm")
 _INTEGER = "MatMulInteger"
-# The last layer of a head has one column per label; as integers it would save nothing and cost accuracy.
+# The last layer of a head has one column per label; as integers it would save nothing and cost
+# accuracy.
 _NARROW = 32
 
 
@@ -75,14 +79,19 @@ def quantise(path_in: str | Path, path_out: str | Path) -> _Quantisation:
             graph,
             path_out,
             per_channel=True,
-            reduce_range=True,  # 7 bits, so that the 16-bit sums of processors without VNNI cannot overflow
-            weight_type=QuantType.QInt8,  # signed has the fast kernel: unsigned weights run at two thirds of the speed
+            # 7 bits, so that the 16-bit sums of processors without VNNI cannot overflow
+            reduce_range=True,
+            # signed has the fast kernel: unsigned weights run at two thirds of the speed
+            weight_type=QuantType.QInt8,
             nodes_to_exclude=_narrow_products(graph),
         )
     written = _read(path_out)
     products = sum(node.op_type == _INTEGER for node in written.graph.node)
     if not products:
-        raise ModelError(f"{path_in} has no matrix product with a constant weight, so there is nothing to quantise.")
+        raise ModelError(
+            f"{path_in} has no matrix product with a constant weight, so there is nothing to "
+            "quantise."
+        )
     return _Quantisation(
         products=products,
         tables=_integer_tables(written),
@@ -91,7 +100,8 @@ def quantise(path_in: str | Path, path_out: str | Path) -> _Quantisation:
 
 
 def merge(path_in: str | Path, path_out: str | Path) -> None:
-    """Writes a graph with the operators merged as ONNX Runtime merges them when it opens it, so that opening is faster.
+    """Writes a graph with the operators merged as ONNX Runtime merges them when it opens it, so
+    that opening is faster.
 
     Merges that only suit the processor at hand are left to the opening.
 
@@ -115,7 +125,9 @@ def merge(path_in: str | Path, path_out: str | Path) -> None:
         )
     except Exception as error:  # its errors share no base class below Exception
         reason = str(error).strip().split("\n", 1)[0]
-        raise ModelError(f"{path_in} cannot be run by ONNX Runtime ({reason})", file=str(path_in)) from error
+        raise ModelError(
+            f"{path_in} cannot be run by ONNX Runtime ({reason})", file=str(path_in)
+        ) from error
     graph = _read(path_out)
     used = {node.domain for node in graph.graph.node}
     kept = [opset for opset in graph.opset_import if opset.domain in used]
@@ -126,7 +138,9 @@ def merge(path_in: str | Path, path_out: str | Path) -> None:
 
 @contextmanager
 def _without_warnings() -> Iterator[None]:
-    """Suppresses warnings that the quantiser logs about tensors that it rightly leaves unchanged."""
+    """Suppresses warnings that the quantiser logs about tensors that it rightly leaves
+    unchanged.
+    """
     before = logging.root.manager.disable
     logging.disable(max(before, logging.WARNING))
     try:
@@ -150,7 +164,9 @@ def _read(path: str | Path) -> Any:
 
 
 def _narrow_products(graph: Any) -> list[str]:
-    columns = {weight.name: weight.dims[-1] for weight in graph.graph.initializer if len(weight.dims) == 2}
+    columns = {
+        weight.name: weight.dims[-1] for weight in graph.graph.initializer if len(weight.dims) == 2
+    }
     return [
         node.name
         for node in graph.graph.node
@@ -164,7 +180,13 @@ def _integer_tables(graph: Any) -> int:
 
     integer = {onnx.TensorProto.INT8, onnx.TensorProto.UINT8}
     tables = {weight.name for weight in graph.graph.initializer if weight.data_type in integer}
-    return len({node.input[0] for node in graph.graph.node if node.op_type == "Gather" and node.input[0] in tables})
+    return len(
+        {
+            node.input[0]
+            for node in graph.graph.node
+            if node.op_type == "Gather" and node.input[0] in tables
+        }
+    )
 
 
 _DYNAMIC = "DynamicQuantizeLinear"
@@ -174,7 +196,9 @@ _LEVELS = 255  # of an unsigned 8-bit integer
 
 
 class RangeRecorder:
-    """Runs a dynamically quantised graph as a scorer and records the range of every activation that it quantises."""
+    """Runs a dynamically quantised graph as a scorer and records the range of every activation
+    that it quantises.
+    """
 
     def __init__(self, path: Path, scratch: Path) -> None:
         """Opens the graph with its activations as further outputs.
@@ -186,10 +210,14 @@ class RangeRecorder:
         import onnx
 
         model = onnx.load(str(path))
-        self.names = tuple(dict.fromkeys(n.input[0] for n in model.graph.node if n.op_type == _DYNAMIC))
+        self.names = tuple(
+            dict.fromkeys(n.input[0] for n in model.graph.node if n.op_type == _DYNAMIC)
+        )
         self.ranges: dict[str, tuple[float, float]] = {}
         for name in self.names:
-            model.graph.output.append(onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None))
+            model.graph.output.append(
+                onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None)
+            )
         onnx.save(model, str(scratch))
         self._session = OnnxSession.open(scratch)
 
@@ -228,9 +256,16 @@ def fix_scales(path_in: Path, path_out: Path, *, ranges: Mapping[str, tuple[floa
             nodes.append(node)
             continue
         if node.input[0] not in ranges:
-            raise ModelError(f"the activation {node.input[0]} of {path_in.name} was never seen; calibrate on more text")
+            raise ModelError(
+                f"the activation {node.input[0]} of {path_in.name} was never seen; calibrate on "
+                "more text"
+            )
         model.graph.initializer.extend(_constants(node, ranges[node.input[0]]))
-        nodes.append(onnx.helper.make_node("QuantizeLinear", [node.input[0], *node.output[1:]], node.output[:1]))
+        nodes.append(
+            onnx.helper.make_node(
+                "QuantizeLinear", [node.input[0], *node.output[1:]], node.output[:1]
+            )
+        )
     fixed: int = sum(node.op_type == "QuantizeLinear" for node in nodes)
     nodes = _fuse(nodes, vectors={t.name for t in model.graph.initializer if len(t.dims) == 1})
     del model.graph.node[:]
@@ -255,7 +290,9 @@ def _constants(node: Any, limits: tuple[float, float]) -> list[Any]:
 
 
 def _fuse(nodes: list[Any], *, vectors: set[str]) -> list[Any]:
-    """Merges integer product, cast, scale and bias into one operator; a product of another form stays as it is."""
+    """Merges integer product, cast, scale and bias into one operator; a product of another form
+    stays as it is.
+    """
     import onnx
 
     users: dict[str, list[Any]] = {}
@@ -272,7 +309,9 @@ def _fuse(nodes: list[Any], *, vectors: set[str]) -> list[Any]:
         links, scales, bias = chain
         inputs = [*node.input[:2], *scales.input, *node.input[2:4], *bias]
         last = links[-1].output[0]
-        replaced[last] = onnx.helper.make_node(_FUSED, inputs, [last], name=node.name, domain=_CONTRIB)
+        replaced[last] = onnx.helper.make_node(
+            _FUSED, inputs, [last], name=node.name, domain=_CONTRIB
+        )
         gone.update(link.output[0] for link in (*links, scales))
     kept = (replaced.get(node.output[0], node) for node in nodes)
     return [node for node in kept if node.op_type == _FUSED or node.output[0] not in gone]
@@ -281,7 +320,9 @@ def _fuse(nodes: list[Any], *, vectors: set[str]) -> list[Any]:
 def _chain(
     node: Any, users: Mapping[str, list[Any]], maker: Mapping[str, Any], vectors: Iterable[str]
 ) -> tuple[list[Any], Any, list[str]] | None:
-    """Finds the nodes from an integer product to its float result, the product of its scales, and its bias if any."""
+    """Finds the nodes from an integer product to its float result, the product of its scales,
+    and its bias if any.
+    """
     cast = _only(users, node.output[0], "Cast")
     scale = _only(users, cast.output[0], "Mul") if cast is not None else None
     if cast is None or scale is None:

@@ -1,7 +1,7 @@
 """Bi-encoder head: compares spans of the text with vectors of the entity types.
 
-Source: *binder*; ``models/nn/contrast.py`` has the scores and the loss. Shapes: B windows, T pieces, U units, K types,
-    L the width, G gold, d width of a state, h of a projection.
+Source: *binder*; ``models/nn/contrast.py`` has the scores and the loss. Shapes: B windows, T
+    pieces, U units, K types, L the width, G gold, d width of a state, h of a projection.
 
 The type vectors are states of an encoder that reads texts about the types, or a learnt table.
 
@@ -21,7 +21,13 @@ from torch import Tensor, nn
 from fascicle.core.arrays import Ints
 from fascicle.models.encoder import Encoder
 from fascicle.models.heads.contract import Basis, Head, evaluation_mode
-from fascicle.models.nn.contrast import ContrastForm, ContrastiveScorer, LossWeights, TextStates, contrastive_loss
+from fascicle.models.nn.contrast import (
+    ContrastForm,
+    ContrastiveScorer,
+    LossWeights,
+    TextStates,
+    contrastive_loss,
+)
 from fascicle.runtime.decoding.kinds import head_limits
 from fascicle.settings.heads import BinderSettings
 from fascicle.text.marked import TypeTexts, TypeTokenizer, tokenise_types
@@ -36,21 +42,26 @@ def tokenise_type_texts(settings: BinderSettings, basis: Basis) -> TypeTexts:
 
     Args:
         settings: of the head.
-        basis: with an encoder and its tokenizer, and descriptions of exactly its types where the view needs them.
+        basis: with an encoder and its tokenizer, and descriptions of exactly its types where the
+            view needs them.
 
     Raises:
         RecipeError: see ``text.marked.tokenise_types``.
     """
     if basis.encoder is None or basis.tokenizer is None:
         raise ValueError("texts about types need an encoder and its tokenizer")
-    reader = TypeTokenizer(tokenizer=basis.tokenizer, longest=basis.encoder.longest, origin=basis.encoder.origin)
+    reader = TypeTokenizer(
+        tokenizer=basis.tokenizer, longest=basis.encoder.longest, origin=basis.encoder.origin
+    )
     return tokenise_types(settings, basis.types, basis.descriptions, reader=reader)
 
 
 class TypeEncoder(nn.Module):
-    """Encoder of types: texts -> one vector a type, by the text encoder of the model or by an own copy of it.
+    """Encoder of types: texts -> one vector a type, by the text encoder of the model or by an own
+    copy of it.
 
-    A shared encoder belongs to the model. It is no submodule here, because its tensors would then be saved twice.
+    A shared encoder belongs to the model. It is no submodule here, because its tensors would then
+    be saved twice.
     """
 
     ids: Tensor
@@ -89,17 +100,23 @@ class TypeEncoder(nn.Module):
         return self.own or self._shared[0]
 
     def forward(self) -> Tensor:
-        """Returns one vector a type, ``[K, d]``; in training, of one text drawn by torch's generator."""
+        """Returns one vector a type, ``[K, d]``; in training, of one text drawn by torch's
+        generator.
+        """
         if self.training:
             return self._read(self._drawn())
         return torch.cat([self._read(rows) for rows in torch.split(self._first(), _TOGETHER)])
 
     def _read(self, rows: Tensor) -> Tensor:
         """Returns one vector for each row of texts: the mean over the row, ``[rows, d]``."""
-        ids, mask, place = (t[rows.flatten().to(t.device)] for t in (self.ids, self.mask, self.place))
+        ids, mask, place = (
+            t[rows.flatten().to(t.device)] for t in (self.ids, self.mask, self.place)
+        )
         return self.read_together(ids, mask, place, each=rows.shape[1])
 
-    def read_together(self, ids: Tensor, mask: Tensor, place: Tensor | None, *, each: int) -> Tensor:
+    def read_together(
+        self, ids: Tensor, mask: Tensor, place: Tensor | None, *, each: int
+    ) -> Tensor:
         """Returns one vector for each group of ``each`` texts: the mean over the group.
 
         Args:
@@ -121,11 +138,17 @@ class TypeEncoder(nn.Module):
 
     def _drawn(self) -> Tensor:
         """Draws the index of one text of each type, ``[K, 1]``."""
-        share = torch.rand(len(self._counts)) if self._counts.max() > 1 else torch.zeros(len(self._counts))
+        share = (
+            torch.rand(len(self._counts))
+            if self._counts.max() > 1
+            else torch.zeros(len(self._counts))
+        )
         return (self._starts() + (share * self._counts).long()).unsqueeze(1)
 
     def _first(self) -> Tensor:
-        """Returns the indices of the texts of each type that are read at inference, ``[K, at_rest]``."""
+        """Returns the indices of the texts of each type that are read at inference, ``[K,
+        at_rest]``.
+        """
         return self._starts().unsqueeze(1) + torch.arange(self._at_rest)
 
     def _starts(self) -> Tensor:
@@ -165,7 +188,9 @@ def make_types(settings: BinderSettings, basis: Basis) -> TypeEncoder | AtomicTy
         return AtomicTypes(len(basis.types), basis.width)
     texts = tokenise_type_texts(settings, basis)
     assert basis.encoder is not None  # texts_of has refused this case
-    return TypeEncoder(texts, basis.encoder, own=settings.type_encoder == "own", mean=settings.type_pool == "mean")
+    return TypeEncoder(
+        texts, basis.encoder, own=settings.type_encoder == "own", mean=settings.type_pool == "mean"
+    )
 
 
 _AXES = {
@@ -179,11 +204,13 @@ _AXES = {
 
 
 class BinderHead(Head):
-    """Bi-encoder head: a mention is a span whose scaled cosine with a type exceeds the threshold of the type.
+    """Bi-encoder head: a mention is a span whose scaled cosine with a type exceeds the threshold of
+    the type.
 
-    The score of a mention is the logistic function of the score of its span less the threshold. In training mode the
-    types are read in every step and the scores are those of all spans, for the loss; in evaluation mode the vectors of
-    the types are kept, in the buffer ``vectors``, from the first batch until training mode, ``look_for`` or ``forget``.
+    The score of a mention is the logistic function of the score of its span less the threshold. In
+    training mode the types are read in every step and the scores are those of all spans, for the
+    loss; in evaluation mode the vectors of the types are kept, in the buffer ``vectors``, from the
+    first batch until training mode, ``look_for`` or ``forget``.
     """
 
     vectors: Tensor
@@ -212,10 +239,14 @@ class BinderHead(Head):
         self.scorer = ContrastiveScorer(form, width=basis.width, types=len(basis.types))
         self.types = make_types(settings, basis)
         joint = settings.inference == "joint"
-        self.axes = {name: _AXES[name] for name in self.scorer.outputs if joint or name.startswith("span")}
+        self.axes = {
+            name: _AXES[name] for name in self.scorer.outputs if joint or name.startswith("span")
+        }
         self._weights = _loss_weights(settings)
         self._kept = False  # whether ``vectors`` are those of the weights
-        self.register_buffer("vectors", torch.zeros(len(self.scorer.kinds), len(basis.types), settings.hidden))
+        self.register_buffer(
+            "vectors", torch.zeros(len(self.scorer.kinds), len(basis.types), settings.hidden)
+        )
         self.register_state_dict_pre_hook(_before_saving)  # type: ignore[no-untyped-call]
         self.register_load_state_dict_post_hook(_after_loading)  # type: ignore[no-untyped-call]
 
@@ -226,7 +257,9 @@ class BinderHead(Head):
 
     @property
     def _ends(self) -> tuple[str, ...]:
-        """Names of the arrays of the first and last piece of a unit; for pieces as units both are the piece itself."""
+        """Names of the arrays of the first and last piece of a unit; for pieces as units both
+        are the piece itself.
+        """
         return ("first_piece",) if self.level == "piece" else ("first_piece", "last_piece")
 
     def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> Ints:
@@ -235,35 +268,49 @@ class BinderHead(Head):
         Args:
             spans: as in ``Head``.
             units: as in ``Head``.
-            unknown: ranges of units about which nothing is known, ``[r, 2]``: a span that overlaps one is no negative.
+            unknown: ranges of units about which nothing is known, ``[r, 2]``: a span that overlaps
+                one is no negative.
         """
         return np.concatenate([spans, np.insert(unknown, 2, UNKNOWN, axis=1)])
 
     def without(self, gold: Ints, types: Sequence[int]) -> Ints:
-        """Adds for each type a row over the whole document, with the type ``UNKNOWN`` less 1 and the index."""
+        """Adds for each type a row over the whole document, with the type ``UNKNOWN`` less 1 and
+        the index.
+        """
         whole = [(0, np.iinfo(np.int32).max, UNKNOWN - 1 - kind) for kind in types]
         return np.concatenate([gold, np.array(whole, dtype=np.int64).reshape(-1, 3)])
 
-    def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:
-        """Returns window, first unit, last unit and type of the gold that lies in each window, ``[G, 4]``.
+    def targets(
+        self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator
+    ) -> Ints:
+        """Returns window, first unit, last unit and type of the gold that lies in each window,
+        ``[G, 4]``.
 
-        Neighbouring windows of one text may share gold. The parts of unknown ranges in a window are further rows, with
-        the type ``UNKNOWN``, and so are types that are not annotated in it, see ``without``.
+        Neighbouring windows of one text may share gold. The parts of unknown ranges in a window are
+        further rows, with the type ``UNKNOWN``, and so are types that are not annotated in it, see
+        ``without``.
         """
         pairs = zip(gold, windows, strict=True)
-        rows = [np.insert(spans_in_window(spans, window), 0, row, axis=1) for row, (spans, window) in enumerate(pairs)]
+        rows = [
+            np.insert(spans_in_window(spans, window), 0, row, axis=1)
+            for row, (spans, window) in enumerate(pairs)
+        ]
         found = np.concatenate([np.zeros((0, 4), dtype=np.int64), *rows])
         found[:, 2] -= 1
         return found
 
     def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Returns the tables of ``outputs`` in evaluation mode, see ``nn.contrast``, or those of the loss in training.
+        """Returns the tables of ``outputs`` in evaluation mode, see ``nn.contrast``, or those of
+        the loss in training.
 
-        In evaluation mode a batch may bring the vectors of the types, as ``TYPE_VECTORS``, in place of its own.
+        In evaluation mode a batch may bring the vectors of the types, as ``TYPE_VECTORS``, in place
+        of its own.
         """
         text = self._text(states, batch)
         if self.training:
-            return self.scorer.grid(text, self.scorer.project_types(self.types()), counts=batch["unit_count"])
+            return self.scorer.grid(
+                text, self.scorer.project_types(self.types()), counts=batch["unit_count"]
+            )
         vectors = batch[TYPE_VECTORS] if TYPE_VECTORS in batch else self._vectors()
         types = {kind: vectors[at] for at, kind in enumerate(self.scorer.kinds)}
         width = self.settings.width
@@ -271,9 +318,15 @@ class BinderHead(Head):
         return {name: tables[name] for name in self.outputs}
 
     def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
-        """Returns the contrastive loss over all spans, of scores in training mode; arguments as in ``Head``."""
+        """Returns the contrastive loss over all spans, of scores in training mode; arguments as
+        in ``Head``.
+        """
         kind = targets[:, 3]
-        unknown, masked, gold = targets[kind == UNKNOWN], targets[kind < UNKNOWN], targets[kind > UNKNOWN]
+        unknown, masked, gold = (
+            targets[kind == UNKNOWN],
+            targets[kind < UNKNOWN],
+            targets[kind > UNKNOWN],
+        )
         if len(unknown):
             scores = _without(scores, unknown, gold)
         if not len(masked):
@@ -289,7 +342,9 @@ class BinderHead(Head):
             return
         self.types.read(tokenise_type_texts(self.settings, basis))
         self.types.to(self.vectors.device)
-        self.vectors = self.vectors.new_zeros(len(self.scorer.kinds), len(basis.types), self.settings.hidden)
+        self.vectors = self.vectors.new_zeros(
+            len(self.scorer.kinds), len(basis.types), self.settings.hidden
+        )
         self.forget()
 
     def forget(self) -> None:
@@ -303,13 +358,20 @@ class BinderHead(Head):
         if self.units.vectors is not None:
             known = self.units.known(batch)
             starts, ends = starts + known, ends + known
-        return TextStates(starts=starts, ends=ends, whole=states[:, 0], first_piece=first, last_piece=last)
+        return TextStates(
+            starts=starts, ends=ends, whole=states[:, 0], first_piece=first, last_piece=last
+        )
 
     def _vectors(self) -> Tensor:
-        """Returns the vectors of the types, ``[kinds, K, h]``; computes them again unless they are kept."""
+        """Returns the vectors of the types, ``[kinds, K, h]``; computes them again unless they
+        are kept.
+        """
         if not self._kept:
             if torch.onnx.is_in_onnx_export():
-                raise RuntimeError("the vectors of the types would be traced: score a batch, or load the model, first")
+                raise RuntimeError(
+                    "the vectors of the types would be traced: score a batch, or load the model, "
+                    "first"
+                )
             self._make()
             self._kept = not self.training
         return self.vectors
@@ -342,13 +404,21 @@ def _loss_weights(settings: BinderSettings) -> LossWeights:
 
 
 def _without(scores: Mapping[str, Tensor], unknown: Tensor, gold: Tensor) -> dict[str, Tensor]:
-    """Sets the scores of spans that overlap an unknown range to minus infinity; those of gold spans stay."""
+    """Sets the scores of spans that overlap an unknown range to minus infinity; those of gold
+    spans stay.
+    """
     windows, _, units, _ = scores["spans"].shape
     at = torch.arange(units, device=unknown.device)
     row, first, last = unknown[:, :3].unbind(1)
     inside = (at >= first[:, None]) & (at <= last[:, None])  # [r, U]
-    units_of = torch.zeros(windows, units, dtype=torch.int32, device=at.device).index_add(0, row, inside.int()) > 0
-    before = F.pad(units_of.cumsum(1), (1, 0))  # [B, U + 1]: a span overlaps a range if one of its units is inside one
+    units_of = (
+        torch.zeros(windows, units, dtype=torch.int32, device=at.device).index_add(
+            0, row, inside.int()
+        )
+        > 0
+    )
+    # [B, U + 1]: a span overlaps a range if one of its units is inside one
+    before = F.pad(units_of.cumsum(1), (1, 0))
     spans_of = before[:, None, 1:] > before[:, :-1, None]  # [B, U, U] by first and last unit
     window, start, end, kind = gold.unbind(1)
     found = dict(scores)
@@ -364,7 +434,9 @@ def _without(scores: Mapping[str, Tensor], unknown: Tensor, gold: Tensor) -> dic
 
 
 def _before_saving(head: BinderHead, prefix: str, keep_vars: bool) -> None:
-    """Computes the type vectors if they are not kept, so that they fit the weights that are saved with them."""
+    """Computes the type vectors if they are not kept, so that they fit the weights that are
+    saved with them.
+    """
     head._vectors()
 
 

@@ -29,8 +29,10 @@ from fascicle.text.windows import FEATURES, Window
 
 IGNORED = -100
 Targets = NDArray[Any]
-"""What is taught, in a form that ``gold``, ``targets`` and ``loss`` of a head agree on: int64 labels, ``IGNORED`` where
-nothing is taught; or soft targets, float32 probabilities of all classes in one more axis, all 0 where nothing is."""
+"""What is taught, in a form that ``gold``, ``targets`` and ``loss`` of a head agree on: int64
+labels, ``IGNORED`` where
+nothing is taught; or soft targets, float32 probabilities of all classes in one more axis, all 0
+where nothing is."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,7 +42,8 @@ class Basis:
     Attributes:
         types: entity types, in the order of their indices.
         width: of the encoder's states.
-        encoder: of the text, for a head that also reads other texts with it; it stays part of the model.
+        encoder: of the text, for a head that also reads other texts with it; it stays part of the
+            model.
         tokenizer: of the encoder.
         descriptions: of the types, where the settings name a file of them.
     """
@@ -53,13 +56,17 @@ class Basis:
 
 
 class Head(nn.Module, ABC):
-    """Base class of a head; ``runtime/decoding/decoders.py`` (no torch) turns its scores into mentions."""
+    """Base class of a head; ``runtime/decoding/decoders.py`` (no torch) turns its scores into
+    mentions.
+    """
 
     limits: Limits
     axes: Mapping[str, tuple[str, ...]]
     scheme: TagScheme | None = None  # of a tagger
     imitates: ClassVar[bool] = False
-    """Whether it can learn probabilities of labels of single units from a teacher, see ``imitation``."""
+    """Whether it can learn probabilities of labels of single units from a teacher, see
+    ``imitation``.
+    """
 
     def __init__(self, settings: HeadSettings) -> None:
         """Builds the layer that makes unit states; subclasses set ``limits`` and ``axes``.
@@ -78,22 +85,27 @@ class Head(nn.Module, ABC):
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """Names of the score tables, in order; ``axes`` names the axes of each, ``""`` for one of fixed size."""
+        """Names of the score tables, in order; ``axes`` names the axes of each, ``""`` for one
+        of fixed size.
+        """
         return tuple(self.axes)
 
     @abstractmethod
     def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> Targets:
-        """Converts the gold of one document to the form that ``targets`` takes; called once a document.
+        """Converts the gold of one document to the form that ``targets`` takes; called once a
+        document.
 
         Args:
             spans: ``(start, end, type index)`` in units, ``[m, 3]``, as ``limits`` allow.
             units: of the document.
-            unknown: of weak labels, ranges of units of which nothing is known, ``[r, 2]``, sorted, as
-                ``text.targets.unknown_units`` gives them: no negatives are taken there. ``spans`` are taught anyway.
+            unknown: of weak labels, ranges of units of which nothing is known, ``[r, 2]``, sorted,
+                as ``text.targets.unknown_units`` gives them: no negatives are taken there.
+                ``spans`` are taught anyway.
         """
 
     def without(self, gold: Targets, types: Sequence[int]) -> Targets:
-        """Returns the gold of one document with some types marked as unknown; see ``settings.heads.Needs.masks``.
+        """Returns the gold of one document with some types marked as unknown; see
+        ``settings.heads.Needs.masks``.
 
         Args:
             gold: of ``gold``.
@@ -105,7 +117,8 @@ class Head(nn.Module, ABC):
         raise ValueError("the loss of this head is about all types together")
 
     def soft_gold(self, probabilities: Floats32) -> Targets:
-        """Returns the gold of one document from probabilities of its tags; see ``settings.heads.Needs.soft``.
+        """Returns the gold of one document from probabilities of its tags; see
+        ``settings.heads.Needs.soft``.
 
         Args:
             probabilities: of all tags but O, ``[units, C - 1]``; negative where nothing is known.
@@ -116,7 +129,9 @@ class Head(nn.Module, ABC):
         raise ValueError("the loss of this head is not about probabilities of tags")
 
     @abstractmethod
-    def targets(self, gold: Sequence[Targets], windows: Sequence[Window], *, chance: np.random.Generator) -> Targets:
+    def targets(
+        self, gold: Sequence[Targets], windows: Sequence[Window], *, chance: np.random.Generator
+    ) -> Targets:
         """Returns the targets with which ``loss`` compares the scores of a batch.
 
         Args:
@@ -136,15 +151,19 @@ class Head(nn.Module, ABC):
 
     @abstractmethod
     def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
-        """Returns the loss as a mean over the units or spans of the batch, so that losses of heads can be mixed.
+        """Returns the loss as a mean over the units or spans of the batch, so that losses of heads
+        can be mixed.
 
         Args:
             scores: of ``scores``.
             targets: of ``targets``.
         """
 
-    def imitation(self, scores: Mapping[str, Tensor], wanted: Tensor, *, temperature: float = 1.0) -> Tensor:
-        """Returns the divergence of the label probabilities of all units from those of a teacher; 0 if they are equal.
+    def imitation(
+        self, scores: Mapping[str, Tensor], wanted: Tensor, *, temperature: float = 1.0
+    ) -> Tensor:
+        """Returns the divergence of the label probabilities of all units from those of a teacher; 0
+        if they are equal.
 
         Args:
             scores: of ``scores``.
@@ -157,7 +176,8 @@ class Head(nn.Module, ABC):
         raise ValueError("this head has no probabilities of labels of single units")
 
     def look_for(self, basis: Basis) -> None:
-        """Replaces the types, in any number, with unchanged weights; see ``settings.heads.Needs.fixed``.
+        """Replaces the types, in any number, with unchanged weights; see
+        ``settings.heads.Needs.fixed``.
 
         Args:
             basis: with the types, and their descriptions.
@@ -169,10 +189,11 @@ class Head(nn.Module, ABC):
         raise ValueError("the types of this head are part of its weights")
 
     def forget(self) -> None:
-        """Drops values that the head has cached for speed, because its weights or those of the encoder have changed.
+        """Drops values that the head has cached for speed, because its weights or those of the
+        encoder have changed.
 
-        A head keeps nothing in training mode. Whoever changes weights in evaluation mode calls this, as ``put_weights``
-        does.
+        A head keeps nothing in training mode. Whoever changes weights in evaluation mode calls
+        this, as ``put_weights`` does.
         """
 
 
@@ -206,10 +227,12 @@ def put_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
 
 
 class _UnitStates(nn.Module):
-    """Piece states -> unit states: pooling, input features, dropout; in training also special tokens as units.
+    """Piece states -> unit states: pooling, input features, dropout; in training also special
+    tokens as units.
 
     Attributes:
-        vectors: learnt vectors of the input features of a unit, ``features`` of a batch; ``None`` without such.
+        vectors: learnt vectors of the input features of a unit, ``features`` of a batch; ``None``
+            without such.
     """
 
     def __init__(self, settings: HeadSettings) -> None:
@@ -238,8 +261,8 @@ class _UnitStates(nn.Module):
             batch: arrays of ``text.windows.collate``.
 
         Returns:
-            ``[B, U, d]``; with special tokens ``[B, U + 2, d]`` in training: the first one stands before the units of a
-            window, the last one after them (*comparing-and-combining* §4.1).
+            ``[B, U, d]``; with special tokens ``[B, U + 2, d]`` in training: the first one stands
+            before the units of a window, the last one after them (*comparing-and-combining* §4.1).
         """
         given = {name: batch[name] for name in self.pooling.needs}
         if self.specials and self.training:
@@ -250,7 +273,9 @@ class _UnitStates(nn.Module):
         return self.dropout(pooled)
 
     def known(self, batch: Mapping[str, Tensor]) -> Tensor:
-        """Returns the vectors of the input features of the units, ``[B, U, d]``; zeros for special tokens."""
+        """Returns the vectors of the input features of the units, ``[B, U, d]``; zeros for
+        special tokens.
+        """
         assert self.vectors is not None, "there are no vectors without inputs"
         around = int(self.specials and self.training)
         features = batch[FEATURES]
@@ -258,7 +283,9 @@ class _UnitStates(nn.Module):
 
 
 def _with_specials(batch: Mapping[str, Tensor]) -> Tensor:
-    """Returns the positions of the first special token, the units, and the last special token, ``[B, U + 2]``."""
+    """Returns the positions of the first special token, the units, and the last special token,
+    ``[B, U + 2]``.
+    """
     first = F.pad(batch["first_piece"], (1, 1))
     last = batch["attention_mask"].sum(dim=1, keepdim=True) - 1
     return first.scatter(1, batch["unit_count"].unsqueeze(1) + 1, last)

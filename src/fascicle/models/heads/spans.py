@@ -1,7 +1,7 @@
 """Span heads: classify every span up to a maximum width by type, or as no mention.
 
-Sources: SpanPred, *comparing-and-combining* §4.3; SpanNER, *bundling-learning* §3.1.3; biaffine, Yu et al. 2020.
-Shapes: B windows, U units, L the width, C classes: none first, then the entity types.
+Sources: SpanPred, *comparing-and-combining* §4.3; SpanNER, *bundling-learning* §3.1.3; biaffine, Yu
+et al. 2020. Shapes: B windows, U units, L the width, C classes: none first, then the entity types.
 """
 
 from __future__ import annotations
@@ -15,7 +15,13 @@ from torch import Tensor
 from fascicle.core.arrays import Bools, Ints
 from fascicle.models.heads.contract import IGNORED, Basis, Head
 from fascicle.models.nn.losses import SETS, set_code
-from fascicle.models.nn.spans import REPRESENTATIONS, BiaffineScorer, LinearSpanScorer, SpanScorer, span_loss
+from fascicle.models.nn.spans import (
+    REPRESENTATIONS,
+    BiaffineScorer,
+    LinearSpanScorer,
+    SpanScorer,
+    span_loss,
+)
 from fascicle.runtime.decoding.kinds import head_limits
 from fascicle.settings.heads import BiaffineSettings, SpanHeadSettings, SpanSettings
 from fascicle.text.targets import NONE_UNKNOWN, UNKNOWN, covered_mask
@@ -31,7 +37,8 @@ _AXES = {
 
 
 class SpanClassifier(Head):
-    """Base class of the span heads: chooses the spans that are taught and scored; the loss is the mean cross-entropy.
+    """Base class of the span heads: chooses the spans that are taught and scored; the loss is the
+    mean cross-entropy.
 
     The score of a mention is the probability of its type among all types and none.
     """
@@ -47,7 +54,9 @@ class SpanClassifier(Head):
         """
         super().__init__(settings)
         if not settings.width:
-            raise ValueError("a span head needs a width: the one that train asks for is found before it is built")
+            raise ValueError(
+                "a span head needs a width: the one that train asks for is found before it is built"
+            )
         self.settings = settings
         self.limits = head_limits(settings)
         self.scorer = self.make_scorer(classes=1 + len(basis.types), width=basis.width)
@@ -67,34 +76,50 @@ class SpanClassifier(Head):
         return np.concatenate([spans, np.pad(unknown, ((0, 0), (0, 1)), constant_values=UNKNOWN)])
 
     def without(self, gold: Ints, types: Sequence[int]) -> Ints:
-        """Adds a row for the whole document: a span that is no mention may be of these types, see ``nn.losses``."""
+        """Adds a row for the whole document: a span that is no mention may be of these types,
+        see ``nn.losses``.
+        """
         return np.concatenate([gold, np.array([(0, 0, set_code(types))], dtype=np.int64)])
 
-    def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:
-        """Returns classes ``[B, U, L]`` of the spans that a window answers for, ``IGNORED`` for all others.
+    def targets(
+        self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator
+    ) -> Ints:
+        """Returns classes ``[B, U, L]`` of the spans that a window answers for, ``IGNORED`` for all
+        others.
 
-        Of the spans that are no mention, ``negatives`` of each window are drawn (*bundling-learning* §3.2.2), or all
-        are taught; none that shares a unit with an unknown range is among them. With special tokens U has two more
-        places, and spans over them are no mentions.
+        Of the spans that are no mention, ``negatives`` of each window are drawn
+        (*bundling-learning* §3.2.2), or all are taught; none that shares a unit with an unknown
+        range is among them. With special tokens U has two more places, and spans over them are no
+        mentions.
         """
         around = int(self.units.specials)
         lengths = np.array([w.units[1] - w.units[0] for w in windows])
-        found = np.full((len(windows), lengths.max() + 2 * around, self.settings.width), IGNORED, dtype=np.int64)
+        found = np.full(
+            (len(windows), lengths.max() + 2 * around, self.settings.width), IGNORED, dtype=np.int64
+        )
         found[_answered(windows, found.shape[1:], around)] = _NONE
         for row, (rows, window) in enumerate(zip(gold, windows, strict=True)):
             kinds = rows[:, 2]
             for code in kinds[kinds <= SETS]:  # a single row, if any
-                found[row][(found[row] == _NONE) & _inner(lengths[row], found.shape[1:], around)] = code
+                found[row][
+                    (found[row] == _NONE) & _inner(lengths[row], found.shape[1:], around)
+                ] = code
             if (kinds == UNKNOWN).any():
-                found[row][_touched(rows[kinds == UNKNOWN], window, found.shape[1:], around)] = IGNORED
+                found[row][_touched(rows[kinds == UNKNOWN], window, found.shape[1:], around)] = (
+                    IGNORED
+                )
             for start, end, kind in _of_window(rows[kinds > UNKNOWN], window):
                 found[row, start - window.units[0] + around, end - start - 1] = kind + 1
         if self.settings.negatives:
-            found[_surplus((found == _NONE) | (found <= SETS), self.settings.negatives, chance)] = IGNORED
+            found[_surplus((found == _NONE) | (found <= SETS), self.settings.negatives, chance)] = (
+                IGNORED
+            )
         return found
 
     def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Returns the tables of the scorer, see ``nn.spans``; the first state represents the whole window."""
+        """Returns the tables of the scorer, see ``nn.spans``; the first state represents the
+        whole window.
+        """
         return self.scorer(self.units(states, batch), states[:, 0])
 
     def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
@@ -143,7 +168,9 @@ def _of_window(spans: Ints, window: Window) -> list[list[int]]:
 
 
 def _touched(ranges: Ints, window: Window, shape: tuple[int, ...], around: int) -> Bools:
-    """Returns a mask of the cells ``[U, L]`` of a window that share a unit with one of the ranges."""
+    """Returns a mask of the cells ``[U, L]`` of a window that share a unit with one of the
+    ranges.
+    """
     units, longest = shape
     places = np.clip(ranges[:, :2], *window.units) - window.units[0] + around
     count = np.append(0, np.cumsum(covered_mask(places, units + longest)))
@@ -152,26 +179,34 @@ def _touched(ranges: Ints, window: Window, shape: tuple[int, ...], around: int) 
 
 
 def _inner(units: int, shape: tuple[int, ...], around: int) -> Bools:
-    """Returns a mask of the cells ``[U, L]`` of a window that are spans over its units, without special tokens."""
+    """Returns a mask of the cells ``[U, L]`` of a window that are spans over its units, without
+    special tokens.
+    """
     first, width = np.arange(shape[0])[:, None], np.arange(shape[1])
     return (first >= around) & (first + width < units + around)
 
 
 def _answered(windows: Sequence[Window], shape: tuple[int, ...], around: int) -> Bools:
-    """Returns a mask of the cells ``[B, U, L]`` that their window answers for, as in ``text.windows.scored_mask``."""
+    """Returns a mask of the cells ``[B, U, L]`` that their window answers for, as in
+    ``text.windows.scored_mask``.
+    """
     first, width = np.arange(shape[0])[:, None], np.arange(shape[1])
     low, high, keep_low, keep_high = (
-        np.array(values)[:, None, None] for values in zip(*((*w.units, *w.keep) for w in windows), strict=True)
+        np.array(values)[:, None, None]
+        for values in zip(*((*w.units, *w.keep) for w in windows), strict=True)
     )
     count = high - low + 2 * around
     middle = low - around + (2 * first + width) // 2
-    # Special tokens stand outside every unit, and belong to the window that keeps the unit beside them.
+    # Special tokens stand outside every unit, and belong to the window that keeps the unit beside
+    # them.
     at_edge = (middle < low) & (keep_low == low) | (middle >= high) & (keep_high == high)
     return (first + width < count) & ((middle >= keep_low) & (middle < keep_high) | at_edge)
 
 
 def _surplus(candidates: Bools, wanted: int, chance: np.random.Generator) -> Bools:
-    """Draws without replacement the candidates to leave out, so that ``wanted`` remain in each row; returns a mask."""
+    """Draws without replacement the candidates to leave out, so that ``wanted`` remain in each
+    row; returns a mask.
+    """
     rows = candidates.reshape(len(candidates), -1)
     priority = np.where(rows, chance.random(rows.shape, dtype=np.float32), 2.0)
     surplus = rows.copy()

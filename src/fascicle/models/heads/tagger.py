@@ -1,13 +1,13 @@
 """Tagger heads: one tag per word or piece, by softmax or by a conditional random field.
 
-Sources: *comparing-and-combining* §4.1 (SEQ) and §4.2 (SeqCRF); *bundling-learning* §3.1.2 (SeqNER).
-Shapes: B windows, T pieces, U units, C tags.
+Sources: *comparing-and-combining* §4.1 (SEQ) and §4.2 (SeqCRF); *bundling-learning* §3.1.2
+(SeqNER). Shapes: B windows, T pieces, U units, C tags.
 
 In the multi-label head each label of a unit has its own logistic function, so types may nest.
 
-Sources: *tinybern2-kazu* §3, which specifies neither the target of the output O from soft labels (``outside``) nor how
-pieces are combined at inference (``inference_pooling``). Shapes: B windows, U units, K types, C = 1 + 2K labels in
-BIO and 1 + K in IO, in the order of ``core.tags.TagScheme``.
+Sources: *tinybern2-kazu* §3, which specifies neither the target of the output O from soft labels
+(``outside``) nor how pieces are combined at inference (``inference_pooling``). Shapes: B windows, U
+units, K types, C = 1 + 2K labels in BIO and 1 + K in IO, in the order of ``core.tags.TagScheme``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,15 @@ from fascicle.core.arrays import Floats32, Ints
 from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.models.heads.contract import IGNORED, Basis, Head, Targets
 from fascicle.models.nn.crf import LinearChainCrf
-from fascicle.models.nn.losses import SETS, label_loss, members, partial_loss, set_code, set_loss, tag_loss
+from fascicle.models.nn.losses import (
+    SETS,
+    label_loss,
+    members,
+    partial_loss,
+    set_code,
+    set_loss,
+    tag_loss,
+)
 from fascicle.models.nn.pooling import POOLINGS, draw
 from fascicle.runtime.decoding.kinds import head_limits
 from fascicle.settings.heads import CrfSettings, MultiLabelSettings, TaggerSettings
@@ -39,7 +47,8 @@ _ANY = -1  # in the targets of a CRF: a unit that may have any tag
 
 
 class SoftmaxTagger(Head):
-    """Softmax tagger: pooling, dropout and one linear layer; the loss is the mean cross-entropy over units.
+    """Softmax tagger: pooling, dropout and one linear layer; the loss is the mean cross-entropy
+    over units.
 
     The score of a mention is the geometric mean of its tags' probabilities.
     """
@@ -64,17 +73,20 @@ class SoftmaxTagger(Head):
         draw(self.linear)
 
     def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> Ints:
-        """Returns the tag ids of a document, ``[units]``; ``unknown_tag`` for unknown units outside mentions."""
+        """Returns the tag ids of a document, ``[units]``; ``unknown_tag`` for unknown units
+        outside mentions.
+        """
         tags = self.scheme.encode(map(tuple, spans.tolist()), length=units)
         tags[covered_mask(unknown, units) & ~covered_mask(spans, units)] = self.unknown_tag
         return tags
 
     def soft_gold(self, probabilities: Floats32) -> Floats32:
-        """Returns the probabilities of all tags, ``[units, C]``, from those of a teacher; O gets the remainder.
+        """Returns the probabilities of all tags, ``[units, C]``, from those of a teacher; O gets
+        the remainder.
 
         Args:
-            probabilities: of all tags but O, ``[units, C - 1]``; negative where nothing is known. Where they sum to
-                more than 1 they are scaled to 1.
+            probabilities: of all tags but O, ``[units, C - 1]``; negative where nothing is known.
+                Where they sum to more than 1 they are scaled to 1.
         """
         known = (probabilities >= 0).all(axis=1, keepdims=True)
         scaled = probabilities / np.maximum(probabilities.sum(axis=1, keepdims=True), 1)
@@ -84,13 +96,16 @@ class SoftmaxTagger(Head):
     def without(self, gold: Ints, types: Sequence[int]) -> Ints:
         """Marks units outside mentions as unknown between O and the tags of these types.
 
-        The loss is then the marginal likelihood of the known tags (Tsuboi et al. 2008), which for a tag on its own is
-        the probability of O and these tags together.
+        The loss is then the marginal likelihood of the known tags (Tsuboi et al. 2008), which for a
+        tag on its own is the probability of O and these tags together.
         """
         return np.where(gold == 0, set_code(types), gold)
 
-    def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:
-        """Returns tag ids ``[B, U]``, ``IGNORED`` beyond the units; with special tokens ``[B, U + 2]``, those tagged O.
+    def targets(
+        self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator
+    ) -> Ints:
+        """Returns tag ids ``[B, U]``, ``IGNORED`` beyond the units; with special tokens ``[B, U +
+        2]``, those tagged O.
 
         Unknown units have ``unknown_tag``.
         """
@@ -107,34 +122,43 @@ class SoftmaxTagger(Head):
         return {"emissions": self.linear(self.units(states, batch))}
 
     def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
-        """Returns the mean over all known units of the batch, 0 if there is none; arguments as in ``Head``."""
+        """Returns the mean over all known units of the batch, 0 if there is none; arguments as
+        in ``Head``.
+        """
         emissions, wanted = scores["emissions"].float().flatten(0, 1), targets.flatten()
         several = wanted <= SETS
         single = wanted.masked_fill(several, IGNORED)
         total = F.cross_entropy(emissions, single, ignore_index=IGNORED, reduction="sum")
         if several.any():
-            total = total + set_loss(emissions[several], wanted[several], width=self.scheme.width).sum()
+            total = (
+                total + set_loss(emissions[several], wanted[several], width=self.scheme.width).sum()
+            )
         return total / (targets != IGNORED).sum().clamp(min=1)
 
-    def imitation(self, scores: Mapping[str, Tensor], wanted: Tensor, *, temperature: float = 1.0) -> Tensor:
+    def imitation(
+        self, scores: Mapping[str, Tensor], wanted: Tensor, *, temperature: float = 1.0
+    ) -> Tensor:
         """Returns the mean divergence over all known units; arguments as in ``Head``."""
         return tag_loss(scores["emissions"], wanted, temperature=temperature)
 
 
 class CrfTagger(SoftmaxTagger):
-    """CRF tagger: the emissions of the softmax tagger under a linear-chain CRF over the units of a window.
+    """CRF tagger: the emissions of the softmax tagger under a linear-chain CRF over the units of a
+    window.
 
-    The loss is the negative log-likelihood of the batch divided by its known units, so that it stays comparable with a
-    mean cross-entropy, or divided by its windows, as the settings say. Where some tags are unknown, or are known to be
-    some of all, it is that of all paths that agree (Tsuboi et al. 2008). The score of a mention is the marginal
-    probability of exactly that mention.
+    The loss is the negative log-likelihood of the batch divided by its known units, so that it
+    stays comparable with a mean cross-entropy, or divided by its windows, as the settings say.
+    Where some tags are unknown, or are known to be some of all, it is that of all paths that agree
+    (Tsuboi et al. 2008). The score of a mention is the marginal probability of exactly that
+    mention.
     """
 
     axes: Mapping[str, tuple[str, ...]] = MappingProxyType(
         {"emissions": _EMISSIONS, "transitions": ("", ""), "start": ("",), "end": ("",)}
     )
     unknown_tag: ClassVar[int] = _ANY
-    imitates: ClassVar[bool] = False  # its tags depend on each other, so it cannot be trained on those of single units
+    # its tags depend on each other, so it cannot be trained on those of single units
+    imitates: ClassVar[bool] = False
 
     def __init__(self, settings: CrfSettings, basis: Basis) -> None:
         """Builds the layers; arguments as in ``SoftmaxTagger``."""
@@ -143,10 +167,11 @@ class CrfTagger(SoftmaxTagger):
         self.crf = LinearChainCrf(len(self.labels))
 
     def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Returns emissions ``[B, U, C]``, ``transitions`` ``[C, C]`` (from, to), ``start`` and ``end`` ``[C]``.
+        """Returns emissions ``[B, U, C]``, ``transitions`` ``[C, C]`` (from, to), ``start`` and
+        ``end`` ``[C]``.
 
-        If special tokens are part of the chain, they are always O at inference: ``start`` and ``end`` are then their
-        transitions.
+        If special tokens are part of the chain, they are always O at inference: ``start`` and
+        ``end`` are then their transitions.
         """
         tables = super().scores(states, batch)
         start: Tensor = self.crf.start
@@ -156,29 +181,36 @@ class CrfTagger(SoftmaxTagger):
         return {**tables, "transitions": self.crf.transitions, "start": start, "end": end}
 
     def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
-        """Returns the negative log-likelihood per known unit or per window; arguments as in ``Head``."""
+        """Returns the negative log-likelihood per known unit or per window; arguments as in
+        ``Head``.
+        """
         mask, several = targets != IGNORED, targets <= SETS
         known = mask & (targets >= 0)
         count = (known | several).sum() if self.per_unit else mask.any(dim=1).sum()
         inside = partial(members, classes=len(self.labels), width=self.scheme.width)
         allowed = inside(targets) | ~several[..., None] if several.any() else None
         tags = targets.clamp(min=0)  # O is in every set
-        loss = partial_loss(self.crf, scores["emissions"], tags, mask=mask, known=known, allowed=allowed)
+        loss = partial_loss(
+            self.crf, scores["emissions"], tags, mask=mask, known=known, allowed=allowed
+        )
         return loss.sum() / count.clamp(min=1)
 
 
-# Biases of O and of all other labels before training: probabilities of 0.88 and 0.02. From 0 the first epochs are spent
-# on learning how rare labels are (Lin et al. 2017, *Focal Loss* §4.1). Biases of 1 and -2 are better at a low rate and
-# worse at a usual one: on 500 sentences, MiniLM, one seed, dev F1 after three epochs is 57 against 13 at 5e-5 and 69
-# against 69 at 2e-4 on NCBI-disease, but 34 against 41 at 2e-4 on JNLPBA. A rate for the head mends a low rate.
+# Biases of O and of all other labels before training: probabilities of 0.88 and 0.02. From 0 the
+# first epochs are spent on learning how rare labels are (Lin et al. 2017, *Focal Loss* §4.1).
+# Biases of 1 and -2 are better at a low rate and worse at a usual one: on 500 sentences, MiniLM,
+# one seed, dev F1 after three epochs is 57 against 13 at 5e-5 and 69 against 69 at 2e-4 on
+# NCBI-disease, but 34 against 41 at 2e-4 on JNLPBA. A rate for the head mends a low rate.
 _USUAL, _RARE = 2.0, -4.0
 
 
 class MultiLabelTagger(SoftmaxTagger):
-    """Multi-label tagger: pooling, dropout and one linear layer; mean binary cross-entropy over units and labels.
+    """Multi-label tagger: pooling, dropout and one linear layer; mean binary cross-entropy over
+    units and labels.
 
-    O is one of the labels: it is taught where a unit is in no mention, and decides nothing. The score of a mention is
-    the geometric mean over its units of the probability to be in a mention of its type.
+    O is one of the labels: it is taught where a unit is in no mention, and decides nothing. The
+    score of a mention is the geometric mean over its units of the probability to be in a mention of
+    its type.
     """
 
     def __init__(self, settings: MultiLabelSettings, basis: Basis) -> None:
@@ -196,14 +228,18 @@ class MultiLabelTagger(SoftmaxTagger):
         return tuple(dict.fromkeys((*self.units.inputs, *self.pieces.needs)))
 
     def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> NDArray[Any]:
-        """Returns the probability of each label of each unit, ``[units, C]``; ``IGNORED`` where a label is unknown.
+        """Returns the probability of each label of each unit, ``[units, C]``; ``IGNORED`` where a
+        label is unknown.
 
         Args:
             spans: as in ``Head``.
             units: as in ``Head``.
             unknown: as in ``Head``; of these units only the labels that are gold are taught.
         """
-        table = np.zeros((units, (len(self.labels) - 1) // self.scheme.width, self.scheme.width), dtype=np.float32)
+        table = np.zeros(
+            (units, (len(self.labels) - 1) // self.scheme.width, self.scheme.width),
+            dtype=np.float32,
+        )
         for start, end, kind in spans.tolist():
             table[start:end, kind, -1] = 1
             table[start, kind] = np.arange(self.scheme.width) == 0
@@ -211,17 +247,25 @@ class MultiLabelTagger(SoftmaxTagger):
         return self.soft_gold(table.reshape(units, len(self.labels) - 1))
 
     def without(self, gold: Targets, types: Sequence[int]) -> Targets:
-        """Marks the labels of the types as unknown; O too, except in a mention of another type, where it is 0."""
+        """Marks the labels of the types as unknown; O too, except in a mention of another type,
+        where it is 0.
+        """
         probabilities = gold[:, 1:].copy()
         probabilities.reshape(len(gold), -1, self.scheme.width)[:, list(types)] = IGNORED
         return self.soft_gold(probabilities)
 
     def soft_gold(self, probabilities: Floats32) -> Floats32:
         """See ``Head``; O is added by the rule of ``outside``."""
-        return np.column_stack([outside_target(probabilities, self._outside), probabilities]).astype(np.float32)
+        return np.column_stack(
+            [outside_target(probabilities, self._outside), probabilities]
+        ).astype(np.float32)
 
-    def targets(self, gold: Sequence[Targets], windows: Sequence[Window], *, chance: np.random.Generator) -> Targets:
-        """Returns probabilities ``[B, U, C]``, ``IGNORED`` beyond the units; with special tokens ``[B, U + 2, C]``."""
+    def targets(
+        self, gold: Sequence[Targets], windows: Sequence[Window], *, chance: np.random.Generator
+    ) -> Targets:
+        """Returns probabilities ``[B, U, C]``, ``IGNORED`` beyond the units; with special tokens
+        ``[B, U + 2, C]``.
+        """
         around = int(self.units.specials)
         widest = max(w.units[1] - w.units[0] for w in windows) + 2 * around
         found = np.full((len(windows), widest, len(self.labels)), IGNORED, dtype=np.float32)
@@ -235,20 +279,26 @@ class MultiLabelTagger(SoftmaxTagger):
         """Returns ``emissions``, ``[B, U, C]``, as logits; arguments as in ``Head``."""
         if self.training or not self._pooled:
             return super().scores(states, batch)
-        emissions = self.pieces(self.linear(states), **{name: batch[name] for name in self.pieces.needs})
-        if self.units.vectors is not None:  # as if each piece had the vectors of its unit: pooling moves with its input
+        emissions = self.pieces(
+            self.linear(states), **{name: batch[name] for name in self.pieces.needs}
+        )
+        # as if each piece had the vectors of its unit: pooling moves with its input
+        if self.units.vectors is not None:
             emissions = emissions + F.linear(self.units.known(batch), self.linear.weight)
         return {"emissions": emissions}
 
     def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
-        """Returns the mean over all known labels of the units of the batch, 0 if none; arguments as in ``Head``.
+        """Returns the mean over all known labels of the units of the batch, 0 if none; arguments as
+        in ``Head``.
 
-        The entropy of soft targets is subtracted, which changes no gradient: the loss is a Kullback-Leibler divergence
-        and 0 where the probabilities are those of the targets.
+        The entropy of soft targets is subtracted, which changes no gradient: the loss is a
+        Kullback-Leibler divergence and 0 where the probabilities are those of the targets.
         """
         return label_loss(scores["emissions"], targets)
 
-    def imitation(self, scores: Mapping[str, Tensor], wanted: Tensor, *, temperature: float = 1.0) -> Tensor:
+    def imitation(
+        self, scores: Mapping[str, Tensor], wanted: Tensor, *, temperature: float = 1.0
+    ) -> Tensor:
         """Returns the same loss at another temperature; arguments as in ``Head``."""
         return label_loss(scores["emissions"], wanted, temperature=temperature)
 
@@ -261,7 +311,8 @@ def outside_target(probabilities: Floats32, form: Literal["max", "product", "har
         form: see ``MultiLabelSettings``.
 
     Returns:
-        ``[units]``; ``IGNORED`` where a label is unknown, unless another one is certain: then O is 0.
+        ``[units]``; ``IGNORED`` where a label is unknown, unless another one is certain: then O is
+        0.
     """
     known = np.where(probabilities >= 0, probabilities, 0)
     largest = known.max(axis=1, initial=0)

@@ -1,21 +1,25 @@
-"""Scores and loss of the contrastive bi-encoder: compares spans, starts and ends with vectors of the entity types.
+"""Scores and loss of the contrastive bi-encoder: compares spans, starts and ends with vectors of
+the entity types.
 
-Source: *binder* (Zhang et al. 2023) §2. It uses tensors only: states of a text encoder, and one vector per type, from
-an encoder of descriptions, a table, or anything else. A score is `exp(t) cos(x, e_k)` with a temperature `t` of its own
-for spans, starts and ends. The score of the whole text in the place of a span (`[CLS]` twice, width 1), start or end is
-the threshold that a mention must exceed.
+Source: *binder* (Zhang et al. 2023) §2. It uses tensors only: states of a text encoder, and one
+vector per type, from an encoder of descriptions, a table, or anything else. A score is `exp(t)
+cos(x, e_k)` with a temperature `t` of its own for spans, starts and ends. The score of the whole
+text in the place of a span (`[CLS]` twice, width 1), start or end is the threshold that a mention
+must exceed.
 
-For a window b and a type k let N be the negatives: all spans that are no gold of type k (gold of other types
-included), and the threshold. With `Z = logsumexp over N` the losses are
+For a window b and a type k let N be the negatives: all spans that are no gold of type k (gold of
+other types included), and the threshold. With `Z = logsumexp over N` the losses are
 
-    threshold   Z - s_threshold                   mean over all pairs (b, k), also of types that do not occur in b
-    mention     log(exp(s_gold) + exp(Z)) - s_gold            mean over all gold of the batch
+    threshold   Z - s_threshold                   mean over all pairs (b, k), also of types that do
+    not occur in b mention     log(exp(s_gold) + exp(Z)) - s_gold            mean over all gold of
+    the batch
 
-so one Z serves the threshold and all gold of (b, k). Eq. 5-9 of the paper do not say that the threshold competes with
-every mention and that other gold of the type stays out of the sum; the authors' program does both. By default no
-width limits the spans of N.
+so one Z serves the threshold and all gold of (b, k). Eq. 5-9 of the paper do not say that the
+threshold competes with every mention and that other gold of the type stays out of the sum; the
+authors' program does both. By default no width limits the spans of N.
 
-Shape letters: B windows, U units, d width of a state, h of a projection, K types, L largest width at inference, G gold.
+Shape letters: B windows, U units, d width of a state, h of a projection, K types, L largest width
+at inference, G gold.
 """
 
 from __future__ import annotations
@@ -29,7 +33,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from fascicle.models.nn.cosine import SpanTerms, band_cosines, band_widths, grid_cosines, table_product
+from fascicle.models.nn.cosine import (
+    SpanTerms,
+    band_cosines,
+    band_widths,
+    grid_cosines,
+    table_product,
+)
 from fascicle.models.nn.pooling import draw
 from fascicle.models.nn.spans import WidthTerm
 
@@ -45,12 +55,14 @@ class ContrastForm:
         hidden: Width h of the projections.
         width_embedding: Size of the embedding of a span's width, 0 for none.
         pieces: Rows of the table of widths; wider spans share the last one.
-        dropout: Share of the components of a projection that is set to 0 in training, before it is brought to norm 1.
-        shared: One projection of the text for starts, ends and both ends of a span, and one of the types (Table 4).
+        dropout: Share of the components of a projection that is set to 0 in training, before it is
+            brought to norm 1.
+        shared: One projection of the text for starts, ends and both ends of a span, and one of the
+            types (Table 4).
         positions: Whether starts and ends are scored, not only spans.
-        thresholds: `dynamic`, the score of the whole text; `global`, one learnt number per type, at first 0, in its
-            place; `dev`, none at inference. With `dev` train with `LossWeights.beta` 1; the score of the whole text
-            stays a negative.
+        thresholds: `dynamic`, the score of the whole text; `global`, one learnt number per type, at
+            first 0, in its place; `dev`, none at inference. With `dev` train with
+            `LossWeights.beta` 1; the score of the whole text stays a negative.
     """
 
     hidden: int = 128
@@ -68,7 +80,8 @@ class TextStates:
 
     Attributes:
         starts: The state of each unit's first piece, `[B, U, d]`.
-        ends: The state of each unit's last piece, `[B, U, d]`; the same tensor where units are pieces.
+        ends: The state of each unit's last piece, `[B, U, d]`; the same tensor where units are
+            pieces.
         whole: The state of the whole text (that of `[CLS]`), `[B, d]`.
         first_piece: The position of each unit's first piece, `[B, U]`, int64.
         last_piece: The position of each unit's last piece, `[B, U]`, int64.
@@ -82,11 +95,13 @@ class TextStates:
 
 
 class ContrastiveScorer(nn.Module):
-    """Scorer of the bi-encoder: the projections, the width embedding and the temperatures (*binder* §2.2).
+    """Scorer of the bi-encoder: the projections, the width embedding and the temperatures (*binder*
+    §2.2).
 
-    The linear layer on a span's `[h_i ; h_j ; D(w)]` is kept as the blocks of its columns: `text.first` with the bias,
-    `text.last` and `width_term`. `w` counts pieces. In training, dropout falls on every projected vector before it is
-    brought to norm 1, also on those of types and on each span vector by itself.
+    The linear layer on a span's `[h_i ; h_j ; D(w)]` is kept as the blocks of its columns:
+    `text.first` with the bias, `text.last` and `width_term`. `w` counts pieces. In training,
+    dropout falls on every projected vector before it is brought to norm 1, also on those of types
+    and on each span vector by itself.
 
     Attributes:
         outputs: The names of the tables that `forward` gives, in order.
@@ -98,27 +113,35 @@ class ContrastiveScorer(nn.Module):
         Args:
             form: Configuration.
             width: Of a state and of a type's vector, d.
-            types: K; only global thresholds need it, and otherwise K is that of the vectors at hand.
+            types: K; only global thresholds need it, and otherwise K is that of the vectors at
+                hand.
         """
         super().__init__()
         self.form = form
         kinds = ("start", "end", "span") if form.positions else ("span",)
         self.kinds = kinds
         layers = ("shared",) if form.shared else (*kinds[:-1], "first", "last")
-        self.text = nn.ModuleDict({name: nn.Linear(width, form.hidden, bias=name != "last") for name in layers})
+        self.text = nn.ModuleDict(
+            {name: nn.Linear(width, form.hidden, bias=name != "last") for name in layers}
+        )
         layers = ("shared",) if form.shared else kinds
         self.types = nn.ModuleDict({name: nn.Linear(width, form.hidden) for name in layers})
         draw(self)
         size = form.width_embedding
-        self.width_term = WidthTerm(size=size, longest=form.pieces, classes=form.hidden) if size else None
+        self.width_term = (
+            WidthTerm(size=size, longest=form.pieces, classes=form.hidden) if size else None
+        )
         cold = math.log(1 / _TEMPERATURE)
-        self.log_scales = nn.ParameterDict({kind: nn.Parameter(torch.tensor(cold)) for kind in kinds})
+        self.log_scales = nn.ParameterDict(
+            {kind: nn.Parameter(torch.tensor(cold)) for kind in kinds}
+        )
         self.thresholds = nn.Parameter(torch.zeros(types)) if form.thresholds == "global" else None
         limits = () if form.thresholds == "dev" else tuple(f"{kind}_threshold" for kind in kinds)
         self.outputs: tuple[str, ...] = (*(f"{kind}s" for kind in kinds), *limits)
 
     def project_types(self, types: Tensor) -> dict[str, Tensor]:
-        """Projects type vectors to the space of the text. In evaluation mode they are constants: compute them once.
+        """Projects type vectors to the space of the text. In evaluation mode they are constants:
+        compute them once.
 
         Args:
             types: One vector per type, `[K, d]`.
@@ -129,7 +152,12 @@ class ContrastiveScorer(nn.Module):
         return {kind: self._unit(_layer(self.types, kind)(types)) for kind in self.kinds}
 
     def forward(
-        self, text: TextStates, types: Mapping[str, Tensor], *, longest: int, pieces: int | None = None
+        self,
+        text: TextStates,
+        types: Mapping[str, Tensor],
+        *,
+        longest: int,
+        pieces: int | None = None,
     ) -> dict[str, Tensor]:
         """Returns the scores for inference, in evaluation mode.
 
@@ -137,18 +165,22 @@ class ContrastiveScorer(nn.Module):
             text: U may be less than L.
             types: Of `project_types`.
             longest: L, in units.
-            pieces: Most pieces in a span; None for no such limit. Spans of more have the score `TOO_WIDE`.
+            pieces: Most pieces in a span; None for no such limit. Spans of more have the score
+                `TOO_WIDE`.
 
         Returns:
-            `starts` and `ends` `[B, U, K]`, `spans` `[B, U, L, K]` by first unit and units - 1, `start_threshold`,
-            `end_threshold` and `span_threshold` `[B, K]`, as far as `outputs` names them, at least float32. Cells
-            beyond the units of a window are finite and mean nothing.
+            `starts` and `ends` `[B, U, K]`, `spans` `[B, U, L, K]` by first unit and units - 1,
+            `start_threshold`, `end_threshold` and `span_threshold` `[B, K]`, as far as `outputs`
+            names them, at least float32. Cells beyond the units of a window are finite and mean
+            nothing.
 
         Raises:
             RuntimeError: In training mode: these spans are scored without dropout.
         """
         if self.training:
-            raise RuntimeError("scores for inference need evaluation mode: call eval() first, or grid() to train")
+            raise RuntimeError(
+                "scores for inference need evaluation mode: call eval() first, or grid() to train"
+            )
         terms = self._terms(text)
         tables = self._positions(text, types)
         with _exact(text.whole):
@@ -160,7 +192,12 @@ class ContrastiveScorer(nn.Module):
         return {name: tables[name] for name in self.outputs}
 
     def grid(
-        self, text: TextStates, types: Mapping[str, Tensor], *, counts: Tensor, longest: int | None = None
+        self,
+        text: TextStates,
+        types: Mapping[str, Tensor],
+        *,
+        counts: Tensor,
+        longest: int | None = None,
     ) -> dict[str, Tensor]:
         """Returns the scores of all spans for the loss, with dropout in training mode.
 
@@ -168,12 +205,13 @@ class ContrastiveScorer(nn.Module):
             text: As in `forward`.
             types: Of `project_types`, with its gradient.
             counts: Units of each window, `[B]`, from 0 to U.
-            longest: Units in the longest span that can be gold or negative; None, as in the paper, for all.
+            longest: Units in the longest span that can be gold or negative; None, as in the paper,
+                for all.
 
         Returns:
-            `starts` and `ends` `[B, K, U]` (with positions) and `spans` `[B, K, U, U]` by first and last unit, minus
-            infinity where there is no unit or span; a threshold `[B, K]` for each. At least float32, inside autocast
-            too.
+            `starts` and `ends` `[B, K, U]` (with positions) and `spans` `[B, K, U, U]` by first and
+            last unit, minus infinity where there is no unit or span; a threshold `[B, K]` for each.
+            At least float32, inside autocast too.
         """
         units = text.starts.shape[1]
         dropout = self.form.dropout if self.training else 0.0
@@ -187,7 +225,10 @@ class ContrastiveScorer(nn.Module):
             cosines = grid_cosines(terms, types["span"], dropout=dropout, longest=longest)
             spans = self._scale("span") * cosines
         void = _no_span(absent, longest or units)
-        return tables | {"spans": spans.masked_fill(void[:, None], -torch.inf), **self._limits(text, types)}
+        return tables | {
+            "spans": spans.masked_fill(void[:, None], -torch.inf),
+            **self._limits(text, types),
+        }
 
     def _positions(self, text: TextStates, types: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Computes `starts` and `ends`, `[B, U, K]`."""
@@ -205,11 +246,16 @@ class ContrastiveScorer(nn.Module):
         if self.thresholds is not None:
             everywhere = _wide(self.thresholds).expand(whole.shape[0], -1)
             return {f"{kind}_threshold": everywhere for kind in self.kinds}
-        found = {f"{kind}_threshold": self._compare(kind, whole[:, None], types).squeeze(1) for kind in self.kinds[:-1]}
+        found = {
+            f"{kind}_threshold": self._compare(kind, whole[:, None], types).squeeze(1)
+            for kind in self.kinds[:-1]
+        }
         first, last = self._ends(whole, whole)
         vectors = self._unit(first + last + self._widths(whole)[0])[:, None]
         with _exact(whole):
-            found["span_threshold"] = (self._scale("span") * table_product(vectors, types["span"])).squeeze(1)
+            found["span_threshold"] = (
+                self._scale("span") * table_product(vectors, types["span"])
+            ).squeeze(1)
         return found
 
     def _terms(self, text: TextStates) -> SpanTerms:
@@ -224,7 +270,9 @@ class ContrastiveScorer(nn.Module):
 
     def _ends(self, starts: Tensor, ends: Tensor) -> tuple[Tensor, Tensor]:
         """Computes the terms that the two ends add to a span vector; the bias is added once."""
-        return _wide(_layer(self.text, "first")(starts)), _wide(F.linear(ends, _layer(self.text, "last").weight))
+        return _wide(_layer(self.text, "first")(starts)), _wide(
+            F.linear(ends, _layer(self.text, "last").weight)
+        )
 
     def _widths(self, like: Tensor) -> Tensor:
         """Computes the term that each width adds to a span vector, `[N, h]`."""
@@ -261,14 +309,16 @@ class LossWeights:
 def contrastive_loss(
     tables: Mapping[str, Tensor], gold: Tensor, *, weights: LossWeights, known: Tensor | None = None
 ) -> Tensor:
-    """Returns the loss over a batch; windows and batches without gold have only terms of thresholds.
+    """Returns the loss over a batch; windows and batches without gold have only terms of
+    thresholds.
 
     Args:
         tables: Of `ContrastiveScorer.grid`.
-        gold: Window, first unit, last unit (included) and type of each mention, int64 `[G, 4]`, in any order. Two types
-            may have the same span. A row that comes twice counts twice.
+        gold: Window, first unit, last unit (included) and type of each mention, int64 `[G, 4]`, in
+            any order. Two types may have the same span. A row that comes twice counts twice.
         weights: Of the terms.
-        known: True where a type was annotated in a window, bool `[B, K]`; by default all are. Others have no terms.
+        known: True where a type was annotated in a window, bool `[B, K]`; by default all are.
+            Others have no terms.
 
     Returns:
         A scalar, at least float32.
@@ -280,7 +330,9 @@ def contrastive_loss(
     kinds = [kind for kind, weight in wanted.items() if weight]
     missing = [f"{kind}s" for kind in kinds if f"{kind}s" not in tables]
     if missing or not kinds:
-        raise ValueError(f"the loss has the weights {wanted}, but the tables are {', '.join(tables)}")
+        raise ValueError(
+            f"the loss has the weights {wanted}, but the tables are {', '.join(tables)}"
+        )
     _check(gold, tables)
     row, first, last, kind_of = gold.unbind(1)
     units = tables["spans"].shape[2]
@@ -299,7 +351,9 @@ def contrastive_loss(
 def _terms(
     scores: Tensor, limit: Tensor, gold: tuple[Tensor, Tensor, Tensor], known: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """Computes both terms of one kind from scores `[B, K, M]`, thresholds `[B, K]`, gold indices and known types."""
+    """Computes both terms of one kind from scores `[B, K, M]`, thresholds `[B, K]`, gold indices
+    and known types.
+    """
     row, kind, cell = gold
     negatives = torch.cat([limit[:, :, None], scores], dim=2)
     negatives[row, kind, cell + 1] = -torch.inf
@@ -318,19 +372,23 @@ def _check(gold: Tensor, tables: Mapping[str, Tensor]) -> None:
     row, first, last, kind = gold[within].unbind(1)
     if not within.all() or not tables["spans"][row, kind, first, last].isfinite().all():
         raise ValueError(
-            f"every mention must be (window, first unit, last unit, type) of one of {rows} windows and {types} types, "
+            f"every mention must be (window, first unit, last unit, type) of one of {rows} "
+            f"windows and {types} types, "
             "with units of its window and no wider than the grid allows"
         )
 
 
 def _layer(layers: nn.ModuleDict, name: str) -> nn.Linear:
     found = layers["shared"] if "shared" in layers else layers[name]
-    assert isinstance(found, nn.Linear)  # for the type checker: ModuleDict does not keep the type of its items
+    # for the type checker: ModuleDict does not keep the type of its items
+    assert isinstance(found, nn.Linear)
     return found
 
 
 def _no_span(absent: Tensor, longest: int) -> Tensor:
-    """Returns the cells `[B, U, U]` that are no spans of at most `longest` units; `absent` units are `[B, U]`."""
+    """Returns the cells `[B, U, U]` that are no spans of at most `longest` units; `absent` units
+    are `[B, U]`.
+    """
     place = torch.arange(absent.shape[1], device=absent.device)
     step = place - place[:, None]
     return absent[:, None] | (step < 0) | (step >= longest)

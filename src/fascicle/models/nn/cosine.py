@@ -1,21 +1,25 @@
-"""Computes cosines between span vectors and type vectors, for span vectors that are sums of three terms.
+"""Computes cosines between span vectors and type vectors, for span vectors that are sums of three
+terms.
 
 The vector of the span of units `i` to `j`, both included, that covers `w` pieces is
 
     s[b, i, j] = first[b, i] + last[b, j] + width[w - 1]
 
-which is a linear layer on `[h_i ; h_j ; D(w)]` taken apart by the columns of its weight. Two forms, both exact:
+which is a linear layer on `[h_i ; h_j ; D(w)]` taken apart by the columns of its weight. Two forms,
+both exact:
 
-`grid_cosines`, all spans, for training. Dropout falls on the span vector, one mask per span, as in *binder*, so each
-vector has to be made; but only a few at a time, small enough for the cache, and the backward pass makes them again
-instead of keeping them. Kept are the cosines, the norms, and the mask of dropped components.
+`grid_cosines`, all spans, for training. Dropout falls on the span vector, one mask per span, as in
+*binder*, so each vector has to be made; but only a few at a time, small enough for the cache, and
+the backward pass makes them again instead of keeping them. Kept are the cosines, the norms, and the
+mask of dropped components.
 
-`band_cosines`, the spans of at most L units, for inference. No span vector is made at all: numerator and squared norm
-are sums of entries of small tables of products. A squared norm from products loses digits where the terms cancel: the
-error of a cosine is about `1e-7 (|first|^2 + |last|^2 + |width|^2) / |s|^2`. Training makes the vectors, and has no
-such loss.
+`band_cosines`, the spans of at most L units, for inference. No span vector is made at all:
+numerator and squared norm are sums of entries of small tables of products. A squared norm from
+products loses digits where the terms cancel: the error of a cosine is about `1e-7 (|first|^2 +
+|last|^2 + |width|^2) / |s|^2`. Training makes the vectors, and has no such loss.
 
-Shape letters: B windows, U units, h width of a vector, N rows of the table of widths, K types, L largest span width.
+Shape letters: B windows, U units, h width of a vector, N rows of the table of widths, K types, L
+largest span width.
 """
 
 from __future__ import annotations
@@ -37,12 +41,14 @@ _SHORTEST = 1e-12  # a vector below this norm has cosine 0 and no gradient
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SpanTerms:
-    """Terms of which span vectors are the sums; entries beyond the units of a window may have any finite value.
+    """Terms of which span vectors are the sums; entries beyond the units of a window may have any
+    finite value.
 
     Attributes:
         first: The term of the first unit, `[B, U, h]`, the bias included.
         last: The term of the last unit, `[B, U, h]`.
-        width: The term of each width in pieces, `[N, h]`, row `w - 1` for width `w`; wider spans have the last row.
+        width: The term of each width in pieces, `[N, h]`, row `w - 1` for width `w`; wider spans
+            have the last row.
         first_piece: The position of the first piece of each unit, `[B, U]`, int64.
         last_piece: The position of the last piece of each unit, `[B, U]`, int64.
     """
@@ -54,18 +60,21 @@ class SpanTerms:
     last_piece: Tensor
 
 
-def grid_cosines(terms: SpanTerms, types: Tensor, *, dropout: float = 0.0, longest: int | None = None) -> Tensor:
+def grid_cosines(
+    terms: SpanTerms, types: Tensor, *, dropout: float = 0.0, longest: int | None = None
+) -> Tensor:
     """Returns the cosines of all spans with all types, with a gradient.
 
     Args:
         terms: Of the spans.
         types: Vectors of norm 1, `[K, h]`.
-        dropout: Share of the components of each span vector that is set to 0. Those left are not scaled up, since that
-            changes no cosine. On the CPU the share is rounded to 1/65536.
+        dropout: Share of the components of each span vector that is set to 0. Those left are not
+            scaled up, since that changes no cosine. On the CPU the share is rounded to 1/65536.
         longest: Units in the longest span that is needed; None for all.
 
     Returns:
-        `[B, K, U, U]` by first and last unit. Cells that are no spans, or too wide, are finite and mean nothing.
+        `[B, K, U, U]` by first and last unit. Cells that are no spans, or too wide, are finite and
+        mean nothing.
     """
     first, last = terms.first, terms.last
     index = _width_index(terms.first_piece[:, :, None], terms.last_piece[:, None], len(terms.width))
@@ -74,7 +83,8 @@ def grid_cosines(terms: SpanTerms, types: Tensor, *, dropout: float = 0.0, longe
 
 
 def band_cosines(terms: SpanTerms, types: Tensor, *, longest: int) -> Tensor:
-    """Returns the cosines of the spans of at most L units, without span vectors and without dropout.
+    """Returns the cosines of the spans of at most L units, without span vectors and without
+    dropout.
 
     Args:
         terms: Of the spans. U may be less than L.
@@ -82,13 +92,15 @@ def band_cosines(terms: SpanTerms, types: Tensor, *, longest: int) -> Tensor:
         longest: L.
 
     Returns:
-        `[B, U, L, K]` by first unit and units - 1, between -1 and 1; cells of spans that end beyond U mean nothing.
+        `[B, U, L, K]` by first unit and units - 1, between -1 and 1; cells of spans that end beyond
+        U mean nothing.
     """
     first, last, width = terms.first, F.pad(terms.last, (0, 0, 0, longest - 1)), terms.width
     reach = _reach_of(first, longest)
     index = band_widths(terms, longest, rows=width.shape[0])
     rows = (first.shape[0], *reach.shape)
-    places = (reach * width.shape[0] + index).flatten(1)  # of each span's last unit and width in the table [U, N]
+    # of each span's last unit and width in the table [U, N]
+    places = (reach * width.shape[0] + index).flatten(1)
     squares = (
         _squares(first)[:, :, None]
         + _squares(last)[:, reach]
@@ -106,12 +118,18 @@ def band_cosines(terms: SpanTerms, types: Tensor, *, longest: int) -> Tensor:
 
 
 def _reach_of(units: Tensor, longest: int) -> Tensor:
-    """Returns the last unit of each span by first unit and units - 1, `[U, L]`; it may lie beyond U."""
-    return torch.arange(units.shape[1], device=units.device)[:, None] + torch.arange(longest, device=units.device)
+    """Returns the last unit of each span by first unit and units - 1, `[U, L]`; it may lie
+    beyond U.
+    """
+    return torch.arange(units.shape[1], device=units.device)[:, None] + torch.arange(
+        longest, device=units.device
+    )
 
 
 def band_widths(terms: SpanTerms, longest: int, *, rows: int) -> Tensor:
-    """Returns the width - 1 in pieces, at most `rows` - 1, of each span of the band, `[B, U, L]`."""
+    """Returns the width - 1 in pieces, at most `rows` - 1, of each span of the band, `[B, U,
+    L]`.
+    """
     ends = F.pad(terms.last_piece, (0, longest - 1))[:, _reach_of(terms.first_piece, longest)]
     return _width_index(terms.first_piece[:, :, None], ends, rows)
 
@@ -119,8 +137,9 @@ def band_widths(terms: SpanTerms, longest: int, *, rows: int) -> Tensor:
 def table_product(vectors: Tensor, table: Tensor) -> Tensor:
     """Returns `vectors @ table^T`, `[B, U, rows]`, for vectors `[B, U, h]` and a table `[rows, h]`.
 
-    The table is expanded, so that in an exported graph it is no constant factor of a product: those are stored in 8
-    bits, and for norms and scores at the very end no later layer corrects the rounding.
+    The table is expanded, so that in an exported graph it is no constant factor of a product: those
+    are stored in 8 bits, and for norms and scores at the very end no later layer corrects the
+    rounding.
     """
     return vectors @ table.t().expand(vectors.shape[0], -1, -1)
 
@@ -135,20 +154,26 @@ def _squares(vectors: Tensor) -> Tensor:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Plan:
-    """Plan of the computation without the vectors: rows of the table of widths `[B, U, U]`, and two numbers."""
+    """Plan of the computation without the vectors: rows of the table of widths `[B, U, U]`, and
+    two numbers.
+    """
 
     index: Tensor
     dropout: float
     longest: int
 
     def blocks(self, hidden: int) -> Iterator[_Block]:
-        """Yields blocks of about `_BLOCK` numbers that cover all spans of at most `longest` units."""
+        """Yields blocks of about `_BLOCK` numbers that cover all spans of at most `longest`
+        units.
+        """
         rows, units, _ = self.index.shape
         start = 0
         while start < units:
             reachable = min(units - start, self.longest)
             stop = min(units, start + max(1, _BLOCK // (rows * reachable * hidden)))
-            yield _Block(rows=slice(start, stop), columns=slice(start, min(units, stop - 1 + self.longest)))
+            yield _Block(
+                rows=slice(start, stop), columns=slice(start, min(units, stop - 1 + self.longest))
+            )
             start = stop
 
 
@@ -171,7 +196,9 @@ class _Block:
 
 
 def _drawn(like: Tensor, share: float) -> Tensor:
-    """Draws the mask of dropped components; on the CPU by 16 bits each, in a fifth of the time of `bernoulli_`."""
+    """Draws the mask of dropped components; on the CPU by 16 bits each, in a fifth of the time
+    of `bernoulli_`.
+    """
     if like.device.type != "cpu":
         return torch.rand(like.shape, device=like.device) < share
     return random_bits(like) < round(share * 2**16) - 2**15
@@ -181,7 +208,9 @@ class _GridCosines(torch.autograd.Function):
     """Autograd function of `grid_cosines`: `(plan, first, last, width, types) -> [B, K, U, U]`."""
 
     @staticmethod
-    def forward(ctx: Any, plan: _Plan, first: Tensor, last: Tensor, width: Tensor, types: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, plan: _Plan, first: Tensor, last: Tensor, width: Tensor, types: Tensor
+    ) -> Tensor:
         rows, units, hidden = first.shape
         cosines = first.new_zeros(rows, len(types), units, units)
         inverse = first.new_zeros(rows, units, units)  # 1 / norm

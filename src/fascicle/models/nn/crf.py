@@ -1,9 +1,12 @@
-"""Linear-chain conditional random field: the loss in closed form (decoding is `fascicle.runtime.decoding.chains`).
+"""Linear-chain conditional random field: the loss in closed form (decoding is
+`fascicle.runtime.decoding.chains`).
 
-Autograd through the recursion records a dozen operations per unit. Here one loop runs the forward and the backward
-recursion side by side on rescaled probabilities, and the gradient is written down: expected minus observed counts.
+Autograd through the recursion records a dozen operations per unit. Here one loop runs the forward
+and the backward recursion side by side on rescaled probabilities, and the gradient is written down:
+expected minus observed counts.
 
-Shape letters: B rows, T units, C tags, D directions (forward; backward, on rows reversed within their own length).
+Shape letters: B rows, T units, C tags, D directions (forward; backward, on rows reversed within
+their own length).
 """
 
 from __future__ import annotations
@@ -17,10 +20,12 @@ from torch.autograd.function import once_differentiable
 
 
 class LinearChainCrf(nn.Module):
-    """Scores tag paths by emissions and by the transitions between neighbours (Lafferty et al., 2001).
+    """Scores tag paths by emissions and by the transitions between neighbours (Lafferty et al.,
+    2001).
 
-    The score of a path is `start[y_1] + sum_t E[t, y_t] + sum_t A[y_t-1, y_t] + end[y_n]`, its probability the
-    softmax over all paths of the row. No pair of tags is forbidden in training; decoding may forbid some.
+    The score of a path is `start[y_1] + sum_t E[t, y_t] + sum_t A[y_t-1, y_t] + end[y_n]`, its
+    probability the softmax over all paths of the row. No pair of tags is forbidden in training;
+    decoding may forbid some.
 
     Attributes:
         transitions: `A`, `[C, C]` (from, to).
@@ -53,8 +58,9 @@ class LinearChainCrf(nn.Module):
     def forward(self, emissions: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """Returns the negative log-likelihood of the given paths: one number per row, not averaged.
 
-        Computed in float32 (float64 for float64 input), inside autocast too. Values and tags under the padding,
-        NaN included, change neither loss nor gradient. The gradient cannot be differentiated again.
+        Computed in float32 (float64 for float64 input), inside autocast too. Values and tags under
+        the padding, NaN included, change neither loss nor gradient. The gradient cannot be
+        differentiated again.
 
         Args:
             emissions: `[B, T, C]`, finite.
@@ -68,7 +74,9 @@ class LinearChainCrf(nn.Module):
             ValueError: If the shapes do not agree or a row of the mask is not a prefix.
         """
         _check(emissions, tags, mask, n_tags=len(self.start))
-        dtype = torch.promote_types(torch.promote_types(emissions.dtype, self.start.dtype), torch.float32)
+        dtype = torch.promote_types(
+            torch.promote_types(emissions.dtype, self.start.dtype), torch.float32
+        )
         with torch.autocast(emissions.device.type, enabled=False):
             parts = (part.to(dtype) for part in (emissions, self.transitions, self.start, self.end))
             loss: Tensor = _NegativeLogLikelihood.apply(tags, mask, *parts)  # type: ignore[no-untyped-call]
@@ -77,16 +85,24 @@ class LinearChainCrf(nn.Module):
 
 def _check(emissions: Tensor, tags: Tensor, mask: Tensor, *, n_tags: int) -> None:
     """Refuses shapes that do not agree, and masks with holes."""
-    if emissions.dim() != 3 or emissions.shape[2] != n_tags or not emissions.shape[:2] == tags.shape == mask.shape:
+    if (
+        emissions.dim() != 3
+        or emissions.shape[2] != n_tags
+        or not emissions.shape[:2] == tags.shape == mask.shape
+    ):
         shapes = ", ".join(str(tuple(part.shape)) for part in (emissions, tags, mask))
-        raise ValueError(f"expected emissions [B, T, {n_tags}], tags [B, T] and mask [B, T], got {shapes}")
+        raise ValueError(
+            f"expected emissions [B, T, {n_tags}], tags [B, T] and mask [B, T], got {shapes}"
+        )
     if mask.dtype != torch.bool or (mask[:, 1:] & ~mask[:, :-1]).any():
         raise ValueError("the mask must be bool and true on a prefix of every row")
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Chain:
-    """Padded batch, units first; emissions are shifted to a maximum of 0 per unit, which changes no probability."""
+    """Padded batch, units first; emissions are shifted to a maximum of 0 per unit, which changes
+    no probability.
+    """
 
     scores: Tensor  # [T, B, C], 0 under the padding
     tags: Tensor  # [T, B], 0 under the padding
@@ -102,10 +118,14 @@ class _Chain:
 
     def rows(self, which: Tensor) -> _Chain:
         """Returns the chain of some rows only."""
-        return replace(self, scores=self.scores[:, which], tags=self.tags[:, which], mask=self.mask[:, which])
+        return replace(
+            self, scores=self.scores[:, which], tags=self.tags[:, which], mask=self.mask[:, which]
+        )
 
     def gold_steps(self) -> Tensor:
-        """Returns the term that each unit adds to the score of the gold path, `[T, B]`, without `end`."""
+        """Returns the term that each unit adds to the score of the gold path, `[T, B]`, without
+        `end`.
+        """
         steps = self.scores.gather(2, self.tags[:, :, None]).squeeze(2)
         steps[0] += self.start[self.tags[0]]
         steps[1:] += self.transitions[self.tags[:-1], self.tags[1:]]
@@ -118,7 +138,9 @@ class _Chain:
 
 @dataclass(frozen=True, kw_only=True)
 class _Scaled:
-    """Results of the recursion on rescaled probabilities; D is 1 (forward) or 2 (forward, backward)."""
+    """Results of the recursion on rescaled probabilities; D is 1 (forward) or 2 (forward,
+    backward).
+    """
 
     columns: Tensor  # [D, C], the maximum taken out of each column of the transitions
     weights: Tensor  # [D, C, C], exp of the rest
@@ -143,10 +165,14 @@ class _Gradient:
 
 
 class _NegativeLogLikelihood(torch.autograd.Function):
-    """Autograd function `(tags, mask, emissions, transitions, start, end) -> [B]`; forward prepares the gradient."""
+    """Autograd function `(tags, mask, emissions, transitions, start, end) -> [B]`; forward
+    prepares the gradient.
+    """
 
     @staticmethod
-    def forward(ctx: Any, tags: Tensor, mask: Tensor, emissions: Tensor, *parameters: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, tags: Tensor, mask: Tensor, emissions: Tensor, *parameters: Tensor
+    ) -> Tensor:
         ctx.gradient = None
         if not mask.any():
             ctx.shapes = [part.shape for part in (emissions, *parameters)]
@@ -180,7 +206,9 @@ def _chain(tags: Tensor, mask: Tensor, emissions: Tensor, *parameters: Tensor) -
 
 
 def _solve(chain: _Chain, *, with_gradient: bool) -> tuple[Tensor, _Gradient | None]:
-    """Computes the loss `[B]` and the factors of its gradient. Rows that underflow are computed with logarithms."""
+    """Computes the loss `[B]` and the factors of its gradient. Rows that underflow are computed
+    with logarithms.
+    """
     mirror = _mirror(chain)
     scaled = _recursion(chain, mirror if with_gradient else None)
     loss, mass = _scaled_loss(chain, scaled)
@@ -197,7 +225,9 @@ def _solve(chain: _Chain, *, with_gradient: bool) -> tuple[Tensor, _Gradient | N
 
 
 def _floor(chain: _Chain) -> float:
-    """Returns a bound for sums of C terms: above it they are exact, since lost terms are below `tiny` each."""
+    """Returns a bound for sums of C terms: above it they are exact, since lost terms are below
+    `tiny` each.
+    """
     limits = torch.finfo(chain.scores.dtype)
     return len(chain.start) * limits.tiny / limits.eps
 
@@ -212,15 +242,16 @@ def _along(values: Tensor, positions: Tensor) -> Tensor:
     """Reorders `[T, B, C]` by positions `[T, B]`."""
     rows = positions.shape[1]
     flat = positions * rows + torch.arange(rows, device=positions.device)
-    return values.flatten(0, 1).index_select(0, flat.flatten()).view_as(values)  # faster than gather
+    # faster than gather
+    return values.flatten(0, 1).index_select(0, flat.flatten()).view_as(values)
 
 
 def _recursion(chain: _Chain, mirror: Tensor | None) -> _Scaled:
     """Runs the forward recursion, and the backward one beside it if `mirror` is given.
 
-    Both read `state_t = (state_t-1 @ W) * exp(E_t)`: backward with the transposed transitions, `end` in the place of
-    `start`, and reversed rows. Taking the maximum out of each column of W first keeps tags that are always hard to
-    enter (START in flair's parametrisation) in range.
+    Both read `state_t = (state_t-1 @ W) * exp(E_t)`: backward with the transposed transitions,
+    `end` in the place of `start`, and reversed rows. Taking the maximum out of each column of W
+    first keeps tags that are always hard to enter (START in flair's parametrisation) in range.
     """
     pairs, firsts, scores = chain.transitions[None], chain.start[None], chain.scores[:, None]
     if mirror is not None:
@@ -235,20 +266,28 @@ def _recursion(chain: _Chain, mirror: Tensor | None) -> _Scaled:
     local = (potentials - peaks).exp_()
     sums, states, scales = _steps(local, weights)
     growth = (peaks + scales.log()).squeeze(3)
-    exact = sums.amin() >= _floor(chain)  # nearly always true, and much cheaper to test than row by row
+    # nearly always true, and much cheaper to test than row by row
+    exact = sums.amin() >= _floor(chain)
     if not exact:
         exact = ((sums >= _floor(chain)).all(3).all(1) | ~chain.mask).all(0)
-        sums, states = sums.nan_to_num(1.0), states.nan_to_num(1.0)  # a row that vanished must not spoil the others
-    return _Scaled(columns=columns, weights=weights, sums=sums, states=states, growth=growth, exact=exact)
+        # a row that vanished must not spoil the others
+        sums, states = sums.nan_to_num(1.0), states.nan_to_num(1.0)
+    return _Scaled(
+        columns=columns, weights=weights, sums=sums, states=states, growth=growth, exact=exact
+    )
 
 
 def _steps(local: Tensor, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Loops over the units: local `[T, D, B, C]` -> sums and states, of equal shape, and divisors `[T, D, B, 1]`."""
+    """Loops over the units: local `[T, D, B, C]` -> sums and states, of equal shape, and
+    divisors `[T, D, B, 1]`.
+    """
     sums, states = torch.ones_like(local), local.clone()
     scales = local.new_ones((*local.shape[:3], 1))
     sum_views, state_views, scale_views = sums.unbind(), states.unbind(), scales.unbind()
     state = state_views[0]
-    for arrived, following, scale in zip(sum_views[1:], state_views[1:], scale_views[1:], strict=True):
+    for arrived, following, scale in zip(
+        sum_views[1:], state_views[1:], scale_views[1:], strict=True
+    ):
         torch.bmm(state, weights, out=arrived)
         following.mul_(arrived)
         torch.amax(following, 2, keepdim=True, out=scale)
@@ -257,13 +296,18 @@ def _steps(local: Tensor, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _scaled_loss(chain: _Chain, scaled: _Scaled) -> tuple[Tensor, Tensor]:
-    """Computes the loss `[B]` and the last sum `[B]`; a small last sum means that the loss is not reliable.
+    """Computes the loss `[B]` and the last sum `[B]`; a small last sum means that the loss is not
+    reliable.
 
-    Partition and gold score are subtracted unit by unit: their totals may be a million times larger than their
-    difference, and float32 has seven digits.
+    Partition and gold score are subtracted unit by unit: their totals may be a million times larger
+    than their difference, and float32 has seven digits.
     """
     closing = chain.end.amax()
-    final = scaled.states[:, 0].gather(0, chain.last[None, :, None].expand(1, -1, len(chain.end))).squeeze(0)
+    final = (
+        scaled.states[:, 0]
+        .gather(0, chain.last[None, :, None].expand(1, -1, len(chain.end)))
+        .squeeze(0)
+    )
     mass = final @ (chain.end - closing).exp()
     steps = torch.where(chain.mask, scaled.growth[:, 0] - chain.gold_steps(), 0.0)
     loss = steps.sum(0) + mass.log() + (closing - chain.gold_end())
@@ -278,7 +322,8 @@ def _scaled_gradient(chain: _Chain, scaled: _Scaled, mirror: Tensor) -> tuple[_G
     prior[0] = (chain.start - chain.start.amax()).exp()
     joint = prior * onward
     mass = joint.sum(2)
-    share = mass.reciprocal().masked_fill(~chain.mask, 0.0)[:, :, None]  # takes the padding out of every product
+    # takes the padding out of every product
+    share = mass.reciprocal().masked_fill(~chain.mask, 0.0)[:, :, None]
     gold = _one_hot(chain)
     gradient = _Gradient(
         residual=(joint * share).sub_(gold),
@@ -295,18 +340,26 @@ def _scaled_gradient(chain: _Chain, scaled: _Scaled, mirror: Tensor) -> tuple[_G
 
 def _one_hot(chain: _Chain) -> Tensor:
     """Returns the gold path `[T, B, C]`, 0 under the padding."""
-    return torch.zeros_like(chain.scores).scatter_(2, chain.tags[:, :, None], chain.mask[:, :, None].to(chain.scores))
+    return torch.zeros_like(chain.scores).scatter_(
+        2, chain.tags[:, :, None], chain.mask[:, :, None].to(chain.scores)
+    )
 
 
-def _patch_rare(chain: _Chain, rare: Tensor, gradient: _Gradient | None) -> tuple[Tensor, _Gradient | None]:
+def _patch_rare(
+    chain: _Chain, rare: Tensor, gradient: _Gradient | None
+) -> tuple[Tensor, _Gradient | None]:
     """Computes loss `[R]` and gradient of the rows in which the scaled recursion lost something."""
     dtype = chain.scores.dtype
     if chain.scores.device.type != "mps":  # the one device without float64
         wide = (part.double() for part in (chain.scores, chain.transitions, chain.start, chain.end))
-        chain = replace(chain, **dict(zip(("scores", "transitions", "start", "end"), wide, strict=True)))
+        chain = replace(
+            chain, **dict(zip(("scores", "transitions", "start", "end"), wide, strict=True))
+        )
     arrival, onward = _log_recursion(chain), _log_recursion_back(chain)
     log_partition = (arrival[0] + onward[0]).logsumexp(1)
-    loss = log_partition - torch.where(chain.mask, chain.gold_steps(), 0.0).sum(0) - chain.gold_end()
+    loss = (
+        log_partition - torch.where(chain.mask, chain.gold_steps(), 0.0).sum(0) - chain.gold_end()
+    )
     if gradient is None:
         return loss.to(dtype), None
     marginals = (arrival + onward - log_partition[:, None]).exp()
@@ -327,7 +380,9 @@ def _patch_rare(chain: _Chain, rare: Tensor, gradient: _Gradient | None) -> tupl
 
 
 def _log_recursion(chain: _Chain) -> Tensor:
-    """Computes `[T, B, C]`: log sum over the prefixes that arrive at a tag, without its own emission."""
+    """Computes `[T, B, C]`: log sum over the prefixes that arrive at a tag, without its own
+    emission.
+    """
     arrival = [chain.start.expand_as(chain.scores[0])]
     for score in chain.scores[:-1]:
         arrival.append(((arrival[-1] + score)[:, :, None] + chain.transitions).logsumexp(1))
@@ -335,20 +390,31 @@ def _log_recursion(chain: _Chain) -> Tensor:
 
 
 def _log_recursion_back(chain: _Chain) -> Tensor:
-    """Computes `[T, B, C]`: log sum over the suffixes that begin with a tag, with its own emission."""
+    """Computes `[T, B, C]`: log sum over the suffixes that begin with a tag, with its own
+    emission.
+    """
     mirror = _mirror(chain)
-    reverse = replace(chain, scores=_along(chain.scores, mirror), transitions=chain.transitions.t(), start=chain.end)
+    reverse = replace(
+        chain,
+        scores=_along(chain.scores, mirror),
+        transitions=chain.transitions.t(),
+        start=chain.end,
+    )
     return _along(_log_recursion(reverse), mirror) + chain.scores
 
 
 def _pull_back(gradient: _Gradient, grad: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Computes the gradients of emissions `[B, T, C]`, transitions, start and end, given that of the losses `[B]`."""
+    """Computes the gradients of emissions `[B, T, C]`, transitions, start and end, given that of
+    the losses `[B]`.
+    """
     emissions = gradient.residual * grad[:, None]
     n_tags = emissions.shape[2]
     final = emissions.gather(0, gradient.last[None, :, None].expand(1, -1, n_tags))
     expected = _pair_counts(gradient.left, gradient.right * grad[:, None]) * gradient.weights
     observed = _pair_counts(gradient.gold[:-1], gradient.gold[1:] * grad[:, None])
-    transitions = expected - observed + torch.einsum("r,rij->ij", grad[gradient.rare], gradient.counts)
+    transitions = (
+        expected - observed + torch.einsum("r,rij->ij", grad[gradient.rare], gradient.counts)
+    )
     return emissions.transpose(0, 1), transitions, emissions[0].sum(0), final.sum((0, 1))
 
 

@@ -1,13 +1,14 @@
 """Dropout on the CPU, several times as fast as that of torch.
 
-torch draws one number of its generator for every component, which costs a small encoder a tenth of a step in training.
-Here one draw of 64 bits decides four components, by 16 bits each. The distribution is the same: each component is
-dropped alone, with the requested probability, rounded to 1/65536, and those that stay are divided by the exact
-probability to stay. The bits come from torch's generator, so a seed repeats them, also in a run that is
-resumed. The dropped components are not those that torch's own dropout drops for the same seed.
+torch draws one number of its generator for every component, which costs a small encoder a tenth of
+a step in training. Here one draw of 64 bits decides four components, by 16 bits each. The
+distribution is the same: each component is dropped alone, with the requested probability, rounded
+to 1/65536, and those that stay are divided by the exact probability to stay. The bits come from
+torch's generator, so a seed repeats them, also in a run that is resumed. The dropped components are
+not those that torch's own dropout drops for the same seed.
 
-Attention with dropout (`scaled_dot_product_attention`) has no fast way in torch on a processor either. Here it is one
-function with a backward pass of its own.
+Attention with dropout (`scaled_dot_product_attention`) has no fast way in torch on a processor
+either. Here it is one function with a backward pass of its own.
 
 Shape letters: B windows, H heads, T pieces, d width of a head.
 """
@@ -69,7 +70,13 @@ def dropout(values: Tensor, share: float) -> Tensor:
 
 
 def attention(
-    query: Tensor, key: Tensor, value: Tensor, *, mask: Tensor | None = None, share: float, factor: float | None = None
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    *,
+    mask: Tensor | None = None,
+    share: float,
+    factor: float | None = None,
 ) -> Tensor:
     """Computes attention with dropout on its probabilities, in training, on the CPU.
 
@@ -77,7 +84,8 @@ def attention(
         query: `[B, H, T, d]`, floating point.
         key: In the same shape and type.
         value: In the same shape and type.
-        mask: True for keys that may be attended to, or numbers to add to the scores; broadcasts to `[B, H, T, T]`.
+        mask: True for keys that may be attended to, or numbers to add to the scores; broadcasts to
+            `[B, H, T, T]`.
         share: Probability of a component to be dropped, as in `dropout`.
         factor: Of the scores; by default `1 / sqrt(d)`.
 
@@ -114,7 +122,13 @@ class _Attention(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, share: float, scale: float
+        ctx: Any,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        mask: Tensor | None,
+        share: float,
+        scale: float,
     ) -> Tensor:
         q, k, v = (each.reshape(-1, *each.shape[2:]) for each in (query, key, value))
         shape = *query.shape[:2], query.shape[2], key.shape[2]
@@ -140,7 +154,12 @@ class _Attention(torch.autograd.Function):
         of_query = torch.bmm(of_scores, k).mul_(ctx.scale)
         of_key = torch.bmm(of_scores.transpose(1, 2), q).mul_(ctx.scale)
         heads = shape[:2]
-        return (*(each.view(*heads, *each.shape[1:]) for each in (of_query, of_key, of_value)), None, None, None)
+        return (
+            *(each.view(*heads, *each.shape[1:]) for each in (of_query, of_key, of_value)),
+            None,
+            None,
+            None,
+        )
 
 
 def _gain(share: float) -> float:
@@ -152,12 +171,17 @@ def _gain(share: float) -> float:
 class QuickDropout(TorchFunctionMode):
     """Block in which all dropout on the CPU is computed by this module, in any network.
 
-    It takes the place of `torch.nn.functional.dropout`, and so of `nn.Dropout`, and of `scaled_dot_product_attention`
-    with dropout. Everything else is left to torch, and so is everything without dropout or on another device.
+    It takes the place of `torch.nn.functional.dropout`, and so of `nn.Dropout`, and of
+    `scaled_dot_product_attention` with dropout. Everything else is left to torch, and so is
+    everything without dropout or on another device.
     """
 
     def __torch_function__(
-        self, func: Any, types: Sequence[type], args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
+        self,
+        func: Any,
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         """See `torch.overrides`."""
         quick = _QUICK.get(func)
@@ -192,7 +216,9 @@ def _quick_attention(  # noqa: PLR0913 - the names are torch's
         return None
     if not query.shape == key.shape == value.shape or query.dim() != 4:
         return None
-    if not query.dtype == key.dtype == value.dtype or (attn_mask is not None and attn_mask.requires_grad):
+    if not query.dtype == key.dtype == value.dtype or (
+        attn_mask is not None and attn_mask.requires_grad
+    ):
         return None
     return attention(query, key, value, mask=attn_mask, share=dropout_p, factor=scale)
 

@@ -1,12 +1,13 @@
 """Losses of distillation, and losses of partially known classes and tags.
 
-An integer code stands for a set of possible classes among the targets. Class 0 is no mention; each type has `width`
-classes, in the order of the types. A set has class 0 and the classes of some types. Its loss is the negative logarithm
-of the probability of all its classes together. This is the marginal likelihood of Tsuboi et al. (2008) for one place.
+An integer code stands for a set of possible classes among the targets. Class 0 is no mention; each
+type has `width` classes, in the order of the types. A set has class 0 and the classes of some
+types. Its loss is the negative logarithm of the probability of all its classes together. This is
+the marginal likelihood of Tsuboi et al. (2008) for one place.
 
-The loss of a CRF with some known tags is the marginal likelihood of Tsuboi et al. (2008, *Training Conditional Random
-Fields Using Incomplete Annotations*): the partition sum over all paths, less the sum over the paths through the known
-tags.
+The loss of a CRF with some known tags is the marginal likelihood of Tsuboi et al. (2008, *Training
+Conditional Random Fields Using Incomplete Annotations*): the partition sum over all paths, less the
+sum over the paths through the known tags.
 
 Shape letters: B rows, T units, C tags.
 """
@@ -29,26 +30,29 @@ _LOW = -100.0  # and it sets a score at or below this to 0
 
 
 def layer_map(teacher: int, student: int) -> tuple[int, ...]:
-    """Assigns a layer of a teacher to each layer of a student, evenly: every k-th one with k = teacher / student.
+    """Assigns a layer of a teacher to each layer of a student, evenly: every k-th one with k =
+    teacher / student.
 
     Args:
         teacher: number of layers of the teacher.
         student: of the student.
 
     Returns:
-        For each layer of the student that of the teacher, both counted from 1. Layer 0, the output of the embeddings,
-        imitates layer 0.
+        For each layer of the student that of the teacher, both counted from 1. Layer 0, the output
+        of the embeddings, imitates layer 0.
 
     Raises:
         RecipeError: the student has more layers, or their numbers do not divide.
     """
     if student > teacher:
         raise RecipeError(
-            f"the student has {student} layers and its teacher {teacher}: a student has at most as many; choose fewer"
+            f"the student has {student} layers and its teacher {teacher}: a student has at most "
+            "as many; choose fewer"
         )
     if teacher % student:
         raise RecipeError(
-            f"the {teacher} layers of the teacher cannot be shared evenly among {student} of the student; name one "
+            f"the {teacher} layers of the teacher cannot be shared evenly among {student} of the "
+            "student; name one "
             "layer of the teacher for each of the student with layers.map"
         )
     step = teacher // student
@@ -62,7 +66,8 @@ def state_loss(student: Tensor, teacher: Tensor, mask: Tensor, *, faithful: bool
         student: projected to the width of the teacher, ``[B, T, d]``.
         teacher: ``[B, T, d]``.
         mask: 1 for pieces, 0 for padding, ``[B, T]``.
-        faithful: the mean over all rows, those of the padding included; by default padding has no part.
+        faithful: the mean over all rows, those of the padding included; by default padding has no
+            part.
     """
     if faithful:
         return F.mse_loss(student.float(), teacher.float())
@@ -72,7 +77,12 @@ def state_loss(student: Tensor, teacher: Tensor, mask: Tensor, *, faithful: bool
 
 
 def attention_loss(
-    student: Tensor, teacher: Tensor, mask: Tensor, *, compared: _Compared = "scores", faithful: bool = False
+    student: Tensor,
+    teacher: Tensor,
+    mask: Tensor,
+    *,
+    compared: _Compared = "scores",
+    faithful: bool = False,
 ) -> Tensor:
     """Returns the mean squared difference of attention (eq. 7).
 
@@ -81,8 +91,9 @@ def attention_loss(
         teacher: the same.
         mask: 1 for pieces, 0 for padding, ``[B, T]``.
         compared: ``"scores"`` for this input, or ``"probabilities"`` for the output of the softmax.
-        faithful: as the released programs do: the mean over all pairs, those with padding included, with a score of 0
-            for pairs whose key is padding, and for all scores of -100 or less. By default only pairs of pieces count.
+        faithful: as the released programs do: the mean over all pairs, those with padding included,
+            with a score of 0 for pairs whose key is padding, and for all scores of -100 or less. By
+            default only pairs of pieces count.
     """
     real = mask.bool()
     pair = (real[:, None, :, None] & real[:, None, None, :]).expand_as(student)
@@ -96,9 +107,11 @@ def attention_loss(
 
 
 def label_loss(logits: Tensor, wanted: Tensor, *, temperature: float = 1.0) -> Tensor:
-    """Returns the Kullback-Leibler divergence of labels that do not exclude each other: mean over known labels.
+    """Returns the Kullback-Leibler divergence of labels that do not exclude each other: mean over
+    known labels.
 
-    It is the binary cross-entropy with soft targets less their entropy. There is no factor for the temperature.
+    It is the binary cross-entropy with soft targets less their entropy. There is no factor for the
+    temperature.
 
     Args:
         logits: of the student, ``[B, U, C]``.
@@ -107,15 +120,19 @@ def label_loss(logits: Tensor, wanted: Tensor, *, temperature: float = 1.0) -> T
     """
     known = wanted >= 0
     target = soften_logits(wanted.float().clamp(min=0), temperature, exclusive=False)
-    found = F.binary_cross_entropy_with_logits(logits.float() / temperature, target, reduction="none")
+    found = F.binary_cross_entropy_with_logits(
+        logits.float() / temperature, target, reduction="none"
+    )
     found = found - torch.special.entr(target) - torch.special.entr(1 - target)
     return (found * known).sum() / known.sum().clamp(min=1)
 
 
 def tag_loss(logits: Tensor, wanted: Tensor, *, temperature: float = 1.0) -> Tensor:
-    """Returns the Kullback-Leibler divergence of tags that exclude each other: mean over the known units.
+    """Returns the Kullback-Leibler divergence of tags that exclude each other: mean over the known
+    units.
 
-    It is the cross-entropy with soft targets less their entropy. There is no factor for the temperature.
+    It is the cross-entropy with soft targets less their entropy. There is no factor for the
+    temperature.
 
     Args:
         logits: of the student, ``[B, U, C]``.
@@ -146,18 +163,26 @@ def soften_logits(probabilities: Tensor, temperature: float, *, exclusive: bool)
 
 
 def _probabilities(scores: Tensor, keys: Tensor, pair: Tensor) -> Tensor:
-    """Applies the softmax over real keys; rows of padding have no effect, also none on a gradient."""
+    """Applies the softmax over real keys; rows of padding have no effect, also none on a
+    gradient.
+    """
     return scores.float().masked_fill(~pair, 0.0).masked_fill(~keys, -torch.inf).softmax(-1)
 
 
 def _faithful(scores: Tensor, keys: Tensor, compared: _Compared) -> Tensor:
     scores = scores.float() + torch.where(keys, 0.0, _FAR)
-    return scores.softmax(-1) if compared == "probabilities" else scores.masked_fill(scores <= _LOW, 0.0)
+    return (
+        scores.softmax(-1)
+        if compared == "probabilities"
+        else scores.masked_fill(scores <= _LOW, 0.0)
+    )
 
 
 def _squares(student: Tensor, teacher: Tensor, real: Tensor) -> Tensor:
     """Returns squared differences, 0 where `real` is false, whatever the values there."""
-    return (student.float().masked_fill(~real, 0.0) - teacher.float().masked_fill(~real, 0.0)).square()
+    return (
+        student.float().masked_fill(~real, 0.0) - teacher.float().masked_fill(~real, 0.0)
+    ).square()
 
 
 SETS: Final = -1000  # the code of a set is this, less a bit for each type
@@ -176,7 +201,8 @@ def set_code(types: Iterable[int]) -> int:
     listed = list(types)
     if max(listed, default=0) >= _MOST:
         raise RecipeError(
-            f"only the first {_MOST} types of a model can be left out of this loss; use fewer types, or the family "
+            f"only the first {_MOST} types of a model can be left out of this loss; use fewer "
+            "types, or the family "
             "multilabel"
         )
     return SETS - sum(1 << kind for kind in listed)
@@ -225,20 +251,23 @@ def partial_loss(
     known: Tensor,
     allowed: Tensor | None = None,
 ) -> Tensor:
-    """Returns the negative log-likelihood of the known tags, one number per row; of the path where all are known.
+    """Returns the negative log-likelihood of the known tags, one number per row; of the path where
+    all are known.
 
-    `crf` gives a partition sum less the score of one path. With the emissions of all other tags closed at known units
-    it gives the partition sum of the paths that agree, less the score of the same path, which drops out of the
-    difference. Rows whose tags are all known get the result of `crf` itself, equal to the last bit.
+    `crf` gives a partition sum less the score of one path. With the emissions of all other tags
+    closed at known units it gives the partition sum of the paths that agree, less the score of the
+    same path, which drops out of the difference. Rows whose tags are all known get the result of
+    `crf` itself, equal to the last bit.
 
     Args:
         crf: The transitions.
         emissions: `[B, T, C]`, finite.
-        tags: Tag ids `[B, T]`: the known ones, and any of 0 to C - 1 at the other units of the mask.
+        tags: Tag ids `[B, T]`: the known ones, and any of 0 to C - 1 at the other units of the
+            mask.
         mask: True for units that exist, see `crf`.
         known: True where the tag is known, bool `[B, T]`, any value under the padding.
-        allowed: Of the other units the tags that they may have, bool `[B, T, C]`, with that of `tags` among them; all
-            by default.
+        allowed: Of the other units the tags that they may have, bool `[B, T, C]`, with that of
+            `tags` among them; all by default.
 
     Returns:
         `[B]`, at least 0 up to rounding; 0 up to rounding for a row of which nothing is known.

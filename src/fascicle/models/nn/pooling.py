@@ -2,11 +2,12 @@
 
 Shapes: B windows, T pieces with special tokens, U units, d width.
 
-Rows are gathered and joined by torch in training, and by one operator over rows in an exported graph.
+Rows are gathered and joined by torch in training, and by one operator over rows in an exported
+graph.
 
-The exporter of torch writes a gather or a scatter along an axis as one that moves single numbers (``GatherElements``,
-``ScatterElements``). ONNX also has both over rows (``GatherND``, ``ScatterND``), which give the same result and are
-several times as fast.
+The exporter of torch writes a gather or a scatter along an axis as one that moves single numbers
+(``GatherElements``, ``ScatterElements``). ONNX also has both over rows (``GatherND``,
+``ScatterND``), which give the same result and are several times as fast.
 
 Shapes: B windows, T pieces, U rows of a result, d width.
 
@@ -27,7 +28,9 @@ STD = 0.02  # as BERT draws its own layers
 
 
 def draw(module: nn.Module) -> None:
-    """Draws the weights of all linear layers below a module from N(0, 0.02^2), in their order; biases are 0."""
+    """Draws the weights of all linear layers below a module from N(0, 0.02^2), in their order;
+    biases are 0.
+    """
     for layer in module.modules():
         if isinstance(layer, nn.Linear):
             nn.init.normal_(layer.weight, std=STD)
@@ -95,7 +98,9 @@ class _RowsAt(Function):
 
 
 class _JoinedRows(Function):
-    """Scatter over rows, for export only; ``places`` is ``[B, T, 2]``: the window and the slot of each row."""
+    """Scatter over rows, for export only; ``places`` is ``[B, T, 2]``: the window and the slot
+    of each row.
+    """
 
     @staticmethod
     def forward(ctx: Any, slots: Tensor, places: Tensor, states: Tensor, join: str) -> Tensor:
@@ -107,7 +112,9 @@ class _JoinedRows(Function):
 
 
 class _FirstPooling(nn.Module):
-    """Pooling by the state of the first piece of each unit (also used for units that are pieces)."""
+    """Pooling by the state of the first piece of each unit (also used for units that are
+    pieces).
+    """
 
     needs = ("first_piece",)
 
@@ -125,11 +132,15 @@ class _FirstPooling(nn.Module):
 
 
 class _MaxPooling(nn.Module):
-    """Pooling by the elementwise maximum over the pieces of each word (*bundling-learning* §3.1.1)."""
+    """Pooling by the elementwise maximum over the pieces of each word (*bundling-learning*
+    §3.1.1).
+    """
 
     needs = ("first_piece", "unit_of_piece")
 
-    def forward(self, states: Tensor, *, first_piece: Tensor, unit_of_piece: Tensor, **_: Tensor) -> Tensor:
+    def forward(
+        self, states: Tensor, *, first_piece: Tensor, unit_of_piece: Tensor, **_: Tensor
+    ) -> Tensor:
         """Scatters the states.
 
         Args:
@@ -140,7 +151,8 @@ class _MaxPooling(nn.Module):
         Returns:
             ``[B, U, d]``; rows beyond the units of a window are 0.
         """
-        # The lowest number, included in the maximum, means "no value yet": ONNX has no maximum without it.
+        # The lowest number, included in the maximum, means "no value yet": ONNX has no maximum
+        # without it.
         lowest = torch.finfo(states.dtype).min
         slots, places = _slots(states, first_piece, unit_of_piece)
         pooled = _joined_rows(slots + lowest, places, states, join="max")[:, :-1]
@@ -152,7 +164,9 @@ class _MeanPooling(nn.Module):
 
     needs = ("first_piece", "unit_of_piece")
 
-    def forward(self, states: Tensor, *, first_piece: Tensor, unit_of_piece: Tensor, **_: Tensor) -> Tensor:
+    def forward(
+        self, states: Tensor, *, first_piece: Tensor, unit_of_piece: Tensor, **_: Tensor
+    ) -> Tensor:
         """Scatters the states; arguments and shapes as in ``_MaxPooling``."""
         slots, places = _slots(states, first_piece, unit_of_piece)
         total = _joined_rows(slots, places, states, join="add")
@@ -168,7 +182,9 @@ POOLINGS: dict[str, type[_FirstPooling] | type[_MaxPooling] | type[_MeanPooling]
 
 
 def _slots(states: Tensor, first_piece: Tensor, unit_of_piece: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns zeros with one more row than units, for pieces of no unit, and the row of each piece."""
+    """Returns zeros with one more row than units, for pieces of no unit, and the row of each
+    piece.
+    """
     units = first_piece.shape[1]
     slots = states.new_zeros(states.shape[0], units + 1, states.shape[2])
     return slots, torch.where(unit_of_piece < 0, units, unit_of_piece)
@@ -177,13 +193,15 @@ def _slots(states: Tensor, first_piece: Tensor, unit_of_piece: Tensor) -> tuple[
 class InputVectors(nn.Module):
     """Learnt vectors of the input features: one for each column of zeros and ones.
 
-    A unit gets the sum of the vectors of its ones. All start at zero and use no random numbers, so a fresh model
-    computes the same as without them. In training each block of columns is dropped for whole windows, so that the
-    network also learns to work without a dictionary or patterns: a name may be in no dictionary. The other columns are
-    not scaled up.
+    A unit gets the sum of the vectors of its ones. All start at zero and use no random numbers, so
+    a fresh model computes the same as without them. In training each block of columns is dropped
+    for whole windows, so that the network also learns to work without a dictionary or patterns: a
+    name may be in no dictionary. The other columns are not scaled up.
     """
 
-    def __init__(self, blocks: Sequence[int], width: int, *, dropout: float, rate: float = 1.0) -> None:
+    def __init__(
+        self, blocks: Sequence[int], width: int, *, dropout: float, rate: float = 1.0
+    ) -> None:
         """Builds the table.
 
         Args:

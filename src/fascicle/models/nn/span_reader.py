@@ -1,9 +1,11 @@
-"""BiLSTM with dot attention over the words of single spans, with the smallest number of exact matrix products.
+"""BiLSTM with dot attention over the words of single spans, with the smallest number of exact
+matrix products.
 
-A span is read from its own first word, with a zero state: the forward state after ``t`` words depends on these words
-alone. So spans with a common beginning share their states, and likewise from the end for the backward direction. States
-are computed once for each node of the tree of all beginnings (`Tree`), level by level, and the products with the input
-weights once for each distinct word. Every state, and every gradient, is that of the plain recurrence.
+A span is read from its own first word, with a zero state: the forward state after ``t`` words
+depends on these words alone. So spans with a common beginning share their states, and likewise from
+the end for the backward direction. States are computed once for each node of the tree of all
+beginnings (`Tree`), level by level, and the products with the input weights once for each distinct
+word. Every state, and every gradient, is that of the plain recurrence.
 """
 
 from __future__ import annotations
@@ -23,13 +25,14 @@ class Tree:
     """Tree of the distinct beginnings of sequences.
 
     Attributes:
-        sizes: numbers of beginnings of 1, 2, ... items, ``n_1, n_2, ...``; those of one length are a level.
+        sizes: numbers of beginnings of 1, 2, ... items, ``n_1, n_2, ...``; those of one length are
+            a level.
         words: the last item of each beginning, level after level, ``[Σ n_t]``.
-        continued: for each level but the first, places in the level before of beginnings with a continuation,
-            ``[p_t]``.
+        continued: for each level but the first, places in the level before of beginnings with a
+            continuation, ``[p_t]``.
         parents: for each level but the first, which of these each beginning continues, ``[n_t]``.
-        node: for each sequence and place, the beginning that ends there, counted over all levels, ``[S, T]``; 0 behind
-            the end of a sequence.
+        node: for each sequence and place, the beginning that ends there, counted over all levels,
+            ``[S, T]``; 0 behind the end of a sequence.
     """
 
     sizes: list[int]
@@ -62,26 +65,32 @@ class SpanBatch:
     def to(self, device: torch.device) -> SpanBatch:
         """Returns the batch on another device."""
         widths = [(width, rows.to(device)) for width, rows in self.by_width]
-        return SpanBatch(forward=self.forward.to(device), backward=self.backward.to(device), by_width=widths)
+        return SpanBatch(
+            forward=self.forward.to(device), backward=self.backward.to(device), by_width=widths
+        )
 
 
 def span_batch(words: Ints, lengths: Ints) -> SpanBatch:
     """Builds the trees of spans.
 
     Args:
-        words: words of each span, as places in a table, ``[S, T]``; places after the end are ignored.
+        words: words of each span, as places in a table, ``[S, T]``; places after the end are
+            ignored.
         lengths: words of each span, from 1 to T, ``[S]``.
     """
     place = np.arange(words.shape[1])
     turned = np.take_along_axis(words, np.maximum(lengths[:, None] - 1 - place, 0), axis=1)
     widths = [(int(w), torch.from_numpy(np.flatnonzero(lengths == w))) for w in np.unique(lengths)]
-    return SpanBatch(forward=_tree(words, lengths), backward=_tree(turned, lengths), by_width=widths)
+    return SpanBatch(
+        forward=_tree(words, lengths), backward=_tree(turned, lengths), by_width=widths
+    )
 
 
 def _tree(words: Ints, lengths: Ints) -> Tree:
     base = int(words.max(initial=0)) + 1
     node = np.zeros(words.shape, dtype=np.int64)
-    at = np.zeros(len(words), dtype=np.int64)  # place of each sequence's beginning in the level before
+    # place of each sequence's beginning in the level before
+    at = np.zeros(len(words), dtype=np.int64)
     level_words, level_continued, level_parents, before = [], [], [], 0
     for t in range(int(lengths.max(initial=0))):
         alive = np.flatnonzero(lengths > t)
@@ -105,10 +114,11 @@ def _tree(words: Ints, lengths: Ints) -> Tree:
 
 
 class SpanReader(nn.Module):
-    """Word vectors of a span -> one vector: BiLSTM, and attention of its final state to its states (§2 of the paper).
+    """Word vectors of a span -> one vector: BiLSTM, and attention of its final state to its states
+    (§2 of the paper).
 
-    ``q = [h_f ; h_b]``, the final states of both directions, ``a_t = softmax_t(O_t · q)``, not scaled, and the vector
-    is ``Σ_t a_t O_t``.
+    ``q = [h_f ; h_b]``, the final states of both directions, ``a_t = softmax_t(O_t · q)``, not
+    scaled, and the vector is ``Σ_t a_t O_t``.
     """
 
     def __init__(self, size: int, hidden: int) -> None:
@@ -135,13 +145,20 @@ class SpanReader(nn.Module):
         forward = self._states(table, batch.forward, "l0")
         backward = self._states(table, batch.backward, "l0_reverse")
         sizes = [(len(rows), width) for width, rows in batch.by_width]
-        # All words are gathered at once: a gather has a gradient as large as the table that it is from.
+        # All words are gathered at once: a gather has a gradient as large as the table that it is
+        # from.
         ahead = [batch.forward.node[rows, :width].flatten() for width, rows in batch.by_width]
-        behind = [batch.backward.node[rows, :width].flip(1).flatten() for width, rows in batch.by_width]
-        states = torch.cat([_rows(forward, torch.cat(ahead)), _rows(backward, torch.cat(behind))], dim=1)
+        behind = [
+            batch.backward.node[rows, :width].flip(1).flatten() for width, rows in batch.by_width
+        ]
+        states = torch.cat(
+            [_rows(forward, torch.cat(ahead)), _rows(backward, torch.cat(behind))], dim=1
+        )
         found = [
             part if width == 1 else attend(part.reshape(count, width, -1), self.width // 2)
-            for part, (count, width) in zip(torch.split(states, [n * w for n, w in sizes]), sizes, strict=True)
+            for part, (count, width) in zip(
+                torch.split(states, [n * w for n, w in sizes]), sizes, strict=True
+            )
         ]
         order = torch.cat([rows for _, rows in batch.by_width])
         return torch.cat(found).index_select(0, torch.argsort(order))
@@ -149,7 +166,8 @@ class SpanReader(nn.Module):
     def _states(self, table: Tensor, tree: Tree, name: str) -> Tensor:
         """Computes the states of every node of a tree, level after level, ``[nodes, hidden]``."""
         w_in, w_hidden, b_in, b_hidden = (
-            getattr(self.lstm, f"{part}_{name}") for part in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+            getattr(self.lstm, f"{part}_{name}")
+            for part in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
         )
         inputs = nn.functional.linear(table, w_in, b_in + b_hidden)
         first, *others = torch.split(_rows(inputs, tree.words), tree.sizes)
@@ -181,7 +199,9 @@ def attend(states: Tensor, half: int) -> Tensor:
 
 
 def _rows(table: Tensor, places: Tensor) -> Tensor:
-    """Gathers rows of a table; its gradient is a sum in one pass, without the sorting of plain indexing."""
+    """Gathers rows of a table; its gradient is a sum in one pass, without the sorting of plain
+    indexing.
+    """
     return nn.functional.embedding(places, table)
 
 

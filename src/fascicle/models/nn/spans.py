@@ -1,24 +1,28 @@
-"""Scores all spans up to a width, as small tables whose sum is the logit; also has the loss over them.
+"""Scores all spans up to a width, as small tables whose sum is the logit; also has the loss over
+them.
 
-A span `(i, w)` covers the units `i..i+w`, both included. Class 0 is None, entity type `t` is class `t + 1`. A scorer
-gives some of four named tables, and
+A span `(i, w)` covers the units `i..i+w`, both included. Class 0 is None, entity type `t` is class
+`t + 1`. A scorer gives some of four named tables, and
 
     logits[b, i, w] = starts[b, i] + ends[b, i + w] + widths[w] + spans[b, i, w]
 
-where a table that is not given counts as 0. This is one linear layer on a concatenated span vector, taken apart by the
-columns of its weight: a term of one end of a span is computed once per unit, not once per span, and no span
-vector is ever built. Exact up to rounding.
+where a table that is not given counts as 0. This is one linear layer on a concatenated span vector,
+taken apart by the columns of its weight: a term of one end of a span is computed once per unit, not
+once per span, and no span vector is ever built. Exact up to rounding.
 
-Dropout is not in here. A head drops out unit states before it scores them, so that one mask per unit is shared by all
-spans through that unit. SpERT instead drops out the concatenated vector, with a mask per span, which cannot be taken
-apart. In evaluation mode the two are equal; in training they are different regularisers.
+Dropout is not in here. A head drops out unit states before it scores them, so that one mask per
+unit is shared by all spans through that unit. SpERT instead drops out the concatenated vector, with
+a mask per span, which cannot be taken apart. In evaluation mode the two are equal; in training they
+are different regularisers.
 
-Shape letters: B rows, U units, d width of a state, L largest span width (index `w` is width - 1), C classes.
+Shape letters: B rows, U units, d width of a state, L largest span width (index `w` is width - 1), C
+classes.
 
 Span scores from products of the two ends: the biaffine scorer.
 
-Source: Yu, Bohnet & Poesio (2020), *Named Entity Recognition as Dependency Parsing* §3, after Dozat & Manning (2017).
-Shape letters as in `fascicle.models.nn.spans`, and h, the width of the feed-forward layers.
+Source: Yu, Bohnet & Poesio (2020), *Named Entity Recognition as Dependency Parsing* §3, after Dozat
+& Manning (2017). Shape letters as in `fascicle.models.nn.spans`, and h, the width of the
+feed-forward layers.
 """
 
 from __future__ import annotations
@@ -57,18 +61,23 @@ class SpanScorer(nn.Module):
         """Scores all spans.
 
         Args:
-            units: States of the units, `[B, U, d]`, any finite value beyond the units of a row. U may be less than L.
-            whole: A state of the whole row (that of `[CLS]`), `[B, d]`; ignored by scorers that have no use for it.
+            units: States of the units, `[B, U, d]`, any finite value beyond the units of a row. U
+                may be less than L.
+            whole: A state of the whole row (that of `[CLS]`), `[B, d]`; ignored by scorers that
+                have no use for it.
 
         Returns:
-            `starts` `[B, U, C]`, `ends` `[B, U, C]`, `widths` `[L, C]`, `spans` `[B, U, L, C]`, as far as `outputs`
-            names them. Cells of spans that end beyond U are finite and mean nothing.
+            `starts` `[B, U, C]`, `ends` `[B, U, C]`, `widths` `[L, C]`, `spans` `[B, U, L, C]`, as
+            far as `outputs` names them. Cells of spans that end beyond U are finite and mean
+            nothing.
         """
         raise NotImplementedError
 
 
 class WidthTerm(nn.Module):
-    """Term that the width of a span adds to its logits: an embedding of the width, and its columns of the weight."""
+    """Term that the width of a span adds to its logits: an embedding of the width, and its
+    columns of the weight.
+    """
 
     def __init__(self, *, size: int, longest: int, classes: int) -> None:
         """Draws both from N(0, 0.02^2).
@@ -92,45 +101,70 @@ class WidthTerm(nn.Module):
 class LinearSpanScorer(SpanScorer):
     """Span scorer with one linear layer over a span vector that consists of `parts`.
 
-    `("start", "end")` is SpanPred (*comparing-and-combining* §4.3), and with an embedded width the boundary
-    representation of *bundling-learning* §3.1.3, whose pooling and hybrid representations are the others in
-    `REPRESENTATIONS`. `linear` has the layout of the literal layer on the concatenated vector.
+    `("start", "end")` is SpanPred (*comparing-and-combining* §4.3), and with an embedded width the
+    boundary representation of *bundling-learning* §3.1.3, whose pooling and hybrid representations
+    are the others in `REPRESENTATIONS`. `linear` has the layout of the literal layer on the
+    concatenated vector.
     """
 
     def __init__(
-        self, *, parts: Sequence[str], width: int, classes: int, longest: int, width_embedding: int = 0
+        self,
+        *,
+        parts: Sequence[str],
+        width: int,
+        classes: int,
+        longest: int,
+        width_embedding: int = 0,
     ) -> None:
         """Draws weights from N(0, 0.02^2); biases are 0.
 
         Args:
-            parts: Of the span vector, in order, each at most once: `start` and `end`, the states of the first and
-                last unit; `pool`, the elementwise maximum over all units of the span; `whole`, the state of the row.
+            parts: Of the span vector, in order, each at most once: `start` and `end`, the states of
+                the first and last unit; `pool`, the elementwise maximum over all units of the span;
+                `whole`, the state of the row.
             width: Of a state, d.
             classes: C, None included.
             longest: The largest span width L.
-            width_embedding: Size of the embedding of the width that ends the span vector, 0 for none.
+            width_embedding: Size of the embedding of the width that ends the span vector, 0 for
+                none.
 
         Raises:
             ValueError: If there is no part, or an unknown or repeated one.
         """
         super().__init__()
         if not parts or len(set(parts)) != len(parts) or not set(parts) <= set(_PARTS):
-            raise ValueError(f"parts of a span vector are some of {', '.join(_PARTS)}, each once; got {tuple(parts)}")
+            raise ValueError(
+                f"parts of a span vector are some of {', '.join(_PARTS)}, each once; got "
+                f"{tuple(parts)}"
+            )
         self.parts = tuple(parts)
         self.longest = longest
         self.linear = nn.Linear(len(parts) * width, classes)
         draw(self.linear)
-        self.width_term = WidthTerm(size=width_embedding, longest=longest, classes=classes) if width_embedding else None
-        given = {"starts": True, "ends": "end" in parts, "widths": width_embedding > 0, "spans": "pool" in parts}
+        self.width_term = (
+            WidthTerm(size=width_embedding, longest=longest, classes=classes)
+            if width_embedding
+            else None
+        )
+        given = {
+            "starts": True,
+            "ends": "end" in parts,
+            "widths": width_embedding > 0,
+            "spans": "pool" in parts,
+        }
         self.outputs = tuple(name for name, is_given in given.items() if is_given)
 
     def forward(self, units: Tensor, whole: Tensor) -> dict[str, Tensor]:
-        """Scores all spans; see `SpanScorer`. The bias and the term of `whole` are part of `starts`."""
+        """Scores all spans; see `SpanScorer`. The bias and the term of `whole` are part of
+        `starts`.
+        """
         block = dict(zip(self.parts, self.linear.weight.chunk(len(self.parts), dim=1), strict=True))
         tables: dict[str, Tensor] = {}
         ends = [part for part in ("start", "end") if part in block]
         if ends:  # one product for both, which reads the states once
-            terms = F.linear(units, torch.cat([block[part] for part in ends])).chunk(len(ends), dim=2)
+            terms = F.linear(units, torch.cat([block[part] for part in ends])).chunk(
+                len(ends), dim=2
+            )
             tables = {f"{part}s": term for part, term in zip(ends, terms, strict=True)}
         common: Tensor = self.linear.bias
         if "whole" in block:
@@ -144,9 +178,11 @@ class LinearSpanScorer(SpanScorer):
 
 
 def _pooled(units: Tensor, weight: Tensor, longest: int) -> Tensor:
-    """Computes the table `spans` of pooled units, `[B, U, L, C]`, by `P(i, w) = max(P(i, w - 1), e_(i+w))`.
+    """Computes the table `spans` of pooled units, `[B, U, L, C]`, by `P(i, w) = max(P(i, w - 1),
+    e_(i+w))`.
 
-    Each P is projected as soon as it is known. The zeros in place of units beyond U reach only cells that are no spans.
+    Each P is projected as soon as it is known. The zeros in place of units beyond U reach only
+    cells that are no spans.
     """
     padded = F.pad(units, (0, 0, 0, longest - 1))
     pooled = units
@@ -178,15 +214,17 @@ class _Maximum(torch.autograd.Function):
 
 
 def span_loss(tables: Mapping[str, Tensor], targets: Tensor, *, ignored: int = -100) -> Tensor:
-    """Returns the mean cross-entropy of the chosen spans; 0 with a gradient of 0 where none is chosen.
+    """Returns the mean cross-entropy of the chosen spans; 0 with a gradient of 0 where none is
+    chosen.
 
-    Computed in float32 (float64 for float64 tables), inside autocast too. Only the chosen cells are gathered: no slower
-    than the whole band when all are chosen, and far faster when a hundred per row are (sampled negatives).
+    Computed in float32 (float64 for float64 tables), inside autocast too. Only the chosen cells are
+    gathered: no slower than the whole band when all are chosen, and far faster when a hundred per
+    row are (sampled negatives).
 
     Args:
         tables: Of a scorer. Units beyond those of the targets are left out.
-        targets: Classes or sets of them (`nn.losses`), int64 `[B, U, L]`; `ignored` for spans that are not chosen and
-            cells that are no spans.
+        targets: Classes or sets of them (`nn.losses`), int64 `[B, U, L]`; `ignored` for spans that
+            are not chosen and cells that are no spans.
         ignored: The target of cells that do not count.
 
     Returns:
@@ -196,17 +234,26 @@ def span_loss(tables: Mapping[str, Tensor], targets: Tensor, *, ignored: int = -
         ValueError: If the shapes do not agree, or a chosen span ends beyond U.
     """
     _, units, longest = targets.shape
-    tables = {name: table if name == "widths" else table[:, :units] for name, table in tables.items()}
+    tables = {
+        name: table if name == "widths" else table[:, :units] for name, table in tables.items()
+    }
     _check(tables, tuple(targets.shape))
     chosen = (targets.flatten() != ignored).nonzero().squeeze(1)
     first, step = chosen // longest, chosen % longest
     if (first % units + step >= units).any():
-        raise ValueError(f"a span that ends beyond the {units} units has a target; it must be {ignored}")
+        raise ValueError(
+            f"a span that ends beyond the {units} units has a target; it must be {ignored}"
+        )
     row = {"starts": first, "ends": first + step, "widths": step, "spans": chosen}
-    dtype = functools.reduce(torch.promote_types, (table.dtype for table in tables.values()), torch.float32)
-    terms = [table.flatten(0, -2).to(dtype).index_select(0, row[name]) for name, table in tables.items()]
+    dtype = functools.reduce(
+        torch.promote_types, (table.dtype for table in tables.values()), torch.float32
+    )
+    terms = [
+        table.flatten(0, -2).to(dtype).index_select(0, row[name]) for name, table in tables.items()
+    ]
     logits = functools.reduce(torch.add, terms)
-    # Classes first: a softmax that runs along many spans is three times as fast as one along a few classes.
+    # Classes first: a softmax that runs along many spans is three times as fast as one along a few
+    # classes.
     gold = targets.flatten()[chosen]
     several = gold <= SETS
     single = gold.masked_fill(several, ignored)
@@ -219,28 +266,43 @@ def span_loss(tables: Mapping[str, Tensor], targets: Tensor, *, ignored: int = -
 def _check(tables: Mapping[str, Tensor], sizes: tuple[int, ...]) -> None:
     """Refuses tables that do not fit (B, U, L)."""
     rows, units, longest = sizes
-    shapes = {"starts": (rows, units), "ends": (rows, units), "widths": (longest,), "spans": (rows, units, longest)}
+    shapes = {
+        "starts": (rows, units),
+        "ends": (rows, units),
+        "widths": (longest,),
+        "spans": (rows, units, longest),
+    }
     found = {name: tuple(table.shape) for name, table in tables.items()}
     classes = {shape[-1] for shape in found.values()}
     if len(classes) != 1 or any(shapes.get(name) != shape[:-1] for name, shape in found.items()):
-        raise ValueError(f"expected tables {shapes}, each with the classes as one more axis; got {found}")
+        raise ValueError(
+            f"expected tables {shapes}, each with the classes as one more axis; got {found}"
+        )
 
 
 class BiaffineScorer(SpanScorer):
     """Biaffine span scorer: one feed-forward layer for each end, then a bilinear and a linear term.
 
     With `s = drop(leaky(F_s e_i))` and `t = drop(leaky(F_e e_j))` the score of class c is
-    `s^T U_c t + W_s s + W_e t + b`, and `+ W_l W_len` where widths are embedded. The activation is LeakyReLU with slope
-    0.1, that of Dozat and Manning's parser. This dropout is the scorer's own, one mask per unit and end, and comes on
-    top of the dropout of the head on the states.
+    `s^T U_c t + W_s s + W_e t + b`, and `+ W_l W_len` where widths are embedded. The activation is
+    LeakyReLU with slope 0.1, that of Dozat and Manning's parser. This dropout is the scorer's own,
+    one mask per unit and end, and comes on top of the dropout of the head on the states.
 
-    The band is computed by one small product per unit, of its start with the L ends it can reach. At inference, on one
-    core with 8 rows and h = 150, that takes no longer than the full U x U product even for short rows (30 units,
-    L = 10: 1.2 and 1.3 ms; 128 units, L = 10: 5.1 and 8.5 ms; L = 32: 7.7 and 9.1 ms). So it is the only form.
+    The band is computed by one small product per unit, of its start with the L ends it can reach.
+    At inference, on one core with 8 rows and h = 150, that takes no longer than the full U x U
+    product even for short rows (30 units, L = 10: 1.2 and 1.3 ms; 128 units, L = 10: 5.1 and 8.5
+    ms; L = 32: 7.7 and 9.1 ms). So it is the only form.
     """
 
     def __init__(
-        self, *, width: int, classes: int, longest: int, hidden: int, dropout: float, width_embedding: int = 0
+        self,
+        *,
+        width: int,
+        classes: int,
+        longest: int,
+        hidden: int,
+        dropout: float,
+        width_embedding: int = 0,
     ) -> None:
         """Draws weights from N(0, 0.02^2); biases are 0.
 
@@ -261,7 +323,11 @@ class BiaffineScorer(SpanScorer):
         # Row c * h + k is column k of U_c, so that one product gives s^T U_c for all classes.
         self.bilinear = nn.Linear(hidden, classes * hidden, bias=False)
         draw(self)
-        self.width_term = WidthTerm(size=width_embedding, longest=longest, classes=classes) if width_embedding else None
+        self.width_term = (
+            WidthTerm(size=width_embedding, longest=longest, classes=classes)
+            if width_embedding
+            else None
+        )
         self.outputs = ("starts", "ends", *(("widths",) if width_embedding else ()), "spans")
 
     def forward(self, units: Tensor, whole: Tensor) -> dict[str, Tensor]:
@@ -277,9 +343,13 @@ class BiaffineScorer(SpanScorer):
         return {name: tables[name] for name in self.outputs}
 
     def _products(self, start: Tensor, end: Tensor) -> Tensor:
-        """Computes the bilinear term, `[B, U, L, C]`; zeros in place of units beyond U reach only void cells."""
+        """Computes the bilinear term, `[B, U, L, C]`; zeros in place of units beyond U reach
+        only void cells.
+        """
         rows, count, hidden = end.shape
-        reach = torch.arange(count, device=end.device)[:, None] + torch.arange(self.longest, device=end.device)
+        reach = torch.arange(count, device=end.device)[:, None] + torch.arange(
+            self.longest, device=end.device
+        )
         padded = F.pad(end, (0, 0, 0, self.longest - 1))
         within = padded.index_select(1, reach.flatten()).view(rows, count, self.longest, hidden)
         projected = self.bilinear(start).view(rows, count, -1, hidden)  # s^T U_c, [B, U, C, h]

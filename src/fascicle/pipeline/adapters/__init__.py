@@ -1,4 +1,5 @@
-"""Programs of others as steps: one file each, found by entry points of the group ``fascicle.steps``.
+"""Programs of others as steps: one file each, found by entry points of the group
+``fascicle.steps``.
 
 What they have in common is here.
 """
@@ -12,7 +13,9 @@ from fascicle.core.mention import Span
 
 
 def sentence_parts(document: Document, most: int) -> Iterator[Span]:
-    """Yields ranges of whole sentences with at most so many characters; a longer sentence is cut at white space."""
+    """Yields ranges of whole sentences with at most so many characters; a longer sentence is cut
+    at white space.
+    """
     start = end = -1
     for first, last in document.sentences or ((0, len(document.text)),):
         if start >= 0 and last - start > most:
@@ -29,7 +32,9 @@ def sentence_parts(document: Document, most: int) -> Iterator[Span]:
 
 
 class Adapter:
-    """A program as a step in a process of its own; an object says what its settings decide of these attributes."""
+    """A program as a step in a process of its own; an object says what its settings decide of
+    these attributes.
+    """
 
     apart = True
     name = ""

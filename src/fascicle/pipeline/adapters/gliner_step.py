@@ -22,12 +22,14 @@ class GlinerSettings(Settings, frozen=True, kw_only=True):
     """Settings of the step.
 
     Attributes:
-        model: a folder from that of the pipeline, or a name of the hub, which is fetched at the first use.
+        model: a folder from that of the pipeline, or a name of the hub, which is fetched at the
+            first use.
         types: what the model looks for -> type, such as ``{"chemical substance" = "Chemical"}``.
         threshold: least score of a mention.
         flat: whether no mention overlaps another.
-        characters: greatest number of characters that the model reads together; longer texts are cut between sentences,
-            and a part of more words than the model reads after as many words.
+        characters: greatest number of characters that the model reads together; longer texts are
+            cut between sentences, and a part of more words than the model reads after as many
+            words.
         offline: whether the hub is not asked.
     """
 
@@ -45,7 +47,9 @@ class GlinerStep(Adapter):
     Settings = GlinerSettings
     name = "gliner"
 
-    def __init__(self, settings: GlinerSettings, *, name: str = "gliner", folder: str = ".") -> None:
+    def __init__(
+        self, settings: GlinerSettings, *, name: str = "gliner", folder: str = "."
+    ) -> None:
         """Loads the model.
 
         Args:
@@ -69,10 +73,15 @@ class GlinerStep(Adapter):
             yield Patch(add=unique(found)[0], drop=self._earlier(document))
 
     def _parts(self, document: Document) -> Iterator[Span]:
-        """Yields ranges with at most as many words of its own splitter as the model reads together; it drops others."""
+        """Yields ranges with at most as many words of its own splitter as the model reads
+        together; it drops others.
+        """
         most = self._model.config.max_len
         for start, end in sentence_parts(document, self._settings.characters):
-            words = [span for _, *span in self._model.data_processor.words_splitter(document.text[start:end])]
+            words = [
+                span
+                for _, *span in self._model.data_processor.words_splitter(document.text[start:end])
+            ]
             cuts = [start + words[at][0] for at in range(most, len(words), most)]
             yield from pairwise((start, *cuts, end))
 
@@ -98,7 +107,8 @@ def _loaded(settings: GlinerSettings, folder: str) -> Any:
     except (OSError, ValueError, RuntimeError, KeyError) as error:
         shown = " ".join(str(error).split())[:300]
         raise RecipeError(
-            f"the GLiNER model {settings.model!r} cannot be loaded ({shown}); give a folder, or set offline = false to "
+            f"the GLiNER model {settings.model!r} cannot be loaded ({shown}); give a folder, or "
+            "set offline = false to "
             "fetch it"
         ) from None
     model.eval()

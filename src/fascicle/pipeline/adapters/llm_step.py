@@ -1,7 +1,7 @@
 """A large language model behind an OpenAI-compatible address as a step.
 
-The model is asked for names and their types, never for offsets: a name is looked for in the text, and one that is not
-there is reported and not used.
+The model is asked for names and their types, never for offsets: a name is looked for in the text,
+and one that is not there is reported and not used.
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ from fascicle.settings.base import Name, Natural, Positive, Settings
 
 _LONGEST: Final = 4 << 20  # bytes of an answer
 _PAUSE: Final = 30.0  # seconds between two tries, at most
-_AGAIN: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504})  # states of HTTP after which one tries again
+# states of HTTP after which one tries again
+_AGAIN: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 _TASK: Final = (
-    "You find names in biomedical text. List each name in the text that is of one of these types, copied exactly as it "
+    "You find names in biomedical text. List each name in the text that is of one of these "
+    "types, copied exactly as it "
     "is written, with its type. List a name once. Add nothing that is not in the text.\n\nTypes:\n"
 )
 
@@ -47,7 +49,8 @@ class LlmSettings(Settings, frozen=True, kw_only=True):
         instructions: added to the task.
         calls: most requests of a worker; a document beyond them goes into quarantine.
         tokens: most tokens of a worker, as the service counts them.
-        cache: folder of answers, from that of the pipeline; empty for none. What is there costs no call.
+        cache: folder of answers, from that of the pipeline; empty for none. What is there costs no
+            call.
         retries: further tries after an error, a stall, or an answer of another form.
         seconds: the seconds that a request may take.
         characters: of text in a request, at most; longer texts are cut between sentences.
@@ -105,8 +108,16 @@ class LlmStep(Adapter):
         self.types = tuple(settings.types)
         self._cache = Path(folder, settings.cache).expanduser() if settings.cache else None
         if self._cache is not None and self._cache.exists() and not self._cache.is_dir():
-            raise RecipeError(f"the cache {self._cache} is not a folder; name a folder, or one that can be made")
-        asked = [settings.model, settings.types, settings.instructions, settings.characters, settings.schema]
+            raise RecipeError(
+                f"the cache {self._cache} is not a folder; name a folder, or one that can be made"
+            )
+        asked = [
+            settings.model,
+            settings.types,
+            settings.instructions,
+            settings.characters,
+            settings.schema,
+        ]
         self.fingerprint = hashlib.sha256(msgspec.json.encode(asked)).hexdigest()
         self._calls, self._tokens = 0, 0
         self._opener = urllib.request.build_opener(_NoRedirect())
@@ -124,14 +135,29 @@ class LlmStep(Adapter):
                 for one in self._names(document.text[start:end]):
                     found = [
                         (start + first, start + last)
-                        for first, last in find_name_places(one.text.strip(), document.text[start:end])
+                        for first, last in find_name_places(
+                            one.text.strip(), document.text[start:end]
+                        )
                     ]
-                    code = "unknown-type" if one.type not in self._settings.types else "" if found else "invented-name"
+                    code = (
+                        "unknown-type"
+                        if one.type not in self._settings.types
+                        else ""
+                        if found
+                        else "invented-name"
+                    )
                     if code:
-                        message = "the model gave a name that is not in the text, or a type that was not asked for"
-                        events.append(Event(step=self.name, kind="note", code=code, message=message))
+                        message = (
+                            "the model gave a name that is not in the text, or a type that "
+                            "was not asked for"
+                        )
+                        events.append(
+                            Event(step=self.name, kind="note", code=code, message=message)
+                        )
                     else:
-                        mentions += [Mention((place,), one.type, source=self.name) for place in found]
+                        mentions += [
+                            Mention((place,), one.type, source=self.name) for place in found
+                        ]
             yield Patch(add=unique(mentions)[0], drop=self._earlier(document), events=tuple(events))
 
     def _names(self, text: str) -> list[_Name]:
@@ -179,7 +205,9 @@ class LlmStep(Adapter):
             try:
                 said = msgspec.json.decode(self._sent(body))
                 self._tokens += max(int((said.get("usage") or {}).get("total_tokens", 0)), 0)
-                return msgspec.json.decode(_bare(said["choices"][0]["message"]["content"]), type=_Names)
+                return msgspec.json.decode(
+                    _bare(said["choices"][0]["message"]["content"]), type=_Names
+                )
             except urllib.error.HTTPError as error:
                 error.close()
                 why = f"it answered with the state {error.code}"
@@ -188,10 +216,18 @@ class LlmStep(Adapter):
             except (OSError, HTTPException) as error:
                 reason = getattr(error, "reason", None) or error
                 why = f"it cannot be reached, or stalls ({type(reason).__name__})"
-            except (msgspec.MsgspecError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            except (
+                msgspec.MsgspecError,
+                ValueError,
+                TypeError,
+                LookupError,
+                AttributeError,
+                RecursionError,
+            ):
                 why = "its answer is not JSON of the form that was asked for"
         raise InputError(
-            f"the language model at {self._settings.address} gave nothing usable: {why}; start the service, correct "
+            f"the language model at {self._settings.address} gave nothing usable: {why}; start "
+            "the service, correct "
             "the address or the key, and try the document again",
             code="prediction",
         )
@@ -205,7 +241,8 @@ class LlmStep(Adapter):
         asked = self._settings
         if self._calls >= asked.calls or self._tokens >= asked.tokens:
             raise InputError(
-                f"the budget of {asked.calls:,} calls and {asked.tokens:,} tokens is spent ({self._calls:,} calls, "
+                f"the budget of {asked.calls:,} calls and {asked.tokens:,} tokens is spent "
+                f"({self._calls:,} calls, "
                 f"{self._tokens:,} tokens); raise calls or tokens, and try the document again",
                 code="prediction",
             )
@@ -213,7 +250,11 @@ class LlmStep(Adapter):
 
     def _sent(self, body: bytes) -> bytes:
         headers = {"Content-Type": "application/json", "User-Agent": "fascicle"}
-        if key := os.environ.get(self._settings.key_variable, "").strip() if self._settings.key_variable else "":
+        if (
+            key := os.environ.get(self._settings.key_variable, "").strip()
+            if self._settings.key_variable
+            else ""
+        ):
             headers["Authorization"] = f"Bearer {key}"
         address = f"{self._settings.address.rstrip('/')}/chat/completions"
         request = urllib.request.Request(address, data=body, headers=headers)
@@ -230,7 +271,9 @@ class LlmStep(Adapter):
 
 
 def find_name_places(name: str, text: str) -> list[tuple[int, int]]:
-    """Returns every place of a name in a text where no letter or digit touches it, from the left without overlaps."""
+    """Returns every place of a name in a text where no letter or digit touches it, from the left
+    without overlaps.
+    """
     if not name.strip():
         return []
     before = r"(?<![^\W_])" if name[0].isalnum() else ""
@@ -239,7 +282,9 @@ def find_name_places(name: str, text: str) -> list[tuple[int, int]]:
 
 
 def _bare(content: str) -> str:
-    """Returns the JSON of an answer, without the fence of Markdown that some models put around it."""
+    """Returns the JSON of an answer, without the fence of Markdown that some models put around
+    it.
+    """
     fenced = re.fullmatch(r"\s*```(?:json)?\s*(.*?)\s*```\s*", content, flags=re.DOTALL)
     return fenced[1] if fenced else content
 
@@ -252,4 +297,9 @@ def _schema(types: Sequence[str]) -> dict[str, Any]:
         "additionalProperties": False,
     }
     names = {"type": "array", "items": name}
-    return {"type": "object", "properties": {"names": names}, "required": ["names"], "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": {"names": names},
+        "required": ["names"],
+        "additionalProperties": False,
+    }

@@ -1,7 +1,8 @@
 """Any spaCy pipeline as a step: entities, sentences, and extensions as attributes of mentions.
 
-With ``mentions_of``, the pipeline does not find names: it gets the mentions of other layers as its entities, and what
-its components say of each becomes attributes. So medspaCy's ConText tells which mentions are negated.
+With ``mentions_of``, the pipeline does not find names: it gets the mentions of other layers as its
+entities, and what its components say of each becomes attributes. So medspaCy's ConText tells which
+mentions are negated.
 """
 
 from __future__ import annotations
@@ -30,11 +31,13 @@ class SpacySettings(Settings, frozen=True, kw_only=True):
     """Settings of the step.
 
     Attributes:
-        pipeline: name of an installed pipeline, a folder from that of the Fascicle pipeline, or ``"blank:en"``.
+        pipeline: name of an installed pipeline, a folder from that of the Fascicle pipeline, or
+            ``"blank:en"``.
         imports: modules that register components or extensions, such as ``"medspacy.context"``.
         add: names of components that are added at the end, in order.
         disable: names of components that are not run.
-        mentions_of: layers whose mentions the pipeline gets as its entities; without any, it finds entities itself.
+        mentions_of: layers whose mentions the pipeline gets as its entities; without any, it finds
+            entities itself.
         types: label of spaCy -> type; if there are any, other labels are left out.
         attributes: extensions of spans (``span._.NAME``) that become attributes of mentions.
         links: whether ``ent.kb_id_`` becomes a link.
@@ -54,7 +57,9 @@ class SpacySettings(Settings, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Refuses what does not go together."""
         if self.mentions_of and (self.types or not self.attributes):
-            raise ValueError("mentions_of needs attributes, and takes no types, for it changes no type")
+            raise ValueError(
+                "mentions_of needs attributes, and takes no types, for it changes no type"
+            )
 
 
 class SpacyStep(Adapter):
@@ -80,11 +85,19 @@ class SpacyStep(Adapter):
         self._nlp = _loaded(settings, folder)
         given = bool(settings.mentions_of)
         self.needs = frozenset({"mentions"}) if given else frozenset()
-        gives = {"sentences": settings.sentences, "mentions": not given, "links": settings.links and not given}
+        gives = {
+            "sentences": settings.sentences,
+            "mentions": not given,
+            "links": settings.links and not given,
+        }
         self.gives = frozenset(part for part, is_given in gives.items() if is_given)
         self.drops = frozenset(settings.mentions_of or {name})
         labels = [label for labels in self._nlp.pipe_labels.values() for label in labels]
-        self.types = () if given else tuple(dict.fromkeys(settings.types.values() if settings.types else labels))
+        self.types = (
+            ()
+            if given
+            else tuple(dict.fromkeys(settings.types.values() if settings.types else labels))
+        )
         told = msgspec.json.encode([settings, self._nlp.meta], enc_hook=str)
         self.fingerprint = hashlib.sha256(told).hexdigest()
 
@@ -98,22 +111,34 @@ class SpacyStep(Adapter):
         named = self._settings.types
         kinds = ((one, named.get(one.label_, "") if named else one.label_) for one in doc.ents)
         mentions = [self._mention(one, kind) for one, kind in kinds if kind]
-        return Patch(add=unique(mentions)[0], drop=self._earlier(document), sentences=self._sentences(document, doc))
+        return Patch(
+            add=unique(mentions)[0],
+            drop=self._earlier(document),
+            sentences=self._sentences(document, doc),
+        )
 
     def _mention(self, span: Any, kind: str) -> Mention:
         link = Link(id="", nil=True) if span.kb_id_ == _NIL else parse_link(span.kb_id_)
         links = (link,) if self._settings.links and span.kb_id_ else ()
         place = ((span.start_char, span.end_char),)
-        return Mention(place, kind, source=self.name, links=links, attributes=self._attributes(span))
+        return Mention(
+            place, kind, source=self.name, links=links, attributes=self._attributes(span)
+        )
 
     def _told(self, document: Document) -> Patch:
-        """Returns the mentions of other layers with attributes; mentions that share a token are asked about apart."""
+        """Returns the mentions of other layers with attributes; mentions that share a token are
+        asked about apart.
+        """
         mentions = [one for one in document.mentions if one.source in self._settings.mentions_of]
         replace: list[tuple[MentionKey, Mention]] = []
         sentences = None
         words = self._nlp.make_doc(document.text)
-        placed = ((one, words.char_span(one.start, one.end, alignment_mode="expand")) for one in mentions)
-        for apart in _rounds((one, (span.start, span.end)) for one, span in placed if span is not None):
+        placed = (
+            (one, words.char_span(one.start, one.end, alignment_mode="expand")) for one in mentions
+        )
+        for apart in _rounds(
+            (one, (span.start, span.end)) for one, span in placed if span is not None
+        ):
             doc = self._nlp.make_doc(document.text)
             doc.ents = [(one.type, start, end) for one, (start, end) in apart]
             doc = self._nlp(doc)
@@ -123,21 +148,34 @@ class SpacyStep(Adapter):
                 new = told.get(tokens, ())
                 attributes = dict(one.attributes) | dict(new)
                 if new:
-                    replace.append((one.key, msgspec.structs.replace(one, attributes=tuple(attributes.items()))))
+                    replace.append(
+                        (
+                            one.key,
+                            msgspec.structs.replace(one, attributes=tuple(attributes.items())),
+                        )
+                    )
         return Patch(replace=tuple(replace), sentences=sentences)
 
     def _attributes(self, span: Any) -> tuple[tuple[str, str], ...]:
         values = {name: getattr(span._, name) for name in self._settings.attributes}
-        return tuple((name, _text(value)) for name, value in values.items() if value not in (None, "", [], ()))
+        return tuple(
+            (name, _text(value))
+            for name, value in values.items()
+            if value not in (None, "", [], ())
+        )
 
     def _sentences(self, document: Document, doc: Any) -> tuple[tuple[int, int], ...] | None:
         if not self._settings.sentences or document.sentences is not None:
             return None
-        return tuple((one.start_char, one.end_char) for one in doc.sents if one.end_char > one.start_char)
+        return tuple(
+            (one.start_char, one.end_char) for one in doc.sents if one.end_char > one.start_char
+        )
 
 
 def _rounds(placed: Iterable[_Placed]) -> list[list[_Placed]]:
-    """Divides mentions into lists in which none shares a token with another, from the first token to the last."""
+    """Divides mentions into lists in which none shares a token with another, from the first
+    token to the last.
+    """
     rounds: list[list[_Placed]] = []
     for one in sorted(placed, key=lambda pair: (pair[1][0], -pair[1][1])):
         free = next((chosen for chosen in rounds if chosen[-1][1][1] <= one[1][0]), None)
@@ -149,7 +187,9 @@ def _rounds(placed: Iterable[_Placed]) -> list[list[_Placed]]:
 
 
 def _text(value: Any) -> str:
-    """Returns the value of an extension as text: true and false in lower case, others as Python writes them."""
+    """Returns the value of an extension as text: true and false in lower case, others as Python
+    writes them.
+    """
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -173,7 +213,8 @@ def _loaded(settings: SpacySettings, folder: str) -> Any:
     except (ImportError, OSError, ValueError) as error:
         shown = " ".join(str(error).split())[:300]
         raise RecipeError(
-            f"the spaCy pipeline {settings.pipeline!r} cannot be made ({shown}); install what it names, or correct it"
+            f"the spaCy pipeline {settings.pipeline!r} cannot be made ({shown}); install what it "
+            "names, or correct it"
         ) from None
     _check_attributes(settings.attributes)
     return nlp
@@ -184,5 +225,6 @@ def _check_attributes(names: Sequence[str]) -> None:
 
     if missing := [name for name in names if not Span.has_extension(name)]:
         raise RecipeError(
-            f"spans of spaCy have no extension {missing[0]!r}; name the module that adds it in imports, or leave it out"
+            f"spans of spaCy have no extension {missing[0]!r}; name the module that adds it in "
+            "imports, or leave it out"
         )

@@ -30,7 +30,8 @@ from fascicle.pipeline.running.records import (
 MANIFEST: Final = "manifest.json"
 SUCCESS: Final = "_SUCCESS"
 UNREAD: Final = "quarantine-read.jsonl"
-SAVED: Final = ".fascicle-run-saved-"  # how the names of `fascicle.pipeline.running.folder.SavedResults` begin
+# how the names of `fascicle.pipeline.running.folder.SavedResults` begin
+SAVED: Final = ".fascicle-run-saved-"
 HISTORY: Final = ".fascicle-run-ids-{:04d}.jsonl"
 _RETRY: Final = re.compile(r"done-retry-\d+\.json")
 _TRIED: Final = re.compile(r"(?:(?:done|part|quarantine)-)?retry-\d+\..+")
@@ -65,7 +66,8 @@ class RunFolder:
         """Checks early that a run can be written to the folder.
 
         Raises:
-            OutputError: the folder is a file, or holds something else, or a run that is not to be continued.
+            OutputError: the folder is a file, or holds something else, or a run that is not to be
+                continued.
         """
         self.place.check()
         names = self.place.sizes()
@@ -73,7 +75,8 @@ class RunFolder:
             if not resume:
                 what = "is complete" if SUCCESS in names else "was interrupted"
                 raise OutputError(
-                    f"{self.name} holds a run that {what}; give another name, or resume=True to go on with it",
+                    f"{self.name} holds a run that {what}; give another name, or resume=True to "
+                    "go on with it",
                     file=self.name,
                     code="exists",
                 )
@@ -85,7 +88,9 @@ class RunFolder:
             )
 
     def of_run(self, mark: str) -> RunFolder:
-        """Returns itself for a worker, which stops writing when another run has begun to write there."""
+        """Returns itself for a worker, which stops writing when another run has begun to write
+        there.
+        """
         self.place.of_run(mark)
         return self
 
@@ -125,23 +130,30 @@ class RunFolder:
         (found,) = self._read([name], Manifest)
         if found.fascicle_run != SCHEMA:
             raise OutputError(
-                f"{self.name} is a run of the form {found.fascicle_run}; this release reads the form {SCHEMA}",
+                f"{self.name} is a run of the form {found.fascicle_run}; this release reads the "
+                f"form {SCHEMA}",
                 file=self.name,
                 code="version",
             )
         return found
 
     def done(self, shards: Iterable[Shard]) -> Iterator[Done]:
-        """Yields the markers of finished shards, in order; a marker whose part is missing does not count."""
+        """Yields the markers of finished shards, in order; a marker whose part is missing does
+        not count.
+        """
         sizes = self.place.sizes()
         begun = {name: shard for shard in shards if (name := f"done-{shard.name}.json") in sizes}
         for shard, done in zip(begun.values(), self._read(list(begun), Done), strict=True):
             files = [facts for facts in (done.part, done.quarantine) if facts is not None]
-            if done.left_out == shard.left_out and all(sizes.get(one.name) == one.size for one in files):
+            if done.left_out == shard.left_out and all(
+                sizes.get(one.name) == one.size for one in files
+            ):
                 yield done
 
     def unchanged(self, done: Iterable[Done]) -> Iterator[Done]:
-        """Yields the markers whose files are intact; others are removed, and the proof before them."""
+        """Yields the markers whose files are intact; others are removed, and the proof before
+        them.
+        """
         left = iter(done)
         with ThreadPoolExecutor(_TOGETHER) as pool:
             while some := list(islice(left, _TOGETHER)):
@@ -154,14 +166,20 @@ class RunFolder:
     def is_whole(self, done: Done) -> bool:
         """True if the files of a marker have the sizes and hashes that it records."""
         try:
-            return all(self.facts(one.name) == one for one in (done.part, done.quarantine) if one is not None)
+            return all(
+                self.facts(one.name) == one
+                for one in (done.part, done.quarantine)
+                if one is not None
+            )
         except (FileNotFoundError, InputError):
             return False  # it is not there
 
     def answered(self, shard: Shard) -> tuple[dict[str, Document], bool]:
-        """Returns the documents of a shard as they were done before an update excluded more of them, by id.
+        """Returns the documents of a shard as they were done before an update excluded more of
+        them, by id.
 
-        The parts must be in the format that holds everything. If a part differs from its marker, none are returned.
+        The parts must be in the format that holds everything. If a part differs from its marker,
+        none are returned.
 
         Returns:
             The documents, and whether they are all that the shard has now, in order.
@@ -181,11 +199,15 @@ class RunFolder:
         if not done.quarantined:
             places = (at for at in range(shard.count + len(now)) if at not in before)
             lines = [line for at, line in zip(places, lines, strict=True) if at not in now]
-        return {document.id: document for document in map(codec.decode, lines)}, not done.quarantined
+        return {
+            document.id: document for document in map(codec.decode, lines)
+        }, not done.quarantined
 
     def retries(self) -> list[Done]:
         """Returns the markers of retries, in order."""
-        return list(self._read(sorted(name for name in self.place.sizes() if _RETRY.fullmatch(name)), Done))
+        return list(
+            self._read(sorted(name for name in self.place.sizes() if _RETRY.fullmatch(name)), Done)
+        )
 
     def history(self, plans: int) -> Iterator[Entry]:
         """Yields the entries of the documents that the run was planned with.
@@ -199,8 +221,12 @@ class RunFolder:
                     yield msgspec.json.decode(line, type=Entry)
 
     def reopen(self) -> None:
-        """Removes the proof and all retries, so that the retried documents are in quarantine again."""
-        self.place.remove([name for name in self.place.sizes() if name == SUCCESS or _TRIED.fullmatch(name)])
+        """Removes the proof and all retries, so that the retried documents are in quarantine
+        again.
+        """
+        self.place.remove(
+            [name for name in self.place.sizes() if name == SUCCESS or _TRIED.fullmatch(name)]
+        )
 
     def sweep(self) -> None:
         """Removes the saved results of shards that have their markers now."""
@@ -219,18 +245,22 @@ class RunFolder:
                 found = msgspec.json.decode(next(contents), type=kind)
             except FileNotFoundError:
                 raise OutputError(
-                    f"{self.name} holds no run, for it has no {name}; give a folder that fascicle run wrote",
+                    f"{self.name} holds no run, for it has no {name}; give a folder that "
+                    "fascicle run wrote",
                     file=self.name,
                     code="not-found",
                 ) from None
             except (OSError, msgspec.MsgspecError, ValueError) as error:
                 raise OutputError(
-                    f"{self.place.at(name)} is damaged ({error}); start again in another folder", code="damaged"
+                    f"{self.place.at(name)} is damaged ({error}); start again in another folder",
+                    code="damaged",
                 ) from None
             yield found
 
 
-def refuse_other_run(folder: str, before: Mapping[str, str], now: Mapping[str, str], *, advice: str = "") -> None:
+def refuse_other_run(
+    folder: str, before: Mapping[str, str], now: Mapping[str, str], *, advice: str = ""
+) -> None:
     """Raises an error if the run has another pipeline, other inputs or other options.
 
     Args:
@@ -246,7 +276,8 @@ def refuse_other_run(folder: str, before: Mapping[str, str], now: Mapping[str, s
     if other:
         told = " and ".join(f"another {name}" for name in other)
         raise OutputError(
-            f"{folder} is of a run with {told}, so it cannot continue; give what was given then{advice}, or "
+            f"{folder} is of a run with {told}, so it cannot continue; give what was given "
+            f"then{advice}, or "
             "another folder",
             file=folder,
         )
@@ -257,7 +288,8 @@ _WORTH: Final = 96  # documents of a shard, which a kill may cost: a smaller sha
 
 
 class SavedResults:
-    """Saved results of an unfinished shard, in small files, so that a killed worker loses few documents.
+    """Saved results of an unfinished shard, in small files, so that a killed worker loses few
+    documents.
 
     They hold the results of the steps, so the part has the same bytes with and without them.
     """
@@ -268,10 +300,15 @@ class SavedResults:
         Args:
             folder: of the run.
             shard: the shard that is done.
-            manifest: of the run; what a shard of the same name has by another pipeline does not count.
+            manifest: of the run; what a shard of the same name has by another pipeline does not
+                count.
         """
-        made_by = msgspec.json.encode([shard.sha256, shard.left_out, manifest.made_by], order="deterministic")
-        self._name = f"{SAVED}{shard.name}-{hashlib.sha256(made_by).hexdigest()[:16]}-{{:04d}}.jsonl"
+        made_by = msgspec.json.encode(
+            [shard.sha256, shard.left_out, manifest.made_by], order="deterministic"
+        )
+        self._name = (
+            f"{SAVED}{shard.name}-{hashlib.sha256(made_by).hexdigest()[:16]}-{{:04d}}.jsonl"
+        )
         self._folder, self._is_worth = folder, shard.count > _WORTH
         self._files, self._lines = 0, list[bytes]()
         self._since = time.monotonic()
@@ -292,9 +329,14 @@ class SavedResults:
         if not self._is_worth:
             return
         self._lines.append(codec.encode(document) + b"\n")
-        if len(self._lines) >= _EVERY and time.monotonic() - self._since >= self._folder.place.pause:
+        if (
+            len(self._lines) >= _EVERY
+            and time.monotonic() - self._since >= self._folder.place.pause
+        ):
             content = b"".join(self._lines)
-            with self._folder.place.written(self._name.format(self._files), durable=False) as stream:
+            with self._folder.place.written(
+                self._name.format(self._files), durable=False
+            ) as stream:
                 stream.write(_digest(content) + b"\n" + content)
             self._files += 1
             self._lines.clear()

@@ -45,13 +45,16 @@ class LocalPlace:
         """
         path = self._path
         if path.exists() and not path.is_dir():
-            raise OutputError(f"{path} is a file; give the name of a folder to write", file=str(path))
+            raise OutputError(
+                f"{path} is a file; give the name of a folder to write", file=str(path)
+            )
         if not path.is_dir() and not path.absolute().parent.is_dir():
             raise no_folder(path.parent)
 
     @contextmanager
     def held(self) -> Iterator[str]:
-        """Locks the place against other runs if it supports locks, and removes unfinished files of a killed run.
+        """Locks the place against other runs if it supports locks, and removes unfinished files of
+        a killed run.
 
         Yields:
             The mark of this run, see `of_run`; empty where the place has no locks.
@@ -73,7 +76,10 @@ class LocalPlace:
     def sizes(self) -> dict[str, int]:
         """Returns names and sizes of all files."""
         found = {}
-        with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(self._path) as entries:
+        with (
+            contextlib.suppress(FileNotFoundError, NotADirectoryError),
+            os.scandir(self._path) as entries,
+        ):
             for entry in entries:
                 with contextlib.suppress(FileNotFoundError):  # a worker may be giving it its name
                     found[entry.name] = entry.stat().st_size
@@ -125,7 +131,9 @@ class LocalPlace:
     def _check_run(self) -> None:
         """Raises an error in a worker that outlived its run, such as one on another machine."""
         if self._mark and (self._path / _LOCK).read_text(encoding="ascii") != self._mark:
-            raise OutputError(f"another run has begun to write into {self._path}", file=str(self._path))
+            raise OutputError(
+                f"another run has begun to write into {self._path}", file=str(self._path)
+            )
 
     def _clear(self) -> None:
         """Removes unfinished files."""
@@ -134,7 +142,9 @@ class LocalPlace:
 
 
 class _RemotePlace(RemoteFolder):
-    """Folder of an object store, which has no locks: two runs at once do the same work twice, with the same bytes."""
+    """Folder of an object store, which has no locks: two runs at once do the same work twice,
+    with the same bytes.
+    """
 
     pause = 2.0
 
@@ -169,7 +179,8 @@ def open_place(path: str) -> _Place:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[str]:
-    """Locks a folder, which is made if it does not exist; nothing else is changed before the lock is held.
+    """Locks a folder, which is made if it does not exist; nothing else is changed before the lock
+    is held.
 
     A run that failed before it wrote anything leaves nothing behind.
     """

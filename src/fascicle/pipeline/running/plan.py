@@ -1,4 +1,6 @@
-"""Plan of a run: shards of documents, which are the unit of work and of commit; and what later files replaced."""
+"""Plan of a run: shards of documents, which are the unit of work and of commit; and what later
+files replaced.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +40,10 @@ from fascicle.settings.pipeline import Shards
 def replaced_documents(history: Callable[[], Iterable[Entry]]) -> dict[str, tuple[int, ...]]:
     """Returns the documents that are not in their latest version, or were withdrawn.
 
-    A later input replaces the documents that it has again, and withdraws others; of several versions in one input the
-    highest counts, and of equal ones the last, as in `fascicle.formats.files.latest`. Memory holds the hashes of all
-    ids, and the ids of documents that occur again or are withdrawn.
+    A later input replaces the documents that it has again, and withdraws others; of several
+    versions in one input the highest counts, and of equal ones the last, as in
+    `fascicle.formats.files.latest`. Memory holds the hashes of all ids, and the ids of documents
+    that occur again or are withdrawn.
 
     Args:
         history: gives all entries, in the order of the inputs; it is called twice.
@@ -74,7 +77,8 @@ def _known(entry: Entry, seen: IdSet) -> Iterator[str]:
 
 
 _LEAST: Final = 25  # documents in each of the first shards, ...
-_SHARE: Final = 64  # ... and of later ones this part of all before them: so the last ones are short for the run
+# ... and of later ones this part of all before them: so the last ones are short for the run
+_SHARE: Final = 64
 _LINE: Final = 1 << 24  # bytes that are kept of a line that could not be read
 
 
@@ -92,7 +96,9 @@ class _Unread(NamedTuple):
 
 @dataclass(kw_only=True)
 class _Aside(FailedDocuments):
-    """Collects every reading error for the quarantine; errors about a local copy name the URL of its file."""
+    """Collects every reading error for the quarantine; errors about a local copy name the URL of
+    its file.
+    """
 
     keep_going: bool = True
     all: list[_Unread] = field(default_factory=list)
@@ -125,7 +131,8 @@ def plan(
         reading: how they are read.
         shards: how much is in a shard.
         begun: how many inputs and shards the run has already.
-        are_unique: whether ids are made unique, by other ids for documents whose id was there before.
+        are_unique: whether ids are made unique, by other ids for documents whose id was there
+            before.
         note: function that is called with the documents that have been planned.
 
     Returns:
@@ -140,7 +147,8 @@ def plan(
     def near() -> Iterator[Input]:
         for given in _near(inputs, aside.copies):
             yield given
-            building.end_input(tuple(chain.from_iterable(report.deleted.values())))  # for it was read to its end
+            # for it was read to its end
+            building.end_input(tuple(chain.from_iterable(report.deleted.values())))
             report.deleted.clear()
 
     found = []
@@ -175,7 +183,9 @@ def _line_of(error: InputError) -> bytes | None:
 class _Building:
     """Shard that is being planned."""
 
-    def __init__(self, settings: Shards, begun: tuple[int, int], note: Callable[[Entry], None]) -> None:
+    def __init__(
+        self, settings: Shards, begun: tuple[int, int], note: Callable[[Entry], None]
+    ) -> None:
         self._settings, self._note = settings, note
         self._input, self._number = begun
         self._seen: dict[str, int] = {}
@@ -222,7 +232,15 @@ class _Building:
         if self._ids:
             first = self.count - len(self._ids)
             ids = tuple(self._ids)
-            self._note(Entry(input=self._input, shard=self._name, first=first, ids=ids, versions=self._versions))
+            self._note(
+                Entry(
+                    input=self._input,
+                    shard=self._name,
+                    first=first,
+                    ids=ids,
+                    versions=self._versions,
+                )
+            )
         self._ids, self._versions = [], {}
 
     @property
@@ -245,13 +263,17 @@ class _Building:
 
 
 def states_of_inputs(paths: Sequence[str]) -> list[str]:
-    """Returns a line for each input with its name, size and time, to detect whether an input has changed.
+    """Returns a line for each input with its name, size and time, to detect whether an input has
+    changed.
 
     Raises:
         InputError: standard input, which cannot be read again.
     """
     if STDIN in paths:
-        raise InputError("a run reads its inputs more than once, and standard input can be read once; give a file")
+        raise InputError(
+            "a run reads its inputs more than once, and standard input can be read once; give a "
+            "file"
+        )
     return [f"{path} {url_state(path) if is_url(path) else input_state(path)}\n" for path in paths]
 
 
@@ -260,8 +282,8 @@ def extend_manifest(
 ) -> Manifest:
     """Plans the inputs that a manifest does not have yet.
 
-    The folder gets the history of the new documents, and those that could not be read. Neither is valid before the new
-    manifest is written.
+    The folder gets the history of the new documents, and those that could not be read. Neither is
+    valid before the new manifest is written.
 
     Args:
         folder: of the run.
@@ -273,11 +295,13 @@ def extend_manifest(
 
     Raises:
         InputError: the run has no document.
-        UsageError: documents of the run have other ids than in their files, so that nothing can take their place.
+        UsageError: documents of the run have other ids than in their files, so that nothing can
+            take their place.
     """
     if latest and any(shard.renamed for shard in manifest.shards):
         raise UsageError(
-            f"{folder.name} is of a run with duplicate ids, which got other ids; an update cannot know which of "
+            f"{folder.name} is of a run with duplicate ids, which got other ids; an update "
+            "cannot know which of "
             "them is meant, so start again with update=True in another folder"
         )
     with folder.place.written(HISTORY.format(manifest.plans)) as stream:

@@ -46,7 +46,10 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def documents(self) -> Iterator[tuple[str, DocumentState]]:
         """Yields each document id with the place of the document."""
         for at, identifier in enumerate(self.ids):
-            yield identifier, DocumentState(self.input, self.versions.get(at, 1), self.shard, self.first + at)
+            yield (
+                identifier,
+                DocumentState(self.input, self.versions.get(at, 1), self.shard, self.first + at),
+            )
 
 
 class DocumentState(NamedTuple):
@@ -222,13 +225,15 @@ class Quarantined(msgspec.Struct, frozen=True, kw_only=True):
         place: number of the document in its shard; for what could not be read the line, or 0.
         shard: its name; empty for what could not be read.
         step: at which it failed.
-        error: class of the error, or ``killed:SIGSEGV``, ``killed:time``, ``killed:memory``, ``exit:3``.
+        error: class of the error, or ``killed:SIGSEGV``, ``killed:time``, ``killed:memory``,
+            ``exit:3``.
         message: of the error.
         versions: of Fascicle and Python.
         attempt: how often it was tried.
         seconds: the seconds that the step took for it.
         memory: MiB that the worker held at most, at that time.
-        document: as it came, as `fascicle.core.codec` writes it; ``null`` of what could not be read.
+        document: as it came, as `fascicle.core.codec` writes it; ``null`` of what could not be
+            read.
         raw: of what could not be read: its line, where there is one.
     """
 

@@ -39,9 +39,9 @@ _TOGETHER: Final = 1 << 20  # hashes that are merged at once, unless there are m
 class Distinct:
     """Counts the distinct concepts of each type over any number of sets.
 
-    The count is exact unless two concepts have the same hash; of 3 million concepts this happens with a probability of
-    one in 4 million (birthday bound, n^2 / 2^65). Memory holds at most 16 bytes for each distinct concept, and 8 MiB
-    for each type.
+    The count is exact unless two concepts have the same hash; of 3 million concepts this happens
+    with a probability of one in 4 million (birthday bound, n^2 / 2^65). Memory holds at most 16
+    bytes for each distinct concept, and 8 MiB for each type.
     """
 
     def __init__(self, *, together: int = _TOGETHER) -> None:
@@ -84,7 +84,8 @@ _RETRY: Final = "retry-{:04d}"
 
 
 def current_quarantine(folder: RunFolder, manifest: Manifest) -> dict[str, Quarantined]:
-    """Returns the records of all documents in quarantine, by id, without those that a later retry has processed.
+    """Returns the records of all documents in quarantine, by id, without those that a later retry
+    has processed.
 
     Args:
         folder: of the run.
@@ -92,7 +93,9 @@ def current_quarantine(folder: RunFolder, manifest: Manifest) -> dict[str, Quara
     """
     found: dict[str, Quarantined] = {}
     if manifest.unread:
-        for number, record in enumerate(islice(folder.quarantine(UNREAD), manifest.unread), start=1):
+        for number, record in enumerate(
+            islice(folder.quarantine(UNREAD), manifest.unread), start=1
+        ):
             found[record.id if record.id not in found else f"{record.id} ({number})"] = record
     for done in folder.done(manifest.shards):
         if done.quarantine is not None:
@@ -120,7 +123,8 @@ def find_quarantined(folder: RunFolder, manifest: Manifest, identifier: str) -> 
     found = current_quarantine(folder, manifest)
     if identifier not in found:
         raise InputError(
-            f"{identifier!r} is not in the quarantine of {folder.name}; fascicle quarantine ls lists what is",
+            f"{identifier!r} is not in the quarantine of {folder.name}; fascicle quarantine ls "
+            "lists what is",
             key=identifier,
             code="not-found",
         )
@@ -128,7 +132,12 @@ def find_quarantined(folder: RunFolder, manifest: Manifest, identifier: str) -> 
 
 
 def plan_retry(
-    folder: RunFolder, manifest: Manifest, *, only: Collection[str], made_by: dict[str, str], pipeline: str
+    folder: RunFolder,
+    manifest: Manifest,
+    *,
+    only: Collection[str],
+    made_by: dict[str, str],
+    pipeline: str,
 ) -> Manifest | None:
     """Writes the documents to retry as the input of a shard of their own.
 
@@ -143,14 +152,18 @@ def plan_retry(
         What is to be done; ``None`` if nothing in quarantine can be tried.
 
     Raises:
-        UsageError: an id that is not in quarantine, or of what cannot be read; a path that cannot be noted.
+        UsageError: an id that is not in quarantine, or of what cannot be read; a path that cannot
+            be noted.
     """
     check_path(folder.place.at(""))
     check_path(pipeline)
     found = current_quarantine(folder, manifest)
     for identifier in only:
         if identifier not in found or found[identifier].document == NOTHING:
-            raise UsageError(f"{identifier!r} is not a document in quarantine, so it cannot be tried again; see ls")
+            raise UsageError(
+                f"{identifier!r} is not a document in quarantine, so it cannot be tried again; see "
+                "ls"
+            )
     chosen = [one for name, one in found.items() if not only or name in only]
     documents = [document for one in chosen if (document := one.restored()) is not None]
     if not documents:
@@ -167,7 +180,12 @@ def plan_retry(
         sha256=documents_sha256(documents),
     )
     again = msgspec.structs.replace(
-        manifest, pipeline=pipeline, made_by=made_by, reading={"format": "jsonl"}, unread=0, shards=(shard,)
+        manifest,
+        pipeline=pipeline,
+        made_by=made_by,
+        reading={"format": "jsonl"},
+        unread=0,
+        shards=(shard,),
     )
     folder.write_json(f"{name}.json", again)
     return again
@@ -175,7 +193,9 @@ def plan_retry(
 
 _REPORT: Final = "report"
 _SIGMAS: Final = 5.0
-_EXPECTED: Final = 10.0  # expected mentions of a type in a shard, from which on it is suspect to find none
+_EXPECTED: Final = (
+    10.0  # expected mentions of a type in a shard, from which on it is suspect to find none
+)
 _GROUPS: Final = 5  # groups, below which no usual rate is estimated
 _DOCUMENTS: Final = 1_000  # in a group of neighbouring shards, or ...
 _CHARACTERS: Final = 2_000_000  # ... so many characters: the topics of a few documents are no fault
@@ -183,7 +203,8 @@ _SHOWN: Final = 30
 _VIEW: Final = tag("meta", name="viewport", content="width=device-width, initial-scale=1")
 _STYLE: Final = (
     "body{font:1rem/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem}"
-    "table{border-collapse:collapse;margin:.5rem 0 1.5rem}td,th{padding:.2rem .8rem;text-align:left;"
+    "table{border-collapse:collapse;margin:.5rem 0 1.5rem}td,th{padding:.2rem "
+    ".8rem;text-align:left;"
     "border-bottom:1px solid #8888;overflow-wrap:anywhere}"
     "td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
     "@media(prefers-color-scheme:dark){body{background:#111;color:#eee}}"
@@ -222,12 +243,16 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
         mentions: ``source/type`` -> number.
         reasons: ``step: error`` -> number of documents in quarantine.
         losses: what the format of the parts does not hold, by code -> number.
-        events: of the finished documents, from readers and steps: kind, code, number, and the first.
+        events: of the finished documents, from readers and steps: kind, code, number, and the
+            first.
         suspects: shards with odd rates.
-        slowest: ids of documents, with the seconds of each; of a batch each has the share of its characters.
-        names: the most frequent words of mentions; a name that is in no shard among the first 50 can be missing.
+        slowest: ids of documents, with the seconds of each; of a batch each has the share of its
+            characters.
+        names: the most frequent words of mentions; a name that is in no shard among the first 50
+            can be missing.
         links: the same of links.
-        concepts: type -> number of distinct concepts of its mentions, see `fascicle.pipeline.running.report.Distinct`.
+        concepts: type -> number of distinct concepts of its mentions, see
+            `fascicle.pipeline.running.report.Distinct`.
         origins: of the links: packs, and the dates of their vocabularies.
         parts: files, in order.
     """
@@ -269,8 +294,12 @@ def sum_markers(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> 
         concepts.add(one.concepts)
         events.restore(one.events)
         slowest = sorted([*slowest, *one.slowest], key=lambda pair: (-pair[1], pair[0]))[:_SHOWN]
-        markers.append(msgspec.structs.replace(one, names={}, links={}, concepts={}, events=(), slowest=()))
-    reasons = Counter(f"{one.step}: {one.error}" for one in current_quarantine(folder, manifest).values())
+        markers.append(
+            msgspec.structs.replace(one, names={}, links={}, concepts={}, events=(), slowest=())
+        )
+    reasons = Counter(
+        f"{one.step}: {one.error}" for one in current_quarantine(folder, manifest).values()
+    )
     return Totals(
         documents=manifest.documents,
         done=sum(one.done for one in markers),
@@ -294,10 +323,12 @@ def sum_markers(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> 
 
 
 def suspects(done: Sequence[Done]) -> list[Suspect]:
-    """Returns shards in which a type is absent, or found five standard deviations off the median rate of the run.
+    """Returns shards in which a type is absent, or found five standard deviations off the median
+    rate of the run.
 
-    Small shards are grouped with their neighbours. The deviation is the greater of what counts of this size have
-    by chance (Poisson), and of the spread of the rates (1.4826 times the median absolute deviation).
+    Small shards are grouped with their neighbours. The deviation is the greater of what counts of
+    this size have by chance (Poisson), and of the spread of the rates (1.4826 times the median
+    absolute deviation).
 
     Args:
         done: the markers of all shards, in order.
@@ -316,7 +347,11 @@ def suspects(done: Sequence[Done]) -> list[Suspect]:
             silent = count == 0 and expected >= _EXPECTED
             if silent or abs(count - expected) > _SIGMAS * sigma:
                 about = round(expected, 1)
-                found.append(Suspect(shard=one.first, last=one.last, type=kind, mentions=count, expected=about))
+                found.append(
+                    Suspect(
+                        shard=one.first, last=one.last, type=kind, mentions=count, expected=about
+                    )
+                )
     return found
 
 
@@ -334,9 +369,14 @@ def _groups(done: Iterable[Done]) -> Iterator[_Group]:
     some: list[Done] = []
     for one in chain(done, (None,)):
         some += [] if one is None else [one]
-        characters, documents = sum(each.characters for each in some), sum(each.documents for each in some)
+        characters, documents = (
+            sum(each.characters for each in some),
+            sum(each.documents for each in some),
+        )
         if characters and (one is None or documents >= _DOCUMENTS or characters >= _CHARACTERS):
-            yield _Group(some[0].shard, some[-1].shard, characters, _sum(each.mentions for each in some))
+            yield _Group(
+                some[0].shard, some[-1].shard, characters, _sum(each.mentions for each in some)
+            )
             some = []
 
 
@@ -364,13 +404,18 @@ def _page(totals: Totals) -> str:
         _table("Account", ("what", "number"), facts.items()),
         _table("Seconds by step", ("step", "seconds"), totals.steps.items()),
         _table("Mentions by source and type", ("source/type", "mentions"), totals.mentions.items()),
-        _table("Quarantine by step and error", ("step: error", "documents"), totals.reasons.items()),
+        _table(
+            "Quarantine by step and error", ("step: error", "documents"), totals.reasons.items()
+        ),
         _table("Lost in the output format", ("what", "number"), totals.losses.items()),
         _table("Notes about documents", ("kind", "code", "number", "first"), totals.events),
         _table(
             "Shards with odd counts",
             ("first shard", "last shard", "source/type", "mentions", "expected"),
-            [(one.shard, one.last, one.type, one.mentions, one.expected) for one in totals.suspects],
+            [
+                (one.shard, one.last, one.type, one.mentions, one.expected)
+                for one in totals.suspects
+            ],
         ),
         _table("Slowest documents", ("document", "seconds"), totals.slowest),
         _table("Most frequent names", ("name/type", "mentions"), totals.names.items()),
@@ -378,19 +423,31 @@ def _page(totals: Totals) -> str:
         _table("Distinct concepts", ("type of mentions", "concepts"), totals.concepts.items()),
         *(tag("p", origin) for origin in totals.origins),
     ]
-    head = join(tag("meta", charset="utf-8"), _VIEW, tag("title", "Report of a run"), tag("style", Html(_STYLE)))
-    return f"<!doctype html>\n{tag('html', tag('head', head), tag('body', tag('main', join(*parts))), lang='en')}\n"
+    head = join(
+        tag("meta", charset="utf-8"),
+        _VIEW,
+        tag("title", "Report of a run"),
+        tag("style", Html(_STYLE)),
+    )
+    body = tag("body", tag("main", join(*parts)))
+    return f"<!doctype html>\n{tag('html', tag('head', head), body, lang='en')}\n"
 
 
 def _table(title: str, names: Sequence[str], rows: Iterable[Sequence[object]]) -> Html:
     lines = [tag("tr", *map(_cell, row)) for row in rows]
     if not lines:
         return join(tag("h2", title), tag("p", "None."))
-    return join(tag("h2", title), tag("table", tag("tr", *(tag("th", name) for name in names)), *lines))
+    return join(
+        tag("h2", title), tag("table", tag("tr", *(tag("th", name) for name in names)), *lines)
+    )
 
 
 def _cell(value: object) -> Html:
-    return tag("td", isolated_name(value)) if isinstance(value, str) else tag("td", f"{value:,}", class_="n")
+    return (
+        tag("td", isolated_name(value))
+        if isinstance(value, str)
+        else tag("td", f"{value:,}", class_="n")
+    )
 
 
 def _sum(counts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""Run of a pipeline: planned once, processed by workers, resumable after any interruption, and verified at its end."""
+"""Run of a pipeline: planned once, processed by workers, resumable after any interruption, and
+verified at its end.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ _INPUTS: Final = "set of inputs"
 
 
 class Pool(Protocol):
-    """Interface of a pool of workers, on one machine or on many; a context manager that ends all workers."""
+    """Interface of a pool of workers, on one machine or on many; a context manager that ends all
+    workers.
+    """
 
     def __enter__(self) -> Pool:
         """Returns the pool itself."""
@@ -40,12 +44,16 @@ class Pool(Protocol):
         ...
 
     def run(self, shards: Sequence[Shard], *, tick: Callable[[int, int], None]) -> Iterator[Done]:
-        """Processes all shards, in any order, as `fascicle.pipeline.running.supervisor.Supervisor.run`."""
+        """Processes all shards, in any order, as
+        `fascicle.pipeline.running.supervisor.Supervisor.run`.
+        """
         ...
 
 
 class _Opener(Protocol):
-    """Interface of what opens a pipeline in any process, such as `fascicle.pipeline.loading.PipelineOpener`."""
+    """Interface of what opens a pipeline in any process, such as
+    `fascicle.pipeline.loading.PipelineOpener`.
+    """
 
     @property
     def given(self) -> str:
@@ -76,7 +84,8 @@ class _Opener(Protocol):
         ...
 
 
-StartPool = Callable[..., Pool]  # takes `open_worker`, `limits` and `workers`, as the class `Supervisor`
+# takes `open_worker`, `limits` and `workers`, as the class `Supervisor`
+StartPool = Callable[..., Pool]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,9 +183,9 @@ class Run:
 
         Args:
             resume: continue the run that is in the folder.
-            update: the inputs follow each other in time, and each document counts in its latest state. A run that has
-                the first of these inputs is continued; only shards of which documents were replaced or withdrawn
-                are done again.
+            update: the inputs follow each other in time, and each document counts in its latest
+                state. A run that has the first of these inputs is continued; only shards of which
+                documents were replaced or withdrawn are done again.
             progress: function that is called with the progress of the run.
             started: function that is called with the pool.
 
@@ -184,8 +193,10 @@ class Run:
             The account.
 
         Raises:
-            UsageError: a format that is not written to one file, or a number of workers that is not allowed.
-            OutputError: the folder holds something else, a run that is not to be continued, or another run.
+            UsageError: a format that is not written to one file, or a number of workers that is not
+                allowed.
+            OutputError: the folder holds something else, a run that is not to be continued, or
+                another run.
             InputError: no document can be read, or the inputs have changed.
             UsageError: an update of a run in which ids were there twice.
             FascicleError: the pipeline cannot be opened.
@@ -204,13 +215,20 @@ class Run:
                 return finalize(self.folder, manifest)
 
     def _work(
-        self, manifest: Manifest, mark: str, progress: Callable[[Progress], None], started: Callable[[Any], None]
+        self,
+        manifest: Manifest,
+        mark: str,
+        progress: Callable[[Progress], None],
+        started: Callable[[Any], None],
     ) -> None:
         sizes = {shard.name: shard.characters for shard in manifest.shards}
-        now, done = Counter[str](), set()  # of counts alone, for the markers would fill the memory of a long run
+        # of counts alone, for the markers would fill the memory of a long run
+        now, done = Counter[str](), set()
 
         def count(one: Done) -> None:
-            now.update(characters=sizes[one.shard], documents=one.documents, quarantined=one.quarantined)
+            now.update(
+                characters=sizes[one.shard], documents=one.documents, quarantined=one.quarantined
+            )
             done.add(one.shard)
 
         for one in self.folder.done(manifest.shards):
@@ -244,19 +262,28 @@ class Run:
         """Returns all that decides the bytes of the parts; opens the pipeline to check it early."""
         with self.open_pipeline() as pipeline:
             steps = pipeline.made_by()
-        options = msgspec.json.encode([self.format, asdict(self.reading), self.shards], order="deterministic")
+        options = msgspec.json.encode(
+            [self.format, asdict(self.reading), self.shards], order="deterministic"
+        )
         return {
             "release": VERSION,
             **steps,
             "set of options": hashlib.sha256(options).hexdigest(),
         }
 
-    def _manifest(self, made_by: dict[str, str], states: Sequence[str], suffix: str, *, update: bool) -> Manifest:
+    def _manifest(
+        self, made_by: dict[str, str], states: Sequence[str], suffix: str, *, update: bool
+    ) -> Manifest:
         if self.folder.is_begun:
             found = self.folder.manifest()
             before = states[: found.inputs] if update else states
             advice = ", with new files behind those of then" if update else ""
-            refuse_other_run(self.folder.name, found.made_by, {**made_by, _INPUTS: _hash_of(before)}, advice=advice)
+            refuse_other_run(
+                self.folder.name,
+                found.made_by,
+                {**made_by, _INPUTS: _hash_of(before)},
+                advice=advice,
+            )
             if len(before) == len(states):
                 return found
         else:
@@ -283,7 +310,9 @@ class UnfinishedError(OutputError):
     """Error: shards are not done, or their files are no longer those that were written."""
 
 
-def open_worker(open_pipeline: OpenPipeline, folder: str, manifest: str, mark: str = "") -> ShardWorker:
+def open_worker(
+    open_pipeline: OpenPipeline, folder: str, manifest: str, mark: str = ""
+) -> ShardWorker:
     """Opens the processor of shards, in a worker.
 
     Args:
@@ -293,7 +322,8 @@ def open_worker(open_pipeline: OpenPipeline, folder: str, manifest: str, mark: s
         mark: of the run, as of `fascicle.pipeline.running.places.LocalPlace.held`.
 
     Raises:
-        InputError: the pipeline is another one than that of the run, such as one whose pack was replaced meanwhile.
+        InputError: the pipeline is another one than that of the run, such as one whose pack was
+            replaced meanwhile.
     """
     place = RunFolder(folder).of_run(mark)
     found, pipeline = place.manifest(manifest), open_pipeline()
@@ -301,33 +331,45 @@ def open_worker(open_pipeline: OpenPipeline, folder: str, manifest: str, mark: s
     if other := [what for what, mark in now.items() if found.made_by.get(what) != mark]:
         pipeline.close()
         raise InputError(
-            f"the pipeline was changed while {folder} was made: it has another {other[0]} now; put back what was there "
+            f"the pipeline was changed while {folder} was made: it has another {other[0]} now; "
+            "put back what was there "
             "and continue, or start again in another folder"
         )
     return ShardWorker(pipeline, found, place)
 
 
 def finalize(folder: RunFolder, manifest: Manifest) -> Totals:
-    """Verifies the markers against the manifest and the bytes of the parts; writes the report, and then the proof.
+    """Verifies the markers against the manifest and the bytes of the parts; writes the report, and
+    then the proof.
 
     Raises:
-        UnfinishedError: a shard is not done, or its files were changed, so that its marker was removed.
+        UnfinishedError: a shard is not done, or its files were changed, so that its marker was
+            removed.
         OutputError: documents are missing, or what was tried again was changed.
     """
     for one in folder.retries():
         if not folder.is_whole(one):
-            raise OutputError(f"{folder.name}: {one.part.name} or its quarantine was changed; put back what was there")
+            raise OutputError(
+                f"{folder.name}: {one.part.name} or its quarantine was changed; put back what "
+                "was there"
+            )
     totals = sum_markers(
-        folder, manifest, checked_markers(folder, manifest, folder.unchanged(folder.done(manifest.shards)))
+        folder,
+        manifest,
+        checked_markers(folder, manifest, folder.unchanged(folder.done(manifest.shards))),
     )
     if totals.documents != totals.done + totals.quarantined:
         raise OutputError(
-            f"{folder.name}: {totals.documents:,} documents were read, but {totals.done:,} are done and "
+            f"{folder.name}: {totals.documents:,} documents were read, but {totals.done:,} are "
+            "done and "
             f"{totals.quarantined:,} in quarantine"
         )
     write_report(folder, totals)
     folder.sweep()
-    folder.write_json(SUCCESS, {"documents": totals.documents, "done": totals.done, "quarantined": totals.quarantined})
+    folder.write_json(
+        SUCCESS,
+        {"documents": totals.documents, "done": totals.done, "quarantined": totals.quarantined},
+    )
     return totals
 
 
@@ -342,11 +384,14 @@ def checked_markers(folder: RunFolder, manifest: Manifest, done: Iterable[Done])
     for one in done:
         count = left.pop(one.shard)
         if (one.documents, one.done + one.quarantined) != (count, count):
-            raise OutputError(f"{folder.name}: shard {one.shard} does not account for all its documents")
+            raise OutputError(
+                f"{folder.name}: shard {one.shard} does not account for all its documents"
+            )
         yield one
     if left:
         raise UnfinishedError(
-            f"{folder.name}: {len(left):,} of {len(manifest.shards):,} shards are not done, such as "
+            f"{folder.name}: {len(left):,} of {len(manifest.shards):,} shards are not done, such "
+            "as "
             f"{next(iter(left))}; continue with resume=True"
         )
 
@@ -359,7 +404,8 @@ def _suffix(name: str) -> str:
     chosen = format_named(name)
     if not chosen.annotated or not chosen.writes or chosen.writer.into_folder is not None:
         raise UsageError(
-            f"the format {name} cannot hold a part of a run, which is one file of several documents with their "
+            f"the format {name} cannot hold a part of a run, which is one file of several "
+            "documents with their "
             f"mentions; give one of {', '.join(PARTS)}"
         )
     return chosen.suffixes[0]

@@ -48,7 +48,9 @@ _SLOWEST: Final = 10
 
 @dataclass(kw_only=True)
 class _Unwritten(FailedDocuments):
-    """Collects the documents that the writer refuses: each time the last document that the writer got."""
+    """Collects the documents that the writer refuses: each time the last document that the
+    writer got.
+    """
 
     keep_going: bool = True
     last: Result | None = None
@@ -91,7 +93,8 @@ class _Counts:
 
 
 class ShardWorker:
-    """Processes shards one after the other; the output of a shard is valid once its marker is written.
+    """Processes shards one after the other; the output of a shard is valid once its marker is
+    written.
 
     Attributes:
         pipeline: is run.
@@ -141,23 +144,34 @@ class ShardWorker:
         """
         killed = killed or {}
         begun = time.perf_counter()
-        # Before an update. The inputs were checked when the run went on, and need not be read for what is done already.
+        # Before an update. The inputs were checked when the run went on, and need not be read for
+        # what is done already.
         is_whole = self.manifest.format == _WHOLE
         finished, are_all = self.folder.answered(shard) if is_whole else ({}, False)
         documents = list(finished.values()) if are_all else self._reader.read(shard)
         self.places = places = {document.id: at for at, document in enumerate(documents)}
         self.through = 0, 0
         failed = [Result(documents[at], failure=failure) for at, failure in killed.items()]
-        counts, aside, saves = _Counts(), _Unwritten(), SavedResults(self.folder, shard, self.manifest)
+        counts, aside, saves = (
+            _Counts(),
+            _Unwritten(),
+            SavedResults(self.folder, shard, self.manifest),
+        )
         known = {**finished, **saves.documents()}
-        results = self._results(documents, known, alone=alone, killed=killed, watch=watch, saves=saves)
+        results = self._results(
+            documents, known, alone=alone, killed=killed, watch=watch, saves=saves
+        )
         name = f"part-{shard.name}{self.manifest.suffix}"
         report = self._write(name, _passed(results, failed, aside), counts, aside)
         watch("", ())
         for result, error in aside.refused:
-            failed.append(Result(result.given, failure=Failure(WRITE, type(error).__name__, str(error))))
+            failed.append(
+                Result(result.given, failure=Failure(WRITE, type(error).__name__, str(error)))
+            )
         inputs = shard.inputs if failed else ()
-        records = [self._record(one, places[one.given.id], inputs, shard, attempt) for one in failed]
+        records = [
+            self._record(one, places[one.given.id], inputs, shard, attempt) for one in failed
+        ]
         done = self._marker(shard, counts, report, attempt, time.perf_counter() - begun)
         done = self._commit(shard, done, sorted(records, key=lambda record: record.place))
         saves.remove()
@@ -189,7 +203,9 @@ class ShardWorker:
             self.through = self.through[0] + 1, self.through[1] + len(document.text)
             yield result
 
-    def _write(self, name: str, results: Iterator[Result], counts: _Counts, aside: _Unwritten) -> WriteReport:
+    def _write(
+        self, name: str, results: Iterator[Result], counts: _Counts, aside: _Unwritten
+    ) -> WriteReport:
         @contextmanager
         def opened(path: Any, *, overwrite: bool = False) -> Iterator[BinaryIO]:
             with self.folder.place.written(name) as stream:
@@ -200,14 +216,20 @@ class ShardWorker:
                 assert result.document is not None
                 before = len(aside.refused)
                 yield result.document
-                if len(aside.refused) == before:  # the writer asks for the next one when this one is written
+                # the writer asks for the next one when this one is written
+                if len(aside.refused) == before:
                     counts.see(result.document, result)
 
         report = WriteReport(aside=aside)
         return write_documents(documents(), self._request, report=report, opened=opened)
 
-    def _marker(self, shard: Shard, counts: _Counts, report: WriteReport, attempt: int, seconds: float) -> Done:
-        slowest = tuple((name, round(taken, 4)) for taken, name in sorted(counts.seconds, reverse=True)[:_SLOWEST])
+    def _marker(
+        self, shard: Shard, counts: _Counts, report: WriteReport, attempt: int, seconds: float
+    ) -> Done:
+        slowest = tuple(
+            (name, round(taken, 4))
+            for taken, name in sorted(counts.seconds, reverse=True)[:_SLOWEST]
+        )
         return Done(
             shard=shard.name,
             documents=shard.count,
@@ -219,7 +241,9 @@ class ShardWorker:
             mentions=dict(sorted(counts.mentions.items())),
             names=most_common_names(counts.names, _OFTEN),
             links=most_common_names(counts.links, _OFTEN),
-            concepts={kind: hash_concepts(found) for kind, found in sorted(counts.concepts.items())},
+            concepts={
+                kind: hash_concepts(found) for kind, found in sorted(counts.concepts.items())
+            },
             origins=merge_origins(sorted(counts.origins)),
             losses=dict(sorted(report.losses.items())),
             events=tuple(counts.events.state()),
@@ -233,7 +257,10 @@ class ShardWorker:
 
     def _commit(self, shard: Shard, done: Done, records: Sequence[Quarantined]) -> Done:
         if done.quarantined != len(records):
-            raise RuntimeError(f"shard {shard.name}: {done.done} done and {len(records)} quarantined of {shard.count}")
+            raise RuntimeError(
+                f"shard {shard.name}: {done.done} done and {len(records)} quarantined of "
+                f"{shard.count}"
+            )
         if records:
             quarantine = f"quarantine-{shard.name}.jsonl"
             self.folder.write_quarantine(quarantine, records)
@@ -241,7 +268,9 @@ class ShardWorker:
         self.folder.write_json(f"done-{shard.name}.json", done)
         return done
 
-    def _record(self, result: Result, place: int, inputs: Sequence[str], shard: Shard, attempt: int) -> Quarantined:
+    def _record(
+        self, result: Result, place: int, inputs: Sequence[str], shard: Shard, attempt: int
+    ) -> Quarantined:
         failure = result.failure
         assert failure is not None
         content = codec.encode(result.given)
@@ -303,7 +332,15 @@ def process_shards(open_worker: OpenWorker, channel: Channel) -> None:
         now = tuple(worker.places[document.id] for document in documents)
         characters = sum(len(document.text) for document in documents)
         through, before = worker.through
-        channel.send(Working(step=step, places=now, characters=characters, through=through, characters_through=before))
+        channel.send(
+            Working(
+                step=step,
+                places=now,
+                characters=characters,
+                through=through,
+                characters_through=before,
+            )
+        )
 
     for order in channel.orders(msgspec.json.Decoder(Order), ready=Ready()):
         done = worker.process(
@@ -341,7 +378,8 @@ class ShardReader:
             names = ", ".join(sorted({piece.input for piece in shard.pieces})[:3])
             why = f" ({self._error})" if self._error else ""
             raise InputError(
-                f"the documents of shard {shard.name} ({names}) have changed since the run began{why}; put them back, "
+                f"the documents of shard {shard.name} ({names}) have changed since the run "
+                f"began{why}; put them back, "
                 "or start again in another folder"
             )
         return shard.kept(documents)
@@ -361,9 +399,11 @@ class ShardReader:
         with fetch_to_local(path) as near:
             try:
                 report = ReadReport(aside=FailedDocuments(keep_going=True))
-                yield from read_file(near, self._reading, report=report, are_unique=False)  # the plan has seen all ids
+                # the plan has seen all ids
+                yield from read_file(near, self._reading, report=report, are_unique=False)
             except (InputError, OSError) as error:
-                self._error = error  # the plan has recorded it, and the hash shows whether it is the same
+                # the plan has recorded it, and the hash shows whether it is the same
+                self._error = error
 
 
 def _named(document: Document, identifier: str) -> Document:

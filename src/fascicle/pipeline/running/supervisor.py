@@ -1,4 +1,6 @@
-"""Supervisor of worker processes: after a worker dies, its shard is tried again, and suspect documents are isolated."""
+"""Supervisor of worker processes: after a worker dies, its shard is tried again, and suspect
+documents are isolated.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,15 @@ from fascicle.errors import UsageError
 from fascicle.pipeline.runner import Failure
 from fascicle.pipeline.running.records import Done, Shard
 from fascicle.pipeline.running.shard_worker import Finished, OpenWorker, Order, process_shards
-from fascicle.pipeline.workers import Failed, Process, Ready, WorkerEndedError, WorkersError, Working, wait_for_messages
+from fascicle.pipeline.workers import (
+    Failed,
+    Process,
+    Ready,
+    WorkerEndedError,
+    WorkersError,
+    Working,
+    wait_for_messages,
+)
 from fascicle.settings.pipeline import Limits
 
 _BLAMELESS: Final = 50  # deaths of workers at one shard that cannot be attributed to a document
@@ -62,7 +72,8 @@ class _Task:
             self.blameless += 1
             if self.blameless >= _BLAMELESS:
                 raise WorkersError(
-                    f"{self.blameless} workers ended ({ended.reason}) at shard {self.shard.name} while they read or "
+                    f"{self.blameless} workers ended ({ended.reason}) at shard {self.shard.name} "
+                    "while they read or "
                     "wrote; check its inputs, the disk, and limits.memory"
                 )
             return
@@ -70,9 +81,13 @@ class _Task:
             if at.places == (place,) and place in self.alone:
                 self.deaths[place] = self.deaths.get(place, 0) + 1
                 if self.deaths[place] >= _DIES:
-                    message = f"the worker that was at this document alone ended, twice ({ended.reason})"
+                    message = (
+                        f"the worker that was at this document alone ended, twice ({ended.reason})"
+                    )
                     seconds = round(ended.seconds, 3)
-                    self.killed[place] = Failure(at.step, ended.reason, message, seconds, ended.memory)
+                    self.killed[place] = Failure(
+                        at.step, ended.reason, message, seconds, ended.memory
+                    )
             self.alone.add(place)
 
 
@@ -92,8 +107,8 @@ class Supervisor:
         """Starts nothing yet.
 
         Args:
-            open_worker: function that is called in each worker, which it must reach by pickling: a function of a
-                module, or a partial of one.
+            open_worker: function that is called in each worker, which it must reach by pickling: a
+                function of a module, or a partial of one.
             limits: of time, memory and work.
             workers: how many there are at a time.
 
@@ -130,22 +145,26 @@ class Supervisor:
         return sum(one.through for one in at), sum(one.characters_through for one in at)
 
     def run(
-        self, shards: Sequence[Shard], *, begun: int = 0, tick: Callable[[int, int], None] = lambda *_: None
+        self,
+        shards: Sequence[Shard],
+        *,
+        begun: int = 0,
+        tick: Callable[[int, int], None] = lambda *_: None,
     ) -> Iterator[Done]:
         """Processes all shards, in any order; workers stay for the next call.
 
         Args:
             shards: to be done.
             begun: how often each was begun before.
-            tick: function that is called about ten times a second, with the finished documents and characters of the
-                shards in progress.
+            tick: function that is called about ten times a second, with the finished documents and
+                characters of the shards in progress.
 
         Yields:
             The marker of each.
 
         Raises:
-            FascicleError: the pipeline cannot be opened, a step is out of order, an input has changed, or the place
-                cannot be written.
+            FascicleError: the pipeline cannot be opened, a step is out of order, an input has
+                changed, or the place cannot be written.
             RuntimeError: a fault of Fascicle.
         """
         self._tasks.extend(_Task(shard=shard, attempt=begun) for shard in shards)
@@ -172,14 +191,18 @@ class Supervisor:
                 worker.process.send(worker.task.order(), seconds=self._limits.start)
 
     def _received(self, worker: _Worker) -> Iterator[Done]:
-        """Handles the messages of a worker that have arrived; yields the markers of finished shards."""
+        """Handles the messages of a worker that have arrived; yields the markers of finished
+        shards.
+        """
         try:
             while worker in self._workers and (message := worker.process.receive(0)):
                 match message:
                     case Ready():
                         worker.is_ready, self._bad_starts = True, 0
                     case Finished(done=done):
-                        worker.process.characters += worker.task.shard.characters if worker.task else 0
+                        worker.process.characters += (
+                            worker.task.shard.characters if worker.task else 0
+                        )
                         worker.task = None
                         if worker.process.is_spent:
                             self._workers.remove(worker)
@@ -191,16 +214,22 @@ class Supervisor:
             self._replace(worker, ended)
 
     def _replace(self, worker: _Worker, ended: WorkerEndedError) -> None:
-        """Replaces a dead worker: its shard is tried again, and the documents it was processing become suspect."""
+        """Replaces a dead worker: its shard is tried again, and the documents it was processing
+        become suspect.
+        """
         self._workers.remove(worker)
         if worker.task is not None:
             worker.task.blame(ended)
             self._tasks.appendleft(worker.task)
         elif not worker.is_ready:
             self._bad_starts += 1
-            if self._bad_starts >= (_KILLED if ended.reason in ("killed:SIGKILL", "killed:SIGTERM") else STARTS):
+            if self._bad_starts >= (
+                _KILLED if ended.reason in ("killed:SIGKILL", "killed:SIGTERM") else STARTS
+            ):
                 raise WorkersError(
-                    f"{self._bad_starts} workers in a row ended while they loaded the pipeline ({ended.reason}); look "
-                    "at limits.start and limits.memory, or run fascicle pipeline check; in a script, start the run "
+                    f"{self._bad_starts} workers in a row ended while they loaded the pipeline "
+                    f"({ended.reason}); look "
+                    "at limits.start and limits.memory, or run fascicle pipeline check; in a "
+                    "script, start the run "
                     "below if __name__ == '__main__', because each worker imports the script"
                 )

@@ -1,13 +1,15 @@
 """Several systems side by side: every distinct mention, and which systems predicted it.
 
-Everything is by identity, ``(document id, type, spans)``: a system has one vote for each. Systems that are aligned must
-be about the same texts; that is checked as far as hashes and lengths of texts are known.
+Everything is by identity, ``(document id, type, spans)``: a system has one vote for each. Systems
+that are aligned must be about the same texts; that is checked as far as hashes and lengths of texts
+are known.
 
 A document that one system lists and another does not is never silently taken for empty (`MISSING`):
 
-* ``"auto"``: a system that lists every document it read, also those without mentions (JSON Lines, documents), did not
-  read this one: it has no vote there, and rules count among the others. A TSV cannot list documents without mentions:
-  there, such a document counts as read, and nothing was found in it.
+* ``"auto"``: a system that lists every document it read, also those without mentions (JSON Lines,
+  documents), did not read this one: it has no vote there, and rules count among the others. A TSV
+  cannot list documents without mentions: there, such a document counts as read, and nothing was
+  found in it.
 * ``"no-vote"``: whoever does not list the document has no vote, a TSV too.
 * ``"empty"``: whoever does not list the document found nothing in it.
 * ``"refuse"``: an error.
@@ -40,7 +42,8 @@ class System:
 
     Attributes:
         name: no other system that it is aligned with has it.
-        mentions: document id -> its mentions, whatever their ``source``; an empty entry was read without a find.
+        mentions: document id -> its mentions, whatever their ``source``; an empty entry was read
+            without a find.
         hashes: document id -> SHA-256 of the text in hexadecimal, where known.
         lengths: document id -> code points of the text, where known.
         events: document id -> what was not done.
@@ -61,7 +64,8 @@ class System:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Votes:
-    """Every distinct mention of several systems, and who predicted it; M mentions, D documents, S systems.
+    """Every distinct mention of several systems, and who predicted it; M mentions, D documents, S
+    systems.
 
     Attributes:
         systems: their names.
@@ -104,8 +108,9 @@ def align(systems: Sequence[System], *, missing: Missing = "auto", least: int = 
 
     Raises:
         UsageError: fewer systems than that, two with one name, or another ``missing``.
-        InputError: two systems read different texts under one id, a mention ends beyond its text, a system shares no
-            document with any other, or (``"refuse"``) a document that a system lacks.
+        InputError: two systems read different texts under one id, a mention ends beyond its text, a
+            system shares no document with any other, or (``"refuse"``) a document that a system
+            lacks.
     """
     _check_call(systems, missing, least=least)
     documents = tuple(sorted({identifier for system in systems for identifier in system.mentions}))
@@ -138,7 +143,9 @@ def align(systems: Sequence[System], *, missing: Missing = "auto", least: int = 
 
 
 class _Table:
-    """Distinct mentions in the order in which they are met, and an entry for each system that has one."""
+    """Distinct mentions in the order in which they are met, and an entry for each system that
+    has one.
+    """
 
     def __init__(self, documents: Sequence[str]) -> None:
         """Starts with nothing."""
@@ -147,12 +154,16 @@ class _Table:
         self.columns: list[int] = []  # of each entry, its system
         self.entries: list[Mention] = []
         self.duplicates = 0
-        self._found: dict[str, dict[tuple[str, Fragments], int]] = {identifier: {} for identifier in documents}
+        self._found: dict[str, dict[tuple[str, Fragments], int]] = {
+            identifier: {} for identifier in documents
+        }
         self._places = {identifier: place for place, identifier in enumerate(documents)}
         self._last: list[int] = []  # of each mention, its last entry
 
     def enter(self, system: System, column: int) -> None:
-        """Enters the mentions of one system; of two that are the same, the one with the higher score."""
+        """Enters the mentions of one system; of two that are the same, the one with the higher
+        score.
+        """
         first = len(self.entries)
         for identifier, mentions in system.mentions.items():
             found, place = self._found[identifier], self._places[identifier]
@@ -179,18 +190,23 @@ def _sureness(mention: Mention) -> float:
 def _voters(
     systems: Sequence[System], documents: Sequence[str], missing: Missing
 ) -> tuple[Bools, dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
-    """Returns which systems vote on which documents; and, by system, documents without its vote or taken as empty."""
+    """Returns which systems vote on which documents; and, by system, documents without its vote
+    or taken as empty.
+    """
     voters = np.ones((len(documents), len(systems)), dtype=np.bool_)
     unread: dict[str, tuple[str, ...]] = {}
     assumed: dict[str, tuple[str, ...]] = {}
     for column, system in enumerate(systems):
-        rows = [row for row, identifier in enumerate(documents) if identifier not in system.mentions]
+        rows = [
+            row for row, identifier in enumerate(documents) if identifier not in system.mentions
+        ]
         lacking = tuple(documents[row] for row in rows)
         if not lacking:
             continue
         if missing == "refuse":
             raise InputError(
-                f"{system.name} lacks {some_documents(lacking)} that other systems have; run it on these too, or "
+                f"{system.name} lacks {some_documents(lacking)} that other systems have; run it "
+                "on these too, or "
                 "choose another way than refusing documents that are missing"
             )
         if missing == "empty" or (missing == "auto" and not system.lists_all):
@@ -203,7 +219,9 @@ def _voters(
 
 def _check_call(systems: Sequence[System], missing: str, *, least: int) -> None:
     if missing not in MISSING:
-        raise UsageError(f"missing documents were to be {missing!r}; choose from {', '.join(MISSING)}")
+        raise UsageError(
+            f"missing documents were to be {missing!r}; choose from {', '.join(MISSING)}"
+        )
     if len(systems) < least:
         given = f"one system ({systems[0].name}) was" if systems else "no system was"
         raise UsageError(f"{given} given; give the predictions of at least {_NUMBERS[least]}")
@@ -214,14 +232,21 @@ def _check_call(systems: Sequence[System], missing: str, *, least: int) -> None:
 
 
 def _check_shared(systems: Sequence[System]) -> None:
-    """Raises if a system shares no document with any other: its ids differ, or it is about another corpus."""
+    """Raises if a system shares no document with any other: its ids differ, or it is about
+    another corpus.
+    """
     for system in systems:
         others = [other for other in systems if other is not system]
         if all(system.mentions.keys().isdisjoint(other.mentions) for other in others):
-            ids, theirs = sorted(system.mentions), sorted({i for other in others for i in other.mentions})
+            ids, theirs = (
+                sorted(system.mentions),
+                sorted({i for other in others for i in other.mentions}),
+            )
             raise InputError(
-                f"{system.name} ({some_documents(ids)}) and {', '.join(other.name for other in others)} "
-                f"({some_documents(theirs)}) have no document in common; give predictions for the same corpus, with "
+                f"{system.name} ({some_documents(ids)}) and "
+                f"{', '.join(other.name for other in others)} "
+                f"({some_documents(theirs)}) have no document in common; give predictions for "
+                "the same corpus, with "
                 "the same document ids"
             )
 
@@ -244,14 +269,17 @@ def _one_text(systems: Sequence[System]) -> dict[str, str]:
         owner, other = different[identifier]
         raise InputError(
             f"{owner} and {other} were made on different texts of document {identifier!r} "
-            f"({plural(len(different), 'such document')} in all), so their offsets cannot be compared; predict "
+            f"({plural(len(different), 'such document')} in all), so their offsets cannot be "
+            "compared; predict "
             "on the same texts"
         )
     return {identifier: value for identifier, (value, _) in known.items()}
 
 
 def _check_offsets(systems: Sequence[System]) -> None:
-    lengths = {identifier: length for system in systems for identifier, length in system.lengths.items()}
+    lengths = {
+        identifier: length for system in systems for identifier, length in system.lengths.items()
+    }
     if not lengths:
         return
     for system in systems:
@@ -260,8 +288,10 @@ def _check_offsets(systems: Sequence[System]) -> None:
             beyond = next((m for m in mentions if length is not None and m.end > length), None)
             if beyond is not None:
                 raise InputError(
-                    f"{system.name}: in document {identifier!r}, which has {plural(length or 0, 'character')}, a "
-                    f"mention of type {beyond.type!r} ends at {beyond.end:,}; give offsets in code points of this text"
+                    f"{system.name}: in document {identifier!r}, which has "
+                    f"{plural(length or 0, 'character')}, a "
+                    f"mention of type {beyond.type!r} ends at {beyond.end:,}; give offsets in "
+                    "code points of this text"
                 )
 
 
@@ -270,7 +300,11 @@ def _events(systems: Sequence[System]) -> dict[str, tuple[Event, ...]]:
     for system in systems:
         for identifier, events in system.events.items():
             gathered.setdefault(identifier, set()).update(events)
-    return {identifier: tuple(sorted(events, key=_event_order)) for identifier, events in gathered.items() if events}
+    return {
+        identifier: tuple(sorted(events, key=_event_order))
+        for identifier, events in gathered.items()
+        if events
+    }
 
 
 def _event_order(event: Event) -> tuple[str, str, str, str, tuple[int, int]]:
@@ -280,4 +314,7 @@ def _event_order(event: Event) -> tuple[str, str, str, str, tuple[int, int]]:
 def some_documents(identifiers: Sequence[str], *, shown: int = 3) -> str:
     """Returns the number of documents and the names of the first ones."""
     names = ", ".join(map(repr, identifiers[:shown]))
-    return f"{plural(len(identifiers), 'document')}: {names}{', ...' if len(identifiers) > shown else ''}"
+    return (
+        f"{plural(len(identifiers), 'document')}: "
+        f"{names}{', ...' if len(identifiers) > shown else ''}"
+    )

@@ -1,10 +1,11 @@
 """Rules that decide which mentions of several systems are kept: union, majority, k of n, weighted.
 
-All are one form. A mention is kept if at least so many systems predicted it, or if the systems that predicted it hold
-*more than* a share of the weight of all systems that have a vote in its document. A vote is for the whole tuple
-``(type, spans)``: neither the type nor the boundaries are voted on apart, so there are no ties to break
-(*comparing-and-combining* §4.5 and §4.6; SpanNER's vote over the labels of a span, with O among them, is another rule).
-Weights are added exactly, as the decimal numbers they were given as; so the order of the systems never matters.
+All are one form. A mention is kept if at least so many systems predicted it, or if the systems that
+predicted it hold *more than* a share of the weight of all systems that have a vote in its document.
+A vote is for the whole tuple ``(type, spans)``: neither the type nor the boundaries are voted on
+apart, so there are no ties to break (*comparing-and-combining* §4.5 and §4.6; SpanNER's vote over
+the labels of a span, with O among them, is another rule). Weights are added exactly, as the decimal
+numbers they were given as; so the order of the systems never matters.
 
 What is kept may overlap even if no system's own mentions do.
 """
@@ -34,7 +35,8 @@ _DECIMAL: Final = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?(?:e-[0-9]{1,3})?", 
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """Rule that decides which mentions are kept; made by `union`, `majority`, `k_of_n` and `weighted`.
+    """Rule that decides which mentions are kept; made by `union`, `majority`, `k_of_n` and
+    `weighted`.
 
     Attributes:
         name: the source of what it keeps.
@@ -64,7 +66,8 @@ class Rule:
             Which are kept, ``[M]``.
 
         Raises:
-            UsageError: other numbers of systems and of weights, or more votes asked for than there are systems.
+            UsageError: other numbers of systems and of weights, or more votes asked for than there
+                are systems.
         """
         systems = predicted.shape[1]
         self.check(systems)
@@ -73,26 +76,32 @@ class Rule:
         weights = self.weights or (Fraction(1),) * systems
         scale = math.lcm(*(weight.denominator for weight in weights))
         whole = [int(weight * scale) for weight in weights]
-        # Integers as long as they need to be: 64 bits hold the usual weights, and nothing is ever rounded.
+        # Integers as long as they need to be: 64 bits hold the usual weights, and nothing is ever
+        # rounded.
         largest = sum(whole) * max(self.share.denominator, self.share.numerator)
         kind: Any = np.int64 if largest < 2**62 else object
         column = np.array(whole, dtype=kind)
         yes, all_ = predicted.astype(kind) @ column, voters.astype(kind) @ column
-        return np.asarray(yes * self.share.denominator > all_ * self.share.numerator, dtype=np.bool_)
+        return np.asarray(
+            yes * self.share.denominator > all_ * self.share.numerator, dtype=np.bool_
+        )
 
     def check(self, systems: int) -> None:
         """Refuses a number of systems that the rule is not for.
 
         Raises:
-            UsageError: other numbers of systems and of weights, or more votes asked for than there are systems.
+            UsageError: other numbers of systems and of weights, or more votes asked for than there
+                are systems.
         """
         if self.votes is not None and self.votes > systems:
             raise UsageError(
-                f"{self.votes} of {systems} systems were to agree; give a number of votes from 1 to {systems}"
+                f"{self.votes} of {systems} systems were to agree; give a number of votes from 1 "
+                f"to {systems}"
             )
         if self.weights and len(self.weights) != systems:
             raise UsageError(
-                f"{len(self.weights)} weights were given for {plural(systems, 'system')}; give one weight for "
+                f"{len(self.weights)} weights were given for {plural(systems, 'system')}; give one "
+                "weight for "
                 "each system, in the order of the systems"
             )
 
@@ -108,7 +117,8 @@ def majority() -> Rule:
 
 
 def k_of_n(k: int) -> Rule:
-    """Keeps what at least ``k`` systems predicted; in a document with fewer than ``k`` voters nothing is kept.
+    """Keeps what at least ``k`` systems predicted; in a document with fewer than ``k`` voters
+    nothing is kept.
 
     Raises:
         UsageError: ``k`` is less than 1.
@@ -123,7 +133,8 @@ def weighted(weights: Sequence[float | str], *, threshold: float | str = HALF) -
 
     Args:
         weights: one for each system, e.g. its F1 on development data; not negative, not all 0.
-        threshold: the share, from 0 up to but not including 1; at one half and equal weights it is the majority.
+        threshold: the share, from 0 up to but not including 1; at one half and equal weights it is
+            the majority.
 
     Raises:
         UsageError: weights or a threshold out of range.
@@ -133,7 +144,10 @@ def weighted(weights: Sequence[float | str], *, threshold: float | str = HALF) -
     if not any(exact):
         raise UsageError("no weight above 0 was given; give at least one")
     if share >= 1:
-        raise UsageError(f"the threshold {threshold} is not allowed; give a share from 0 up to but not including 1")
+        raise UsageError(
+            f"the threshold {threshold} is not allowed; give a share from 0 up to but not "
+            "including 1"
+        )
     return Rule(name="weighted", share=share, weights=exact)
 
 
@@ -164,11 +178,13 @@ class RuleRequest:
         name: of a rule of `RULES`.
         k: of ``"kofn"``, how many systems must agree.
         weights: of ``"weighted"``, one for each system.
-        threshold: of ``"weighted"``, the share of the weight to exceed; of ``"meta"``, the least probability to keep.
+        threshold: of ``"weighted"``, the share of the weight to exceed; of ``"meta"``, the least
+            probability to keep.
         filter: of ``"meta"``, the folder of the filter.
 
     Raises:
-        UsageError: another name, an argument that the rule does not have, or one that it needs and that is missing.
+        UsageError: another name, an argument that the rule does not have, or one that it needs and
+            that is missing.
     """
 
     name: RuleName
@@ -180,7 +196,9 @@ class RuleRequest:
     def __post_init__(self) -> None:
         """Checks the name and the arguments."""
         if self.name not in RULES:
-            raise UsageError(f"the rule {self.name!r} was asked for; choose from {', '.join(RULES)}")
+            raise UsageError(
+                f"the rule {self.name!r} was asked for; choose from {', '.join(RULES)}"
+            )
         self.check({name: getattr(self, name) for name in ("k", "weights", "threshold", "filter")})
 
     @property
@@ -196,14 +214,19 @@ class RuleRequest:
             needed: of them, those that there must be beside the ones that the rule always needs.
         """
         for argument, value in given.items():
-            owners = [name for name, kind in RULES.items() if argument in (*kind.needs, *kind.takes)]
+            owners = [
+                name for name, kind in RULES.items() if argument in (*kind.needs, *kind.takes)
+            ]
             if value is not None and self.name not in owners:
                 raise UsageError(
-                    f"the argument {argument} is for the rule {' and '.join(owners)}, but {self.name} was asked for; "
+                    f"the argument {argument} is for the rule {' and '.join(owners)}, but "
+                    f"{self.name} was asked for; "
                     "leave it out"
                 )
             if value is None and argument in (*self.kind.needs, *needed):
-                raise UsageError(f"{self.name} needs the argument {argument}, {_ARGUMENTS[argument]}")
+                raise UsageError(
+                    f"{self.name} needs the argument {argument}, {_ARGUMENTS[argument]}"
+                )
 
     def rule(self) -> Rule:
         """Returns the rule itself.
@@ -215,19 +238,26 @@ class RuleRequest:
 
 
 def _weighted(request: RuleRequest) -> Rule:
-    return weighted(request.weights or (), threshold=HALF if request.threshold is None else request.threshold)
+    return weighted(
+        request.weights or (), threshold=HALF if request.threshold is None else request.threshold
+    )
 
 
 # The one table of rules: for commands, for the manifests of ensembles and for Python.
 RULES: Final[Mapping[RuleName, _RuleKind]] = MappingProxyType(
     {
         "union": _RuleKind(means="mentions of any system", make=lambda _: union()),
-        "majority": _RuleKind(means="mentions of more than half of the systems", make=lambda _: majority()),
+        "majority": _RuleKind(
+            means="mentions of more than half of the systems", make=lambda _: majority()
+        ),
         "kofn": _RuleKind(
-            means="mentions of at least k systems", make=lambda request: k_of_n(request.k or 0), needs=("k",)
+            means="mentions of at least k systems",
+            make=lambda request: k_of_n(request.k or 0),
+            needs=("k",),
         ),
         "weighted": _RuleKind(
-            means="mentions of systems whose weights together exceed a share of all weights, the threshold",
+            means="mentions of systems whose weights together exceed a share of all weights, the "
+            "threshold",
             make=_weighted,
             needs=("weights",),
             takes=("threshold",),
@@ -254,17 +284,19 @@ _ARGUMENTS: Final = MappingProxyType(
 def combine(votes: Votes, rule: Rule) -> dict[str, tuple[Mention, ...]]:
     """Joins the systems by a rule.
 
-    A mention that is kept has the rule as its source. Its score is the mean of the scores that the systems gave it, and
-    ``None`` if none gave it one: systems that did not say it, and those without scores, play no part, so it is no
-    measure of agreement. Links are those of all who predicted it, each once, with the mean of the scores it was given.
-    Attributes, which may hold text, are left out.
+    A mention that is kept has the rule as its source. Its score is the mean of the scores that the
+    systems gave it, and ``None`` if none gave it one: systems that did not say it, and those
+    without scores, play no part, so it is no measure of agreement. Links are those of all who
+    predicted it, each once, with the mean of the scores it was given. Attributes, which may hold
+    text, are left out.
 
     Args:
         votes: the systems side by side.
         rule: which mentions are kept.
 
     Returns:
-        Document id -> its mentions in canonical order, for every document of any system, sorted by id.
+        Document id -> its mentions in canonical order, for every document of any system, sorted by
+        id.
 
     Raises:
         UsageError: the rule is for another number of systems.
@@ -280,11 +312,15 @@ def combine(votes: Votes, rule: Rule) -> dict[str, tuple[Mention, ...]]:
 def _joined(found: Sequence[Mention], source: str) -> Mention:
     first = found[0]
     links = _links(found) if any(mention.links for mention in found) else ()
-    return Mention(first.spans, first.type, score=_mean(m.score for m in found), source=source, links=links)
+    return Mention(
+        first.spans, first.type, score=_mean(m.score for m in found), source=source, links=links
+    )
 
 
 def _mean(scores: Iterable[float | None]) -> float | None:
-    """Returns the mean of the scores that exist; `math.fsum` rounds once, so their order does not matter."""
+    """Returns the mean of the scores that exist; `math.fsum` rounds once, so their order does not
+    matter.
+    """
     given = [score for score in scores if score is not None]
     return math.fsum(given) / len(given) if given else None
 
@@ -313,5 +349,7 @@ def _exact(value: float | str, *, what: str) -> Fraction:
     """Returns the decimal number as it is written, not as binary floating point has it."""
     text = str(value)
     if not _DECIMAL.fullmatch(text):
-        raise UsageError(f"{what} {text!r} is not allowed; give a decimal number of at least 0, such as 0.85")
+        raise UsageError(
+            f"{what} {text!r} is not allowed; give a decimal number of at least 0, such as 0.85"
+        )
     return Fraction(text)

@@ -1,6 +1,8 @@
-"""Names of types in files of different tools: renaming them, and finding those that can never agree.
+"""Names of types in files of different tools: renaming them, and finding those that can never
+agree.
 
-A vote is for the exact name of a type, so ``Chemical`` of one tool and ``CHEMICAL`` of another are never one mention.
+A vote is for the exact name of a type, so ``Chemical`` of one tool and ``CHEMICAL`` of another are
+never one mention.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ def parse_map(values: Mapping[str, Any], *, origin: str) -> TypeMap:
     """Turns plain values into a `TypeMap`.
 
     Args:
-        values: what a TOML file holds: ``other = "name"`` for all systems, and tables named after systems.
+        values: what a TOML file holds: ``other = "name"`` for all systems, and tables named after
+            systems.
         origin: name of the file, for messages.
 
     Raises:
@@ -52,7 +55,9 @@ def parse_map(values: Mapping[str, Any], *, origin: str) -> TypeMap:
     systems: dict[str, dict[str, str]] = {}
     for key, value in values.items():
         if isinstance(value, Mapping):
-            systems[key] = {name: _name(new, f"{key}.{name}", origin) for name, new in value.items()}
+            systems[key] = {
+                name: _name(new, f"{key}.{name}", origin) for name, new in value.items()
+            }
         else:
             everywhere[key] = _name(value, key, origin)
     if not everywhere and not any(systems.values()):
@@ -68,8 +73,8 @@ def rename(systems: Sequence[System], names: TypeMap) -> tuple[list[System], lis
         names: new names.
 
     Returns:
-        The systems with new names; and sentences about lines of the map that are about nothing here, for they may be
-        misspelt, and about mentions that were left out.
+        The systems with new names; and sentences about lines of the map that are about nothing
+        here, for they may be misspelt, and about mentions that were left out.
     """
     known = {system.name: system.types() for system in systems}
     said = [
@@ -95,20 +100,22 @@ def check_types(types: Mapping[str, Collection[str]], *, agree: bool = True) -> 
 
     Args:
         types: system -> the types that it uses.
-        agree: whether systems must agree on anything, as in a vote; a union may join systems of different types.
+        agree: whether systems must agree on anything, as in a vote; a union may join systems of
+            different types.
 
     Returns:
-        Sentences about types that one system alone has, and about systems that share no type with any other, which is
-        allowed unless they must agree.
+        Sentences about types that one system alone has, and about systems that share no type with
+        any other, which is allowed unless they must agree.
 
     Raises:
-        InputError: two systems use names that differ only in case or punctuation, or a system shares no type with any
-            other and they must agree, or have similar names.
+        InputError: two systems use names that differ only in case or punctuation, or a system
+            shares no type with any other and they must agree, or have similar names.
     """
     used = {system: set(names) for system, names in types.items() if names}
     _check_spelling(used)
     said = []
-    for system, names in reversed(used.items()):  # names of later systems are held against those of earlier ones
+    # names of later systems are held against those of earlier ones
+    for system, names in reversed(used.items()):
         others = set().union(*(theirs for other, theirs in used.items() if other != system))
         if not others or names <= others:
             continue
@@ -118,10 +125,13 @@ def check_types(types: Mapping[str, Collection[str]], *, agree: bool = True) -> 
         pairs = [(name, near) for name in sorted(names) for near in near_names(name, others)[:1]]
         sentence = f"{system} has the types {_listed(names)}, and no other system has any of them"
         if pairs:
-            raise InputError(f"{sentence}; {_how_to_map(*max(pairs, key=lambda pair: name_similarity(*pair)))}")
+            raise InputError(
+                f"{sentence}; {_how_to_map(*max(pairs, key=lambda pair: name_similarity(*pair)))}"
+            )
         if agree:
             raise InputError(
-                f"{sentence} (they have {_listed(others)}), so none of its mentions can agree with others; rename "
+                f"{sentence} (they have {_listed(others)}), so none of its mentions can agree "
+                "with others; rename "
                 "types with map=FILE, or leave it out"
             )
         said.append(sentence)
@@ -136,10 +146,12 @@ def check_filter_types(predicted: Collection[str], known: Collection[str]) -> li
         known: types that it learnt.
 
     Returns:
-        Sentences about types that one side alone has, if any was predicted that the filter does not know.
+        Sentences about types that one side alone has, if any was predicted that the filter does not
+        know.
 
     Raises:
-        InputError: a name that differs from one that it knows only in case or punctuation, or none that it knows.
+        InputError: a name that differs from one that it knows only in case or punctuation, or none
+            that it knows.
     """
     if set(predicted) <= set(known):
         return []
@@ -149,7 +161,10 @@ def check_filter_types(predicted: Collection[str], known: Collection[str]) -> li
 def _unshared(system: str, names: Collection[str], others: Collection[str]) -> str:
     who = f"{next(iter(others))} has not" if len(others) == 1 else "no other system has"
     what = "type" if len(names) == 1 else "types"
-    return f"{system} has the {what} {_listed(names)}, which {who}; if another name is meant, rename with map=FILE"
+    return (
+        f"{system} has the {what} {_listed(names)}, which {who}; if another name is meant, "
+        "rename with map=FILE"
+    )
 
 
 def _check_spelling(used: Mapping[str, set[str]]) -> None:
@@ -162,14 +177,16 @@ def _check_spelling(used: Mapping[str, set[str]]) -> None:
         for (name, systems), (other, theirs) in combinations(variants.items(), 2):
             if set(systems).isdisjoint(theirs):
                 raise InputError(
-                    f"{systems[0]} has the type {name!r} and {theirs[0]} has {other!r}, which differ only in case or "
+                    f"{systems[0]} has the type {name!r} and {theirs[0]} has {other!r}, which "
+                    "differ only in case or "
                     f"punctuation and never agree; {_how_to_map(other, name)}"
                 )
 
 
 def _how_to_map(name: str, other: str) -> str:
     return (
-        f"if they are one, rename with map=FILE that has the line {_quoted(name)} = {_quoted(other)}; if not, "
+        f"if they are one, rename with map=FILE that has the line {_quoted(name)} = "
+        f"{_quoted(other)}; if not, "
         "say distinct_types=True"
     )
 
@@ -178,7 +195,9 @@ def _renamed(system: System, names: Mapping[str, str]) -> System:
     if not names.keys() & system.types():
         return system
     mentions = {
-        identifier: tuple(_typed(mention, names) for mention in found if names.get(mention.type, "-"))
+        identifier: tuple(
+            _typed(mention, names) for mention in found if names.get(mention.type, "-")
+        )
         for identifier, found in system.mentions.items()
     }
     return replace(system, mentions=mentions)
@@ -196,7 +215,8 @@ def _count(systems: Sequence[System]) -> int:
 def _name(value: object, key: str, origin: str) -> str:
     if not isinstance(value, str):
         raise InputError(
-            f'{origin}: {key} = {value!r} is not allowed; give the new name in quotes, or "" to leave the type out'
+            f'{origin}: {key} = {value!r} is not allowed; give the new name in quotes, or "" to '
+            "leave the type out"
         )
     return value
 
@@ -207,5 +227,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _quoted(name: str) -> str:
-    """Quotes a string as a key or value of TOML, whose basic strings are escaped as those of JSON."""
+    """Quotes a string as a key or value of TOML, whose basic strings are escaped as those of
+    JSON.
+    """
     return json.dumps(name, ensure_ascii=False)

@@ -1,8 +1,10 @@
-"""Linear chains, exact, for a padded batch at once: the best path, and probabilities of tags and of whole mentions.
+"""Linear chains, exact, for a padded batch at once: the best path, and probabilities of tags and of
+whole mentions.
 
-The recursions run on probabilities that are rescaled at every unit, which turns each step into one matrix product.
-That is exact as long as no sum falls below a floor under which lost terms could matter; the rows in which one does
-(scores hundreds of nats apart that forbidden transitions force the path through) are computed again on logarithms.
+The recursions run on probabilities that are rescaled at every unit, which turns each step into one
+matrix product. That is exact as long as no sum falls below a floor under which lost terms could
+matter; the rows in which one does (scores hundreds of nats apart that forbidden transitions force
+the path through) are computed again on logarithms.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from fascicle.core.tags import TagScheme
 
 
 class ChainScores(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """The learned scores of a CRF: `transitions` `[C, C]` (from, to), `start` `[C]` and `end` `[C]`."""
+    """The learned scores of a CRF: `transitions` `[C, C]` (from, to), `start` `[C]` and `end`
+    `[C]`.
+    """
 
     transitions: NDArray[Any]
     start: NDArray[Any]
@@ -27,7 +31,10 @@ class ChainScores(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     def wide(self) -> ChainScores:
         """Returns the same in float64."""
         return ChainScores(
-            **{name: np.asarray(part, dtype=np.float64) for name, part in msgspec.structs.asdict(self).items()}
+            **{
+                name: np.asarray(part, dtype=np.float64)
+                for name, part in msgspec.structs.asdict(self).items()
+            }
         )
 
 
@@ -43,16 +50,20 @@ def constrain(chain: ChainScores, *, legal: Bools, legal_start: Bools) -> ChainS
         New scores, float64.
     """
     wide = chain.wide()
-    transitions, start = np.where(legal, wide.transitions, -np.inf), np.where(legal_start, wide.start, -np.inf)
+    transitions, start = (
+        np.where(legal, wide.transitions, -np.inf),
+        np.where(legal_start, wide.start, -np.inf),
+    )
     return ChainScores(transitions=transitions, start=start, end=wide.end)
 
 
 def viterbi(emissions: NDArray[Any], lengths: ArrayLike, chain: ChainScores) -> tuple[Ints, Floats]:
     """Finds the highest-scoring tag path of every row.
 
-    The score of a path is `start[y_1] + sum_t E[t, y_t] + sum_t A[y_t-1, y_t] + end[y_n]`. Forbidden tags and pairs
-    have the score minus infinity (see `constrain`). Among equal paths the choice is deterministic, and a constraint
-    does not change a path that was legal without it. Values under the padding, NaN included, have no influence.
+    The score of a path is `start[y_1] + sum_t E[t, y_t] + sum_t A[y_t-1, y_t] + end[y_n]`.
+    Forbidden tags and pairs have the score minus infinity (see `constrain`). Among equal paths the
+    choice is deterministic, and a constraint does not change a path that was legal without it.
+    Values under the padding, NaN included, have no influence.
 
     Args:
         emissions: Scores `[B, T, C]`; computed in float64 whatever the type.
@@ -60,8 +71,8 @@ def viterbi(emissions: NDArray[Any], lengths: ArrayLike, chain: ChainScores) -> 
         chain: Its transitions are `A`.
 
     Returns:
-        The tags `[B, T]`, -1 under the padding, and the scores `[B]`: 0 for a row without units, minus infinity
-        (and an arbitrary path) where every path is forbidden.
+        The tags `[B, T]`, -1 under the padding, and the scores `[B]`: 0 for a row without units,
+        minus infinity (and an arbitrary path) where every path is forbidden.
 
     Raises:
         ValueError: If the shapes do not agree or a length is out of range.
@@ -81,17 +92,26 @@ def viterbi(emissions: NDArray[Any], lengths: ArrayLike, chain: ChainScores) -> 
 
 
 def _checked_lengths(emissions: NDArray[Any], lengths: ArrayLike) -> Ints:
-    """Checks emissions `[B, T, C]` against lengths `[B]`; returns the lengths, raises `ValueError`."""
+    """Checks emissions `[B, T, C]` against lengths `[B]`; returns the lengths, raises
+    `ValueError`.
+    """
     sizes = np.asarray(lengths, dtype=np.int64)
     if emissions.ndim != 3 or sizes.shape != emissions.shape[:1]:
-        raise ValueError(f"emissions [B, T, C] and lengths [B] do not agree: {emissions.shape} and {sizes.shape}")
+        raise ValueError(
+            f"emissions [B, T, C] and lengths [B] do not agree: {emissions.shape} and {sizes.shape}"
+        )
     if sizes.size and (sizes.min() < 0 or sizes.max() > emissions.shape[1]):
-        raise ValueError(f"lengths must lie between 0 and {emissions.shape[1]}, got {sizes.min()} to {sizes.max()}")
+        raise ValueError(
+            f"lengths must lie between 0 and {emissions.shape[1]}, got {sizes.min()} to "
+            f"{sizes.max()}"
+        )
     return sizes
 
 
 def _best_prefixes(emissions: NDArray[Any], sizes: Ints, pairs: Floats, start: Floats) -> Floats:
-    """The score `[T, C, B]` of the best path that ends in each tag; rows last, so that every inner loop is long."""
+    """The score `[T, C, B]` of the best path that ends in each tag; rows last, so that every
+    inner loop is long.
+    """
     rows, steps, tags = emissions.shape
     inside = np.arange(steps)[:, None, None] < sizes
     best = np.where(inside, emissions.transpose(1, 2, 0), 0.0).astype(np.float64, copy=False)
@@ -108,8 +128,9 @@ def _best_prefixes(emissions: NDArray[Any], sizes: Ints, pairs: Floats, start: F
 def _trace_back(best: Floats, last: Ints, pairs: Floats, final: Ints) -> Ints:
     """Follows the best path of each row backwards from its own last unit, `[B, T]`.
 
-    Only one tag per row is asked for its predecessor, so searching again is cheaper than storing back-pointers.
-    The sums are the same ones as on the way forward, hence the same maxima to the last bit.
+    Only one tag per row is asked for its predecessor, so searching again is cheaper than storing
+    back-pointers. The sums are the same ones as on the way forward, hence the same maxima to the
+    last bit.
     """
     steps, tags, rows = best.shape
     ended = np.arange(steps)[:, None] >= last
@@ -132,8 +153,10 @@ class Lattice(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         emissions: Scores `[B, T, C]`, 0 under the padding.
         lengths: Units in each row, `[B]`.
         chain: The scores of the tags and pairs.
-        arrival: `[B, T, C]`, log sum over all prefixes that arrive at a tag, its own emission left out.
-        departure: `[B, T, C]`, log sum over all suffixes that leave a tag, its own emission left out.
+        arrival: `[B, T, C]`, log sum over all prefixes that arrive at a tag, its own emission left
+            out.
+        departure: `[B, T, C]`, log sum over all suffixes that leave a tag, its own emission left
+            out.
         log_partition: `[B]`, log sum over all paths; 0 for a row without units.
     """
 
@@ -156,12 +179,14 @@ def forward_backward(emissions: NDArray[Any], lengths: ArrayLike, chain: ChainSc
     """Sums over all tag paths of every row, in both directions.
 
     Args:
-        emissions: Scores `[B, T, C]`, finite or minus infinity; whatever lies under the padding has no influence.
+        emissions: Scores `[B, T, C]`, finite or minus infinity; whatever lies under the padding has
+            no influence.
         lengths: Units in each row, `[B]`, from 0 to `T`.
         chain: Minus infinity where something is forbidden, see `constrain`.
 
     Returns:
-        The lattice. At least one path of every row must be allowed, else its numbers are minus infinity or NaN.
+        The lattice. At least one path of every row must be allowed, else its numbers are minus
+        infinity or NaN.
 
     Raises:
         ValueError: If the shapes do not agree or a length is out of range.
@@ -187,17 +212,23 @@ def forward_backward(emissions: NDArray[Any], lengths: ArrayLike, chain: ChainSc
 
 
 def _arrivals(scores: Floats, sizes: Ints, *, pairs: Floats, first: Floats) -> Floats:
-    """Returns `[B, T, C]`: log sum over the prefixes that arrive at each tag, without the emission there."""
+    """Returns `[B, T, C]`: log sum over the prefixes that arrive at each tag, without the
+    emission there.
+    """
     arrival, exact = _scaled_arrivals(scores, sizes, pairs=pairs, first=first)
     if not exact.all():
         arrival[~exact] = _log_arrivals(scores[~exact], pairs=pairs, first=first)
     return arrival
 
 
-def _scaled_arrivals(scores: Floats, sizes: Ints, *, pairs: Floats, first: Floats) -> tuple[Floats, Bools]:
-    """Runs the recursion on rescaled probabilities; also returns the rows `[B]` in which underflow lost nothing.
+def _scaled_arrivals(
+    scores: Floats, sizes: Ints, *, pairs: Floats, first: Floats
+) -> tuple[Floats, Bools]:
+    """Runs the recursion on rescaled probabilities; also returns the rows `[B]` in which underflow
+    lost nothing.
 
-    Every column of the transitions is rescaled too, so a tag that is always hard to enter costs no precision.
+    Every column of the transitions is rescaled too, so a tag that is always hard to enter costs no
+    precision.
     """
     rows, steps, tags = scores.shape
     column = pairs.max(axis=0)
@@ -248,13 +279,14 @@ def _log_sum(values: Floats, *, axis: int) -> Floats:
 def span_marginals(lattice: Lattice, spans: ArrayLike, *, scheme: TagScheme) -> Floats:
     """Returns the probability that the tag path holds exactly this mention.
 
-    In BIO: B of the type on the first unit, I of the type on the others, and no such I behind them. In IO: I of the
-    type on all units, and on neither neighbour. It is the sum over all paths that decode to a set of mentions with
-    this one in it, whatever else they hold.
+    In BIO: B of the type on the first unit, I of the type on the others, and no such I behind them.
+    In IO: I of the type on all units, and on neither neighbour. It is the sum over all paths that
+    decode to a set of mentions with this one in it, whatever else they hold.
 
     Args:
         lattice: The texts. For constrained decoding, build it with the constrained transitions.
-        spans: `(row, start, end, type index)` per mention, `[m, 4]`, half-open, none empty, inside their rows.
+        spans: `(row, start, end, type index)` per mention, `[m, 4]`, half-open, none empty, inside
+            their rows.
         scheme: The scheme of the tag ids.
 
     Returns:
@@ -279,10 +311,15 @@ def span_marginals(lattice: Lattice, spans: ArrayLike, *, scheme: TagScheme) -> 
 def _opening(lattice: Lattice, row: Ints, begin: Ints, *, opener: Ints, inside: Ints) -> Floats:
     """Computes the log sum over the paths up to the first unit of each mention, `[m]`."""
     here = lattice.emissions[row, begin, opener]
-    joins = (opener == inside) & (begin > 0)  # only in IO can the unit before belong to the same run
+    # only in IO can the unit before belong to the same run
+    joins = (opener == inside) & (begin > 0)
     total: Floats = lattice.arrival[row, begin, opener].copy()
     left, at, tag = row[joins], begin[joins] - 1, inside[joins]
-    before = lattice.arrival[left, at] + lattice.emissions[left, at] + lattice.chain.transitions[:, tag].T
+    before = (
+        lattice.arrival[left, at]
+        + lattice.emissions[left, at]
+        + lattice.chain.transitions[:, tag].T
+    )
     before[np.arange(len(tag)), tag] = -np.inf
     total[joins] = _log_sum(before, axis=1)
     return total + here
@@ -293,7 +330,11 @@ def _closing(lattice: Lattice, row: Ints, stop: Ints, *, last: Ints, inside: Int
     total: Floats = lattice.chain.end[last]
     more = stop < lattice.lengths[row]
     right, at, tag = row[more], stop[more], inside[more]
-    after = lattice.chain.transitions[last[more]] + lattice.emissions[right, at] + lattice.departure[right, at]
+    after = (
+        lattice.chain.transitions[last[more]]
+        + lattice.emissions[right, at]
+        + lattice.departure[right, at]
+    )
     after[np.arange(len(tag)), tag] = -np.inf
     total[more] = _log_sum(after, axis=1)
     return total
@@ -308,12 +349,14 @@ def log_softmax(emissions: NDArray[Any]) -> Floats:
 
 
 def geometric_mean(emissions: NDArray[Any], tags: Ints, *, spans: Ints) -> Floats:
-    """Returns the score of a mention under a softmax head: the geometric mean of its chosen tags' probabilities.
+    """Returns the score of a mention under a softmax head: the geometric mean of its chosen tags'
+    probabilities.
 
     Args:
         emissions: Logits `[n, C]`.
         tags: The chosen tag of each unit, `[n]`.
-        spans: `(start, end, ...)` per mention, `[m, 2 or more]`, half-open, in order, not overlapping.
+        spans: `(start, end, ...)` per mention, `[m, 2 or more]`, half-open, in order, not
+            overlapping.
 
     Returns:
         Scores in [0, 1], `[m]`.
@@ -321,7 +364,8 @@ def geometric_mean(emissions: NDArray[Any], tags: Ints, *, spans: Ints) -> Float
     if not len(spans):
         return np.zeros(0)
     start, width = spans[:, 0], spans[:, 1] - spans[:, 0]
-    firsts = np.cumsum(width) - width  # where each mention begins among the units that lie in any mention
+    # where each mention begins among the units that lie in any mention
+    firsts = np.cumsum(width) - width
     units = np.arange(width.sum()) + np.repeat(start - firsts, width)
     chosen = log_softmax(emissions[units])[np.arange(len(units)), tags[units]]
     scores: Floats = np.exp(np.add.reduceat(chosen, firsts) / width)

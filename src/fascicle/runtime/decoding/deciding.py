@@ -1,7 +1,8 @@
-"""The last step of a decision: edges, thresholds by type, and names that are marked throughout a document.
+"""The last step of a decision: edges, thresholds by type, and names that are marked throughout a
+document.
 
-A name means the same throughout a stretch that speaks of one matter. Cells of tables, and texts of a few words, are
-texts of their own, which may be names alone.
+A name means the same throughout a stretch that speaks of one matter. Cells of tables, and texts of
+a few words, are texts of their own, which may be names alone.
 """
 
 from __future__ import annotations
@@ -18,12 +19,25 @@ import msgspec
 
 from fascicle.core.document import Document, Event, Mention, Patch, in_order
 from fascicle.core.lazy import cached_property
-from fascicle.core.mention import Fragments, PlacedMentions, PlacedSpans, Span, contains, fragments_overlap
+from fascicle.core.mention import (
+    Fragments,
+    PlacedMentions,
+    PlacedSpans,
+    Span,
+    contains,
+    fragments_overlap,
+)
 from fascicle.core.wording import plural
 from fascicle.runtime.decoding.edges import bare_span, neutral_span
 from fascicle.runtime.decoding.evidence import FindTypes, with_evidence
 from fascicle.runtime.decoding.selection import CLIP
-from fascicle.settings.decision import DocumentDecision, Ends, LogisticCurve, NameDecision, TypeDecision
+from fascicle.settings.decision import (
+    DocumentDecision,
+    Ends,
+    LogisticCurve,
+    NameDecision,
+    TypeDecision,
+)
 from fascicle.text.borders import list_items
 from fascicle.text.characters import find_occurrences, plain_text
 
@@ -33,11 +47,12 @@ _BLANK_LINE: Final = re.compile(r"\n[^\S\n]*\n")
 
 
 def name_scopes(document: Document) -> tuple[Span, ...]:
-    """Returns the stretches of a document within which names are marked: abstracts, sections or passages.
+    """Returns the stretches of a document within which names are marked: abstracts, sections or
+    passages.
 
-    A document with sections is one stretch up to 5,000 characters; of a longer one, the title and the abstract are one,
-    and each other section is one. Without sections, a blank line ends a stretch, and in what is longer than 5,000
-    characters each line does.
+    A document with sections is one stretch up to 5,000 characters; of a longer one, the title and
+    the abstract are one, and each other section is one. Without sections, a blank line ends a
+    stretch, and in what is longer than 5,000 characters each line does.
 
     Args:
         document: its sections are taken as they are.
@@ -57,7 +72,9 @@ def name_scopes(document: Document) -> tuple[Span, ...]:
 
 
 def _section_cuts(document: Document) -> Iterator[int]:
-    """Yields the start of each section, except where it and the section before both belong to the head."""
+    """Yields the start of each section, except where it and the section before both belong to
+    the head.
+    """
     sections = sorted(document.sections or (), key=lambda one: (one.start, one.end))
     for before, section in pairwise(sections):
         if not {before.name.casefold(), section.name.casefold()} <= _HEAD:
@@ -82,25 +99,34 @@ _CELL: Final = re.compile(r"[^\t\n]+")
 
 
 def short_cells(document: Document, rules: NameDecision) -> tuple[Span, ...]:
-    """Returns the cells of the rows of a document whose cells are all short, and the short items of its lists.
+    """Returns the cells of the rows of a document whose cells are all short, and the short items of
+    its lists.
 
-    A row is a line with a TAB in it, or a document with several sections, each of which is a cell. A row of one cell is
-    none, and one with a longer cell is running text, which a model reads as a whole. No cell has blanks at its edges,
-    and no item its bullet or label.
+    A row is a line with a TAB in it, or a document with several sections, each of which is a cell.
+    A row of one cell is none, and one with a longer cell is running text, which a model reads as a
+    whole. No cell has blanks at its edges, and no item its bullet or label.
 
     Args:
         document: of any kind.
         rules: how many words a cell has at most.
     """
     text = document.text
-    rows = (_in(text, line.span()) for line in _LINE.finditer(text) if _TAB in line[0]) if _TAB in text else iter(())
+    rows = (
+        (_in(text, line.span()) for line in _LINE.finditer(text) if _TAB in line[0])
+        if _TAB in text
+        else iter(())
+    )
     sections = document.sections or ()
     if len(sections) > 1 and _TAB not in text:
         rows = iter([[_trimmed(text, (one.start, one.end)) for one in sections]])
     cells = [cell for row in rows for cell in _if_short(text, row, rules.words)]
     if cells and _TAB not in text:
         return tuple(cells)
-    items = (item for item in list_items(text) if item.is_listed and _TAB not in text[item.start : item.end])
+    items = (
+        item
+        for item in list_items(text)
+        if item.is_listed and _TAB not in text[item.start : item.end]
+    )
     spans = (_trimmed(text, (item.body, item.end)) for item in items)
     return tuple(sorted([*cells, *(span for span in spans if _is_short(text, span, rules.words))]))
 
@@ -142,7 +168,9 @@ def may_be_read_again(text: str) -> bool:
 def covering(text: str, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
     """Returns the mentions that each cover a whole text, except for white space."""
     start, end = _trimmed(text, (0, len(text)))
-    return tuple(one for one in mentions if len(one.spans) == 1 and one.start <= start and one.end >= end)
+    return tuple(
+        one for one in mentions if len(one.spans) == 1 and one.start <= start and one.end >= end
+    )
 
 
 _STEP: Final = "document"
@@ -157,17 +185,25 @@ def find_no_types(names: Collection[str]) -> Mapping[str, str]:
 
 
 def decide_mentions(
-    document: Document, patch: Patch, rules: DocumentDecision, *, sentences: _Cuts, knows: FindTypes = find_no_types
+    document: Document,
+    patch: Patch,
+    rules: DocumentDecision,
+    *,
+    sentences: _Cuts,
+    knows: FindTypes = find_no_types,
 ) -> Patch:
-    """Applies the decision on documents to the answer of a predictor; an event describes each change.
+    """Applies the decision on documents to the answer of a predictor; an event describes each
+    change.
 
-    First the edges of each mention are brought in order (`fascicle.runtime.decoding.edges`). Then, in each stretch of
-    the text (`fascicle.runtime.decoding.deciding`) and for each type, mentions below ``low`` go. A name with a mention
-    of at least ``high`` is marked wherever it stands as a word of its own and no mention of the type overlaps, or only
-    less probable parts of it, which go; all mentions of such a name have its best score. In a stretch of one sentence,
-    mentions below ``alone`` go, and nothing is marked. In both, a name that means the type alone by what ``knows``
-    says stays from ``known`` on. At last scores become probabilities, and ends are cut where that was decided.
-    Discontinuous mentions keep their edges and are not marked. Mentions without a score are kept.
+    First the edges of each mention are brought in order (`fascicle.runtime.decoding.edges`). Then,
+    in each stretch of the text (`fascicle.runtime.decoding.deciding`) and for each type, mentions
+    below ``low`` go. A name with a mention of at least ``high`` is marked wherever it stands as a
+    word of its own and no mention of the type overlaps, or only less probable parts of it, which
+    go; all mentions of such a name have its best score. In a stretch of one sentence, mentions
+    below ``alone`` go, and nothing is marked. In both, a name that means the type alone by what
+    ``knows`` says stays from ``known`` on. At last scores become probabilities, and ends are cut
+    where that was decided. Discontinuous mentions keep their edges and are not marked. Mentions
+    without a score are kept.
 
     Args:
         document: the document that was read.
@@ -193,7 +229,9 @@ def all_decided(
 ) -> list[Patch]:
     """Applies `decide_mentions` to several documents; ``knows`` is asked for the names of all."""
     patches = with_evidence(documents, patches, rules, knows=knows, source=source)
-    works = [_Work(*one, rules, sentences) for one in zip(documents, patches, strict=True) if one[1].add]
+    works = [
+        _Work(*one, rules, sentences) for one in zip(documents, patches, strict=True) if one[1].add
+    ]
     asked = set[str]().union(*(work.asked for work in works))
     known, next_one = knows(asked) if asked else {}, iter(works)
     return [next(next_one).patch(known) if patch.add else patch for patch in patches]
@@ -214,7 +252,9 @@ class _Work:
         asked: names whose mentions stay only if they are known.
     """
 
-    def __init__(self, document: Document, patch: Patch, rules: DocumentDecision, sentences: _Cuts) -> None:
+    def __init__(
+        self, document: Document, patch: Patch, rules: DocumentDecision, sentences: _Cuts
+    ) -> None:
         self._document, self._patch = document, patch
         self._text = plain_text(document.text)
         self._rules = rules
@@ -224,15 +264,25 @@ class _Work:
         self._is_name = may_be_name(document.text, rules.names) if rules.names else False
         self._groups = self._in_order(patch.add)
         groups = {} if self._is_name else self._groups
-        self.asked = {name for kind, group in groups.items() for name in self._asked(group, self._rule(kind))}
+        self.asked = {
+            name for kind, group in groups.items() for name in self._asked(group, self._rule(kind))
+        }
 
     def patch(self, known: Mapping[str, str]) -> Patch:
         """Returns the patch by the decision, with an event if a mention went or came."""
-        found, given = self._decided({name: known[name] for name in self.asked if name in known}), self._patch.add
+        found, given = (
+            self._decided({name: known[name] for name in self.asked if name in known}),
+            self._patch.add,
+        )
         if found == given:
             return self._patch
-        before, after = (Counter((one.type, one.spans) for one in mentions) for mentions in (given, found))
-        message = f"{_count(before - after)} went and {_count(after - before)} came by the decision of documents"
+        before, after = (
+            Counter((one.type, one.spans) for one in mentions) for mentions in (given, found)
+        )
+        message = (
+            f"{_count(before - after)} went and {_count(after - before)} came by the "
+            "decision of documents"
+        )
         event = Event(step=_STEP, kind="note", code="document-decision", message=message)
         events = (*self._patch.events, event) if before != after else self._patch.events
         return msgspec.structs.replace(self._patch, add=found, events=events)
@@ -247,18 +297,29 @@ class _Work:
         return in_order(found.values())
 
     def _in_order(self, mentions: Sequence[Mention]) -> dict[str, list[Mention]]:
-        """Mentions of each type with neutral edges, better scores first; of two that come to meet, one is left."""
+        """Mentions of each type with neutral edges, better scores first; of two that come to
+        meet, one is left.
+        """
         changed: list[tuple[Mention, Mention]] = []
-        kept: dict[str, list[tuple[Mention, Mention]]] = defaultdict(list)  # as they were, and as they are
+        # as they were, and as they are
+        kept: dict[str, list[tuple[Mention, Mention]]] = defaultdict(list)
         for mention in mentions:
-            span = neutral_span(self._text, mention.spans[0], kind=mention.type) if len(mention.spans) == 1 else ()
+            span = (
+                neutral_span(self._text, mention.spans[0], kind=mention.type)
+                if len(mention.spans) == 1
+                else ()
+            )
             if span is None:
                 continue
             if span in ((), mention.spans[0]):
                 kept[mention.type].append((mention, mention))
             else:
                 changed.append((mention, msgspec.structs.replace(mention, spans=(span,))))
-        placed = {kind: PlacedMentions(now for _, now in pairs) for kind, pairs in kept.items()} if changed else {}
+        placed = (
+            {kind: PlacedMentions(now for _, now in pairs) for kind, pairs in kept.items()}
+            if changed
+            else {}
+        )
         for before, after in sorted(changed, key=lambda pair: _order(pair[1])):
             others, near = kept[before.type], placed.setdefault(before.type, PlacedMentions(()))
             met = [
@@ -275,7 +336,9 @@ class _Work:
         return {kind: sorted((now for _, now in pairs), key=_order) for kind, pairs in kept.items()}
 
     def _joined(self, mention: Mention, other: Mention) -> Mention | None:
-        """Joins two mentions whose joint range is one name, such as parts around ``-1,3-``; ``None`` if it is none."""
+        """Joins two mentions whose joint range is one name, such as parts around ``-1,3-``;
+        ``None`` if it is none.
+        """
         if len(mention.spans) > 1:
             return None
         span = min(mention.start, other.start), max(mention.end, other.end)
@@ -285,9 +348,13 @@ class _Work:
     def _rule(self, kind: str) -> TypeDecision:
         return self._rules.types.get(kind, _NONE)
 
-    def _of_type(self, mentions: Sequence[Mention], rule: TypeDecision, *, known: Collection[str]) -> list[Mention]:
+    def _of_type(
+        self, mentions: Sequence[Mention], rule: TypeDecision, *, known: Collection[str]
+    ) -> list[Mention]:
         """Returns the mentions of a type that are kept, and the other occurrences of its names."""
-        if self._is_name or (rule.high == 1.0 and all(_score(one) >= max(rule.low, rule.alone) for one in mentions)):
+        if self._is_name or (
+            rule.high == 1.0 and all(_score(one) >= max(rule.low, rule.alone) for one in mentions)
+        ):
             return list(mentions)
         kept: list[Mention] = []
         names: dict[int, dict[str, Mention]] = defaultdict(dict)  # of each stretch
@@ -296,7 +363,9 @@ class _Work:
             alone, name = self._is_alone[at], self._name(one)
             if not alone and name and one.score is not None and one.score >= rule.high:
                 names[at].setdefault(name, one)
-            if _score(one) >= (rule.alone if alone else rule.low) or (name in known and _score(one) >= rule.known):
+            if _score(one) >= (rule.alone if alone else rule.low) or (
+                name in known and _score(one) >= rule.known
+            ):
                 kept.append(one if alone else self._named(one, names[at]))
         return self._marked(names, kept, own={one.spans: _score(one) for one in mentions})
 
@@ -325,12 +394,21 @@ class _Work:
 
     def _named(self, mention: Mention, names: Mapping[str, Mention]) -> Mention:
         best = names.get(self._name(mention))
-        return msgspec.structs.replace(mention, score=best.score) if best and mention.score is not None else mention
+        return (
+            msgspec.structs.replace(mention, score=best.score)
+            if best and mention.score is not None
+            else mention
+        )
 
     def _marked(
-        self, names: Mapping[int, Mapping[str, Mention]], kept: Sequence[Mention], own: Mapping[Any, float]
+        self,
+        names: Mapping[int, Mapping[str, Mention]],
+        kept: Sequence[Mention],
+        own: Mapping[Any, float],
     ) -> list[Mention]:
-        """Returns mentions, and names of each stretch where none is or less probable parts; longer names first."""
+        """Returns mentions, and names of each stretch where none is or less probable parts;
+        longer names first.
+        """
         stand = {one.spans for one in kept}
         owners = defaultdict[Span, list[Fragments]](list)
         for spans in stand:
@@ -345,14 +423,24 @@ class _Work:
                 for span in ((begin + start, begin + end) for start, end in found[name]):
                     if (span,) in stand or neutral_span(self._text, span, kind=like.type) != span:
                         continue
-                    met = {spans for one in places.overlapping(span) for spans in owners[one] if spans in stand}
-                    if all(_is_part(spans, span) and own.get(spans, 1.0) <= _score(like) for spans in met):
+                    met = {
+                        spans
+                        for one in places.overlapping(span)
+                        for spans in owners[one]
+                        if spans in stand
+                    }
+                    if all(
+                        _is_part(spans, span) and own.get(spans, 1.0) <= _score(like)
+                        for spans in met
+                    ):
                         stand -= met
                         stand.add((span,))
                         if span not in owners:
                             places.add(span)
                         owners[span].append((span,))
-                        marked.append(Mention((span,), like.type, score=like.score, source=like.source))
+                        marked.append(
+                            Mention((span,), like.type, score=like.score, source=like.source)
+                        )
         return [*(one for one in kept if one.spans in stand), *marked]
 
     def _shown(self, mentions: Iterable[Mention], rule: TypeDecision) -> Iterator[Mention]:
@@ -377,7 +465,8 @@ class _Work:
 
 def apply_curve(score: float, curve: LogisticCurve) -> float:
     """Returns the calibrated probability of a score by a curve, with six decimals as all scores."""
-    odds = min(max(score, CLIP), 1.0 - CLIP)  # plain numbers: arrays of one would take most of the time of a decision
+    # plain numbers: arrays of one would take most of the time of a decision
+    odds = min(max(score, CLIP), 1.0 - CLIP)
     value = curve.slope * (math.log(odds) - math.log1p(-odds)) + curve.offset
     return round(1.0 / (1.0 + math.exp(-min(max(value, -_FAR), _FAR))), 6)
 

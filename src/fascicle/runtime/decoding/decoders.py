@@ -1,8 +1,10 @@
-"""Decoders of each kind of head: from the score tables of a network to spans of documents, without torch.
+"""Decoders of each kind of head: from the score tables of a network to spans of documents, without
+torch.
 
-A decoder first takes what it needs from each batch, so that padded tables do not outlive it (``take``), then decides
-for whole documents (``decide``): taggers stitch the scores of the windows of a text before they decode, span heads
-merge what the windows propose, each window only the spans that it answers for.
+A decoder first takes what it needs from each batch, so that padded tables do not outlive it
+(``take``), then decides for whole documents (``decide``): taggers stitch the scores of the windows
+of a text before they decode, span heads merge what the windows propose, each window only the spans
+that it answers for.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ from fascicle.text.windows import Window, scored_mask, stitch
 
 Tables = Mapping[str, NDArray[Any]]
 SpansAndScores = tuple[Ints, Floats]
-"""Spans ``(start, end, type index)`` in units of a document, ``[m, 3]``, and their scores ``[m]``."""
+"""Spans ``(start, end, type index)`` in units of a document, ``[m, 3]``, and their scores
+``[m]``.
+"""
 
 
 class _TableReader(Protocol):
@@ -51,9 +55,13 @@ class _TableReader(Protocol):
 
 
 class Decoder(_TableReader, Protocol):
-    """Decoder from the tables of one kind of head to spans; one object for each call, since it may hold scores."""
+    """Decoder from the tables of one kind of head to spans; one object for each call, since it
+    may hold scores.
+    """
 
-    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[SpansAndScores]:
+    def decide(
+        self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
+    ) -> list[SpansAndScores]:
         """Spans of each document, in order.
 
         Args:
@@ -63,9 +71,13 @@ class Decoder(_TableReader, Protocol):
 
 
 class Prober(_TableReader, Protocol):
-    """Turns the tables of one kind of head into distributions of given spans; one object for each call."""
+    """Turns the tables of one kind of head into distributions of given spans; one object for
+    each call.
+    """
 
-    def probabilities(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
+    def probabilities(
+        self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
+    ) -> list[Floats]:
         """Returns the probabilities of the spans of each document, ``[g, 1 + K]``."""
 
 
@@ -76,8 +88,11 @@ class UnitTagger(Decoder, Protocol):
     def scheme(self) -> TagScheme:
         """Tagging scheme of the tags."""
 
-    def unit_tags(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
-        """Returns the probability of each tag except O at each unit of each document, ``[units, C - 1]``.
+    def unit_tags(
+        self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
+    ) -> list[Floats]:
+        """Returns the probability of each tag except O at each unit of each document, ``[units, C -
+        1]``.
 
         Args:
             taken: of the windows of each document.
@@ -88,7 +103,9 @@ class UnitTagger(Decoder, Protocol):
 class TagDecoder:
     """Emissions, and the chain of a CRF, into spans."""
 
-    def __init__(self, decision: TagDecision, *, types: int, chain: bool, nothing: float = 0.0) -> None:
+    def __init__(
+        self, decision: TagDecision, *, types: int, chain: bool, nothing: float = 0.0
+    ) -> None:
         """Prepares.
 
         Args:
@@ -107,18 +124,25 @@ class TagDecoder:
         """Returns the emissions of each window's units, ``[units, C]``."""
         _check(tables, "emissions", columns=self._tags)
         if ("transitions" in tables) != self._chain:
-            raise ModelError(f"the network gives {', '.join(tables)}, which are not the tables of its family; {_AGAIN}")
+            raise ModelError(
+                f"the network gives {', '.join(tables)}, which are not the tables of its family; "
+                f"{_AGAIN}"
+            )
         if self._chain and self._decision.chain is None:
             chain = ChainScores(**{name: tables[name] for name in ("transitions", "start", "end")})
             self._decision = replace(self._decision, chain=chain)
         # Copies: views would keep the padded batch alive until everything is decoded.
         return [_shifted(row, self._nothing) for row in _of_units(tables, counts)]
 
-    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[SpansAndScores]:
+    def decide(
+        self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
+    ) -> list[SpansAndScores]:
         """Decodes each segment as one chain."""
         return _by_segments(taken, windows, lambda chains: decode_batch(chains, self._decision))
 
-    def unit_tags(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
+    def unit_tags(
+        self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
+    ) -> list[Floats]:
         """See ``decoding.tagger.tag_marginals``; each segment is one chain."""
         chains, origins = _segments_of(taken, windows)
         found = [table[:, 1:] for table in tag_marginals(chains, self._decision)]
@@ -144,15 +168,23 @@ class LabelDecoder:
         self._thresholds = np.repeat(np.array(thresholds, dtype=np.float32), self.scheme.width)
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Floats32]:
-        """The margins of each window's units over the thresholds, ``[units, C - 1]``; the output O decides nothing."""
+        """The margins of each window's units over the thresholds, ``[units, C - 1]``; the output
+        O decides nothing.
+        """
         _check(tables, "emissions", columns=1 + len(self._thresholds))
         return [row[:, 1:] - self._thresholds for row in _of_units(tables, counts)]
 
-    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[SpansAndScores]:
+    def decide(
+        self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
+    ) -> list[SpansAndScores]:
         """Finds the runs in each segment."""
-        return _by_segments(taken, windows, lambda texts: decode_labels(texts, self.scheme, repair=self._repair))
+        return _by_segments(
+            taken, windows, lambda texts: decode_labels(texts, self.scheme, repair=self._repair)
+        )
 
-    def unit_tags(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
+    def unit_tags(
+        self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
+    ) -> list[Floats]:
         """Returns the logistic function of each margin."""
         texts, origins = _segments_of(taken, windows)
         found = [margin_scores(text.astype(np.float64)) for text in texts]
@@ -164,9 +196,13 @@ class LabelDecoder:
 
 
 class _SpanwiseDecoder:
-    """What decoders of scored spans have in common: which window answers for a span, and which spans stay."""
+    """What decoders of scored spans have in common: which window answers for a span, and which
+    spans stay.
+    """
 
-    def __init__(self, head: SpanHeadSettings | BinderSettings, *, across_types: bool = False) -> None:
+    def __init__(
+        self, head: SpanHeadSettings | BinderSettings, *, across_types: bool = False
+    ) -> None:
         self._decoding: SpanDecoding = head.decoding
         self._width = head.width
         self._across_types = across_types
@@ -174,38 +210,61 @@ class _SpanwiseDecoder:
     def _check_widths(self, tables: Tables) -> None:
         widths = {tables[name].shape[-2] for name in ("widths", "spans") if name in tables}
         if widths - {self._width}:
-            raise ModelError(f"the network scores spans of up to {max(widths)} units, not {self._width}; {_AGAIN}")
+            raise ModelError(
+                f"the network scores spans of up to {max(widths)} units, not {self._width}; "
+                f"{_AGAIN}"
+            )
 
     def _taken(
         self, find: Callable[[], SpanScores], windows: Sequence[Window], *, all_spans: bool = False
     ) -> list[SpanScores]:
-        """Returns the candidates of each window, in units of its document: those assigned to it, or all."""
+        """Returns the candidates of each window, in units of its document: those assigned to it,
+        or all.
+        """
         try:
             found = find()
         except ValueError as error:
-            raise ModelError(f"the network does not score spans as its model.json says ({error}); {_AGAIN}") from None
+            raise ModelError(
+                f"the network does not score spans as its model.json says ({error}); {_AGAIN}"
+            ) from None
         cuts = np.searchsorted(found.rows, np.arange(len(windows) + 1)).tolist()
         taken = []
         for window, (a, b) in zip(windows, pairwise(cuts), strict=True):
             spans = found.spans[a:b] + np.array([window.units[0], window.units[0], 0])
-            mine = slice(None) if all_spans or window.keep == window.units else scored_mask(window, spans)
+            mine = (
+                slice(None)
+                if all_spans or window.keep == window.units
+                else scored_mask(window, spans)
+            )
             ranks, scores = (of[a:b][mine] for of in (found.ranks, found.scores))
-            taken.append(SpanScores(rows=found.rows[a:b][mine], spans=spans[mine], ranks=ranks, scores=scores))
+            taken.append(
+                SpanScores(
+                    rows=found.rows[a:b][mine], spans=spans[mine], ranks=ranks, scores=scores
+                )
+            )
         return taken
 
-    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[SpansAndScores]:
+    def decide(
+        self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
+    ) -> list[SpansAndScores]:
         """Merges what the windows of each document propose and selects, all documents at once.
 
-        Of a span that several windows propose the selection keeps the one of the highest rank. Without overlaps the
-        highest rank goes first: for a bi-encoder not the largest margin over the threshold (*binder* Algorithm 1).
+        Of a span that several windows propose the selection keeps the one of the highest rank.
+        Without overlaps the highest rank goes first: for a bi-encoder not the largest margin over
+        the threshold (*binder* Algorithm 1).
         """
         parts = [_EMPTY, *(part for found in taken for part in found)]
         spans, ranks, scores = (
-            np.concatenate([getattr(part, name) for part in parts]) for name in ("spans", "ranks", "scores")
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("spans", "ranks", "scores")
         )
         weights = ranks - ranks.min(initial=0.0)  # a selection takes no weights below 0
-        owners = np.repeat(np.arange(len(taken)), [sum(len(part.spans) for part in found) for found in taken])
-        kept = select(spans, weights, decoding=self._decoding, owners=owners, across_types=self._across_types)
+        owners = np.repeat(
+            np.arange(len(taken)), [sum(len(part.spans) for part in found) for found in taken]
+        )
+        kept = select(
+            spans, weights, decoding=self._decoding, owners=owners, across_types=self._across_types
+        )
         cuts = np.searchsorted(owners[kept], np.arange(len(taken) + 1)).tolist()
         return [(spans[kept[a:b]], scores[kept[a:b]]) for a, b in pairwise(cuts)]
 
@@ -230,10 +289,14 @@ class SpanDecoder(_SpanwiseDecoder):
         for name in tables or ("starts",):
             _check(tables, name, columns=self._classes)
         self._check_widths(tables)
-        return self._taken(lambda: candidate_spans(self._biased(tables), counts, longest=self._width), windows)
+        return self._taken(
+            lambda: candidate_spans(self._biased(tables), counts, longest=self._width), windows
+        )
 
     def _biased(self, tables: Tables) -> Tables:
-        """The tables with None shifted in one, always the same: each of them adds once to the logit of a span."""
+        """The tables with None shifted in one, always the same: each of them adds once to the
+        logit of a span.
+        """
         if not self._nothing:
             return tables
         chosen = next(name for name in ("widths", "starts", "ends", "spans") if name in tables)
@@ -241,7 +304,9 @@ class SpanDecoder(_SpanwiseDecoder):
 
 
 class MatchDecoder(_SpanwiseDecoder):
-    """The tables of a bi-encoder into spans above their thresholds, nested or chosen so that none overlap."""
+    """The tables of a bi-encoder into spans above their thresholds, nested or chosen so that
+    none overlap.
+    """
 
     def __init__(
         self,
@@ -256,8 +321,8 @@ class MatchDecoder(_SpanwiseDecoder):
         Args:
             head: settings.
             types: number of entity types.
-            nothing: added to every threshold of spans, or to those of each type; where a head has none, it is the
-                threshold.
+            nothing: added to every threshold of spans, or to those of each type; where a head has
+                none, it is the threshold.
             across_types: mentions of different types do not compete, see ``Limits``.
         """
         super().__init__(head, across_types=across_types)
@@ -267,17 +332,28 @@ class MatchDecoder(_SpanwiseDecoder):
         self._types = types
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[SpanScores]:
-        """Returns the candidates of each window: of the spans assigned to it, or of all its spans (``merge``)."""
+        """Returns the candidates of each window: of the spans assigned to it, or of all its
+        spans (``merge``).
+        """
         _check(tables, "spans", columns=self._types)
         if ("starts" in tables, "span_threshold" in tables) != self._tables:
-            raise ModelError(f"the network gives {', '.join(tables)}, which are not the tables of its family; {_AGAIN}")
+            raise ModelError(
+                f"the network gives {', '.join(tables)}, which are not the tables of its family; "
+                f"{_AGAIN}"
+            )
         self._check_widths(tables)
-        return self._taken(lambda: match_spans(tables, counts, shift=self._nothing), windows, all_spans=self._all_spans)
+        return self._taken(
+            lambda: match_spans(tables, counts, shift=self._nothing),
+            windows,
+            all_spans=self._all_spans,
+        )
 
 
 _AGAIN = "copy or export the model folder again"
 _NOTHING: SpansAndScores = (np.zeros((0, 3), np.int64), np.zeros(0))
-_EMPTY = SpanScores(rows=np.zeros(0, np.int64), spans=_NOTHING[0], ranks=_NOTHING[1], scores=_NOTHING[1])
+_EMPTY = SpanScores(
+    rows=np.zeros(0, np.int64), spans=_NOTHING[0], ranks=_NOTHING[1], scores=_NOTHING[1]
+)
 
 
 def _of_units(tables: Tables, counts: Ints) -> list[NDArray[Any]]:
@@ -297,12 +373,17 @@ def _by_segments(
     windows: Sequence[Sequence[Window]],
     decode: Callable[[Sequence[Floats32]], list[SpansAndScores]],
 ) -> list[SpansAndScores]:
-    """Joins the windows of each segment, decodes all segments at once, and puts them back into their documents."""
+    """Joins the windows of each segment, decodes all segments at once, and puts them back into
+    their documents.
+    """
     chains, origins = _segments_of(taken, windows)
     parts: list[list[SpansAndScores]] = [[_NOTHING] for _ in windows]
     for (number, start), (spans, scores) in zip(origins, decode(chains), strict=True):
         parts[number].append((spans + np.array([start, start, 0]), scores))
-    return [(np.concatenate([one for one, _ in p]), np.concatenate([score for _, score in p])) for p in parts]
+    return [
+        (np.concatenate([one for one, _ in p]), np.concatenate([score for _, score in p]))
+        for p in parts
+    ]
 
 
 def _segments_of(
@@ -320,7 +401,11 @@ def _segments_of(
 
 
 def _tables_of(
-    found: Sequence[Floats], origins: Sequence[tuple[int, int]], windows: Sequence[Sequence[Window]], *, columns: int
+    found: Sequence[Floats],
+    origins: Sequence[tuple[int, int]],
+    windows: Sequence[Sequence[Window]],
+    *,
+    columns: int,
 ) -> list[Floats]:
     """Tables of segments as tables of documents, ``[units, columns]``."""
     tables = [np.zeros((max((w.segment[1] for w in cut), default=0), columns)) for cut in windows]
@@ -339,4 +424,6 @@ def _shifted(scores: NDArray[Any], nothing: float) -> NDArray[Any]:
 def _check(tables: Tables, name: str, *, columns: int) -> None:
     """Refuses a network whose answer is not about the labels of the manifest."""
     if name not in tables or tables[name].shape[-1] != columns:
-        raise ModelError(f"the network gives no table {name} with the {columns} labels of its model.json")
+        raise ModelError(
+            f"the network gives no table {name} with the {columns} labels of its model.json"
+        )

@@ -1,4 +1,6 @@
-"""Evidence on mentions from outside the network: longer names of a pack, formulas, variants and genotypes."""
+"""Evidence on mentions from outside the network: longer names of a pack, formulas, variants and
+genotypes.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,11 @@ class Text(NamedTuple):
     @property
     def names(self) -> Iterator[str]:
         """What the pack is asked for."""
-        return (self.text[slice(*span)] for spans in (*self.longer.values(), self.formulas) for span in spans)
+        return (
+            self.text[slice(*span)]
+            for spans in (*self.longer.values(), self.formulas)
+            for span in spans
+        )
 
 
 def with_evidence(
@@ -65,8 +71,9 @@ def with_evidence(
 ) -> list[Patch]:
     """Returns answers after what the pack and the writing of names say of their mentions.
 
-    A mention that is no name by itself becomes the longest name of its type in the pack that holds it, such as
-    ``virus`` in ``hepatitis B virus``. A formula is a chemical. A variant, a genotype or a blood group is no gene.
+    A mention that is no name by itself becomes the longest name of its type in the pack that holds
+    it, such as ``virus`` in ``hepatitis B virus``. A formula is a chemical. A variant, a genotype
+    or a blood group is no gene.
 
     Args:
         documents: that were read.
@@ -78,9 +85,13 @@ def with_evidence(
     if not rules.pack:
         return list(patches)
     plain = [plain_text(one.text) for one in documents]
-    parts = [_may_be_parts(text, patch.add, rules) for text, patch in zip(plain, patches, strict=True)]
+    parts = [
+        _may_be_parts(text, patch.add, rules) for text, patch in zip(plain, patches, strict=True)
+    ]
     whole = _asked(knows, (name for one in parts for name in one.values()))
-    texts = [_read(*one, known=whole, rules=rules) for one in zip(plain, patches, parts, strict=True)]
+    texts = [
+        _read(*one, known=whole, rules=rules) for one in zip(plain, patches, parts, strict=True)
+    ]
     known = _asked(knows, (name for one in texts for name in one.names))
     return [_changed(one, patch, known, source) for one, patch in zip(texts, patches, strict=True)]
 
@@ -90,22 +101,32 @@ def _asked(knows: FindTypes, names: Iterable[str]) -> Mapping[str, str]:
     return knows(wanted) if wanted else {}
 
 
-def _may_be_parts(text: str, mentions: Sequence[Mention], rules: DocumentDecision) -> dict[int, str]:
+def _may_be_parts(
+    text: str, mentions: Sequence[Mention], rules: DocumentDecision
+) -> dict[int, str]:
     """Returns the names of the mentions that may stay, by their indices."""
     least = {kind: min(rule.low, rule.alone, rule.known) for kind, rule in rules.types.items()}
     return {
         at: text[one.start : one.end]
         for at, one in enumerate(mentions)
-        if len(one.spans) == 1 and one.type in least and (one.score is None or one.score >= least[one.type])
+        if len(one.spans) == 1
+        and one.type in least
+        and (one.score is None or one.score >= least[one.type])
     }
 
 
 def _read(
-    text: str, patch: Patch, parts: Mapping[int, str], *, known: Mapping[str, str], rules: DocumentDecision
+    text: str,
+    patch: Patch,
+    parts: Mapping[int, str],
+    *,
+    known: Mapping[str, str],
+    rules: DocumentDecision,
 ) -> Text:
     longer = {at: _around(text, patch.add[at].spans[0]) for at in parts}
     for at, name in parts.items():
-        if known.get(name) == patch.add[at].type:  # a name by itself, except before the head of a species
+        # a name by itself, except before the head of a species
+        if known.get(name) == patch.add[at].type:
             end = patch.add[at].end if patch.add[at].type == "Species" else len(text)
             longer[at] = [span for span in longer[at] if span[1] > end]
     formulas = list(find_formulas(text)) if _CHEMICAL in rules.types else []
@@ -114,10 +135,14 @@ def _read(
 
 def _changed(one: Text, patch: Patch, known: Mapping[str, str], source: str) -> Patch:
     found = _without_variants(one.text, _widened(one, known))
-    formulas = [span for span in one.formulas if known.get(one.text[slice(*span)], _CHEMICAL) == _CHEMICAL]
+    formulas = [
+        span for span in one.formulas if known.get(one.text[slice(*span)], _CHEMICAL) == _CHEMICAL
+    ]
     if formulas and (name := source or next((mention.source for mention in found), "")):
         found = with_formulas(found, formulas, source=name)
-    return patch if found == list(patch.add) else msgspec.structs.replace(patch, add=in_order(found))
+    return (
+        patch if found == list(patch.add) else msgspec.structs.replace(patch, add=in_order(found))
+    )
 
 
 def _around(text: str, span: Span) -> list[Span]:
@@ -138,8 +163,15 @@ def _around(text: str, span: Span) -> list[Span]:
 
 def _is_whole(text: str, start: int, end: int) -> bool:
     """True if a range begins and ends with a letter or digit, in no word and with no possessive."""
-    inside, beside = text[start] + text[end - 1], text[max(0, start - 1) : start] + text[end : end + 1]
-    return inside.isalnum() and not any(map(str.isalnum, beside)) and not text.endswith("'s", start, end)
+    inside, beside = (
+        text[start] + text[end - 1],
+        text[max(0, start - 1) : start] + text[end : end + 1],
+    )
+    return (
+        inside.isalnum()
+        and not any(map(str.isalnum, beside))
+        and not text.endswith("'s", start, end)
+    )
 
 
 def _widened(one: Text, known: Mapping[str, str]) -> list[Mention]:
@@ -151,7 +183,9 @@ def _widened(one: Text, known: Mapping[str, str]) -> list[Mention]:
         if names:
             span = max(names, key=lambda pair: pair[1] - pair[0])
             before = wholes.get((mention.type, span), mention)
-            best = max(before, mention, key=lambda other: 1.0 if other.score is None else other.score)
+            best = max(
+                before, mention, key=lambda other: 1.0 if other.score is None else other.score
+            )
             wholes[mention.type, span] = msgspec.structs.replace(best, spans=(span,))
     kept = [mention for mention in one.mentions if not _is_in(mention, wholes)]
     return [*kept, *wholes.values()]
@@ -168,7 +202,11 @@ def _without_variants(text: str, mentions: Sequence[Mention]) -> list[Mention]:
     if any(_VARIANT.fullmatch(text, *one.spans[0]) for one in genes):
         (found,) = VariantRecogniser().predict([Document(id="", text=text)])
         variants = [one.spans[0] for one in found.add]
-    wrong = {one for one in genes if _is_allele(text, one) or any(contains(span, one.spans[0]) for span in variants)}
+    wrong = {
+        one
+        for one in genes
+        if _is_allele(text, one) or any(contains(span, one.spans[0]) for span in variants)
+    }
     return [one for one in mentions if one not in wrong]
 
 
@@ -177,4 +215,6 @@ def _is_allele(text: str, mention: Mention) -> bool:
     if _ALLELES.fullmatch(text, start, end):
         return _OF_ALLELES.match(text, end) is not None
     is_blood = _BLOOD.fullmatch(text, start, end) is not None
-    return is_blood and bool(_BEFORE_BLOOD.search(text[max(0, start - 13) : start]) or _BEHIND_BLOOD.match(text, end))
+    return is_blood and bool(
+        _BEFORE_BLOOD.search(text[max(0, start - 13) : start]) or _BEHIND_BLOOD.match(text, end)
+    )

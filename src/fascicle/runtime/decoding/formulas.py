@@ -1,8 +1,10 @@
-"""Formulas and reagents of chemistry: what is written like one is a chemical, whatever a network says of its parts.
+"""Formulas and reagents of chemistry: what is written like one is a chemical, whatever a network
+says of its parts.
 
-A formula has at least two symbols. It has a metal with its counterpart (``NaCl``), a symbol of two letters and a number
-(``SOCl2``), a bracket (``Pd(PPh3)4``), water (``CuSO4·5H2O``), or it is one of the common formulas of single letters,
-which look like genes otherwise (``H2SO4``). Symbols: IUPAC, *Nomenclature of Inorganic Chemistry* (2005), table I.
+A formula has at least two symbols. It has a metal with its counterpart (``NaCl``), a symbol of two
+letters and a number (``SOCl2``), a bracket (``Pd(PPh3)4``), water (``CuSO4·5H2O``), or it is one of
+the common formulas of single letters, which look like genes otherwise (``H2SO4``). Symbols: IUPAC,
+*Nomenclature of Inorganic Chemistry* (2005), table I.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from fascicle.core.mention import Mention, PlacedSpans, Span, contains
 _CHEMICAL: Final = "Chemical"
 _SCORE: Final = 0.9
 _METALS: Final = (
-    "Li Na K Rb Cs Be Mg Ca Sr Ba Al Ga In Sn Pb Bi Sb Ti Zr Cr Mo Mn Fe Ru Os Co Rh Ir Ni Pd Pt Cu Ag Au Zn Cd Hg Ce "
+    "Li Na K Rb Cs Be Mg Ca Sr Ba Al Ga In Sn Pb Bi Sb Ti Zr Cr Mo Mn Fe Ru Os Co Rh Ir Ni Pd Pt "
+    "Cu Ag Au Zn Cd Hg Ce "
     "Sm Yb Sc Nd Gd Eu"
 )
 _OTHERS: Final = "H D B C N O F P S I V W Y U Si Cl As Se Br Te"
@@ -30,8 +33,10 @@ _SIMPLE: Final = (
     r"|CH4|CH3(?:OH|CN|I|COOH|NO2)|C2H5OH|C6H6|HCOOH|BF3|B2H6|SF6|CF4|P2O5"
 )
 _REAGENTS: Final = (
-    "THF DMSO DMF EtOAc EtOH MeOH MeCN TFA HATU HBTU HOBt DIPEA DIBAL-H mCPBA m-CPBA TBAF DDQ HFIP AIBN BINAP TMSCl "
-    "TBSCl DMAP EDCI PPTS TsOH p-TsOH TfOH Tf2O Ac2O DBU n-BuLi t-BuLi s-BuLi d6-DMSO DMSO-d6 AcOH HOAc PhMgBr Et2O"
+    "THF DMSO DMF EtOAc EtOH MeOH MeCN TFA HATU HBTU HOBt DIPEA DIBAL-H mCPBA m-CPBA TBAF DDQ "
+    "HFIP AIBN BINAP TMSCl "
+    "TBSCl DMAP EDCI PPTS TsOH p-TsOH TfOH Tf2O Ac2O DBU n-BuLi t-BuLi s-BuLi d6-DMSO DMSO-d6 "
+    "AcOH HOAc PhMgBr Et2O"
 )
 
 
@@ -40,7 +45,9 @@ def _either(spaced: str) -> str:
 
 
 class _Patterns(NamedTuple):
-    """Patterns of candidates, of what is a formula or a reagent without further conditions, and of symbols."""
+    """Patterns of candidates, of what is a formula or a reagent without further conditions, and
+    of symbols.
+    """
 
     candidate: re.Pattern[str]
     sure: re.Pattern[str]
@@ -50,7 +57,11 @@ class _Patterns(NamedTuple):
 
 @cache
 def _patterns() -> _Patterns:
-    symbols, metals, reagents = _either(f"{_GROUPS} {_METALS} {_OTHERS}"), _either(_METALS), _either(_REAGENTS)
+    symbols, metals, reagents = (
+        _either(f"{_GROUPS} {_METALS} {_OTHERS}"),
+        _either(_METALS),
+        _either(_REAGENTS),
+    )
     unit = rf"(?:{symbols})(?:[2-9]|[1-9]\d)?"
     inner = rf"\((?:{unit}){{1,12}}\)\d{{0,2}}"
     square = rf"\[(?:{unit}|{inner}){{1,12}}\]\d{{0,2}}"
@@ -82,7 +93,9 @@ def _is_formula(text: str) -> bool:
     return len(symbols) > 1 and has_name and has_nonmetal and not text.isalpha()
 
 
-def with_formulas(mentions: Sequence[Mention], formulas: Sequence[Span], *, source: str) -> list[Mention]:
+def with_formulas(
+    mentions: Sequence[Mention], formulas: Sequence[Span], *, source: str
+) -> list[Mention]:
     """Returns mentions of which those within a formula are replaced by the formula.
 
     Args:
@@ -101,4 +114,7 @@ def with_formulas(mentions: Sequence[Mention], formulas: Sequence[Span], *, sour
                 best.pop(span, None)
         elif one.type == _CHEMICAL and inside[0] in best:
             best[inside[0]] = max(best[inside[0]], one.score or 0.0)
-    return [*kept, *(Mention((span,), _CHEMICAL, score=score, source=source) for span, score in best.items())]
+    return [
+        *kept,
+        *(Mention((span,), _CHEMICAL, score=score, source=source) for span, score in best.items()),
+    ]

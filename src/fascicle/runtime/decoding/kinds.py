@@ -1,7 +1,9 @@
-"""Kinds of heads: one record for each settings class of ``settings.heads``, so that no code tests for the class.
+"""Kinds of heads: one record for each settings class of ``settings.heads``, so that no code tests
+for the class.
 
-A record knows no torch. What makes the network of a head is in ``models.model`` under the same key, and what a head
-needs before it can be built says its settings class (``settings.heads.Needs``), for recipes are checked by it.
+A record knows no torch. What makes the network of a head is in ``models.model`` under the same key,
+and what a head needs before it can be built says its settings class (``settings.heads.Needs``), for
+recipes are checked by it.
 """
 
 from __future__ import annotations
@@ -49,10 +51,11 @@ from fascicle.text.targets import Limits, Reach, find_units, segment_firsts
 from fascicle.text.windows import Window, scored_mask, stitch
 
 Definition = Literal["tag-path", "softmax", "sigmoid"]
-"""``tag-path``: of all ways to tag the text, weighted by the model, the share that reads as exactly this mention; none
-is the rest. ``softmax``: over the types and none of this span alone. ``sigmoid``: one number for each type, whatever
-the others have, the one that is the score of a mention; none is the product of what they leave, and the numbers do not
-sum to 1."""
+"""``tag-path``: of all ways to tag the text, weighted by the model, the share that reads as exactly
+this mention; none
+is the rest. ``softmax``: over the types and none of this span alone. ``sigmoid``: one number for
+each type, whatever the others have, the one that is the score of a mention; none is the product of
+what they leave, and the numbers do not sum to 1."""
 
 
 class GoldDistribution(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -60,7 +63,8 @@ class GoldDistribution(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     Attributes:
         mention: as given.
-        probabilities: of none, then of each type, ``[1 + K]``; ``None`` if the model has no number for this span.
+        probabilities: of none, then of each type, ``[1 + K]``; ``None`` if the model has no number
+            for this span.
         unreachable: why it has none, a key of ``REASONS``; empty if it has.
     """
 
@@ -81,16 +85,25 @@ class PlacedMentions(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     reasons: list[str] = msgspec.field(default_factory=list)
 
     def fill(self, mentions: Sequence[Mention], rows: Floats) -> tuple[GoldDistribution, ...]:
-        """Joins the mentions, in the order in which they were placed, with the numbers ``[g, 1 + K]``."""
+        """Joins the mentions, in the order in which they were placed, with the numbers ``[g, 1 +
+        K]``.
+        """
         numbers = iter(rows)
         return tuple(
-            GoldDistribution(mention=m, probabilities=None if reason else next(numbers), unreachable=reason)
+            GoldDistribution(
+                mention=m, probabilities=None if reason else next(numbers), unreachable=reason
+            )
             for m, reason in zip(mentions, self.reasons, strict=True)
         )
 
 
 def _place(
-    mentions: Sequence[Mention], pieces: Pieces, windows: Sequence[Window], *, types: Sequence[str], limits: Limits
+    mentions: Sequence[Mention],
+    pieces: Pieces,
+    windows: Sequence[Window],
+    *,
+    types: Sequence[str],
+    limits: Limits,
 ) -> PlacedMentions:
     """Finds the units of mentions, each for itself: that two overlap does not matter here.
 
@@ -118,7 +131,9 @@ def _place(
 class _TagProber:
     """Prober for emissions, and the chain of a CRF."""
 
-    def __init__(self, decoder: TagDecoder | LabelDecoder, spans: Sequence[Ints], *, types: int) -> None:
+    def __init__(
+        self, decoder: TagDecoder | LabelDecoder, spans: Sequence[Ints], *, types: int
+    ) -> None:
         """Prepares.
 
         Args:
@@ -133,9 +148,14 @@ class _TagProber:
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Any]:
         """Returns the emissions of windows whose document has mentions."""
         rows = self._decoder.take(tables, windows, counts)
-        return [row if len(self._spans[w.document]) else None for row, w in zip(rows, windows, strict=True)]
+        return [
+            row if len(self._spans[w.document]) else None
+            for row, w in zip(rows, windows, strict=True)
+        ]
 
-    def probabilities(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
+    def probabilities(
+        self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
+    ) -> list[Floats]:
         """Computes the probabilities of the spans of all segments that have one, in one call."""
         texts: list[Floats32] = []
         asked = [np.zeros((0, 3), dtype=np.int64)]
@@ -155,13 +175,18 @@ class _TagProber:
 
 
 class _SpanProber:
-    """Prober for the tables of a head that scores spans: each span is read in the one window assigned to it."""
+    """Prober for the tables of a head that scores spans: each span is read in the one window
+    assigned to it.
+    """
 
-    def __init__(self, numbers: Callable[[Tables, Ints, Ints], Floats], spans: Sequence[Ints], *, types: int) -> None:
+    def __init__(
+        self, numbers: Callable[[Tables, Ints, Ints], Floats], spans: Sequence[Ints], *, types: int
+    ) -> None:
         """Prepares.
 
         Args:
-            numbers: from tables, windows ``[g]`` and spans ``[g, 2]`` in units of their windows, ``[g, 1 + K]``.
+            numbers: from tables, windows ``[g]`` and spans ``[g, 2]`` in units of their windows,
+                ``[g, 1 + K]``.
             spans: asked for, of each document, ``[g, 2]``.
             types: number of entity types.
         """
@@ -169,20 +194,30 @@ class _SpanProber:
         self._spans = spans
         self._classes = 1 + types
 
-    def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[tuple[Ints, Floats]]:
-        """Returns the given spans assigned to each window, ``[n]``, and their numbers ``[n, 1 + K]``."""
+    def take(
+        self, tables: Tables, windows: Sequence[Window], counts: Ints
+    ) -> list[tuple[Ints, Floats]]:
+        """Returns the given spans assigned to each window, ``[n]``, and their numbers ``[n, 1 +
+        K]``.
+        """
         mine = [np.flatnonzero(scored_mask(w, self._spans[w.document])) for w in windows]
         rows = np.repeat(np.arange(len(windows)), [len(found) for found in mine])
-        local = [self._spans[w.document][found] - w.units[0] for w, found in zip(windows, mine, strict=True)]
+        local = [
+            self._spans[w.document][found] - w.units[0]
+            for w, found in zip(windows, mine, strict=True)
+        ]
         try:
             numbers = self._numbers(tables, rows, np.concatenate(local))
         except ValueError as error:
             raise ModelError(
-                f"the network does not score spans as its model.json says ({error}); export the model folder again"
+                f"the network does not score spans as its model.json says ({error}); export the "
+                "model folder again"
             ) from None
         return list(zip(mine, _split(numbers, [len(found) for found in mine]), strict=True))
 
-    def probabilities(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
+    def probabilities(
+        self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
+    ) -> list[Floats]:
         """Puts what the windows of each document gave in the order of its spans."""
         result = []
         for parts, spans in zip(taken, self._spans, strict=True):
@@ -206,12 +241,13 @@ class HeadKind(msgspec.Struct, Generic[_S], frozen=True, kw_only=True):
 
     Attributes:
         limits: what a head with these settings can represent.
-        decoder: from settings, decision and the number K of types to what turns score tables into spans.
-        prober: from the same, and given spans of each document, ``[g, 2]``, to what turns score tables into the
-            probabilities of these spans.
+        decoder: from settings, decision and the number K of types to what turns score tables into
+            spans.
+        prober: from the same, and given spans of each document, ``[g, 2]``, to what turns score
+            tables into the probabilities of these spans.
         definition: what such a probability means.
-        tags: from settings, decision and the number K of types to what also says how probable each tag of each unit is;
-            ``None`` for a head that scores spans.
+        tags: from settings, decision and the number K of types to what also says how probable each
+            tag of each unit is; ``None`` for a head that scores spans.
     """
 
     limits: Callable[[_S], Limits]
@@ -228,8 +264,12 @@ def _tag_limits(head: TaggerSettings) -> Limits:
     return Limits(separates=SCHEMES[head.scheme].width > 1, continues=True)
 
 
-def _tag_decoder(head: TaggerSettings, decision: Decision, types: int, *, chain: bool) -> TagDecoder:
-    rule = TagDecision(scheme=SCHEMES[head.scheme], decoding=head.decoding, touching=decision.touching)
+def _tag_decoder(
+    head: TaggerSettings, decision: Decision, types: int, *, chain: bool
+) -> TagDecoder:
+    rule = TagDecision(
+        scheme=SCHEMES[head.scheme], decoding=head.decoding, touching=decision.touching
+    )
     return TagDecoder(rule, types=types, chain=chain, nothing=decision.nothing)
 
 
@@ -241,20 +281,32 @@ def _span_decoder(head: SpanHeadSettings, decision: Decision, types: int) -> Spa
     return SpanDecoder(head, types=types, nothing=decision.nothing)
 
 
-def _span_prober(head: SpanHeadSettings, decision: Decision, types: int, spans: Sequence[Ints]) -> _SpanProber:
-    return _SpanProber(partial(span_distributions, longest=head.width, shift=decision.nothing), spans, types=types)
+def _span_prober(
+    head: SpanHeadSettings, decision: Decision, types: int, spans: Sequence[Ints]
+) -> _SpanProber:
+    return _SpanProber(
+        partial(span_distributions, longest=head.width, shift=decision.nothing), spans, types=types
+    )
 
 
 def _match_limits(head: BinderSettings) -> Limits:
     return Limits(nested=head.decoding == "nested", pieces=head.width, pairs=True)
 
 
-def _match_decoder(head: BinderSettings, decision: Decision, types: int, *, across_types: bool = False) -> MatchDecoder:
-    return MatchDecoder(head, types=types, nothing=nothing_offsets(decision, types), across_types=across_types)
+def _match_decoder(
+    head: BinderSettings, decision: Decision, types: int, *, across_types: bool = False
+) -> MatchDecoder:
+    return MatchDecoder(
+        head, types=types, nothing=nothing_offsets(decision, types), across_types=across_types
+    )
 
 
-def _match_prober(head: BinderSettings, decision: Decision, types: int, spans: Sequence[Ints]) -> _SpanProber:
-    return _SpanProber(partial(match_distributions, shift=nothing_offsets(decision, types)), spans, types=types)
+def _match_prober(
+    head: BinderSettings, decision: Decision, types: int, spans: Sequence[Ints]
+) -> _SpanProber:
+    return _SpanProber(
+        partial(match_distributions, shift=nothing_offsets(decision, types)), spans, types=types
+    )
 
 
 def _label_limits(head: MultiLabelSettings) -> Limits:
@@ -268,18 +320,26 @@ def _label_decoder(head: MultiLabelSettings, decision: Decision, types: int) -> 
 def _units(
     limits: Callable[[_S], Limits], decoder: Callable[[_S, Decision, int], Any], means: Definition
 ) -> HeadKind[_S]:
-    """Returns the record of a tagger, whose decoder also gives the tags of units and the probabilities of spans."""
+    """Returns the record of a tagger, whose decoder also gives the tags of units and the
+    probabilities of spans.
+    """
     return HeadKind(
         limits=limits,
         decoder=decoder,
-        prober=lambda head, decision, types, spans: _TagProber(decoder(head, decision, types), spans, types=types),
+        prober=lambda head, decision, types, spans: _TagProber(
+            decoder(head, decision, types), spans, types=types
+        ),
         definition=means,
         tags=decoder,
     )
 
 
-_SPANS: Final = HeadKind(limits=_span_limits, decoder=_span_decoder, prober=_span_prober, definition="softmax")
-_MATCHES: Final = HeadKind(limits=_match_limits, decoder=_match_decoder, prober=_match_prober, definition="sigmoid")
+_SPANS: Final = HeadKind(
+    limits=_span_limits, decoder=_span_decoder, prober=_span_prober, definition="softmax"
+)
+_MATCHES: Final = HeadKind(
+    limits=_match_limits, decoder=_match_decoder, prober=_match_prober, definition="sigmoid"
+)
 
 KINDS: Final[HeadKinds] = MappingProxyType(
     {
@@ -323,7 +383,9 @@ def find_kind(head: HeadSettings, kinds: HeadKinds = KINDS) -> HeadKind[Any]:
     found = kinds.get(type(head))
     if found is None:
         known = ", ".join(sorted(str(kind.__struct_config__.tag) for kind in kinds))
-        raise ModelError(f"the family {head.family!r} is not known in this release; known families are {known}")
+        raise ModelError(
+            f"the family {head.family!r} is not known in this release; known families are {known}"
+        )
     return found
 
 
@@ -375,7 +437,10 @@ def make_tagger(manifest: Manifest, kinds: HeadKinds = KINDS) -> UnitTagger:
 
 
 def make_prober(
-    manifest: Manifest, read: Reading, mentions: Sequence[Sequence[Mention]], kinds: HeadKinds = KINDS
+    manifest: Manifest,
+    read: Reading,
+    mentions: Sequence[Sequence[Mention]],
+    kinds: HeadKinds = KINDS,
 ) -> tuple[Prober, list[PlacedMentions]]:
     """Returns the prober of the answering head, for the mentions of each document.
 
@@ -392,5 +457,7 @@ def make_prober(
     kind = find_kind(head, kinds)
     limits = kind.limits(head)
     cut = zip(mentions, read.pieces, read.windows, strict=True)
-    places = [_place(given, pieces, windows, types=types, limits=limits) for given, pieces, windows in cut]
+    places = [
+        _place(given, pieces, windows, types=types, limits=limits) for given, pieces, windows in cut
+    ]
     return kind.prober(head, manifest.decision, len(types), [one.spans for one in places]), places

@@ -19,14 +19,16 @@ _DIGITS: Final = 6
 def round_scores(scores: NDArray[Any]) -> Floats:
     """Scores as mentions have them: from 0 to 1, with six decimals.
 
-    What is fitted on the predictions in a file is thereby fitted on the same numbers that a predictor sees.
+    What is fitted on the predictions in a file is thereby fitted on the same numbers that a
+    predictor sees.
     """
     result: Floats = np.clip(np.asarray(scores, dtype=np.float64), 0.0, 1.0).round(_DIGITS)
     return result
 
 
 def calibrate_scores(scores: Floats, calibration: Calibration) -> Floats:
-    """The scores that a calibration gives, shape as given; the order never turns, and near ones may become equal.
+    """The scores that a calibration gives, shape as given; the order never turns, and near ones may
+    become equal.
 
     Args:
         scores: of ``round_scores``.
@@ -42,7 +44,10 @@ def calibrate_scores(scores: Floats, calibration: Calibration) -> Floats:
 
 def type_thresholds(calibration: Calibration, types: Sequence[str]) -> Floats:
     """Returns the least score of a mention of each type, shape ``[types]``."""
-    return np.array([calibration.thresholds.get(name, calibration.threshold) for name in types], dtype=np.float64)
+    return np.array(
+        [calibration.thresholds.get(name, calibration.threshold) for name in types],
+        dtype=np.float64,
+    )
 
 
 def apply_temperature(scores: Floats, temperature: float) -> Floats:
@@ -51,7 +56,9 @@ def apply_temperature(scores: Floats, temperature: float) -> Floats:
 
 
 def interpolate_scores(scores: Floats, knots: Sequence[float], values: Sequence[float]) -> Floats:
-    """Scores through a function that is linear between knots and level beyond them, shape as given."""
+    """Scores through a function that is linear between knots and level beyond them, shape as
+    given.
+    """
     result: Floats = np.interp(scores, np.array(knots), np.array(values))
     return result
 
@@ -83,33 +90,41 @@ def select(
 ) -> Ints:
     """Choose among candidate spans; the order in which they are given has no influence.
 
-    `"nested"` keeps every span, nested and crossing ones too. `"greedy"` is the heuristic decoding of
-    bundling-learning §3.2.3 as an exact rule: go through the spans by falling score, equal ones by start, end and
-    type, and accept each that is disjoint from all accepted before. (The released SpanNER routine depends on the
-    order of enumeration and leaves overlaps.) `"optimal"` takes, of all sets of disjoint spans, one with the
-    greatest sum of scores; of several, the one that holds the earliest span, by start, end and type, in which they
-    differ. No span can be added to what either of these two keeps.
+    `"nested"` keeps every span, nested and crossing ones too. `"greedy"` is the heuristic decoding
+    of bundling-learning §3.2.3 as an exact rule: go through the spans by falling score, equal ones
+    by start, end and type, and accept each that is disjoint from all accepted before. (The released
+    SpanNER routine depends on the order of enumeration and leaves overlaps.) `"optimal"` takes, of
+    all sets of disjoint spans, one with the greatest sum of scores; of several, the one that holds
+    the earliest span, by start, end and type, in which they differ. No span can be added to what
+    either of these two keeps.
 
     Args:
         spans: `(start, end, type index)`, `[m, 3]`, half-open, none empty.
         scores: `[m]`, finite and not negative.
         decoding: The rule.
-        owners: The number of the text that each span belongs to, `[m]`; spans of different texts never compete.
-            Without it, all belong to one.
-        across_types: Spans of different types never compete either: what stays is flat within each type.
+        owners: The number of the text that each span belongs to, `[m]`; spans of different texts
+            never compete. Without it, all belong to one.
+        across_types: Spans of different types never compete either: what stays is flat within each
+            type.
 
     Returns:
-        Indices of the spans that stay, in order of owner, start, end and type. Of spans that differ in nothing but the
-        score only the best can stay, by all three rules.
+        Indices of the spans that stay, in order of owner, start, end and type. Of spans that differ
+        in nothing but the score only the best can stay, by all three rules.
 
     Raises:
-        ValueError: If the rule is unknown, shapes do not agree, a span is empty or a score is no weight.
+        ValueError: If the rule is unknown, shapes do not agree, a span is empty or a score is no
+            weight.
     """
     if decoding not in get_args(SpanDecoding):
-        raise ValueError(f"unknown span decoding {decoding!r}; choose 'nested', 'greedy' or 'optimal'")
+        raise ValueError(
+            f"unknown span decoding {decoding!r}; choose 'nested', 'greedy' or 'optimal'"
+        )
     table, weights, texts = _checked(spans, scores, owners)
-    if across_types:  # each type of a text is a text of its own, and what stays is put in order again
-        lines = np.unique(np.column_stack([texts, table[:, 2]]), axis=0, return_inverse=True)[1].reshape(-1)
+    # each type of a text is a text of its own, and what stays is put in order again
+    if across_types:
+        lines = np.unique(np.column_stack([texts, table[:, 2]]), axis=0, return_inverse=True)[
+            1
+        ].reshape(-1)
         stay = select(table, weights, decoding=decoding, owners=lines)
         return stay[np.lexsort((table[stay, 2], table[stay, 1], table[stay, 0], texts[stay]))]
     order = np.lexsort((-weights, table[:, 2], table[:, 1], table[:, 0], texts))
@@ -129,24 +144,32 @@ def select(
     return order[keep]
 
 
-def _checked(spans: ArrayLike, scores: ArrayLike, owners: ArrayLike | None) -> tuple[Ints, Floats, Ints]:
+def _checked(
+    spans: ArrayLike, scores: ArrayLike, owners: ArrayLike | None
+) -> tuple[Ints, Floats, Ints]:
     table: NDArray[Any] = np.asarray(spans)
     weights = np.asarray(scores, dtype=np.float64)
-    texts: NDArray[Any] = np.zeros(weights.shape, dtype=np.int64) if owners is None else np.asarray(owners)
+    texts: NDArray[Any] = (
+        np.zeros(weights.shape, dtype=np.int64) if owners is None else np.asarray(owners)
+    )
     shapes = f"spans {table.shape}, scores {weights.shape}, owners {texts.shape}"
     if table.shape != (*weights.shape, 3) or weights.ndim != 1 or texts.shape != weights.shape:
         raise ValueError(f"spans [m, 3], scores [m] and owners [m] do not agree: {shapes}")
     if len(table) and (table.dtype.kind not in "iu" or texts.dtype.kind not in "iu"):
         raise ValueError(f"spans and owners must be integers, got {table.dtype} and {texts.dtype}")
     if (table[:, 0] >= table[:, 1]).any():
-        raise ValueError(f"a span must end after its start, got {table[table[:, 0] >= table[:, 1]][0].tolist()}")
+        raise ValueError(
+            f"a span must end after its start, got {table[table[:, 0] >= table[:, 1]][0].tolist()}"
+        )
     if not (np.isfinite(weights) & (weights >= 0)).all():
         raise ValueError("the score of a span must be finite and not negative")
     return table.astype(np.int64, copy=False), weights, texts.astype(np.int64, copy=False)
 
 
 def _on_one_line(keys: Ints) -> tuple[Ints, Ints]:
-    """Starts and ends `[m]` with the texts laid end to end, for spans `(owner, start, end, type)` sorted by owner."""
+    """Starts and ends `[m]` with the texts laid end to end, for spans `(owner, start, end,
+    type)` sorted by owner.
+    """
     first, last = keys[:, 1].min(), keys[:, 2].max()
     text = np.cumsum(np.diff(keys[:, 0], prepend=keys[0, 0]) != 0)
     shift = text * (last - first) - first
@@ -154,13 +177,17 @@ def _on_one_line(keys: Ints) -> tuple[Ints, Ints]:
 
 
 def _cluster_cuts(starts: Ints, ends: Ints) -> Ints:
-    """Returns the index of each span that no earlier span overlaps, in spans sorted by start; and `m` at the end."""
+    """Returns the index of each span that no earlier span overlaps, in spans sorted by start;
+    and `m` at the end.
+    """
     reach = np.maximum.accumulate(ends)
     return np.append(np.flatnonzero(np.append(True, starts[1:] >= reach[:-1])), len(starts))
 
 
 def _greedy(starts: Ints, ends: Ints, weights: Floats) -> Bools:
-    """Returns which spans the greedy rule accepts, `[m]`; they are sorted by start, end and type."""
+    """Returns which spans the greedy rule accepts, `[m]`; they are sorted by start, end and
+    type.
+    """
     borders = unique_values(np.append(starts, ends))
     left, right = np.searchsorted(borders, starts).tolist(), np.searchsorted(borders, ends).tolist()
     taken, accepted = bytearray(len(borders)), np.zeros(len(starts), dtype=np.bool_)
@@ -173,11 +200,13 @@ def _greedy(starts: Ints, ends: Ints, weights: Floats) -> Bools:
 
 
 def _optimal(starts: Ints, ends: Ints, weights: Floats) -> Bools:
-    """Returns which spans make up the heaviest disjoint set, `[m]`; they are sorted by start, end and type.
+    """Returns which spans make up the heaviest disjoint set, `[m]`; they are sorted by start, end
+    and type.
 
-    Weighted interval scheduling from the right: the best of the spans from `i` on is the better of leaving `i` out and
-    of taking it with the best from the first span behind it. Each cluster of overlapping spans is summed for itself, so
-    that what is chosen in one cannot depend on the rounding of another.
+    Weighted interval scheduling from the right: the best of the spans from `i` on is the better of
+    leaving `i` out and of taking it with the best from the first span behind it. Each cluster of
+    overlapping spans is summed for itself, so that what is chosen in one cannot depend on the
+    rounding of another.
     """
     chosen = np.zeros(len(starts), dtype=np.bool_)
     after, gains = np.searchsorted(starts, ends).tolist(), weights.tolist()

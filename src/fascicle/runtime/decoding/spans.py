@@ -1,17 +1,21 @@
-"""Score tables of a span head into candidate spans: every span whose best class is a type, with its probability.
+"""Score tables of a span head into candidate spans: every span whose best class is a type, with its
+probability.
 
 The logit of class `c` for the span of units `i` to `i + w`, both included, of window `b` is
 
     starts[b, i, c] + ends[b, i + w, c] + widths[w, c] + spans[b, i, w, c]
 
-added in this order; a table that is not there counts as 0. Class 0 is None, class `t + 1` is type `t`. A span
-classifier on the concatenated states of the first and the last unit splits into `starts` and `ends` exactly, so nothing
-of the size of the band `[B, U, L, C]` is needed, neither there nor here (SpanPred, comparing-and-combining §4.3).
+added in this order; a table that is not there counts as 0. Class 0 is None, class `t + 1` is type
+`t`. A span classifier on the concatenated states of the first and the last unit splits into
+`starts` and `ends` exactly, so nothing of the size of the band `[B, U, L, C]` is needed, neither
+there nor here (SpanPred, comparing-and-combining §4.3).
 
-Scores of a bi-encoder into spans: every pair of a span and a type that exceeds the threshold of the type.
+Scores of a bi-encoder into spans: every pair of a span and a type that exceeds the threshold of the
+type.
 
-The rule is Algorithm 1 of *binder*, without the choice among overlapping spans, which is `decoding.selection`. With it
-a span exceeds its threshold strictly; its first and last unit, where they are asked too, need only reach theirs.
+The rule is Algorithm 1 of *binder*, without the choice among overlapping spans, which is
+`decoding.selection`. With it a span exceeds its threshold strictly; its first and last unit, where
+they are asked too, need only reach theirs.
 """
 
 from __future__ import annotations
@@ -34,7 +38,8 @@ _SLICE: Final = 1 << 19  # numbers of the band [*, L, C]: 2 MB of float32
 
 
 class SpanScores(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """Spans that a head takes for mentions, nested and crossing ones included, in order of row, start, end and type.
+    """Spans that a head takes for mentions, nested and crossing ones included, in order of row,
+    start, end and type.
 
     Attributes:
         rows: The window of each span, `[m]`.
@@ -52,14 +57,18 @@ class SpanScores(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 def candidate_spans(
     tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, longest: int, slice_size: int = _SLICE
 ) -> SpanScores:
-    """Finds the spans whose best class is a type: one with a logit above that of None, the lower type among equals.
+    """Finds the spans whose best class is a type: one with a logit above that of None, the lower
+    type among equals.
 
     Args:
-        tables: Some of `starts` `[B, U, C]`, `ends` `[B, U, C]`, `widths` `[L, C]` and `spans` `[B, U, L, C]`, at least
-            one of them with units; numbers or minus infinity. What lies behind the units of a window has no influence.
+        tables: Some of `starts` `[B, U, C]`, `ends` `[B, U, C]`, `widths` `[L, C]` and `spans` `[B,
+            U, L, C]`, at least one of them with units; numbers or minus infinity. What lies behind
+            the units of a window has no influence.
         counts: Units in each window, `[B]`, from 0 to `U`.
-        longest: Units in the longest span; read only where neither `widths` nor `spans` says it (`L`).
-        slice_size: How many numbers of the band `[*, L, C]` may be in memory at a time. It changes no result.
+        longest: Units in the longest span; read only where neither `widths` nor `spans` says it
+            (`L`).
+        slice_size: How many numbers of the band `[*, L, C]` may be in memory at a time. It changes
+            no result.
 
     Returns:
         The candidates. Their logits are added in the type of the tables, at least float32.
@@ -70,12 +79,18 @@ def candidate_spans(
     shape = _checked_shape(tables, longest)
     sizes = np.asarray(counts, dtype=np.int64)
     if sizes.shape != shape[:1] or (sizes < 0).any() or (sizes > shape[1]).any():
-        raise ValueError(f"counts must be [{shape[0]}], each from 0 to {shape[1]}; got {sizes.shape}: {sizes.tolist()}")
+        raise ValueError(
+            f"counts must be [{shape[0]}], each from 0 to {shape[1]}; got {sizes.shape}: "
+            f"{sizes.tolist()}"
+        )
     rows = np.repeat(np.arange(shape[0]), sizes)
     units = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     line = _Line(tables=tables, rows=rows, units=units, room=sizes[rows] - units, longest=shape[2])
     step = max(1, slice_size // (shape[2] * shape[3]))
-    found = [_best(line, *line.promising(left, left + step)) for left in range(0, max(1, len(rows)), step)]
+    found = [
+        _best(line, *line.promising(left, left + step))
+        for left in range(0, max(1, len(rows)), step)
+    ]
     position, width, kind, scores = (np.concatenate(part) for part in zip(*found, strict=True))
     start = units[position]
     spans = np.stack([start, start + width + 1, kind], axis=1)
@@ -90,8 +105,8 @@ def span_distributions(
     Args:
         tables: As in `candidate_spans`.
         rows: The window of each span, `[m]`.
-        spans: `(start, end)` in units of the window, `[m, 2]`, half-open, none empty, inside their windows, of at most
-            `L` units.
+        spans: `(start, end)` in units of the window, `[m, 2]`, half-open, none empty, inside their
+            windows, of at most `L` units.
         longest: As in `candidate_spans`.
         shift: Added to the logits of None.
 
@@ -99,8 +114,8 @@ def span_distributions(
         `[m, C]`, None first; each row sums to 1.
 
     Raises:
-        ValueError: If names or shapes do not agree, or the logits of a span are NaN, plus infinity, or all minus
-            infinity.
+        ValueError: If names or shapes do not agree, or the logits of a span are NaN, plus infinity,
+            or all minus infinity.
     """
     _checked_shape(tables, longest)
     start, last = spans[:, 0], spans[:, 1] - 1
@@ -129,7 +144,10 @@ def _float_type(tables: Mapping[str, NDArray[Any]]) -> np.dtype[Any]:
 def _checked_shape(tables: Mapping[str, NDArray[Any]], longest: int) -> tuple[int, int, int, int]:
     """Returns the sizes `(B, U, L, C)` after a check that all tables agree about them."""
     if not tables.keys() <= _AXES.keys() or not tables.keys() - {"widths"}:
-        raise ValueError(f"a span head has the tables {', '.join(_AXES)}, one with units at least; got {[*tables]}")
+        raise ValueError(
+            f"a span head has the tables {', '.join(_AXES)}, one with units at least; got "
+            f"{[*tables]}"
+        )
     sizes: dict[str, set[int]] = {axis: set() for axis in "BULC"}
     fits = True
     for name, table in tables.items():
@@ -137,10 +155,18 @@ def _checked_shape(tables: Mapping[str, NDArray[Any]], longest: int) -> tuple[in
         for axis, size in zip(_AXES[name], table.shape, strict=False):
             sizes[axis].add(size)
     sizes["L"] = sizes["L"] or {longest}
-    if not fits or any(len(found) != 1 for found in sizes.values()) or min(sizes["L"]) < 1 or min(sizes["C"]) < 2:
+    if (
+        not fits
+        or any(len(found) != 1 for found in sizes.values())
+        or min(sizes["L"]) < 1
+        or min(sizes["C"]) < 2
+    ):
         wanted = ", ".join(f"{name} [{', '.join(axes)}]" for name, axes in _AXES.items())
         given = ", ".join(f"{name} {table.shape}" for name, table in tables.items())
-        raise ValueError(f"tables must be {wanted} with one B, U, L >= 1 and C >= 2; got {given}, longest {longest}")
+        raise ValueError(
+            f"tables must be {wanted} with one B, U, L >= 1 and C >= 2; got {given}, longest "
+            f"{longest}"
+        )
     rows, units, widths, classes = (min(sizes[axis]) for axis in "BULC")
     return rows, units, widths, classes
 
@@ -174,8 +200,13 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
 
     @cached_property
     def peaks(self) -> dict[str, NDArray[Any]]:
-        """The best type in each place of the small tables; the ends prolonged, so that `L` units follow each."""
-        return {name: self._prolonged(name, table[:, 1:].max(axis=1)) for name, table in self.small.items()}
+        """The best type in each place of the small tables; the ends prolonged, so that `L` units
+        follow each.
+        """
+        return {
+            name: self._prolonged(name, table[:, 1:].max(axis=1))
+            for name, table in self.small.items()
+        }
 
     @cached_property
     def nones(self) -> dict[str, NDArray[Any]]:
@@ -183,19 +214,27 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
         return {name: self._prolonged(name, table[:, 0]) for name, table in self.small.items()}
 
     def _prolonged(self, name: str, values: NDArray[Any]) -> NDArray[Any]:
-        return np.append(values, np.zeros(self.longest, dtype=values.dtype)) if name == "ends" else values
+        return (
+            np.append(values, np.zeros(self.longest, dtype=values.dtype))
+            if name == "ends"
+            else values
+        )
 
     def promising(self, left: int, right: int) -> tuple[Ints, Ints]:
-        """The spans from the units `left` to `right` that may be candidates: positions `[m]` and widths - 1 `[m]`.
+        """The spans from the units `left` to `right` that may be candidates: positions `[m]` and
+        widths - 1 `[m]`.
 
-        No type of a span can beat None if not even the sum of the best type of each table does. That holds for the
-        rounded sums too, because rounding is monotone and both are added in the same order. So two planes `[n, L]` take
-        the place of `C`, and hardly anything but the candidates of a trained head is left to be looked at.
+        No type of a span can beat None if not even the sum of the best type of each table does.
+        That holds for the rounded sums too, because rounding is monotone and both are added in the
+        same order. So two planes `[n, L]` take the place of `C`, and hardly anything but the
+        candidates of a trained head is left to be looked at.
         """
         room = self.room[left:right]
         peaks, nones = self._planes(left, left + len(room))
-        with np.errstate(invalid="ignore", over="ignore"):  # from what a table holds behind the units of a window
-            hopeless = reduce(np.add, peaks) <= reduce(np.add, nones)  # not where NaN is, which must come to light
+        # from what a table holds behind the units of a window
+        with np.errstate(invalid="ignore", over="ignore"):
+            # not where NaN is, which must come to light
+            hopeless = reduce(np.add, peaks) <= reduce(np.add, nones)
         hits = np.flatnonzero(~hopeless & (np.arange(self.longest) < room[:, None]))
         position, width = np.divmod(hits, self.longest)
         return position + left, width
@@ -210,7 +249,9 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
             nones.append(block[0])
         return peaks, nones
 
-    def _terms(self, values: dict[str, NDArray[Any]], left: int, right: int) -> Iterator[NDArray[Any]]:
+    def _terms(
+        self, values: dict[str, NDArray[Any]], left: int, right: int
+    ) -> Iterator[NDArray[Any]]:
         if "starts" in values:
             yield values["starts"][left:right, None]
         if "ends" in values:
@@ -221,7 +262,11 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
     def logits(self, position: Ints, width: Ints) -> NDArray[Any]:
         """Returns the logits `[m, C]` of the spans with these first units and widths - 1."""
         place = {"starts": position, "ends": position + width, "widths": width}
-        terms = [np.take(self.small[name], where, axis=0) for name, where in place.items() if name in self.small]
+        terms = [
+            np.take(self.small[name], where, axis=0)
+            for name, where in place.items()
+            if name in self.small
+        ]
         if "spans" in self.tables:
             block = self.tables["spans"][self.rows[position], self.units[position], width]
             terms.append(block.astype(_float_type(self.tables), copy=False))
@@ -229,11 +274,14 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
 
 
 def _best(line: _Line, position: Ints, width: Ints) -> tuple[Ints, Ints, Ints, Floats]:
-    """Returns the spans whose best class is a type: positions, widths - 1, types and probabilities, `[m]` each."""
+    """Returns the spans whose best class is a type: positions, widths - 1, types and
+    probabilities, `[m]` each.
+    """
     logits = line.logits(position, width)
     if not (logits < np.inf).all():
         raise ValueError(
-            "the score tables of a span head hold NaN or plus infinity; the model that made them is broken"
+            "the score tables of a span head hold NaN or plus infinity; the model that made them "
+            "is broken"
         )
     kind = logits[:, 1:].argmax(axis=1)
     best = np.take_along_axis(logits, kind[:, None] + 1, axis=1)
@@ -242,14 +290,16 @@ def _best(line: _Line, position: Ints, width: Ints) -> tuple[Ints, Ints, Ints, F
     return position[keep], width[keep], kind[keep], 1 / np.exp(below).sum(axis=1)
 
 
-def match_spans(tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, shift: ArrayLike = 0.0) -> SpanScores:
+def match_spans(
+    tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, shift: ArrayLike = 0.0
+) -> SpanScores:
     """Finds the pairs whose score is above the threshold.
 
     Args:
-        tables: `spans` `[B, U, L, K]` by first unit and units - 1, and `span_threshold` `[B, K]`, without which all
-            thresholds are 0. With `starts` and `ends` `[B, U, K]`, and then `start_threshold` and `end_threshold`
-            `[B, K]` too, a span also needs a start and an end that are not below theirs. What lies behind the units of
-            a window has no influence.
+        tables: `spans` `[B, U, L, K]` by first unit and units - 1, and `span_threshold` `[B, K]`,
+            without which all thresholds are 0. With `starts` and `ends` `[B, U, K]`, and then
+            `start_threshold` and `end_threshold` `[B, K]` too, a span also needs a start and an end
+            that are not below theirs. What lies behind the units of a window has no influence.
         counts: Units in each window, `[B]`, from 0 to `U`.
         shift: Added to the thresholds of spans; one number, or `[K]`.
 
@@ -260,7 +310,9 @@ def match_spans(tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, shift:
     _check(tables, sizes)
     spans = tables["spans"]
     rows, units, longest, kinds = spans.shape
-    limits = tables.get("span_threshold", np.zeros((rows, kinds), dtype=spans.dtype)) + np.asarray(shift, spans.dtype)
+    limits = tables.get("span_threshold", np.zeros((rows, kinds), dtype=spans.dtype)) + np.asarray(
+        shift, spans.dtype
+    )
     room = sizes[:, None] - np.arange(units)
     inside = np.arange(longest) < room[:, :, None]
     if np.isnan(spans[inside]).any() or np.isnan(limits).any():
@@ -272,22 +324,26 @@ def match_spans(tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, shift:
     row, start, width, kind = np.nonzero(found)
     ranks = spans[found].astype(np.float64)
     made = np.stack([start, start + width + 1, kind], axis=1)
-    return SpanScores(rows=row, spans=made, ranks=ranks, scores=margin_scores(ranks - limits[row, kind]))
+    return SpanScores(
+        rows=row, spans=made, ranks=ranks, scores=margin_scores(ranks - limits[row, kind])
+    )
 
 
 def match_distributions(
     tables: Mapping[str, NDArray[Any]], rows: Ints, spans: Ints, *, shift: ArrayLike = 0.0
 ) -> Floats:
-    """Returns probabilities of a bi-encoder for each type of given spans: one logistic number each, no distribution.
+    """Returns probabilities of a bi-encoder for each type of given spans: one logistic number each,
+    no distribution.
 
-    The types do not compete, so the numbers of a span may sum to anything from 0 to `K`; that of none is the product of
-    what each type leaves, as if the types were independent. Starts and ends have no part in it.
+    The types do not compete, so the numbers of a span may sum to anything from 0 to `K`; that of
+    none is the product of what each type leaves, as if the types were independent. Starts and ends
+    have no part in it.
 
     Args:
         tables: As in `match_spans`.
         rows: The window of each span, `[m]`.
-        spans: `(start, end)` in units of the window, `[m, 2]`, half-open, none empty, inside their windows, of at most
-            `L` units.
+        spans: `(start, end)` in units of the window, `[m, 2]`, half-open, none empty, inside their
+            windows, of at most `L` units.
         shift: Added to the thresholds of spans; one number, or `[K]`.
 
     Returns:
@@ -300,7 +356,9 @@ def match_distributions(
     _check(tables, np.zeros(len(table), dtype=np.int64))
     limits = tables.get("span_threshold", np.zeros((len(table), table.shape[3]), dtype=table.dtype))
     limits = limits + np.asarray(shift, table.dtype)
-    margins = table[rows, spans[:, 0], spans[:, 1] - spans[:, 0] - 1].astype(np.float64) - limits[rows]
+    margins = (
+        table[rows, spans[:, 0], spans[:, 1] - spans[:, 0] - 1].astype(np.float64) - limits[rows]
+    )
     if np.isnan(margins).any():
         raise ValueError("the score of a span or of a threshold is NaN")
     none = -np.logaddexp(0.0, margins).sum(axis=1)
@@ -326,12 +384,21 @@ def _check(tables: Mapping[str, NDArray[Any]], sizes: Ints) -> None:
     if spans is None or spans.ndim != 4:
         raise ValueError(f"a bi-encoder has the table spans [B, U, L, K]; got {', '.join(tables)}")
     rows, units, _, kinds = spans.shape
-    wanted: dict[str, tuple[int, ...]] = {"starts": (rows, units, kinds), "ends": (rows, units, kinds)}
+    wanted: dict[str, tuple[int, ...]] = {
+        "starts": (rows, units, kinds),
+        "ends": (rows, units, kinds),
+    }
     wanted |= {f"{name}_threshold": (rows, kinds) for name in ("start", "end", "span")}
     joint = [name for name in tables if name.startswith(("start", "end"))]
-    wrong = {name: table.shape for name, table in tables.items() if name != "spans" and table.shape != wanted.get(name)}
+    wrong = {
+        name: table.shape
+        for name, table in tables.items()
+        if name != "spans" and table.shape != wanted.get(name)
+    }
     if wrong or len(joint) not in (0, 4):
         given = ", ".join(f"{name} {table.shape}" for name, table in tables.items())
         raise ValueError(f"the tables of a bi-encoder do not agree: {given}")
     if sizes.shape != (rows,) or (sizes < 0).any() or (sizes > units).any():
-        raise ValueError(f"counts must be [{rows}], each from 0 to {units}; got {sizes.shape}: {sizes.tolist()}")
+        raise ValueError(
+            f"counts must be [{rows}], each from 0 to {units}; got {sizes.shape}: {sizes.tolist()}"
+        )

@@ -1,9 +1,11 @@
 """Tag ids into spans: maximal runs, found without a loop over the units.
 
-Scores of a multi-label tagger into spans: runs of units for each type alone, so that types may nest.
+Scores of a multi-label tagger into spans: runs of units for each type alone, so that types may
+nest.
 
-Source: *tinybern2-kazu* §3. Each type is read like a tag sequence of its own, so mentions are flat within a type and
-free across types. Shapes: `n` units, `K` types, `p` labels of a type (BIO: B and I; IO: I alone).
+Source: *tinybern2-kazu* §3. Each type is read like a tag sequence of its own, so mentions are flat
+within a type and free across types. Shapes: `n` units, `K` types, `p` labels of a type (BIO: B and
+I; IO: I alone).
 
 Emissions of a tagger into scored spans, for one text or for thousands at once.
 """
@@ -42,16 +44,17 @@ def tag_runs(
 ) -> Ints:
     """Reads the spans of a tag sequence, or of many laid end to end.
 
-    B opens a span, I of the open type extends it, anything else closes it. The two rules differ in an I that has
-    nothing to extend: *strict* drops it and the run of I that hangs on it (Verma et al., the SEQ decoder), *lenient*
-    lets it open a span (the rule of `fascicle.core.tags.decode_tags`). In IO every run of one type is a span, under
-    both rules.
+    B opens a span, I of the open type extends it, anything else closes it. The two rules differ in
+    an I that has nothing to extend: *strict* drops it and the run of I that hangs on it (Verma et
+    al., the SEQ decoder), *lenient* lets it open a span (the rule of
+    `fascicle.core.tags.decode_tags`). In IO every run of one type is a span, under both rules.
 
     Args:
         tags: Tag ids as numbered by the scheme, `[n]`.
         scheme: The scheme of the ids.
         repair: `"strict"` or `"lenient"`.
-        borders: Positions at which a new text begins; no span reaches over one. 0 and `n` may be among them.
+        borders: Positions at which a new text begins; no span reaches over one. 0 and `n` may be
+            among them.
 
     Returns:
         `(start, end, type index)` per span, `[m, 3]`, half-open, in order, never overlapping.
@@ -75,7 +78,8 @@ def tag_runs(
 
 
 def split_spans(spans: Ints, scores: Floats, broken: Bools) -> tuple[Ints, Floats]:
-    """Cuts spans at units that no span may contain; each remaining part is a span with the score of the whole.
+    """Cuts spans at units that no span may contain; each remaining part is a span with the score of
+    the whole.
 
     Args:
         spans: `(start, end, type index)`, `[m, 3]`.
@@ -95,20 +99,25 @@ def split_spans(spans: Ints, scores: Floats, broken: Bools) -> tuple[Ints, Float
     return np.array(found, dtype=np.int64).reshape(-1, 3), scores[np.array(owners, dtype=np.int64)]
 
 
-def decode_labels(texts: Sequence[NDArray[Any]], scheme: TagScheme, *, repair: Repair) -> list[tuple[Ints, Floats]]:
+def decode_labels(
+    texts: Sequence[NDArray[Any]], scheme: TagScheme, *, repair: Repair
+) -> list[tuple[Ints, Floats]]:
     """Decode many texts; the result of a text does not depend on the others.
 
-    A unit is in a mention of a type if a label of the type has a margin above 0. In BIO it begins a mention if B has
-    the larger margin (or an equal one), otherwise it continues one.
+    A unit is in a mention of a type if a label of the type has a margin above 0. In BIO it begins a
+    mention if B has the larger margin (or an equal one), otherwise it continues one.
 
     Args:
-        texts: Margins of each text over the thresholds, in logits, `[n_i, p K]`: the labels of the first type first.
+        texts: Margins of each text over the thresholds, in logits, `[n_i, p K]`: the labels of the
+            first type first.
         scheme: Of the labels.
-        repair: What becomes of an I that continues nothing, see `fascicle.runtime.decoding.tagger.tag_runs`.
+        repair: What becomes of an I that continues nothing, see
+            `fascicle.runtime.decoding.tagger.tag_runs`.
 
     Returns:
-        For each text its spans `(start, end, type index)`, `[m, 3]`, in order, and their scores `[m]`: the geometric
-        mean over the units of the probability to be in a mention of the type, see `label_distributions`.
+        For each text its spans `(start, end, type index)`, `[m, 3]`, in order, and their scores
+        `[m]`: the geometric mean over the units of the probability to be in a mention of the type,
+            see `label_distributions`.
     """
     if not texts:
         return []
@@ -116,11 +125,14 @@ def decode_labels(texts: Sequence[NDArray[Any]], scheme: TagScheme, *, repair: R
     starts, total = np.cumsum(lengths) - lengths, int(lengths.sum())
     margins = np.concatenate(texts).reshape(total, texts[0].shape[1] // scheme.width, scheme.width)
     inside = margins.max(axis=2)
-    tags = np.where(inside > 0, 1 + margins.argmax(axis=2), 0).T.ravel()  # the texts of the first type come first
+    # the texts of the first type come first
+    tags = np.where(inside > 0, 1 + margins.argmax(axis=2), 0).T.ravel()
     borders = (np.arange(inside.shape[1])[:, None] * total + starts).ravel()
     spans = tag_runs(tags, scheme, repair=repair, borders=borders)
     margin = inside.T.ravel()
-    scores = geometric_mean(np.stack([np.zeros_like(margin), margin], axis=1), tags.clip(max=1), spans=spans)
+    scores = geometric_mean(
+        np.stack([np.zeros_like(margin), margin], axis=1), tags.clip(max=1), spans=spans
+    )
     spans[:, 2] = spans[:, 0] // max(total, 1)
     spans[:, :2] -= spans[:, 2:] * total
     owners = np.searchsorted(starts, spans[:, 0], side="right") - 1
@@ -131,22 +143,27 @@ def decode_labels(texts: Sequence[NDArray[Any]], scheme: TagScheme, *, repair: R
 
 
 def label_distributions(texts: Sequence[NDArray[Any]], spans: Ints, scheme: TagScheme) -> Floats:
-    """Returns probabilities of a multi-label tagger that all units of given spans are in mentions of each type.
+    """Returns probabilities of a multi-label tagger that all units of given spans are in mentions
+    of each type.
 
-    That of a type is the geometric mean over the units of the logistic function of the larger margin of its labels. It
-    contains no information on whether a mention begins and ends there. That of none is the product of what each type
-    leaves, as if the types were independent.
+    That of a type is the geometric mean over the units of the logistic function of the larger
+    margin of its labels. It contains no information on whether a mention begins and ends there.
+    That of none is the product of what each type leaves, as if the types were independent.
 
     Args:
         texts: As in `decode_labels`.
-        spans: `(text, start, end)` in units, `[m, 3]`, half-open, none empty, inside their texts; they may overlap.
+        spans: `(text, start, end)` in units, `[m, 3]`, half-open, none empty, inside their texts;
+            they may overlap.
         scheme: Of the labels.
 
     Returns:
         `[m, 1 + K]`, none first; the numbers of a span do not sum to 1.
     """
     types = texts[0].shape[1] // scheme.width
-    inside = {text: texts[text].reshape(-1, types, scheme.width).max(axis=2) for text in set(spans[:, 0].tolist())}
+    inside = {
+        text: texts[text].reshape(-1, types, scheme.width).max(axis=2)
+        for text in set(spans[:, 0].tolist())
+    }
     logs = {text: -np.logaddexp(0.0, -table.astype(np.float64)) for text, table in inside.items()}
     means = [logs[text][start:end].mean(axis=0) for text, start, end in spans.tolist()]
     numbers = np.exp(np.array(means, dtype=np.float64).reshape(-1, types))
@@ -164,12 +181,13 @@ class TagDecision(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     Attributes:
         scheme: The scheme of the tag ids.
-        decoding: What happens to tag sequences that the scheme forbids. `"viterbi"` rules them out: the best legal
-            path. `"strict"` and `"lenient"` take the best path of all (for a softmax head, the best tag of each unit)
-            and repair it, see `fascicle.runtime.decoding.tagger.tag_runs`.
+        decoding: What happens to tag sequences that the scheme forbids. `"viterbi"` rules them out:
+            the best legal path. `"strict"` and `"lenient"` take the best path of all (for a softmax
+            head, the best tag of each unit) and repair it, see
+            `fascicle.runtime.decoding.tagger.tag_runs`.
         chain: The scores of a CRF; without them the head is a softmax over each unit.
-        touching: Added to the score of a path wherever a mention begins right after one of its own type; negative to
-            make that rarer. For `"viterbi"` in BIO only.
+        touching: Added to the score of a path wherever a mention begins right after one of its own
+            type; negative to make that rarer. For `"viterbi"` in BIO only.
     """
 
     scheme: TagScheme
@@ -179,7 +197,9 @@ class TagDecision(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def __post_init__(self) -> None:
         if self.decoding not in ("strict", "lenient", "viterbi"):
-            raise ValueError(f"unknown decoding {self.decoding!r}; choose 'strict', 'lenient' or 'viterbi'")
+            raise ValueError(
+                f"unknown decoding {self.decoding!r}; choose 'strict', 'lenient' or 'viterbi'"
+            )
 
 
 def decode_batch(texts: Sequence[NDArray[Any]], decision: TagDecision) -> list[tuple[Ints, Floats]]:
@@ -202,7 +222,11 @@ def decode_batch(texts: Sequence[NDArray[Any]], decision: TagDecision) -> list[t
     starts = np.cumsum(lengths) - lengths
     flat = np.concatenate(texts)
     chain = _effective_chain(decision, flat.shape[1])
-    tags = flat.argmax(axis=1) if chain is None else _best_tags(flat, lengths, chain=chain, decision=decision)
+    tags = (
+        flat.argmax(axis=1)
+        if chain is None
+        else _best_tags(flat, lengths, chain=chain, decision=decision)
+    )
     repair: Repair = "lenient" if decision.decoding == "lenient" else "strict"
     spans = tag_runs(tags, decision.scheme, repair=repair, borders=starts)
     owners = np.searchsorted(starts, spans[:, 0], side="right") - 1
@@ -219,15 +243,17 @@ def decode_batch(texts: Sequence[NDArray[Any]], decision: TagDecision) -> list[t
 def tag_distributions(texts: Sequence[NDArray[Any]], spans: Ints, decision: TagDecision) -> Floats:
     """Returns the probability of each type, and of none, for spans that are given.
 
-    That of a type is the probability that the tags of the text, read as the decoding reads them, hold exactly this
-    span as a mention of this type, whatever else they hold: a neighbour that would make it longer rules it out. With a
-    chain, and where the decoding forbids tag pairs, it is the exact marginal under the distribution over the paths that
-    are searched; else the tags are independent, each from the softmax of its unit. No span has two types in one path,
-    so what is left is the probability of none.
+    That of a type is the probability that the tags of the text, read as the decoding reads them,
+    hold exactly this span as a mention of this type, whatever else they hold: a neighbour that
+    would make it longer rules it out. With a chain, and where the decoding forbids tag pairs, it is
+    the exact marginal under the distribution over the paths that are searched; else the tags are
+    independent, each from the softmax of its unit. No span has two types in one path, so what is
+    left is the probability of none.
 
     Args:
         texts: Scores `[n_i, C]` of each text, at least one, windows already stitched.
-        spans: `(text, start, end)` in units, `[m, 3]`, half-open, none empty, inside their texts; they may overlap.
+        spans: `(text, start, end)` in units, `[m, 3]`, half-open, none empty, inside their texts;
+            they may overlap.
         decision: How tags are chosen and read.
 
     Returns:
@@ -238,15 +264,19 @@ def tag_distributions(texts: Sequence[NDArray[Any]], spans: Ints, decision: TagD
     """
     _check_shapes(texts, decision)
     chain = _effective_chain(decision, texts[0].shape[1])
-    typed = _independent(texts, spans, decision) if chain is None else _marginals(texts, spans, chain, decision.scheme)
+    typed = (
+        _independent(texts, spans, decision)
+        if chain is None
+        else _marginals(texts, spans, chain, decision.scheme)
+    )
     return np.column_stack([np.maximum(0.0, 1.0 - typed.sum(axis=1)), typed])
 
 
 def tag_marginals(texts: Sequence[NDArray[Any]], decision: TagDecision) -> list[Floats]:
     """Returns the probability of each tag at each unit.
 
-    With a chain, and where the decoding forbids tag pairs, it is the exact marginal under the distribution over the
-    paths that are searched; else it is the softmax of the unit.
+    With a chain, and where the decoding forbids tag pairs, it is the exact marginal under the
+    distribution over the paths that are searched; else it is the softmax of the unit.
 
     Args:
         texts: Scores `[n_i, C]` of each text, windows already stitched; `n_i` may be 0.
@@ -273,15 +303,21 @@ def tag_marginals(texts: Sequence[NDArray[Any]], decision: TagDecision) -> list[
     return np.split(found, np.cumsum(lengths)[:-1])
 
 
-def _marginals(texts: Sequence[NDArray[Any]], spans: Ints, chain: ChainScores, scheme: TagScheme) -> Floats:
+def _marginals(
+    texts: Sequence[NDArray[Any]], spans: Ints, chain: ChainScores, scheme: TagScheme
+) -> Floats:
     """Returns the marginal of each span with each type under a chain, `[m, K]`."""
     flat = np.concatenate(texts)
     lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
     types = (flat.shape[1] - 1) // scheme.width
     order = np.argsort(spans[:, 0], kind="stable")
-    rows = np.column_stack([np.repeat(spans[order], types, axis=0), np.tile(np.arange(types), len(spans))])
+    rows = np.column_stack(
+        [np.repeat(spans[order], types, axis=0), np.tile(np.arange(types), len(spans))]
+    )
     found = np.empty((len(spans), types))
-    found[order] = _chain_span_scores(flat, lengths, spans=rows, chain=chain, scheme=scheme).reshape(-1, types)
+    found[order] = _chain_span_scores(
+        flat, lengths, spans=rows, chain=chain, scheme=scheme
+    ).reshape(-1, types)
     return found
 
 
@@ -294,7 +330,9 @@ def _independent(texts: Sequence[NDArray[Any]], spans: Ints, decision: TagDecisi
 
 
 def _alone(logs: Floats, start: int, end: int, decision: TagDecision) -> Floats:
-    """Returns the probabilities of one span of one text, from the log probabilities of all tags, `[K]`."""
+    """Returns the probabilities of one span of one text, from the log probabilities of all tags,
+    `[K]`.
+    """
     width = decision.scheme.width
     first = np.arange(1, logs.shape[1], width)
     inside = first + width - 1
@@ -302,7 +340,8 @@ def _alone(logs: Floats, start: int, end: int, decision: TagDecision) -> Floats:
     opened = np.exp(logs[start, first])
     if width == 1:  # in IO a mention begins where the unit before has another tag
         opened = opened * (1.0 - before[inside])
-    elif decision.decoding == "lenient":  # an I with nothing of its type before it opens a mention too
+    # an I with nothing of its type before it opens a mention too
+    elif decision.decoding == "lenient":
         opened = opened + np.exp(logs[start, inside]) * (1.0 - before[first] - before[inside])
     closed = -np.expm1(logs[end, inside]) if end < len(logs) else 1.0
     found: Floats = opened * np.exp(logs[start + 1 : end, inside].sum(axis=0)) * closed
@@ -314,18 +353,28 @@ def _check_shapes(texts: Sequence[NDArray[Any]], decision: TagDecision) -> None:
     shapes = {text.shape[1:] for text in texts}
     shape = shapes.pop()
     if shapes or len(shape) != 1 or (shape[0] - 1) % decision.scheme.width or not shape[0]:
-        raise ValueError(f"emissions must be [n, C] with one C that fits {decision.scheme.name}, got {shape} {shapes}")
+        raise ValueError(
+            f"emissions must be [n, C] with one C that fits {decision.scheme.name}, got {shape} "
+            f"{shapes}"
+        )
     if decision.chain is not None and decision.chain.transitions.shape != (shape[0], shape[0]):
-        raise ValueError(f"a chain of {decision.chain.transitions.shape} tags cannot decode emissions of {shape[0]}")
+        raise ValueError(
+            f"a chain of {decision.chain.transitions.shape} tags cannot decode emissions of "
+            f"{shape[0]}"
+        )
 
 
 def _effective_chain(decision: TagDecision, n_tags: int) -> ChainScores | None:
-    """Returns the chain to search, with forbidden pairs if the decoding asks; None where each unit decides alone."""
+    """Returns the chain to search, with forbidden pairs if the decoding asks; None where each
+    unit decides alone.
+    """
     chain = decision.chain
     if decision.decoding != "viterbi":
         return chain
     if chain is None:
-        chain = ChainScores(transitions=np.zeros((n_tags, n_tags)), start=np.zeros(n_tags), end=np.zeros(n_tags))
+        chain = ChainScores(
+            transitions=np.zeros((n_tags, n_tags)), start=np.zeros(n_tags), end=np.zeros(n_tags)
+        )
     n_types, scheme = (n_tags - 1) // decision.scheme.width, decision.scheme
     chain = constrain(chain, legal=scheme.legal(n_types), legal_start=scheme.legal_start(n_types))
     if decision.touching and scheme.width > 1:
@@ -336,7 +385,9 @@ def _effective_chain(decision: TagDecision, n_tags: int) -> ChainScores | None:
 
 
 def _groups(lengths: Ints) -> Iterator[tuple[Ints, Bools, Ints]]:
-    """Texts of similar length together: their numbers `[B]`, the mask `[B, T]` and the flat positions `[B, T]`."""
+    """Texts of similar length together: their numbers `[B]`, the mask `[B, T]` and the flat
+    positions `[B, T]`.
+    """
     starts = np.cumsum(lengths) - lengths
     order = np.argsort(-lengths, kind="stable")
     order = order[lengths[order] > 0]
@@ -347,7 +398,9 @@ def _groups(lengths: Ints) -> Iterator[tuple[Ints, Bools, Ints]]:
         yield rows, inside, np.where(inside, starts[rows, None] + np.arange(longest), 0)
 
 
-def _best_tags(flat: NDArray[Any], lengths: Ints, *, chain: ChainScores, decision: TagDecision) -> Ints:
+def _best_tags(
+    flat: NDArray[Any], lengths: Ints, *, chain: ChainScores, decision: TagDecision
+) -> Ints:
     """Returns the best path of every text, one after the other, `[n]`."""
     tags = np.zeros(len(flat), dtype=np.int64)
     emissions = log_softmax(flat) if decision.chain is None else flat
@@ -360,7 +413,9 @@ def _best_tags(flat: NDArray[Any], lengths: Ints, *, chain: ChainScores, decisio
 def _chain_span_scores(
     flat: NDArray[Any], lengths: Ints, *, spans: Ints, chain: ChainScores, scheme: TagScheme
 ) -> Floats:
-    """Returns the marginal of every span `(text, start, end, type)`, `[m]`; texts without spans cost nothing."""
+    """Returns the marginal of every span `(text, start, end, type)`, `[m]`; texts without spans
+    cost nothing.
+    """
     scores = np.zeros(len(spans))
     has_spans = np.zeros(len(lengths), dtype=np.bool_)
     has_spans[spans[:, 0]] = True

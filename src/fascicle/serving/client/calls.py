@@ -105,13 +105,17 @@ def annotate(documents: Sequence[Document], choice: AnnotateOptions) -> Call:
 
 def write(documents: Sequence[Document], form: str) -> Call:
     """Makes the request to write documents in a format."""
-    return replace(annotate(documents, AnnotateOptions()), path="/v1/write", params={"format": form})
+    return replace(
+        annotate(documents, AnnotateOptions()), path="/v1/write", params={"format": form}
+    )
 
 
 def concept(curie: str, pipeline: str) -> Call:
     """Makes the request for a concept."""
     return Call(
-        method="GET", path=f"/v1/concepts/{quote(curie, safe=':')}", params=AnnotateOptions(pipeline=pipeline).params
+        method="GET",
+        path=f"/v1/concepts/{quote(curie, safe=':')}",
+        params=AnnotateOptions(pipeline=pipeline).params,
     )
 
 
@@ -125,7 +129,9 @@ def documents(content: bytes) -> list[Document]:
 
 
 def portions(given: Iterable[TextInput]) -> Iterator[list[Document]]:
-    """Yields portions of documents to send together, limited in number and in total length of text."""
+    """Yields portions of documents to send together, limited in number and in total length of
+    text.
+    """
     portion: list[Document] = []
     size = 0
     for document in to_documents(given):
@@ -146,7 +152,9 @@ def answers(content: bytes, given: Sequence[Document]) -> list[Answer]:
     """
     found = decode_content(content, RawAnswers).documents
     if len(found) != len(given):
-        raise ServiceError(f"the service answered {len(found)} documents, and {len(given)} were sent")
+        raise ServiceError(
+            f"the service answered {len(found)} documents, and {len(given)} were sent"
+        )
     return [_one(answer, document) for answer, document in zip(found, given, strict=True)]
 
 
@@ -154,10 +162,14 @@ def _one(answer: RawAnswer, given: Document) -> Answer:
     if isinstance(answer.document, msgspec.Raw):
         return codec.decode(bytes(answer.document))
     why = answer.problem.detail if answer.problem is not None else answer.status
-    return InputError(f"document {given.id!r} was not annotated: {why}", key=given.id, code="prediction")
+    return InputError(
+        f"document {given.id!r} was not annotated: {why}", key=given.id, code="prediction"
+    )
 
 
-def annotated_documents(answers: Iterable[Answer], aside: Callable[[InputError], None] | None) -> Iterator[Document]:
+def annotated_documents(
+    answers: Iterable[Answer], aside: Callable[[InputError], None] | None
+) -> Iterator[Document]:
     """Yields the documents among results; errors are passed to ``aside``, or raised."""
     for answer in answers:
         if isinstance(answer, Document):
@@ -183,22 +195,27 @@ def decode_content(content: bytes, kind: type[_T]) -> _T:
     try:
         return msgspec.json.decode(content, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise ServiceError(f"this answer is not from a Fascicle service ({error}); check the address") from None
+        raise ServiceError(
+            f"this answer is not from a Fascicle service ({error}); check the address"
+        ) from None
 
 
 def response_error(status: int, content: bytes) -> ServiceError:
     """Makes the error for a failed response."""
     problem = _problem_of(content)
     if problem is None:
-        return ServiceError(f"the service answered with the status {status}; check its address", status=status)
+        return ServiceError(
+            f"the service answered with the status {status}; check its address", status=status
+        )
     return ServiceError(problem.detail, status=status, code=problem.code)
 
 
 def should_retry(call: Call, status: int, content: bytes) -> bool:
     """True if a failed request is sent again.
 
-    A service that refuses a request has not started it. If a proxy lost the service, the request may have been started,
-    so it is sent again only if it is repeatable. An internal error of the service would occur again.
+    A service that refuses a request has not started it. If a proxy lost the service, the request
+    may have been started, so it is sent again only if it is repeatable. An internal error of the
+    service would occur again.
 
     Args:
         call: the request.
@@ -211,20 +228,25 @@ def should_retry(call: Call, status: int, content: bytes) -> bool:
 
 
 def _problem_of(content: bytes) -> Problem | None:
-    """Returns the problem in the content of a response; ``None`` if it is not from a service of Fascicle."""
+    """Returns the problem in the content of a response; ``None`` if it is not from a service of
+    Fascicle.
+    """
     try:
         return msgspec.json.decode(content, type=Problem)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 
 
-def retry_pause(attempt: int, retry_after: str, *, draw: Callable[[], float] = random.random) -> float:
+def retry_pause(
+    attempt: int, retry_after: str, *, draw: Callable[[], float] = random.random
+) -> float:
     """Returns the pause in seconds before a request is sent again.
 
     Args:
         attempt: the attempt that failed, from 1.
         retry_after: value of the header ``Retry-After``, or empty.
-        draw: returns a random number from 0 to 1, so that clients refused together do not return together.
+        draw: returns a random number from 0 to 1, so that clients refused together do not return
+            together.
     """
     own = min(_FIRST_PAUSE * 2.0 ** (attempt - 1), _LONGEST_PAUSE) * (0.5 + draw() / 2)
     told = float(retry_after) if retry_after.isascii() and retry_after.isdigit() else 0.0

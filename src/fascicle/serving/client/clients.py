@@ -28,7 +28,8 @@ class ClientSettings:
     """Number of attempts, timeout and parallel requests of a client.
 
     Attributes:
-        attempts: of a request, the first one among them; with pauses between them, eight take about half a minute.
+        attempts: of a request, the first one among them; with pauses between them, eight take about
+            half a minute.
         seconds: timeout for a response.
         ahead: number of portions of documents that are sent in parallel.
     """
@@ -41,11 +42,13 @@ class ClientSettings:
 class Client:
     """Client of a service; a context manager that closes its connections.
 
-    Requests are sent again with growing pauses if the service is busy or the connection is lost. All requests except
-    jobs change nothing, so they can be repeated safely.
+    Requests are sent again with growing pauses if the service is busy or the connection is lost.
+    All requests except jobs change nothing, so they can be repeated safely.
     """
 
-    def __init__(self, url: str, *, token: str = "", settings: ClientSettings | None = None) -> None:
+    def __init__(
+        self, url: str, *, token: str = "", settings: ClientSettings | None = None
+    ) -> None:
         """Creates the client; no connection is opened yet.
 
         Args:
@@ -58,7 +61,10 @@ class Client:
         """
         self._settings = _settings_of(url, token, settings)
         self._http = httpx2.Client(
-            base_url=url.rstrip("/"), headers=_headers_of(token), timeout=self._settings.seconds, trust_env=False
+            base_url=url.rstrip("/"),
+            headers=_headers_of(token),
+            timeout=self._settings.seconds,
+            trust_env=False,
         )
 
     def __enter__(self) -> Self:
@@ -80,7 +86,9 @@ class Client:
 
     def pipelines(self) -> tuple[PipelineFacts, ...]:
         """Returns facts about the pipelines that are served."""
-        return calls.decode_content(self.call(Call(method="GET", path="/v1/pipelines")), Pipelines).pipelines
+        return calls.decode_content(
+            self.call(Call(method="GET", path="/v1/pipelines")), Pipelines
+        ).pipelines
 
     def __call__(self, text: TextInput, **choice: Any) -> Document:
         """Annotates one text, pair ``(id, text)``, or document; see `stream`."""
@@ -92,16 +100,21 @@ class Client:
         return list(self.stream(documents, **choice))
 
     def stream(
-        self, documents: Iterable[TextInput], *, aside: Callable[[InputError], None] | None = None, **choice: Any
+        self,
+        documents: Iterable[TextInput],
+        *,
+        aside: Callable[[InputError], None] | None = None,
+        **choice: Any,
     ) -> Iterator[Document]:
         """Annotates any number of documents, in order and in bounded memory.
 
         Args:
-            documents: texts, pairs ``(id, text)``, or documents; several portions are sent in parallel.
-            aside: function that is called with an error for each document that is not done, and the others go on; by
-                default the error is raised.
-            choice: fields of `fascicle.serving.client.calls.AnnotateOptions`: ``pipeline``, ``min_score``, ``types``,
-                ``link``.
+            documents: texts, pairs ``(id, text)``, or documents; several portions are sent in
+                parallel.
+            aside: function that is called with an error for each document that is not done, and the
+                others go on; by default the error is raised.
+            choice: fields of `fascicle.serving.client.calls.AnnotateOptions`: ``pipeline``,
+                ``min_score``, ``types``, ``link``.
 
         Raises:
             InputError: see ``aside``.
@@ -114,7 +127,13 @@ class Client:
         """Returns the documents of a file in any format, read by the service."""
         place = Path(path).expanduser()
         params = {"name": place.name, "format": format}
-        call = Call(method="POST", path="/v1/read", params=params, content=place.read_bytes(), media_type=calls.FILE)
+        call = Call(
+            method="POST",
+            path="/v1/read",
+            params=params,
+            content=place.read_bytes(),
+            media_type=calls.FILE,
+        )
         return calls.documents(self.call(call))
 
     def write(self, documents: Iterable[Document], *, format: str = "jsonl") -> bytes:  # noqa: A002
@@ -141,7 +160,11 @@ class Client:
             last = attempt == self._settings.attempts
             try:
                 found = self._http.request(
-                    call.method, call.path, params=call.params, content=call.content, headers=call.headers
+                    call.method,
+                    call.path,
+                    params=call.params,
+                    content=call.content,
+                    headers=call.headers,
                 )
             except httpx2.TransportError as error:
                 if last or not (call.again or isinstance(error, httpx2.ConnectError)):
@@ -155,7 +178,9 @@ class Client:
             time.sleep(calls.retry_pause(attempt, found.headers.get("retry-after", "")))
         raise AssertionError("the last attempt ends the loop")
 
-    def _ahead(self, portions: Iterator[list[Document]], choice: AnnotateOptions) -> Iterator[Answer]:
+    def _ahead(
+        self, portions: Iterator[list[Document]], choice: AnnotateOptions
+    ) -> Iterator[Answer]:
         running: deque[Future[list[Answer]]] = deque()
         with ThreadPoolExecutor(self._settings.ahead) as threads:
             try:
@@ -189,9 +214,14 @@ def _settings_of(url: str, token: str, settings: ClientSettings | None) -> Clien
     check_argument(token, str, name="token", means="a str")
     check_optional(settings, ClientSettings, name="settings", means="ClientSettings")
     if not url.startswith(("http://", "https://")):
-        raise UsageError(f"url={url!r} is not an address of a service; give one such as 'http://127.0.0.1:8080'")
+        raise UsageError(
+            f"url={url!r} is not an address of a service; give one such as 'http://127.0.0.1:8080'"
+        )
     if not token.isascii() or not token.isprintable():
-        raise UsageError("the token has characters that an HTTP header cannot contain; give the token of the service")
+        raise UsageError(
+            "the token has characters that an HTTP header cannot contain; give the token of the "
+            "service"
+        )
     return settings or ClientSettings()
 
 
@@ -204,17 +234,28 @@ def _headers_of(token: str) -> Mapping[str, str]:
 def _lost(error: httpx2.TransportError) -> ServiceError:
     """Makes the error for a connection that failed."""
     told = str(error) or type(error).__name__
-    return ServiceError(f"the service does not answer ({told}); check its address, and that it runs")
+    return ServiceError(
+        f"the service does not answer ({told}); check its address, and that it runs"
+    )
 
 
 class AsyncClient:
-    """Client of a service like `fascicle.serving.client.clients.Client`, with methods to be awaited."""
+    """Client of a service like `fascicle.serving.client.clients.Client`, with methods to be
+    awaited.
+    """
 
-    def __init__(self, url: str, *, token: str = "", settings: ClientSettings | None = None) -> None:
-        """Creates the client; no connection is opened yet, see `fascicle.serving.client.clients.Client`."""
+    def __init__(
+        self, url: str, *, token: str = "", settings: ClientSettings | None = None
+    ) -> None:
+        """Creates the client; no connection is opened yet, see
+        `fascicle.serving.client.clients.Client`.
+        """
         self._settings = _settings_of(url, token, settings)
         self._http = httpx2.AsyncClient(
-            base_url=url.rstrip("/"), headers=_headers_of(token), timeout=self._settings.seconds, trust_env=False
+            base_url=url.rstrip("/"),
+            headers=_headers_of(token),
+            timeout=self._settings.seconds,
+            trust_env=False,
         )
 
     async def __aenter__(self) -> Self:
@@ -231,16 +272,24 @@ class AsyncClient:
 
     async def pipelines(self) -> tuple[PipelineFacts, ...]:
         """Returns facts about the pipelines that are served."""
-        return calls.decode_content(await self.call(Call(method="GET", path="/v1/pipelines")), Pipelines).pipelines
+        return calls.decode_content(
+            await self.call(Call(method="GET", path="/v1/pipelines")), Pipelines
+        ).pipelines
 
     async def annotate(self, documents: Iterable[TextInput], **choice: Any) -> list[Document]:
         """Annotates texts, pairs ``(id, text)``, or documents; see `stream`."""
         return [document async for document in self.stream(documents, **choice)]
 
     async def stream(
-        self, documents: Iterable[TextInput], *, aside: Callable[[InputError], None] | None = None, **choice: Any
+        self,
+        documents: Iterable[TextInput],
+        *,
+        aside: Callable[[InputError], None] | None = None,
+        **choice: Any,
     ) -> AsyncIterator[Document]:
-        """Annotates any number of documents, in order; see `fascicle.serving.client.clients.Client.stream`."""
+        """Annotates any number of documents, in order; see
+        `fascicle.serving.client.clients.Client.stream`.
+        """
         asked = AnnotateOptions(**choice)
         running: deque[asyncio.Task[list[Answer]]] = deque()
         try:
@@ -264,19 +313,27 @@ class AsyncClient:
         """Returns a concept of a pipeline."""
         return calls.decode_content(await self.call(calls.concept(curie, pipeline)), ConceptAnswer)
 
-    async def why(self, document: Document, *, pipeline: str = "", candidates: int = 5) -> Decisions:
+    async def why(
+        self, document: Document, *, pipeline: str = "", candidates: int = 5
+    ) -> Decisions:
         """Explains the links of the mentions of a document."""
         params = {"candidates": candidates, **AnnotateOptions(pipeline=pipeline).params}
         call = Call(method="POST", path="/v1/why", params=params, content=codec.encode(document))
         return calls.decode_content(await self.call(call), Decisions)
 
     async def call(self, call: Call) -> bytes:
-        """Sends a request and returns the content; see `fascicle.serving.client.clients.Client.call`."""
+        """Sends a request and returns the content; see
+        `fascicle.serving.client.clients.Client.call`.
+        """
         for attempt in range(1, self._settings.attempts + 1):
             last = attempt == self._settings.attempts
             try:
                 found = await self._http.request(
-                    call.method, call.path, params=call.params, content=call.content, headers=call.headers
+                    call.method,
+                    call.path,
+                    params=call.params,
+                    content=call.content,
+                    headers=call.headers,
                 )
             except httpx2.TransportError as error:
                 if last or not (call.again or isinstance(error, httpx2.ConnectError)):

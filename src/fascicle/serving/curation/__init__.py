@@ -1,1 +1,3 @@
-"""Decisions of curators about mentions: their meaning, their storage, and exports made from them."""
+"""Decisions of curators about mentions: their meaning, their storage, and exports made from
+them.
+"""

@@ -1,8 +1,9 @@
-"""Effect of the decisions about a document; the page implements the same rules in ``code/decisions.js``.
+"""Effect of the decisions about a document; the page implements the same rules in
+``code/decisions.js``.
 
-An *item* is a mention of the document, or one that a curator added. A *step* is the effect of one key press of a
-curator: edits of items, marking a document as finished or not, or undoing an earlier step. Steps are appended and never
-changed, so that an undone step stays readable.
+An *item* is a mention of the document, or one that a curator added. A *step* is the effect of one
+key press of a curator: edits of items, marking a document as finished or not, or undoing an earlier
+step. Steps are appended and never changed, so that an undone step stays readable.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ _PER: Final = 1_000  # characters for which uncertainty is counted
 _MOST_TYPE: Final = 200  # characters
 
 
-class After(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+class After(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
     """What a curator says that a mention is; the fields are those of `Mention`."""
 
     spans: Fragments
@@ -35,7 +38,12 @@ class After(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     @classmethod
     def of(cls, mention: Mention) -> After:
         """Returns what says that a mention is as it is."""
-        return cls(spans=mention.spans, type=mention.type, links=mention.links, attributes=mention.attributes)
+        return cls(
+            spans=mention.spans,
+            type=mention.type,
+            links=mention.links,
+            attributes=mention.attributes,
+        )
 
     @property
     def mention(self) -> Mention:
@@ -51,8 +59,8 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """What becomes of one item.
 
     Attributes:
-        item: the key ``[source, type, spans]`` of a mention of the document, as JSON, or a name that begins with
-            ``added-``.
+        item: the key ``[source, type, spans]`` of a mention of the document, as JSON, or a name
+            that begins with ``added-``.
         after: what it is; ``None`` if it is nothing.
     """
 
@@ -60,8 +68,11 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     after: After | None
 
 
-class Remark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What a curator says about a document or a mention beside what it is; what is ``None`` stays as it was.
+class Remark(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
+    """What a curator says about a document or a mention beside what it is; what is ``None`` stays
+    as it was.
 
     Attributes:
         item: see `Edit`; empty for the document.
@@ -87,7 +98,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         undoes: number of the step that it undoes.
         finished: whether the document is finished.
         remark: about the document or a mention.
-        version: in a project, the curator whose version it is about; empty for what is reviewed, ``None`` for `who`.
+        version: in a project, the curator whose version it is about; empty for what is reviewed,
+            ``None`` for `who`.
     """
 
     number: int
@@ -138,7 +150,11 @@ class Decided(NamedTuple):
         """What is said now of the document and its mentions, where something is."""
         found: dict[str, Remark] = {}
         for one in (step.remark for step in self.steps if step.remark is not None):
-            given = {name: value for name, value in msgspec.structs.asdict(one).items() if value is not None}
+            given = {
+                name: value
+                for name, value in msgspec.structs.asdict(one).items()
+                if value is not None
+            }
             found[one.item] = msgspec.structs.replace(found.get(one.item, one), **given)
         return tuple(one for one in found.values() if one.note or one.flagged or one.skipped)
 
@@ -150,24 +166,36 @@ class Decided(NamedTuple):
     @property
     def undecided(self) -> tuple[Mention, ...]:
         """Mentions without a decision."""
-        return tuple(item.origin for item in self.items if not item.verdict and item.origin is not None)
+        return tuple(
+            item.origin for item in self.items if not item.verdict and item.origin is not None
+        )
 
     @property
     def gold(self) -> tuple[Mention, ...]:
-        """Mentions that curators confirmed, each type and place once; undecided mentions are not included.
+        """Mentions that curators confirmed, each type and place once; undecided mentions are not
+        included.
 
-        Where layers agree, the last decision counts; of those that were made at once, one with a concept.
+        Where layers agree, the last decision counts; of those that were made at once, one with a
+        concept.
         """
-        said = [(item.number, bool(item.now.links), item.now) for item in self.items if item.now is not None]
+        said = [
+            (item.number, bool(item.now.links), item.now)
+            for item in self.items
+            if item.now is not None
+        ]
         last = {now.key: now for *_, now in sorted(said, key=lambda one: one[:2])}
         return tuple(last[key] for key in dict.fromkeys(now.key for *_, now in said))
 
     @property
     def uncertainty(self) -> float:
-        """Uncertainty of the undecided mentions: their entropy in bits for 1,000 characters of text."""
+        """Uncertainty of the undecided mentions: their entropy in bits for 1,000 characters of
+        text.
+        """
         if self.finished:
             return 0.0
-        return sum(map(mention_uncertainty, self.undecided)) * _PER / max(len(self.document.text), 1)
+        return (
+            sum(map(mention_uncertainty, self.undecided)) * _PER / max(len(self.document.text), 1)
+        )
 
 
 def active(steps: Sequence[Step]) -> tuple[Step, ...]:
@@ -195,7 +223,8 @@ def _key_of(item: str) -> MentionKey | str:
         return _KEY.decode(item)
     except msgspec.MsgspecError:
         raise ValueError(
-            f"{item[:100]!r} is not valid; give the key of a mention as [source, type, spans], or a name with {ADDED}"
+            f"{item[:100]!r} is not valid; give the key of a mention as [source, type, spans], "
+            f"or a name with {ADDED}"
         ) from None
 
 
@@ -209,7 +238,9 @@ def apply_steps(document: Document, steps: Sequence[Step]) -> Decided:
     Raises:
         ValueError: an item that is none.
     """
-    items: dict[MentionKey | str, Item] = {mention.key: Item(mention) for mention in document.mentions}
+    items: dict[MentionKey | str, Item] = {
+        mention.key: Item(mention) for mention in document.mentions
+    }
     counted, finished = active(steps), False
     for step in counted:
         finished = finished if step.finished is None else step.finished
@@ -235,7 +266,11 @@ def find_verdict(origin: Mention | None, now: Mention) -> _Verdict:
     """Returns what was decided about a mention that is ``now`` so."""
     if origin is None:
         return "added"
-    is_same = (origin.spans, origin.type, decided_ids(origin)) == (now.spans, now.type, decided_ids(now))
+    is_same = (origin.spans, origin.type, decided_ids(origin)) == (
+        now.spans,
+        now.type,
+        decided_ids(now),
+    )
     return "accepted" if is_same else "changed"
 
 
@@ -245,7 +280,8 @@ def decided_ids(mention: Mention) -> list[tuple[str, str, str, bool]]:
 
 
 def check(document: Document, steps: Sequence[Step], step: Step) -> None:
-    """Raises an error for a step that does not apply to a document, or that combines several actions.
+    """Raises an error for a step that does not apply to a document, or that combines several
+    actions.
 
     Args:
         document: as it was added.
@@ -257,41 +293,59 @@ def check(document: Document, steps: Sequence[Step], step: Step) -> None:
     """
     parts = (step.edits or None, step.undoes, step.finished, step.remark)
     if sum(part is not None for part in parts) != 1:
-        raise ValueError("a step has edits, or undoes, or finished, or a remark, and only one of them")
-    if step.undoes is not None and (step.undoes, step.who) not in {(one.number, one.who) for one in active(steps)}:
         raise ValueError(
-            f"the step {step.undoes} is none of {step.who} that counts for this document; undo one that does"
+            "a step has edits, or undoes, or finished, or a remark, and only one of them"
+        )
+    if step.undoes is not None and (step.undoes, step.who) not in {
+        (one.number, one.who) for one in active(steps)
+    }:
+        raise ValueError(
+            f"the step {step.undoes} is none of {step.who} that counts for this document; undo "
+            "one that does"
         )
     known: set[MentionKey | str] = {mention.key for mention in document.mentions}
-    known |= {_key_of(edit.item) for one in steps for edit in one.edits}  # a curator may have taken theirs back since
+    # a curator may have taken theirs back since
+    known |= {_key_of(edit.item) for one in steps for edit in one.edits}
     remark = step.remark
-    if remark is not None and (remark == Remark(item=remark.item) or (remark.item and remark.skipped is not None)):
-        raise ValueError("a remark has a note, or flagged, or, if it is about the document, skipped")
+    if remark is not None and (
+        remark == Remark(item=remark.item) or (remark.item and remark.skipped is not None)
+    ):
+        raise ValueError(
+            "a remark has a note, or flagged, or, if it is about the document, skipped"
+        )
     if remark is not None and remark.skipped and apply_steps(document, steps).finished:
         raise ValueError("the document is finished, so it cannot be skipped; open it again first")
-    for name in (*(edit.item for edit in step.edits), *((remark.item,) if remark and remark.item else ())):
+    for name in (
+        *(edit.item for edit in step.edits),
+        *((remark.item,) if remark and remark.item else ()),
+    ):
         key = _key_of(name)
         if not isinstance(key, str) and key not in known:
-            raise ValueError(f"the document has no mention {name[:200]}; give the key of one that it has")
+            raise ValueError(
+                f"the document has no mention {name[:200]}; give the key of one that it has"
+            )
     for edit in step.edits:
         if edit.after is not None:
             check_type(edit.after.type)
         if edit.after is not None and edit.after.mention.end > len(document.text):
             raise ValueError(
-                f"a mention ends at {edit.after.mention.end}, and the text has {len(document.text)} characters; "
+                f"a mention ends at {edit.after.mention.end}, and the text has "
+                f"{len(document.text)} characters; "
                 "offsets are code points"
             )
 
 
 def check_type(given: str) -> None:
-    """Raises an error for a type that gold files cannot hold: one mention with it would stop every export.
+    """Raises an error for a type that gold files cannot hold: one mention with it would stop every
+    export.
 
     Raises:
         ValueError: with a sentence for users.
     """
     if not 0 < len(given) <= _MOST_TYPE or not given.isprintable():
         raise ValueError(
-            f"the type {given[:50]!r} is not allowed; give 1 to {_MOST_TYPE} characters, without line breaks and other "
+            f"the type {given[:50]!r} is not allowed; give 1 to {_MOST_TYPE} characters, without "
+            "line breaks and other "
             "characters that do not show"
         )
 
@@ -307,14 +361,25 @@ def gold_document(found: Decided, *, beside: bool = False) -> Document:
     others = tuple(one for one in document.mentions if one.source != GOLD) if beside else ()
     steps = [step for step in found.steps if step.remark is None]
     who = sorted({step.who for step in steps})
-    meta = {**document.meta, **({"curated by": ", ".join(who), "curated at": steps[-1].at} if who else {})}
-    now = {item.origin.key: item.now.key for item in found.items if item.origin is not None and item.now is not None}
+    meta = {
+        **document.meta,
+        **({"curated by": ", ".join(who), "curated at": steps[-1].at} if who else {}),
+    }
+    now = {
+        item.origin.key: item.now.key
+        for item in found.items
+        if item.origin is not None and item.now is not None
+    }
     relations = follow(document.relations, now)
-    return document.having(mentions=(*found.gold, *others), relations=relations, meta=meta, changes=())
+    return document.having(
+        mentions=(*found.gold, *others), relations=relations, meta=meta, changes=()
+    )
 
 
 def mention_uncertainty(mention: Mention) -> float:
-    """Returns the uncertainty of a mention in bits: that of the mention or of its concept, whichever is larger."""
+    """Returns the uncertainty of a mention in bits: that of the mention or of its concept,
+    whichever is larger.
+    """
     return max(map(_entropy, (mention.score, *(link.score for link in mention.links))))
 
 

@@ -1,4 +1,6 @@
-"""Import of gold from files as decisions, and rules for term packs from decisions about mentions."""
+"""Import of gold from files as decisions, and rules for term packs from decisions about
+mentions.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,15 @@ import msgspec
 from fascicle.core.document import GOLD, Document
 from fascicle.core.mention import Mention
 from fascicle.core.wording import plural
-from fascicle.serving.curation.decisions import ADDED, After, Decided, Edit, Item, apply_steps, check_type
+from fascicle.serving.curation.decisions import (
+    ADDED,
+    After,
+    Decided,
+    Edit,
+    Item,
+    apply_steps,
+    check_type,
+)
 from fascicle.serving.curation.store import GivenStep, Kept, Store
 from fascicle.serving.curation.versions import REVIEWED, Versions
 from fascicle.settings.serving import Project
@@ -33,11 +43,14 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def import_gold(store: Store, documents: list[Document], who: str, project: Project | None = None) -> Imported:
-    """Adds documents, and decides about their mentions according to their gold; without gold, nothing is decided.
+def import_gold(
+    store: Store, documents: list[Document], who: str, project: Project | None = None
+) -> Imported:
+    """Adds documents, and decides about their mentions according to their gold; without gold,
+    nothing is decided.
 
-    Mentions of other sources that gold has too are accepted, all others are rejected, and the rest of the gold is
-    added. Importing the same file again changes nothing.
+    Mentions of other sources that gold has too are accepted, all others are rejected, and the rest
+    of the gold is added. Importing the same file again changes nothing.
 
     Args:
         store: of decisions.
@@ -51,7 +64,9 @@ def import_gold(store: Store, documents: list[Document], who: str, project: Proj
     """
     for mention in (one for given in documents for one in given.layer(GOLD)):
         check_type(mention.type)
-    without = [one.having(mentions=tuple(m for m in one.mentions if m.source != GOLD)) for one in documents]
+    without = [
+        one.having(mentions=tuple(m for m in one.mentions if m.source != GOLD)) for one in documents
+    ]
     count = 0
     for given, kept in zip(documents, store.add(without, who), strict=True):
         gold = given.layer(GOLD)
@@ -75,7 +90,9 @@ def _step(kept: Kept, edits: list[Edit], who: str, *, version: str | None) -> Gi
     last = kept.steps[-1].number if kept.steps else 0
     content = msgspec.json.encode([kept.document.id, last, edits, version])
     name = hashlib.sha256(content).hexdigest()[:32]
-    return GivenStep(document=kept.document.id, id=name, who=who, after=last, edits=tuple(edits), version=version)
+    return GivenStep(
+        document=kept.document.id, id=name, who=who, after=last, edits=tuple(edits), version=version
+    )
 
 
 def _edits(now: Decided, gold: tuple[Mention, ...]) -> list[Edit]:
@@ -96,7 +113,11 @@ def _edits(now: Decided, gold: tuple[Mention, ...]) -> list[Edit]:
         elif item.verdict != "rejected":
             edits.append(Edit(item=_item(item.origin), after=None))
     there |= {item.now.key for item in now.items if item.origin is None and item.now is not None}
-    edits += [Edit(item=_name(one), after=After.of(one)) for key, one in wanted.items() if key not in there]
+    edits += [
+        Edit(item=_name(one), after=After.of(one))
+        for key, one in wanted.items()
+        if key not in there
+    ]
     return edits
 
 
@@ -129,11 +150,12 @@ class _Evidence:
 
 
 def rules_table(found: Iterable[Decided]) -> str:
-    """Makes a table of rules for ``curation`` in ``sources.toml``; conflicting decisions give a comment and no rule.
+    """Makes a table of rules for ``curation`` in ``sources.toml``; conflicting decisions give a
+    comment and no rule.
 
-    ``ner_off`` is for a surface that was rejected wherever it was decided about, and for a concept that was taken away
-    from a surface wherever it had it. ``add`` and ``prefer`` are for a concept that was given to a surface, if no other
-    one was kept or given.
+    ``ner_off`` is for a surface that was rejected wherever it was decided about, and for a concept
+    that was taken away from a surface wherever it had it. ``add`` and ``prefer`` are for a concept
+    that was given to a surface, if no other one was kept or given.
 
     Args:
         found: documents with what was decided.
@@ -143,7 +165,8 @@ def rules_table(found: Iterable[Decided]) -> str:
         kept = {one.spans for one in document.gold}
         for item in document.items:
             if item.verdict != "rejected" or item.origin is None or item.origin.spans not in kept:
-                _count(evidence, item, document.document.text)  # else another layer has a mention in its place
+                # else another layer has a mention in its place
+                _count(evidence, item, document.document.text)
     rules: list[Rule] = []
     differing: list[str] = []
     for surface, one in sorted(evidence.items()):
@@ -182,19 +205,32 @@ def _rules(surface: str, one: _Evidence) -> tuple[list[Rule], list[str]]:
     """Returns the rules for a surface, and comments that explain missing rules."""
     by = f"by {', '.join(' '.join(name.split()) for name in sorted(one.who))}"
     if one.rejected and one.accepted:
-        return [], [f"{surface}: no rule, for it was rejected {one.rejected} and kept {one.accepted} times, {by}"]
+        return [], [
+            f"{surface}: no rule, for it was rejected {one.rejected} and kept {one.accepted} "
+            f"times, {by}"
+        ]
     if one.rejected:
         note = f"rejected {plural(one.rejected, 'time')}, {by}"
         return [Rule(action="ner_off", surface=surface, note=note)], []
     rules = [
-        Rule(action="ner_off", surface=surface, concept=concept, note=f"taken away {plural(count, 'time')}, {by}")
+        Rule(
+            action="ner_off",
+            surface=surface,
+            concept=concept,
+            note=f"taken away {plural(count, 'time')}, {by}",
+        )
         for concept, count in sorted(one.left.items())
         if concept not in one.kept and concept not in one.meant
     ]
     if len(one.meant.keys() | one.kept.keys()) > 1 and one.meant:
-        told = ", ".join(f"{concept} {count} times" for concept, count in sorted((one.meant + one.kept).items()))
+        told = ", ".join(
+            f"{concept} {count} times" for concept, count in sorted((one.meant + one.kept).items())
+        )
         return rules, [f"{surface}: no concept preferred, for it means {told}, {by}"]
     for concept, count in one.meant.items():
         note = f"given {plural(count, 'time')}, {by}"
-        rules += [Rule(action=action, surface=surface, concept=concept, note=note) for action in ("add", "prefer")]
+        rules += [
+            Rule(action=action, surface=surface, concept=concept, note=note)
+            for action in ("add", "prefer")
+        ]
     return rules, []

@@ -10,7 +10,12 @@ import msgspec
 
 from fascicle.serving.curation.decisions import After, Decided, apply_steps
 from fascicle.serving.curation.store import Kept, Number, Store
-from fascicle.serving.curation.versions import REVIEWED, Versions, own_or_shared_version, sees_others
+from fascicle.serving.curation.versions import (
+    REVIEWED,
+    Versions,
+    own_or_shared_version,
+    sees_others,
+)
 from fascicle.settings.serving import NamedToken, Project
 
 Order = Literal["uncertainty", "added"]
@@ -94,14 +99,22 @@ class Asked(NamedTuple):
 
 
 def _facts_of(kept: Kept, project: Project | None) -> _Facts:
-    """Returns the summary of each version of a document; without a project, one of no version (``None``)."""
+    """Returns the summary of each version of a document; without a project, one of no version
+    (``None``).
+    """
     if project is None:
         found = apply_steps(*kept)
         who = tuple(dict.fromkeys(step.who for step in found.steps))
         return {None: _summary(found, disputed=_differing(found), curators=who)}
     versions = Versions(kept, project)
-    shared = {"disputed": versions.disputed, "curators": versions.curators, "done": tuple(versions.done)}
-    made: dict[str | None, Summary] = {name: _summary(one, **shared) for name, one in versions.by_curator.items()}
+    shared = {
+        "disputed": versions.disputed,
+        "curators": versions.curators,
+        "done": tuple(versions.done),
+    }
+    made: dict[str | None, Summary] = {
+        name: _summary(one, **shared) for name, one in versions.by_curator.items()
+    }
     own = _summary(versions.reviewed, waiting=versions.waiting, **shared)
     flagged = own.flagged or any(one.flagged for one in made.values())
     notes = own.notes + sum(one.notes for one in made.values())
@@ -119,7 +132,9 @@ def _seen_by(who: NamedToken, facts: _Facts, project: Project | None) -> Summary
     return None if name == REVIEWED else msgspec.structs.replace(facts[name], disputed=0, done=())
 
 
-def list_page(store: Store, made: Made, asked: Asked, who: NamedToken, project: Project | None) -> Summaries:
+def list_page(
+    store: Store, made: Made, asked: Asked, who: NamedToken, project: Project | None
+) -> Summaries:
     """Returns a page of the list.
 
     Args:
@@ -138,7 +153,9 @@ def list_page(store: Store, made: Made, asked: Asked, who: NamedToken, project: 
         found.sort(key=lambda one: -one.uncertainty)
     end = asked.begin + asked.most
     return Summaries(
-        documents=tuple(found[asked.begin : end]), total=len(found), next=end if end < len(found) else None
+        documents=tuple(found[asked.begin : end]),
+        total=len(found),
+        next=end if end < len(found) else None,
     )
 
 

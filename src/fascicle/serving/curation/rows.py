@@ -1,7 +1,9 @@
-"""Rows of the file of decisions: each carries its hash and that of the row before, so that no damage passes as content.
+"""Rows of the file of decisions: each carries its hash and that of the row before, so that no
+damage passes as content.
 
-The rows of documents are one chain. The steps about a document are another, which begins at the row of the document.
-The table ``ends`` has the end of each chain, so that the last row of one cannot be lost unnoticed either.
+The rows of documents are one chain. The steps about a document are another, which begins at the row
+of the document. The table ``ends`` has the end of each chain, so that the last row of one cannot be
+lost unnoticed either.
 """
 
 from __future__ import annotations
@@ -21,15 +23,19 @@ VERSION: Final = 2
 _SMALLEST: Final = 100  # bytes that a row of a document takes at least
 _TABLES: Final = """
 CREATE TABLE documents (
-    place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, text_hash TEXT NOT NULL, content BLOB NOT NULL,
+    place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, text_hash TEXT NOT NULL,
+    content BLOB NOT NULL,
     who TEXT NOT NULL, at TEXT NOT NULL, previous BLOB NOT NULL, hash BLOB NOT NULL
 ) STRICT;
 CREATE TABLE steps (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, document INTEGER NOT NULL REFERENCES documents (place),
-    id TEXT NOT NULL UNIQUE, who TEXT NOT NULL, at TEXT NOT NULL, content BLOB NOT NULL, previous BLOB NOT NULL,
-    hash BLOB NOT NULL
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    document INTEGER NOT NULL REFERENCES documents (place),
+    id TEXT NOT NULL UNIQUE, who TEXT NOT NULL, at TEXT NOT NULL, content BLOB NOT NULL,
+    previous BLOB NOT NULL, hash BLOB NOT NULL
 ) STRICT;
-CREATE TABLE ends (document INTEGER PRIMARY KEY, number INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;
+CREATE TABLE ends (
+    document INTEGER PRIMARY KEY, number INTEGER NOT NULL, hash BLOB NOT NULL
+) STRICT;
 CREATE INDEX steps_of ON steps (document, number)"""
 _TRIGGERS: Final = tuple(
     f"CREATE TRIGGER {table}_{name} BEFORE {change} ON {table} BEGIN "
@@ -83,16 +89,22 @@ def create(connection: sqlite3.Connection) -> None:
 
 
 def convert_version_1(connection: sqlite3.Connection) -> None:
-    """Converts the tables of version 1, whose rows have no hashes, within the transaction of the caller."""
+    """Converts the tables of version 1, whose rows have no hashes, within the transaction of the
+    caller.
+    """
     for name in ("documents_stay", "documents_last", "steps_stay", "steps_last"):
         connection.execute(f"DROP TRIGGER {name}")
     connection.execute("DROP INDEX steps_of")
     for table in _TABLE.values():
         connection.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
     create(connection)
-    for row in connection.execute("SELECT place, id, text_hash, content, who, at FROM old_documents ORDER BY place"):
+    for row in connection.execute(
+        "SELECT place, id, text_hash, content, who, at FROM old_documents ORDER BY place"
+    ):
         append_document(connection, DocumentRow(*row))
-    for row in connection.execute("SELECT number, document, id, who, at, content FROM old_steps ORDER BY number"):
+    for row in connection.execute(
+        "SELECT number, document, id, who, at, content FROM old_steps ORDER BY number"
+    ):
         append_step(connection, StepRow(*row))
     for table in ("steps", "documents"):
         connection.execute(f"DROP TABLE old_{table}")
@@ -109,7 +121,9 @@ def append_document(connection: sqlite3.Connection, row: DocumentRow) -> Documen
 
 
 def append_step(connection: sqlite3.Connection, row: StepRow) -> StepRow:
-    """Appends the row of a step; returns it with its number, the next one unless it has one, and its hash."""
+    """Appends the row of a step; returns it with its number, the next one unless it has one, and
+    its hash.
+    """
     _, before = _end_of(connection, row.document)
     full = _chained(row._replace(number=row.number or _next(connection)), before)
     _insert(connection, full)
@@ -123,12 +137,18 @@ def document_places(connection: sqlite3.Connection) -> range:
     with suppress(DamagedError):
         found.append(_end_of(connection, _DOCUMENTS)[0])
     try:
-        found.append(connection.execute("SELECT coalesce(max(place), 0) FROM documents").fetchone()[0])
-        (pages,), (size,) = (connection.execute(f"PRAGMA {one}").fetchone() for one in ("page_count", "page_size"))
+        found.append(
+            connection.execute("SELECT coalesce(max(place), 0) FROM documents").fetchone()[0]
+        )
+        (pages,), (size,) = (
+            connection.execute(f"PRAGMA {one}").fetchone() for one in ("page_count", "page_size")
+        )
     except sqlite3.DatabaseError as error:
         _said(error)
         return range(1, max(found) + 1)
-    return range(1, min(max(found), pages * size // _SMALLEST) + 1)  # a damaged place may be any number
+    return range(
+        1, min(max(found), pages * size // _SMALLEST) + 1
+    )  # a damaged place may be any number
 
 
 def document_at(connection: sqlite3.Connection, place: int) -> DocumentRow:
@@ -139,7 +159,9 @@ def document_at(connection: sqlite3.Connection, place: int) -> DocumentRow:
     """
     try:
         columns = ", ".join(DocumentRow._fields)
-        found = connection.execute(f"SELECT {columns} FROM documents WHERE place = ?", (place,)).fetchone()
+        found = connection.execute(
+            f"SELECT {columns} FROM documents WHERE place = ?", (place,)
+        ).fetchone()
     except sqlite3.DatabaseError as error:
         raise DamagedError(f"document {place} cannot be read ({_said(error)})") from None
     if found is None:
@@ -151,7 +173,9 @@ def document_at(connection: sqlite3.Connection, place: int) -> DocumentRow:
 
 
 def document_steps(connection: sqlite3.Connection, owner: DocumentRow) -> tuple[list[StepRow], str]:
-    """Returns the rows of the steps about a document up to the first damage, and what is damaged; empty for nothing."""
+    """Returns the rows of the steps about a document up to the first damage, and what is damaged;
+    empty for nothing.
+    """
     found: list[StepRow] = []
     named, before = f"document {owner.place} ({owner.id[:100]})", owner.hash
     query = f"SELECT {', '.join(StepRow._fields)} FROM steps WHERE document = ? ORDER BY number"
@@ -185,7 +209,9 @@ def find_damages(connection: sqlite3.Connection) -> Iterator[str]:
     yield from _damaged_documents(connection, end)
 
 
-def _damaged_documents(connection: sqlite3.Connection, end: tuple[int, bytes] | None) -> Iterator[str]:
+def _damaged_documents(
+    connection: sqlite3.Connection, end: tuple[int, bytes] | None
+) -> Iterator[str]:
     before = b""
     for place in document_places(connection):
         try:
@@ -220,7 +246,9 @@ def _chained(row: _Row, before: bytes) -> _Row:
 
 
 def _hash_of(row: _Row) -> bytes:
-    """Returns the hash of a row: of its values and their classes, with the hash of the row before."""
+    """Returns the hash of a row: of its values and their classes, with the hash of the row
+    before.
+    """
     return hashlib.sha256(msgspec.msgpack.encode(tuple(row)[:-1])).digest()
 
 
@@ -238,7 +266,9 @@ def _next(connection: sqlite3.Connection) -> int:
 
 def _end_of(connection: sqlite3.Connection, place: int) -> tuple[int, bytes]:
     try:
-        found = connection.execute("SELECT number, hash FROM ends WHERE document = ?", (place,)).fetchone()
+        found = connection.execute(
+            "SELECT number, hash FROM ends WHERE document = ?", (place,)
+        ).fetchone()
     except sqlite3.DatabaseError as error:
         raise DamagedError(_said(error)) from None
     if found is None or not (isinstance(found[0], int) and isinstance(found[1], bytes)):
@@ -252,7 +282,9 @@ def _end(connection: sqlite3.Connection, place: int, number: int, digest: bytes)
 
 def has_versions(connection: sqlite3.Connection) -> bool:
     """Returns whether steps are about versions, which projects alone have."""
-    query = """SELECT EXISTS (SELECT 1 FROM steps WHERE instr(CAST(content AS TEXT), '"version":'))"""
+    query = (
+        """SELECT EXISTS (SELECT 1 FROM steps WHERE instr(CAST(content AS TEXT), '"version":'))"""
+    )
     return bool(connection.execute(query).fetchone()[0])
 
 

@@ -1,4 +1,6 @@
-"""File of documents and decisions (SQLite): rows are only appended, and triggers reject every other change."""
+"""File of documents and decisions (SQLite): rows are only appended, and triggers reject every
+other change.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ class _Content(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     version: str | None = None
 
 
-Who = Annotated[str, msgspec.Meta(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+(?![\s\S])")]
+Who = Annotated[
+    str, msgspec.Meta(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+(?![\s\S])")
+]
 Number = Annotated[int, msgspec.Meta(ge=0, le=(1 << 53) - 1)]
 
 
@@ -78,7 +82,8 @@ class Kept(NamedTuple):
 
 
 def shared_by_all(kept: Kept, new: GivenStep) -> Kept:
-    """Returns what a step is about where all curators share their decisions: the document, and all steps.
+    """Returns what a step is about where all curators share their decisions: the document, and all
+    steps.
 
     Raises:
         ValueError: the step is about a version.
@@ -100,11 +105,14 @@ class Store:
     """Open file of decisions; safe for any number of threads, which are served one after the other.
 
     Attributes:
-        damages: what was damaged when the file was opened, one sentence each. Then nothing is saved in it any more.
+        damages: what was damaged when the file was opened, one sentence each. Then nothing is saved
+            in it any more.
     """
 
     def __init__(self, connection: sqlite3.Connection, lock: BinaryIO | None = None) -> None:
-        """Takes an open database that this module created, and the file that keeps other services out."""
+        """Takes an open database that this module created, and the file that keeps other
+        services out.
+        """
         self._connection, self._held = connection, lock
         self._lock = threading.RLock()
         self.damages = tuple(rows.find_damages(connection))
@@ -149,7 +157,8 @@ class Store:
         """
         if self.damages:
             raise DamagedError(
-                f"the file of decisions is damaged, so that nothing more is saved in it ({self.damages[0]}); "
+                "the file of decisions is damaged, so that nothing more is saved in it "
+                f"({self.damages[0]}); "
                 "fascicle curation repair writes what is intact into a new file"
             )
         with self._lock:
@@ -158,7 +167,8 @@ class Store:
                 yield self._connection
                 self._connection.execute("COMMIT")
             except BaseException:
-                if self._connection.in_transaction:  # if the disk is full, SQLite has rolled back by itself
+                # if the disk is full, SQLite has rolled back by itself
+                if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
 
@@ -176,19 +186,24 @@ class Store:
         for one in documents:
             if not 0 < len(one.id) <= _MOST_ID:
                 raise ValueError(
-                    f"a document has an id of {len(one.id):,} characters; give it one of 1 to {_MOST_ID:,}"
+                    f"a document has an id of {len(one.id):,} characters; give it one of 1 to "
+                    f"{_MOST_ID:,}"
                 )
         with self._writing() as connection:
             for document in documents:
                 digest = hashlib.sha256(document.text.encode()).hexdigest()
-                found = connection.execute("SELECT text_hash FROM documents WHERE id = ?", (document.id,)).fetchone()
+                found = connection.execute(
+                    "SELECT text_hash FROM documents WHERE id = ?", (document.id,)
+                ).fetchone()
                 if found is None:
                     rows.append_document(
-                        connection, DocumentRow(0, document.id, digest, codec.encode(document), who, _now())
+                        connection,
+                        DocumentRow(0, document.id, digest, codec.encode(document), who, _now()),
                     )
                 elif found[0] != digest:
                     raise ConflictError(
-                        f"a document {document.id[:200]!r} with another text is curated here; give this one another id"
+                        f"a document {document.id[:200]!r} with another text is curated here; "
+                        "give this one another id"
                     )
         return [self.document(document.id) for document in documents]
 
@@ -217,16 +232,22 @@ class Store:
             DamagedError: it or a step about it is damaged.
         """
         with self._lock:
-            found = self._connection.execute("SELECT place FROM documents WHERE id = ?", (name,)).fetchone()
+            found = self._connection.execute(
+                "SELECT place FROM documents WHERE id = ?", (name,)
+            ).fetchone()
             if found is None:
-                raise UnknownDocumentError(f"no document {name[:200]!r} is curated here; add it first")
+                raise UnknownDocumentError(
+                    f"no document {name[:200]!r} is curated here; add it first"
+                )
             kept = read_kept(self._connection, found[0])
         if kept.document.id != name:
             raise DamagedError(f"document {name[:200]!r} is damaged")
         return kept
 
     def documents(self) -> Iterator[Kept]:
-        """Yields all documents with their steps, in the order in which they were added, but those with damage."""
+        """Yields all documents with their steps, in the order in which they were added, but
+        those with damage.
+        """
         with self._lock:
             places = rows.document_places(self._connection)
         for place in places:
@@ -234,15 +255,19 @@ class Store:
                 yield read_kept(self._connection, place)
 
     def each(self, of: Callable[[Kept], _T], made: dict[int, tuple[int, _T]]) -> Iterator[_T]:
-        """Yields what a function makes of each document, in the order in which they were added, but those with damage.
+        """Yields what a function makes of each document, in the order in which they were added, but
+        those with damage.
 
         Args:
             of: the function.
-            made: what it made before, by place, with the last step by then; what is still so is taken from here.
+            made: what it made before, by place, with the last step by then; what is still so is
+                taken from here.
         """
         with self._lock:
             places = rows.document_places(self._connection)
-            ends: dict[int, int] = dict(self._connection.execute("SELECT document, number FROM ends"))
+            ends: dict[int, int] = dict(
+                self._connection.execute("SELECT document, number FROM ends")
+            )
         for place in places:
             found = made.get(place)
             if found is None or found[0] != ends.get(place):
@@ -253,21 +278,30 @@ class Store:
                 yield found[1]
 
     def has_words(self, name: str, words: str) -> bool:
-        """Returns whether the id or the text of a document has some words, without regard of case."""
+        """Returns whether the id or the text of a document has some words, without regard of
+        case.
+        """
         with self._lock:
-            found = self._connection.execute("SELECT content FROM documents WHERE id = ?", (name,)).fetchone()
-        return words.casefold() in f"{name}\n{msgspec.json.decode(found[0], type=_Text).text}".casefold()
+            found = self._connection.execute(
+                "SELECT content FROM documents WHERE id = ?", (name,)
+            ).fetchone()
+        return (
+            words.casefold()
+            in f"{name}\n{msgspec.json.decode(found[0], type=_Text).text}".casefold()
+        )
 
     def save(self, new: GivenStep, view: Callable[[Kept, GivenStep], Kept] = shared_by_all) -> Step:
         """Saves a step; a step with an id that was saved before is not saved again.
 
         Args:
             new: the step.
-            view: returns the version of the document that the step is about, and raises an error if it may not be.
+            view: returns the version of the document that the step is about, and raises an error if
+                it may not be.
 
         Raises:
             UnknownDocumentError: the document is not there.
-            ConflictError: others have saved steps that the curator has not seen, or the id belongs to another step.
+            ConflictError: others have saved steps that the curator has not seen, or the id belongs
+                to another step.
             ValueError: the step does not apply to the document.
         """
         with self._writing() as connection:
@@ -275,15 +309,21 @@ class Store:
             content = _content_of(new)
             if (saved := self._saved(new.id)) is not None:
                 if saved not in kept.steps or saved.who != new.who or _content_of(saved) != content:
-                    raise ConflictError(f"the id {new.id!r} stands for another step; make a new one")
+                    raise ConflictError(
+                        f"the id {new.id!r} stands for another step; make a new one"
+                    )
                 return saved
             document, steps = view(kept, new)
             last = steps[-1].number if steps else 0
             if last != new.after:
-                raise ConflictError("others have decided about this document in the meantime; look at it again")
+                raise ConflictError(
+                    "others have decided about this document in the meantime; look at it again"
+                )
             step = _step(StepRow(last + 1, 0, new.id, new.who, _now(), content))
             check(document, steps, step)
-            (place,) = connection.execute("SELECT place FROM documents WHERE id = ?", (new.document,)).fetchone()
+            (place,) = connection.execute(
+                "SELECT place FROM documents WHERE id = ?", (new.document,)
+            ).fetchone()
             row = rows.append_step(connection, StepRow(0, place, new.id, new.who, step.at, content))
             return msgspec.structs.replace(step, number=row.number)
 
@@ -312,7 +352,9 @@ def _step(row: StepRow) -> Step:
 
 
 def _content_of(step: Step | GivenStep) -> bytes:
-    return msgspec.json.encode(_Content(**{name: getattr(step, name) for name in _Content.__struct_fields__}))
+    return msgspec.json.encode(
+        _Content(**{name: getattr(step, name) for name in _Content.__struct_fields__})
+    )
 
 
 def connect_database(place: str) -> sqlite3.Connection:
@@ -326,16 +368,20 @@ def check_version(connection: sqlite3.Connection, place: str, *versions: int) ->
     """Returns the version of the rows of a file.
 
     Raises:
-        InputError: it is the file of another program, or of a version that is not among those given.
+        InputError: it is the file of another program, or of a version that is not among those
+            given.
     """
     if connection.execute("PRAGMA application_id").fetchone()[0] != rows.APPLICATION:
         raise InputError(
-            f"{place} is a database of another program; name a new file for decisions", file=place, code="unreadable"
+            f"{place} is a database of another program; name a new file for decisions",
+            file=place,
+            code="unreadable",
         )
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version not in versions:
         raise InputError(
-            f"{place} has decisions of version {version}, and this reads version {' or '.join(map(str, versions))}",
+            f"{place} has decisions of version {version}, and this reads version "
+            f"{' or '.join(map(str, versions))}",
             file=place,
             code="version",
         )
@@ -345,14 +391,16 @@ def check_version(connection: sqlite3.Connection, place: str, *versions: int) ->
 def opening_error(place: str, error: Exception) -> InputError:
     """Makes the error for a file that cannot be opened."""
     return InputError(
-        f"decisions cannot be kept in {place} ({error}); name a new file, or one that was made for decisions",
+        f"decisions cannot be kept in {place} ({error}); name a new file, or one that was made "
+        "for decisions",
         file=place,
         code="unreadable",
     )
 
 
 def _held(place: str) -> BinaryIO:
-    """Opens a file, creates it for its owner alone if there is none, and locks it against other services.
+    """Opens a file, creates it for its owner alone if there is none, and locks it against other
+    services.
 
     Raises:
         InputError: it cannot be opened.
@@ -377,7 +425,8 @@ def _prepare(connection: sqlite3.Connection, place: str) -> None:
     is_ours = is_new and connection.execute("PRAGMA application_id").fetchone()[0] == 0
     version = 0 if is_ours else check_version(connection, place, 1, rows.VERSION)
     connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")  # with WAL; otherwise a power failure loses the last decisions
+    # with WAL; otherwise a power failure loses the last decisions
+    connection.execute("PRAGMA synchronous = FULL")
     if version < rows.VERSION:
         connection.execute("BEGIN IMMEDIATE")
         rows.convert_version_1(connection) if version else rows.create(connection)

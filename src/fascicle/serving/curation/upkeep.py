@@ -1,4 +1,6 @@
-"""Upkeep of files of decisions: check every row, write what is intact into a new file, copy, and export gold."""
+"""Upkeep of files of decisions: check every row, write what is intact into a new file, copy, and
+export gold.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,12 @@ from fascicle.formats.outputs import write
 from fascicle.serving.curation import rows
 from fascicle.serving.curation.decisions import Decided, gold_document
 from fascicle.serving.curation.rows import DamagedError
-from fascicle.serving.curation.store import check_version, connect_database, opening_error, read_kept
+from fascicle.serving.curation.store import (
+    check_version,
+    connect_database,
+    opening_error,
+    read_kept,
+)
 from fascicle.serving.curation.versions import REVIEWED, decided_by, uncounted
 from fascicle.settings.serving import read_project
 
@@ -48,13 +55,18 @@ def verify(path: str | os.PathLike[str]) -> Verified:
                 found, damage = rows.document_steps(connection, rows.document_at(connection, place))
                 documents += not damage
                 steps += 0 if damage else len(found)
-        return Verified(documents=documents, steps=steps, damages=tuple(rows.find_damages(connection)))
+        return Verified(
+            documents=documents, steps=steps, damages=tuple(rows.find_damages(connection))
+        )
 
 
-def repair(path: str | os.PathLike[str], output: str | os.PathLike[str], *, overwrite: bool = False) -> Verified:
+def repair(
+    path: str | os.PathLike[str], output: str | os.PathLike[str], *, overwrite: bool = False
+) -> Verified:
     """Writes what is intact of a file of decisions into a new one; the file itself stays as it is.
 
-    Of a document with a damaged or missing step, the steps before it are kept: what curators had decided until then.
+    Of a document with a damaged or missing step, the steps before it are kept: what curators had
+    decided until then.
 
     Args:
         path: of the file.
@@ -68,7 +80,10 @@ def repair(path: str | os.PathLike[str], output: str | os.PathLike[str], *, over
         InputError: the file cannot be opened, or is another one.
         OutputError: the new file cannot be written.
     """
-    with _read(path) as connection, closing(sqlite3.connect(":memory:", isolation_level=None)) as new:
+    with (
+        _read(path) as connection,
+        closing(sqlite3.connect(":memory:", isolation_level=None)) as new,
+    ):
         damages = tuple(rows.find_damages(connection))
         rows.create(new)
         documents = steps = 0
@@ -84,7 +99,9 @@ def repair(path: str | os.PathLike[str], output: str | os.PathLike[str], *, over
     return Verified(documents=documents, steps=steps, damages=damages)
 
 
-def backup(path: str | os.PathLike[str], output: str | os.PathLike[str], *, overwrite: bool = False) -> Verified:
+def backup(
+    path: str | os.PathLike[str], output: str | os.PathLike[str], *, overwrite: bool = False
+) -> Verified:
     """Copies a file of decisions, which a service may have open.
 
     Args:
@@ -96,13 +113,15 @@ def backup(path: str | os.PathLike[str], output: str | os.PathLike[str], *, over
         What the copy has.
 
     Raises:
-        InputError: the file cannot be opened, is another one, or is damaged; then nothing is written.
+        InputError: the file cannot be opened, is another one, or is damaged; then nothing is
+            written.
         OutputError: the copy cannot be written.
     """
     with _read(path) as connection:
         if damages := tuple(rows.find_damages(connection)):
             raise InputError(
-                f"{path} is damaged ({damages[0]}); write what is intact with `fascicle curation repair`",
+                f"{path} is damaged ({damages[0]}); write what is intact with `fascicle curation "
+                "repair`",
                 file=str(path),
                 code="damaged",
             )
@@ -116,9 +135,11 @@ class Exported(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         documents: number of documents that were written.
         mentions: of them, all gold.
-        left: documents that nobody has finished, or on which curators do not agree; they were left out.
+        left: documents that nobody has finished, or on which curators do not agree; they were left
+            out.
         undecided: mentions of those that were written without a decision, which are not gold.
-        uncounted: who has versions in the file, but is no curator of the project, so that they do not count.
+        uncounted: who has versions in the file, but is no curator of the project, so that they do
+            not count.
         damages: of the file; damaged documents were left out.
         losses: what the format cannot hold, one sentence each.
     """
@@ -141,7 +162,8 @@ def export(
     unfinished: bool = False,
     overwrite: bool = False,
 ) -> Exported:
-    """Writes the gold of a file of decisions, which a service may have open, in the format of a suffix.
+    """Writes the gold of a file of decisions, which a service may have open, in the format of a
+    suffix.
 
     Args:
         path: of the file.
@@ -154,14 +176,16 @@ def export(
     Raises:
         RecipeError: the project cannot be read.
         InputError: the file cannot be opened, or is another one.
-        UsageError: no curator of the project has this name, or the file has versions, and no project is given.
+        UsageError: no curator of the project has this name, or the file has versions, and no
+            project is given.
         OutputError: the output cannot be written.
     """
     settings = None if project is None else read_project(project)
     known = () if settings is None else settings.curators
     if version not in (REVIEWED, *known):
         raise UsageError(
-            f"{version!r} is not a curator of a project; there are {', '.join(known) or 'none without one'}"
+            f"{version!r} is not a curator of a project; there are "
+            f"{', '.join(known) or 'none without one'}"
         )
     found: list[Decided] = []
     with _read(path) as connection:
@@ -191,7 +215,9 @@ def _read(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
     """Opens a file for reading, as it is at this moment."""
     place = Path(path).expanduser()
     if not place.is_file():
-        raise InputError(f"there is no file {place}; name a file of decisions", file=str(place), code="not-found")
+        raise InputError(
+            f"there is no file {place}; name a file of decisions", file=str(place), code="not-found"
+        )
     with closing(connect_database(str(place))) as connection:
         try:
             connection.execute("PRAGMA query_only = ON")
@@ -202,7 +228,9 @@ def _read(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def _write(connection: sqlite3.Connection, output: str | os.PathLike[str], *, overwrite: bool) -> None:
+def _write(
+    connection: sqlite3.Connection, output: str | os.PathLike[str], *, overwrite: bool
+) -> None:
     with atomic_writer(output, overwrite=overwrite) as stream:
         with suppress(OSError, AttributeError):  # before the content is there
             os.fchmod(stream.fileno(), 0o600)

@@ -1,7 +1,9 @@
-"""Versions of a document in a project: one of each curator, and the one that is reviewed; and who may see them.
+"""Versions of a document in a project: one of each curator, and the one that is reviewed; and who
+may see them.
 
-What a reviewer decides about a mention counts. Without that, a mention is gold if all curators of the document have
-finished it, or leave it out, and all who finished have the mention with the same concepts.
+What a reviewer decides about a mention counts. Without that, a mention is gold if all curators of
+the document have finished it, or leave it out, and all who finished have the mention with the same
+concepts.
 """
 
 from __future__ import annotations
@@ -15,7 +17,15 @@ import msgspec
 from fascicle.core.document import Document
 from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Mention, MentionKey
-from fascicle.serving.curation.decisions import Decided, Item, Step, active, apply_steps, decided_ids, find_verdict
+from fascicle.serving.curation.decisions import (
+    Decided,
+    Item,
+    Step,
+    active,
+    apply_steps,
+    decided_ids,
+    find_verdict,
+)
 from fascicle.serving.curation.store import GivenStep, Kept
 from fascicle.serving.problems import ProblemError
 from fascicle.settings.serving import NamedToken, Project
@@ -24,16 +34,22 @@ REVIEWED: Final = ""  # name of the version that is reviewed
 
 
 def uncounted(names: Iterable[str], project: Project) -> tuple[str, ...]:
-    """Returns who of those who have versions is no curator of a project, so that their decisions do not count."""
+    """Returns who of those who have versions is no curator of a project, so that their decisions
+    do not count.
+    """
     return tuple(sorted({*names} - {REVIEWED, *project.curators}))
 
 
 def own_or_shared_version(who: NamedToken, curators: Container[str]) -> str:
-    """Returns the version of a document that somebody works at: their own, or the one that is reviewed."""
+    """Returns the version of a document that somebody works at: their own, or the one that is
+    reviewed.
+    """
     return who.name if who.name in curators else REVIEWED
 
 
-def sees_others(who: NamedToken, project: Project, curators: Container[str], done: Container[str]) -> bool:
+def sees_others(
+    who: NamedToken, project: Project, curators: Container[str], done: Container[str]
+) -> bool:
     """Returns whether somebody may see the versions of others.
 
     Args:
@@ -66,10 +82,14 @@ class Versions:
 
     def steps(self, name: str) -> tuple[Step, ...]:
         """Returns the steps about a version."""
-        return tuple(one for one in self._steps if name == (one.who if one.version is None else one.version))
+        return tuple(
+            one for one in self._steps if name == (one.who if one.version is None else one.version)
+        )
 
     def shown(self, name: str) -> Kept:
-        """Returns a version: the document with the mentions that are decided about, and the steps."""
+        """Returns a version: the document with the mentions that are decided about, and the
+        steps.
+        """
         return Kept(self.united if name == REVIEWED else self.document, self.steps(name))
 
     @cached_property
@@ -98,7 +118,9 @@ class Versions:
 
     @cached_property
     def united(self) -> Document:
-        """The document with all of these mentions; the score of each is the share of those who have it."""
+        """The document with all of these mentions; the score of each is the share of those who
+        have it.
+        """
         mentions = [
             msgspec.structs.replace(next(iter(of.values())), score=len(of) / len(self.done))
             for of in self.found.values()
@@ -107,10 +129,14 @@ class Versions:
 
     @cached_property
     def reviewed(self) -> Decided:
-        """What is decided about these mentions, by reviewers or, which no item names, because all agree."""
+        """What is decided about these mentions, by reviewers or, which no item names, because
+        all agree.
+        """
         found = apply_steps(self.united, self.steps(REVIEWED))
         everyone = bool(self.done) and not self.waiting
-        items = tuple(self._agreed(item) if everyone and not item.verdict else item for item in found.items)
+        items = tuple(
+            self._agreed(item) if everyone and not item.verdict else item for item in found.items
+        )
         finished = found.finished or (everyone and all(item.verdict for item in items))
         return found._replace(items=items, finished=finished)
 
@@ -120,25 +146,44 @@ class Versions:
         return sum(not item.verdict and self._agreed(item) is item for item in self.reviewed.items)
 
     def _agreed(self, item: Item) -> Item:
-        """Returns a mention as accepted if all finished versions have it with the same concepts, or else as it is."""
+        """Returns a mention as accepted if all finished versions have it with the same concepts,
+        or else as it is.
+        """
         assert item.origin is not None
         first, *others = self.found[item.origin.key].values()
-        same = len(others) == len(self.done) - 1 and all(decided_ids(one) == decided_ids(first) for one in others)
+        same = len(others) == len(self.done) - 1 and all(
+            decided_ids(one) == decided_ids(first) for one in others
+        )
         return Item(item.origin, first, "accepted") if same else item
 
     @cached_property
     def _changed(self) -> dict[MentionKey, Mention]:
-        """Mentions of models that curators confirmed, as reviewed; of several changes, that of the first curator."""
-        gold = {item.origin.key: item.now for item in self.reviewed.items if item.origin and item.now}
+        """Mentions of models that curators confirmed, as reviewed; of several changes, that of
+        the first curator.
+        """
+        gold = {
+            item.origin.key: item.now for item in self.reviewed.items if item.origin and item.now
+        }
         said = [item for one in reversed(self.done.values()) for item in one.items]
-        return {to.key: gold[now.key] for to, now, *_ in said if to is not None and now is not None and now.key in gold}
+        return {
+            to.key: gold[now.key]
+            for to, now, *_ in said
+            if to is not None and now is not None and now.key in gold
+        }
 
     @cached_property
     def final(self) -> Decided:
-        """What is reviewed as decisions about the mentions of models; where it is open, nothing is decided."""
+        """What is reviewed as decisions about the mentions of models; where it is open, nothing
+        is decided.
+        """
         gold = {(one.type, one.spans): one for one in self.reviewed.gold}
         still = {(one.type, one.spans) for one in self.reviewed.undecided}
-        said = {item.origin.key for one in self.done.values() for item in one.items if item.verdict and item.origin}
+        said = {
+            item.origin.key
+            for one in self.done.values()
+            for item in one.items
+            if item.verdict and item.origin
+        }
         items = []
         for origin in self.document.mentions:
             place = (origin.type, origin.spans)
@@ -152,7 +197,9 @@ class Versions:
         there = {(one.type, one.spans) for one in self.document.mentions}
         named = {item.now.key for item in items if item.now is not None}
         items += [Item(None, one, "added") for one in gold.values() if one.key not in named]
-        items += [Item(one) for one in self.reviewed.undecided if (one.type, one.spans) not in there]
+        items += [
+            Item(one) for one in self.reviewed.undecided if (one.type, one.spans) not in there
+        ]
         return Decided(self.document, tuple(items), self.reviewed.finished, active(self._steps))
 
     def check_seen(self, who: NamedToken, name: str) -> None:
@@ -168,9 +215,13 @@ class Versions:
                 if who.name not in self.curators
                 else "has versions of others, which you see when yours is finished"
             )
-            raise ProblemError(403, f"the document {self.document.id[:200]!r} {told}", code="hidden")
+            raise ProblemError(
+                403, f"the document {self.document.id[:200]!r} {told}", code="hidden"
+            )
         if name not in (REVIEWED, *self.curators):
-            raise ProblemError(404, f"{name[:100]!r} has no version of this document", code="unknown-name")
+            raise ProblemError(
+                404, f"{name[:100]!r} has no version of this document", code="unknown-name"
+            )
 
     def changed_by(self, who: NamedToken, new: GivenStep) -> Kept:
         """Returns the version that a step of somebody is about.
@@ -184,17 +235,22 @@ class Versions:
                 raise ProblemError(403, f"this document is not assigned to {name!r}", code="hidden")
             if self.project.private and name in self.done and new.remark is None:
                 raise ProblemError(
-                    409, "you have finished this document; a reviewer can open it again", code="finished"
+                    409,
+                    "you have finished this document; a reviewer can open it again",
+                    code="finished",
                 )
         else:
             self.check_seen(who, name)
             if not who.may("reviewer") or (name != REVIEWED and new.finished is not False):
-                raise ProblemError(403, "only reviewers can review, and open versions of others again")
+                raise ProblemError(
+                    403, "only reviewers can review, and open versions of others again"
+                )
         return self.shown(name)
 
 
 def decided_by(kept: Kept, project: Project | None, version: str) -> tuple[Decided, ...]:
-    """Returns what is decided about a document in a version, as decisions about the mentions of models.
+    """Returns what is decided about a document in a version, as decisions about the mentions of
+    models.
 
     Args:
         kept: the document, with all steps about it.

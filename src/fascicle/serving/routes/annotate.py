@@ -28,7 +28,14 @@ from fascicle.serving.guard import PieceResponse
 from fascicle.serving.messages import Options
 from fascicle.serving.pool import Pool
 from fascicle.serving.problems import MEDIA_TYPE, ProblemError
-from fascicle.serving.records import Answers, DocumentAnswer, Documents, RawAnswer, RawAnswers, RawDocuments
+from fascicle.serving.records import (
+    Answers,
+    DocumentAnswer,
+    Documents,
+    RawAnswer,
+    RawAnswers,
+    RawDocuments,
+)
 from fascicle.serving.service import Service
 
 _AHEAD: Final = 64  # documents of a stream that are waiting or being processed
@@ -38,7 +45,11 @@ _QUERY: Final = (
     Query(name="min_score", type=Score, means="leave out mentions with a lower score"),
     Query(name="types", type=str, means="only mentions of these types, separated by commas"),
     Query(name="link", type=bool, means="false: leave out the steps that only link"),
-    Query(name="candidates", type=Candidates, means="tell so many concepts of each mention, the best first"),
+    Query(
+        name="candidates",
+        type=Candidates,
+        means="tell so many concepts of each mention, the best first",
+    ),
 )
 _NAMES: Final = tuple(one.name for one in _QUERY)
 
@@ -50,7 +61,9 @@ async def annotate(request: Request, service: Service) -> Response:
     pool, options = _asked(request, service)
     raw = (await read_json(request, service.settings, RawDocuments)).documents
     if len(raw) > (most := service.settings.documents):
-        raise ProblemError(413, f"{len(raw):,} documents were sent at once, and {most:,} are allowed; send fewer")
+        raise ProblemError(
+            413, f"{len(raw):,} documents were sent at once, and {most:,} are allowed; send fewer"
+        )
     given = [service.read(bytes(one), name=f"text-{at}") for at, one in enumerate(raw, start=1)]
     answers = await service.annotate(pool, given, options)
     request.state.told = _told(given, answers)
@@ -67,24 +80,33 @@ def _asked(request: Request, service: Service) -> tuple[Pool, Options]:
     """
     pool, options = service.pool(request.query_params.get("pipeline", "")), read_options(request)
     facts = pool.facts
-    if facts is not None and facts.all_types and (unknown := sorted({*options.types} - {*facts.types})):
+    if (
+        facts is not None
+        and facts.all_types
+        and (unknown := sorted({*options.types} - {*facts.types}))
+    ):
         raise ProblemError(
             422,
-            f"{facts.name} does not look for the type {unknown[0][:100]!r}{typo_hint(unknown[0], facts.types)}; its "
-            f"types are {', '.join(facts.types)}; for a type that its model keeps apart, the pipeline asks with only",
+            f"{facts.name} does not look for the type "
+            f"{unknown[0][:100]!r}{typo_hint(unknown[0], facts.types)}; its "
+            f"types are {', '.join(facts.types)}; for a type that its model keeps apart, the "
+            "pipeline asks with only",
             code="unknown-name",
         )
     return pool, options
 
 
 async def _in_format(service: Service, answers: list[RawAnswer], form: str) -> Response:
-    """Writes documents in a format that cannot hold problems; responds with the problems if any document failed."""
+    """Writes documents in a format that cannot hold problems; responds with the problems if any
+    document failed.
+    """
     if wrong := [one for one in answers if one.problem is not None]:
         content = _ENCODER.encode(
             {
                 "title": "Not all documents are done",
                 "status": 422,
-                "detail": f"{plural(len(wrong), 'document')} of {len(answers):,} not done, which {form} cannot say; "
+                "detail": f"{plural(len(wrong), 'document')} of {len(answers):,} not done, which "
+                f"{form} cannot say; "
                 f"take {JSON}, or leave them out",
                 "code": "prediction",
                 "type": "about:blank",
@@ -102,7 +124,10 @@ def _told(given: list[Document | RawAnswer], answers: list[RawAnswer]) -> dict[s
     counts: dict[str, int] = {}
     for one in answers:
         counts[one.status] = counts.get(one.status, 0) + 1
-    return {"characters": sum(len(one.text) for one in given if isinstance(one, Document)), "documents": counts}
+    return {
+        "characters": sum(len(one.text) for one in given if isinstance(one, Document)),
+        "documents": counts,
+    }
 
 
 async def stream(request: Request, service: Service) -> Response:
@@ -116,7 +141,10 @@ async def stream(request: Request, service: Service) -> Response:
         try:
             async for given in _documents(_lines(request, service), service):
                 answer = service.annotate(pool, [given], options, waits=True)
-                await ahead.put(asyncio.create_task(answer), len(given.text) if isinstance(given, Document) else 0)
+                await ahead.put(
+                    asyncio.create_task(answer),
+                    len(given.text) if isinstance(given, Document) else 0,
+                )
         except ProblemError as error:
             await ahead.put(error, 0)
         finally:
@@ -146,12 +174,18 @@ class _Ahead:
 
     def __init__(self, *, most: int) -> None:
         self._most, self._characters = most, 0
-        self._queue: asyncio.Queue[tuple[asyncio.Task[list[RawAnswer]] | ProblemError | None, int]] = asyncio.Queue()
+        self._queue: asyncio.Queue[
+            tuple[asyncio.Task[list[RawAnswer]] | ProblemError | None, int]
+        ] = asyncio.Queue()
         self._room = asyncio.Condition()
 
-    async def put(self, one: asyncio.Task[list[RawAnswer]] | ProblemError | None, characters: int) -> None:
+    async def put(
+        self, one: asyncio.Task[list[RawAnswer]] | ProblemError | None, characters: int
+    ) -> None:
         async with self._room:
-            await self._room.wait_for(lambda: self._characters <= self._most and self._queue.qsize() < _AHEAD)
+            await self._room.wait_for(
+                lambda: self._characters <= self._most and self._queue.qsize() < _AHEAD
+            )
             self._characters += characters
             self._queue.put_nowait((one, characters))
 
@@ -171,7 +205,9 @@ class _Ahead:
                 one.cancel()
 
 
-async def _documents(lines: AsyncIterator[bytes], service: Service) -> AsyncIterator[Document | RawAnswer]:
+async def _documents(
+    lines: AsyncIterator[bytes], service: Service
+) -> AsyncIterator[Document | RawAnswer]:
     number = 0
     async for line in lines:
         if line.strip():
@@ -180,7 +216,9 @@ async def _documents(lines: AsyncIterator[bytes], service: Service) -> AsyncIter
 
 
 async def _lines(request: Request, service: Service) -> AsyncIterator[bytes]:
-    """Yields the lines of the content; a line above the size limit for a request ends the reading."""
+    """Yields the lines of the content; a line above the size limit for a request ends the
+    reading.
+    """
     parts: list[bytes] = []
     size = 0
     async for chunk in read_chunks(request, service.settings, most=1 << 62, paced=False):
@@ -188,7 +226,9 @@ async def _lines(request: Request, service: Service) -> AsyncIterator[bytes]:
         parts.append(first)
         size += len(first)
         if size > service.settings.body:
-            raise ProblemError(413, f"a line has more than {service.settings.body:,} bytes; divide its document")
+            raise ProblemError(
+                413, f"a line has more than {service.settings.body:,} bytes; divide its document"
+            )
         for line in others:
             yield b"".join(parts)
             parts, size = [line], len(line)

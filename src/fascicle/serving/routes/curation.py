@@ -62,9 +62,10 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
         who: name of the token, under which decisions are saved; empty if the curator gives a name.
         role: of the token.
         project: of several curators; ``None`` where all share their decisions.
-        uncounted: who has versions in the file, but is no curator of the project, so that they do not count; reviewers
-            are told.
-        damages: of the file, one sentence each; then nothing more is saved, and damaged documents are left out.
+        uncounted: who has versions in the file, but is no curator of the project, so that they do
+            not count; reviewers are told.
+        damages: of the file, one sentence each; then nothing more is saved, and damaged documents
+            are left out.
     """
 
     open: bool
@@ -138,7 +139,9 @@ async def add(request: Request, service: Service) -> Response:
     _check_curator(request, given.who)
     project, who = service.settings.project, request.state.who
     if project is not None and not who.may("reviewer"):
-        raise ProblemError(403, "reviewers add the documents of a project; open one that is assigned to you")
+        raise ProblemError(
+            403, "reviewers add the documents of a project; open one that is assigned to you"
+        )
     documents = service.documents(given.documents)
     kept = await use_store(service, lambda store: store.add(documents, given.who))
     return json_answer({"documents": [_curated(one, who, project) for one in kept]})
@@ -156,7 +159,11 @@ async def documents(request: Request, service: Service) -> Response:
         begin=query_value(request, "from", Number, 0),
         most=query_value(request, "most", Most, 100),
     )
-    return json_answer(await use_store(service, lambda store: list_page(store, service.listed, asked, who, project)))
+    return json_answer(
+        await use_store(
+            service, lambda store: list_page(store, service.listed, asked, who, project)
+        )
+    )
 
 
 async def document(request: Request, service: Service) -> Response:
@@ -165,7 +172,11 @@ async def document(request: Request, service: Service) -> Response:
     name = required_parameter(request, "id")
     version: str | None = query_value(request, "version", str, None)
     who, project = request.state.who, service.settings.project
-    return json_answer(await use_store(service, lambda store: _curated(store.document(name), who, project, version)))
+    return json_answer(
+        await use_store(
+            service, lambda store: _curated(store.document(name), who, project, version)
+        )
+    )
 
 
 async def step(request: Request, service: Service) -> Response:
@@ -175,12 +186,19 @@ async def step(request: Request, service: Service) -> Response:
     _check_curator(request, new.who)
     who, project = request.state.who, service.settings.project
     if project is not None and new.version is None:
-        new = msgspec.structs.replace(new, version=new.who)  # so that the file says that it is of a project
+        # so that the file says that it is of a project
+        new = msgspec.structs.replace(new, version=new.who)
 
     def view(kept: Kept, new: GivenStep) -> Kept:
-        return shared_by_all(kept, new) if project is None else Versions(kept, project).changed_by(who, new)
+        return (
+            shared_by_all(kept, new)
+            if project is None
+            else Versions(kept, project).changed_by(who, new)
+        )
 
-    return json_answer(Steps(steps=(await use_store(service, lambda store: store.save(new, view)),)))
+    return json_answer(
+        Steps(steps=(await use_store(service, lambda store: store.save(new, view)),))
+    )
 
 
 async def export(request: Request, service: Service) -> Response:
@@ -191,12 +209,18 @@ async def export(request: Request, service: Service) -> Response:
     version: str | None = query_value(request, "version", str, None)
     who, project = request.state.who, service.settings.project
     if what != "gold" and "format" in request.query_params:
-        raise ProblemError(422, f"the parameter format is for what=gold; leave it out with what={what}")
+        raise ProblemError(
+            422, f"the parameter format is for what=gold; leave it out with what={what}"
+        )
     if version and version not in (project.curators if project else ()):
         raise ProblemError(
-            422, f"there is no version {version[:100]!r}; name a curator of the project, or leave it out"
+            422,
+            f"there is no version {version[:100]!r}; name a curator of the project, or leave it "
+            "out",
         )
-    kept = await use_store(service, lambda store: [_version(one, who, project, version) for one in store.documents()])
+    kept = await use_store(
+        service, lambda store: [_version(one, who, project, version) for one in store.documents()]
+    )
     found = [one for one in kept if one is not None and (one.finished or not only)]
     counts = {
         "damages": len(service.curation.damages) if service.curation else 0,
@@ -206,10 +230,16 @@ async def export(request: Request, service: Service) -> Response:
     left = ", ".join(f"{name}={count}" for name, count in counts.items() if count)
     if what == "rules":
         return file_answer(rules_table(found).encode(), "curation.tsv", left)
-    form = find_writable("label-studio" if what == "tasks" else request.query_params.get("format", "jsonl"))
+    form = find_writable(
+        "label-studio" if what == "tasks" else request.query_params.get("format", "jsonl")
+    )
     made = [gold_document(one, beside=what == "tasks") for one in found]
-    content, losses = await write_file(service, [msgspec.Raw(codec.encode(one)) for one in made], form)
-    return file_answer(content, f"{what}{format_suffix(form)}", ", ".join(filter(None, (left, losses))))
+    content, losses = await write_file(
+        service, [msgspec.Raw(codec.encode(one)) for one in made], form
+    )
+    return file_answer(
+        content, f"{what}{format_suffix(form)}", ", ".join(filter(None, (left, losses)))
+    )
 
 
 async def take_file(request: Request, service: Service) -> Response:
@@ -232,10 +262,14 @@ async def take_file(request: Request, service: Service) -> Response:
         if project is not None:
             for one in given:
                 with suppress(UnknownDocumentError):
-                    Versions(store.document(one.id), project).check_seen(request.state.who, REVIEWED)
+                    Versions(store.document(one.id), project).check_seen(
+                        request.state.who, REVIEWED
+                    )
         return import_gold(store, given, who, project)
 
-    return json_answer(msgspec.structs.replace(await use_store(service, taken_by), notes=found.notes))
+    return json_answer(
+        msgspec.structs.replace(await use_store(service, taken_by), notes=found.notes)
+    )
 
 
 def _check_curator(request: Request, given: str) -> None:
@@ -246,10 +280,14 @@ def _check_curator(request: Request, given: str) -> None:
     """
     name = request.state.who.name
     if name and given != name:
-        raise ProblemError(403, f"this token is that of {name!r}; decisions are saved only under this name")
+        raise ProblemError(
+            403, f"this token is that of {name!r}; decisions are saved only under this name"
+        )
 
 
-def _curated(kept: Kept, who: NamedToken, project: Project | None, version: str | None = None) -> dict[str, Any]:
+def _curated(
+    kept: Kept, who: NamedToken, project: Project | None, version: str | None = None
+) -> dict[str, Any]:
     """Returns a version of a document, by default that at which somebody works.
 
     Raises:
@@ -260,11 +298,19 @@ def _curated(kept: Kept, who: NamedToken, project: Project | None, version: str 
         version = own_or_shared_version(who, versions.curators) if version is None else version
         versions.check_seen(who, version)
         kept = versions.shown(version)
-    return {"document": msgspec.Raw(codec.encode(kept.document)), "steps": kept.steps, "version": version}
+    return {
+        "document": msgspec.Raw(codec.encode(kept.document)),
+        "steps": kept.steps,
+        "version": version,
+    }
 
 
-def _version(kept: Kept, who: NamedToken, project: Project | None, version: str | None) -> Decided | None:
-    """Returns what is decided in a version of a document, see `_curated`; ``None`` if they may not see it."""
+def _version(
+    kept: Kept, who: NamedToken, project: Project | None, version: str | None
+) -> Decided | None:
+    """Returns what is decided in a version of a document, see `_curated`; ``None`` if they may
+    not see it.
+    """
     if project is None:
         return apply_steps(*kept)
     versions = Versions(kept, project)
@@ -280,20 +326,37 @@ _EXAMPLE: Final = {
     "document": "a",
     "id": "00112233445566778899aabbccddeeff",
     "who": "Ada",
-    "edits": [{"item": '["biomed@2","Chemical",[[0,7]]]', "after": {"spans": [[0, 7]], "type": "Chemical"}}],
+    "edits": [
+        {
+            "item": '["biomed@2","Chemical",[[0,7]]]',
+            "after": {"spans": [[0, 7]], "type": "Chemical"},
+        }
+    ],
 }
 _WHO: Final = Query(name="who", type=Who, means="name of the curator", needed=True)
-_VERSION: Final = Query(name="version", type=str, means="in a project: a curator, or empty for what is reviewed")
+_VERSION: Final = Query(
+    name="version", type=str, means="in a project: a curator, or empty for what is reviewed"
+)
 _LIST: Final = (
     Query(name="order", type=Order, means="added, or uncertainty: the least sure first"),
-    Query(name="show", type=Show, means="all, or those that are open, mine, flagged, or on which curators disagree"),
+    Query(
+        name="show",
+        type=Show,
+        means="all, or those that are open, mine, flagged, or on which curators disagree",
+    ),
     Query(name="q", type=str, means="a part of the id or of the text, in any case"),
     Query(name="who", type=str, means="whose documents are mine, where the token has no name"),
     Query(name="from", type=Number, means="how many documents to leave out at the beginning"),
     Query(name="most", type=Most, means="documents on a page"),
 )
 ROUTES: Final[Sequence[Endpoint]] = (
-    Endpoint(method="GET", path="/v1/curation", handle=about, means="whether decisions are kept", answers=About),
+    Endpoint(
+        method="GET",
+        path="/v1/curation",
+        handle=about,
+        means="whether decisions are kept",
+        answers=About,
+    ),
     Endpoint(
         method="POST",
         path="/v1/curation/documents",
@@ -338,7 +401,11 @@ ROUTES: Final[Sequence[Endpoint]] = (
         handle=export,
         means="what was decided, as a file",
         query=(
-            Query(name="what", type=_What, means="gold, rules for term packs, or tasks for Label Studio"),
+            Query(
+                name="what",
+                type=_What,
+                means="gold, rules for term packs, or tasks for Label Studio",
+            ),
             Query(name="format", type=str, means="of gold; one of GET /v1/formats"),
             Query(name="finished", type=bool, means="true: only documents that are finished"),
             _VERSION,

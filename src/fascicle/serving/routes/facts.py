@@ -1,4 +1,6 @@
-"""Routes for what a service is and knows: its state, its description, concepts, and explanations of links."""
+"""Routes for what a service is and knows: its state, its description, concepts, and explanations
+of links.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,14 @@ from fascicle.serving.endpoint import JSON, Endpoint, Query
 from fascicle.serving.messages import Answer, Explain, Look, Looked, Search, Searched
 from fascicle.serving.pool import Pool, Task, WorkerAnswer
 from fascicle.serving.problems import ProblemError
-from fascicle.serving.records import Alive, ConceptAnswer, ConceptsFound, Decisions, Health, Pipelines
+from fascicle.serving.records import (
+    Alive,
+    ConceptAnswer,
+    ConceptsFound,
+    Decisions,
+    Health,
+    Pipelines,
+)
 from fascicle.serving.service import METRICS_TYPE, Service, task_failure
 from fascicle.version import VERSION
 
@@ -30,12 +39,16 @@ async def health(request: Request, service: Service) -> Response:
 
 
 async def live(request: Request, service: Service) -> Response:
-    """Returns that the service answers, whatever its workers do; one that does not must be started again."""
+    """Returns that the service answers, whatever its workers do; one that does not must be
+    started again.
+    """
     return Response(msgspec.json.encode(Alive(version=VERSION)), media_type=JSON)
 
 
 async def ready(request: Request, service: Service) -> Response:
-    """Returns what ``/health`` does; a service that is not ready must get no requests, and comes back by itself."""
+    """Returns what ``/health`` does; a service that is not ready must get no requests, and comes
+    back by itself.
+    """
     return await health(request, service)
 
 
@@ -65,7 +78,12 @@ ROUTES: Final = (
         open=True,
     ),
     Endpoint(
-        method="GET", path="/health/live", handle=live, means="whether the service answers", answers=Alive, open=True
+        method="GET",
+        path="/health/live",
+        handle=live,
+        means="whether the service answers",
+        answers=Alive,
+        open=True,
     ),
     Endpoint(
         method="GET",
@@ -76,15 +94,36 @@ ROUTES: Final = (
         problems=(503,),
         open=True,
     ),
-    Endpoint(method="GET", path="/v1/pipelines", handle=pipelines, means="what is served", answers=Pipelines),
-    Endpoint(method="GET", path="/metrics", handle=metrics, means="numbers for Prometheus", gives=(METRICS_TYPE,)),
-    Endpoint(method="GET", path="/openapi.json", handle=description, means="this description", answers=dict),
+    Endpoint(
+        method="GET",
+        path="/v1/pipelines",
+        handle=pipelines,
+        means="what is served",
+        answers=Pipelines,
+    ),
+    Endpoint(
+        method="GET",
+        path="/metrics",
+        handle=metrics,
+        means="numbers for Prometheus",
+        gives=(METRICS_TYPE,),
+    ),
+    Endpoint(
+        method="GET",
+        path="/openapi.json",
+        handle=description,
+        means="this description",
+        answers=dict,
+    ),
 )
 
 _Part = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 _Most = Annotated[int, msgspec.Meta(ge=1, le=50)]
-_PIPELINE: Final = Query(name="pipeline", type=str, means="name of the pipeline; by default the first one")
-_PAGE: Final = "https://bioregistry.io/"  # base of links to the page of a vocabulary; never requested by this program
+_PIPELINE: Final = Query(
+    name="pipeline", type=str, means="name of the pipeline; by default the first one"
+)
+# base of links to the page of a vocabulary; never requested by this program
+_PAGE: Final = "https://bioregistry.io/"
 
 
 async def concept(request: Request, service: Service) -> Response:
@@ -92,12 +131,16 @@ async def concept(request: Request, service: Service) -> Response:
     check_names(request, ("pipeline",))
     curie = request.path_params["curie"]
     if not is_curie(curie):
-        raise ProblemError(422, f"{curie[:100]!r} is not a CURIE; give prefix:local, such as MESH:D003920")
+        raise ProblemError(
+            422, f"{curie[:100]!r} is not a CURIE; give prefix:local, such as MESH:D003920"
+        )
     pool = service.pool(request.query_params.get("pipeline", ""))
     found = await _asked(service, pool, Task(order=Look(curie=curie)))
     assert isinstance(found, Looked)
     if found.concept is None:
-        raise ProblemError(404, f"no pack of this pipeline has the concept {curie[:100]!r}", code="unknown-name")
+        raise ProblemError(
+            404, f"no pack of this pipeline has the concept {curie[:100]!r}", code="unknown-name"
+        )
     page = f"{_PAGE}{quote(curie, safe=':')}"
     return Response(msgspec.json.encode({**found.concept, "page": page}), media_type=JSON)
 
@@ -124,7 +167,9 @@ async def why(request: Request, service: Service) -> Response:
     document = service.read(await read_content(request, service.settings), name="text-1")
     if not isinstance(document, Document):
         assert document.problem is not None
-        raise ProblemError(document.problem.status, document.problem.detail, code=document.problem.code)
+        raise ProblemError(
+            document.problem.status, document.problem.detail, code=document.problem.code
+        )
     order = Explain(document=msgspec.Raw(codec.encode(document)), candidates=most)
     found = await _asked(service, pool, Task(order=order, characters=len(document.text) + 1))
     assert isinstance(found, Answer)
@@ -134,11 +179,17 @@ async def why(request: Request, service: Service) -> Response:
 async def _asked(service: Service, pool: Pool, task: Task) -> WorkerAnswer:
     (found,) = await service.ask(pool, [task])
     if found is None:
-        raise ProblemError(504, f"this was not done within {service.settings.seconds:g} s; ask again later")
-    if isinstance(found, Looked | Searched) or (isinstance(found, Answer) and found.failure is None):
+        raise ProblemError(
+            504, f"this was not done within {service.settings.seconds:g} s; ask again later"
+        )
+    if isinstance(found, Looked | Searched) or (
+        isinstance(found, Answer) and found.failure is None
+    ):
         return found
     failure = task_failure(found)
-    raise ProblemError(422, f"this cannot be answered ({failure.error}: {failure.message})", code="prediction")
+    raise ProblemError(
+        422, f"this cannot be answered ({failure.error}: {failure.message})", code="prediction"
+    )
 
 
 CONCEPT_ROUTES: Final = (
@@ -148,7 +199,12 @@ CONCEPT_ROUTES: Final = (
         handle=concepts,
         means="concepts by a part of a name, as one types it",
         query=(
-            Query(name="q", type=_Part, means="the beginning of a name, or of a word in it", needed=True),
+            Query(
+                name="q",
+                type=_Part,
+                means="the beginning of a name, or of a word in it",
+                needed=True,
+            ),
             Query(name="type", type=str, means="of the concepts; by default any"),
             Query(name="most", type=_Most, means="concepts; by default 10"),
             _PIPELINE,
@@ -169,8 +225,14 @@ CONCEPT_ROUTES: Final = (
         method="POST",
         path="/v1/why",
         handle=why,
-        means="why the mentions of a document are linked as they are: candidates, features and weights",
-        query=(_PIPELINE, Query(name="candidates", type=Candidates, means="concepts of each mention; by default 5")),
+        means="why the mentions of a document are linked as they are: candidates, features and "
+        "weights",
+        query=(
+            _PIPELINE,
+            Query(
+                name="candidates", type=Candidates, means="concepts of each mention; by default 5"
+            ),
+        ),
         body=codec.GivenDocument,
         answers=Decisions,
         problems=(404, 413, 429),

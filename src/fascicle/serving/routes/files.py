@@ -1,4 +1,6 @@
-"""Routes for files: those that clients send to be read or written, and jobs that annotate files in the background."""
+"""Routes for files: those that clients send to be read or written, and jobs that annotate files in
+the background.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,16 @@ from fascicle.serving.content import (
     read_json,
     save_content,
 )
-from fascicle.serving.endpoint import ANY, JSON, Endpoint, Query, file_answer, folder_for_files, read_file, write_file
+from fascicle.serving.endpoint import (
+    ANY,
+    JSON,
+    Endpoint,
+    Query,
+    file_answer,
+    folder_for_files,
+    read_file,
+    write_file,
+)
 from fascicle.serving.jobs import Job, JobList
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.records import Documents, FileFormat, FileFormats, RawDocuments, ReadAnswer
@@ -49,9 +60,15 @@ async def formats(request: Request, service: Service) -> Response:
 async def read(request: Request, service: Service) -> Response:
     """Returns the documents of a file."""
     check_names(request, ("name", "format"))
-    name, form = request.query_params.get("name", ""), check_readable(request.query_params.get("format", "auto"))
+    name, form = (
+        request.query_params.get("name", ""),
+        check_readable(request.query_params.get("format", "auto")),
+    )
     if not name:
-        raise ProblemError(422, "the name of the file is missing; its suffix tells the format: ?name=articles.pubtator")
+        raise ProblemError(
+            422,
+            "the name of the file is missing; its suffix tells the format: ?name=articles.pubtator",
+        )
     async with folder_for_files() as folder:
         path = folder / plain_name(name)
         await save_content(request, service.settings, path, most=service.settings.body)
@@ -74,7 +91,13 @@ async def write(request: Request, service: Service) -> Response:
 
 _FORMAT: Final = Query(name="format", type=str, means="name of the format, one of GET /v1/formats")
 ROUTES: Final = (
-    Endpoint(method="GET", path="/v1/formats", handle=formats, means="formats of files", answers=FileFormats),
+    Endpoint(
+        method="GET",
+        path="/v1/formats",
+        handle=formats,
+        means="formats of files",
+        answers=FileFormats,
+    ),
     Endpoint(
         method="POST",
         path="/v1/read",
@@ -82,7 +105,10 @@ ROUTES: Final = (
         means="read a file in any format",
         query=(
             Query(
-                name="name", type=_Name, means="name of the file, whose suffix helps to tell the format", needed=True
+                name="name",
+                type=_Name,
+                means="name of the file, whose suffix helps to tell the format",
+                needed=True,
             ),
             _FORMAT,
         ),
@@ -95,7 +121,8 @@ ROUTES: Final = (
         method="POST",
         path="/v1/write",
         handle=write,
-        means="write documents as a file in any format; the header Fascicle-Losses says what it cannot hold",
+        means="write documents as a file in any format; the header Fascicle-Losses says what it "
+        "cannot hold",
         query=(_FORMAT,),
         body=Documents,
         answers=bytes,
@@ -113,7 +140,10 @@ async def submit(request: Request, service: Service) -> Response:
     pipeline = service.name_of(params.get("pipeline", ""))
     service.jobs.of_pipeline(pipeline)
     if not params.get("name"):
-        raise ProblemError(422, "the name of the file is missing; its suffix tells the format: ?name=articles.jsonl")
+        raise ProblemError(
+            422,
+            "the name of the file is missing; its suffix tells the format: ?name=articles.jsonl",
+        )
     new = service.jobs.open(
         pipeline=pipeline,
         file=f"input-{plain_name(params['name'])}",
@@ -122,7 +152,9 @@ async def submit(request: Request, service: Service) -> Response:
         who=request.state.who.name,
     )
     try:
-        await save_content(request, service.settings, service.jobs.path_of(new), most=service.settings.job)
+        await save_content(
+            request, service.settings, service.jobs.path_of(new), most=service.settings.job
+        )
         content = msgspec.json.encode(service.jobs.begin(new))
     except BaseException:
         with suppress(ProblemError):  # it was removed meanwhile
@@ -170,9 +202,18 @@ async def cancel(request: Request, service: Service) -> Response:
 
 
 _QUERY: Final = (
-    Query(name="name", type=str, means="name of the file, whose suffix helps to tell the format", needed=True),
+    Query(
+        name="name",
+        type=str,
+        means="name of the file, whose suffix helps to tell the format",
+        needed=True,
+    ),
     Query(name="format", type=str, means="of the result, one of GET /v1/formats; by default jsonl"),
-    Query(name="input_format", type=str, means="of the file; by default its content and its suffix tell"),
+    Query(
+        name="input_format",
+        type=str,
+        means="of the file; by default its content and its suffix tell",
+    ),
     Query(name="pipeline", type=str, means="name of the pipeline; by default the first one"),
 )
 JOB_ROUTES: Final = (
@@ -189,9 +230,20 @@ JOB_ROUTES: Final = (
         problems=(404, 413, 429, 501),
     ),
     Endpoint(
-        method="GET", path="/v1/jobs", handle=jobs, means="all jobs of the token, with their states", answers=JobList
+        method="GET",
+        path="/v1/jobs",
+        handle=jobs,
+        means="all jobs of the token, with their states",
+        answers=JobList,
     ),
-    Endpoint(method="GET", path="/v1/jobs/{id}", handle=job, means="how far a job is", answers=Job, problems=(404,)),
+    Endpoint(
+        method="GET",
+        path="/v1/jobs/{id}",
+        handle=job,
+        means="how far a job is",
+        answers=Job,
+        problems=(404,),
+    ),
     Endpoint(
         method="GET",
         path="/v1/jobs/{id}/result",

@@ -32,7 +32,9 @@ class KazuText(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """A document: its text, or the texts of its sections."""
 
     text: str | msgspec.UnsetType = msgspec.UNSET
-    sections: Annotated[dict[str, str], msgspec.Meta(min_length=1)] | msgspec.UnsetType = msgspec.UNSET
+    sections: Annotated[dict[str, str], msgspec.Meta(min_length=1)] | msgspec.UnsetType = (
+        msgspec.UNSET
+    )
 
     def __post_init__(self) -> None:
         """Raises an error unless the document has either a text or sections."""
@@ -73,7 +75,9 @@ async def linking_only(request: Request, service: Service) -> Response:
     """Links each section as a whole: it is a mention of the given type."""
     kind: str = query_value(request, "entity_class", _CLASS, "")
     if not kind:
-        raise ProblemError(422, "the parameter entity_class is missing; give the type of all mentions: Disease")
+        raise ProblemError(
+            422, "the parameter entity_class is missing; give the type of all mentions: Disease"
+        )
     return await _answer(request, service, Options(find=False), entity_class=kind)
 
 
@@ -89,11 +93,18 @@ async def pipeline_steps(request: Request, service: Service) -> Response:
     """Returns the names of the steps of a pipeline, in order."""
     check_names(request, ("pipeline",))
     facts = service.pool(request.query_params.get("pipeline", "")).facts
-    return Response(msgspec.json.encode([step.name for step in facts.steps] if facts else []), media_type=JSON)
+    return Response(
+        msgspec.json.encode([step.name for step in facts.steps] if facts else []), media_type=JSON
+    )
 
 
 async def _answer(
-    request: Request, service: Service, options: Options, *, kind: Any = _ANY, entity_class: str = ""
+    request: Request,
+    service: Service,
+    options: Options,
+    *,
+    kind: Any = _ANY,
+    entity_class: str = "",
 ) -> Response:
     done = await _done(request, service, options, kind=kind, entity_class=entity_class)
     return Response(msgspec.json.encode(done), media_type=JSON)
@@ -116,19 +127,28 @@ async def _done(
     """
     check_names(request, ("pipeline", "entity_class") if entity_class else ("pipeline",))
     pool = service.pool(request.query_params.get("pipeline", ""))
-    if not options.find and not any(step.gives == ("links",) for step in (pool.facts.steps if pool.facts else ())):
-        raise ProblemError(422, "no step of this pipeline only links; name another one: ?pipeline=NAME")
+    if not options.find and not any(
+        step.gives == ("links",) for step in (pool.facts.steps if pool.facts else ())
+    ):
+        raise ProblemError(
+            422, "no step of this pipeline only links; name another one: ?pipeline=NAME"
+        )
     given = await read_json(request, service.settings, kind)
     texts = given if isinstance(given, list) else [given]
     if len(texts) > service.settings.documents:
-        raise ProblemError(413, f"{len(texts):,} documents were sent, and {service.settings.documents:,} are allowed")
+        raise ProblemError(
+            413,
+            f"{len(texts):,} documents were sent, and {service.settings.documents:,} are allowed",
+        )
     documents = [one.as_document(f"text-{at}") for at, one in enumerate(texts, start=1)]
     if entity_class:
         documents = [_of_one_mention_each(one, entity_class) for one in documents]
     answers = await service.annotate(pool, [service.checked(one) for one in documents], options)
     for one in answers:
         if one.problem is not None:
-            raise ProblemError(one.problem.status, f"{one.id}: {one.problem.detail}", code=one.problem.code)
+            raise ProblemError(
+                one.problem.status, f"{one.id}: {one.problem.detail}", code=one.problem.code
+            )
     done = [one.document for one in answers if isinstance(one.document, msgspec.Raw)]
     content, _ = await write_file(service, done, format_named("kazu"))
     return [msgspec.json.decode(line, type=KazuDocument) for line in content.splitlines()]
@@ -137,18 +157,27 @@ async def _done(
 def _of_one_mention_each(document: Document, kind: str) -> Document:
     """Returns a document in which each section that is not blank is a mention."""
     spans = [(one.start, one.end) for one in document.sections or (Section(0, len(document.text)),)]
-    mentions = [Mention((span,), kind, source=_LINKING_ONLY) for span in spans if document.text[slice(*span)].strip()]
+    mentions = [
+        Mention((span,), kind, source=_LINKING_ONLY)
+        for span in spans
+        if document.text[slice(*span)].strip()
+    ]
     return document.having(mentions=tuple(mentions))
 
 
 def _tasks(document: KazuDocument) -> Iterator[dict[str, Any]]:
     """Yields a task of Label Studio for each section.
 
-    A region is a span of an entity; spans of one entity are joined by relations, and each has the concepts.
+    A region is a span of an entity; spans of one entity are joined by relations, and each has the
+    concepts.
     """
     for number, section in enumerate(document.sections):
         name = f"{document.idx}_{section['name']}_{number}"
-        regions = [one for at, entity in enumerate(_entities(section)) for one in _regions(entity, section["text"], at)]
+        regions = [
+            one
+            for at, entity in enumerate(_entities(section))
+            for one in _regions(entity, section["text"], at)
+        ]
         yield {
             "data": {"text": section["text"], "id": name},
             "annotations": [{"id": name, "result": regions}],
@@ -160,13 +189,27 @@ def _regions(entity: Mapping[str, Any], text: str, number: int) -> Iterator[dict
     for span in entity["spans"]:
         start, end = span["start"], span["end"]
         place = {"start": start, "end": end, "text": text[start:end]}
-        own: dict[str, Any] = {"id": f"{number}_{start}_{end}", "to_name": "text", "origin": "manual"}
+        own: dict[str, Any] = {
+            "id": f"{number}_{start}_{end}",
+            "to_name": "text",
+            "origin": "manual",
+        }
         label = {**place, "score": 1.0, "labels": [entity["entity_class"]]}
         yield {**own, "from_name": "ner", "type": "labels", "value": label}
         chosen = sorted(_concepts(entity)) or [("None", "unmapped|unmapped")]
-        yield {**own, "from_name": "taxonomy", "type": "taxonomy", "value": {**place, "taxonomy": chosen}}
+        yield {
+            **own,
+            "from_name": "taxonomy",
+            "type": "taxonomy",
+            "value": {**place, "taxonomy": chosen},
+        }
         if before:
-            joined = {"from_id": before, "to_id": own["id"], "direction": "right", "labels": [PARTS]}
+            joined = {
+                "from_id": before,
+                "to_id": own["id"],
+                "direction": "right",
+                "labels": [PARTS],
+            }
             yield {**joined, "type": "relation"}
         before = own["id"]
 
@@ -178,23 +221,34 @@ def _entities(section: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 
 def _concepts(entity: Mapping[str, Any]) -> set[tuple[str, str]]:
     """Returns the vocabulary of each concept of an entity, with its name and identifier."""
-    return {(one["source"], f"{one['default_label']}|{one['idx']}") for one in entity.get("mappings", ())}
+    return {
+        (one["source"], f"{one['default_label']}|{one['idx']}")
+        for one in entity.get("mappings", ())
+    }
 
 
 def _view(document: KazuDocument) -> str:
     """Returns the labelling configuration for the types and concepts of a document."""
     entities = [entity for section in document.sections for entity in _entities(section)]
-    labels = "".join(_element("Label", kind) for kind in sorted({entity["entity_class"] for entity in entities}))
+    labels = "".join(
+        _element("Label", kind) for kind in sorted({entity["entity_class"] for entity in entities})
+    )
     concepts = sorted({one for entity in entities for one in _concepts(entity)})
     choices = "".join(
-        _element("Choice", source, "".join(_element("Choice", one) for other, one in concepts if other == source))
+        _element(
+            "Choice",
+            source,
+            "".join(_element("Choice", one) for other, one in concepts if other == source),
+        )
         for source in dict.fromkeys(source for source, _ in concepts)
     )
     return (
-        f'<View style="display: flex;"><View><View><Relations>{_element("Relation", PARTS)}</Relations>'
+        '<View style="display: '
+        f'flex;"><View><View><Relations>{_element("Relation", PARTS)}</Relations>'
         f'<Labels name="ner" toName="text" choice="multiple">{labels}</Labels></View>'
         '<View><Text name="text" value="$text"/></View><View>'
-        f'<Taxonomy visibleWhen="region-selected" name="taxonomy" toName="text" perRegion="true">{choices}</Taxonomy>'
+        '<Taxonomy visibleWhen="region-selected" name="taxonomy" toName="text" '
+        f'perRegion="true">{choices}</Taxonomy>'
         "</View></View></View>"
     )
 
@@ -203,8 +257,12 @@ def _element(name: str, value: str, inside: str = "") -> str:
     return f'<{name} value="{escape(value)}">{inside}</{name}>'
 
 
-_PIPELINE: Final = (Query(name="pipeline", type=str, means="name of the pipeline; by default the first one"),)
-_ENTITY_CLASS: Final = Query(name="entity_class", type=_CLASS, means="type of all mentions", needed=True)
+_PIPELINE: Final = (
+    Query(name="pipeline", type=str, means="name of the pipeline; by default the first one"),
+)
+_ENTITY_CLASS: Final = Query(
+    name="entity_class", type=_CLASS, means="type of all mentions", needed=True
+)
 _ONE: Final = {"text": "Lithium can cause tremor."}
 _KAZU_DOCUMENTS: Final = tuple[KazuDocument, ...]
 ROUTES: Final = (
@@ -224,7 +282,14 @@ ROUTES: Final = (
             ("ner_and_linking", ner_and_linking, "annotate", _ANY, _KAZU_DOCUMENTS, _ONE),
             ("ner_only", ner_only, "annotate without links", _ANY, _KAZU_DOCUMENTS, _ONE),
             ("batch", batch, "annotate several documents", list[KazuText], _KAZU_DOCUMENTS, [_ONE]),
-            ("linking_only", linking_only, "link each section as one mention", _ANY, _KAZU_DOCUMENTS, None),
+            (
+                "linking_only",
+                linking_only,
+                "link each section as one mention",
+                _ANY,
+                _KAZU_DOCUMENTS,
+                None,
+            ),
             (
                 "ls-annotations",
                 ls_annotations,

@@ -1,4 +1,6 @@
-"""Routes for reviewers of a project: the versions of a document side by side, and how far curators agree."""
+"""Routes for reviewers of a project: the versions of a document side by side, and how far
+curators agree.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,8 @@ class Reviewed(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         item: its name in steps about the reviewed version.
         who: the curators of these versions.
-        state: ``agreed`` if all have it, ``decided`` if a reviewer has decided, or else ``disputed``.
+        state: ``agreed`` if all have it, ``decided`` if a reviewer has decided, or else
+            ``disputed``.
     """
 
     item: str
@@ -58,7 +61,8 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
     """The versions of a document side by side.
 
     Attributes:
-        document: with the mentions of all finished versions; the score of each is the share of those who have it.
+        document: with the mentions of all finished versions; the score of each is the share of
+            those who have it.
         steps: about the reviewed version.
         finished: whether nothing is open.
         versions: of each curator who has the document.
@@ -73,7 +77,8 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Agreements(msgspec.Struct, frozen=True, kw_only=True):
-    """Agreement of the curators on the documents that they have finished, with the numbers of ``evaluate --agreement``.
+    """Agreement of the curators on the documents that they have finished, with the numbers of
+    ``evaluate --agreement``.
 
     Attributes:
         pairs: of each two curators who have finished a document both.
@@ -107,7 +112,9 @@ async def review(request: Request, service: Service) -> Response:
                 )
                 for name, one in versions.by_curator.items()
             ],
-            "items": [_item(item, versions) for item in versions.reviewed.items if item.origin is not None],
+            "items": [
+                _item(item, versions) for item in versions.reviewed.items if item.origin is not None
+            ],
         }
     )
 
@@ -127,13 +134,17 @@ async def agreement(request: Request, service: Service) -> Response:
 
 
 def _agreed(store: Store, project: Project, who: NamedToken) -> Agreements:
-    """Measures the agreement of curators on the documents that they have finished, of those that somebody may see."""
-    from fascicle.evaluation.comparison.agreement import agreement, alphas  # few services are asked for it
+    """Measures the agreement of curators on the documents that they have finished, of those that
+    somebody may see.
+    """
+    # few services are asked for it
+    from fascicle.evaluation.comparison.agreement import agreement, alphas
 
     every = (Versions(kept, project) for kept in store.documents())
     found = [one for one in every if sees_others(who, project, one.curators, one.done)]
     sides = {
-        name: {one.document.id: one.done[name].gold for one in found if name in one.done} for name in project.curators
+        name: {one.document.id: one.done[name].gold for one in found if name in one.done}
+        for name in project.curators
     }
     pairs = []
     for first, second in combinations(project.curators, 2):
@@ -144,12 +155,16 @@ def _agreed(store: Store, project: Project, who: NamedToken) -> Agreements:
     several = [one.document for one in found if len(one.done) > 1]
     alpha = alphas(several, list(sides.values())) if several else {}
     by_type = {name: one.as_dict() for name, one in alpha.items() if name is not None}
-    return Agreements(pairs=tuple(pairs), alpha=by_type, alpha_any=alpha[None].as_dict() if alpha else None)
+    return Agreements(
+        pairs=tuple(pairs), alpha=by_type, alpha_any=alpha[None].as_dict() if alpha else None
+    )
 
 
 def _project(service: Service) -> Project:
     if service.settings.project is None:
-        raise ProblemError(404, "there is no project here; start the service with `fascicle serve --project FILE`")
+        raise ProblemError(
+            404, "there is no project here; start the service with `fascicle serve --project FILE`"
+        )
     return service.settings.project
 
 

@@ -1,4 +1,6 @@
-"""Model folders: of a training run, the folder of the model that it kept; detection of Hugging Face checkpoints."""
+"""Model folders: of a training run, the folder of the model that it kept; detection of Hugging
+Face checkpoints.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,12 @@ _INSIDE: Final = ("best", "model")  # in the run of a recogniser or a filter, an
 
 
 def description_file(folder: Path) -> Path:
-    """Returns the description file of a folder, which has the hashes of its files; ``model.json`` if there is none."""
-    found = next((folder / name for name in _DESCRIPTIONS if (folder / name).is_file()), folder / MANIFEST)
+    """Returns the description file of a folder, which has the hashes of its files;
+    ``model.json`` if there is none.
+    """
+    found = next(
+        (folder / name for name in _DESCRIPTIONS if (folder / name).is_file()), folder / MANIFEST
+    )
     return folder / PACK if not found.is_file() and is_pack(folder) else found
 
 
@@ -29,10 +35,12 @@ def is_unfinished(folder: Path) -> bool:
 
 
 def model_folder(folder: Path) -> Path:
-    """Returns the folder of the model itself: for a run folder, that of the model that the run kept.
+    """Returns the folder of the model itself: for a run folder, that of the model that the run
+    kept.
 
     Args:
-        folder: folder of a model, a filter, a span typer, an ensemble, or a run; any other is returned unchanged.
+        folder: folder of a model, a filter, a span typer, an ensemble, or a run; any other is
+            returned unchanged.
     """
     inside = (folder / name for name in ("", *_INSIDE))
     return next((place for place in inside if description_file(place).is_file()), folder)
@@ -42,7 +50,9 @@ _HUB_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")  # owner and model
 
 
 def is_checkpoint(model: str | os.PathLike[str]) -> bool:
-    """True if a name is a Hugging Face checkpoint: a folder of one, or a name on the hub that is no path."""
+    """True if a name is a Hugging Face checkpoint: a folder of one, or a name on the hub that is
+    no path.
+    """
     place = Path(model).expanduser()
     if not place.is_dir():
         is_path = place.exists() or place.parent.exists()
@@ -54,4 +64,6 @@ def is_checkpoint(model: str | os.PathLike[str]) -> bool:
     except (OSError, ValueError, RecursionError):
         return False
     named = said.get("architectures") if isinstance(said, dict) else None
-    return isinstance(named, list) and any(str(one).endswith("ForTokenClassification") for one in named)
+    return isinstance(named, list) and any(
+        str(one).endswith("ForTokenClassification") for one in named
+    )

@@ -65,12 +65,14 @@ def read_description(
         kind: class of its content.
         wording: parts of error messages.
         format: version that this release reads.
-        missing: message for a folder without the file; one that cannot be read is damaged by default.
-        look: function that is called with the content of a file of this version before it is decoded, and may raise a
-            more specific error.
+        missing: message for a folder without the file; one that cannot be read is damaged by
+            default.
+        look: function that is called with the content of a file of this version before it is
+            decoded, and may raise a more specific error.
 
     Raises:
-        ModelError: missing, damaged, or of another format version; packs have an error of their own.
+        ModelError: missing, damaged, or of another format version; packs have an error of their
+            own.
     """
     if missing and not path.is_file():
         raise wording.error(missing, file=str(path.parent))
@@ -79,14 +81,17 @@ def read_description(
         found = msgspec.json.decode(content, type=_Outline).format
         if found != format:
             raise wording.error(
-                f"{path} has {wording.version} {found}; this release reads format {format}: {wording.renew}",
+                f"{path} has {wording.version} {found}; this release reads format {format}: "
+                f"{wording.renew}",
                 file=str(path),
                 code="version",
             )
         look(content)
         return msgspec.json.decode(content, type=kind)
     except (msgspec.MsgspecError, ValueError, OSError, RecursionError) as error:
-        raise wording.error(f"{path} {wording.broken} ({error}); {wording.repair}", file=str(path)) from None
+        raise wording.error(
+            f"{path} {wording.broken} ({error}); {wording.repair}", file=str(path)
+        ) from None
 
 
 def is_described(path: Path) -> bool:
@@ -121,7 +126,11 @@ def write_hashed(path: Path, described: _M, names: Iterable[str] | None = None) 
         names: names of the files to hash; by default all except cards and hidden files.
     """
     if names is None:
-        names = (p.name for p in path.parent.iterdir() if p.name not in (path.name, CARD) and p.name[0] != ".")
+        names = (
+            p.name
+            for p in path.parent.iterdir()
+            if p.name not in (path.name, CARD) and p.name[0] != "."
+        )
     files = {name: file_sha256(path.parent / name) for name in sorted(names)}
     return write_description(path, msgspec.structs.replace(described, files=files))
 

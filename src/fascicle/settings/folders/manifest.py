@@ -1,4 +1,6 @@
-"""Description of a model folder, ``model.json``: everything that inference needs except the weights."""
+"""Description of a model folder, ``model.json``: everything that inference needs except the
+weights.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,19 @@ from msgspec import UNSET, Meta, UnsetType
 
 from fascicle.errors import ModelError, UsageError
 from fascicle.settings.base import LARGEST, Natural, Settings, check_model_name
-from fascicle.settings.decision import AbbreviationDecision, Calibration, Characters, DocumentDecision
-from fascicle.settings.folders.described import FILTER, TYPER, Wording, read_description, write_hashed
+from fascicle.settings.decision import (
+    AbbreviationDecision,
+    Calibration,
+    Characters,
+    DocumentDecision,
+)
+from fascicle.settings.folders.described import (
+    FILTER,
+    TYPER,
+    Wording,
+    read_description,
+    write_hashed,
+)
 from fascicle.settings.folders.vocabularies import is_pack
 from fascicle.settings.heads import HEADS, AnyHead, with_decoding
 from fascicle.settings.inputs import InputFacts, TokenizerFacts
@@ -41,17 +54,20 @@ class Decision(Settings, frozen=True, kw_only=True):
     Attributes:
         answer: the head that answers.
         decoding: one that the family of the answering head has.
-        nothing: added to the score of "no mention" (the tag O, the class None, the threshold of a bi-encoder) of each
-            unit or span: positive for fewer mentions.
-        nothing_by_type: added to ``nothing`` for each type, in the order of the types, where each was decided alone.
+        nothing: added to the score of "no mention" (the tag O, the class None, the threshold of a
+            bi-encoder) of each unit or span: positive for fewer mentions.
+        nothing_by_type: added to ``nothing`` for each type, in the order of the types, where each
+            was decided alone.
         touching: see ``decoding.tagger.TagDecision``.
         chosen_on: sha256 of the data that the choice was made on; empty if none was.
         calibration: what becomes of the scores of mentions; unset, they stay as they are.
-        abbreviations: what short and long forms of a document change, after scores and thresholds; unset, nothing.
-        document: what the whole document says of its mentions, after everything else; unset, nothing.
+        abbreviations: what short and long forms of a document change, after scores and thresholds;
+            unset, nothing.
+        document: what the whole document says of its mentions, after everything else; unset,
+            nothing.
         characters: the map to plain characters through which the network reads a text; unset, none.
-        apart: types that are given out only when they are asked for, such as what one corpus alone calls a gene;
-            unset, none.
+        apart: types that are given out only when they are asked for, such as what one corpus alone
+            calls a gene; unset, none.
     """
 
     answer: str
@@ -125,7 +141,8 @@ class Manifest(Settings, frozen=True, kw_only=True):
     decision: Decision
     encoder: str = ""
     descriptions: dict[str, TypeDescriptions] = msgspec.field(default_factory=dict)
-    corpora: dict[str, Learnt] | UnsetType = UNSET  # not written if unset, as before this table existed
+    # not written if unset, as before this table existed
+    corpora: dict[str, Learnt] | UnsetType = UNSET
     inputs: InputFacts | UnsetType = UNSET  # the same
     types_graph: TypesGraph | UnsetType = UNSET  # the same
     files: dict[str, str] = msgspec.field(default_factory=dict)
@@ -134,7 +151,9 @@ class Manifest(Settings, frozen=True, kw_only=True):
         """Refuses an unknown answering head, and a name that no model may have."""
         check_model_name(self.name)
         if self.decision.answer not in self.heads:
-            raise ValueError(f"the answering head {self.decision.answer!r} is not one of {sorted(self.heads)}")
+            raise ValueError(
+                f"the answering head {self.decision.answer!r} is not one of {sorted(self.heads)}"
+            )
         try:
             with_decoding(self.heads[self.decision.answer], decoding=self.decision.decoding)
         except msgspec.ValidationError as error:
@@ -146,15 +165,23 @@ class Manifest(Settings, frozen=True, kw_only=True):
             raise ValueError(f"nothing_by_type needs {len(self.types)} numbers, one for each type")
         calibration = self.decision.calibration
         if calibration and (strangers := sorted(calibration.thresholds.keys() - set(self.types))):
-            raise ValueError(f"the decision has a threshold for {strangers[0]!r}, which is none of the types")
+            raise ValueError(
+                f"the decision has a threshold for {strangers[0]!r}, which is none of the types"
+            )
         document = self.decision.document
         if document and (strangers := sorted(document.types.keys() - set(self.types))):
-            raise ValueError(f"the decision of documents is of {strangers[0]!r} too, which is none of the types")
+            raise ValueError(
+                f"the decision of documents is of {strangers[0]!r} too, which is none of the types"
+            )
         for name, head in self.heads.items():
             needed = bool(head.needs.types or head.needs.drawn)
             described = self.descriptions.get(name)
-            if needed != (described is not None) or (described is not None and described.names != self.types):
-                raise ValueError(f"the descriptions for the head {name!r} are not those of the types")
+            if needed != (described is not None) or (
+                described is not None and described.names != self.types
+            ):
+                raise ValueError(
+                    f"the descriptions for the head {name!r} are not those of the types"
+                )
 
     @property
     def answering(self) -> AnyHead:
@@ -175,11 +202,14 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _check_families(content: bytes) -> None:
-    """Raises an error for an unknown family of heads, which is clearer than that of decoding the rest."""
+    """Raises an error for an unknown family of heads, which is clearer than that of decoding the
+    rest.
+    """
     outline = msgspec.json.decode(content, type=_Outline)
     if unknown := sorted({head.family for head in outline.heads.values()} - HEADS.keys()):
         raise ModelError(
-            f"the model {outline.name} has the family {unknown[0]!r}; this release knows {', '.join(sorted(HEADS))}"
+            f"the model {outline.name} has the family {unknown[0]!r}; this release knows "
+            f"{', '.join(sorted(HEADS))}"
         )
 
 
@@ -187,7 +217,9 @@ def _advice(folder: Path) -> str:
     """Returns advice about a folder without a model, by its kind if that is known."""
     if is_pack(folder):
         return "it is a term pack, and a model is needed"
-    return next((what for name, what in _OTHERS.items() if (folder / name).is_file()), "give a model folder")
+    return next(
+        (what for name, what in _OTHERS.items() if (folder / name).is_file()), "give a model folder"
+    )
 
 
 class _Outline(msgspec.Struct):
@@ -200,15 +232,20 @@ class _HeadOutline(msgspec.Struct):
 
 
 def check_apart(apart: Sequence[str], types: Sequence[str]) -> None:
-    """Raises an error for types kept apart that the model does not have, or if all its types are kept apart.
+    """Raises an error for types kept apart that the model does not have, or if all its types are
+    kept apart.
 
     Raises:
         ValueError: such types.
     """
     if strangers := sorted(set(apart) - set(types)):
-        raise ValueError(f"the type {strangers[0]!r} of decision.apart is none of the types, {', '.join(types)}")
+        raise ValueError(
+            f"the type {strangers[0]!r} of decision.apart is none of the types, {', '.join(types)}"
+        )
     if apart and not set(types) - set(apart):
-        raise ValueError("decision.apart names every type; leave out at least one, which is given out")
+        raise ValueError(
+            "decision.apart names every type; leave out at least one, which is given out"
+        )
 
 
 def check_open_types(folder: Path, manifest: Manifest) -> None:
@@ -221,19 +258,27 @@ def check_open_types(folder: Path, manifest: Manifest) -> None:
         reason = fixed
     elif manifest.runtime == "onnx" and not manifest.types_graph:
         reason = (
-            "it was exported without what reads about types; export it again with its encoder of types, or give the "
+            "it was exported without what reads about types; export it again with its encoder of "
+            "types, or give the "
             "folder of the training run"
         )
     elif manifest.decision.calibration or manifest.decision.document:
-        reason = "its scores were calibrated for its own types; give the folder that it was calibrated from"
+        reason = (
+            "its scores were calibrated for its own types; give the folder that it was "
+            "calibrated from"
+        )
     elif manifest.decision.nothing or manifest.decision.nothing_by_type:
-        reason = 'its thresholds were shifted on dev for its own types; train with decision.tune = "no"'
+        reason = (
+            'its thresholds were shifted on dev for its own types; train with decision.tune = "no"'
+        )
     else:
         return
     raise UsageError(f"{folder} cannot look for other types: {reason}", file=str(folder))
 
 
-def write_manifest(folder: Path, manifest: Manifest, *, names: Iterable[str] | None = None) -> Manifest:
+def write_manifest(
+    folder: Path, manifest: Manifest, *, names: Iterable[str] | None = None
+) -> Manifest:
     """Writes ``model.json`` with the hashes of the other files of the folder; returns its content.
 
     Args:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 
 def offered_folder(group: str, name: str) -> Path | None:
-    """Returns the folder that an installed package offers by a name, with or without its version ``@2``.
+    """Returns the folder that an installed package offers by a name, with or without its version
+    ``@2``.
 
     Args:
         group: of entry points, such as ``"fascicle.packs"``.
@@ -16,19 +17,28 @@ def offered_folder(group: str, name: str) -> Path | None:
     Returns:
         That of the newest version; ``None`` if no package, or several, offer it.
     """
-    from importlib.metadata import entry_points  # imported late: it takes milliseconds, and few runs need it
+    # imported late: it takes milliseconds, and few runs need it
+    from importlib.metadata import entry_points
 
-    entries = [one for one in entry_points(group=group) if name in (one.name, one.name.partition("@")[0])]
+    entries = [
+        one for one in entry_points(group=group) if name in (one.name, one.name.partition("@")[0])
+    ]
     newest = max((_version(one.name) for one in entries), default=0)
     values = {one.value for one in entries if _version(one.name) == newest}
     return folder_of_package(values.pop()) if len(values) == 1 else None
 
 
 def folder_of_package(value: str) -> Path | None:
-    """Returns the folder inside a package that the value of an entry point names; no code of the package runs."""
+    """Returns the folder inside a package that the value of an entry point names; no code of the
+    package runs.
+    """
     package, _, inside = value.partition(":")
     spec = find_spec(package) if package.isidentifier() else None
-    places = [Path(place) / inside for place in (spec.submodule_search_locations or ()) if inside] if spec else []
+    places = (
+        [Path(place) / inside for place in (spec.submodule_search_locations or ()) if inside]
+        if spec
+        else []
+    )
     return next((place for place in places if place.is_dir()), None)
 
 

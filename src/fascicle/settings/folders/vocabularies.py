@@ -26,9 +26,11 @@ def is_dictionary(path: str | os.PathLike[str]) -> bool:
 
 
 def is_pack(path: str | os.PathLike[str]) -> bool:
-    """True if a path is a term pack, perhaps a damaged one; other folders may contain a ``manifest.json`` too.
+    """True if a path is a term pack, perhaps a damaged one; other folders may contain a
+    ``manifest.json`` too.
 
-    It is true as well for the name of a pack that only an earlier release shipped: opening it says what to give.
+    It is true as well for the name of a pack that only an earlier release shipped: opening it says
+    what to give.
 
     Args:
         path: see `find_pack`.
@@ -39,27 +41,35 @@ def is_pack(path: str | os.PathLike[str]) -> bool:
 
 
 def shipped_packs() -> tuple[str, ...]:
-    """Returns the names of the packs inside the package, each with its version, e.g. ``"basic@2"``."""
+    """Returns the names of the packs inside the package, each with its version, e.g.
+    ``"basic@2"``.
+    """
     return _shipped("packs", PACK)
 
 
 def find_pack(pack: str | os.PathLike[str]) -> Path:
-    """Returns the folder of a pack: a shipped pack of that name, else the path, else a pack of another package.
+    """Returns the folder of a pack: a shipped pack of that name, else the path, else a pack of
+    another package.
 
     Args:
-        pack: the name of a pack, with or without version (the newest is taken), or a folder. ``./NAME``, and any
-            `Path`, is always a folder.
+        pack: the name of a pack, with or without version (the newest is taken), or a folder.
+            ``./NAME``, and any `Path`, is always a folder.
     """
     return _found(pack, "packs", PACK)
 
 
 def newer_hint(place: Path) -> str:
-    """Returns what to do where the name of a pack that an earlier release shipped is no folder; empty for others."""
+    """Returns what to do where the name of a pack that an earlier release shipped is no folder;
+    empty for others.
+    """
     name, _, version = place.name.partition("@")
     newer = [one for one in shipped_packs() if one.startswith(f"{name}@") and one != place.name]
     if not newer or not version.isdigit():
         return ""
-    return f"; this release ships {newer[-1]} in place of {place.name}: give {name}, or a copy of the earlier folder"
+    return (
+        f"; this release ships {newer[-1]} in place of {place.name}: give {name}, or a copy "
+        "of the earlier folder"
+    )
 
 
 class _Types(msgspec.Struct):
@@ -75,21 +85,31 @@ def pack_types(folder: Path) -> tuple[str, ...]:
         PackError: the manifest is damaged, or the pack is one that only an earlier release shipped.
     """
     if not folder.exists():
-        raise PackError(f"there is no term pack at {folder}{newer_hint(folder)}", file=str(folder), code="not-found")
+        raise PackError(
+            f"there is no term pack at {folder}{newer_hint(folder)}",
+            file=str(folder),
+            code="not-found",
+        )
     try:
         return msgspec.json.decode((folder / PACK).read_bytes(), type=_Types).types
     except (OSError, *BROKEN) as error:
-        message = f"{folder / PACK} is not the manifest of a term pack ({error}); copy the pack again"
+        message = (
+            f"{folder / PACK} is not the manifest of a term pack ({error}); copy the pack again"
+        )
         raise PackError(message, file=str(folder)) from None
 
 
 def shipped_linkers() -> tuple[str, ...]:
-    """Returns the names of the linkers inside the package; each has the name of its pack, e.g. ``"basic@2"``."""
+    """Returns the names of the linkers inside the package; each has the name of its pack, e.g.
+    ``"basic@2"``.
+    """
     return _shipped("linkers", LINKER)
 
 
 def find_linker(linker: str | os.PathLike[str]) -> Path:
-    """Returns the folder of a linker: a shipped linker of that name, else the path; see `find_pack`."""
+    """Returns the folder of a linker: a shipped linker of that name, else the path; see
+    `find_pack`.
+    """
     return _found(linker, "linkers", LINKER)
 
 

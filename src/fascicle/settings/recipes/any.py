@@ -44,19 +44,21 @@ _BARE: Final = re.compile(r"[^\s\"'\[\]{}#=]+")  # text without need of quotes
 def read_recipe(path: str | os.PathLike[str], *, changes: Sequence[str] = ()) -> AnyRecipe:
     """Reads one recipe.
 
-    It is of a filter if it has a table ``members``, of a distillation if it has ``teacher``, of a pretraining if it has
-    ``text``, of a span typer if it has ``vectors``.
+    It is of a filter if it has a table ``members``, of a distillation if it has ``teacher``, of a
+    pretraining if it has ``text``, of a span typer if it has ``vectors``.
 
-    Paths are resolved: ``$NAME`` through the environment, ``~`` as the home folder, relative ones from the folder of
-    the recipe; those of ``changes`` from the current folder. Dictionaries may be shipped packs, by their names.
+    Paths are resolved: ``$NAME`` through the environment, ``~`` as the home folder, relative ones
+    from the folder of the recipe; those of ``changes`` from the current folder. Dictionaries may be
+    shipped packs, by their names.
 
     Args:
         path: path of a TOML file.
-        changes: settings that replace those of the file, each ``"KEY=VALUE"``; see ``parse_changes``.
+        changes: settings that replace those of the file, each ``"KEY=VALUE"``; see
+            ``parse_changes``.
 
     Raises:
-        RecipeError: no such file, not TOML, an unknown key (the nearest valid one is named), a wrong type, a value that
-            is not allowed, an environment variable that is not set.
+        RecipeError: no such file, not TOML, an unknown key (the nearest valid one is named), a
+            wrong type, a value that is not allowed, an environment variable that is not set.
         UsageError: a change that has no key or no value.
     """
     path = Path(path)
@@ -97,7 +99,9 @@ def recipe_kind(values: Mapping[str, Any]) -> str:
         return "distil"
     if "text" in values:
         return "pretraining"
-    return "typer" if values.keys() & {"vectors", "typer"} and "model" not in values else "recogniser"
+    return (
+        "typer" if values.keys() & {"vectors", "typer"} and "model" not in values else "recogniser"
+    )
 
 
 def resolve_paths(recipe: AnyRecipe, recipe_path: Path) -> AnyRecipe:
@@ -117,7 +121,8 @@ def parse_changes(changes: Sequence[str]) -> dict[str, Any]:
     """Parses changes of settings into tables.
 
     Args:
-        changes: each ``"KEY=VALUE"``, with a value in TOML; text needs no quotes where it is one word.
+        changes: each ``"KEY=VALUE"``, with a value in TOML; text needs no quotes where it is one
+            word.
 
     Raises:
         UsageError: no key, no value, or a value that is not TOML.
@@ -126,7 +131,9 @@ def parse_changes(changes: Sequence[str]) -> dict[str, Any]:
     for change in changes:
         key, given, text = (part.strip() for part in change.partition("="))
         if not given or not _KEY.fullmatch(key):
-            raise UsageError(f"{change!r} changes no setting; write KEY=VALUE, e.g. training.batch_size=8")
+            raise UsageError(
+                f"{change!r} changes no setting; write KEY=VALUE, e.g. training.batch_size=8"
+            )
         value = _value(text, change)
         for name in reversed(key.split(".")):
             value = {name: value}
@@ -143,7 +150,9 @@ def _value(text: str, change: str) -> Any:
         return parsed["value"]
     if _BARE.fullmatch(text):
         return text
-    raise UsageError(f'{change!r} has no value in TOML; write a number, true, "text" in quotes or a [list]')
+    raise UsageError(
+        f'{change!r} has no value in TOML; write a number, true, "text" in quotes or a [list]'
+    )
 
 
 def _resolved(recipe: AnyRecipe, file_of: Callable[[str], Path]) -> AnyRecipe:
@@ -153,7 +162,9 @@ def _resolved(recipe: AnyRecipe, file_of: Callable[[str], Path]) -> AnyRecipe:
         try:
             found = _with_path(found, key.split("."), path)
         except ValueError as error:  # of a list that names one file in two ways
-            raise RecipeError(f"{key} = {given!r}: {error}", at=str(file_of(key)), key=key) from None
+            raise RecipeError(
+                f"{key} = {given!r}: {error}", at=str(file_of(key)), key=key
+            ) from None
     for key in _ENCODERS:
         if folder := _encoder_folder(recipe, key, file_of(key)):
             found = _with_path(found, key.split("."), folder)
@@ -161,10 +172,12 @@ def _resolved(recipe: AnyRecipe, file_of: Callable[[str], Path]) -> AnyRecipe:
 
 
 def _encoder_folder(recipe: AnyRecipe, key: str, recipe_path: Path) -> str:
-    """Returns the folder of an encoder; an empty text for a name on the hub, a package, or no encoder.
+    """Returns the folder of an encoder; an empty text for a name on the hub, a package, or no
+    encoder.
 
     Raises:
-        RecipeError: a variable that is not set, or a folder that is in the current folder and not beside the recipe.
+        RecipeError: a variable that is not set, or a folder that is in the current folder and not
+            beside the recipe.
     """
     table, _, name = key.partition(".")
     encoder = getattr(getattr(recipe, table, None), name, "")
@@ -175,7 +188,8 @@ def _encoder_folder(recipe: AnyRecipe, key: str, recipe_path: Path) -> str:
         return folder
     if Path(encoder).is_dir():
         raise RecipeError(
-            f"{key} = {encoder!r} begins at the folder of the recipe, which has none of this name, and the current "
+            f"{key} = {encoder!r} begins at the folder of the recipe, which has none of this "
+            "name, and the current "
             f"folder has one; write {str(Path(encoder).resolve())!r} for that one",
             at=str(recipe_path),
             key=key,
@@ -192,7 +206,9 @@ def _shipped(given: str, key: str) -> str:
 
 
 def _with_path(value: Any, parts: Sequence[str], path: str) -> Any:
-    """Returns a structure with one path replaced; settings of a head have the keys of their table."""
+    """Returns a structure with one path replaced; settings of a head have the keys of their
+    table.
+    """
     if not parts:
         return path
     first, *rest = parts
@@ -218,18 +234,24 @@ def parse_recipe(values: Mapping[str, Any], *, origin: str) -> Recipe:
     """
     families = {table: _family(values, table, origin=origin) for table in _WITH_HEAD}
     keys = partial(_keys, families=families)
-    strict.refuse_unknown(values, Recipe, origin=origin, keys=keys, advise=partial(_advise, families=families))
+    strict.refuse_unknown(
+        values, Recipe, origin=origin, keys=keys, advise=partial(_advise, families=families)
+    )
     parts = _parts(values.get("parts"), origin=origin)
     try:
         return msgspec.convert({**_with_heads(values, families), **parts}, Recipe)
     except msgspec.ValidationError as error:
         raise RecipeError(
-            strict.explain_wrong_value(error, values, Recipe, keys=keys), at=origin, key=locate_error(error)[1]
+            strict.explain_wrong_value(error, values, Recipe, keys=keys),
+            at=origin,
+            key=locate_error(error)[1],
         ) from None
 
 
 # Tables that contain settings of a head among others, and the classes of the others.
-_WITH_HEAD: Mapping[str, type[Settings]] = MappingProxyType({"model": ModelSettings, "bundle": BundleSettings})
+_WITH_HEAD: Mapping[str, type[Settings]] = MappingProxyType(
+    {"model": ModelSettings, "bundle": BundleSettings}
+)
 _DEFAULT = "softmax"
 # Tables of the other recipes.
 _OTHERS: Mapping[str, str] = MappingProxyType(
@@ -264,7 +286,9 @@ def _family(values: Mapping[str, Any], table: str, *, origin: str) -> str:
 
 
 def _keys(schema: type[Settings], families: Mapping[str, str]) -> Mapping[str, Any]:
-    """Returns the allowed keys of a table with their types; settings of a head are beside the others."""
+    """Returns the allowed keys of a table with their types; settings of a head are beside the
+    others.
+    """
     hints = strict.field_types(schema)
     for table, kind in _WITH_HEAD.items():
         if kind is schema:
@@ -295,16 +319,24 @@ def _parts(given: object, *, origin: str) -> dict[str, dict[str, PartSettings]]:
         place = f"parts.{name}"
         if not isinstance(table, Mapping):
             raise RecipeError(
-                f"{place} = {table!r} is not a table; begin it with a line [{place}]", at=origin, key=place
+                f"{place} = {table!r} is not a table; begin it with a line [{place}]",
+                at=origin,
+                key=place,
             )
         found[name] = strict.convert_values(table, PartSettings, origin=origin, place=place)
     return {"parts": found}
 
 
 def _advise(key: str, table: str, families: Mapping[str, str]) -> str:
-    """Returns advice about an unknown key: settings of other families, two heads of a bundle, other recipes."""
+    """Returns advice about an unknown key: settings of other families, two heads of a bundle,
+    other recipes.
+    """
     if not key:
-        return "a bundle has two heads, that of [model] and that of [bundle]" if table == "bundle" else ""
+        return (
+            "a bundle has two heads, that of [model] and that of [bundle]"
+            if table == "bundle"
+            else ""
+        )
     if not table and key in _OTHERS:
         return _OTHERS[key]
     having = sorted(name for name, kind in HEADS.items() if key in kind.__struct_fields__)

@@ -1,4 +1,5 @@
-"""Settings of corpora: paths of annotated documents, their reading, and the use of their gold; one corpus or several.
+"""Settings of corpora: paths of annotated documents, their reading, and the use of their gold; one
+corpus or several.
 
 Settings of raw text: files, selection of documents, and their windows.
 """
@@ -10,7 +11,15 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from fascicle.settings.base import LARGEST, Name, Natural, Positive, Settings, Share, refuse_duplicates
+from fascicle.settings.base import (
+    LARGEST,
+    Name,
+    Natural,
+    Positive,
+    Settings,
+    Share,
+    refuse_duplicates,
+)
 
 _Files = Name | Annotated[tuple[Name, ...], Meta(min_length=1)]
 
@@ -31,16 +40,22 @@ class CorpusTypes(Settings, frozen=True, kw_only=True):
     rename: dict[Name, Name] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuses lists that exclude each other, labels given twice, and names for labels left out."""
+        """Refuses lists that exclude each other, labels given twice, and names for labels left
+        out.
+        """
         if self.keep and self.drop:
-            raise ValueError("keep and drop exclude each other: name the labels to keep, or those to leave out")
+            raise ValueError(
+                "keep and drop exclude each other: name the labels to keep, or those to leave out"
+            )
         if not (self.keep or self.drop or self.rename):
             raise ValueError("the table is empty: set keep, drop or rename, or remove it")
         refuse_duplicates(self.keep, "keep")
         refuse_duplicates(self.drop, "drop")
         lost = sorted(label for label in self.rename if not self.keeps(label))
         if lost:
-            raise ValueError(f"rename names {lost[0]!r}, whose mentions are left out: remove one of the two")
+            raise ValueError(
+                f"rename names {lost[0]!r}, whose mentions are left out: remove one of the two"
+            )
 
     def keeps(self, label: str) -> bool:
         """True if the mentions of a label are gold."""
@@ -52,20 +67,23 @@ class ReadingOfCorpus(Settings, frozen=True, kw_only=True):
 
     Attributes:
         format: name of a format, or ``"auto"``.
-        documents: what a document of a column file is: ``"sentence"``, ``"docstart"``, ``"file"`` (all sentences in one
-            document, so that neighbours can be packed) or ``"auto"``.
-        where: ``field=value`` keeps only the records of a JSON Lines file with that value; ``{part}`` in it becomes
-            ``train``, ``dev`` or ``test``; empty for all.
-        columns: columns of a column file, from 0, the token first, then the tags: ``"0,3"``, ``"0,1,2"`` (layers),
-            ``"0,all"``; empty for the first and the last.
+        documents: what a document of a column file is: ``"sentence"``, ``"docstart"``, ``"file"``
+            (all sentences in one document, so that neighbours can be packed) or ``"auto"``.
+        where: ``field=value`` keeps only the records of a JSON Lines file with that value;
+            ``{part}`` in it becomes ``train``, ``dev`` or ``test``; empty for all.
+        columns: columns of a column file, from 0, the token first, then the tags: ``"0,3"``,
+            ``"0,1,2"`` (layers), ``"0,all"``; empty for the first and the last.
         shape: shape of JSON records, a name of ``formats/shapes.py`` or ``"auto"``.
         fields: changes to that shape, each ``"NAME=VALUE"``.
         encoding: encoding of the files.
-        labels: names of tags of JSON records that are numbers, in their order: ``"O,B-PER,I-PER"``, or a ``.json`` file
-            that tells them; by default the file ``dataset_info.json`` beside the records.
+        labels: names of tags of JSON records that are numbers, in their order: ``"O,B-PER,I-PER"``,
+            or a ``.json`` file that tells them; by default the file ``dataset_info.json`` beside
+            the records.
         bare_tags: whether tags are types without a prefix (``person``, ``O``).
-        exclude: exclusion list of ``fascicle corpus check``. Training leaves out the documents of train that it names.
-        types: which types are used, and under which names; without this table all, with their own names.
+        exclude: exclusion list of ``fascicle corpus check``. Training leaves out the documents of
+            train that it names.
+        types: which types are used, and under which names; without this table all, with their own
+            names.
     """
 
     format: Name = "auto"
@@ -117,14 +135,20 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
     """One of several corpora that a model is trained on together, each with types of its own.
 
     Attributes:
-        train: file or folder of training documents, or a list of them; ``$NAME`` is an environment variable.
-        weak_labels: file of ``fascicle label`` with what a teacher says of ``train``, in place of gold; the types of
-            the file are the labels that ``types`` is about. ``dev`` has gold all the same.
-        soft: teach the probabilities of the teacher, not only its answers; for the family ``multilabel``.
-        dev: file or folder of development documents; empty: this corpus has no say in what is chosen.
-        annotates: types that people marked in this corpus, under the names of the model. Of all other types of the
-            model nothing is known in its text, so they take no part in the loss and in its scores.
-        weight: how often its sentences are drawn, beside what its size says; see ``power`` of ``[mixture]``.
+        train: file or folder of training documents, or a list of them; ``$NAME`` is an environment
+            variable.
+        weak_labels: file of ``fascicle label`` with what a teacher says of ``train``, in place of
+            gold; the types of the file are the labels that ``types`` is about. ``dev`` has gold all
+            the same.
+        soft: teach the probabilities of the teacher, not only its answers; for the family
+            ``multilabel``.
+        dev: file or folder of development documents; empty: this corpus has no say in what is
+            chosen.
+        annotates: types that people marked in this corpus, under the names of the model. Of all
+            other types of the model nothing is known in its text, so they take no part in the loss
+            and in its scores.
+        weight: how often its sentences are drawn, beside what its size says; see ``power`` of
+            ``[mixture]``.
     """
 
     train: _Files
@@ -135,12 +159,17 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
     weight: Annotated[float, Meta(gt=0.0, le=1e3)] = 1.0
 
     def __post_init__(self) -> None:
-        """Checks the settings of a corpus; refuses duplicates, and probabilities without a teacher."""
+        """Checks the settings of a corpus; refuses duplicates, and probabilities without a
+        teacher.
+        """
         super().__post_init__()
         if self.soft is False:
             msgspec.structs.force_setattr(self, "soft", UNSET)
         if self.soft and not self.weak_labels:
-            raise ValueError("soft = true is about the probabilities of a teacher: name their file as weak_labels")
+            raise ValueError(
+                "soft = true is about the probabilities of a teacher: name their file as "
+                "weak_labels"
+            )
         refuse_duplicates(self.trains, "train")
         refuse_duplicates(self.annotates, "annotates")
 
@@ -171,15 +200,16 @@ class MixtureSettings(Settings, frozen=True, kw_only=True):
     """How several corpora are trained together.
 
     Attributes:
-        power: a corpus of n windows is drawn in proportion to its weight times n to this power: 1 by size, 0 all
-            equally often.
-        windows: windows in an epoch: sentences, unless several are packed or one is too long; 0 for as many as all
-            corpora have.
-        unannotated: labels of types that a corpus does not annotate are ``"unknown"``. ``"absent"`` teaches that its
-            text mentions none, which is wrong and for comparison only.
-        guideline: whether a learned vector tells the network in training whose guideline a text follows. At inference
-            there is none.
-        guideline_dropout: share of the windows that are trained without this vector, as inference reads.
+        power: a corpus of n windows is drawn in proportion to its weight times n to this power: 1
+            by size, 0 all equally often.
+        windows: windows in an epoch: sentences, unless several are packed or one is too long; 0 for
+            as many as all corpora have.
+        unannotated: labels of types that a corpus does not annotate are ``"unknown"``. ``"absent"``
+            teaches that its text mentions none, which is wrong and for comparison only.
+        guideline: whether a learned vector tells the network in training whose guideline a text
+            follows. At inference there is none.
+        guideline_dropout: share of the windows that are trained without this vector, as inference
+            reads.
     """
 
     power: Share = 1.0
@@ -193,19 +223,22 @@ class TextSettings(Settings, frozen=True, kw_only=True):
     """Raw text to learn from.
 
     Attributes:
-        files: files in any format that holds texts, packed with gzip or not, and folders of ``*.txt`` files; ``$NAME``
-            is an environment variable.
+        files: files in any format that holds texts, packed with gzip or not, and folders of
+            ``*.txt`` files; ``$NAME`` is an environment variable.
         format: name of a format, or ``"auto"``.
         encoding: encoding of the files, or ``"auto"``.
         shape: shape of JSON records, a name of ``formats/shapes.py`` or ``"auto"``.
         fields: changes to that shape, each ``"NAME=VALUE"``.
-        keep: only documents with these facts are read: a field of their records and the values that are allowed, with
-            ``*``, ``?`` and ``[...]`` as in names of files, e.g. ``{license = ["CC0", "CC BY [0-9]*"]}``.
+        keep: only documents with these facts are read: a field of their records and the values that
+            are allowed, with ``*``, ``?`` and ``[...]`` as in names of files, e.g. ``{license =
+            ["CC0", "CC BY [0-9]*"]}``.
         exclude: exclusion list of ``fascicle corpus check``: its documents are left out.
-        pieces: pieces to read at most; 0 for all. A sample of the documents, drawn by the seed, has no more than this.
-        window: pieces in a window, special tokens included. Windows are packed: the next document follows in the same
-            window, after a separator, and no word is cut.
-        held_out: share of the documents that nothing is learned from, chosen by the hash of their ids.
+        pieces: pieces to read at most; 0 for all. A sample of the documents, drawn by the seed, has
+            no more than this.
+        window: pieces in a window, special tokens included. Windows are packed: the next document
+            follows in the same window, after a separator, and no word is cut.
+        held_out: share of the documents that nothing is learned from, chosen by the hash of their
+            ids.
         held_out_pieces: pieces of them that are used at most.
     """
 

@@ -1,4 +1,6 @@
-"""Description of an ensemble folder, ``ensemble.json``; its members and its filter are folders inside it."""
+"""Description of an ensemble folder, ``ensemble.json``; its members and its filter are folders
+inside it.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from fascicle.settings.folders.described import Wording, read_description, write
 ENSEMBLE: Final = "ensemble.json"
 _FORMAT: Final = 1
 _WORDING: Final = Wording(
-    broken="describes no ensemble", repair="copy or make the folder again", renew="make the ensemble again"
+    broken="describes no ensemble",
+    repair="copy or make the folder again",
+    renew="make the ensemble again",
 )
 MEMBERS: Final = "members"
 FILTER_FOLDER: Final = "filter"
@@ -40,7 +44,8 @@ class EnsembleManifest(Settings, frozen=True, kw_only=True):
         output: ``"nested"``, all that is kept, or ``"flat"``, a choice without overlaps.
         members: numbers of the folders of the members, in order.
         described: sha256 of the file that describes each member, and last that of the filter.
-        abbreviations: what short and long forms of a document change about the answer of the rule; unset, nothing.
+        abbreviations: what short and long forms of a document change about the answer of the rule;
+            unset, nothing.
         document: what a whole document says of that answer, at last; unset, nothing.
     """
 
@@ -62,7 +67,9 @@ class EnsembleManifest(Settings, frozen=True, kw_only=True):
         """Refuses a name that no ensemble may have, and folders outside."""
         check_model_name(self.name, "an ensemble")
         if not all(_INSIDE.fullmatch(member) for member in self.members):
-            raise ValueError(f"the members {self.members} are not numbers of folders inside the ensemble")
+            raise ValueError(
+                f"the members {self.members} are not numbers of folders inside the ensemble"
+            )
 
 
 def is_ensemble(folder: Path) -> bool:
@@ -81,7 +88,8 @@ def read_ensemble(folder: Path) -> EnsembleManifest:
     folders = len(manifest.members) + (manifest.rule == "meta")
     if len(manifest.described) != folders:
         raise ModelError(
-            f"{path} has {len(manifest.described)} hashes for {folders} folders; {_WORDING.repair}", file=str(path)
+            f"{path} has {len(manifest.described)} hashes for {folders} folders; {_WORDING.repair}",
+            file=str(path),
         )
     return manifest
 

@@ -1,7 +1,8 @@
-"""Settings of a recogniser recipe and of a model, as frozen keyword-only structures that check themselves.
+"""Settings of a recogniser recipe and of a model, as frozen keyword-only structures that check
+themselves.
 
-Names and rules of settings are defined only here; ``any.py`` turns a TOML file into a ``Recipe``. The
-settings page of the documentation is made from these docstrings.
+Names and rules of settings are defined only here; ``any.py`` turns a TOML file into a ``Recipe``.
+The settings page of the documentation is made from these docstrings.
 """
 
 from __future__ import annotations
@@ -11,7 +12,17 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from fascicle.settings.base import LARGEST, Name, Natural, NotNegative, Positive, Rate, RecipeBase, Settings, Share
+from fascicle.settings.base import (
+    LARGEST,
+    Name,
+    Natural,
+    NotNegative,
+    Positive,
+    Rate,
+    RecipeBase,
+    Settings,
+    Share,
+)
 from fascicle.settings.heads import HEADS, AnyHead, SoftmaxSettings
 from fascicle.settings.inputs import InputSettings
 from fascicle.settings.recipes.corpora import CorpusSettings, MixtureSettings, PartSettings
@@ -22,14 +33,17 @@ PartName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*\Z")]
 class DistantSettings(Settings, frozen=True, kw_only=True):
     """Weak labels: matches of a dictionary replace the human labels of train and dev (*binder* §3).
 
-    Both files are tables with one name in a row and columns separated by TAB. They may be packed with gzip.
+    Both files are tables with one name in a row and columns separated by TAB. They may be packed
+    with gzip.
 
     Attributes:
-        core: file of names with their types, or the folder of a term pack, for which no other setting of this table
-            counts; ``$NAME`` is an environment variable.
-        full: file of phrases of unknown type, one in a row. Training uses nothing where one is found; empty for none.
-        rule: what matches, see ``terms/dictionary.py``: ``"three-casings"`` (each name as written, in capitals
-            and in lower case; stop words never match), or ``"raw"`` (as written, names with a type only).
+        core: file of names with their types, or the folder of a term pack, for which no other
+            setting of this table counts; ``$NAME`` is an environment variable.
+        full: file of phrases of unknown type, one in a row. Training uses nothing where one is
+            found; empty for none.
+        rule: what matches, see ``terms/dictionary.py``: ``"three-casings"`` (each name as written,
+            in capitals and in lower case; stop words never match), or ``"raw"`` (as written, names
+            with a type only).
         name_column: column of the names in ``core``, from 0.
         type_column: column of the types in ``core``, from 0; not read if ``type`` is set.
         type: type of all names, if ``core`` has no column of types.
@@ -49,24 +63,36 @@ class DistantSettings(Settings, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Refuses phrases that the rule does not use, and impossible columns."""
         if self.full and self.rule == "raw":
-            raise ValueError(f'full = "{self.full}" needs rule = "three-casings": "raw" takes names with a type only')
+            raise ValueError(
+                f'full = "{self.full}" needs rule = "three-casings": "raw" takes names with a '
+                "type only"
+            )
         if self.type and self.type_column:
-            raise ValueError(f'type = "{self.type}" and type_column = {self.type_column} exclude each other: give one')
+            raise ValueError(
+                f'type = "{self.type}" and type_column = {self.type_column} exclude each other: '
+                "give one"
+            )
         if not self.type and self.name_column == self.type_column:
-            raise ValueError(f"name_column and type_column are both {self.name_column}: give each its own, or say type")
+            raise ValueError(
+                f"name_column and type_column are both {self.name_column}: give each its own, or "
+                "say type"
+            )
 
 
 class ReadingSettings(Settings, frozen=True, kw_only=True):
-    """What the network reads at a time. Stored with the model, because training and inference must not differ.
+    """What the network reads at a time. Stored with the model, because training and inference must
+    not differ.
 
     Attributes:
-        unit: ``"sentence"``, or ``"packed"``: consecutive sentences of a document that fit into one window.
+        unit: ``"sentence"``, or ``"packed"``: consecutive sentences of a document that fit into one
+            window.
         max_length: pieces in a window, special tokens included.
-        overlap: pieces that neighbouring windows of one long text share. Each unit is scored in the window in which it
-            is farther from the edge.
+        overlap: pieces that neighbouring windows of one long text share. Each unit is scored in the
+            window in which it is farther from the edge.
         segmenter: sentences and words for text that has none.
-        context_characters: characters of the same document that are read on each side of a sentence, only to inform the
-            sentence itself (*comparing-and-combining* §3: 100); fewer at ``max_length``.
+        context_characters: characters of the same document that are read on each side of a
+            sentence, only to inform the sentence itself (*comparing-and-combining* §3: 100); fewer
+            at ``max_length``.
         context_sentences: the same in sentences on each side; give at most one of the two.
     """
 
@@ -82,7 +108,8 @@ class ReadingSettings(Settings, frozen=True, kw_only=True):
         self._check_context()
         if self.overlap > self.max_length // 2:
             raise ValueError(
-                f"overlap = {self.overlap} is too large for max_length = {self.max_length}: at most half is allowed"
+                f"overlap = {self.overlap} is too large for max_length = {self.max_length}: at "
+                "most half is allowed"
             )
 
     def _check_context(self) -> None:
@@ -95,19 +122,22 @@ class ReadingSettings(Settings, frozen=True, kw_only=True):
             raise ValueError(f"{' and '.join(given)} exclude each other: set one of them to 0")
         if given and self.unit == "packed":
             raise ValueError(
-                f'{given[0]} needs unit = "sentence": packed sentences are read with their neighbours already'
+                f'{given[0]} needs unit = "sentence": packed sentences are read with their '
+                "neighbours already"
             )
 
 
 class ModelSettings(Settings, frozen=True, kw_only=True):
-    """The encoder, and the head on it. In a recipe file, this table also contains the settings of the head.
+    """The encoder, and the head on it. In a recipe file, this table also contains the settings of
+    the head.
 
     Attributes:
-        encoder: a Hugging Face name, a folder, or ``package:NAME/FOLDER`` for a folder inside an installed package.
+        encoder: a Hugging Face name, a folder, or ``package:NAME/FOLDER`` for a folder inside an
+            installed package.
         revision: branch, tag or commit on the hub; empty for the default.
-        start: in place of ``encoder``, a run folder or a model folder of torch, whose training goes on here. Its
-            encoder is taken with its weights. A head goes on with its weights too, if its settings and the types are
-            the same; otherwise it is new.
+        start: in place of ``encoder``, a run folder or a model folder of torch, whose training goes
+            on here. Its encoder is taken with its weights. A head goes on with its weights too, if
+            its settings and the types are the same; otherwise it is new.
         head: of one of the families in ``settings/heads.py``.
     """
 
@@ -120,7 +150,11 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
         """Refuses a table without an encoder, or with two."""
         if bool(self.encoder) == bool(self.start):
             both = "encoder and start exclude each other: give one of the two"
-            raise ValueError(both if self.start else "encoder is missing: name an encoder, or a trained model as start")
+            raise ValueError(
+                both
+                if self.start
+                else "encoder is missing: name an encoder, or a trained model as start"
+            )
         if self.start and self.revision:
             raise ValueError("revision is about an encoder from the hub: leave it out beside start")
 
@@ -134,8 +168,9 @@ class PieceSettings(Settings, frozen=True, kw_only=True):
     """A smaller vocabulary for the encoder, cut before training (WordPiece only).
 
     Attributes:
-        pieces: this many pieces stay, those that are most frequent in train. Special tokens, single characters and
-            bytes stay beside them, so that every text that could be read before can be read afterwards.
+        pieces: this many pieces stay, those that are most frequent in train. Special tokens, single
+            characters and bytes stay beside them, so that every text that could be read before can
+            be read afterwards.
     """
 
     pieces: Positive
@@ -145,12 +180,13 @@ class DecisionSettings(Settings, frozen=True, kw_only=True):
     """What is fitted on the development part after training, for the chosen model.
 
     Attributes:
-        tune: ``"nothing"``: fit the bias of "no mention" in decoding (``decision.nothing`` of ``model.json``) by dev
-            F1; ``"no"``: use the scores unchanged.
-        abbreviations: ``"fit"``: after that, choose by dev F1 which rules for the short and long forms of a document
-            are on (``decision.abbreviations``), with none as a possible choice; ``"off"``: none.
-        apart: types that the model gives out only when they are asked for: names that one corpus alone has a guideline
-            of its own for.
+        tune: ``"nothing"``: fit the bias of "no mention" in decoding (``decision.nothing`` of
+            ``model.json``) by dev F1; ``"no"``: use the scores unchanged.
+        abbreviations: ``"fit"``: after that, choose by dev F1 which rules for the short and long
+            forms of a document are on (``decision.abbreviations``), with none as a possible choice;
+            ``"off"``: none.
+        apart: types that the model gives out only when they are asked for: names that one corpus
+            alone has a guideline of its own for.
     """
 
     tune: Literal["no", "nothing"] = "no"
@@ -159,17 +195,19 @@ class DecisionSettings(Settings, frozen=True, kw_only=True):
 
 
 class BundleSettings(Settings, frozen=True, kw_only=True):
-    """A second head on the same encoder, trained together with the head of the model (*bundling-learning* §3.2).
+    """A second head on the same encoder, trained together with the head of the model
+    (*bundling-learning* §3.2).
 
-    In a recipe file, this table also contains the settings of the head. Heads are named after their families.
+    In a recipe file, this table also contains the settings of the head. Heads are named after their
+    families.
 
     Attributes:
         head: of one of the families in ``settings/heads.py``.
         name: name of the head; empty for its family.
-        weight: weight of its loss; the head of the model has 1 less this. For a tagger bundled onto a span classifier
-            it is the alpha of the paper, 0.1 there.
-        answer: name of the head whose model becomes ``best``; empty for the head of the model. Both are trained and
-            scored.
+        weight: weight of its loss; the head of the model has 1 less this. For a tagger bundled onto
+            a span classifier it is the alpha of the paper, 0.1 there.
+        answer: name of the head whose model becomes ``best``; empty for the head of the model. Both
+            are trained and scored.
     """
 
     head: AnyHead = SoftmaxSettings()
@@ -185,28 +223,32 @@ class TrainingSettings(Settings, frozen=True, kw_only=True):
         epochs: passes over the training windows.
         batch_size: windows per step.
         accumulation: batches whose gradients are averaged before the weights change.
-        optimizer: ``"adamw"``, ``"adafactor"`` (fixed rate, no relative step, no parameter scaling), or ``"adam"``
-            (without weight decay).
+        optimizer: ``"adamw"``, ``"adafactor"`` (fixed rate, no relative step, no parameter
+            scaling), or ``"adam"`` (without weight decay).
         learning_rate: learning rate of the last layer of the encoder.
-        head_learning_rate: learning rate of everything that is not encoder; 0 means ``learning_rate``.
-        layer_decay: the rate of each layer is that of the layer above times this; 1 for equal rates.
+        head_learning_rate: learning rate of everything that is not encoder; 0 means
+            ``learning_rate``.
+        layer_decay: the rate of each layer is that of the layer above times this; 1 for equal
+            rates.
         weight_decay: decoupled weight decay; not on biases and normalisations.
         schedule: ``"linear"`` to zero, or ``"constant"``, after the warm-up.
         warmup: share of all steps over which the rate rises from zero.
         clip: largest norm of the gradient; 0 for no limit.
-        hidden_pieces: share of pieces replaced by the mask token, drawn anew in every epoch, so that the model learns
-            from context and not only from the words themselves.
-        precision: ``"fp32"``, ``"bf16"`` (autocast), or ``"auto"``: bf16 if the processor has instructions for it. The
-            run folder records the choice.
-        average: evaluate and keep the raw weights (``"none"``), their exponential moving average (``"ema"``), or the
-            mean of the weights after the last ``average_epochs`` epochs (``"last"``).
+        hidden_pieces: share of pieces replaced by the mask token, drawn anew in every epoch, so
+            that the model learns from context and not only from the words themselves.
+        precision: ``"fp32"``, ``"bf16"`` (autocast), or ``"auto"``: bf16 if the processor has
+            instructions for it. The run folder records the choice.
+        average: evaluate and keep the raw weights (``"none"``), their exponential moving average
+            (``"ema"``), or the mean of the weights after the last ``average_epochs`` epochs
+            (``"last"``).
         average_decay: decay of the moving average, per step.
         average_epochs: epochs in the mean.
-        validate_every_steps: score dev, and write the checkpoint that ``--resume`` needs, after this many steps and
-            after the last one; 0 for the end of every epoch.
+        validate_every_steps: score dev, and write the checkpoint that ``--resume`` needs, after
+            this many steps and after the last one; 0 for the end of every epoch.
         select: the checkpoint to keep: ``"best-dev"`` by micro F1, or the ``"last"``.
         patience_epochs: stop after this many epochs without a better dev F1; 0 for never.
-        patience_validations: stop after dev was scored this many times without a better F1; 0 for never.
+        patience_validations: stop after dev was scored this many times without a better F1; 0 for
+            never.
     """
 
     epochs: Positive = 8
@@ -231,33 +273,45 @@ class TrainingSettings(Settings, frozen=True, kw_only=True):
     patience_validations: Natural = 0
 
     def __post_init__(self) -> None:
-        """Refuses patience in epochs if dev is scored within them, two kinds of patience, and Adam with decay."""
+        """Refuses patience in epochs if dev is scored within them, two kinds of patience, and
+        Adam with decay.
+        """
         if self.patience_epochs and self.patience_validations:
             raise ValueError(
-                f"patience_epochs = {self.patience_epochs} and patience_validations = {self.patience_validations} "
+                f"patience_epochs = {self.patience_epochs} and patience_validations = "
+                f"{self.patience_validations} "
                 "exclude each other: set one of them to 0"
             )
         if self.validate_every_steps and self.patience_epochs:
             raise ValueError(
-                f"patience_epochs = {self.patience_epochs} counts epochs, but validate_every_steps = "
-                f"{self.validate_every_steps} scores dev in between: give patience_validations instead"
+                f"patience_epochs = {self.patience_epochs} counts epochs, but "
+                "validate_every_steps = "
+                f"{self.validate_every_steps} scores dev in between: give patience_validations "
+                "instead"
             )
         if self.validate_every_steps and self.average == "last":
             raise ValueError(
-                f'average = "last" is made at ends of epochs, but validate_every_steps = {self.validate_every_steps} '
+                'average = "last" is made at ends of epochs, but validate_every_steps = '
+                f"{self.validate_every_steps} "
                 'scores dev in between: choose "ema" or "none", or validate_every_steps = 0'
             )
         if self.optimizer == "adam" and self.weight_decay:
-            raise ValueError('optimizer = "adam" takes no weight decay: set weight_decay = 0, or choose "adamw"')
+            raise ValueError(
+                'optimizer = "adam" takes no weight decay: set weight_decay = 0, or choose "adamw"'
+            )
 
 
 class Recipe(RecipeBase, frozen=True, kw_only=True):
-    """The recipe of a recogniser; see ``RecipeBase``. It has either one ``corpus`` or several ``parts``."""
+    """The recipe of a recogniser; see ``RecipeBase``. It has either one ``corpus`` or several
+    ``parts``.
+    """
 
     corpus: CorpusSettings | UnsetType = UNSET
-    parts: dict[PartName, PartSettings] | UnsetType = UNSET  # not written if unset, as before this table existed
+    # not written if unset, as before this table existed
+    parts: dict[PartName, PartSettings] | UnsetType = UNSET
     mixture: MixtureSettings | UnsetType = UNSET  # the same
-    distant: DistantSettings | UnsetType = UNSET  # not written if unset, as before this table existed
+    # not written if unset, as before this table existed
+    distant: DistantSettings | UnsetType = UNSET
     inputs: InputSettings | UnsetType = UNSET  # the same
     vocabulary: PieceSettings | UnsetType = UNSET  # the same
     reading: ReadingSettings = ReadingSettings()
@@ -274,19 +328,25 @@ class Recipe(RecipeBase, frozen=True, kw_only=True):
         self._check_corpora()
         if self.corpus and self.corpus.types is not UNSET and self.distant is not UNSET:
             raise ValueError(
-                "corpus.types and distant exclude each other: the types of weak labels are those of the dictionary, so "
+                "corpus.types and distant exclude each other: the types of weak labels are those "
+                "of the dictionary, so "
                 "name them there as the test part does"
             )
 
     def _check_corpora(self) -> None:
-        """Refuses no corpus, a corpus beside parts, tables without effect without parts, and parts without dev."""
+        """Refuses no corpus, a corpus beside parts, tables without effect without parts, and
+        parts without dev.
+        """
         if not self.parts:
             if not self.corpus:
                 raise ValueError(
-                    "no corpus is named: write a table [corpus], or a table [parts.NAME] for each of several"
+                    "no corpus is named: write a table [corpus], or a table [parts.NAME] for "
+                    "each of several"
                 )
             if self.mixture:
-                raise ValueError("mixture is about several corpora: give each a table [parts.NAME], or remove it")
+                raise ValueError(
+                    "mixture is about several corpora: give each a table [parts.NAME], or remove it"
+                )
             return
         for name, table in (("corpus", self.corpus), ("distant", self.distant)):
             if table:
@@ -296,11 +356,15 @@ class Recipe(RecipeBase, frozen=True, kw_only=True):
         for head in self.heads().values():
             if self.masks() and not head.needs.masks:
                 raise ValueError(_cannot_mask(head.family, self.masks()))
-            if not head.needs.soft and (soft := [name for name, part in self.parts.items() if part.soft]):
+            if not head.needs.soft and (
+                soft := [name for name, part in self.parts.items() if part.soft]
+            ):
                 raise ValueError(_cannot_be_soft(head.family, soft[0]))
 
     def corpora(self) -> dict[str, PartSettings]:
-        """Returns the parts by name, sorted, since their order in a file has no effect; empty for a single corpus."""
+        """Returns the parts by name, sorted, since their order in a file has no effect; empty
+        for a single corpus.
+        """
         return dict(sorted((self.parts or {}).items()))
 
     def types(self) -> tuple[str, ...]:
@@ -308,14 +372,21 @@ class Recipe(RecipeBase, frozen=True, kw_only=True):
         return tuple(sorted({name for part in self.corpora().values() for name in part.annotates}))
 
     def masks(self) -> dict[str, tuple[str, ...]]:
-        """Returns the missing types of each part with such types; the part gives no training signal for them."""
+        """Returns the missing types of each part with such types; the part gives no training
+        signal for them.
+        """
         if self.mixture and self.mixture.unannotated == "absent":
             return {}
-        lacking = {n: tuple(t for t in self.types() if t not in p.annotates) for n, p in self.corpora().items()}
+        lacking = {
+            n: tuple(t for t in self.types() if t not in p.annotates)
+            for n, p in self.corpora().items()
+        }
         return {name: types for name, types in lacking.items() if types}
 
     def files(self) -> dict[str, str]:
-        """Returns the paths of all data that determine a run, by their keys in the recipe, e.g. ``"corpus.train"``."""
+        """Returns the paths of all data that determine a run, by their keys in the recipe, e.g.
+        ``"corpus.train"``.
+        """
         found = self.corpus.files() if self.corpus else {}
         for name, part in self.corpora().items():
             found |= part.files(f"parts.{name}")
@@ -350,7 +421,8 @@ def _cannot_mask(family: str, masks: Mapping[str, tuple[str, ...]]) -> str:
     able = ", ".join(f'"{name}"' for name, kind in HEADS.items() if kind().needs.masks)
     part, types = next(iter(masks.items()))
     return (
-        f'family = "{family}" cannot leave types out of its loss, but parts.{part} does not annotate '
+        f'family = "{family}" cannot leave types out of its loss, but parts.{part} does not '
+        "annotate "
         f"{', '.join(map(repr, types))}: choose {able}, or parts that annotate the same types"
     )
 
@@ -358,17 +430,28 @@ def _cannot_mask(family: str, masks: Mapping[str, tuple[str, ...]]) -> str:
 def _cannot_be_soft(family: str, part: str) -> str:
     able = ", ".join(f'"{name}"' for name, kind in HEADS.items() if kind().needs.soft)
     return (
-        f'family = "{family}" cannot be taught probabilities, as parts.{part}.soft asks: choose {able}, or set '
+        f'family = "{family}" cannot be taught probabilities, as parts.{part}.soft asks: choose '
+        f"{able}, or set "
         "soft = false"
     )
 
 
 def _check_bundle(head: AnyHead, bundle: BundleSettings) -> None:
-    """Refuses two heads with one name, an answer without a head, and windows left out for one of two heads."""
+    """Refuses two heads with one name, an answer without a head, and windows left out for one of
+    two heads.
+    """
     own, second = head.family, bundle.name or bundle.head.family
     if any(h.needs.windows != "all" for h in (head, bundle.head)):
-        raise ValueError('windows = "mentions" is not allowed in a bundle, whose heads learn from the same windows')
+        raise ValueError(
+            'windows = "mentions" is not allowed in a bundle, whose heads learn from the same '
+            "windows"
+        )
     if second == own:
-        raise ValueError(f'both heads of the bundle are called "{own}": give the second another with bundle.name')
+        raise ValueError(
+            f'both heads of the bundle are called "{own}": give the second another with bundle.name'
+        )
     if bundle.answer not in ("", own, second):
-        raise ValueError(f'bundle.answer = "{bundle.answer}" is not a head of the bundle: choose "{own}" or "{second}"')
+        raise ValueError(
+            f'bundle.answer = "{bundle.answer}" is not a head of the bundle: choose "{own}" or '
+            f'"{second}"'
+        )

@@ -1,4 +1,6 @@
-"""Reference of every key of every recipe, with its default and meaning, taken from the structures of settings."""
+"""Reference of every key of every recipe, with its default and meaning, taken from the
+structures of settings.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,12 @@ from fascicle.settings.base import LARGEST, attribute_descriptions
 from fascicle.settings.heads import HEADS
 from fascicle.settings.inputs import InputSettings
 from fascicle.settings.recipes import recogniser
-from fascicle.settings.recipes.corpora import CorpusSettings, CorpusTypes, MixtureSettings, PartSettings
+from fascicle.settings.recipes.corpora import (
+    CorpusSettings,
+    CorpusTypes,
+    MixtureSettings,
+    PartSettings,
+)
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.filter import FilterRecipe
 from fascicle.settings.recipes.pretraining import PretrainingRecipe
@@ -44,7 +51,9 @@ RECOGNISER: Final[Mapping[str, Struct]] = MappingProxyType(
 
 
 def _own(recipe: Struct, *known: Mapping[str, Struct]) -> Mapping[str, Struct]:
-    """Returns the tables of a kind of recipe by their names, without those that other kinds share."""
+    """Returns the tables of a kind of recipe by their names, without those that other kinds
+    share.
+    """
     others = tuple(kind for of_one in known for kind in of_one.values())
 
     def walk(outer: str, kind: Struct) -> Iterator[tuple[str, Struct]]:
@@ -62,7 +71,9 @@ TYPER: Final = _own(TyperRecipe, RECOGNISER)
 PRETRAINING: Final = _own(PretrainingRecipe, RECOGNISER)
 DISTILLATION: Final = _own(DistilRecipe, RECOGNISER, PRETRAINING)
 _KINDS: Final = (RECOGNISER, FILTER, TYPER, PRETRAINING, DISTILLATION)
-_TABLES: Final = frozenset({"head", *(part for kind in _KINDS for name in kind for part in name.split("."))})
+_TABLES: Final = frozenset(
+    {"head", *(part for kind in _KINDS for name in kind for part in name.split("."))}
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,10 +113,18 @@ class Table:
 
 
 def tables() -> Iterator[Table]:
-    """Yields the tables of all recipes, those of the families of heads after those of a recogniser."""
+    """Yields the tables of all recipes, those of the families of heads after those of a
+    recogniser.
+    """
     yield from _tables("recogniser", RECOGNISER)
     for family, kind in HEADS.items():
-        yield Table(recipe="recogniser", name="model", family=family, about=summary(kind), keys=tuple(list_keys(kind)))
+        yield Table(
+            recipe="recogniser",
+            name="model",
+            family=family,
+            about=summary(kind),
+            keys=tuple(list_keys(kind)),
+        )
     yield from _tables("filter", FILTER)
     yield from _tables("span typer", TYPER)
     yield from _tables("pretraining", PRETRAINING)
@@ -114,7 +133,12 @@ def tables() -> Iterator[Table]:
 
 def _tables(recipe: str, listed: Mapping[str, Struct]) -> Iterator[Table]:
     for name, kind in listed.items():
-        yield Table(recipe=recipe, name=name, about=summary(kind) if name else "", keys=tuple(list_keys(kind)))
+        yield Table(
+            recipe=recipe,
+            name=name,
+            about=summary(kind) if name else "",
+            keys=tuple(list_keys(kind)),
+        )
 
 
 def summary(kind: Struct) -> str:
@@ -123,16 +147,23 @@ def summary(kind: Struct) -> str:
 
 
 def list_keys(kind: Struct, *, tables: Container[str] = _TABLES) -> Iterator[Key]:
-    """Yields the keys of a structure, without nested tables: its own, then those that it shares with others.
+    """Yields the keys of a structure, without nested tables: its own, then those that it shares
+    with others.
 
     Args:
         kind: the structure.
         tables: names of the nested tables that are left out.
     """
     meanings = attribute_descriptions(kind)
-    owners = {n: depth for depth, one in reversed([*enumerate(kind.__mro__)]) for n in inspect.get_annotations(one)}
+    owners = {
+        n: depth
+        for depth, one in reversed([*enumerate(kind.__mro__)])
+        for n in inspect.get_annotations(one)
+    }
     for field in sorted(kinds.type_info(kind).fields, key=lambda field: owners[field.name]):  # type: ignore[attr-defined]
-        if field.name in tables and isinstance(_bare(field.type), kinds.StructType | kinds.UnionType | kinds.DictType):
+        if field.name in tables and isinstance(
+            _bare(field.type), kinds.StructType | kinds.UnionType | kinds.DictType
+        ):
             continue
         yield Key(
             name=field.name,
@@ -170,9 +201,15 @@ def _value_of(kind: kinds.Type) -> str:
             return f"list of {_value_of(kind.item_type)}"
         case kinds.DictType():
             held = _bare(kind.value_type)
-            return "table of names" if isinstance(held, kinds.StrType) else f"table; each value: {_value_of(held)}"
+            return (
+                "table of names"
+                if isinstance(held, kinds.StrType)
+                else f"table; each value: {_value_of(held)}"
+            )
         case kinds.UnionType() if not any(isinstance(one, kinds.StructType) for one in kind.types):
-            return " or ".join(_value_of(one) for one in kind.types if not isinstance(one, kinds.NoneType))
+            return " or ".join(
+                _value_of(one) for one in kind.types if not isinstance(one, kinds.NoneType)
+            )
         case kinds.StructType() | kinds.UnionType():
             return "table"
     raise TypeError(f"no words for {kind}: add them to value_of")

@@ -1,4 +1,6 @@
-"""Strict reading of TOML files: every unknown key and every wrong value is one sentence that names its place."""
+"""Strict reading of TOML files: every unknown key and every wrong value is one sentence that
+names its place.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ _VARIABLE = re.compile(r"\$\{?(\w+)")
 
 @cache
 def field_types(schema: type[msgspec.Struct]) -> Mapping[str, Any]:
-    """Returns the fields of a table with their types; cached, since evaluating annotations takes a millisecond."""
+    """Returns the fields of a table with their types; cached, since evaluating annotations takes
+    a millisecond.
+    """
     return MappingProxyType(get_type_hints(schema))
 
 
@@ -75,7 +79,9 @@ def resolve_path(given: str, recipe_path: Path, *, key: str) -> str:
     return str((recipe_path.parent / expanded).resolve())
 
 
-def convert_values(values: Mapping[str, Any], schema: type[_S], *, origin: str, place: str = "") -> _S:
+def convert_values(
+    values: Mapping[str, Any], schema: type[_S], *, origin: str, place: str = ""
+) -> _S:
     """Converts plain values to settings.
 
     Args:
@@ -85,7 +91,8 @@ def convert_values(values: Mapping[str, Any], schema: type[_S], *, origin: str, 
         place: key of the values in the file, e.g. ``"parts.bc2gm"``; empty for the whole file.
 
     Raises:
-        RecipeError: an unknown key (the nearest valid one is named), a wrong type, a value that is not allowed.
+        RecipeError: an unknown key (the nearest valid one is named), a wrong type, a value that is
+            not allowed.
     """
     refuse_unknown(values, schema, origin=origin, place=place)
     for key, hint in field_types(schema).items():
@@ -94,7 +101,9 @@ def convert_values(values: Mapping[str, Any], schema: type[_S], *, origin: str, 
         if table is not None and isinstance(named, Mapping):
             for name, one in named.items():
                 if isinstance(one, Mapping):
-                    convert_values(one, table, origin=origin, place=f"{place}.{key}.{name}".lstrip("."))
+                    convert_values(
+                        one, table, origin=origin, place=f"{place}.{key}.{name}".lstrip(".")
+                    )
     try:
         return msgspec.convert(values, schema)
     except msgspec.ValidationError as error:
@@ -120,7 +129,8 @@ def refuse_unknown(
         schema: class of the settings.
         origin: name of the file, for messages.
         keys: function from a table to its keys.
-        advise: function from key and table to advice about an unknown key, or about a list; empty for the usual advice.
+        advise: function from key and table to advice about an unknown key, or about a list; empty
+            for the usual advice.
         place: key of the values in the file; empty for the whole file.
 
     Raises:
@@ -128,15 +138,25 @@ def refuse_unknown(
     """
     outer = f"{place}." if place else ""
     tables: dict[str, type[Settings]] = {outer: schema}
-    tables |= {f"{outer}{name}.": table for name, hint in field_types(schema).items() if (table := table_class(hint))}
+    tables |= {
+        f"{outer}{name}.": table
+        for name, hint in field_types(schema).items()
+        if (table := table_class(hint))
+    }
 
     def nearest(key: str, allowed: Mapping[str, Any], prefix: str) -> str:
-        """Returns the most similar valid key: of any table if the name is the same, else of its own table."""
+        """Returns the most similar valid key: of any table if the name is the same, else of its
+        own table.
+        """
         places = [f"{table}{key}" for table, of in tables.items() if key in keys(of)]
         near = difflib.get_close_matches(key, allowed, n=1)
         if places:
             return f"did you mean {places[0]}?"
-        return f"did you mean {prefix}{near[0]}?" if near else f"allowed are {', '.join(sorted(allowed))}"
+        return (
+            f"did you mean {prefix}{near[0]}?"
+            if near
+            else f"allowed are {', '.join(sorted(allowed))}"
+        )
 
     def walk(inside: Mapping[str, Any], of: type[Settings], prefix: str) -> None:
         allowed = keys(of)
@@ -144,12 +164,16 @@ def refuse_unknown(
             place = f"{prefix}{key}"
             if key not in allowed:
                 advice = advise(key, prefix.rstrip(".")) or nearest(key, allowed, prefix)
-                raise RecipeError(f"unknown key {place}; {advice}", at=origin, key=place, code="unknown-key")
+                raise RecipeError(
+                    f"unknown key {place}; {advice}", at=origin, key=place, code="unknown-key"
+                )
             table = table_class(allowed[key])
             if table and isinstance(value, list):
                 advice = f"write one table, [{place}]"
                 advice += f"; {more}" if (more := advise("", place)) else ""
-                raise RecipeError(f"{place} is a list of {len(value):,}; {advice}", at=origin, key=place)
+                raise RecipeError(
+                    f"{place} is a list of {len(value):,}; {advice}", at=origin, key=place
+                )
             if table and isinstance(value, Mapping):
                 walk(value, table, f"{place}.")
 
@@ -157,7 +181,11 @@ def refuse_unknown(
 
 
 def explain_wrong_value(
-    error: msgspec.ValidationError, values: Mapping[str, Any], schema: type[Settings], *, keys: _Keys = field_types
+    error: msgspec.ValidationError,
+    values: Mapping[str, Any],
+    schema: type[Settings],
+    *,
+    keys: _Keys = field_types,
 ) -> str:
     """Returns a message about a wrong value: which one, and what is allowed.
 
@@ -173,7 +201,9 @@ def explain_wrong_value(
     hint: Any = schema
     for name, number in _PART.findall(key):
         inside = isinstance(given, Sequence if number else Mapping)
-        given = given[int(number) if number else name] if inside and (number or name in given) else None
+        given = (
+            given[int(number) if number else name] if inside and (number or name in given) else None
+        )
         table = None if number else table_class(hint)
         hint = keys(table).get(name) if table else None
     allowed = [repr(a) for a in get_args(hint) if isinstance(a, str)]
@@ -186,11 +216,17 @@ def explain_wrong_value(
 
 
 def table_class(hint: object) -> type[Settings] | None:
-    """Returns the class of a table, also of an optional one; ``None`` for a list of tables, and for tables by name."""
+    """Returns the class of a table, also of an optional one; ``None`` for a list of tables, and
+    for tables by name.
+    """
     if get_origin(hint) in (tuple, dict):
         return None
     for kind in (hint, *get_args(hint)):
-        if isinstance(kind, type) and issubclass(kind, Settings) and not issubclass(kind, HeadSettings):
+        if (
+            isinstance(kind, type)
+            and issubclass(kind, Settings)
+            and not issubclass(kind, HeadSettings)
+        ):
             return kind
     return None
 
@@ -204,7 +240,8 @@ def toml_values(path: Path, *, missing: str, advice: str = "") -> dict[str, Any]
         advice: advice for a file that is not TOML.
 
     Raises:
-        RecipeError: no such file, no regular file, too large, not TOML, or a NUL character in a value.
+        RecipeError: no such file, no regular file, too large, not TOML, or a NUL character in a
+            value.
     """
     try:
         values = parsed_toml(_content(path).decode(_ENCODING))
@@ -215,14 +252,20 @@ def toml_values(path: Path, *, missing: str, advice: str = "") -> dict[str, Any]
             f"{path} is not a readable TOML file: its values are nested too deeply", file=str(path)
         ) from None
     except OSError as error:
-        what = f"{path} is a folder" if path.is_dir() else f"{path} cannot be read: {error.strerror}"
+        what = (
+            f"{path} is a folder" if path.is_dir() else f"{path} cannot be read: {error.strerror}"
+        )
         what = "the path is empty, or that of the current folder" if path == Path() else what
         raise RecipeError(f"{what}; give the path of a TOML file") from None
     except ValueError as error:
         told = f"; {advice}" if advice else ""
-        raise RecipeError(f"{path} is not a readable TOML file: {error}{told}", file=str(path)) from None
+        raise RecipeError(
+            f"{path} is not a readable TOML file: {error}{told}", file=str(path)
+        ) from None
     if has_nul(values):
-        raise RecipeError("a value has a NUL character, as no path and no name may; remove it", at=str(path))
+        raise RecipeError(
+            "a value has a NUL character, as no path and no name may; remove it", at=str(path)
+        )
     return values
 
 
@@ -230,7 +273,8 @@ def parsed_toml(text: str) -> dict[str, Any]:
     """Parses TOML text.
 
     Raises:
-        ValueError: it is not TOML, or Python does not read one of its integers; the message is for users.
+        ValueError: it is not TOML, or Python does not read one of its integers; the message is for
+            users.
         RecursionError: its values are nested too deeply.
     """
     try:
@@ -245,11 +289,16 @@ def _content(path: Path) -> bytes:
     """Reads a small regular file; pipes and devices are refused, since reading may never end."""
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise RecipeError(f"{path} is a pipe or a device; give the path of a TOML file", file=str(path))
+        raise RecipeError(
+            f"{path} is a pipe or a device; give the path of a TOML file", file=str(path)
+        )
     with path.open("rb") as stream:
         content = stream.read(_LARGEST + 1)
     if len(content) > _LARGEST:
-        raise RecipeError(f"{path} has more than {_LARGEST >> 20} MiB, as no TOML file of settings has", file=str(path))
+        raise RecipeError(
+            f"{path} has more than {_LARGEST >> 20} MiB, as no TOML file of settings has",
+            file=str(path),
+        )
     return content
 
 

@@ -1,4 +1,6 @@
-"""Recipes and model files of the span typer, which reads the words of single spans and has no encoder of pieces."""
+"""Recipes and model files of the span typer, which reads the words of single spans and has no
+encoder of pieces.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,13 @@ from msgspec import Meta
 
 from fascicle.errors import ModelError
 from fascicle.settings.base import Name, Natural, Positive, RecipeBase, Settings
-from fascicle.settings.folders.described import TYPER, Wording, file_sha256, read_description, write_hashed
+from fascicle.settings.folders.described import (
+    TYPER,
+    Wording,
+    file_sha256,
+    read_description,
+    write_hashed,
+)
 from fascicle.settings.recipes.corpora import CorpusSettings
 
 WEIGHTS: Final = "model.safetensors"
@@ -33,7 +41,8 @@ class VectorSettings(Settings, frozen=True, kw_only=True):
     Attributes:
         path: a GloVe or word2vec text file; ``$NAME`` is an environment variable.
         dimension: required dimension; 0 for any.
-        cache: folder for the copy that is mapped into memory; empty for one beside the file, ``"none"`` for none.
+        cache: folder for the copy that is mapped into memory; empty for one beside the file,
+            ``"none"`` for none.
         lowercase: look words up in lower case.
     """
 
@@ -44,19 +53,23 @@ class VectorSettings(Settings, frozen=True, kw_only=True):
 
 
 class SpanTyperSettings(Settings, frozen=True, kw_only=True):
-    """The network and its training; the defaults are those of *span-level-strategy*, Table 1 and the authors' program.
+    """The network and its training; the defaults are those of *span-level-strategy*, Table 1 and
+    the authors' program.
 
     Attributes:
         hidden: states of the LSTM in each direction.
         updates: steps of Adam, each with the gradient of all training mentions.
         learning_rate: learning rate of Adam.
-        nothing: learn a class for spans that are no mention, so that the model can find mentions by trying all spans.
+        nothing: learn a class for spans that are no mention, so that the model can find mentions by
+            trying all spans.
         width: with ``nothing``: most words in a span that is tried.
-        negatives: with ``nothing``: number of places of spans that are drawn anew for each update from all places whose
-            words are never a mention; 0 for all of them.
-        balance: with ``nothing``: "no mention", the class of nearly all spans, weighs in the loss as much as all
-            mentions together. Its logit is corrected afterwards, so that probabilities are those of the plain loss.
-        decoding: with ``nothing``: ``"nested"`` (every span is decided alone) or ``"greedy"`` (without overlaps).
+        negatives: with ``nothing``: number of places of spans that are drawn anew for each update
+            from all places whose words are never a mention; 0 for all of them.
+        balance: with ``nothing``: "no mention", the class of nearly all spans, weighs in the loss
+            as much as all mentions together. Its logit is corrected afterwards, so that
+            probabilities are those of the plain loss.
+        decoding: with ``nothing``: ``"nested"`` (every span is decided alone) or ``"greedy"``
+            (without overlaps).
         segmenter: words and sentences of text that has none.
     """
 
@@ -84,11 +97,15 @@ class TyperRecipe(RecipeBase, frozen=True, kw_only=True):
     typer: SpanTyperSettings = SpanTyperSettings()
 
     def files(self) -> dict[str, str]:
-        """Returns the paths of all data that determine a run, by their keys in the recipe, e.g. ``"vectors.path"``."""
+        """Returns the paths of all data that determine a run, by their keys in the recipe, e.g.
+        ``"vectors.path"``.
+        """
         return self.corpus.files() | {"vectors.path": self.vectors.path}
 
     def places(self) -> dict[str, str]:
-        """Returns all paths (see ``RecipeBase``), with the folder for the mapped copy of the vectors."""
+        """Returns all paths (see ``RecipeBase``), with the folder for the mapped copy of the
+        vectors.
+        """
         cache = self.vectors.cache
         return self.files() | ({"vectors.cache": cache} if cache not in ("", "none") else {})
 
@@ -131,11 +148,14 @@ def read_typer_manifest(folder: Path) -> TyperManifest:
     missing = f"{folder} holds no span typer ({TYPER}); give the model folder of one"
     manifest = read_description(path, TyperManifest, _WORDING, format=_FORMAT, missing=missing)
     if set(manifest.files) != {WEIGHTS, WORDS}:
-        raise ModelError(f"{path} does not list {WEIGHTS} and {WORDS}; copy the folder again", file=str(path))
+        raise ModelError(
+            f"{path} does not list {WEIGHTS} and {WORDS}; copy the folder again", file=str(path)
+        )
     for name, expected in manifest.files.items():
         if not (folder / name).is_file() or file_sha256(folder / name) != expected:
             raise ModelError(
-                f"{folder / name} is missing or damaged: its hash is not the one in {TYPER}; copy it again",
+                f"{folder / name} is missing or damaged: its hash is not the one in {TYPER}; "
+                "copy it again",
                 code="damaged",
             )
     return manifest

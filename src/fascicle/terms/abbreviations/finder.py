@@ -30,13 +30,16 @@ _STOP: Final = re.compile(r"[.?!][\"')\]]*\s+(?=[\"'(\[]*[A-Z0-9])|;\s|\n\s*\n")
 _NO_STOP: Final = re.compile(r"\b(?:[A-Z]|vs|cf|sp|spp|St|Dr|no|ca|approx|i\.e|e\.g)$")
 _QUOTES: Final = "\"'“”‘’«»"
 _AROUND: Final = _QUOTES + ",;:"
-_LEADING: Final = re.compile(r"\s*(?:(?:standing for|for|the|an?|or|i\.e\.,?)\s+)+")  # before a long form in a bracket
+# before a long form in a bracket
+_LEADING: Final = re.compile(r"\s*(?:(?:standing for|for|the|an?|or|i\.e\.,?)\s+)+")
 _JOINS: Final = re.compile(r",?\s+(?:and|or)\s+|\s*[/+&]\s*|,\s+")
 _CAPITALS: Final = re.compile(r"(?:[^A-Z\s]*[A-Z]){2}")
 _MOST_SEVERAL: Final = 4  # short forms in one bracket
 _DOSE: Final = re.compile(r"\s+\d[\d.,]*\s*(?:[mµμ]?g|mcg|ml|%)\Z")
 # What is before a name and no part of it, unless its first letter is in the short form.
-_PREFIX: Final = re.compile(r"(?ai:anti|non|post|pre|peri|co)[-\u2010\u2011]|[A-Z]{3,5}[-\u2010\u2011]")
+_PREFIX: Final = re.compile(
+    r"(?ai:anti|non|post|pre|peri|co)[-\u2010\u2011]|[A-Z]{3,5}[-\u2010\u2011]"
+)
 _TOKEN: Final = re.compile(r"\S+")
 
 
@@ -46,8 +49,8 @@ class Bracket(NamedTuple):
     Attributes:
         start: place of the first one.
         end: place of the second one.
-        floor: behind the nearest bracket to the left that is still open at ``start``, or behind the nearest pair to the
-            left that stands alone, whichever is later; 0 if there is none.
+        floor: behind the nearest bracket to the left that is still open at ``start``, or behind the
+            nearest pair to the left that stands alone, whichever is later; 0 if there is none.
     """
 
     start: int
@@ -58,9 +61,10 @@ class Bracket(NamedTuple):
 def brackets(text: str) -> Iterator[Bracket]:
     """Yields the bracket pairs of a text, inner pairs before outer ones, in linear time.
 
-    A closing bracket without a partner counts as an ordinary character. One that closes an outer bracket leaves the
-    inner ones without partners. A pair stands alone if no letter or digit touches it from outside and no hyphen comes
-    after it, in contrast to that of ``poly(ethylene)`` and ``(AIDS)-related``.
+    A closing bracket without a partner counts as an ordinary character. One that closes an outer
+    bracket leaves the inner ones without partners. A pair stands alone if no letter or digit
+    touches it from outside and no hyphen comes after it, in contrast to that of ``poly(ethylene)``
+    and ``(AIDS)-related``.
     """
     opened: list[tuple[str, int, int]] = []  # bracket, place, floor
     counts: Counter[str] = Counter()
@@ -98,20 +102,25 @@ class AbbreviationFinder:
     fingerprint = "abbreviations@5"
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """Returns one patch for each document with the definitions of its text, beside those that it has."""
+        """Returns one patch for each document with the definitions of its text, beside those
+        that it has.
+        """
         return [Patch(abbreviations=find_abbreviations(document)) for document in documents]
 
 
 def find_abbreviations(text: Document | str) -> tuple[Abbreviation, ...]:
-    """Finds where a text defines short forms: ``long form (SF)``, ``SF (long form)`` and ``(long form, SF)``.
+    """Finds where a text defines short forms: ``long form (SF)``, ``SF (long form)`` and ``(long
+    form, SF)``.
 
     The algorithm is that of Schwartz and Hearst (PSB 2003), with repairs.
 
     Args:
-        text: a text or a document; no definition reaches over the border of a section of a document.
+        text: a text or a document; no definition reaches over the border of a section of a
+            document.
 
     Returns:
-        The ranges of each short form and its long form in the text, half-open and in code points, in order.
+        The ranges of each short form and its long form in the text, half-open and in code points,
+        in order.
 
     Raises:
         InputError: neither a text nor a document.
@@ -120,19 +129,24 @@ def find_abbreviations(text: Document | str) -> tuple[Abbreviation, ...]:
 
 
 def _defined(document: Document, at: Collection[int] | None = None) -> tuple[Abbreviation, ...]:
-    borders = {border for section in document.sections or () for border in (section.start, section.end)}
+    borders = {
+        border for section in document.sections or () for border in (section.start, section.end)
+    }
     cuts = tuple(sorted({0, len(document.text), *borders}))
     if at is None and len(document.text) <= _KEPT:
         return _defined_in(document.text, cuts)
     return _within_parts(document.text, cuts, at)
 
 
-@lru_cache(maxsize=512)  # the steps of a pipeline ask one after the other, each for all documents of a batch
+# the steps of a pipeline ask one after the other, each for all documents of a batch
+@lru_cache(maxsize=512)
 def _defined_in(text: str, cuts: tuple[int, ...]) -> tuple[Abbreviation, ...]:
     return _within_parts(text, cuts, None)
 
 
-def _within_parts(text: str, cuts: Sequence[int], at: Collection[int] | None) -> tuple[Abbreviation, ...]:
+def _within_parts(
+    text: str, cuts: Sequence[int], at: Collection[int] | None
+) -> tuple[Abbreviation, ...]:
     return tuple(
         sorted(
             ((short[0] + start, short[1] + start), (long[0] + start, long[1] + start))
@@ -142,12 +156,15 @@ def _within_parts(text: str, cuts: Sequence[int], at: Collection[int] | None) ->
     )
 
 
-def abbreviations_of(document: Document, *, at: Collection[int] | None = None) -> tuple[Abbreviation, ...]:
+def abbreviations_of(
+    document: Document, *, at: Collection[int] | None = None
+) -> tuple[Abbreviation, ...]:
     """Returns the abbreviations that a document states, else those that its text defines.
 
     Args:
         document: see `find_abbreviations`.
-        at: of those that its text defines only those whose first or second bracket is there; all by default.
+        at: of those that its text defines only those whose first or second bracket is there; all by
+            default.
     """
     return _defined(document, at) if document.abbreviations is None else document.abbreviations
 
@@ -167,7 +184,8 @@ class _Part:
         """Yields the ranges of short and long forms; inner brackets come before outer ones.
 
         Args:
-            at: places in the whole text; only definitions with a bracket at one of them are wanted, or all.
+            at: places in the whole text; only definitions with a bracket at one of them are wanted,
+                or all.
             begin: place of the part in the whole text.
         """
         for bracket in brackets(self.text):
@@ -181,14 +199,18 @@ class _Part:
                 yield found
 
     def _several(self, bracket: Bracket) -> list[Abbreviation] | None:
-        """Returns the definitions of ``A and B (SA and SB)``, paired in order; ``None`` for a bracket of another form.
+        """Returns the definitions of ``A and B (SA and SB)``, paired in order; ``None`` for a
+        bracket of another form.
 
-        What is before the bracket has as many parts. Of words such as ``A 2 and 9`` the last part has no long form.
-        Commas and slashes are also within one short form or before a remark, so that all parts must fit there.
+        What is before the bracket has as many parts. Of words such as ``A 2 and 9`` the last part
+        has no long form. Commas and slashes are also within one short form or before a remark, so
+        that all parts must fit there.
         """
         shorts = [self._trimmed(*span) for span in self._split(bracket.start + 1, bracket.end)]
         forms = [self.text[slice(*short)] for short in shorts]
-        if not 2 <= len(forms) <= _MOST_SEVERAL or not all(_CAPITALS.match(one) and can_be_short(one) for one in forms):
+        if not 2 <= len(forms) <= _MOST_SEVERAL or not all(
+            _CAPITALS.match(one) and can_be_short(one) for one in forms
+        ):
             return None
         floor = self._floor(bracket, sum(map(most_words, forms)) + len(forms))
         spans = self._split(*self._trimmed(floor, bracket.start))
@@ -196,14 +218,23 @@ class _Part:
         if extra < 0:  # one name before two short forms: polymerase chain reaction (PCR and RT-PCR)
             return None
         spans = [(spans[0][0], spans[extra][1]), *spans[extra + 1 :]]
-        longs = [self._long(short, self._without_dose(span)) for short, span in zip(shorts, spans, strict=False)]
-        whole = [long for at, long in enumerate(longs) if long and (not at or long[0] == spans[at][0])]
+        longs = [
+            self._long(short, self._without_dose(span))
+            for short, span in zip(shorts, spans, strict=False)
+        ]
+        whole = [
+            long for at, long in enumerate(longs) if long and (not at or long[0] == spans[at][0])
+        ]
         if len(whole) == len(forms):
             return list(zip(shorts, whole, strict=True))
         if any(sign in self.text[bracket.start : bracket.end] for sign in ",/"):
             return None
         pairs = zip(shorts, longs, spans, strict=False)
-        return [(short, long) for short, long, span in pairs if long and (span is spans[0] or long[0] == span[0])]
+        return [
+            (short, long)
+            for short, long, span in pairs
+            if long and (span is spans[0] or long[0] == span[0])
+        ]
 
     def _split(self, start: int, end: int) -> list[Span]:
         """Returns the ranges between words and signs that coordinate."""
@@ -216,7 +247,9 @@ class _Part:
         return span[0], dose.start() if dose else span[1]
 
     def _before(self, bracket: Bracket) -> Abbreviation | None:
-        """Returns the definition of the form ``long form (SF)`` or ``long form (SF, more)``, if there is one."""
+        """Returns the definition of the form ``long form (SF)`` or ``long form (SF, more)``, if
+        there is one.
+        """
         end = next((cut.start() for cut in self._parts(bracket)), bracket.end)  # of the first part
         short = self._trimmed(bracket.start + 1, end)
         if not can_be_short(self.text[slice(*short)]):
@@ -228,11 +261,15 @@ class _Part:
         return short, long
 
     def _behind(self, bracket: Bracket) -> Abbreviation | None:
-        """Returns the definition ``SF (long form)``, if any; SF has two words if it starts with no small letter."""
+        """Returns the definition ``SF (long form)``, if any; SF has two words if it starts with
+        no small letter.
+        """
         if self._is_glued(bracket):
             return None
         end = self._trimmed(max(0, bracket.start - _REACH), bracket.start)[1]
-        tokens = list(_TOKEN.finditer(self.text, max(bracket.floor, end - 2 * LONGEST_SHORT), end))[-2:]
+        tokens = list(_TOKEN.finditer(self.text, max(bracket.floor, end - 2 * LONGEST_SHORT), end))[
+            -2:
+        ]
         shorts = [
             self._trimmed(token.start(), end)
             for token in tokens
@@ -248,10 +285,13 @@ class _Part:
         return None
 
     def _is_defined(self, short: Span, long: Span) -> bool:
-        """True if a range, which can be a short form, has another one as its long form, as a whole."""
+        """True if a range, which can be a short form, has another one as its long form, as a
+        whole.
+        """
         form = self.text[slice(*short)]
         words = len(self.text[slice(*long)].split())
-        if len(form) > 2 * words and form.isalpha() and form.islower():  # an ordinary word: no initials
+        # an ordinary word: no initials
+        if len(form) > 2 * words and form.isalpha() and form.islower():
             return False
         return words <= most_words(form) and self._long(short, long) == long
 
@@ -261,13 +301,24 @@ class _Part:
         if not parts:
             return None
         cut = parts[-1]
-        long, short = self._trimmed(bracket.start + 1, cut.start()), self._trimmed(cut.end(), bracket.end)
-        return (short, long) if can_be_short(self.text[slice(*short)]) and self._long(short, long) == long else None
+        long, short = (
+            self._trimmed(bracket.start + 1, cut.start()),
+            self._trimmed(cut.end(), bracket.end),
+        )
+        return (
+            (short, long)
+            if can_be_short(self.text[slice(*short)]) and self._long(short, long) == long
+            else None
+        )
 
     def _long(self, short: Span, window: Span) -> Span | None:
-        """Returns the tail of a window that is the long form of a short form; it begins with a word."""
+        """Returns the tail of a window that is the long form of a short form; it begins with a
+        word.
+        """
         form = self.text[slice(*short)]
-        at = long_form(self.folded[slice(*short)], self.folded[slice(*window)], initials=form.islower())
+        at = long_form(
+            self.folded[slice(*short)], self.folded[slice(*window)], initials=form.islower()
+        )
         if at is None:
             return None
         long = self._trimmed(self._start_of_word(window[0], window[0] + at), window[1])
@@ -282,9 +333,11 @@ class _Part:
         return _PART.finditer(self.text, bracket.start + 1, bracket.end)
 
     def _ends(self, bracket: Bracket) -> Iterator[int]:
-        """Yields where a long form in a bracket may end: after the first part, after more parts, at the bracket.
+        """Yields where a long form in a bracket may end: after the first part, after more parts, at
+        the bracket.
 
-        "and" occurs in FDA (Food and Drug Administration), and between two long forms. A list ends with its bracket.
+        "and" occurs in FDA (Food and Drug Administration), and between two long forms. A list ends
+        with its bracket.
         """
         for number, cut in enumerate(self._parts(bracket)):
             if number == 0 or not cut[0].startswith(","):
@@ -292,7 +345,9 @@ class _Part:
         yield bracket.end
 
     def _floor(self, bracket: Bracket, most: int) -> int:
-        """Returns where the search for a long form begins: in the same sentence, and at most so many words before."""
+        """Returns where the search for a long form begins: in the same sentence, and at most so
+        many words before.
+        """
         floor = max(bracket.floor, bracket.start - _REACH)
         for stop in _STOP.finditer(self.text, floor, bracket.start):
             if not _NO_STOP.search(self.text, max(floor, stop.start() - 8), stop.start()):
@@ -306,7 +361,8 @@ class _Part:
             start -= 1
         dash = self.text.rfind("--", start, at)
         if dash < 0 and (prefix := _PREFIX.match(self.text, start, at)) and prefix.end() == at:
-            return at  # anti-vascular endothelial growth factor (VEGF), but non-small cell lung cancer (NSCLC)
+            # anti-vascular endothelial growth factor (VEGF), but non-small cell lung cancer (NSCLC)
+            return at
         return start if dash < 0 else dash + 2
 
     def _trimmed(self, start: int, end: int) -> Span:

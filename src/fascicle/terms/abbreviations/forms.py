@@ -1,4 +1,6 @@
-"""Short forms and their long forms, by the algorithm of Schwartz and Hearst (PSB 2003), with repairs."""
+"""Short forms and their long forms, by the algorithm of Schwartz and Hearst (PSB 2003), with
+repairs.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ _GREEK: Final = str.maketrans("αβγδεζηθικλμνοπρστυφχψω", 
 _HAS_GREEK: Final = re.compile("[α-ω]")
 FUNCTION_WORDS: Final = frozenset(
     _WORD.findall(
-        "a an and as at but by de for from in into is of on or that the their this to was were which with within"
+        "a an and as at but by de for from in into is of on or that the their this to was were "
+        "which with within"
     )
 )
 # Not "delta", which means a change: deltaGFR.
@@ -40,9 +43,22 @@ _SYMBOLS: Final = (
 )
 _NUMBER_WORDS: Final = (("2", "two"), ("3", "three"), ("4", "four"))
 _ROMAN: Final = MappingProxyType(
-    {"1": "i", "2": "ii", "3": "iii", "4": "iv", "5": "v", "6": "vi", "7": "vii", "8": "viii", "9": "ix", "10": "x"}
+    {
+        "1": "i",
+        "2": "ii",
+        "3": "iii",
+        "4": "iv",
+        "5": "v",
+        "6": "vi",
+        "7": "vii",
+        "8": "viii",
+        "9": "ix",
+        "10": "x",
+    }
 )
-_PREFIXES: Final = MappingProxyType({"2": ("bis", "bi", "di"), "3": ("tris", "tri"), "4": ("tetrakis", "tetra")})
+_PREFIXES: Final = MappingProxyType(
+    {"2": ("bis", "bi", "di"), "3": ("tris", "tri"), "4": ("tetrakis", "tetra")}
+)
 _NUMBER: Final = re.compile(r"(.*[^\W\d_])-?(\d+)")  # at the end of a short form
 _SUBSCRIPT: Final = re.compile(r"(?<=[^\W\d_])\(\d\)$")
 _DIMENSIONS: Final = re.compile("[2-4][dD]")
@@ -52,7 +68,8 @@ _LETTER_AND_NUMBER: Final = re.compile(r"[^\W\d_]\d{0,2}")
 
 
 def fold_letters(text: str) -> str:
-    """Returns a text in which interchangeable letters are equal; it has the same length as the text.
+    """Returns a text in which interchangeable letters are equal; it has the same length as the
+    text.
 
     Args:
         text: any.
@@ -62,22 +79,27 @@ def fold_letters(text: str) -> str:
     """
     lower = text.lower()
     if len(lower) != len(text):  # a few letters are two in lower case
-        lower = "".join(one if len(one) == 1 else letter for letter in text for one in (letter.lower(),))
+        lower = "".join(
+            one if len(one) == 1 else letter for letter in text for one in (letter.lower(),)
+        )
     return lower.translate(_GREEK) if _HAS_GREEK.search(lower) else lower
 
 
 def can_be_short(form: str) -> bool:
     """True if some characters can be a short form.
 
-    As in the paper (section 2.1): at least one letter, and a letter or digit in front. Besides, they are at most three
-    words, and no quantity, no comparison and no Roman numeral; one character alone is a capital.
+    As in the paper (section 2.1): at least one letter, and a letter or digit in front. Besides,
+    they are at most three words, and no quantity, no comparison and no Roman numeral; one character
+    alone is a capital.
     """
     if len(form) < 2:
         return form.isupper()
     if (len(form) > LONGEST_SHORT and not _is_joined(form)) or not form[0].isalnum():
         return False
     words = form.split()
-    if len(words) > 2 and (len(words) > _MOST_WORDS or not all(any(map(str.isalnum, word)) for word in words)):
+    if len(words) > 2 and (
+        len(words) > _MOST_WORDS or not all(any(map(str.isalnum, word)) for word in words)
+    ):
         return False  # A + B
     letters = sum(map(str.isalpha, form))
     if not letters or any(sign in form for sign in "<>=%±"):
@@ -89,7 +111,12 @@ def can_be_short(form: str) -> bool:
 
 def _is_joined(form: str) -> bool:
     """True if some characters are one word with a hyphen and no ordinary word in it."""
-    return len(form) <= _LONGEST_JOINED and "-" in form and len(form.split()) == 1 and not _ORDINARY.search(form)
+    return (
+        len(form) <= _LONGEST_JOINED
+        and "-" in form
+        and len(form.split()) == 1
+        and not _ORDINARY.search(form)
+    )
 
 
 def most_words(short: str) -> int:
@@ -100,8 +127,8 @@ def most_words(short: str) -> int:
 def long_form(short: str, words: str, *, initials: bool = False) -> int | None:
     """Returns where the long form of a short form begins; it ends at the end of the given words.
 
-    The short form as written comes first. Then come other spellings of it: letters for the names of Greek letters,
-    the initial of a number word for its digit, and no subscript at the end.
+    The short form as written comes first. Then come other spellings of it: letters for the names of
+    Greek letters, the initial of a number word for its digit, and no subscript at the end.
 
     Args:
         short: as `fold_letters` gives it.
@@ -124,7 +151,8 @@ def _words_backwards(words: str) -> tuple[re.Match[str], ...]:
 
 
 def _by_any_initials(short: str, words: str) -> int | None:
-    """Returns where as many last words begin as a short form has letters, if their initials are the same letters.
+    """Returns where as many last words begin as a short form has letters, if their initials are the
+    same letters.
 
     As DM of myotonic dystrophy, and QTc of corrected QT. Function words between them may have none.
     """
@@ -132,7 +160,9 @@ def _by_any_initials(short: str, words: str) -> int | None:
     if len(left) < 2 or not all(map(str.isalpha, left)):
         return None
     for number, match in enumerate(_words_backwards(words)):
-        taken = match[0] if 1 < len(match[0]) <= _LONGEST_PART and match[0] in short else match[0][0]
+        taken = (
+            match[0] if 1 < len(match[0]) <= _LONGEST_PART and match[0] in short else match[0][0]
+        )
         if not Counter(taken) - Counter(left):
             for letter in taken:
                 left.remove(letter)
@@ -163,7 +193,9 @@ def _spellings(short: str, words: str) -> Iterator[str]:
 
 
 def _numbers(short: str, words: str) -> Iterator[str]:
-    """Yields spellings of the number in a short form: as a Roman numeral, as a prefix behind it, and in front."""
+    """Yields spellings of the number in a short form: as a Roman numeral, as a prefix behind it,
+    and in front.
+    """
     number = _NUMBER.fullmatch(short)
     if number is None:
         return
@@ -174,16 +206,21 @@ def _numbers(short: str, words: str) -> Iterator[str]:
     for prefix in _PREFIXES.get(digits, ()):
         if prefix + letters[-1] in words:
             yield letters[:-1] + prefix + letters[-1]
-    if len(digits) > 1 and sum(map(str.isalpha, letters)) > 2 and re.search(rf"(?<!\S){digits}\b", words):
+    if (
+        len(digits) > 1
+        and sum(map(str.isalpha, letters)) > 2
+        and re.search(rf"(?<!\S){digits}\b", words)
+    ):
         yield digits + letters
 
 
 def _long_form(short: str, words: str, *, initials: bool) -> int | None:
     """Returns the place of the long form of one spelling, see `long_form`.
 
-    A letter with a number, or without one, abbreviates the last word. Else each letter begins a word, or all letters
-    occur in the words in their order, as in the paper, and at least half of the words have one of them. A plural
-    ``s`` or one digit may be missing, if the others are initials.
+    A letter with a number, or without one, abbreviates the last word. Else each letter begins a
+    word, or all letters occur in the words in their order, as in the paper, and at least half of
+    the words have one of them. A plural ``s`` or one digit may be missing, if the others are
+    initials.
     """
     if _LETTER_AND_NUMBER.fullmatch(short):
         last = _LAST_WORD.search(words)
@@ -193,7 +230,11 @@ def _long_form(short: str, words: str, *, initials: bool) -> int | None:
     if found is None and not initials:
         if letters[-1] == "s" and len(letters) > 2:
             found = by_initials(letters[:-1], words)
-        if found is None and (found := by_letters(letters, words)) is not None and _is_sparse(letters, words[found:]):
+        if (
+            found is None
+            and (found := by_letters(letters, words)) is not None
+            and _is_sparse(letters, words[found:])
+        ):
             return None
     return _without_digit(letters, words) if found is None else found
 
@@ -209,8 +250,8 @@ def by_initials(letters: Sequence[str], words: str) -> int | None:
 
     Args:
         letters: at least one.
-        words: the last one has an initial among the letters, and so has the first one, which is no function word;
-            function words between them may have none.
+        words: the last one has an initial among the letters, and so has the first one, which is no
+            function word; function words between them may have none.
     """
     left = len(letters)
     for match in _words_backwards(words):
@@ -224,7 +265,8 @@ def by_initials(letters: Sequence[str], words: str) -> int | None:
 
 
 def by_letters(letters: Sequence[str], words: str) -> int | None:
-    """Returns where the shortest tail begins that has the letters in order, the first one at the start of a word.
+    """Returns where the shortest tail begins that has the letters in order, the first one at the
+    start of a word.
 
     This is the algorithm of the paper (section 2.2).
     """
@@ -239,7 +281,9 @@ def by_letters(letters: Sequence[str], words: str) -> int | None:
 
 
 def _is_sparse(letters: Sequence[str], long: str) -> bool:
-    """True if several words of a long form, and more than half of its content words, contribute no letter."""
+    """True if several words of a long form, and more than half of its content words, contribute
+    no letter.
+    """
     words = [match for match in _TOKEN.finditer(long) if match[0] not in FUNCTION_WORDS]
     places, at = [0], len(long)
     for letter in reversed(letters[1:]):
@@ -252,15 +296,17 @@ def _is_sparse(letters: Sequence[str], long: str) -> bool:
 def is_allowed(long: str, short: str) -> bool:
     """True if some words may be the long form of a short form whose letters they contain.
 
-    The words are longer, do not have the short form among them, do not begin with a function word, and have all
-    brackets in pairs.
+    The words are longer, do not have the short form among them, do not begin with a function word,
+    and have all brackets in pairs.
     """
     words = long.split()
     return (
         len(long) > len(short)
         and not _has_word(fold_letters(long), fold_letters(short))
         and words[0].lower() not in _NEVER_FIRST
-        and all(long.count(opening) == long.count(closing) for opening, closing in ("()", "[]", "{}"))
+        and all(
+            long.count(opening) == long.count(closing) for opening, closing in ("()", "[]", "{}")
+        )
     )
 
 
@@ -268,6 +314,9 @@ def _has_word(text: str, word: str) -> bool:
     """True if a word occurs in a text with no letter or digit before or after it."""
     at = -1
     while (at := text.find(word, at + 1)) >= 0:
-        if not text[at - 1 : at].isalnum() and not text[at + len(word) : at + len(word) + 1].isalnum():
+        if (
+            not text[at - 1 : at].isalnum()
+            and not text[at + len(word) : at + len(word) + 1].isalnum()
+        ):
             return True
     return False

@@ -1,4 +1,6 @@
-"""Which mentions of a document are a form of a defined pair: a long form with its short forms, which mean one thing."""
+"""Which mentions of a document are a form of a defined pair: a long form with its short forms,
+which mean one thing.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from fascicle.core.mention import Span
 from fascicle.terms.abbreviations.finder import abbreviations_of
 from fascicle.terms.keys.key import key
 
-_MOST: Final = 20  # short forms of a long one; a text that defines more cannot make each mention slow
+# short forms of a long one; a text that defines more cannot make each mention slow
+_MOST: Final = 20
 _CLOSING: Final = ")]}"
 _TELLING: Final = 5  # letters and digits of a short form that is hardly short for anything else
 _TELLING_WITH_DIGIT: Final = 4
@@ -39,9 +42,9 @@ class _Definition(NamedTuple):
 class Pairs:
     """Abbreviation pairs that a document states, or else those that its text defines.
 
-    Of several long forms of a short one, that of the last definition before a place counts there. A long form that is
-    itself a short one is replaced by the long form of that. A mention is a form only as a whole: one that has a form
-    among other words keeps its own words.
+    Of several long forms of a short one, that of the last definition before a place counts there. A
+    long form that is itself a short one is replaced by the long form of that. A mention is a form
+    only as a whole: one that has a form among other words keeps its own words.
     """
 
     def __init__(self, document: Document, *, at: Collection[int] | None = None) -> None:
@@ -49,8 +52,13 @@ class Pairs:
         self._text = document.text
         self._of_short: dict[str, list[_Definition]] = defaultdict(list)
         longs: dict[str, str] = {}
-        self._places: dict[Span, tuple[str, int]] = {}  # of the forms in definitions: key of the pair, and its start
-        told = [(one, places) for places in abbreviations_of(document, at=at) if (one := self._read(places))]
+        # of the forms in definitions: key of the pair, and its start
+        self._places: dict[Span, tuple[str, int]] = {}
+        told = [
+            (one, places)
+            for places in abbreviations_of(document, at=at)
+            if (one := self._read(places))
+        ]
         told.sort(key=lambda pair: (pair[0].begins, pair[1]))
         for one, _ in told:
             self._of_short[_singular(one.short)].append(one)
@@ -62,15 +70,19 @@ class Pairs:
             longs.setdefault(simple, name)
             for place in (short, long, self._whole(short, long)):
                 self._places.setdefault(place, (simple, long[0]))
-        self._pairs = {simple: Pair(long, tuple(shorts[simple])[:_MOST]) for simple, long in longs.items()}
-        self._lengths = frozenset(map(len, self._pairs))  # of keys; that of an ASCII name is as long as the name
+        self._pairs = {
+            simple: Pair(long, tuple(shorts[simple])[:_MOST]) for simple, long in longs.items()
+        }
+        # of keys; that of an ASCII name is as long as the name
+        self._lengths = frozenset(map(len, self._pairs))
 
     def __len__(self) -> int:
         """Returns the number of pairs."""
         return len(self._pairs)
 
     def of(self, surface: str, *spans: Span) -> tuple[Pair | None, int]:
-        """Returns the pair of which a mention is a form, if any, and the place where the context of the mention is.
+        """Returns the pair of which a mention is a form, if any, and the place where the context of
+        the mention is.
 
         The forms of one definition are at one place.
 
@@ -89,10 +101,14 @@ class Pairs:
 
     def _read(self, places: Abbreviation) -> _Definition | None:
         short, long = (" ".join(self._text[start:end].split()) for start, end in places)
-        return _Definition(min(start for start, _ in places), short, long) if short and long else None
+        return (
+            _Definition(min(start for start, _ in places), short, long) if short and long else None
+        )
 
     def _root(self, definition: _Definition) -> str:
-        """Returns the long form that is no short form itself; each step leads to a longer one, so the loop ends."""
+        """Returns the long form that is no short form itself; each step leads to a longer one,
+        so the loop ends.
+        """
         found = definition.long
         while several := self._of_short.get(_singular(found)):
             above = _last(several, definition.begins).long
@@ -108,7 +124,9 @@ class Pairs:
 
 
 def is_distinctive(short: str) -> bool:
-    """True if a short form is rarely ambiguous: it has five letters or digits, or four with a digit."""
+    """True if a short form is rarely ambiguous: it has five letters or digits, or four with a
+    digit.
+    """
     solid = [one for one in short if one.isalnum()]
     return len(solid) >= (_TELLING_WITH_DIGIT if any(map(str.isdigit, solid)) else _TELLING)
 

@@ -1,4 +1,5 @@
-"""Abbreviation step: adds, retypes or drops mentions by the short forms and long forms of a document.
+"""Abbreviation step: adds, retypes or drops mentions by the short forms and long forms of a
+document.
 
 Its rules are selected on development documents; no rule at all is one of the choices.
 """
@@ -23,23 +24,29 @@ from fascicle.text.characters import find_occurrences
 
 _STEP: Final = "abbreviations"
 _Types = frozenset[str]
-_LOOSE: Final = re.compile(r", |\b(?:of|in|and|to|by|as|soluble|recombinant|human|anti|induced|related|associated)\b")
+_LOOSE: Final = re.compile(
+    r", |\b(?:of|in|and|to|by|as|soluble|recombinant|human|anti|induced|related|associated)\b"
+)
 
 
-def apply_rules(document: Document, patch: Patch, rules: AbbreviationRules, *, apart: Sequence[str] = ()) -> Patch:
-    """Applies the rules for abbreviations to the result of a predictor; an event records each mention that changes.
+def apply_rules(
+    document: Document, patch: Patch, rules: AbbreviationRules, *, apart: Sequence[str] = ()
+) -> Patch:
+    """Applies the rules for abbreviations to the result of a predictor; an event records each
+    mention that changes.
 
-    Of several definitions of a short form, the last one before a place decides there. A long form of which only last
-    words are a mention becomes one as a whole if its short form has the same type. Else nothing is added where a
-    mention overlaps. An added or retyped mention has the score of the mention that decided: of a long form the best
-    one that it has anywhere, for it may be in a title or a heading where it is first defined. Discontinuous mentions
-    stay as they are.
+    Of several definitions of a short form, the last one before a place decides there. A long form
+    of which only last words are a mention becomes one as a whole if its short form has the same
+    type. Else nothing is added where a mention overlaps. An added or retyped mention has the score
+    of the mention that decided: of a long form the best one that it has anywhere, for it may be in
+    a title or a heading where it is first defined. Discontinuous mentions stay as they are.
 
     Args:
         document: its ``abbreviations``, or else those that its text defines.
         patch: the answer for this document.
         rules: which changes are made.
-        apart: types to which the rules are applied one by one, so that they change no mention of another type.
+        apart: types to which the rules are applied one by one, so that they change no mention of
+            another type.
 
     Returns:
         The same patch if nothing changes.
@@ -55,10 +62,14 @@ def apply_rules(document: Document, patch: Patch, rules: AbbreviationRules, *, a
         _unify(layer)
     if not layer.events:
         return patch
-    return msgspec.structs.replace(patch, add=layer.mentions(), events=(*patch.events, *layer.events))
+    return msgspec.structs.replace(
+        patch, add=layer.mentions(), events=(*patch.events, *layer.events)
+    )
 
 
-def _each(document: Document, patch: Patch, rules: AbbreviationRules, apart: Sequence[str]) -> Patch:
+def _each(
+    document: Document, patch: Patch, rules: AbbreviationRules, apart: Sequence[str]
+) -> Patch:
     """Applies the rules to the mentions of each type kept apart, and to all others."""
     known = msgspec.structs.replace(document, abbreviations=abbreviations_of(document))
     groups: dict[str, list[Mention]] = defaultdict(list)
@@ -115,7 +126,9 @@ class _Layer:
     def at_best(self, span: Span) -> tuple[Mention, ...]:
         """Returns the mentions at a place with the best scores that their name has."""
         return tuple(
-            one if one.score is None else msgspec.structs.replace(one, score=self._best[one.type, self._name(span)])
+            one
+            if one.score is None
+            else msgspec.structs.replace(one, score=self._best[one.type, self._name(span)])
             for one in self.at.get(span, ())
         )
 
@@ -129,12 +142,16 @@ class _Layer:
         kept = "retyped" if span in self.at else "added"
         if span not in self.at:
             self._places.add(span)
-        self.at[span] = [Mention((span,), one.type, score=one.score, source=self.source) for one in like]
+        self.at[span] = [
+            Mention((span,), one.type, score=one.score, source=self.source) for one in like
+        ]
         self._covered[span[0] : span[1]] = b"\1" * (span[1] - span[0])
         self._tell(kept, span, f"{kept} as {' and '.join(sorted(one.type for one in like))}, {why}")
 
     def widen(self, short: Span, long: Span) -> None:
-        """Makes a mention of all of a long form of which only last words are one, of a type of its short form."""
+        """Makes a mention of all of a long form of which only last words are one, of a type of
+        its short form.
+        """
         tails = [span for span in self.ending.get(long[1], ()) if long[0] < span[0]]
         kinds = self.types(short) & frozenset[str]().union(*map(self.types, tails))
         if not kinds or _LOOSE.search(self.text, long[0], tails[0][0]):
@@ -142,7 +159,11 @@ class _Layer:
         met = self.within(long)
         if long in met or any(span[0] < long[0] for span in met):
             return
-        like = {one.type: one for one in sorted((*self.at[tails[0]], *self.at[short]), key=_score) if one.type in kinds}
+        like = {
+            one.type: one
+            for one in sorted((*self.at[tails[0]], *self.at[short]), key=_score)
+            if one.type in kinds
+        }
         for span in met:
             self.drop(span, f"a part of the long form at {long[0]}-{long[1]}")
         self._covered[slice(*long)] = bytes(long[1] - long[0])
@@ -155,10 +176,14 @@ class _Layer:
         self._tell("dropped", span, f"dropped: {kinds}, {why}")
 
     def _tell(self, what: str, span: Span, message: str) -> None:
-        self.events.append(Event(step=_STEP, kind="note", code=f"abbreviation-{what}", message=message, span=span))
+        self.events.append(
+            Event(step=_STEP, kind="note", code=f"abbreviation-{what}", message=message, span=span)
+        )
 
     def mentions(self) -> tuple[Mention, ...]:
-        return in_order([*self._rest, *(mention for group in self.at.values() for mention in group)])
+        return in_order(
+            [*self._rest, *(mention for group in self.at.values() for mention in group)]
+        )
 
 
 def _score(mention: Mention) -> float:
@@ -183,7 +208,9 @@ class _Long:
             self.said = layer.at_best(over[0]) if over else ()
 
     def denies(self, types: _Types) -> bool:
-        """True if the long form is no mention, or has mentions of other types alone, all before its last word."""
+        """True if the long form is no mention, or has mentions of other types alone, all before
+        its last word.
+        """
         return not self._is_mentioned or not (self._is_headed or types & self._types)
 
 
@@ -246,9 +273,16 @@ class FittedRules(msgspec.Struct, frozen=True, kw_only=True):
     definitions: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns what a run stores: the rules, F1 without and with them, and the number of definitions."""
+        """Returns what a run stores: the rules, F1 without and with them, and the number of
+        definitions.
+        """
         rules = {name: getattr(self.rules, name) for name in AbbreviationRules.__struct_fields__}
-        return {**rules, "dev_f1": self.after, "dev_f1_without": self.before, "definitions": self.definitions}
+        return {
+            **rules,
+            "dev_f1": self.after,
+            "dev_f1_without": self.before,
+            "definitions": self.definitions,
+        }
 
     @property
     def before(self) -> float:
@@ -279,7 +313,8 @@ def fit_rules(
     chosen_on: str,
     apart: Sequence[str] = (),
 ) -> FittedRules:
-    """Tries all rules on development documents and returns the best; in a tie, those with fewer changes.
+    """Tries all rules on development documents and returns the best; in a tie, those with fewer
+    changes.
 
     Args:
         documents: development documents.
@@ -290,9 +325,21 @@ def fit_rules(
     """
     known = [msgspec.structs.replace(one, abbreviations=abbreviations_of(one)) for one in documents]
     tried = tuple(
-        (rules, merit({one.id: apply_rules(one, Patch(add=found[one.id]), rules, apart=apart).add for one in known}))
+        (
+            rules,
+            merit(
+                {
+                    one.id: apply_rules(one, Patch(add=found[one.id]), rules, apart=apart).add
+                    for one in known
+                }
+            ),
+        )
         for rules in all_rule_sets()
     )
     best, _ = max(tried, key=lambda pair: pair[1])  # the first of several
-    rules = AbbreviationDecision(spread=best.spread, drop=best.drop, one_type=best.one_type, chosen_on=chosen_on)
-    return FittedRules(rules=rules, tried=tried, definitions=sum(len(one.abbreviations or ()) for one in known))
+    rules = AbbreviationDecision(
+        spread=best.spread, drop=best.drop, one_type=best.one_type, chosen_on=chosen_on
+    )
+    return FittedRules(
+        rules=rules, tried=tried, definitions=sum(len(one.abbreviations or ()) for one in known)
+    )

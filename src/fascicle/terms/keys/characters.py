@@ -11,7 +11,8 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 _NAMES: Final = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi"
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho "
+    "sigma tau upsilon phi chi"
     " psi omega"
 )
 GREEK: Final = MappingProxyType(dict(zip("αβγδεζηθικλμνξοπρστυφχψω", _NAMES.split(), strict=True)))
@@ -25,36 +26,48 @@ _OTHER_DASHES: Final = "−⁃˗"
 _MARKS_OF_OWNERS: Final = "™℠®©℗"
 _SLASHES: Final = "⁄∕"
 _POINTS: Final = range(
-    10, 37
-)  # combining classes of vowel points of Hebrew, Arabic and Syriac, which are mostly left out in writing
+    10,
+    37,
+    # combining classes of vowel points of Hebrew, Arabic and Syriac, which are mostly left out in
+    # writing
+)
 
 
 @lru_cache(maxsize=1 << 14)
 def fold_character(letter: str) -> str:
-    """Returns the folded form of a character, alone or with its marks: none, one or several characters.
+    """Returns the folded form of a character, alone or with its marks: none, one or several
+    characters.
 
-    Small and capital letters count as the same, a Greek letter as its name, any dash as ``-``, any apostrophe or prime
-    as ``'``, any decimal digit as that of ASCII. White space counts as a blank. Accents, invisible characters and the
-    signs of trade marks do not count. Marks that make another letter stay on letters, but not on those of ASCII.
+    Small and capital letters count as the same, a Greek letter as its name, any dash as ``-``, any
+    apostrophe or prime as ``'``, any decimal digit as that of ASCII. White space counts as a blank.
+    Accents, invisible characters and the signs of trade marks do not count. Marks that make another
+    letter stay on letters, but not on those of ASCII.
     """
     if len(letter) == 1:
         parts = _parts(letter)
     else:  # marks are put in their canonical order
-        parts = unicodedata.normalize("NFD", "".join(map(_parts, unicodedata.normalize("NFD", letter))))
+        parts = unicodedata.normalize(
+            "NFD", "".join(map(_parts, unicodedata.normalize("NFD", letter)))
+        )
     kept: list[str] = []
     for part in parts:
         before = kept[-1] if kept else " "
         takes_marks = before.isalpha() and not before.isascii()
         if not unicodedata.combining(part) or unicodedata.combining(before) or takes_marks:
             kept.append(part)
-    lone = not kept and letter[:1].isalnum()  # a Japanese voicing mark of half width is a letter where it stands alone
+    # a Japanese voicing mark of half width is a letter where it stands alone
+    lone = not kept and letter[:1].isalnum()
     return letter[0] if lone else "".join(kept)
 
 
 @lru_cache(maxsize=1 << 14)
 def extends_previous(character: str) -> bool:
-    """True if a character belongs to the one before it: a combining mark, or a character that is ignored."""
-    return unicodedata.combining(unicodedata.normalize("NFKD", character)[0]) != 0 or not _parts(character)
+    """True if a character belongs to the one before it: a combining mark, or a character that is
+    ignored.
+    """
+    return unicodedata.combining(unicodedata.normalize("NFKD", character)[0]) != 0 or not _parts(
+        character
+    )
 
 
 def character_class(character: str) -> int:
@@ -78,7 +91,8 @@ def _parts(character: str) -> str:
     while now != before:  # a few characters take two rounds
         before, now = now, unicodedata.normalize("NFKD", now.upper().casefold())
     kept = "".join(map(_part, now))
-    return kept if kept.strip() or not character.isalpha() else character  # points of Arabic that stand alone
+    # points of Arabic that stand alone
+    return kept if kept.strip() or not character.isalpha() else character
 
 
 def _part(character: str) -> str:
@@ -99,7 +113,9 @@ def _part(character: str) -> str:
 
 
 def _diacritic(character: str, category: str) -> bool:
-    """True if a mark changes how a letter is written or sounds, but not which one it is; vowel signs are letters."""
+    """True if a mark changes how a letter is written or sounds, but not which one it is; vowel
+    signs are letters.
+    """
     kind = unicodedata.combining(character)
     return category == "Me" or kind == 1 or kind in _POINTS or kind >= 200
 
@@ -118,7 +134,8 @@ class _Folded(NamedTuple):
 
     Attributes:
         text: folded.
-        starts: for each of its characters, where what it comes from starts in the source, in code points.
+        starts: for each of its characters, where what it comes from starts in the source, in code
+            points.
         ends: and one past where that ends; a letter and the marks on it are one.
     """
 
@@ -130,7 +147,8 @@ class _Folded(NamedTuple):
 def fold(text: str) -> _Folded:
     """Folds a text character by character, each together with the marks on it.
 
-    Several folded characters may come from one place (``β`` is ``beta``), and a place may give none.
+    Several folded characters may come from one place (``β`` is ``beta``), and a place may give
+    none.
     """
     if text.isascii():
         plain = _CONTROL.sub(" ", text.lower()).replace("`", "'")
@@ -158,7 +176,8 @@ _SHORT: Final = 4
 class CasePolicy(IntEnum):
     """Case policy of a name: any case, its own except for the first letter, or exactly its own.
 
-    A ``symbol`` has exactly its own case too, and neither the ``s`` of a plural nor a blank that it does not have.
+    A ``symbol`` has exactly its own case too, and neither the ``s`` of a plural nor a blank that it
+    does not have.
     """
 
     any = 0
@@ -170,11 +189,12 @@ class CasePolicy(IntEnum):
 def case_fits(found: str, surface: str, policy: int) -> bool:
     """True if the surface in a text has the case of a name.
 
-    Signs and blanks do not count, and either may be the other with the ``s`` of a plural: ``CATs`` fits ``CAT``, and
-    ``CATS`` does not. A symbol is a name of at most six letters and digits without a small one. Of letters alone, it is
-    neither a plural nor a number, whatever case it may have: ``did`` does not fit ``DIDS``, nor ``8`` ``VIII``. If the
-    text has a blank in it that the name does not have, its case counts: ``was 1`` does not fit ``WAS1``; and if it has
-    at most four letters and digits, it is not there: ``CI 30`` does not fit ``CI30``, nor ``per 1`` ``Per1``.
+    Signs and blanks do not count, and either may be the other with the ``s`` of a plural: ``CATs``
+    fits ``CAT``, and ``CATS`` does not. A symbol is a name of at most six letters and digits
+    without a small one. Of letters alone, it is neither a plural nor a number, whatever case it may
+    have: ``did`` does not fit ``DIDS``, nor ``8`` ``VIII``. If the text has a blank in it that the
+    name does not have, its case counts: ``was 1`` does not fit ``WAS1``; and if it has at most four
+    letters and digits, it is not there: ``CI 30`` does not fit ``CI30``, nor ``per 1`` ``Per1``.
 
     Args:
         found: in the text.
@@ -188,7 +208,8 @@ def case_fits(found: str, surface: str, policy: int) -> bool:
     if policy == CasePolicy.symbol:
         return one == other and not parted
     if policy == CasePolicy.any:
-        numbered = parted and other[:1].isupper() and other[-1:].isdigit()  # ``Per1``, as mice have it
+        # ``Per1``, as mice have it
+        numbered = parted and other[:1].isupper() and other[-1:].isdigit()
         if len(other) > _SYMBOL or (other != other.upper() and not numbered):
             return True
         if surface.isalpha():
@@ -201,7 +222,8 @@ def case_fits(found: str, surface: str, policy: int) -> bool:
 
 
 def is_inflected(found: str, surface: str) -> bool:
-    """True if a surface with the key of a name is another form of it; only a symbol allows no such forms.
+    """True if a surface with the key of a name is another form of it; only a symbol allows no such
+    forms.
 
     ``serum`` is not ``SERA``, ``man`` not ``MEN``, ``CARS`` not ``CAR``; ``CARs`` and ``cars`` are.
 
@@ -216,7 +238,9 @@ def is_inflected(found: str, surface: str) -> bool:
 
 
 def is_symbol(surface: str) -> bool:
-    """True for a name of at most six capital letters and nothing else, which in lower case is often a common word."""
+    """True for a name of at most six capital letters and nothing else, which in lower case is
+    often a common word.
+    """
     return surface.isalpha() and surface.isupper() and len(surface) <= _SYMBOL
 
 
@@ -227,6 +251,8 @@ def cased_letters(text: str) -> str:
     folded = fold(text)
     letters: list[str] = []
     for at, (letter, start) in enumerate(zip(folded.text, folded.starts, strict=True)):
-        alone = (at == 0 or folded.starts[at - 1] != start) and start not in folded.starts[at + 1 : at + 2]
+        alone = (at == 0 or folded.starts[at - 1] != start) and start not in folded.starts[
+            at + 1 : at + 2
+        ]
         letters.append(letter.upper() if alone and text[start].isupper() else letter)
     return "".join(filter(str.isalnum, letters))

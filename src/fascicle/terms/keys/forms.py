@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.core.arrays import Ints, Ints32, unique_values
-from fascicle.terms.keys.characters import BLANK, SIGN, character_class, extends_previous, fold, fold_character
+from fascicle.terms.keys.characters import (
+    BLANK,
+    SIGN,
+    character_class,
+    extends_previous,
+    fold,
+    fold_character,
+)
 from fascicle.terms.keys.tokens import NUMBERED, OWNER, SEPARATORS, single_numeral, split_run
 
 BARRIER: Final = 0x110000  # separates texts that are read together; no text can hold it
@@ -23,8 +30,10 @@ class _Codes(NamedTuple):
     """Folded characters.
 
     Attributes:
-        codes: code point and group of each, as ``code << GROUP_BITS | group``; separators count as blanks, ``[n]``.
-        starts: where in the source each starts, ``[n]``; ``None`` if source and folded text have the same places.
+        codes: code point and group of each, as ``code << GROUP_BITS | group``; separators count as
+            blanks, ``[n]``.
+        starts: where in the source each starts, ``[n]``; ``None`` if source and folded text have
+            the same places.
         ends: one past where it ends, ``[n]``, or ``None``.
     """
 
@@ -51,14 +60,18 @@ def _text_of(points: Ints32) -> str:
 
 
 class Folder:
-    """Folds code points by a table that it extends with each new character; so it is for one thread."""
+    """Folds code points by a table that it extends with each new character; so it is for one
+    thread.
+    """
 
     def __init__(self) -> None:
         """Starts without characters."""
-        # 0: unknown yet; above: one folded character; below: the negative number of a row of what it folds to.
+        # 0: unknown yet; above: one folded character; below: the negative number of a row of what
+        # it folds to.
         self._table = np.zeros(BARRIER + 1, dtype=np.int32)
         self._table[BARRIER] = _coded(BARRIER, SIGN)
-        self._rows: list[Ints32] = [np.zeros(0, dtype=np.int32)]  # row 0: characters that only Python can fold
+        # row 0: characters that only Python can fold
+        self._rows: list[Ints32] = [np.zeros(0, dtype=np.int32)]
 
     def fold(self, points: Ints32) -> _Codes:
         """Folds texts.
@@ -104,7 +117,8 @@ class Folder:
         ends = starts + 1
         if not lengths.all():
             stays = np.flatnonzero(counts)
-            after = np.empty(len(codes), dtype=np.int64)  # of each that stays, where the next one starts
+            # of each that stays, where the next one starts
+            after = np.empty(len(codes), dtype=np.int64)
             after[stays] = np.append(stays[1:], len(codes))
             ends = after[starts]
         return _Codes(result, starts, ends)
@@ -128,7 +142,11 @@ def _slowly(points: Ints32) -> _Codes:
         codes += map(_code, part.text)
         starts += (before + 1 + at for at in part.starts)
         ends += (before + 1 + at for at in part.ends)
-    return _Codes(np.array(codes, dtype=np.int32), np.array(starts, dtype=np.int64), np.array(ends, dtype=np.int64))
+    return _Codes(
+        np.array(codes, dtype=np.int32),
+        np.array(starts, dtype=np.int64),
+        np.array(ends, dtype=np.int64),
+    )
 
 
 def _code(character: str) -> int:
@@ -141,11 +159,15 @@ def _coded(point: int, kind: int) -> int:
 
 def _vanishes(character: str) -> bool:
     """True if a combining mark is ignored in every context."""
-    return fold_character("中" + character) == fold_character("中") and fold_character(character) == ""
+    return (
+        fold_character("中" + character) == fold_character("中") and fold_character(character) == ""
+    )
 
 
 def _points(text: str) -> Ints32:
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<i4").astype(np.int32, copy=False)
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<i4").astype(
+        np.int32, copy=False
+    )
 
 
 Hashes = NDArray[np.uint64]
@@ -154,7 +176,9 @@ BREAK: Final = "\n"  # the token between two texts: no key holds it
 
 def token_hash(text: str) -> int:
     """Returns the 64-bit hash of a token; it is the same everywhere and stays in files."""
-    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+    return int.from_bytes(
+        blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little"
+    )
 
 
 class _Column:
@@ -178,7 +202,9 @@ class _Column:
 
     @property
     def values(self) -> NDArray[Any]:
-        """All values; later values are not among them, and arrays returned before stay as they are."""
+        """All values; later values are not among them, and arrays returned before stay as they
+        are.
+        """
         if self._new:
             end = len(self)
             if end > len(self._values):
@@ -206,7 +232,9 @@ class Forms:
     """
 
     def __init__(self, *, hash_of: Callable[[str], int] = token_hash) -> None:
-        """Starts with the break between texts as the only form; hashes are those of the tables for look-up."""
+        """Starts with the break between texts as the only form; hashes are those of the tables
+        for look-up.
+        """
         self._hash_of = hash_of
         self.texts: list[str] = []
         self._rows: dict[str, int] = {}
@@ -289,7 +317,9 @@ class Runs:
             codes: the characters of each, with their groups.
         """
         points = [one >> _GROUP_BITS for one in codes]
-        together = _text_of(np.where(np.concatenate(points) == BARRIER, ord(BREAK), np.concatenate(points)))
+        together = _text_of(
+            np.where(np.concatenate(points) == BARRIER, ord(BREAK), np.concatenate(points))
+        )
         end = 0
         for one in codes:
             start, end = end, end + len(one)

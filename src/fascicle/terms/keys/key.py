@@ -1,7 +1,8 @@
-"""Four keys of a name, from its exact spelling to the bag of its tokens, and the fast reader of tokens.
+"""Four keys of a name, from its exact spelling to the bag of its tokens, and the fast reader of
+tokens.
 
-The reader gives tokens of texts as arrays, the same tokens as of `tokens.tokens`. Runs of characters are hashed all at
-once, as sums of powers. Python code handles only new runs.
+The reader gives tokens of texts as arrays, the same tokens as of `tokens.tokens`. Runs of
+characters are hashed all at once, as sums of powers. Python code handles only new runs.
 """
 
 from __future__ import annotations
@@ -15,12 +16,22 @@ import numpy as np
 from fascicle.core.arrays import Bools, Ints, Ints32
 from fascicle.errors import UsageError
 from fascicle.terms.keys.characters import BLANK, DIGIT, LETTER, SIGN, fold
-from fascicle.terms.keys.forms import BARRIER, BREAK, GROUP, Folder, Forms, Hashes, Runs, code_points
+from fascicle.terms.keys.forms import (
+    BARRIER,
+    BREAK,
+    GROUP,
+    Folder,
+    Forms,
+    Hashes,
+    Runs,
+    code_points,
+)
 from fascicle.terms.keys.tokens import tokenise
 
 NORMALISER: Final = "keys@1"  # a change of any key gives it a new name
 Level = Literal[0, 1, 2, 3]
-_UNORDERED: Final = frozenset(',;:()[]{}"/.')  # signs that only part words, once their order does not count
+# signs that only part words, once their order does not count
+_UNORDERED: Final = frozenset(',;:()[]{}"/.')
 
 
 def key(surface: str, level: Level) -> str:
@@ -28,12 +39,13 @@ def key(surface: str, level: Level) -> str:
 
     Args:
         surface: the name.
-        level: 0: as it is written. 1: without case, marks on letters, kinds of dashes and blanks; Greek letters by
-            their names. 2: the canonical tokens (`tokens.tokens`), a blank apart. 3: these sorted, without signs that
-            only part words.
+        level: 0: as it is written. 1: without case, marks on letters, kinds of dashes and blanks;
+            Greek letters by their names. 2: the canonical tokens (`tokens.tokens`), a blank apart.
+            3: these sorted, without signs that only part words.
 
     Returns:
-        The key; one of level 1 to 3 is empty for a surface without anything visible, and for hyphens alone.
+        The key; one of level 1 to 3 is empty for a surface without anything visible, and for
+        hyphens alone.
 
     Raises:
         UsageError: another level.
@@ -41,12 +53,19 @@ def key(surface: str, level: Level) -> str:
     if level == 0:
         return surface
     if level == 1:
-        plain = surface.isascii() and surface.isprintable()  # most names; `fold` gives the same in twice the time
-        return " ".join((surface.lower().replace("`", "'") if plain else fold(surface).text).split())
+        # most names; `fold` gives the same in twice the time
+        plain = surface.isascii() and surface.isprintable()
+        return " ".join(
+            (surface.lower().replace("`", "'") if plain else fold(surface).text).split()
+        )
     if level not in (2, 3):
         raise UsageError(f"keys have the levels 0 to 3; given was {level!r}")
     canonical = _canonical(surface)
-    return canonical if level == 2 else unordered([canonical], lambda keys: [_canonical(one) for one in keys])[0]
+    return (
+        canonical
+        if level == 2
+        else unordered([canonical], lambda keys: [_canonical(one) for one in keys])[0]
+    )
 
 
 def unordered(keys: Sequence[str], canonical: Callable[[Sequence[str]], list[str]]) -> list[str]:
@@ -60,7 +79,9 @@ def unordered(keys: Sequence[str], canonical: Callable[[Sequence[str]], list[str
     again = canonical(found)
     changed = [at for at, (one, other) in enumerate(zip(found, again, strict=True)) if one != other]
     if changed:  # a numeral came to stand behind ``type`` or its like
-        for at, one in zip(changed, unordered([again[at] for at in changed], canonical), strict=True):
+        for at, one in zip(
+            changed, unordered([again[at] for at in changed], canonical), strict=True
+        ):
             found[at] = one
     return found
 
@@ -75,7 +96,8 @@ def _sorted(canonical: str) -> str:
     return " ".join(sorted([text for text in found if text not in _UNORDERED] or found))
 
 
-_CHUNK: Final = 1 << 17  # characters that are read together: their arrays fit into the cache of a processor
+# characters that are read together: their arrays fit into the cache of a processor
+_CHUNK: Final = 1 << 17
 REMEMBERED: Final = 1 << 16  # runs
 _BASE: Final = 0x9E3779B97F4A7C55
 _BLANK_POINT: Final = ord(" ")
@@ -134,7 +156,11 @@ class TokenReader:
         found = [self._read(points[start:end], start) for start, end in _cuts(points, self._chunk)]
         if not found:
             found = [self._read(points, 0)]
-        joined = found[0] if len(found) == 1 else _Parts._make(map(np.concatenate, zip(*found, strict=True)))
+        joined = (
+            found[0]
+            if len(found) == 1
+            else _Parts._make(map(np.concatenate, zip(*found, strict=True)))
+        )
         return self._in_context(self._without_possessives(joined))
 
     def _read(self, points: Ints32, offset: int) -> _Parts:
@@ -171,7 +197,10 @@ class TokenReader:
         if len(missed):
             new, first = np.unique(hashes[missed], return_index=True)
             places = missed[first]
-            found = [codes[a:b] for a, b in zip(starts[places].tolist(), ends[places].tolist(), strict=True)]
+            found = [
+                codes[a:b]
+                for a, b in zip(starts[places].tolist(), ends[places].tolist(), strict=True)
+            ]
             self._runs.add(new, found)
             rows[missed] = self._runs.find(hashes[missed])
         return rows
@@ -189,7 +218,9 @@ class TokenReader:
             if at < done or at == 0 or runs.group.values[before] != LETTER:
                 continue
             end = done = self._end_of_signs(forms, at)
-            if runs.hisses.values[before] or (at + 1 < len(forms) and forms[at + 1] == runs.forms.s):
+            if runs.hisses.values[before] or (
+                at + 1 < len(forms) and forms[at + 1] == runs.forms.s
+            ):
                 kept[at:end] = False
         return _Parts._make(column[kept] for column in found)
 

@@ -1,10 +1,11 @@
 """Canonical tokens of a text, each with its place: keys and scans are both made of these.
 
-A token is a run of letters or a part of one (`_parts_of`), a run of digits, or a single sign. Blanks and hyphens
-separate tokens and are none. A possessive is left out: ``Alzheimer's`` is ``alzheimer``; in ``5'`` the sign stays.
+A token is a run of letters or a part of one (`_parts_of`), a run of digits, or a single sign.
+Blanks and hyphens separate tokens and are none. A possessive is left out: ``Alzheimer's`` is
+``alzheimer``; in ``5'`` the sign stays.
 
-A plural becomes a singular in names and texts alike. So a word that is no plural (``herpes``) costs nothing, as long as
-no other name has the form that it gets.
+A plural becomes a singular in names and texts alike. So a word that is no plural (``herpes``) costs
+nothing, as long as no other name has the form that it gets.
 """
 
 from __future__ import annotations
@@ -19,29 +20,45 @@ from typing import Final, NamedTuple
 from fascicle.terms.keys.characters import BLANK, DIGIT, GREEK, LETTER, SIGN, character_class, fold
 
 _PAIRS: Final = """
-mice:mouse men:man women:woman children:child feet:foot teeth:tooth geese:goose lice:louse oxen:ox calves:calf
-halves:half wolves:wolf hooves:hoof leaves:leaf lives:life knives:knife selves:self lenses:lens crises:crisis
-calories:calorie indices:index matrices:matrix vertices:vertex appendices:appendix cortices:cortex cervices:cervix
-helices:helix apices:apex vortices:vortex axes:axis testes:testis bacteria:bacterium mitochondria:mitochondrion
-ganglia:ganglion nuclei:nucleus nucleoli:nucleolus fungi:fungus bacilli:bacillus thrombi:thrombus emboli:embolus
-bronchi:bronchus villi:villus microvilli:microvillus nevi:nevus foci:focus loci:locus stimuli:stimulus sulci:sulcus
-gyri:gyrus thalami:thalamus hippocampi:hippocampus glomeruli:glomerulus alveoli:alveolus calculi:calculus cocci:coccus
-streptococci:streptococcus staphylococci:staphylococcus enterococci:enterococcus pneumococci:pneumococcus
-meningococci:meningococcus gonococci:gonococcus lactobacilli:lactobacillus ova:ovum sera:serum atria:atrium
-septa:septum cilia:cilium flagella:flagellum crania:cranium epithelia:epithelium endothelia:endothelium
-sporangia:sporangium mycelia:mycelium vertebrae:vertebra papillae:papilla larvae:larva pupae:pupa hyphae:hypha
-algae:alga microalgae:microalga bursae:bursa fossae:fossa antennae:antenna fistulae:fistula trabeculae:trabecula
-petechiae:petechia phenomena:phenomenon criteria:criterion spermatozoa:spermatozoon protozoa:protozoon corpora:corpus
-genera:genus viscera:viscus embryos:embryo videos:video ratios:ratio mosquitos:mosquito mosquitoes:mosquito
+mice:mouse men:man women:woman children:child feet:foot teeth:tooth geese:goose lice:louse oxen:ox
+calves:calf
+halves:half wolves:wolf hooves:hoof leaves:leaf lives:life knives:knife selves:self lenses:lens
+crises:crisis
+calories:calorie indices:index matrices:matrix vertices:vertex appendices:appendix cortices:cortex
+cervices:cervix
+helices:helix apices:apex vortices:vortex axes:axis testes:testis bacteria:bacterium
+mitochondria:mitochondrion
+ganglia:ganglion nuclei:nucleus nucleoli:nucleolus fungi:fungus bacilli:bacillus thrombi:thrombus
+emboli:embolus
+bronchi:bronchus villi:villus microvilli:microvillus nevi:nevus foci:focus loci:locus
+stimuli:stimulus sulci:sulcus
+gyri:gyrus thalami:thalamus hippocampi:hippocampus glomeruli:glomerulus alveoli:alveolus
+calculi:calculus cocci:coccus
+streptococci:streptococcus staphylococci:staphylococcus enterococci:enterococcus
+pneumococci:pneumococcus
+meningococci:meningococcus gonococci:gonococcus lactobacilli:lactobacillus ova:ovum sera:serum
+atria:atrium
+septa:septum cilia:cilium flagella:flagellum crania:cranium epithelia:epithelium
+endothelia:endothelium
+sporangia:sporangium mycelia:mycelium vertebrae:vertebra papillae:papilla larvae:larva pupae:pupa
+hyphae:hypha
+algae:alga microalgae:microalga bursae:bursa fossae:fossa antennae:antenna fistulae:fistula
+trabeculae:trabecula
+petechiae:petechia phenomena:phenomenon criteria:criterion spermatozoa:spermatozoon
+protozoa:protozoon corpora:corpus
+genera:genus viscera:viscus embryos:embryo videos:video ratios:ratio mosquitos:mosquito
+mosquitoes:mosquito
 echoes:echo potatoes:potato tomatoes:tomato fetuses:fetus foetuses:fetus buses:bus
 """
 _IRREGULAR: Final = MappingProxyType(dict(pair.split(":") for pair in _PAIRS.split()))
 _KEPT_WORDS: Final = """
-aids sars mers news lens mars always perhaps whereas species series rabies scabies caries facies congeries aries chaos
+aids sars mers news lens mars always perhaps whereas species series rabies scabies caries facies
+congeries aries chaos
 aars dars eprs fars gars hars iars kars lars nars qars rars tars vars wars yars abus asbestos kudos
 """
 _KEPT: Final = frozenset(_KEPT_WORDS.split())
-# Endings of plurals in ``as``, of those in ``es`` of words in ``is`` and in ``us``; and words that only look like them.
+# Endings of plurals in ``as``, of those in ``es`` of words in ``is`` and in ``us``; and words that
+# only look like them.
 _AS_ENDINGS: Final = "omas emas rnas dnas ulas inas eas ncias mias sias nias pias gias"
 _SIS_ENDINGS: Final = "oses stases yses theses reses neses ptyses physes"
 _OSES: Final = "doses noses hoses roses poses purposes closes overdoses megadoses supposes exposes"
@@ -77,7 +94,12 @@ def _of_es(word: str) -> str:
         return word[:-1] if not word.endswith("oaches") else word[:-2]
     if word.endswith(("sses", "shes", "ches", "xes")):
         return word[:-2]
-    if word.endswith("uses") and len(word) > 6 and not word.endswith(("auses", "ouses")) and word not in _REGULAR:
+    if (
+        word.endswith("uses")
+        and len(word) > 6
+        and not word.endswith(("auses", "ouses"))
+        and word not in _REGULAR
+    ):
         return word[:-2]
     if word.endswith(_SIS) and word not in _REGULAR and not word.endswith(_NOT_SIS):
         return word[:-2] + "is"
@@ -85,9 +107,11 @@ def _of_es(word: str) -> str:
 
 
 _LONG: Final = "alpha|beta|gamma|delta|kappa|lambda|sigma|omega(?!l)|epsilon|upsilon"
-# Short names are cut off only behind what cannot be the rest of a word: two letters or more, and no vowel.
+# Short names are cut off only behind what cannot be the rest of a word: two letters or more, and no
+# vowel.
 _LAST: Final = re.compile(
-    rf"(?:.*(?=(?:{_LONG})s?$)|[^aeiouy]{{2,}}(?=(?:zeta|theta|eta|iota|chi|psi|phi|rho|tau)$))", re.DOTALL
+    rf"(?:.*(?=(?:{_LONG})s?$)|[^aeiouy]{{2,}}(?=(?:zeta|theta|eta|iota|chi|psi|phi|rho|tau)$))",
+    re.DOTALL,
 )
 _FIRST: Final = re.compile(rf"(?:{_LONG})(?!s?$)")
 _PREFIX: Final = re.compile(r"(?:non|anti)(?=.{5})", re.DOTALL)
@@ -102,20 +126,33 @@ _GREEK_PLURAL: Final = re.compile(rf"(?:{_LONG})s")
 _ROMAN: Final = re.compile(r"(?=[ivx]{2})(x{0,3})(ix|iv|v?i{0,3})")
 _BRITISH: Final = MappingProxyType(
     {
-        "haem": "hem", "aemia": "emia", "aemic": "emic", "kaemi": "kemi", "anaem": "anem", "oedem": "edem",
-        "oesoph": "esoph", "oestr": "estr", "foet": "fet", "paed": "ped", "gynaec": "gynec", "caec": "cec",
-        "faec": "fec", "faecal": "fecal", "rrhoea": "rrhea", "pnoea": "pnea", "coeliac": "celiac", "homoeo": "homeo",
-        "aetiolog": "etiolog", "anaesth": "anesth", "leucocyt": "leukocyt", "leucaem": "leukem", "leucop": "leukop",
-        "sulph": "sulf", "aluminium": "aluminum", "caesium": "cesium", "caesarean": "cesarean", "fibre": "fiber",
-        "phaeo": "pheo", "tumour": "tumor", "colour": "color", "behaviour": "behavior", "odour": "odor",
-        "humour": "humor", "labour": "labor", "favour": "favor", "vapour": "vapor", "neighbour": "neighbor",
-        "isation": "ization", "signalling": "signaling", "labelled": "labeled", "labelling": "labeling",
-        "modelling": "modeling", "naevus": "nevus", "naevi": "nevi", "haemo": "hemo", "orthopaed": "orthoped",
-        "encyclopaed": "encycloped", "amoeb": "ameb", "moebius": "mobius", "manoeuv": "maneuv", "mould": "mold",
+        "haem": "hem", "aemia": "emia", "aemic": "emic", "kaemi": "kemi", "anaem": "anem",
+        "oedem": "edem",
+        "oesoph": "esoph", "oestr": "estr", "foet": "fet", "paed": "ped", "gynaec": "gynec",
+        "caec": "cec",
+        "faec": "fec", "faecal": "fecal", "rrhoea": "rrhea", "pnoea": "pnea", "coeliac": "celiac",
+        "homoeo": "homeo",
+        "aetiolog": "etiolog", "anaesth": "anesth", "leucocyt": "leukocyt", "leucaem": "leukem",
+        "leucop": "leukop",
+        "sulph": "sulf", "aluminium": "aluminum", "caesium": "cesium", "caesarean": "cesarean",
+        "fibre": "fiber",
+        "phaeo": "pheo", "tumour": "tumor", "colour": "color", "behaviour": "behavior",
+        "odour": "odor",
+        "humour": "humor", "labour": "labor", "favour": "favor", "vapour": "vapor",
+        "neighbour": "neighbor",
+        "isation": "ization", "signalling": "signaling", "labelled": "labeled",
+        "labelling": "labeling",
+        "modelling": "modeling", "naevus": "nevus", "naevi": "nevi", "haemo": "hemo",
+        "orthopaed": "orthoped",
+        "encyclopaed": "encycloped", "amoeb": "ameb", "moebius": "mobius", "manoeuv": "maneuv",
+        "mould": "mold",
         "defence": "defense", "catalogue": "catalog", "dialyse": "dialyze", "analyse": "analyze",
-        "hydrolyse": "hydrolyze", "centre": "center", "litre": "liter", "goitre": "goiter", "titre": "titer",
-        "synaesth": "synesth", "aesthes": "esthes", "ischaem": "ischem", "uraem": "urem", "haemat": "hemat",
-        "palaeo": "paleo", "archaeo": "archeo", "praecox": "precox", "oesop": "esop", "grey": "gray",
+        "hydrolyse": "hydrolyze", "centre": "center", "litre": "liter", "goitre": "goiter",
+        "titre": "titer",
+        "synaesth": "synesth", "aesthes": "esthes", "ischaem": "ischem", "uraem": "urem",
+        "haemat": "hemat",
+        "palaeo": "paleo", "archaeo": "archeo", "praecox": "precox", "oesop": "esop",
+        "grey": "gray",
     }
 )  # fmt: skip
 _BRITISH_STEM: Final = re.compile("|".join(sorted(_BRITISH, key=len, reverse=True)))
@@ -138,9 +175,10 @@ class _Part(NamedTuple):
 def _parts_of(run: str) -> tuple[_Part, ...]:
     """Returns the tokens of a run of folded letters.
 
-    Names of Greek letters are tokens of their own at the ends of a run, and inside it up to three letters before its
-    end: ``tnfalpha``, ``alphasyn``, ``nfkappab``. In ``betaine`` and its like there is none. ``non`` and ``anti`` are
-    tokens too, for they are as often written with a hyphen as without.
+    Names of Greek letters are tokens of their own at the ends of a run, and inside it up to three
+    letters before its end: ``tnfalpha``, ``alphasyn``, ``nfkappab``. In ``betaine`` and its like
+    there is none. ``non`` and ``anti`` are tokens too, for they are as often written with a hyphen
+    as without.
     """
     if not _MAY_FALL_APART.search(run):
         return (_Part(0, len(run), _settled(run)),)
@@ -148,7 +186,9 @@ def _parts_of(run: str) -> tuple[_Part, ...]:
 
 
 def _canonical(word: str) -> str:
-    """Returns a word as singular, in American spelling, or as a number for a Roman numeral of two or more letters."""
+    """Returns a word as singular, in American spelling, or as a number for a Roman numeral of
+    two or more letters.
+    """
     roman = _ROMAN.fullmatch(word) if word[0] in "ivx" else None
     if roman:
         tens, ones = roman.groups()
@@ -173,7 +213,9 @@ def _small(ones: str) -> int:
 
 
 def _settled(word: str) -> str:
-    """Returns the canonical form if it is its own canonical form, else the word; so a form never has another form."""
+    """Returns the canonical form if it is its own canonical form, else the word; so a form never
+    has another form.
+    """
     now = _canonical(word)
     if now == word or now.isdigit():
         return now
@@ -200,7 +242,8 @@ def _cut(run: str) -> int:
         found = pattern.match(run)
         if found and 0 < found.end() < len(run):
             return found.end()
-    found = _PREFIX.match(_canonical(run))  # in the singular: ``antigens`` is cut no more than ``antigen``
+    # in the singular: ``antigens`` is cut no more than ``antigen``
+    found = _PREFIX.match(_canonical(run))
     return found.end() if found and run.startswith(found.group()) else 0
 
 
@@ -292,7 +335,12 @@ def _runs_of(folded: str) -> list[_Run]:
     """Returns the runs of a folded text; blanks and hyphens are in none."""
     if folded.isascii():
         return [
-            _Run(found.start(), found.end(), (SIGN, LETTER, DIGIT)[found.lastindex or 0], found.group())
+            _Run(
+                found.start(),
+                found.end(),
+                (SIGN, LETTER, DIGIT)[found.lastindex or 0],
+                found.group(),
+            )
             for found in _PLAIN.finditer(folded)
         ]
     runs: list[_Run] = []
@@ -318,9 +366,14 @@ def split_run(run: str, group: int) -> tuple[Piece, ...]:
     pieces = []
     for start, end, form in _parts_of(run):
         raw = run[start:end]
-        # ``FADS1`` is not ``FAD1``, nor ``MEN1`` ``MAN1``: a short word before a number is a symbol, not a plural.
+        # ``FADS1`` is not ``FAD1``, nor ``MEN1`` ``MAN1``: a short word before a number is a
+        # symbol, not a plural.
         plural = len(raw) > _SYMBOL or not form.isalpha() or form in NUMBERED
-        pieces.append(Piece(start, end, group, form, form if plural else raw, hisses="s" in (raw[-1], form[-1])))
+        pieces.append(
+            Piece(
+                start, end, group, form, form if plural else raw, hisses="s" in (raw[-1], form[-1])
+            )
+        )
     return tuple(pieces)
 
 
@@ -339,12 +392,16 @@ def _placed(runs: list[_Run]) -> list[_Placed]:
             continue
         for piece in pieces:
             first, last = opens and not piece.start, closes and piece.end == len(run.text)
-            placed.append(_Placed(piece, run.start + piece.start, run.start + piece.end, first, last))
+            placed.append(
+                _Placed(piece, run.start + piece.start, run.start + piece.end, first, last)
+            )
     return placed
 
 
 def _without_possessives(placed: list[_Placed]) -> list[_Placed]:
-    """Leaves out every ``'`` and ``'s`` behind a word, if the first is an ``'s``, or the word ends with an ``s``."""
+    """Leaves out every ``'`` and ``'s`` behind a word, if the first is an ``'s``, or the word
+    ends with an ``s``.
+    """
     forms = [one.piece.form for one in placed]
     if OWNER not in forms:
         return placed

@@ -1,1 +1,3 @@
-"""Term packs: vocabularies as one immutable folder of flat arrays, which all processes map and share."""
+"""Term packs: vocabularies as one immutable folder of flat arrays, which all processes map and
+share.
+"""

@@ -22,7 +22,8 @@ OFFSETS: Final = ".offsets.u4"
 
 
 class ColumnWriter:
-    """Writes one array piece by piece; the end of the file name says what the values are, such as ``.u4``.
+    """Writes one array piece by piece; the end of the file name says what the values are, such as
+    ``.u4``.
 
     The file is open only while a piece is written, so that a build which fails leaves none open.
     """
@@ -89,11 +90,17 @@ class StringsWriter:
             InputError: there are more bytes than a pack can hold.
         """
         waiting, self._waiting = self._waiting, []
-        ends = np.cumsum(np.fromiter(map(len, waiting), dtype=np.int64, count=len(waiting))) + self._end
+        ends = (
+            np.cumsum(np.fromiter(map(len, waiting), dtype=np.int64, count=len(waiting)))
+            + self._end
+        )
         if len(ends):
             self._end = int(ends[-1])
         if self._end > _MOST:
-            raise InputError(f"the {self._name} of a pack have more than 4 GiB; divide its sources into two packs")
+            raise InputError(
+                f"the {self._name} of a pack have more than 4 GiB; divide its sources into two "
+                "packs"
+            )
         with self._path.open("ab") as stream:
             stream.write(b"".join(waiting))
         self._offsets.extend(ends)
@@ -110,7 +117,9 @@ def write_array(path: Path, values: Array) -> None:
 
 
 def map_array(path: Path) -> Array:
-    """Maps an array of a file into memory; pages are read when they are needed, and shared by all processes."""
+    """Maps an array of a file into memory; pages are read when they are needed, and shared by
+    all processes.
+    """
     dtype = file_dtype(path.name)
     with path.open("rb") as stream:
         stream.seek(0, 2)
@@ -159,7 +168,9 @@ class Strings:
         return [str(raw, "utf-8") for raw in self.raws(rows)]
 
     def raws(self, rows: Ints | Sequence[int]) -> Iterator[memoryview]:
-        """Yields the bytes of several strings, one by one: many views at once would slow the garbage collector."""
+        """Yields the bytes of several strings, one by one: many views at once would slow the
+        garbage collector.
+        """
         rows = np.asarray(rows, dtype=np.int64)
         starts, ends = self.offsets[rows].tolist(), self.offsets[rows + 1].tolist()
         view = self._view
@@ -199,7 +210,9 @@ class Lists:
         return self.values[int(self.starts[row]) : int(self.starts[row + 1])]
 
     def fits(self, count: int) -> bool:
-        """True if there are so many lists, each of them within the values; always true for undamaged files."""
+        """True if there are so many lists, each of them within the values; always true for
+        undamaged files.
+        """
         starts = self.starts
         return (
             len(starts) == count + 1
@@ -218,7 +231,8 @@ class Lists:
 
 
 def expand_ranges(starts: Ints, ends: Ints, values: Array | None = None) -> tuple[Ints, Ints]:
-    """Returns ranges as one list: the number of the range of each element, and the element (of ``values``, if given).
+    """Returns ranges as one list: the number of the range of each element, and the element (of
+    ``values``, if given).
 
     Raises:
         IndexError: a range leads out of the values; nothing of its size is then allocated.
@@ -258,8 +272,12 @@ Hasher = Callable[[Sequence[bytes]], Array]
 
 
 def string_hashes(strings: Sequence[bytes]) -> Array:
-    """Returns a stable 32-bit hash of each string. Of 10 million strings some 23,000 share theirs with another."""
-    return np.frombuffer(b"".join([blake2b(one, digest_size=4).digest() for one in strings]), dtype="<u4")
+    """Returns a stable 32-bit hash of each string. Of 10 million strings some 23,000 share
+    theirs with another.
+    """
+    return np.frombuffer(
+        b"".join([blake2b(one, digest_size=4).digest() for one in strings]), dtype="<u4"
+    )
 
 
 class Lookup:
@@ -271,7 +289,9 @@ class Lookup:
         rows: of the strings, in the order of the hashes.
     """
 
-    def __init__(self, strings: Strings, hashes: Array, rows: Array, *, hasher: Hasher = string_hashes) -> None:
+    def __init__(
+        self, strings: Strings, hashes: Array, rows: Array, *, hasher: Hasher = string_hashes
+    ) -> None:
         """Sets the arrays."""
         self.strings, self.hashes, self.rows = strings, hashes, rows
         self._hasher = hasher
@@ -289,10 +309,22 @@ class Lookup:
         return cls.open(folder, name, hasher=hasher)
 
     @classmethod
-    def open(cls, folder: Path, name: str, *, strings: Strings | None = None, hasher: Hasher = string_hashes) -> Self:
+    def open(
+        cls,
+        folder: Path,
+        name: str,
+        *,
+        strings: Strings | None = None,
+        hasher: Hasher = string_hashes,
+    ) -> Self:
         """Maps the files; the strings may lie elsewhere."""
         hashes, rows = map_array(folder / f"{name}{HASHES}"), map_array(folder / f"{name}{ROWS}")
-        return cls(strings if strings is not None else Strings.open(folder, name), hashes, rows, hasher=hasher)
+        return cls(
+            strings if strings is not None else Strings.open(folder, name),
+            hashes,
+            rows,
+            hasher=hasher,
+        )
 
     def find(self, asked: Sequence[str]) -> Ints:
         """Returns the row of each string; -1 where there is none."""
@@ -315,7 +347,8 @@ class Lookup:
 
 
 class ConceptSets:
-    """Sets of a pack. Each concept is in one set with one leading concept; most sets have one concept.
+    """Sets of a pack. Each concept is in one set with one leading concept; most sets have one
+    concept.
 
     Attributes:
         column: row of the leading concept of each; empty for a pack without sets.
@@ -341,8 +374,12 @@ class ConceptSets:
         return found
 
     def led(self, rows: Ints) -> tuple[Ints, Ints]:
-        """Returns the other concepts of the sets that these lead: the index in ``rows`` of each, and the row."""
-        starts, ends = (np.searchsorted(self._owners, rows, side=side) for side in ("left", "right"))
+        """Returns the other concepts of the sets that these lead: the index in ``rows`` of each,
+        and the row.
+        """
+        starts, ends = (
+            np.searchsorted(self._owners, rows, side=side) for side in ("left", "right")
+        )
         return expand_ranges(starts, ends, self._rows)
 
     def members(self, row: int) -> list[int]:

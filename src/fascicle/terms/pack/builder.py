@@ -1,7 +1,9 @@
-"""Build of a pack from records, in bounded memory: merges concepts, computes keys, and sorts everything.
+"""Build of a pack from records, in bounded memory: merges concepts, computes keys, and sorts
+everything.
 
-Records are sorted by concept and merged; the names of each concept get their keys and flags and are sorted by key; both
-sorts spill to the disk. The result depends on the records alone, not on the memory that was allowed.
+Records are sorted by concept and merged; the names of each concept get their keys and flags and are
+sorted by key; both sorts spill to the disk. The result depends on the records alone, not on the
+memory that was allowed.
 """
 
 from __future__ import annotations
@@ -27,7 +29,16 @@ from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import BYTES, OFFSETS, Lookup, StringsWriter, write_array
 from fascicle.terms.pack.layout import KIND, FileFacts, Manifest, SourceFacts, write_manifest
-from fascicle.terms.pack.merging import ConceptsWriter, Gathered, Merged, MergedName, Numbers, Records, gather, merge
+from fascicle.terms.pack.merging import (
+    ConceptsWriter,
+    Gathered,
+    Merged,
+    MergedName,
+    Numbers,
+    Records,
+    gather,
+    merge,
+)
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.priors import STYLES
 from fascicle.terms.pack.sets import write_sets
@@ -46,7 +57,8 @@ class BuildSettings(Settings, frozen=True, kw_only=True):
 
     Attributes:
         name: of the pack, which becomes the source of its mentions.
-        memory: MiB for sorting; the whole build takes about three times as much, and some 20 bytes for each name.
+        memory: MiB for sorting; the whole build takes about three times as much, and some 20 bytes
+            for each name.
         longest: characters of a name; longer ones are left out and counted.
         careful: whether a preferred name may be too common or too short to be looked for in texts.
         vocabularies: prefixes that lead sets, in this order, before others.
@@ -124,8 +136,8 @@ def build(
         parts: keys, table and curation.
         told: progress callback, called with a label and a count, now and then.
         overwrite: replace a pack that is there and was not changed.
-        finish: function that is called with the folder of the pack before it has its name; it may write other files
-            beside its own.
+        finish: function that is called with the folder of the pack before it has its name; it may
+            write other files beside its own.
 
     Returns:
         The manifest.
@@ -146,7 +158,9 @@ def build(
 
 
 def _shown(concept: Merged) -> MergedName | None:
-    """Returns the name to show: what a source states, the English label, another label, or the first name in full."""
+    """Returns the name to show: what a source states, the English label, another label, or the
+    first name in full.
+    """
 
     def rank(name: MergedName) -> int:
         other = 4 if _SHORTENED.match(name.surface) else 3
@@ -157,8 +171,17 @@ def _shown(concept: Merged) -> MergedName | None:
 
 
 def _text(rule: Rule) -> str:
-    """Returns a rule in a line, with the name of its file alone: a pack does not record where it was built."""
-    parts = (rule.action, repr(rule.surface) if rule.surface else "", rule.source, rule.concept, rule.case, rule.note)
+    """Returns a rule in a line, with the name of its file alone: a pack does not record where it
+    was built.
+    """
+    parts = (
+        rule.action,
+        repr(rule.surface) if rule.surface else "",
+        rule.source,
+        rule.concept,
+        rule.case,
+        rule.note,
+    )
     place = f"({PurePath(rule.place).name})" if rule.place else ""
     return " ".join(filter(None, (*parts, place)))
 
@@ -167,7 +190,13 @@ class _Building:
     """State of one build."""
 
     def __init__(
-        self, sources: Sequence[PackSource], settings: BuildSettings, parts: Components, *, told: Told, place: Path
+        self,
+        sources: Sequence[PackSource],
+        settings: BuildSettings,
+        parts: Components,
+        *,
+        told: Told,
+        place: Path,
     ) -> None:
         self._sources, self._settings, self._parts = sources, settings, parts
         self._told, self._place, self._work = told, place, place / "work"
@@ -175,7 +204,9 @@ class _Building:
         self._memory = settings.memory * _MIB
         self._names = [source.facts.name for source in sources]
         tables = (layout.ACTIVE, layout.SILENT)
-        self._spills = {table: SortedSpill(self._work / table, memory=self._memory) for table in tables}
+        self._spills = {
+            table: SortedSpill(self._work / table, memory=self._memory) for table in tables
+        }
         self._concepts = ConceptsWriter(place, self._work)
         self._languages = Numbers[str]("languages", most=1 << 8)
         self._rules = Numbers[str]("rules of curation", most=layout.NONE, first=[""])
@@ -186,17 +217,24 @@ class _Building:
     def run(self) -> Manifest:
         """Writes all files but the manifest, and returns it without their hashes."""
         gathered = gather(
-            [(one.facts.name, None if one.adds else one.facts.type, one.records) for one in self._sources],
+            [
+                (one.facts.name, None if one.adds else one.facts.type, one.records)
+                for one in self._sources
+            ],
             self._work / "records",
             memory=self._memory,
             watch=self._told,
         )
-        for concept in merge(gathered, {at for at, one in enumerate(self._sources) if one.is_whole}):
+        for concept in merge(
+            gathered, {at for at, one in enumerate(self._sources) if one.is_whole}
+        ):
             self._add(concept)
         self._spill()
         concepts = self._concepts.close(self._counts)
         if not concepts:
-            raise InputError("the sources give no concept with a name; check their readers and filters")
+            raise InputError(
+                "the sources give no concept with a name; check their readers and filters"
+            )
         self._told("concepts", concepts)
         self._write_names(concepts)
         self._write_rules()
@@ -242,9 +280,15 @@ class _Building:
             return "name with characters that no text has"
         return "name that is too long" if len(name.surface) > self._settings.longest else ""
 
-    def _judged(self, name: MergedName, curie: str, curation: _NameRules) -> tuple[int, tuple[int, ...], int]:
-        """Returns flags of a name, the sources that remain, and the number of the text of the rules about it."""
-        rows = {source: NameRow(name.surface, self._names[source], curie) for source in name.sources}
+    def _judged(
+        self, name: MergedName, curie: str, curation: _NameRules
+    ) -> tuple[int, tuple[int, ...], int]:
+        """Returns flags of a name, the sources that remain, and the number of the text of the
+        rules about it.
+        """
+        rows = {
+            source: NameRow(name.surface, self._names[source], curie) for source in name.sources
+        }
         said = {source: curation.decide(row) for source, row in rows.items()}
         if all(decision is UNTOUCHED for decision in said.values()):
             return layout.CASE, name.sources, 0
@@ -257,7 +301,11 @@ class _Building:
         flags |= 0 if left else layout.DROPPED
         numbers = sorted({rule for decision in said.values() for rule in decision.rules})
         self._used.update(numbers)
-        return flags, left or name.sources, self._rules.of("; ".join(_text(curation.rules[rule]) for rule in numbers))
+        return (
+            flags,
+            left or name.sources,
+            self._rules.of("; ".join(_text(curation.rules[rule]) for rule in numbers)),
+        )
 
     def _write_names(self, concepts: int) -> None:
         labels = np.full(concepts, layout.NONE, dtype="<u4")
@@ -280,7 +328,9 @@ class _Building:
     def _write_rules(self) -> None:
         if self._parts.curation is not None:
             self._counts["rules of curation"] = len(self._parts.curation.rules)
-            self._counts["rules of curation that decide nothing"] = len(self._parts.curation.rules) - len(self._used)
+            self._counts["rules of curation that decide nothing"] = len(
+                self._parts.curation.rules
+            ) - len(self._used)
         rules = StringsWriter(self._place, layout.RULES)
         rules.extend([rule.encode() for rule in self._rules.values()])
         rules.close()

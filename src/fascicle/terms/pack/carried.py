@@ -1,6 +1,8 @@
-"""Part of a term pack that is stored in a model: the data to find names and their types, and nothing else.
+"""Part of a term pack that is stored in a model: the data to find names and their types, and
+nothing else.
 
-It has no definitions, hierarchy, links or excluded names. The manifest is stored too, with the source of the names.
+It has no definitions, hierarchy, links or excluded names. The manifest is stored too, with the
+source of the names.
 """
 
 from __future__ import annotations
@@ -29,9 +31,17 @@ from fascicle.terms.terms import ShortTerm
 _SURFACES: Final = table_file(ACTIVE, layout.SURFACES)
 _STARTS: Final = table_file(ACTIVE, layout.STARTS)
 _COLUMNS: Final = tuple(
-    table_file(ACTIVE, name) for name in (layout.CONCEPT, layout.SURFACE, layout.FLAGS, layout.PRIOR)
+    table_file(ACTIVE, name)
+    for name in (layout.CONCEPT, layout.SURFACE, layout.FLAGS, layout.PRIOR)
 )
-PARTS: Final = (layout.TABLE, layout.TYPE, _STARTS, *_COLUMNS, f"{_SURFACES}{BYTES}", f"{_SURFACES}{OFFSETS}")
+PARTS: Final = (
+    layout.TABLE,
+    layout.TYPE,
+    _STARTS,
+    *_COLUMNS,
+    f"{_SURFACES}{BYTES}",
+    f"{_SURFACES}{OFFSETS}",
+)
 
 
 def carried_size(pack: Pack) -> int:
@@ -81,19 +91,26 @@ class CarriedPack:
             keys = open_arrays(self.table)[0].names
             self.type_rows = map_array(folder / f"{file}.{layout.TYPE}")
             self._starts = map_array(folder / f"{file}.{_STARTS}")
-            self.concept, self._surface, self._flags, self.prior = (map_array(folder / f"{file}.{n}") for n in _COLUMNS)
+            self.concept, self._surface, self._flags, self.prior = (
+                map_array(folder / f"{file}.{n}") for n in _COLUMNS
+            )
             self._surfaces = Strings.open(folder, f"{file}.{_SURFACES}")
         except (FascicleError, ValueError, OSError) as error:
-            raise ModelError(f"the names in {path} cannot be used ({error}); copy or export the folder again") from None
+            raise ModelError(
+                f"the names in {path} cannot be used ({error}); copy or export the folder again"
+            ) from None
         if self.manifest.normaliser != NORMALISER:
             raise ModelError(
-                f"the model in {folder} reads names with keys of the version {self.manifest.normaliser}, and this "
+                f"the model in {folder} reads names with keys of the version "
+                f"{self.manifest.normaliser}, and this "
                 f"release makes {NORMALISER}: build the pack again, and train the model with it",
                 file=str(path),
                 code="version",
             )
         if not self._fits(keys):
-            raise ModelError(f"the files beside {path} do not fit to each other; copy or export the folder again")
+            raise ModelError(
+                f"the files beside {path} do not fit to each other; copy or export the folder again"
+            )
 
     def _fits(self, keys: int) -> bool:
         """True if every number is a valid row."""
@@ -118,8 +135,12 @@ class CarriedPack:
         return self
 
     def of_key_rows(self, rows: Ints) -> tuple[Ints, Ints]:
-        """Returns, for each term of these keys, the index of its key in ``rows``, and its own row."""
-        return expand_ranges(self._starts[rows].astype(np.int64), self._starts[rows + 1].astype(np.int64))
+        """Returns, for each term of these keys, the index of its key in ``rows``, and its own
+        row.
+        """
+        return expand_ranges(
+            self._starts[rows].astype(np.int64), self._starts[rows + 1].astype(np.int64)
+        )
 
     def short_terms(self, rows: Ints) -> list[ShortTerm]:
         """Returns terms by their rows; a concept is given by its number."""

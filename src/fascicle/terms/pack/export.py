@@ -32,15 +32,21 @@ _LABEL_OF_OWN: Final = Decision(preferred=True)
 
 
 def pack_sources(pack: Pack) -> list[PackSource]:
-    """Returns the sources of a pack; a build from them and `KeptRules` gives the same concepts, names and priors."""
+    """Returns the sources of a pack; a build from them and `KeptRules` gives the same concepts,
+    names and priors.
+    """
     return [
-        PackSource(facts, partial(_records, pack, number), partial(dict, facts.counts), is_whole=True)
+        PackSource(
+            facts, partial(_records, pack, number), partial(dict, facts.counts), is_whole=True
+        )
         for number, facts in enumerate(pack.manifest.sources)
     ]
 
 
 def _records(pack: Pack, source: int) -> Iterator[ConceptRecord]:
-    """Yields the records of one source of a pack; the first source of a concept has all its fields besides names."""
+    """Yields the records of one source of a pack; the first source of a concept has all its
+    fields besides names.
+    """
     has = np.array([source in one for one in pack.manifest.sets], dtype=np.bool_)
     first = np.array([source == min(one, default=-1) for one in pack.manifest.sets], dtype=np.bool_)
     for rows in row_chunks(len(pack)):
@@ -52,22 +58,35 @@ def _records(pack: Pack, source: int) -> Iterator[ConceptRecord]:
             yield _record(pack, row, tuple(names[row]), whole=whole)
 
 
-def _add(names: dict[int, list[Name]], pack: Pack, table: Names, ends: list[int], has: Bools) -> None:
+def _add(
+    names: dict[int, list[Name]], pack: Pack, table: Names, ends: list[int], has: Bools
+) -> None:
     """Adds the names of a source to those of the concepts from the first row to the last."""
     _, terms = table.of_concept.take(np.arange(ends[0], ends[1] + 1))
     terms = terms[has[table.sources[terms]]]
     surfaces = table.surfaces.take(table.surface[terms])
     languages, kinds = pack.manifest.languages, NAME_KINDS
-    columns = (table.concept[terms].tolist(), surfaces, table.kind[terms].tolist(), table.language[terms].tolist())
+    columns = (
+        table.concept[terms].tolist(),
+        surfaces,
+        table.kind[terms].tolist(),
+        table.language[terms].tolist(),
+    )
     for row, surface, kind, language in zip(*columns, strict=True):
         names.setdefault(row, []).append(Name(surface, kinds[kind], languages[language]))
 
 
 def _record(pack: Pack, row: int, names: tuple[Name, ...], *, whole: bool) -> ConceptRecord:
     if not whole:
-        return ConceptRecord(curie=pack.curie(row), type=pack.types[pack.type_rows[row]], names=names)
+        return ConceptRecord(
+            curie=pack.curie(row), type=pack.types[pack.type_rows[row]], names=names
+        )
     concept = pack.concept_at(row)
-    known = {name: getattr(concept, name) for name in ConceptRecord.__struct_fields__ if hasattr(concept, name)}
+    known = {
+        name: getattr(concept, name)
+        for name in ConceptRecord.__struct_fields__
+        if hasattr(concept, name)
+    }
     known["label"] = concept.label if pack.label_rows[row] != layout.NONE else ""
     return ConceptRecord(**known, names=names, parents=pack.parents(concept.curie))
 
@@ -82,7 +101,9 @@ class KeptRules:
     def __init__(self, pack: Pack) -> None:
         """Sets the open pack."""
         self._pack = pack
-        self.rules = tuple(Rule(action=cast(Action, pack.rules[row])) for row in range(1, len(pack.rules)))
+        self.rules = tuple(
+            Rule(action=cast(Action, pack.rules[row])) for row in range(1, len(pack.rules))
+        )
         self._own: set[tuple[str, str]] = set()
         self._known: dict[tuple[str, str], Decision] = {}
         for table in (pack.active, pack.silent):
@@ -98,7 +119,9 @@ class KeptRules:
                 )
 
     def see(self, record: ConceptRecord) -> None:
-        """Collects the labels of a record of another source; of a new concept without a label, its first name."""
+        """Collects the labels of a record of another source; of a new concept without a label,
+        its first name.
+        """
         labels = [name for name in record.names if name.kind == "label"]
         if not labels and record.names and self._pack.concept_rows([record.curie])[0] < 0:
             labels = [record.names[0]]
@@ -120,7 +143,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         change: what became of it on the way from the first to the second.
         what: a concept, a term, or a mention in a corpus.
-        concept: CURIE; of a mention, that of its link after the change, or before it if it was lost.
+        concept: CURIE; of a mention, that of its link after the change, or before it if it was
+            lost.
         surface: of a term or mention.
         document: id of the document of a mention.
         place: first and last character of a mention, as in ``"10-15"``.
@@ -139,7 +163,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_changes(first: Pack, second: Pack) -> Iterator[Change]:
-    """Yields all differences in concepts, by CURIE, and then in the terms that are found, by surface.
+    """Yields all differences in concepts, by CURIE, and then in the terms that are found, by
+    surface.
 
     Args:
         first: what was before.
@@ -148,18 +173,31 @@ def find_changes(first: Pack, second: Pack) -> Iterator[Change]:
     Raises:
         PackError: one of them has values that cannot be.
     """
-    for curie, concept, other in _walk(*(_undamaged(one, _concepts(one)) for one in (first, second))):
+    for curie, concept, other in _walk(
+        *(_undamaged(one, _concepts(one)) for one in (first, second))
+    ):
         if (told := _told(concept, other)) is not None:
-            yield Change(change=told[0], what="concept", concept=curie, before=told[1], after=told[2])
+            yield Change(
+                change=told[0], what="concept", concept=curie, before=told[1], after=told[2]
+            )
     for _, terms, others in _walk(*(_undamaged(one, _terms(one)) for one in (first, second))):
         terms, others = terms or {}, others or {}
         for which in sorted({**terms, **others}):
             if (told := _told(terms.get(which), others.get(which))) is not None:
                 surface, curie, _ = which
-                yield Change(change=told[0], what="term", concept=curie, surface=surface, before=told[1], after=told[2])
+                yield Change(
+                    change=told[0],
+                    what="term",
+                    concept=curie,
+                    surface=surface,
+                    before=told[1],
+                    after=told[2],
+                )
 
 
-def _told(before: dict[str, str] | None, after: dict[str, str] | None) -> tuple[_Kind, str, str] | None:
+def _told(
+    before: dict[str, str] | None, after: dict[str, str] | None
+) -> tuple[_Kind, str, str] | None:
     """Returns the kind of a change, and both sides as text; ``None`` if there is none."""
     if before == after:
         return None
@@ -177,7 +215,9 @@ def _shown(values: dict[str, str], names: Any) -> str:
 def _walk(
     first: Iterator[tuple[str, _V]], second: Iterator[tuple[str, _V]]
 ) -> Iterator[tuple[str, _V | None, _V | None]]:
-    """Merges two streams sorted by the bytes of their keys; ``None`` where one stream does not have the key."""
+    """Merges two streams sorted by the bytes of their keys; ``None`` where one stream does not
+    have the key.
+    """
     both = merge(zip(first, repeat(0)), zip(second, repeat(1)), key=lambda one: one[0][0].encode())
     for key, found in groupby(both, key=lambda one: one[0][0]):
         values = {side: value for (_, value), side in found}
@@ -208,7 +248,9 @@ def _facts(concept: Concept, parents: list[str]) -> dict[str, str]:
         "replaced by": ", ".join(concept.replaced_by),
         "parents": ", ".join(parents),
         "definition": concept.definition,
-        "references": ", ".join(sorted(f"{one.curie} ({one.predicate})" for one in concept.references)),
+        "references": ", ".join(
+            sorted(f"{one.curie} ({one.predicate})" for one in concept.references)
+        ),
     }
 
 
@@ -222,7 +264,9 @@ def _terms(pack: Pack) -> Iterator[tuple[str, dict[tuple[str, str, str], dict[st
         curies = pack.curies.strings.take(names.concept[terms])
         group: dict[tuple[str, str, str], dict[str, str]] = {}
         last = 0
-        for place, term, surface, curie in zip(places.tolist(), terms.tolist(), surfaces, curies, strict=True):
+        for place, term, surface, curie in zip(
+            places.tolist(), terms.tolist(), surfaces, curies, strict=True
+        ):
             if place != last:
                 yield keys[last], group
                 group, last = {}, place
@@ -236,7 +280,15 @@ def _terms(pack: Pack) -> Iterator[tuple[str, dict[tuple[str, str, str], dict[st
             yield keys[last], group
 
 
-_OF_CONCEPT: Final = ("taxon", "rank", "obsolete", "replaced_by", "parents", "references", "definition")
+_OF_CONCEPT: Final = (
+    "taxon",
+    "rank",
+    "obsolete",
+    "replaced_by",
+    "parents",
+    "references",
+    "definition",
+)
 COLUMNS: Final = (
     *("concept", "type", "surface", "kind", "language", "case", "off", "prior", "sources", "rule"),
     *_OF_CONCEPT,
@@ -258,7 +310,8 @@ def term_rows(pack: Pack, *, silent: bool = False) -> Iterator[tuple[str, ...]]:
         concept = pack.concept_at(row)
         head, told = (concept.curie, concept.type), _of_concept(concept, pack)
         terms = [pack.term(names, term) for term in names.of_concept[row].tolist()]
-        for term in sorted(terms, key=lambda term: term.surface != concept.label):  # the first name can be the label
+        # the first name can be the label
+        for term in sorted(terms, key=lambda term: term.surface != concept.label):
             yield (*head, *_of_term(term), *told)
             told = ("",) * len(_OF_CONCEPT)
         if not terms and concept.obsolete == silent:
@@ -267,7 +320,8 @@ def term_rows(pack: Pack, *, silent: bool = False) -> Iterator[tuple[str, ...]]:
 
 def _of_concept(concept: Concept, pack: Pack) -> tuple[str, ...]:
     references = (
-        one.curie if one.predicate == REFERS else f"{one.predicate} {one.curie}" for one in concept.references
+        one.curie if one.predicate == REFERS else f"{one.predicate} {one.curie}"
+        for one in concept.references
     )
     return (
         concept.taxon,
@@ -298,12 +352,16 @@ _TOGETHER: Final = 64  # documents
 
 
 def mention_changes(
-    first: Pack, second: Pack, documents: Iterable[Document], *, settings: RecognitionSettings | None = None
+    first: Pack,
+    second: Pack,
+    documents: Iterable[Document],
+    *,
+    settings: RecognitionSettings | None = None,
 ) -> Iterator[Change]:
     """Yields all differences in the mentions that two packs find, in the order of the texts.
 
-    A mention is one place with one type. It changes if its link does; the first type of a place counts for that which
-    the settings allow.
+    A mention is one place with one type. It changes if its link does; the first type of a place
+    counts for that which the settings allow.
 
     Args:
         first: what was before.
@@ -321,7 +379,9 @@ def mention_changes(
             yield from _changes(document, _by_place(old.add), _by_place(new.add))
 
 
-def _finder(pack: Pack, settings: RecognitionSettings | None) -> Callable[[list[Document]], list[Patch]]:
+def _finder(
+    pack: Pack, settings: RecognitionSettings | None
+) -> Callable[[list[Document]], list[Patch]]:
     with damage_errors(pack.folder):
         return PackRecogniser({_SOURCE: pack}, settings=settings).predict
 
@@ -331,11 +391,16 @@ def _by_place(mentions: Iterable[Mention]) -> dict[tuple[int, int, str], Mention
 
 
 def _changes(
-    document: Document, old: dict[tuple[int, int, str], Mention], new: dict[tuple[int, int, str], Mention]
+    document: Document,
+    old: dict[tuple[int, int, str], Mention],
+    new: dict[tuple[int, int, str], Mention],
 ) -> Iterator[Change]:
     for place in sorted({**old, **new}):
         was, now = old.get(place), new.get(place)
-        curies = [mention.links[0].curie if mention is not None and mention.links else "" for mention in (was, now)]
+        curies = [
+            mention.links[0].curie if mention is not None and mention.links else ""
+            for mention in (was, now)
+        ]
         if was is not None and now is not None and curies[0] == curies[1]:
             continue
         yield Change(
@@ -353,5 +418,7 @@ def _changes(
 def _type_and_link(mention: Mention | None) -> str:
     if mention is None:
         return ""
-    link = f"; {mention.links[0].curie} {mention.links[0].name}" if mention.links else "; not linked"
+    link = (
+        f"; {mention.links[0].curie} {mention.links[0].name}" if mention.links else "; not linked"
+    )
     return f"{mention.type}{link}"

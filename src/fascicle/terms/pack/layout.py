@@ -1,4 +1,6 @@
-"""Files of a pack: their names and meanings, the manifest with the checks at opening, and the tables of names."""
+"""Files of a pack: their names and meanings, the manifest with the checks at opening, and the
+tables of names.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ from fascicle.terms.pack.arrays import (
 from fascicle.terms.scanning.layout import open_arrays
 
 NONE: Final = (1 << 32) - 1  # in place of a number of a row
-LIMIT: Final = 1 << 31  # rows of names that a pack can have; the bit above says which table a label is in
+# rows of names that a pack can have; the bit above says which table a label is in
+LIMIT: Final = 1 << 31
 
 # Tables of names: those that are found, and those that are kept out and only answer why.
 ACTIVE: Final = "names"
@@ -51,8 +54,10 @@ FLAGS: Final = "flags.u1"
 SET: Final = "set.u2"  # number in the manifest
 PRIOR: Final = "prior.f4"
 OF_CONCEPT: Final = ("of-concept.starts.u4", "of-concept.rows.u4")  # lists of terms
-RULED: Final = ("ruled.u4", "rule.u4")  # terms that a rule of curation touched, sorted, and the last of these rules
-CASE: Final = 3  # bits of the flags: the case policy; on their way into a pack, all of them for that of the name
+# terms that a rule of curation touched, sorted, and the last of these rules
+RULED: Final = ("ruled.u4", "rule.u4")
+# bits of the flags: the case policy; on their way into a pack, all of them for that of the name
+CASE: Final = 3
 OFF: Final = 4  # not looked for in texts, but linked
 PREFERRED: Final = 8  # a rule says that this concept is meant
 STYLE: Final = 32 | 64  # bits, on its way into a pack: how names of its type look
@@ -60,22 +65,27 @@ STYLE_UNIT: Final = 32  # the lowest of these bits
 DROPPED: Final = 16  # of a silent term: a rule dropped it; else its concept is obsolete
 
 CURIES: Final = "concepts.curies"  # strings with hashes, sorted
-LABEL: Final = "concepts.label.u4"  # number of the surface; the highest bit: that of the silent table
+# number of the surface; the highest bit: that of the silent table
+LABEL: Final = "concepts.label.u4"
 TYPE: Final = "concepts.type.u2"  # number in the manifest
 TAXON: Final = "concepts.taxon.u4"  # number in the strings of taxa; the first is empty
 RANK: Final = "concepts.rank.u1"  # number in the manifest
 CONCEPT_FLAGS: Final = "concepts.flags.u1"
 CONCEPT_SET: Final = "concepts.set.u2"
-LEAD: Final = "concepts.lead.u4"  # row of the concept that leads the set of each; packs of older releases have none
+# row of the concept that leads the set of each; packs of older releases have none
+LEAD: Final = "concepts.lead.u4"
 OBSOLETE: Final = 1
 FACTS: Final = "concepts.facts"  # strings of msgpack, see `Facts`; empty where there are none
 PARENTS: Final = ("parents.starts.u4", "parents.rows.u4")  # lists of concepts
 CHILDREN: Final = ("children.starts.u4", "children.rows.u4")
 TAXA: Final = "taxa"
-RULES: Final = "rules"  # the text of each rule of curation that touched something; the first is empty
+# the text of each rule of curation that touched something; the first is empty
+RULES: Final = "rules"
 TABLE: Final = "tokens.table"  # by which texts are scanned; row i is key i of the active table
-COLUMNS: Final = (CONCEPT, SURFACE, NAME_KIND, LANGUAGE, FLAGS, SET, PRIOR)  # one value for each term
-CONCEPT_COLUMNS: Final = (LABEL, TYPE, TAXON, RANK, CONCEPT_FLAGS, CONCEPT_SET)  # one value for each concept
+# one value for each term
+COLUMNS: Final = (CONCEPT, SURFACE, NAME_KIND, LANGUAGE, FLAGS, SET, PRIOR)
+# one value for each concept
+CONCEPT_COLUMNS: Final = (LABEL, TYPE, TAXON, RANK, CONCEPT_FLAGS, CONCEPT_SET)
 
 
 class Facts(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
@@ -98,7 +108,8 @@ def table_file(table: str, name: str) -> str:
 
 
 class Names:
-    """Table of names. A term is a name of a concept in one language; terms are sorted by key, surface and concept.
+    """Table of names. A term is a name of a concept in one language; terms are sorted by key,
+    surface and concept.
 
     All columns are arrays over terms, mapped from the files.
 
@@ -124,10 +135,18 @@ class Names:
         self.keys = _keys(folder, table)
         self.surfaces = Strings.open(folder, table_file(table, SURFACES))
         self.starts = map_array(folder / table_file(table, STARTS))
-        self.concept, self.surface, self.kind, self.language, self.flags, self.sources, self.prior = (
-            map_array(folder / table_file(table, name)) for name in COLUMNS
+        (
+            self.concept,
+            self.surface,
+            self.kind,
+            self.language,
+            self.flags,
+            self.sources,
+            self.prior,
+        ) = (map_array(folder / table_file(table, name)) for name in COLUMNS)
+        self.of_concept = Lists(
+            *(map_array(folder / table_file(table, name)) for name in OF_CONCEPT)
         )
-        self.of_concept = Lists(*(map_array(folder / table_file(table, name)) for name in OF_CONCEPT))
         terms, rules = (map_array(folder / table_file(table, name)) for name in RULED)
         self.ruled: tuple[Array, Array] = (terms, rules)
 
@@ -166,7 +185,9 @@ class Names:
     def rule_of(self, term: int) -> int:
         """Returns the number of the rule of curation that touched a term; 0 for none."""
         at = int(np.searchsorted(self.ruled[0], term))
-        return int(self.ruled[1][at]) if at < len(self.ruled[0]) and self.ruled[0][at] == term else 0
+        return (
+            int(self.ruled[1][at]) if at < len(self.ruled[0]) and self.ruled[0][at] == term else 0
+        )
 
 
 def _keys(folder: Path, table: str) -> Lookup:
@@ -178,7 +199,10 @@ def _keys(folder: Path, table: str) -> Lookup:
     try:
         _, arrays = open_arrays(place)
     except (FormatError, ValueError):
-        said = "is no table of tokens that this release reads; build the pack again with fascicle index build"
+        said = (
+            "is no table of tokens that this release reads; build the pack again with "
+            "fascicle index build"
+        )
         raise pack_error(place, f"{place} {said}") from None
     return Lookup.open(folder, name, strings=Strings(arrays["keys"], arrays["starts"]))
 
@@ -245,11 +269,14 @@ class Manifest(Settings, frozen=True, kw_only=True):
     Attributes:
         format: version of the files.
         name: the name that its builder gave it.
-        hash: of everything that the pack holds: of this manifest with an empty hash, which has the hashes of all files.
+        hash: of everything that the pack holds: of this manifest with an empty hash, which has the
+            hashes of all files.
         normaliser: version of the keys.
         sources: in the order of their rank.
-        sets: combinations of sources, as numbers of sources; terms and concepts refer to these sets.
-        types, languages, ranks: names of types, codes of languages, ranks of taxa (the first is empty), by number.
+        sets: combinations of sources, as numbers of sources; terms and concepts refer to these
+            sets.
+        types, languages, ranks: names of types, codes of languages, ranks of taxa (the first is
+            empty), by number.
         counts: of concepts and terms, and of what was left out for which reason.
         files: all files but this one.
         vocabularies: prefixes that lead sets before others, in this order.
@@ -275,8 +302,12 @@ class Manifest(Settings, frozen=True, kw_only=True):
 
 
 def first_changed(folder: Path, files: Mapping[str, FileFacts]) -> str | None:
-    """Returns the name of the first file that differs from the manifest; see `intact.first_changed`."""
-    return intact.first_changed(folder, {name: (facts.size, facts.sha256) for name, facts in files.items()})
+    """Returns the name of the first file that differs from the manifest; see
+    `intact.first_changed`.
+    """
+    return intact.first_changed(
+        folder, {name: (facts.size, facts.sha256) for name, facts in files.items()}
+    )
 
 
 def _content_hash(manifest: Manifest) -> str:
@@ -287,7 +318,9 @@ def _content_hash(manifest: Manifest) -> str:
 
 def write_manifest(folder: Path, manifest: Manifest) -> Manifest:
     """Writes the manifest with its hash; returns it."""
-    return write_description(folder / PACK, msgspec.structs.replace(manifest, hash=_content_hash(manifest)))
+    return write_description(
+        folder / PACK, msgspec.structs.replace(manifest, hash=_content_hash(manifest))
+    )
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -308,7 +341,9 @@ _AGAIN: Final = "build it again with fascicle index build, or copy it again"
 
 
 def pack_error(place: Path, said: str, code: str = "damaged") -> PackError:
-    """Returns the error for a file or a folder that cannot be used; by default it is not as it was written."""
+    """Returns the error for a file or a folder that cannot be used; by default it is not as it
+    was written.
+    """
     return PackError(said, file=str(place), code=code)
 
 
@@ -321,14 +356,16 @@ def check_normaliser(folder: Path, manifest: Manifest, normaliser: str) -> None:
     if manifest.normaliser != normaliser:
         raise pack_error(
             folder,
-            f"{folder} has keys of the normaliser {manifest.normaliser}, and this release has {normaliser}: build it "
+            f"{folder} has keys of the normaliser {manifest.normaliser}, and this release has "
+            f"{normaliser}: build it "
             f"again with fascicle index build SOURCES -o {folder} --overwrite",
             "version",
         )
 
 
 def check_files(folder: Path, manifest: Manifest) -> None:
-    """Raises an error for a pack whose manifest was changed, or whose files are missing or were changed.
+    """Raises an error for a pack whose manifest was changed, or whose files are missing or were
+    changed.
 
     Raises:
         PackError: the manifest or a file was changed, or a file is missing.
@@ -337,23 +374,35 @@ def check_files(folder: Path, manifest: Manifest) -> None:
         raise pack_error(folder, f"the manifest of {folder} was changed; {_AGAIN}")
     for name, facts in manifest.files.items():
         if not name.isprintable() or "/" in name or "\\" in name or name.startswith("."):
-            raise PackError(f"the manifest of {folder} names a file elsewhere, {name!r}; {_AGAIN}", file=str(folder))
+            raise PackError(
+                f"the manifest of {folder} names a file elsewhere, {name!r}; {_AGAIN}",
+                file=str(folder),
+            )
         place = folder / name
         if not place.is_file():  # nor a pipe, which would wait for a writer
             raise pack_error(folder, f"{folder} has no file {name!r}; {_AGAIN}")
         if (size := place.stat().st_size) != facts.size:
-            raise pack_error(place, f"{place} has {size:,} bytes, where the manifest says {facts.size:,}; {_AGAIN}")
+            raise pack_error(
+                place,
+                f"{place} has {size:,} bytes, where the manifest says {facts.size:,}; {_AGAIN}",
+            )
     sizes = {name: facts.size for name, facts in manifest.files.items()}
     for name, expected in _expected(sizes):
         if sizes.get(name) != expected * file_dtype(name).itemsize:
-            raise PackError(f"{folder / name} does not fit to the other files; {_AGAIN}", file=str(folder / name))
+            raise PackError(
+                f"{folder / name} does not fit to the other files; {_AGAIN}",
+                file=str(folder / name),
+            )
     if changed := first_changed(folder, manifest.files):
-        raise pack_error(folder / changed, f"{folder / changed} was changed after the pack was built; {_AGAIN}")
+        raise pack_error(
+            folder / changed, f"{folder / changed} was changed after the pack was built; {_AGAIN}"
+        )
 
 
 @contextmanager
 def damage_errors(folder: Path) -> Iterator[None]:
-    """Turns errors from values outside the files of a pack into a `PackError`; `verifying.verify` finds the place.
+    """Turns errors from values outside the files of a pack into a `PackError`; `verifying.verify`
+    finds the place.
 
     Raises:
         PackError: a value leads outside the files.

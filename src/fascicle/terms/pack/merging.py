@@ -1,4 +1,6 @@
-"""Merging of the concepts of all sources of a pack, and the writer of the concepts and of their hierarchy."""
+"""Merging of the concepts of all sources of a pack, and the writer of the concepts and of their
+hierarchy.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ from fascicle.terms.pack.arrays import (
 from fascicle.terms.pack.writing import SortedSpill
 from fascicle.terms.terms import NAME_KINDS, SAME, ConceptRecord, Name, NameKind
 
-_RANK: Final = {kind: rank for rank, kind in enumerate(NAME_KINDS)} | {"previous": 0.5}  # others call them synonyms
+# others call them synonyms
+_RANK: Final = {kind: rank for rank, kind in enumerate(NAME_KINDS)} | {"previous": 0.5}
 _EVERY: Final = 10_000  # records between two calls of the progress callback
 _SAME: Final = tuple(one.encode() for one in sorted(SAME))
 _DECODER: Final = msgspec.msgpack.Decoder(ConceptRecord)
@@ -40,7 +43,8 @@ Records = Callable[[], Iterable[ConceptRecord]]
 class MergedName(Name, frozen=True, gc=False):
     """Name of a concept, merged over all sources.
 
-    Its kind is the strongest that a source gives (see `_RANK`); a concept has one label in each language.
+    Its kind is the strongest that a source gives (see `_RANK`); a concept has one label in each
+    language.
 
     Attributes:
         sources: numbers of the sources that have it, in order.
@@ -86,10 +90,12 @@ def gather(
     """Reads all sources.
 
     Args:
-        sources: name, type of concepts without one, and records of each; no type for one that only adds names.
+        sources: name, type of concepts without one, and records of each; no type for one that only
+            adds names.
         folder: for what does not fit into memory.
         memory: bytes, about.
-        watch: function that is called with the name of a source and the number of records read of it, now and then.
+        watch: function that is called with the name of a source and the number of records read of
+            it, now and then.
 
     Raises:
         InputError: a concept with names has no type.
@@ -127,7 +133,8 @@ def _typed(record: ConceptRecord, kind: str, source: str) -> ConceptRecord:
         return msgspec.structs.replace(record, type=kind)
     if record.names:
         raise InputError(
-            f'the source {source} gives no type to {record.curie}; add type = "..." to its table', key=source
+            f'the source {source} gives no type to {record.curie}; add type = "..." to its table',
+            key=source,
         )
     return record
 
@@ -135,8 +142,8 @@ def _typed(record: ConceptRecord, kind: str, source: str) -> ConceptRecord:
 def merge(found: Gathered, whole: Collection[int] = ()) -> Iterator[Merged]:
     """Yields the concepts in the order of their CURIEs.
 
-    Those without a name are left out and counted, but for those that another one replaced and those that are the same
-    as a concept with a name: they are its identifiers in other vocabularies.
+    Those without a name are left out and counted, but for those that another one replaced and those
+    that are the same as a concept with a name: they are its identifiers in other vocabularies.
 
     Args:
         found: all records.
@@ -147,7 +154,12 @@ def merge(found: Gathered, whole: Collection[int] = ()) -> Iterator[Merged]:
         concept = _merge([_read(row) for row in rows])
         if not concept.type and (concept.names or curie in same):
             found.losses["concept that sources only add to"] += 1
-        elif concept.names or concept.replaced_by or curie in same or not {*concept.sources}.isdisjoint(whole):
+        elif (
+            concept.names
+            or concept.replaced_by
+            or curie in same
+            or not {*concept.sources}.isdisjoint(whole)
+        ):
             yield concept
         else:
             found.losses["concept without a name"] += 1
@@ -155,7 +167,9 @@ def merge(found: Gathered, whole: Collection[int] = ()) -> Iterator[Merged]:
 
 def _grouped(batches: Iterable[list[bytes]]) -> Iterator[tuple[bytes, list[bytes]]]:
     """Yields the CURIE of each concept, and its rows."""
-    for curie, rows in groupby(chain.from_iterable(batches), key=lambda row: row[: row.index(b"\0")]):
+    for curie, rows in groupby(
+        chain.from_iterable(batches), key=lambda row: row[: row.index(b"\0")]
+    ):
         yield curie, list(rows)
 
 
@@ -175,7 +189,12 @@ def _same_as_named(spill: SortedSpill) -> set[bytes]:
     for curie, rows in _grouped(spill.batches(again=True)):
         if any(one in row for row in rows for one in _SAME):
             records = [_read(row)[1] for row in rows]
-            others[curie] = [one.curie.encode() for each in records for one in each.references if one.predicate in SAME]
+            others[curie] = [
+                one.curie.encode()
+                for each in records
+                for one in each.references
+                if one.predicate in SAME
+            ]
             if any(record.names for record in records):
                 named.append(curie)
     back: dict[bytes, list[bytes]] = {}
@@ -195,7 +214,9 @@ def _merge(said: Sequence[tuple[int, ConceptRecord]]) -> Merged:
     records = [record for _, record in said]
     naming = [source for source, record in said if record.names]
     first = ("type", "taxon", "rank", "definition", "label")  # that is not empty
-    fields: dict[str, Any] = {name: next(filter(None, map(attrgetter(name), records)), "") for name in first}
+    fields: dict[str, Any] = {
+        name: next(filter(None, map(attrgetter(name), records)), "") for name in first
+    }
     for name in ("parents", "replaced_by", "references"):
         fields[name] = tuple(dict.fromkeys(chain.from_iterable(map(attrgetter(name), records))))
     return Merged(
@@ -208,7 +229,9 @@ def _merge(said: Sequence[tuple[int, ConceptRecord]]) -> Merged:
 
 
 def _names(said: Sequence[tuple[int, ConceptRecord]]) -> tuple[MergedName, ...]:
-    """Returns each distinct name once per language, with its strongest kind; only the first label stays a label."""
+    """Returns each distinct name once per language, with its strongest kind; only the first
+    label stays a label.
+    """
     kinds: dict[tuple[str, str], NameKind] = {}
     sources: dict[tuple[str, str], dict[int, None]] = {}
     labels: dict[str, str] = {}
@@ -253,7 +276,9 @@ class Numbers(Generic[_T]):
         """
         found = self._numbers.setdefault(value, len(self._numbers))
         if found >= self._most:
-            raise InputError(f"a pack can have {self._most:,} {self._what}; divide its sources into two packs")
+            raise InputError(
+                f"a pack can have {self._most:,} {self._what}; divide its sources into two packs"
+            )
         return found
 
     def values(self) -> tuple[_T, ...]:
@@ -277,10 +302,18 @@ class ConceptsWriter:
         self.sets = Numbers[tuple[int, ...]]("sets of sources", most=1 << 16)
         self._taxa = Numbers[str]("taxa", most=layout.NONE, first=[""])
         self._columns = {  # that of labels is written when the names are sorted
-            name: ColumnWriter(folder / name) for name in layout.CONCEPT_COLUMNS if name != layout.LABEL
+            name: ColumnWriter(folder / name)
+            for name in layout.CONCEPT_COLUMNS
+            if name != layout.LABEL
         }
-        self._curies, self._facts = StringsWriter(folder, layout.CURIES), StringsWriter(folder, layout.FACTS)
-        self._parents, self._children = StringsWriter(work, "parents"), ColumnWriter(work / "children.u4")
+        self._curies, self._facts = (
+            StringsWriter(folder, layout.CURIES),
+            StringsWriter(folder, layout.FACTS),
+        )
+        self._parents, self._children = (
+            StringsWriter(work, "parents"),
+            ColumnWriter(work / "children.u4"),
+        )
 
     def add(self, concept: Merged) -> int:
         """Writes a concept, and returns its number."""
@@ -313,10 +346,15 @@ class ConceptsWriter:
         taxa.close()
         count = self._curies.count
         lookup = Lookup.write(self._folder, layout.CURIES)
-        children, parents = _edges(lookup, Strings.open(self._work, "parents"), map_array(self._work / "children.u4"))
+        children, parents = _edges(
+            lookup, Strings.open(self._work, "parents"), map_array(self._work / "children.u4")
+        )
         counts["parents"] = len(parents)
         counts["parents that are no concept of the pack"] = self._parents.count - len(parents)
-        for places, owners, others in ((layout.PARENTS, children, parents), (layout.CHILDREN, parents, children)):
+        for places, owners, others in (
+            (layout.PARENTS, children, parents),
+            (layout.CHILDREN, parents, children),
+        ):
             starts, order = rows_by_owner(owners, count)
             write_array(self._folder / places[0], starts)
             write_array(self._folder / places[1], others[order])
@@ -334,7 +372,9 @@ def _facts(concept: Merged) -> bytes:
 
 
 def _edges(lookup: Lookup, parents: Strings, children: Array) -> tuple[Ints, Ints]:
-    """Returns child and parent of each edge between concepts of the pack, sorted by child and parent."""
+    """Returns child and parent of each edge between concepts of the pack, sorted by child and
+    parent.
+    """
     found = [np.empty(0, dtype=np.int64)]
     for rows in row_chunks(len(parents)):
         above = lookup.find(parents.take(rows))

@@ -1,4 +1,6 @@
-"""Open pack: concepts, their names and their hierarchy, memory-mapped from the files and shared by processes."""
+"""Open pack: concepts, their names and their hierarchy, memory-mapped from the files and shared
+by processes.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,14 @@ from fascicle.terms.pack.arrays import (
     map_array,
     shortest_decimals,
 )
-from fascicle.terms.pack.layout import Manifest, Names, check_files, check_normaliser, damage_errors, read_manifest
+from fascicle.terms.pack.layout import (
+    Manifest,
+    Names,
+    check_files,
+    check_normaliser,
+    damage_errors,
+    read_manifest,
+)
 from fascicle.terms.terms import NAME_KINDS, CrossReference, NameKind, ShortTerm
 
 _FACTS = msgspec.msgpack.Decoder(layout.Facts)
@@ -118,12 +127,23 @@ class Pack:
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         """Maps the files, which must be those of the manifest."""
         self.folder, self.manifest = folder, manifest
-        self.full_name, self.types, self.table = manifest.full_name, manifest.types, folder / layout.TABLE
-        self.active, self.silent = (Names(folder, table) for table in (layout.ACTIVE, layout.SILENT))
-        self.curies = Lookup.open(folder, layout.CURIES)
-        self.label_rows, self.type_rows, self.taxon_rows, self.rank_rows, self.flag_rows, self.set_rows = (
-            map_array(folder / name) for name in layout.CONCEPT_COLUMNS
+        self.full_name, self.types, self.table = (
+            manifest.full_name,
+            manifest.types,
+            folder / layout.TABLE,
         )
+        self.active, self.silent = (
+            Names(folder, table) for table in (layout.ACTIVE, layout.SILENT)
+        )
+        self.curies = Lookup.open(folder, layout.CURIES)
+        (
+            self.label_rows,
+            self.type_rows,
+            self.taxon_rows,
+            self.rank_rows,
+            self.flag_rows,
+            self.set_rows,
+        ) = (map_array(folder / name) for name in layout.CONCEPT_COLUMNS)
         self.facts, self.taxa, self.rules = (
             Strings.open(folder, name) for name in (layout.FACTS, layout.TAXA, layout.RULES)
         )
@@ -137,8 +157,10 @@ class Pack:
         """Opens a pack, and checks its files; `verifying.verify` checks their content.
 
         Args:
-            folder: the folder that the builder wrote, or the name of a shipped pack, such as ``"basic"``.
-            normaliser: version of the keys that the pack must have; that of this release by default.
+            folder: the folder that the builder wrote, or the name of a shipped pack, such as
+                ``"basic"``.
+            normaliser: version of the keys that the pack must have; that of this release by
+                default.
 
         Raises:
             PackError: no pack, one of another format or normaliser, a file that is missing or was
@@ -172,18 +194,23 @@ class Pack:
 
     @cached_property
     def own_type(self) -> Callable[[str], str]:
-        """Function that gives the name of a type in the pack; a type that the pack does not have stays as it is."""
+        """Function that gives the name of a type in the pack; a type that the pack does not have
+        stays as it is.
+        """
         names, types = read_vocabulary(), self.types
         return cache(lambda name: names.among(name, types))
 
     @cached_property
     def _ends(self) -> list[tuple[str, int]]:
-        """Prefix of each vocabulary, and the first row behind its concepts, in the order of CURIEs."""
+        """Prefix of each vocabulary, and the first row behind its concepts, in the order of
+        CURIEs.
+        """
         found: list[tuple[str, int]] = []
         row = 0
         while row < len(self):
             prefix = self.curie(row).partition(":")[0]
-            row = bisect_left(range(len(self)), f"{prefix};", lo=row, key=self.curie)  # the sign behind a colon
+            # the sign behind a colon
+            row = bisect_left(range(len(self)), f"{prefix};", lo=row, key=self.curie)
             found.append((prefix, row))
         return found
 
@@ -223,7 +250,8 @@ class Pack:
         row = int(self.concept_rows([curie])[0])
         if row < 0:
             raise InputError(
-                f"the pack {self.folder} has no concept {curie!r}{near_hint(curie, self._neighbours(curie))}; write "
+                f"the pack {self.folder} has no concept "
+                f"{curie!r}{near_hint(curie, self._neighbours(curie))}; write "
                 "its CURIE as the pack does, such as MESH:D003920",
                 key=curie,
                 code="unknown-name",
@@ -243,17 +271,22 @@ class Pack:
             replaced_by=facts.replaced_by,
             definition=facts.definition,
             references=tuple(
-                CrossReference(one, what) for what, several in facts.references.items() for one in several
+                CrossReference(one, what)
+                for what, several in facts.references.items()
+                for one in several
             ),
             sources=self._source_names(int(self.set_rows[row])),
         )
 
     def date_at(self, row: int) -> str:
-        """Returns the date of the vocabulary that has a concept, by its row; empty if its source states none."""
+        """Returns the date of the vocabulary that has a concept, by its row; empty if its source
+        states none.
+        """
         return self._dates[int(self.set_rows[row])]
 
     def origins(self, documents: Sequence[Sequence[Link]], *, step: str) -> list[tuple[Event, ...]]:
-        """Returns the event of each document that has links other than NIL: their vocabularies, and the age of these.
+        """Returns the event of each document that has links other than NIL: their vocabularies, and
+        the age of these.
 
         Args:
             documents: the links of each, which are of this pack.
@@ -262,9 +295,15 @@ class Pack:
         curies = [{link.curie for link in links if link.curie} for links in documents]
         distinct = sorted(set().union(*curies))
         rows = self.concept_rows(distinct).tolist()
-        of = {curie: (curie.partition(":")[0], self.date_at(row)) for curie, row in zip(distinct, rows, strict=True)}
+        of = {
+            curie: (curie.partition(":")[0], self.date_at(row))
+            for curie, row in zip(distinct, rows, strict=True)
+        }
         name = self.manifest.name
-        return [(link_event(name, (of[one] for one in several), step=step),) if several else () for several in curies]
+        return [
+            (link_event(name, (of[one] for one in several), step=step),) if several else ()
+            for several in curies
+        ]
 
     @cached_property
     def _dates(self) -> list[str]:
@@ -274,20 +313,27 @@ class Pack:
 
     @cached_property
     def leads(self) -> ConceptSets:
-        """Sets of concepts that are equal in several vocabularies; a pack of an older release has none."""
+        """Sets of concepts that are equal in several vocabularies; a pack of an older release
+        has none.
+        """
         there = layout.LEAD in self.manifest.files
-        return ConceptSets(map_array(self.folder / layout.LEAD) if there else np.empty(0, dtype=np.uint32))
+        return ConceptSets(
+            map_array(self.folder / layout.LEAD) if there else np.empty(0, dtype=np.uint32)
+        )
 
     def definitions_at(self, rows: Ints) -> list[str]:
         """Returns the definitions of concepts by their rows; empty where there is none."""
-        return [_DEFINED.decode(raw).definition if len(raw) else "" for raw in self.facts.raws(rows)]
+        return [
+            _DEFINED.decode(raw).definition if len(raw) else "" for raw in self.facts.raws(rows)
+        ]
 
     def label_at(self, row: int) -> str:
         """Returns the label of a concept by its row."""
         return self._label(int(self.label_rows[row]), row)
 
     def answer_at(self, row: int) -> tuple[str, str, tuple[str, ...]]:
-        """Returns CURIE and label of the leading concept of a set, and the CURIEs of the others of the set.
+        """Returns CURIE and label of the leading concept of a set, and the CURIEs of the others of
+        the set.
 
         Args:
             row: of the concept, whose label replaces that of a leading concept without a name.
@@ -320,7 +366,9 @@ class Pack:
         """
         row = self.row(curie)
         return tuple(
-            self.term(names, term) for names in (self.active, self.silent) for term in names.of_concept[row].tolist()
+            self.term(names, term)
+            for names in (self.active, self.silent)
+            for term in names.of_concept[row].tolist()
         )
 
     def term(self, names: Names, row: int) -> Term:
@@ -342,10 +390,15 @@ class Pack:
     def short_terms(self, rows: Ints) -> list[ShortTerm]:
         """Returns the data to find terms in texts, by their rows in `active`."""
         names = self.active
-        surfaces, curies = names.surfaces.take(names.surface[rows]), self.curies.strings.take(names.concept[rows])
+        surfaces, curies = (
+            names.surfaces.take(names.surface[rows]),
+            self.curies.strings.take(names.concept[rows]),
+        )
         flags = names.flags[rows]
         cases, off = (flags & layout.CASE).tolist(), ((flags & layout.OFF) != 0).tolist()
-        return list(map(ShortTerm, surfaces, curies, cases, off, shortest_decimals(names.prior[rows])))
+        return list(
+            map(ShortTerm, surfaces, curies, cases, off, shortest_decimals(names.prior[rows]))
+        )
 
     def parents(self, curie: str) -> tuple[str, ...]:
         """Returns the concepts above one, sorted."""
@@ -356,7 +409,9 @@ class Pack:
         return self._curies(self.child_rows[self.row(curie)])
 
     def ancestors(self, curie: str) -> tuple[str, ...]:
-        """Returns all concepts above one, at any distance, without itself; sorted. The hierarchy may have cycles."""
+        """Returns all concepts above one, at any distance, without itself; sorted. The hierarchy
+        may have cycles.
+        """
         return self._curies(self._reached(self.parent_rows, self.row(curie)))
 
     def descendants(self, curie: str) -> tuple[str, ...]:
@@ -381,10 +436,15 @@ class Pack:
         return tuple(self.manifest.sources[source].name for source in self.manifest.sets[number])
 
     def _neighbours(self, curie: str) -> Iterator[str]:
-        """Yields other spellings of an identifier that the pack may have: with another prefix or another case."""
+        """Yields other spellings of an identifier that the pack may have: with another prefix or
+        another case.
+        """
         local = curie.rpartition(":")[2]
         prefixes = sorted(
-            {self.curie(row).partition(":")[0] for row in range(0, len(self), max(1, len(self) // 1_000))}
+            {
+                self.curie(row).partition(":")[0]
+                for row in range(0, len(self), max(1, len(self) // 1_000))
+            }
         )
         spelt = [f"{prefix}:{one}" for prefix in prefixes for one in (local, local.upper())]
         for one, row in zip(spelt, self.concept_rows(spelt).tolist(), strict=True):

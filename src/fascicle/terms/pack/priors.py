@@ -1,7 +1,8 @@
-"""Priors of names: whether the case of a name counts, and how probable it is that the name means the concept.
+"""Priors of names: whether the case of a name counts, and how probable it is that the name means
+the concept.
 
-Both are simple rules on the name itself, stated here; nothing is fitted. The list of common words is that of
-``common_words.txt``.
+Both are simple rules on the name itself, stated here; nothing is fitted. The list of common words
+is that of ``common_words.txt``.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ WEIGHTS: Final[Mapping[NameKind, float]] = MappingProxyType(
     }
 )
 PREFERRED: Final = 20.0  # times the weight of a concept that a rule prefers
-_BY_LENGTH: Final = (0.01, 0.05, 0.2, 0.6, 0.8)  # by letters and digits, see `_PAIRS` too; longer ones are `_LONG`
+# by letters and digits, see `_PAIRS` too; longer ones are `_LONG`
+_BY_LENGTH: Final = (0.01, 0.05, 0.2, 0.6, 0.8)
 _LONG: Final = 0.95
 _NUMBER: Final = 0.01  # digits alone
 _PAIR: Final = 2  # letters and digits of a name that is an abbreviation as a rule
@@ -42,13 +44,15 @@ _VERY: Final = 0.02  # what words that are hardly ever names keep
 
 
 class Style(IntEnum):
-    """Style of the names of a type, which decides the prior of common words and of names of two letters.
+    """Style of the names of a type, which decides the prior of common words and of names of two
+    letters.
 
     Attributes:
         words: words of a language, as of most types.
         symbols: made-up symbols, some of which are words: ``Was``, ``novel``.
         everyday: words that everybody uses: ``mice``, ``men``.
-        ailments: as words, and vocabularies hold abbreviations of two letters as texts use them: ``MS``, ``RA``.
+        ailments: as words, and vocabularies hold abbreviations of two letters as texts use them:
+            ``MS``, ``RA``.
         aliases: symbols that are no label; short ones mostly mean something else: ``SSB``, ``CBF``.
         chosen: a rule prefers the concept, so that no word is too common for it.
         own: preferred names of a pack that is not careful: each is looked for.
@@ -67,7 +71,8 @@ STYLES: Final[Mapping[str, Style]] = MappingProxyType(
     {"Gene": Style.symbols, "Species": Style.everyday, "Disease": Style.ailments}
 )
 # By `Style`. All were chosen on dev and train parts, see studies/docs/packs.md.
-_VERY_COMMON: Final = (1_000, 1_000, 150, 1_000, 1_000, 0)  # rank of the last of the words that are hardly ever names
+# rank of the last of the words that are hardly ever names
+_VERY_COMMON: Final = (1_000, 1_000, 150, 1_000, 1_000, 0)
 _COMMON: Final = (0.4, 0.1, 0.4, 0.4, 0.1, 1.0)  # what other common words keep
 _PAIRS: Final = (0.2, 0.2, 0.2, 0.3, 0.2, 0.3)  # of two letters and digits
 _OWN: Final = 0.6  # of a name of one's own, however short it is: that of three letters
@@ -87,8 +92,10 @@ class _NameJudgement(NamedTuple):
 
     Attributes:
         case: its case policy.
-        symbol: its case policy if it is of a type with symbols; `CasePolicy.symbol` in place of ``exact``.
-        probabilities: the probabilities that it means any of its concepts where it occurs in a text, by `Style`.
+        symbol: its case policy if it is of a type with symbols; `CasePolicy.symbol` in place of
+            ``exact``.
+        probabilities: the probabilities that it means any of its concepts where it occurs in a
+            text, by `Style`.
     """
 
     case: CasePolicy
@@ -99,11 +106,12 @@ class _NameJudgement(NamedTuple):
 def judge_name(surface: str) -> _NameJudgement:
     """Returns the case policy of a name, and the probability that it is meant.
 
-    Careful are names with at most three letters and digits, common words, and names with a capital behind the first
-    letter and at most five letters and no digit. A careful name counts as it is written; it may begin with a capital if
-    it has none, and without one if it is a common word with a capital in front, unless symbols are written so. All
-    other names may have any case. A careful symbol has no plural; one with a capital in front and at most five
-    letters is careful too (``Clock``). Short names, numbers and common words are rarely meant.
+    Careful are names with at most three letters and digits, common words, and names with a capital
+    behind the first letter and at most five letters and no digit. A careful name counts as it is
+    written; it may begin with a capital if it has none, and without one if it is a common word with
+    a capital in front, unless symbols are written so. All other names may have any case. A careful
+    symbol has no plural; one with a capital in front and at most five letters is careful too
+    (``Clock``). Short names, numbers and common words are rarely meant.
 
     Args:
         surface: the name.
@@ -112,8 +120,14 @@ def judge_name(surface: str) -> _NameJudgement:
     lowered = surface.lower()
     rank = common_words().get(lowered)
     inner = surface[1:] != lowered[1:]
-    careful = len(bare) <= _SHORT or rank is not None or (inner and len(bare) <= _SHORT_CAPITALS and bare.isalpha())
-    case, symbol = (CasePolicy.exact, CasePolicy.symbol) if careful else (CasePolicy.any, CasePolicy.any)
+    careful = (
+        len(bare) <= _SHORT
+        or rank is not None
+        or (inner and len(bare) <= _SHORT_CAPITALS and bare.isalpha())
+    )
+    case, symbol = (
+        (CasePolicy.exact, CasePolicy.symbol) if careful else (CasePolicy.any, CasePolicy.any)
+    )
     if surface[:1].isupper() and bare.isalpha() and len(bare) <= _SHORT_CAPITALS:
         symbol = CasePolicy.symbol
     if careful and surface == lowered:
@@ -124,7 +138,9 @@ def judge_name(surface: str) -> _NameJudgement:
 
 
 def _probability(bare: str, rank: int | None, style: Style) -> float:
-    """Returns the probability that a name of this style is meant, by its characters and its rank as common word."""
+    """Returns the probability that a name of this style is meant, by its characters and its rank
+    as common word.
+    """
     found = _BY_LENGTH[len(bare)] if len(bare) < len(_BY_LENGTH) else _LONG
     if style is Style.own:
         return max(found, _OWN)

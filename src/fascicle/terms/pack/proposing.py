@@ -23,7 +23,8 @@ from fascicle.terms.pack.priors import common_words
 from fascicle.terms.recognising import PackRecogniser
 from fascicle.terms.terms import curie as curie_of
 
-_LEVELS: Final = (CasePolicy.any, CasePolicy.initial, CasePolicy.exact)  # those that a rule can give
+# those that a rule can give
+_LEVELS: Final = (CasePolicy.any, CasePolicy.initial, CasePolicy.exact)
 _PORTION: Final = 1 << 18  # characters of text that are searched together
 _REMEMBERED: Final = 1 << 15  # spellings whose names are cached
 _SOURCE: Final = "pack"
@@ -38,7 +39,8 @@ class NameOfType(NamedTuple):
 
 @dataclass(kw_only=True)
 class Counts:
-    """Counts of the places of a name. Lists have an item for each of `_LEVELS`: the strictest that the place fits.
+    """Counts of the places of a name. Lists have an item for each of `_LEVELS`: the strictest that
+    the place fits.
 
     Attributes:
         right: places in gold that are a mention of this type.
@@ -81,9 +83,9 @@ class _Found(NamedTuple):
 class Evidence:
     """Counts of all names of a pack that were found, in texts of any size.
 
-    A place counts for each name that explains it: the terms of its key that fit the case, of the type of the mention.
-    What the recogniser does not find, such as a name inside a longer one, counts for none. Memory grows with the number
-    of names that occur, not with the texts.
+    A place counts for each name that explains it: the terms of its key that fit the case, of the
+    type of the mention. What the recogniser does not find, such as a name inside a longer one,
+    counts for none. Memory grows with the number of names that occur, not with the texts.
     """
 
     def __init__(self, pack: Pack) -> None:
@@ -126,7 +128,9 @@ class Evidence:
                 last, gold = found.document, self._gold(found.document)
             _judge(found, gold.get(self._canonical(found.mention.type), {}))
         marked = set(map(self._canonical, annotated))
-        known = frozenset(kind for kind in self._recogniser.types if self._canonical(kind) in marked)
+        known = frozenset(
+            kind for kind in self._recogniser.types if self._canonical(kind) in marked
+        )
         for name, counts in own.items():
             if name.type in known:
                 self.counts.setdefault(name, Counts()).add(counts)
@@ -139,7 +143,9 @@ class Evidence:
             gold.setdefault(self._canonical(mention.type), {})[mention.start, mention.end] = mention
         return gold
 
-    def _found(self, documents: Iterable[Document], counts: dict[NameOfType, Counts]) -> Iterator[_Found]:
+    def _found(
+        self, documents: Iterable[Document], counts: dict[NameOfType, Counts]
+    ) -> Iterator[_Found]:
         for chunk in portions(documents, characters=_PORTION):
             for document, patch in zip(chunk, self._recogniser.predict(chunk), strict=True):
                 for mention in patch.add:
@@ -150,7 +156,9 @@ class Evidence:
                             yield _Found(document, mention, of_name, level)
 
     def _names_of(self, text: str) -> list[tuple[NameOfType, int]]:
-        """Returns the names that a surface may mean, and the strictest case policy that it fits of each."""
+        """Returns the names that a surface may mean, and the strictest case policy that it fits
+        of each.
+        """
         pack, found = self._pack, dict[tuple[NameOfType, int], None]()
         for row in pack.rows([key(text, 2)])[1].tolist():
             term = pack.term(pack.active, row)
@@ -176,7 +184,9 @@ def _judge(found: _Found, gold: Mapping[Span, Mention]) -> None:
         counts.right[found.level] += 1
         if len(same.links) == 1:
             link = same.links[0]
-            counts.concepts.update(filter(None, [link.curie or curie_of(link.id, prefix=link.ontology)]))
+            counts.concepts.update(
+                filter(None, [link.curie or curie_of(link.id, prefix=link.ontology)])
+            )
     elif any(overlaps(place, span) for one in gold.values() for span in one.spans):
         counts.near += 1
     else:
@@ -188,7 +198,9 @@ def _is_lower(text: str) -> bool:
 
 
 def _canonical_names() -> Callable[[str], str]:
-    """Returns a function that gives the canonical type; an unknown or ambiguous type stays as it is."""
+    """Returns a function that gives the canonical type; an unknown or ambiguous type stays as it
+    is.
+    """
     vocabulary = read_vocabulary()
 
     @cache
@@ -208,9 +220,11 @@ class ProposalSettings:
 
     Attributes:
         least: places in gold that a name must have, for gold to decide about it.
-        precision: a name, or a way to write it, of which a smaller share of these places is right, does harm. To leave
-            it out raises F1 if the share is less than half of the F1 that is there.
-        common: places in texts without gold from which on a common word does harm, where gold does not decide.
+        precision: a name, or a way to write it, of which a smaller share of these places is right,
+            does harm. To leave it out raises F1 if the share is less than half of the F1 that is
+            there.
+        common: places in texts without gold from which on a common word does harm, where gold does
+            not decide.
         clear: share of the right places that one concept must have to be preferred.
     """
 
@@ -225,8 +239,9 @@ class Proposal(NamedTuple):
 
     Attributes:
         name: of which type.
-        harm: places that are wrong without the rule: those in gold, and as many of the others as are expected. Of a
-            rule that prefers a concept, the right places that have no link without it.
+        harm: places that are wrong without the rule: those in gold, and as many of the others as
+            are expected. Of a rule that prefers a concept, the right places that have no link
+            without it.
         rules: as a rule one; several where only together they are about this type alone.
     """
 
@@ -260,15 +275,23 @@ def proposals(
         _, rows = pack.rows([key(name.surface, 2)])
         terms = [pack.term(pack.active, row) for row in rows.tolist()]
         terms = [term for term in terms if term.surface == name.surface]
-        own = [term for term in terms if pack.types[pack.type_rows[pack.row(term.concept)]] == name.type]
+        own = [
+            term
+            for term in terms
+            if pack.types[pack.type_rows[pack.row(term.concept)]] == name.type
+        ]
         said = _said(name, of_name, own, chosen)
         if said is not None and (said.action != "prefer" or len(own) == len(terms)):
-            rules = tuple(_rules(name, said, own, [term for term in terms if term not in own], of_name))
+            rules = tuple(
+                _rules(name, said, own, [term for term in terms if term not in own], of_name)
+            )
             found.append(Proposal(name, said.harm, rules))
     return sorted(found, key=lambda one: (-one.harm, one.name))
 
 
-def _said(name: NameOfType, counts: Counts, own: Iterable[Term], settings: ProposalSettings) -> _Said | None:
+def _said(
+    name: NameOfType, counts: Counts, own: Iterable[Term], settings: ProposalSettings
+) -> _Said | None:
     right, wrong, rank = sum(counts.right), sum(counts.wrong), _rank(name.surface)
     if right + wrong >= settings.least:
         return (
@@ -283,7 +306,9 @@ def _said(name: NameOfType, counts: Counts, own: Iterable[Term], settings: Propo
 
 
 def _stricter(counts: Counts, settings: ProposalSettings) -> _Said | None:
-    """Returns the case policy that keeps the right places, if the others do harm: the one that excludes most."""
+    """Returns the case policy that keeps the right places, if the others do harm: the one that
+    excludes most.
+    """
     best: _Said | None = None
     for policy in (CasePolicy.initial, CasePolicy.exact):
         right, wrong = sum(counts.right[:policy]), sum(counts.wrong[:policy])
@@ -317,15 +342,22 @@ def _preferred(counts: Counts, concepts: set[str], settings: ProposalSettings) -
 
 
 def _expected_wrong(raw: int, right: int, wrong: int) -> float:
-    """Estimates how many places in texts without gold are wrong, by those with gold (rule of succession)."""
+    """Estimates how many places in texts without gold are wrong, by those with gold (rule of
+    succession).
+    """
     return raw * (wrong + 1) / (right + wrong + 2)
 
 
 def _rules(
     name: NameOfType, said: _Said, own: Iterable[Term], others: Iterable[Term], counts: Counts
 ) -> Iterator[Rule]:
-    """Yields the rules about the names of this type alone: by source or concept if other types have the surface."""
-    mine, theirs = {one for term in own for one in term.sources}, {one for term in others for one in term.sources}
+    """Yields the rules about the names of this type alone: by source or concept if other types
+    have the surface.
+    """
+    mine, theirs = (
+        {one for term in own for one in term.sources},
+        {one for term in others for one in term.sources},
+    )
     if said.action == "prefer" or not theirs:
         targets = [("", said.concept)]
     elif mine.isdisjoint(theirs):
@@ -351,7 +383,10 @@ def _note(name: NameOfType, said: _Said, counts: Counts) -> str:
         share = f" ({right / (right + wrong):.2f})" if right + wrong else ""
         told.append(f"gold: {right} of {right + wrong} right{share}, {counts.near} overlap one")
     if raw:
-        told.append(f"text: {raw}, of them {counts.lower} in lower case and {raw - counts.lower} with capitals")
+        told.append(
+            f"text: {raw}, of them {counts.lower} in lower case and {raw - counts.lower} with "
+            "capitals"
+        )
     if (rank := _rank(name.surface)) is not None:
         told.append(f"common word {rank}")
     if linked := counts.concepts.most_common(3):

@@ -1,9 +1,11 @@
-"""Sets of concepts that are equal in several vocabularies, made from the statements of the sources of a pack.
+"""Sets of concepts that are equal in several vocabularies, made from the statements of the sources
+of a pack.
 
-Edges between two concepts of one type, of different vocabularies and not of different species, are taken in the order
-of their evidence; of equal evidence, those between equal labels come first. An edge that would bring two concepts of
-one vocabulary, or two that a source states to be different, into one set is not taken: it is a conflict. An edge of a
-concept that another one replaced is one of that other concept.
+Edges between two concepts of one type, of different vocabularies and not of different species, are
+taken in the order of their evidence; of equal evidence, those between equal labels come first. An
+edge that would bring two concepts of one vocabulary, or two that a source states to be different,
+into one set is not taken: it is a conflict. An edge of a concept that another one replaced is one
+of that other concept.
 """
 
 from __future__ import annotations
@@ -48,7 +50,8 @@ class _Sets(NamedTuple):
     """Sets of a pack.
 
     Attributes:
-        leads: row of the leading concept of each: that of the vocabulary which comes first in the sources of the pack.
+        leads: row of the leading concept of each: that of the vocabulary which comes first in the
+            sources of the pack.
         edges: all that was looked at, in that order.
     """
 
@@ -71,23 +74,31 @@ def write_sets(folder: Path, pack: Pack) -> dict[str, int]:
     """Writes the column of leading concepts; returns its counts."""
     found = make_sets(pack)
     write_array(folder / layout.LEAD, found.leads)
-    return {**found.counts(), "identifiers with one replacement, which mappings follow": len(replacements(pack))}
+    return {
+        **found.counts(),
+        "identifiers with one replacement, which mappings follow": len(replacements(pack)),
+    }
 
 
 def make_sets(pack: Pack) -> _Sets:
     """Makes the sets; the same pack gives the same ones."""
     vocabularies = _vocabulary_ranks(pack)
     keys = _label_keys(pack)
-    table = _ordered(pack, keys, np.concatenate([_said(pack, vocabularies), _labelled(pack, keys, vocabularies)]))
+    table = _ordered(
+        pack, keys, np.concatenate([_said(pack, vocabularies), _labelled(pack, keys, vocabularies)])
+    )
     roots = np.arange(len(pack), dtype=np.int64)
     apart = _different(pack)
-    members: dict[int, dict[int, int]] = {}  # of sets of several: vocabulary -> concept, by the root
+    # of sets of several: vocabulary -> concept, by the root
+    members: dict[int, dict[int, int]] = {}
     edges = []
     for first, other, evidence, sure in table.tolist():
         one, two = _root(roots, first), _root(roots, other)
         if one != two and sure:
             had, new = (members.get(at) or {int(vocabularies[at]): at} for at in (one, two))
-            if not had.keys() & new.keys() and not apart.intersection(_pairs(had.values(), new.values())):
+            if not had.keys() & new.keys() and not apart.intersection(
+                _pairs(had.values(), new.values())
+            ):
                 roots[two] = one
                 members[one] = had | new
                 members.pop(two, None)
@@ -101,7 +112,9 @@ def make_sets(pack: Pack) -> _Sets:
 
 def _different(pack: Pack) -> set[tuple[int, int]]:
     """Returns the pairs of concepts that sources state to be different."""
-    stated = find_edges(pack, lambda references: ((curie, 0) for curie in references.get(DIFFERENT, ())))
+    stated = find_edges(
+        pack, lambda references: ((curie, 0) for curie in references.get(DIFFERENT, ()))
+    )
     return {(min(one, other), max(one, other)) for one, other, _ in stated}
 
 
@@ -119,14 +132,20 @@ def _root(roots: Ints, row: int) -> int:
 def _vocabulary_ranks(pack: Pack) -> Ints:
     """Returns the vocabulary of each concept, as its place in `vocabulary_order`."""
     place = {name: at for at, name in enumerate(vocabulary_order(pack))}
-    ranks: Ints = np.array([place[name] for name in pack.prefixes], dtype=np.int64)[pack.prefix_rows]
+    ranks: Ints = np.array([place[name] for name in pack.prefixes], dtype=np.int64)[
+        pack.prefix_rows
+    ]
     return ranks
 
 
 def vocabulary_order(pack: Pack) -> tuple[str, ...]:
-    """Returns the prefixes of a pack in the order in which they lead sets: as stated, then by the first source."""
+    """Returns the prefixes of a pack in the order in which they lead sets: as stated, then by
+    the first source.
+    """
     names, numbers = pack.prefixes, pack.prefix_rows
-    first = np.array([min(one, default=0) for one in pack.manifest.sets], dtype=np.int64)[pack.set_rows]
+    first = np.array([min(one, default=0) for one in pack.manifest.sets], dtype=np.int64)[
+        pack.set_rows
+    ]
     earliest = np.full(len(names), len(pack.manifest.sources), dtype=np.int64)
     np.minimum.at(earliest, numbers, first)
     stated = [one for one in pack.manifest.vocabularies or () if one in names]
@@ -135,7 +154,9 @@ def vocabulary_order(pack: Pack) -> tuple[str, ...]:
 
 
 def _label_keys(pack: Pack) -> Ints:
-    """Returns the row of the key of the label of each concept; -1 for those that have none or are kept out."""
+    """Returns the row of the key of the label of each concept; -1 for those that have none or
+    are kept out.
+    """
     names, labels = pack.active, pack.label_rows.astype(np.int64)
     found = np.full(len(pack), _UNKNOWN, dtype=np.int64)
     rows = np.flatnonzero(labels < layout.LIMIT)
@@ -145,9 +166,13 @@ def _label_keys(pack: Pack) -> Ints:
 
 
 def _labelled(pack: Pack, keys: Ints, vocabularies: Ints) -> Ints:
-    """Returns edges between concepts of one type with equal labels; labels that a vocabulary has twice are not sure."""
+    """Returns edges between concepts of one type with equal labels; labels that a vocabulary has
+    twice are not sure.
+    """
     rows = np.flatnonzero(keys >= 0)
-    _, groups = np.unique(pack.type_rows[rows].astype(np.int64) << 32 | keys[rows], return_inverse=True)
+    _, groups = np.unique(
+        pack.type_rows[rows].astype(np.int64) << 32 | keys[rows], return_inverse=True
+    )
     order = np.lexsort((rows, vocabularies[rows], groups))
     rows, groups = rows[order], groups[order]
     pairs = groups << 32 | vocabularies[rows]
@@ -156,15 +181,21 @@ def _labelled(pack: Pack, keys: Ints, vocabularies: Ints) -> Ints:
     first = np.flatnonzero(np.diff(groups, prepend=-1))[groups]
     others = np.flatnonzero(vocabularies[rows] != vocabularies[rows[first]])
     sure = once[others] & once[first[others]]
-    return np.stack([rows[first[others]], rows[others], np.full(len(others), LABEL), sure], axis=1).astype(np.int64)
+    return np.stack(
+        [rows[first[others]], rows[others], np.full(len(others), LABEL), sure], axis=1
+    ).astype(np.int64)
 
 
 def _said(pack: Pack, vocabularies: Ints) -> Ints:
     """Returns edges that the sources state: concept, other, evidence, and whether it is sure."""
-    table = np.array([(*edge, True) for edge in find_edges(pack, _matches)], dtype=np.int64).reshape(-1, 4)
+    table = np.array(
+        [(*edge, True) for edge in find_edges(pack, _matches)], dtype=np.int64
+    ).reshape(-1, 4)
     rows, others = table[:, 0], table[:, 1]
     # A concept that several of one vocabulary refer to is mostly above all of them.
-    _, places, counts = np.unique(others << 32 | vocabularies[rows], return_inverse=True, return_counts=True)
+    _, places, counts = np.unique(
+        others << 32 | vocabularies[rows], return_inverse=True, return_counts=True
+    )
     referred = np.bincount(places, weights=table[:, 2] == REFERENCE, minlength=len(counts))[places]
     table[:, 3] = (table[:, 2] == MATCH) | (referred == 1)
     return table
@@ -172,14 +203,18 @@ def _said(pack: Pack, vocabularies: Ints) -> Ints:
 
 def _matches(references: References) -> Iterator[tuple[str, int]]:
     """Yields concepts that match one, and single references to a vocabulary."""
-    yield from ((curie, MATCH) for one in sorted(SAME & references.keys()) for curie in references[one])
+    yield from (
+        (curie, MATCH) for one in sorted(SAME & references.keys()) for curie in references[one]
+    )
     referred = references.get(REFERS, ())
     prefixes = Counter(curie.partition(":")[0] for curie in referred)
     yield from ((curie, REFERENCE) for curie in referred if prefixes[curie.partition(":")[0]] == 1)
 
 
 def _ordered(pack: Pack, keys: Ints, table: Ints) -> Ints:
-    """Returns possible edges, each pair once with its best evidence, in the order in which they are taken."""
+    """Returns possible edges, each pair once with its best evidence, in the order in which they
+    are taken.
+    """
     one, two = table[:, 0], table[:, 1]
     table = np.stack([np.minimum(one, two), np.maximum(one, two), table[:, 2], table[:, 3]], axis=1)
     table = table[_may_be(pack, table[:, 0], table[:, 1])]
@@ -191,27 +226,40 @@ def _ordered(pack: Pack, keys: Ints, table: Ints) -> Ints:
 
 
 def _may_be(pack: Pack, one: Ints, two: Ints) -> Bools:
-    """Returns whether pairs have one type, no different species, different vocabularies, and are not obsolete."""
-    numbers, taxa, types, gone = pack.prefix_rows, pack.taxon_rows, pack.type_rows, pack.flag_rows & layout.OBSOLETE
+    """Returns whether pairs have one type, no different species, different vocabularies, and are
+    not obsolete.
+    """
+    numbers, taxa, types, gone = (
+        pack.prefix_rows,
+        pack.taxon_rows,
+        pack.type_rows,
+        pack.flag_rows & layout.OBSOLETE,
+    )
     species = (taxa[one] == taxa[two]) | (taxa[one] == 0) | (taxa[two] == 0)
     found: Bools = species & (types[one] == types[two]) & (numbers[one] != numbers[two])
     found &= (gone[one] == 0) & (gone[two] == 0)
     return found
 
 
-def find_edges(pack: Pack, told: Callable[[References], Iterable[tuple[str, int]]]) -> Iterator[tuple[int, int, int]]:
-    """Yields the row of a concept, the row of another that it refers to, and what its references say of both.
+def find_edges(
+    pack: Pack, told: Callable[[References], Iterable[tuple[str, int]]]
+) -> Iterator[tuple[int, int, int]]:
+    """Yields the row of a concept, the row of another that it refers to, and what its references
+    say of both.
 
     In place of a concept that exactly one other replaced stands that other.
 
     Args:
         pack: the pack that is open.
-        told: of the references of a concept, by their predicates: CURIEs of others, each with a number.
+        told: of the references of a concept, by their predicates: CURIEs of others, each with a
+            number.
     """
     decoder, current = msgspec.msgpack.Decoder(layout.Facts), replacements(pack)
     for rows in row_chunks(len(pack)):
         facts = (
-            (row, decoder.decode(raw)) for row, raw in zip(rows.tolist(), pack.facts.raws(rows), strict=True) if raw
+            (row, decoder.decode(raw))
+            for row, raw in zip(rows.tolist(), pack.facts.raws(rows), strict=True)
+            if raw
         )
         asked = [(row, *one) for row, known in facts for one in told(known.references)]
         found = pack.concept_rows([curie for _, curie, _ in asked])
@@ -222,11 +270,21 @@ def find_edges(pack: Pack, told: Callable[[References], Iterable[tuple[str, int]
 
 
 def replacements(pack: Pack) -> Mapping[int, int]:
-    """Returns the row of each concept that exactly one current concept of the pack replaced, and the row of that."""
+    """Returns the row of each concept that exactly one current concept of the pack replaced, and
+    the row of that.
+    """
     decoder = msgspec.msgpack.Decoder(layout.Facts)
     gone = np.flatnonzero(pack.flag_rows & layout.OBSOLETE)
     facts = [decoder.decode(raw).replaced_by if raw else () for raw in pack.facts.raws(gone)]
-    pairs = [(row, *several) for row, several in zip(gone.tolist(), facts, strict=True) if len(several) == 1]
+    pairs = [
+        (row, *several)
+        for row, several in zip(gone.tolist(), facts, strict=True)
+        if len(several) == 1
+    ]
     found = pack.concept_rows([curie for _, curie in pairs])
     current = (found >= 0) & ((pack.flag_rows[found] & layout.OBSOLETE) == 0)
-    return {row: new for (row, _), new, holds in zip(pairs, found.tolist(), current.tolist(), strict=True) if holds}
+    return {
+        row: new
+        for (row, _), new, holds in zip(pairs, found.tolist(), current.tolist(), strict=True)
+        if holds
+    }

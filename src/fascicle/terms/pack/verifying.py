@@ -83,7 +83,9 @@ def pack_stats(pack: Pack) -> PackStats:
     """Returns statistics of a pack."""
     names, manifest = pack.active, pack.manifest
     several = _concepts_of_keys(pack)
-    most = sorted(np.argsort(-several, kind="stable")[:_SHOWN].tolist(), key=lambda row: (-several[row], row))
+    most = sorted(
+        np.argsort(-several, kind="stable")[:_SHOWN].tolist(), key=lambda row: (-several[row], row)
+    )
     sets = np.bincount(names.sources, minlength=len(manifest.sets)).tolist()
     return PackStats(
         pack=pack.full_name,
@@ -97,11 +99,17 @@ def pack_stats(pack: Pack) -> PackStats:
         cases=_by([case.name for case in CasePolicy], names.flags & layout.CASE),
         off=int(np.count_nonzero(names.flags & layout.OFF)),
         of_sources={
-            source.name: sum(count for members, count in zip(manifest.sets, sets, strict=True) if number in members)
+            source.name: sum(
+                count
+                for members, count in zip(manifest.sets, sets, strict=True)
+                if number in members
+            )
             for number, source in enumerate(manifest.sources)
         },
         ambiguous=int(np.count_nonzero(several > 1)),
-        most=tuple((names.keys.strings[row], int(several[row])) for row in most if several[row] > 1),
+        most=tuple(
+            (names.keys.strings[row], int(several[row])) for row in most if several[row] > 1
+        ),
         sources=manifest.sources,
         vocabularies=_vocabularies(pack),
     )
@@ -113,7 +121,11 @@ def _vocabularies(pack: Pack) -> dict[str, _VocabularyFacts]:
     pairs = np.unique(pack.prefix_rows.astype(np.int64) << 32 | pack.set_rows)
     found: dict[str, _VocabularyFacts] = {}
     for at, prefix in enumerate(pack.prefixes):
-        numbers = {one for pair in pairs[pairs >> 32 == at].tolist() for one in pack.manifest.sets[pair & 0xFFFFFFFF]}
+        numbers = {
+            one
+            for pair in pairs[pairs >> 32 == at].tolist()
+            for one in pack.manifest.sets[pair & 0xFFFFFFFF]
+        }
         sources = [pack.manifest.sources[number] for number in sorted(numbers)]
         found[prefix] = _VocabularyFacts(
             concepts=concepts[prefix],
@@ -148,18 +160,28 @@ def stats_lines(stats: PackStats) -> Iterator[str]:
         ("languages", stats.languages),
         ("case", stats.cases),
     ):
-        yield f"{what}: {sum(counts.values()):,} ({', '.join(f'{name} {count:,}' for name, count in counts.items())})"
+        yield (
+            f"{what}: {sum(counts.values()):,} "
+            f"({', '.join(f'{name} {count:,}' for name, count in counts.items())})"
+        )
     yield f"not looked for in texts: {stats.off:,}"
     shown = ", ".join(f"{key!r} {count}" for key, count in stats.most)
     yield f"ambiguous keys: {stats.ambiguous:,}" + (f" (most concepts: {shown})" if shown else "")
     for what, count in stats.counts.items():
         yield f"{what}: {count:,}"
     for prefix, known in stats.vocabularies.items():
-        dates = " to ".join(dict.fromkeys((known.dates or ("no date",))[:: max(1, len(known.dates) - 1)]))
+        dates = " to ".join(
+            dict.fromkeys((known.dates or ("no date",))[:: max(1, len(known.dates) - 1)])
+        )
         counted = f"{plural(known.concepts, 'concept')}, {plural(known.names, 'name')}"
-        yield f"vocabulary {prefix}: {counted}; {dates}; {', '.join(known.licences) or 'no licence stated'}"
+        yield (
+            f"vocabulary {prefix}: {counted}; {dates}; "
+            f"{', '.join(known.licences) or 'no licence stated'}"
+        )
     for source in stats.sources:
-        facts = "; ".join(filter(None, (source.type, source.date, source.licence, source.attribution)))
+        facts = "; ".join(
+            filter(None, (source.type, source.date, source.licence, source.attribution))
+        )
         read = ", ".join(f"{what} {count:,}" for what, count in source.counts.items())
         names = plural(stats.of_sources[source.name], "name")
         yield f"source {source.name}: {names}{f' ({facts})' if facts else ''}; read: {read}"
@@ -194,7 +216,9 @@ def verify(pack: Pack, *, told: _Told = lambda step, count: None) -> int:
 
 
 def _impossible(pack: Pack, what: str) -> PackError:
-    said = f"has {what} that cannot be, though its files are as they were written; build it again with"
+    said = (
+        f"has {what} that cannot be, though its files are as they were written; build it again with"
+    )
     return pack_error(pack.folder, f"{pack.folder} {said} fascicle index build")
 
 
@@ -202,7 +226,9 @@ def _check_hashes(folder: Path, manifest: Manifest, told: _Told) -> int:
     total = 0
     for number, (name, facts) in enumerate(manifest.files.items(), start=1):
         if FileFacts.of(folder / name) != facts:
-            said = "was changed after the pack was built; copy the pack again, or build it again with"
+            said = (
+                "was changed after the pack was built; copy the pack again, or build it again with"
+            )
             raise pack_error(folder / name, f"{folder / name} {said} fascicle index build")
         total += facts.size
         told("files", number)
@@ -239,11 +265,18 @@ def _names(names: Names, pack: Pack) -> Iterator[tuple[str, bool]]:
     manifest, terms = pack.manifest, len(names)
     yield "keys", _are_found(names.keys)
     yield "surfaces", _are_strings(names.surfaces)
-    yield "terms", _are_starts(names.starts, terms) and bool(np.all(np.diff(names.starts.astype(np.int64)) > 0))
+    yield (
+        "terms",
+        _are_starts(names.starts, terms)
+        and bool(np.all(np.diff(names.starts.astype(np.int64)) > 0)),
+    )
     yield "concepts", _below(names.concept, len(pack))
     surfaces = names.surface.astype(np.int64)
     steps = np.diff(surfaces, prepend=-1, append=len(names.surfaces))
-    yield "rows of surfaces", bool(np.all((steps == 0) | (steps == 1)) and (not terms or steps[0] == 1))
+    yield (
+        "rows of surfaces",
+        bool(np.all((steps == 0) | (steps == 1)) and (not terms or steps[0] == 1)),
+    )
     yield "kinds", _below(names.kind, len(NAME_KINDS))
     yield "languages", _below(names.language, len(manifest.languages))
     yield "flags", _below(names.flags, 2 * layout.DROPPED)
@@ -269,7 +302,9 @@ def _is_table(pack: Pack) -> bool:
     if len(table) != len(pack.active.keys.rows):
         return False
     return all(
-        np.array_equal(table.rows([one.decode() for one in chunk]), np.arange(start, start + len(chunk)))
+        np.array_equal(
+            table.rows([one.decode() for one in chunk]), np.arange(start, start + len(chunk))
+        )
         for start, chunk in _chunks(strings)
     )
 
@@ -280,7 +315,12 @@ def _below(values: Array, end: int) -> bool:
 
 def _are_starts(starts: Array, end: int) -> bool:
     """True if offsets begin at 0, never decrease, and end at the end."""
-    return len(starts) > 0 and starts[0] == 0 and starts[-1] == end and bool(np.all(starts[1:] >= starts[:-1]))
+    return (
+        len(starts) > 0
+        and starts[0] == 0
+        and starts[-1] == end
+        and bool(np.all(starts[1:] >= starts[:-1]))
+    )
 
 
 def _chunks(strings: Strings) -> Iterator[tuple[int, list[bytes]]]:

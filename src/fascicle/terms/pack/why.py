@@ -1,7 +1,7 @@
 """Explanation of a surface in a pack, and of labels that are not searched in texts.
 
-A surface has keys, terms and their concepts, and terms that are excluded. Labels of a pack and of its sources that are
-not searched are given with the reason of each.
+A surface has keys, terms and their concepts, and terms that are excluded. Labels of a pack and of
+its sources that are not searched are given with the reason of each.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         term: the term.
         concept: its concept.
-        tier: what the surface and the term have in common: spelling, folded characters, or the key alone.
+        tier: what the surface and the term have in common: spelling, folded characters, or the key
+            alone.
         above: one way from the concept up, labels with their CURIEs; always the first parent.
         parents: how many parents the concept has.
         children: how many concepts are right below it.
@@ -59,7 +60,8 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
         pack: full name of the pack.
         normaliser: version of the keys.
         keys: of the four levels.
-        terms: the terms that the surface finds: those of the best tier first, and then the most probable.
+        terms: the terms that the surface finds: those of the best tier first, and then the most
+            probable.
         silent: terms that are kept out.
     """
 
@@ -159,7 +161,11 @@ def _lines(one: Explained) -> Iterator[str]:
     about = [concept.type, *filter(None, (concept.rank, concept.taxon))]
     yield f"{term.surface}  ->  {concept.curie}  {concept.label}  ({', '.join(about)})"
     facts = [f"{one.tier} match", f"{term.kind} ({term.language}) of {', '.join(term.sources)}"]
-    facts += [f"prior {term.prior:.3f}", f"case {term.case.name}", *(["not looked for in texts"] if term.off else [])]
+    facts += [
+        f"prior {term.prior:.3f}",
+        f"case {term.case.name}",
+        *(["not looked for in texts"] if term.off else []),
+    ]
     yield f"    {'; '.join(facts)}"
     for what, text in (("rule", term.rule), ("reason", one.silent)):
         if text:
@@ -182,8 +188,9 @@ class _NotSearched(NamedTuple):
     Attributes:
         concept: CURIE.
         label: the name.
-        reason: that of a `SourceReport`; ``"curation"`` for a rule; or ``"unlikely"`` for a common word, or a name so
-            short, that it is hardly ever meant. An unlikely label is still linked.
+        reason: that of a `SourceReport`; ``"curation"`` for a rule; or ``"unlikely"`` for a common
+            word, or a name so short, that it is hardly ever meant. An unlikely label is still
+            linked.
     """
 
     concept: str
@@ -194,11 +201,13 @@ class _NotSearched(NamedTuple):
 def unsearched_labels(
     pack: Pack, lost: Iterable[LostLabel] = (), *, settings: RecognitionSettings | None = None
 ) -> Iterator[_NotSearched]:
-    """Yields the labels that are not searched: those that the build left out, and those of the pack.
+    """Yields the labels that are not searched: those that the build left out, and those of the
+    pack.
 
     Args:
         pack: the pack that was built.
-        lost: labels that its sources have and the build left out; one that another source brought in is not lost.
+        lost: labels that its sources have and the build left out; one that another source brought
+            in is not lost.
         settings: how names are looked for.
     """
     sought = _sought(pack, settings or RecognitionSettings())
@@ -210,7 +219,9 @@ def unsearched_labels(
     ):
         for row in np.flatnonzero((names.kind[:] == _LABEL) & chosen).tolist():
             term = pack.term(names, row)
-            yield _NotSearched(term.concept, term.surface, "curation" if term.off or term.silent else "unlikely")
+            yield _NotSearched(
+                term.concept, term.surface, "curation" if term.off or term.silent else "unlikely"
+            )
 
 
 def _missing(pack: Pack, lost: Sequence[LostLabel], sought: Bools) -> Iterator[LostLabel]:
@@ -224,7 +235,9 @@ def _missing(pack: Pack, lost: Sequence[LostLabel], sought: Bools) -> Iterator[L
 
 
 def _sought(pack: Pack, settings: RecognitionSettings) -> Bools:
-    """Returns whether each active term is searched: its key is likely enough to mean a concept of its type."""
+    """Returns whether each active term is searched: its key is likely enough to mean a concept
+    of its type.
+    """
     active = pack.active
     concepts = active.concept[:].astype(np.int64)
     keys = np.repeat(np.arange(len(active.starts) - 1), np.diff(active.starts[:]))

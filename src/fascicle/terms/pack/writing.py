@@ -14,17 +14,27 @@ from fascicle.core.arrays import Bools, Floats, Ints, unique_values
 from fascicle.errors import InputError
 from fascicle.terms.keys.characters import CasePolicy, cased_letters
 from fascicle.terms.pack import layout
-from fascicle.terms.pack.arrays import Array, ColumnWriter, Lookup, StringsWriter, map_array, rows_by_owner, write_array
+from fascicle.terms.pack.arrays import (
+    Array,
+    ColumnWriter,
+    Lookup,
+    StringsWriter,
+    map_array,
+    rows_by_owner,
+    write_array,
+)
 from fascicle.terms.pack.priors import PREFERRED, WEIGHTS, Style, judge_name
 from fascicle.terms.terms import NAME_KINDS
 
-_OVERHEAD: Final = 72  # bytes that a row takes beside its content: the object, its place in a list, and rounding
+# bytes that a row takes beside its content: the object, its place in a list, and rounding
+_OVERHEAD: Final = 72
 _LEAST_BLOCK: Final = 1 << 16
 _BATCH: Final = 1 << 14  # rows
 
 
 class SortedSpill:
-    """External sort of rows of bytes; rows that do not fit into memory are kept in a temporary folder.
+    """External sort of rows of bytes; rows that do not fit into memory are kept in a temporary
+    folder.
 
     Rows that are equal come back as often as they were added.
     """
@@ -33,7 +43,8 @@ class SortedSpill:
         """Starts without rows.
 
         Args:
-            folder: for the runs; it is made when it is needed, and removed when all rows were given back.
+            folder: for the runs; it is made when it is needed, and removed when all rows were given
+                back.
             memory: bytes for rows, about.
         """
         self._folder, self._memory = folder, memory
@@ -86,7 +97,9 @@ class SortedSpill:
 
 
 def _blocks(path: Path, least: int) -> Iterator[list[bytes]]:
-    """Yields the rows of a run in pieces of at least so many bytes; no file stays open, for there may be many runs."""
+    """Yields the rows of a run in pieces of at least so many bytes; no file stays open, for
+    there may be many runs.
+    """
     place, end = 0, path.stat().st_size
     while place < end:
         rows: list[bytes] = []
@@ -95,7 +108,9 @@ def _blocks(path: Path, least: int) -> Iterator[list[bytes]]:
             stream.seek(place)
             while place < end and size < least:
                 count, length = np.frombuffer(stream.read(16), dtype="<u8").tolist()
-                ends = np.cumsum(np.frombuffer(stream.read(4 * count), dtype="<u4"), dtype=np.int64).tolist()
+                ends = np.cumsum(
+                    np.frombuffer(stream.read(4 * count), dtype="<u4"), dtype=np.int64
+                ).tolist()
                 content = stream.read(length)
                 rows += [content[a:b] for a, b in zip([0, *ends], ends, strict=False)]
                 place, size = stream.tell(), size + length + _OVERHEAD * count
@@ -103,7 +118,9 @@ def _blocks(path: Path, least: int) -> Iterator[list[bytes]]:
 
 
 def _merged(runs: list[Iterator[list[bytes]]]) -> Iterator[list[bytes]]:
-    """Merges by pieces: of each run what is not above the least last row in memory; sorting such a piece is a merge."""
+    """Merges by pieces: of each run what is not above the least last row in memory; sorting such
+    a piece is a merge.
+    """
     held = [(rows, run) for run in runs if (rows := next(run, None))]
     while held:
         pivot = min(rows[-1] for rows, _ in held)
@@ -120,9 +137,17 @@ def _merged(runs: list[Iterator[list[bytes]]]) -> Iterator[list[bytes]]:
         yield piece
 
 
-# Numbers of a name on its way; big-endian, so that rows are sorted by concept and language behind key and surface.
+# Numbers of a name on its way; big-endian, so that rows are sorted by concept and language behind
+# key and surface.
 _TAIL: Final = np.dtype(
-    [("concept", ">u4"), ("language", "u1"), ("kind", "u1"), ("set", ">u2"), ("flags", "u1"), ("rule", ">u4")]
+    [
+        ("concept", ">u4"),
+        ("language", "u1"),
+        ("kind", "u1"),
+        ("set", ">u2"),
+        ("flags", "u1"),
+        ("rule", ">u4"),
+    ]
 )
 _SHOWN_LABEL: Final = 128  # a flag of names on their way: the label that is shown for the concept
 _LABEL: Final = NAME_KINDS.index("label")
@@ -131,7 +156,9 @@ _ANY_CASE: Final = -1
 Told = Callable[[str, int], None]
 
 
-def encode_name(key: str, surface: str, concept: int, numbers: tuple[int, int, int, int, int], *, shown: bool) -> bytes:
+def encode_name(
+    key: str, surface: str, concept: int, numbers: tuple[int, int, int, int, int], *, shown: bool
+) -> bytes:
     """Returns a name of a concept as a row to be sorted, for `NamesWriter`.
 
     Args:
@@ -144,7 +171,9 @@ def encode_name(key: str, surface: str, concept: int, numbers: tuple[int, int, i
     language, kind, several, flags, rule = numbers
     if shown:
         flags |= _SHOWN_LABEL
-    tail = (concept << 72) | (language << 64) | (kind << 56) | (several << 40) | (flags << 32) | rule
+    tail = (
+        (concept << 72) | (language << 64) | (kind << 56) | (several << 40) | (flags << 32) | rule
+    )
     return b"%b\0%b\0%b" % (key.encode(), surface.encode(), tail.to_bytes(13, "big"))
 
 
@@ -190,7 +219,9 @@ class NamesWriter:
         self._surfaces.close()
 
     def close(self, concepts: int) -> Lookup:
-        """Adds the files that are derived from others: the look-up of keys, and the terms of each concept."""
+        """Adds the files that are derived from others: the look-up of keys, and the terms of
+        each concept.
+        """
         owners = map_array(self._folder / layout.table_file(self._table, layout.CONCEPT))
         for name, values in zip(layout.OF_CONCEPT, rows_by_owner(owners, concepts), strict=True):
             write_array(self._folder / layout.table_file(self._table, name), values)
@@ -199,27 +230,41 @@ class NamesWriter:
     def _write(self, rows: list[bytes]) -> None:
         """Writes rows; rows with the same key are in the same call."""
         if self.terms + len(rows) >= layout.LIMIT:
-            raise InputError("a pack can have 2,147,483,647 names; divide its sources into two packs")
+            raise InputError(
+                "a pack can have 2,147,483,647 names; divide its sources into two packs"
+            )
         keys, surfaces, tails = zip(*[row.split(b"\0", 2) for row in rows], strict=True)
         numbers = np.frombuffer(b"".join(tails), dtype=_TAIL)
         first_of_key, first_of_surface = _firsts(keys), _firsts(surfaces)
         first_of_surface |= first_of_key
         places = np.flatnonzero(first_of_surface).tolist()
-        cases, symbols, probabilities = zip(*[judge_name(surfaces[place].decode()) for place in places], strict=True)
+        cases, symbols, probabilities = zip(
+            *[judge_name(surfaces[place].decode()) for place in places], strict=True
+        )
         of_surface = np.cumsum(first_of_surface) - 1
         surface_rows = of_surface + self._surfaces.count
         styles = (numbers["flags"] & layout.STYLE) // layout.STYLE_UNIT
         symbolic = styles == Style.symbols
-        styles[symbolic & ~_labels(of_surface, symbolic & (numbers["kind"] == _LABEL))] = Style.aliases
+        styles[symbolic & ~_labels(of_surface, symbolic & (numbers["kind"] == _LABEL))] = (
+            Style.aliases
+        )
         styles[(numbers["flags"] & layout.PREFERRED) > 0] = Style.chosen
         if not self._careful:
             styles[numbers["kind"] == _LABEL] = Style.own
-        judged_cases = np.where(symbolic, np.array(symbols)[of_surface], np.array(cases)[of_surface])
+        judged_cases = np.where(
+            symbolic, np.array(symbols)[of_surface], np.array(cases)[of_surface]
+        )
         flags = _with_cases(numbers["flags"], judged_cases.astype(np.uint8))
-        own_case = _own_case([cased_letters(surfaces[place].decode()) for place in places])[of_surface]
+        own_case = _own_case([cased_letters(surfaces[place].decode()) for place in places])[
+            of_surface
+        ]
         own_case[(flags & layout.CASE) < CasePolicy.exact] = _ANY_CASE
-        weights = np.array(_WEIGHTS)[numbers["kind"]] * np.where((flags & layout.PREFERRED) > 0, PREFERRED, 1.0)
-        shares = _shares(np.cumsum(first_of_key) - 1, numbers["concept"].astype(np.int64), weights, own_case)
+        weights = np.array(_WEIGHTS)[numbers["kind"]] * np.where(
+            (flags & layout.PREFERRED) > 0, PREFERRED, 1.0
+        )
+        shares = _shares(
+            np.cumsum(first_of_key) - 1, numbers["concept"].astype(np.int64), weights, own_case
+        )
         self._keys.extend([keys[place] for place in np.flatnonzero(first_of_key).tolist()])
         self._surfaces.extend([surfaces[place] for place in places])
         columns = self._columns
@@ -283,10 +328,11 @@ def _own_case(cases: list[str]) -> Ints:
 
 
 def _shares(keys: Ints, concepts: Ints, weights: Floats, own_case: Ints) -> Floats:
-    """Returns the share of the concept of each row among those of its key: the weight of its strongest name there.
+    """Returns the share of the concept of each row among those of its key: the weight of its
+    strongest name there.
 
-    A name that counts as it is written has no share with one that is written otherwise: ``ACE`` in a text
-    never means a gene that is only called ``Ace``.
+    A name that counts as it is written has no share with one that is written otherwise: ``ACE`` in
+    a text never means a gene that is only called ``Ace``.
 
     Args:
         keys: number of the key of each row, rising.

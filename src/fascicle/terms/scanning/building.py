@@ -1,4 +1,6 @@
-"""Build of a table of names in bounded memory: states are spilled by their first bits, and sorted part by part."""
+"""Build of a table of names in bounded memory: states are spilled by their first bits, and
+sorted part by part.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ from fascicle.terms.keys.key import NORMALISER
 from fascicle.terms.scanning.layout import ALIGNED, DTYPES, Layout
 
 BITS: Final = 64
-KEPT: Final = 40  # bits of the states in a table; the rest is 0, so that it takes no room in a wheel
+# bits of the states in a table; the rest is 0, so that it takes no room in a wheel
+KEPT: Final = 40
 _START: Final = np.uint64(0x243F6A8885A308D3)
 _FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND: Final = np.uint64(0x94D049BB133111EB)
@@ -36,7 +39,8 @@ def first_states(count: int) -> Hashes:
 def next_states(states: Hashes, hashes: Hashes, *, bits: int = BITS) -> Hashes:
     """Returns the states of sequences that are one token longer.
 
-    The last steps are the finaliser of SplitMix64 (Steele, Lea and Flood 2014, section 5), a bijection.
+    The last steps are the finaliser of SplitMix64 (Steele, Lea and Flood 2014, section 5), a
+    bijection.
 
     Args:
         states: of the sequences, ``[n]``.
@@ -82,10 +86,12 @@ def batches(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
 def build_table(keys: Iterable[str], path: str | os.PathLike[str], *, bits: int = KEPT) -> int:
     """Writes the table of all names of a pack.
 
-    Memory does not grow with the number of keys, but for the index and the filter, some 6 bytes a key.
+    Memory does not grow with the number of keys, but for the index and the filter, some 6 bytes a
+    key.
 
     Args:
-        keys: keys of level 2, sorted by code points, without duplicates; key ``i`` gets row ``i``. Read once.
+        keys: keys of level 2, sorted by code points, without duplicates; key ``i`` gets row ``i``.
+            Read once.
         path: of the new file; it must not exist.
         bits: of a hash that are kept; fewer only to test that collisions are handled.
 
@@ -98,7 +104,9 @@ def build_table(keys: Iterable[str], path: str | os.PathLike[str], *, bits: int 
     """
     with atomic_writer(path) as stream:
         folder = str(Path(path).absolute().parent)
-        return write_table(_checked(keys), stream, hash_of=_TokenHashes().__getitem__, folder=folder, bits=bits)
+        return write_table(
+            _checked(keys), stream, hash_of=_TokenHashes().__getitem__, folder=folder, bits=bits
+        )
 
 
 def write_table(
@@ -129,7 +137,9 @@ def write_table(
 class _Spilled:
     """Temporary files with all parts of a table."""
 
-    def __init__(self, stack: ExitStack, folder: str | None, *, hash_of: Callable[[str], int], bits: int) -> None:
+    def __init__(
+        self, stack: ExitStack, folder: str | None, *, hash_of: Callable[[str], int], bits: int
+    ) -> None:
         def temporary() -> IO[bytes]:
             return stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=folder))
 
@@ -152,12 +162,21 @@ class _Spilled:
 
     def write(self, stream: IO[bytes]) -> None:
         """Sorts the states part by part, and writes the file."""
-        filled = _Filled(sum(part.tell() for part in self._parts) // _ENTRY.itemsize, kept=self._bits)
+        filled = _Filled(
+            sum(part.tell() for part in self._parts) // _ENTRY.itemsize, kept=self._bits
+        )
         for part in self._parts:
             part.seek(0)
             filled.add(_sorted(np.frombuffer(part.read(), dtype=_ENTRY)), self._states, self._rows)
             part.close()
-        sizes = (len(filled.filter), len(filled.index), filled.count, filled.count, self.names + 1, self.size)
+        sizes = (
+            len(filled.filter),
+            len(filled.index),
+            filled.count,
+            filled.count,
+            self.names + 1,
+            self.size,
+        )
         layout = Layout(
             normaliser=NORMALISER,
             bits=self._bits,
@@ -178,13 +197,16 @@ class _Spilled:
     def _spill(self, keys: list[str]) -> None:
         """Writes the states of keys, and of their prefixes that the key before does not share.
 
-        Keys are sorted and a blank sorts before all else in them, so all keys with the same beginning are neighbours.
+        Keys are sorted and a blank sorts before all else in them, so all keys with the same
+        beginning are neighbours.
         """
         tokens = " ".join(keys).split(" ")
         lengths = np.array([key.count(" ") for key in keys]) + 1
         self.longest = max(self.longest, int(lengths.max()))
         starts = np.cumsum(lengths) - lengths
-        hashes = np.fromiter(map(self._hash_of, tokens), dtype=np.int64, count=len(tokens)).view(np.uint64)
+        hashes = np.fromiter(map(self._hash_of, tokens), dtype=np.int64, count=len(tokens)).view(
+            np.uint64
+        )
         alive = np.arange(len(keys))
         states = first_states(len(keys))
         shared = np.ones(len(keys), dtype=bool)  # so many tokens with the key before
@@ -248,7 +270,9 @@ class _Filled:
         self.index[numbers + 1] += counts.astype(DTYPES["index"])
         low = filter_bits(found, np.uint64((1 << self.bits) - 1), bits=self._kept)
         np.bitwise_or.at(
-            self.filter, (low >> np.uint64(3)).astype(np.int64), np.left_shift(1, (low & np.uint64(7)).astype(np.uint8))
+            self.filter,
+            (low >> np.uint64(3)).astype(np.int64),
+            np.left_shift(1, (low & np.uint64(7)).astype(np.uint8)),
         )
         self.count += len(found)
         self.repeats = self.repeats or bool((found[1:] == found[:-1]).any())
@@ -267,7 +291,8 @@ def _checked(keys: Iterable[str]) -> Iterator[str]:
     for key in keys:
         if key <= before:
             raise InputError(
-                f"the key {key!r} came after {before!r}; give keys sorted by code points, none twice, and none empty"
+                f"the key {key!r} came after {before!r}; give keys sorted by code points, none "
+                "twice, and none empty"
             )
         yield key
         before = key

@@ -1,4 +1,6 @@
-"""File of a table of names: a header, then flat little-endian arrays, each at a multiple of 64 bytes."""
+"""File of a table of names: a header, then flat little-endian arrays, each at a multiple of 64
+bytes.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,17 @@ HEADER: Final = 512  # bytes
 ALIGNED: Final = 64
 
 
-# Index: where the states that begin with its number begin. Filter: a bit for the last bits that are kept of each state.
+# Index: where the states that begin with its number begin. Filter: a bit for the last bits that are
+# kept of each state.
 DTYPES: Final = MappingProxyType(
-    {"filter": "<u1", "index": "<u4", "states": "<u8", "rows": "<i4", "starts": "<u8", "keys": "<u1"}
+    {
+        "filter": "<u1",
+        "index": "<u4",
+        "states": "<u8",
+        "rows": "<i4",
+        "starts": "<u8",
+        "keys": "<u1",
+    }
 )
 
 
@@ -80,8 +90,12 @@ def open_arrays(path: str | os.PathLike[str]) -> tuple[Layout, Mapping[str, NDAr
     return arrays_of(data.view(np.ndarray), path)
 
 
-def arrays_of(data: NDArray[np.uint8], path: str | os.PathLike[str] = "") -> tuple[Layout, Mapping[str, NDArray[Any]]]:
-    """Reads the arrays from the bytes of a table, as `open_arrays`; the path is for error messages."""
+def arrays_of(
+    data: NDArray[np.uint8], path: str | os.PathLike[str] = ""
+) -> tuple[Layout, Mapping[str, NDArray[Any]]]:
+    """Reads the arrays from the bytes of a table, as `open_arrays`; the path is for error
+    messages.
+    """
     head = bytes(data[:HEADER])
     if not head.startswith(_MAGIC):
         raise _broken(path)
@@ -91,7 +105,10 @@ def arrays_of(data: NDArray[np.uint8], path: str | os.PathLike[str] = "") -> tup
     except (msgspec.DecodeError, KeyError, TypeError) as error:
         raise _broken(path) from error
     if layout.end != len(data) or min(layout.sizes.values()) < 0:
-        raise FormatError(f"the table of names has {len(data)} bytes, but {layout.end} are needed", at=os.fspath(path))
+        raise FormatError(
+            f"the table of names has {len(data)} bytes, but {layout.end} are needed",
+            at=os.fspath(path),
+        )
     return layout, {name: data[a:b].view(DTYPES[name]) for name, (a, b) in places.items()}
 
 

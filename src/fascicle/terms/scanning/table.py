@@ -36,7 +36,9 @@ class _Hits(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """Queried states that the table holds: their indices in the query, and where each begins in the table."""
+    """Queried states that the table holds: their indices in the query, and where each begins in
+    the table.
+    """
 
     which: Ints
     place: Ints
@@ -45,9 +47,10 @@ class _Found(NamedTuple):
 class Table:
     """Names as sequences of tokens.
 
-    The hash of each sequence that some name begins with is in one sorted array. A bit filter and an index by first bits
-    speed up the look-up. A match is followed token by token, for all places of a text at once, and a complete name is
-    compared with its key byte by byte; so no hash decides alone.
+    The hash of each sequence that some name begins with is in one sorted array. A bit filter and an
+    index by first bits speed up the look-up. A match is followed token by token, for all places of
+    a text at once, and a complete name is compared with its key byte by byte; so no hash decides
+    alone.
     """
 
     def __init__(self, layout: Layout, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -69,7 +72,8 @@ class Table:
         layout, arrays = open_arrays(path)
         if layout.normaliser != NORMALISER:
             raise FormatError(
-                f"the names have keys of the version {layout.normaliser}, but this release makes {NORMALISER}; "
+                f"the names have keys of the version {layout.normaliser}, but this release makes "
+                f"{NORMALISER}; "
                 "build the table again",
                 at=os.fspath(path),
             )
@@ -77,7 +81,9 @@ class Table:
 
     @classmethod
     def of(cls, keys: Iterable[str]) -> Table:
-        """Builds a table in memory, for tokens with the hashes of `hash`; the keys are as in `building.build_table`."""
+        """Builds a table in memory, for tokens with the hashes of `hash`; the keys are as in
+        `building.build_table`.
+        """
         stream = io.BytesIO()
         building.write_table(keys, stream, hash_of=hash)
         return cls(*arrays_of(np.frombuffer(stream.getbuffer(), dtype=np.uint8)))
@@ -88,7 +94,9 @@ class Table:
 
     def key(self, row: int) -> str:
         """Returns the key of a row."""
-        return bytes(self._keys[int(self._starts[row]) : int(self._starts[row + 1])]).decode("utf-8", "surrogatepass")
+        return bytes(self._keys[int(self._starts[row]) : int(self._starts[row + 1])]).decode(
+            "utf-8", "surrogatepass"
+        )
 
     def rows(self, keys: Sequence[str]) -> Ints:
         """Returns the row of each key of level 2, -1 for one that no name has, ``[n]``."""
@@ -96,7 +104,9 @@ class Table:
         states = building.first_states(len(keys))
         for depth in range(max(map(len, tokens), default=0)):
             alive = np.array([number for number, one in enumerate(tokens) if len(one) > depth])
-            hashes = np.array([token_hash(tokens[number][depth]) for number in alive.tolist()], dtype=np.uint64)
+            hashes = np.array(
+                [token_hash(tokens[number][depth]) for number in alive.tolist()], dtype=np.uint64
+            )
             states[alive] = self._next(states[alive], hashes)
         result = np.full(len(keys), -1, dtype=np.int64)
         asked, rows = self._ends(self._find(states))
@@ -140,7 +150,9 @@ class Table:
         present = np.zeros(len(known.hashes.values), dtype=bool)
         present[tokens.forms] = True
         forms = np.flatnonzero(present)
-        found = self._find(self._next(building.first_states(len(forms)), known.hashes.values[forms]))
+        found = self._find(
+            self._next(building.first_states(len(forms)), known.hashes.values[forms])
+        )
         place = np.full(len(present), -1, dtype=np.int64)
         place[forms[found.which]] = found.place
         which, rows = self._ends(found)
@@ -163,7 +175,9 @@ class Table:
     def _find(self, states: Hashes) -> _Found:
         """Finds which of these states the table holds."""
         low = building.filter_bits(states, self._low, bits=self.layout.bits)
-        bits = self._filter[(low >> np.uint64(3)).astype(np.int64)] >> (low & np.uint64(7)).astype(np.uint8)
+        bits = self._filter[(low >> np.uint64(3)).astype(np.int64)] >> (low & np.uint64(7)).astype(
+            np.uint8
+        )
         which = np.flatnonzero(bits & _ONE)
         asked = states[which]
         bucket = (asked >> self._shift).astype(np.int64)
@@ -181,7 +195,9 @@ class Table:
         return _Found(_joined(found), _joined(places))
 
     def _ends(self, found: _Found) -> tuple[Ints, Ints]:
-        """Returns the rows of names that end with these states; several where names have equal hashes."""
+        """Returns the rows of names that end with these states; several where names have equal
+        hashes.
+        """
         which, place = found
         if not self.layout.repeats:
             row = self._rows[place].astype(np.int64)
@@ -199,7 +215,8 @@ class Table:
         return _joined(numbers), _joined(rows)
 
     def _equal(self, tokens: TokenArrays, hits: _Hits) -> Bools:
-        """Returns whether the tokens of each hit, a blank apart, are the key of its row; all have as many tokens.
+        """Returns whether the tokens of each hit, a blank apart, are the key of its row; all have
+        as many tokens.
 
         Of hits with one row, one is compared byte by byte, and the others with it, token by token.
         """
@@ -229,7 +246,9 @@ class Table:
         whole = equal[owner]
         forms, sizes, owner = forms[whole], sizes[whole], owner[whole]
         begins = np.cumsum(sizes) - sizes
-        offset = begins - np.repeat(begins[_starts_of(owner)], np.diff(np.append(_starts_of(owner), len(owner))))
+        offset = begins - np.repeat(
+            begins[_starts_of(owner)], np.diff(np.append(_starts_of(owner), len(owner)))
+        )
         for distance in range(int(sizes.max(initial=0))):
             here = np.flatnonzero(sizes > distance)
             ours = known.bytes.values[

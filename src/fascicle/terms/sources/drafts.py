@@ -1,4 +1,5 @@
-"""Helpers that the readers share: lines with their places, records that are assembled step by step, and reports.
+"""Helpers that the readers share: lines with their places, records that are assembled step by step,
+and reports.
 
 A report counts what was read, and losses by reason with the first place of each.
 """
@@ -100,7 +101,8 @@ class SourceReport:
         obsolete: records of obsolete concepts.
         losses: reason -> how often; the reasons are those of `_REASONS`.
         first: reason -> its first place.
-        labels: receives each label that is left out, with its concept and the reason; ``None`` to ignore them.
+        labels: receives each label that is left out, with its concept and the reason; ``None`` to
+            ignore them.
     """
 
     rows: int = 0
@@ -131,33 +133,54 @@ class SourceReport:
                 self.lose_label(record.curie, name.surface, why(name.surface))
 
     def summary(self) -> str:
-        """Returns the report in one line: what was given, and how much was left out for which reason."""
-        lost = ", ".join(f"{reason} {count:,}" for reason in _REASONS if (count := self.losses[reason]))
+        """Returns the report in one line: what was given, and how much was left out for which
+        reason.
+        """
+        lost = ", ".join(
+            f"{reason} {count:,}" for reason in _REASONS if (count := self.losses[reason])
+        )
         return f"{self.lines()[0]}{f'; left out: {lost}' if lost else ''}"
 
     def lines(self) -> list[str]:
         """Returns the report as sentences, for a person."""
-        said = [f"{plural(self.records, 'record')} with {plural(self.names, 'name')}, {self.obsolete:,} obsolete"]
+        said = [
+            f"{plural(self.records, 'record')} with {plural(self.names, 'name')}, "
+            f"{self.obsolete:,} obsolete"
+        ]
         for reason in _REASONS:
             if count := self.losses[reason]:
-                said.append(f"{count:,} left out, each of which {_REASONS[reason]} (first: {self.first[reason]})")
+                said.append(
+                    f"{count:,} left out, each of which {_REASONS[reason]} (first: "
+                    f"{self.first[reason]})"
+                )
         return said
 
 
 _TAXA: Final = "NCBITaxon:"
-_UNIQUE: Final = re.compile(r"(?<=\S) <[^<>]+>\Z")  # what the taxonomy adds to names that several taxa have
+# what the taxonomy adds to names that several taxa have
+_UNIQUE: Final = re.compile(r"(?<=\S) <[^<>]+>\Z")
 _MAX_DEFINITION: Final = 20_000  # characters; what is behind them is cut off
 XREF: Final = "oboInOwl:hasDbXref"
 EXACT_MATCH: Final = "skos:exactMatch"
 RELATED: Final = "skos:relatedMatch"
-_QUALIFIER: Final = re.compile(r"\bMONDO[:_]([a-z]\w+)", re.IGNORECASE)  # of references; not an identifier
+# of references; not an identifier
+_QUALIFIER: Final = re.compile(r"\bMONDO[:_]([a-z]\w+)", re.IGNORECASE)
 _CONTROL: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 # Of two kinds that one surface has, the stronger one stays.
 _STRENGTH: Final[Mapping[str, int]] = MappingProxyType(
     {
         kind: at
         for at, kind in enumerate(
-            ("label", "abbreviation", "exact", "previous", "narrow", "broad", "related", "generated")
+            (
+                "label",
+                "abbreviation",
+                "exact",
+                "previous",
+                "narrow",
+                "broad",
+                "related",
+                "generated",
+            )
         )
     }
 )
@@ -176,7 +199,8 @@ def numbered_lines(path: str, encoding: str) -> Iterator[tuple[Place, Line]]:
 
 
 def counted_lines(path: str, encoding: str, report: SourceReport) -> Iterator[tuple[Place, str]]:
-    """Yields the lines of a file of rows with their places; blank ones are no rows, and one that is no text is counted.
+    """Yields the lines of a file of rows with their places; blank ones are no rows, and one that is
+    no text is counted.
 
     Raises:
         InputError: see `numbered_lines`.
@@ -192,7 +216,9 @@ def counted_lines(path: str, encoding: str, report: SourceReport) -> Iterator[tu
 
 
 def clean_name(text: str) -> str:
-    """Returns a name with white space collapsed; empty if it has a control character or no visible one."""
+    """Returns a name with white space collapsed; empty if it has a control character or no
+    visible one.
+    """
     name = " ".join(text.split())
     if not name.isprintable() or not name.isascii():
         if any(unicodedata.category(sign) in _CONTROL for sign in name):
@@ -282,7 +308,13 @@ class Draft:
         return True
 
     def reference(
-        self, text: str, predicate: str = XREF, *, prefix: str = "", place: Place | None = None, qualifiers: str = ""
+        self,
+        text: str,
+        predicate: str = XREF,
+        *,
+        prefix: str = "",
+        place: Place | None = None,
+        qualifiers: str = "",
     ) -> None:
         """Adds a reference to another vocabulary, or counts an invalid one.
 
@@ -291,8 +323,9 @@ class Draft:
             predicate: of the reference.
             prefix: of an identifier without one.
             place: of the reference.
-            qualifiers: what the source says of the reference, such as ``MONDO:equivalentTo``. With words of MONDO, only
-                this one makes the concepts equal; others leave a reference that says nothing of that, and is counted.
+            qualifiers: what the source says of the reference, such as ``MONDO:equivalentTo``. With
+                words of MONDO, only this one makes the concepts equal; others leave a reference
+                that says nothing of that, and is counted.
         """
         found, said = curie(text, prefix), set(_QUALIFIER.findall(qualifiers))
         if said and predicate == XREF:
@@ -304,7 +337,9 @@ class Draft:
         else:
             self.report.lose("reference", place or self.place)
 
-    def state(self, part: str, kind: Any, text: str, *, language: str = "", place: Place | None = None) -> None:
+    def state(
+        self, part: str, kind: Any, text: str, *, language: str = "", place: Place | None = None
+    ) -> None:
         """Adds what a predicate says of the concept.
 
         Args:
@@ -324,7 +359,9 @@ class Draft:
             self.obsolete = self.obsolete or text.lower() in ("true", "1")
         elif part == "reference":
             self.reference(text, kind, place=place)
-        elif add := {"replaced": self.replaced, "parent": self.above, "alias": self.alias}.get(part):
+        elif add := {"replaced": self.replaced, "parent": self.above, "alias": self.alias}.get(
+            part
+        ):
             add(text, place=place)
 
     def above(self, text: str, *, place: Place | None = None) -> None:
@@ -346,10 +383,16 @@ class Draft:
         for (surface, language), kind in self.names.items():
             extra = kind == "label" and labels.setdefault(language, surface) != surface
             names.append(Name(surface, "exact" if extra else kind, language))
-        own: dict[str, Any] = {name: getattr(self, name) for name in ("curie", "type", "taxon", "rank", "label")}
-        own |= {name: tuple(getattr(self, name)) for name in ("parents", "replaced_by", "references")}
+        own: dict[str, Any] = {
+            name: getattr(self, name) for name in ("curie", "type", "taxon", "rank", "label")
+        }
+        own |= {
+            name: tuple(getattr(self, name)) for name in ("parents", "replaced_by", "references")
+        }
         definition = " ".join(self.definition.split())[:_MAX_DEFINITION]
-        return ConceptRecord(names=tuple(names), definition=definition, obsolete=self.obsolete, **own)
+        return ConceptRecord(
+            names=tuple(names), definition=definition, obsolete=self.obsolete, **own
+        )
 
     def _add(self, to: dict[str, None], text: str, place: Place | None) -> None:
         found = curie(text, self.settings.prefix)
@@ -359,8 +402,12 @@ class Draft:
             to[found] = None
 
 
-def finish_records(drafts: Iterable[Draft | ConceptRecord], report: SourceReport) -> Iterator[ConceptRecord]:
-    """Yields the records of drafts that have an identifier, in order, and then those of their former identifiers."""
+def finish_records(
+    drafts: Iterable[Draft | ConceptRecord], report: SourceReport
+) -> Iterator[ConceptRecord]:
+    """Yields the records of drafts that have an identifier, in order, and then those of their
+    former identifiers.
+    """
     aliases: dict[str, list[str]] = {}
     live: set[str] = set()
     for draft in drafts:
@@ -386,4 +433,6 @@ def former_records(aliases: Mapping[str, Iterable[str]], live: set[str]) -> Iter
     """
     for alias, todays in aliases.items():
         if alias not in live:
-            yield ConceptRecord(curie=alias, obsolete=True, replaced_by=tuple(dict.fromkeys(todays)))
+            yield ConceptRecord(
+                curie=alias, obsolete=True, replaced_by=tuple(dict.fromkeys(todays))
+            )

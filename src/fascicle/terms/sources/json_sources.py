@@ -1,8 +1,10 @@
-"""Vocabularies as JSON: OBO-Graph, and the diseases, targets and molecules of the Open Targets Platform.
+"""Vocabularies as JSON: OBO-Graph, and the diseases, targets and molecules of the Open Targets
+Platform.
 
-OBO-Graph has nodes, and edges between them (https://github.com/geneontology/obographs). They are read one by one, so a
-file may have any size. Data of Open Targets are JSON Lines or Parquet, a file or a folder of parts, as in the schemas
-of the data sets on the download page of the platform, of 2023 and of 2025.
+OBO-Graph has nodes, and edges between them (https://github.com/geneontology/obographs). They are
+read one by one, so a file may have any size. Data of Open Targets are JSON Lines or Parquet, a file
+or a folder of parts, as in the schemas of the data sets on the download page of the platform, of
+2023 and of 2025.
 """
 
 from __future__ import annotations
@@ -18,9 +20,20 @@ from fascicle.core.files.elements import JsonParts
 from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, Place
 from fascicle.settings.packs import SourceSettings
-from fascicle.terms.sources.drafts import EXACT_MATCH, Draft, SourceReport, counted_lines, finish_records
+from fascicle.terms.sources.drafts import (
+    EXACT_MATCH,
+    Draft,
+    SourceReport,
+    counted_lines,
+    finish_records,
+)
 from fascicle.terms.sources.parquet_rows import parquet_rows, parts_of
-from fascicle.terms.sources.predicates import is_short, language_of_type, last_part, predicate_meaning
+from fascicle.terms.sources.predicates import (
+    is_short,
+    language_of_type,
+    last_part,
+    predicate_meaning,
+)
 from fascicle.terms.terms import ConceptRecord, CrossReference, NameKind, curie
 
 _SYNONYMS: Final[tuple[NameKind, ...]] = ("exact", "related", "broad", "narrow")
@@ -34,14 +47,20 @@ class _Text(msgspec.Struct):
 
     @property
     def language(self) -> str:
-        """Code of the language, which is a field of its own or a fact about the text; empty if none is stated."""
+        """Code of the language, which is a field of its own or a fact about the text; empty if
+        none is stated.
+        """
         facts = self.meta.properties if self.meta else []
-        told = self.lang or next((one.val for one in facts if last_part(one.pred) in ("lang", "language")), "")
+        told = self.lang or next(
+            (one.val for one in facts if last_part(one.pred) in ("lang", "language")), ""
+        )
         return told.partition("-")[0].lower()
 
     @property
     def qualifiers(self) -> str:
-        """What the file says of this reference: its own references, and the values of its properties."""
+        """What the file says of this reference: its own references, and the values of its
+        properties.
+        """
         facts = [*self.meta.xrefs, *self.meta.properties] if self.meta else []
         return " ".join(one.val for one in facts)
 
@@ -112,7 +131,9 @@ class _Reading:
                         yield from read(parts.text(), Place(self._settings.path, shown=shown))
         parts.close()
         if not there:
-            raise FormatError("the file is not OBO-Graph JSON, because it has no graphs", at=self._settings.path)
+            raise FormatError(
+                "the file is not OBO-Graph JSON, because it has no graphs", at=self._settings.path
+            )
 
     def _of_node(self, raw: str, place: Place) -> Iterator[Draft]:
         node = _decoded(raw, _Node)
@@ -128,7 +149,11 @@ class _Reading:
         identifier = curie(node.id, self._settings.prefix)
         meta = node.meta or _Meta()
         draft = Draft(
-            settings=self._settings, report=self._report, place=place, curie=identifier, obsolete=meta.deprecated
+            settings=self._settings,
+            report=self._report,
+            place=place,
+            curie=identifier,
+            obsolete=meta.deprecated,
         )
         if not identifier:
             return draft
@@ -159,7 +184,10 @@ class _Reading:
         if last_part(edge.pred) not in ("is_a", "subClassOf"):
             self._report.lose("relation", place)
             return
-        below, above = curie(edge.sub, self._settings.prefix), curie(edge.obj, self._settings.prefix)
+        below, above = (
+            curie(edge.sub, self._settings.prefix),
+            curie(edge.obj, self._settings.prefix),
+        )
         if below and above and below != above:
             self._report.used += 1
             yield ConceptRecord(curie=below, parents=(above,))
@@ -203,18 +231,26 @@ def _decoded(raw: str, kind: type[_T]) -> _T | None:
 _NAMES: Final[Mapping[str, NameKind]] = MappingProxyType(
     {
         **dict.fromkeys(("name", "approvedSymbol"), "label"),
-        **dict.fromkeys(("approvedName", "synonyms", "symbolSynonyms", "nameSynonyms", "tradeNames"), "exact"),
-        **{name: kind for kind in _SYNONYMS for name in (f"has{kind.title()}Synonym", f"{kind}Synonyms")},
+        **dict.fromkeys(
+            ("approvedName", "synonyms", "symbolSynonyms", "nameSynonyms", "tradeNames"), "exact"
+        ),
+        **{
+            name: kind
+            for kind in _SYNONYMS
+            for name in (f"has{kind.title()}Synonym", f"{kind}Synonyms")
+        },
         **dict.fromkeys(("obsoleteSymbols", "obsoleteNames"), "previous"),
     }
 )
-_PREFIXES: Final = (("ENSG", "ensembl"), ("CHEMBL", "chembl.compound"))  # of identifiers that have none
+# of identifiers that have none
+_PREFIXES: Final = (("ENSG", "ensembl"), ("CHEMBL", "chembl.compound"))
 
 
 def read_open_targets(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
     """Streams the concepts; identifiers that were merged into others come at the end.
 
-    ``types`` maps a ``biotype`` or ``drugType`` to a type; concepts of others are left out, unless there is a ``type``.
+    ``types`` maps a ``biotype`` or ``drugType`` to a type; concepts of others are left out, unless
+    there is a ``type``.
 
     Raises:
         InputError: the file or a part cannot be opened.
@@ -227,7 +263,9 @@ def read_open_targets(settings: SourceSettings, report: SourceReport) -> Iterato
 def _targets(settings: SourceSettings, report: SourceReport) -> Iterator[Draft]:
     for place, row in _rows(settings, report):
         given = str(row.get("id") or "")
-        prefix = next((prefix for start, prefix in _PREFIXES if given.startswith(start)), settings.prefix)
+        prefix = next(
+            (prefix for start, prefix in _PREFIXES if given.startswith(start)), settings.prefix
+        )
         draft = Draft(settings=settings, report=report, place=place, curie=curie(given, prefix))
         if draft.curie:
             _fill(draft, row, prefix)
@@ -239,7 +277,9 @@ def _targets(settings: SourceSettings, report: SourceReport) -> Iterator[Draft]:
 
 
 def _fill(draft: Draft, row: Mapping[str, Any], prefix: str) -> None:
-    """Adds what a row says of a concept; the prefix is that of its parents too, where they have none."""
+    """Adds what a row says of a concept; the prefix is that of its parents too, where they have
+    none.
+    """
     draft.type = draft.settings.types.get(str(row.get("biotype") or row.get("drugType") or ""), "")
     draft.definition = next(_texts(row.get("description")), "")
     synonyms = row.get("synonyms")
@@ -257,7 +297,9 @@ def _fill(draft: Draft, row: Mapping[str, Any], prefix: str) -> None:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yields the texts of a value: a text, a name with its source, or a list of them; ``""`` for what is none."""
+    """Yields the texts of a value: a text, a name with its source, or a list of them; ``""`` for
+    what is none.
+    """
     for one in value if isinstance(value, list) else [value]:
         text = one.get("label") if isinstance(one, dict) else one
         if one is not None:
@@ -275,10 +317,16 @@ def _references(value: Any) -> Iterator[str]:
 
 def _rows(settings: SourceSettings, report: SourceReport) -> Iterator[tuple[Place, dict[str, Any]]]:
     for path in map(str, parts_of(Path(settings.path))):
-        yield from parquet_rows(path, report) if path.endswith(".parquet") else _of_json(path, settings, report)
+        yield from (
+            parquet_rows(path, report)
+            if path.endswith(".parquet")
+            else _of_json(path, settings, report)
+        )
 
 
-def _of_json(path: str, settings: SourceSettings, report: SourceReport) -> Iterator[tuple[Place, dict[str, Any]]]:
+def _of_json(
+    path: str, settings: SourceSettings, report: SourceReport
+) -> Iterator[tuple[Place, dict[str, Any]]]:
     for place, line in counted_lines(path, settings.encoding, report):
         try:
             yield place, msgspec.json.decode(line, type=dict[str, Any])

@@ -1,10 +1,12 @@
-"""MeSH in its four formats: descriptors and supplementary records as XML and as ASCII, and tables of names.
+"""MeSH in its four formats: descriptors and supplementary records as XML and as ASCII, and tables
+of names.
 
 Formats: https://www.nlm.nih.gov/mesh/xmlmesh.html and https://www.nlm.nih.gov/mesh/meshascii.html.
 
-A concept here is a *record* of MeSH (``D...``, ``C...``), which annotation uses. Terms of a concept of the record that
-is not its preferred one keep their relation: narrower, broader or related. The parents of a descriptor follow from its
-tree numbers; the parents of a supplementary record are the descriptors that it is mapped to.
+A concept here is a *record* of MeSH (``D...``, ``C...``), which annotation uses. Terms of a concept
+of the record that is not its preferred one keep their relation: narrower, broader or related. The
+parents of a descriptor follow from its tree numbers; the parents of a supplementary record are the
+descriptors that it is mapped to.
 """
 
 from __future__ import annotations
@@ -81,7 +83,9 @@ def _read_trees(settings: SourceSettings, report: SourceReport) -> _Trees:
 
 
 def _in(number: str, branch: str) -> bool:
-    """True if a number is in a branch: ``C10`` is in ``C`` and ``C10``; ``C10.2`` in ``C10`` too, but not in ``C1``."""
+    """True if a number is in a branch: ``C10`` is in ``C`` and ``C10``; ``C10.2`` in ``C10``
+    too, but not in ``C1``.
+    """
     if not number.startswith(branch):
         return False
     return len(branch) == 1 or number[len(branch) :][:1] in ("", ".")
@@ -92,25 +96,32 @@ _RELATIONS: Final[Mapping[str, NameKind]] = MappingProxyType(
 )
 _SHORT: Final = frozenset({"ABB", "ACR"})  # lexical tags: abbreviation, acronym
 _ENTRIES: Final = frozenset({"ENTRY", "PRINT ENTRY", "SY"})
-_FIELDS: Final[Mapping[str, str]] = MappingProxyType({"UI": "ui", "MS": "definition", "NO": "definition"})  # of ASCII
+# of ASCII
+_FIELDS: Final[Mapping[str, str]] = MappingProxyType(
+    {"UI": "ui", "MS": "definition", "NO": "definition"}
+)
 
 
 def read_mesh_xml(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
-    """Streams the records of ``desc*.xml`` or ``supp*.xml``; the parents of descriptors come at the end.
+    """Streams the records of ``desc*.xml`` or ``supp*.xml``; the parents of descriptors come at the
+    end.
 
     Permuted terms (``Acid, Docosahexaenoic``) are left out and counted, for no text has them.
 
     Raises:
         FormatError: see `elements`; or no record of MeSH.
     """
-    found = elements(Source(path=settings.path, encoding=AUTO), ("DescriptorRecord", "SupplementalRecord"))
+    found = elements(
+        Source(path=settings.path, encoding=AUTO), ("DescriptorRecord", "SupplementalRecord")
+    )
     yield from _read(settings, report, ((place, _of_xml(element)) for place, element in found))
 
 
 def read_mesh_ascii(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
     """Streams the records of ``d*.bin`` or ``c*.bin``; the parents of descriptors come at the end.
 
-    An ``ENTRY`` without further fields is a permuted term: it is left out and counted, as in the XML.
+    An ``ENTRY`` without further fields is a permuted term: it is left out and counted, as in the
+    XML.
 
     Raises:
         FormatError: no record of MeSH.
@@ -121,14 +132,18 @@ def read_mesh_ascii(settings: SourceSettings, report: SourceReport) -> Iterator[
 def read_mesh_names(
     settings: SourceSettings, report: SourceReport, *, name: str = "mesh_names"
 ) -> Iterator[ConceptRecord]:
-    """Streams a table of names of MeSH; with a table of tree numbers as its hierarchy, parents too."""
+    """Streams a table of names of MeSH; with a table of tree numbers as its hierarchy, parents
+    too.
+    """
     if not settings.hierarchy:
         yield from read_published(settings, report, name=name)
         return
     trees = _read_trees(settings, report)
     for record in read_published(settings, report, name=name):
         if trees.keeps(record.curie, settings.branches):
-            yield msgspec.structs.replace(record, parents=(*record.parents, *trees.parents(record.curie)))
+            yield msgspec.structs.replace(
+                record, parents=(*record.parents, *trees.parents(record.curie))
+            )
         else:
             report.lose("below", Place(settings.path, shown=f"{settings.path}, {record.curie}"))
 
@@ -170,8 +185,21 @@ def _read(
             yield ConceptRecord(curie=identifier, parents=parents)
 
 
-def _draft(record: _Record, identifier: str, settings: SourceSettings, report: SourceReport, *, place: Place) -> Draft:
-    draft = Draft(settings=settings, report=report, place=place, curie=identifier, definition=record.definition)
+def _draft(
+    record: _Record,
+    identifier: str,
+    settings: SourceSettings,
+    report: SourceReport,
+    *,
+    place: Place,
+) -> Draft:
+    draft = Draft(
+        settings=settings,
+        report=report,
+        place=place,
+        curie=identifier,
+        definition=record.definition,
+    )
     for name, kind in record.names:
         draft.name(name, kind)
     for _ in range(record.permuted):
@@ -184,7 +212,12 @@ def _draft(record: _Record, identifier: str, settings: SourceSettings, report: S
 def _of_xml(element: Element) -> _Record:
     which = element.tag.removesuffix("Record")
     record = _Record(ui=_said(element, f"{which}RecordUI") or _said(element, f"{which}UI"))
-    record.names.append((_said(element, f"{which}RecordName/String") or _said(element, f"{which}Name/String"), "label"))
+    record.names.append(
+        (
+            _said(element, f"{which}RecordName/String") or _said(element, f"{which}Name/String"),
+            "label",
+        )
+    )
     record.trees = [tree.text or "" for tree in element.iterfind("TreeNumberList/TreeNumber")]
     mapped = "HeadingMappedToList/HeadingMappedTo/DescriptorReferredTo/DescriptorUI"
     record.mapped = [_said(descriptor, ".") for descriptor in element.iterfind(mapped)]
@@ -192,7 +225,9 @@ def _of_xml(element: Element) -> _Record:
     relations = _relations(concepts)
     for concept in concepts:
         preferred = concept.get("PreferredConceptYN") == "Y"
-        kind: NameKind = "exact" if preferred else relations.get(_said(concept, "ConceptUI"), "related")
+        kind: NameKind = (
+            "exact" if preferred else relations.get(_said(concept, "ConceptUI"), "related")
+        )
         if preferred:
             record.definition = _said(concept, "ScopeNote")
         for term in concept.iterfind("TermList/Term"):
@@ -205,7 +240,9 @@ def _of_xml(element: Element) -> _Record:
 
 
 def _relations(concepts: list[Element]) -> dict[str, NameKind]:
-    """Returns concept -> how its terms relate to the record: the relations lead from the preferred concept."""
+    """Returns concept -> how its terms relate to the record: the relations lead from the
+    preferred concept.
+    """
     found: dict[str, NameKind] = {}
     for concept in concepts:
         if concept.get("PreferredConceptYN") == "Y":
@@ -219,7 +256,9 @@ def _said(element: Element, path: str) -> str:
     return element.findtext(path, "").strip()
 
 
-def _records_of_ascii(settings: SourceSettings, report: SourceReport) -> Iterator[tuple[Place, _Record]]:
+def _records_of_ascii(
+    settings: SourceSettings, report: SourceReport
+) -> Iterator[tuple[Place, _Record]]:
     record: _Record | None = None
     begun = Place(settings.path, 1)
     for place, line in numbered_lines(settings.path, settings.encoding):
@@ -254,7 +293,9 @@ def _take(record: _Record, field: str, value: str) -> None:
 
 
 def _entry(value: str) -> tuple[str, NameKind]:
-    """Returns a synonym; letters of its last part name the others: ``c`` the lexical tag, ``d`` the relation."""
+    """Returns a synonym; letters of its last part name the others: ``c`` the lexical tag, ``d``
+    the relation.
+    """
     name, *parts = value.split("|")
     named = dict(zip(parts[-1][1:], parts[:-1], strict=False)) if parts else {}
     kind = _RELATIONS.get(named.get("d", ""), "exact")

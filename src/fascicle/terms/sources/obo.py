@@ -1,7 +1,8 @@
 """OBO: stanzas of ``tag: value`` lines.
 
-Format: The OBO Flat File Format Specification 1.4 (Mungall and others), with the tags of 1.0 for synonyms. Cellosaurus
-is the same with bare identifiers, its species among the cross-references, and cell lines that derive from others.
+Format: The OBO Flat File Format Specification 1.4 (Mungall and others), with the tags of 1.0 for
+synonyms. Cellosaurus is the same with bare identifiers, its species among the cross-references, and
+cell lines that derive from others.
 """
 
 from __future__ import annotations
@@ -19,21 +20,28 @@ from fascicle.terms.sources.predicates import is_short, language_of_type, predic
 from fascicle.terms.terms import ConceptRecord, NameKind, curie
 
 _Tags = list[tuple[str, str, Place]]  # of a stanza: tag, value and place of each line
-_MAX_TAGS: Final = 200_000  # of a stanza: more than any has, so that a damaged file does not fill the memory
+# of a stanza: more than any has, so that a damaged file does not fill the memory
+_MAX_TAGS: Final = 200_000
 _TAG: Final = re.compile(r"([A-Za-z_][\w.\-]*)\s*:\s*(.*)", re.ASCII | re.DOTALL)
 _QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*)"(.*)', re.DOTALL)
 _BEHIND: Final = re.compile(r"[\s\[{@]|\Z")
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
 _MEANS: Final[Mapping[str, str]] = MappingProxyType({"n": "\n", "t": "\t", "W": " "})
 _SYNONYMS: Final[tuple[NameKind, ...]] = ("exact", "related", "broad", "narrow")
-_SCOPES: Final[Mapping[str, NameKind]] = MappingProxyType({kind.upper(): kind for kind in _SYNONYMS})
+_SCOPES: Final[Mapping[str, NameKind]] = MappingProxyType(
+    {kind.upper(): kind for kind in _SYNONYMS}
+)
 _TYPE: Final = re.compile(rf'synonymtypedef:\s*(\S+)\s+"(?:[^"\\]|\\.)*"\s+({"|".join(_SCOPES)})\b')
-_OLD: Final[Mapping[str, NameKind]] = MappingProxyType({f"{kind}_synonym": kind for kind in _SYNONYMS})
+_OLD: Final[Mapping[str, NameKind]] = MappingProxyType(
+    {f"{kind}_synonym": kind for kind in _SYNONYMS}
+)
 _RANK: Final = "has_rank"  # of a taxon, in the taxonomy of NCBI as OBO
 _SOURCE: Final = re.compile(r'\bsource="((?:[^"\\]|\\.)*)"')  # of a modifier
 _MODIFIERS: Final = re.compile(r'\s\{\s*[\w.:\-]+=(?:"(?:[^"\\]|\\.)*"|[^{}"])*\}\s*$')
 # Behind a text: a tag as in RDF, or a modifier.
-_LANGUAGE: Final = re.compile(r'^@([A-Za-z]{2,3})\b|[{,]\s*(?:xml:)?lang(?:uage)?="([A-Za-z]{2,3})\b')
+_LANGUAGE: Final = re.compile(
+    r'^@([A-Za-z]{2,3})\b|[{,]\s*(?:xml:)?lang(?:uage)?="([A-Za-z]{2,3})\b'
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +63,9 @@ _OBO: Final = _Dialect()
 CELLOSAURUS: Final = _Dialect(above=("derived_from",), taxon="NCBI_TaxID:")
 
 
-def read_obo(settings: SourceSettings, report: SourceReport, *, dialect: _Dialect = _OBO) -> Iterator[ConceptRecord]:
+def read_obo(
+    settings: SourceSettings, report: SourceReport, *, dialect: _Dialect = _OBO
+) -> Iterator[ConceptRecord]:
     """Streams the terms of an OBO file; identifiers that were merged into others come at its end.
 
     Raises:
@@ -125,7 +135,14 @@ class _Stanza:
     dialect: _Dialect
 
     @classmethod
-    def of(cls, tags: _Tags, place: Place, settings: SourceSettings, report: SourceReport, dialect: _Dialect) -> Draft:
+    def of(
+        cls,
+        tags: _Tags,
+        place: Place,
+        settings: SourceSettings,
+        report: SourceReport,
+        dialect: _Dialect,
+    ) -> Draft:
         """Returns the term, an empty one if it has no identifier."""
         first = next((value for tag, value, _ in tags if tag == "id"), "")
         identifier = curie(_plain(first), settings.prefix)
@@ -138,14 +155,17 @@ class _Stanza:
 
     def take_synonym(self, tag: str, value: str, place: Place) -> None:
         found = _QUOTED.match(value)
-        if found is None or not _BEHIND.match(found[2]):  # a quote inside of the text ends it nowhere
+        # a quote inside of the text ends it nowhere
+        if found is None or not _BEHIND.match(found[2]):
             self.draft.report.lose("tag", place)
             return
         words = found[2].partition("[")[0].split()
         known = _SCOPES if any(word in _SCOPES for word in words) else self.dialect.scopes
         scope: NameKind = next((known[word] for word in words if word in known), "related")
         kind = _OLD.get(tag, scope)
-        if kind in ("exact", "related") and any(is_short(word) for word in words if word not in _SCOPES):
+        if kind in ("exact", "related") and any(
+            is_short(word) for word in words if word not in _SCOPES
+        ):
             kind = "abbreviation"
         language = _language(found[2]) or next(filter(None, map(language_of_type, words)), "")
         self.draft.name(_unescaped(found[1]), kind, language=language, place=place, types=words)
@@ -161,7 +181,9 @@ class _Stanza:
         if self.dialect.taxon and value.startswith(self.dialect.taxon):
             self.draft.taxon = self.draft.taxon or curie(_plain(value))
         else:
-            self.draft.reference(_plain(value), place=place, qualifiers=" ".join(_SOURCE.findall(value)))
+            self.draft.reference(
+                _plain(value), place=place, qualifiers=" ".join(_SOURCE.findall(value))
+            )
 
     def take_relation(self, tag: str, value: str, place: Place) -> None:
         relation, _, other = value.partition(" ")
@@ -176,7 +198,9 @@ class _Stanza:
         quoted = _QUOTED.match(other)
         text = _unescaped(quoted[1]) if quoted else _plain(other).strip('"')
         part, kind = predicate_meaning(relation)
-        self.draft.state(part, kind, text, language=_language(quoted[2]) if quoted else "", place=place)
+        self.draft.state(
+            part, kind, text, language=_language(quoted[2]) if quoted else "", place=place
+        )
         if relation == _RANK:
             self.draft.rank = self.draft.rank or _plain(other).rpartition(":")[2].replace("_", " ")
 
@@ -195,11 +219,15 @@ _TAKES: Final[Mapping[str, Callable[[_Stanza, str, str, Place], object]]] = Mapp
         "xref": _Stanza.take_xref,
         "xref_analog": _Stanza.take_xref,
         "xref_unk": _Stanza.take_xref,
-        "equivalent_to": lambda stanza, tag, value, place: stanza.take_property(tag, f"exactMatch {value}", place),
+        "equivalent_to": lambda stanza, tag, value, place: stanza.take_property(
+            tag, f"exactMatch {value}", place
+        ),
         "is_a": lambda stanza, _tag, value, place: stanza.draft.above(_plain(value), place=place),
         "relationship": _Stanza.take_relation,
         "is_obsolete": _Stanza.take_obsolete,
-        "replaced_by": lambda stanza, _tag, value, place: stanza.draft.replaced(_plain(value), place=place),
+        "replaced_by": lambda stanza, _tag, value, place: stanza.draft.replaced(
+            _plain(value), place=place
+        ),
         "alt_id": lambda stanza, _tag, value, place: stanza.draft.alias(_plain(value), place=place),
         "property_value": _Stanza.take_property,
         "namespace": _Stanza.take_namespace,
@@ -214,7 +242,9 @@ def _plain(value: str) -> str:
 
 
 def _language(rest: str) -> str:
-    """Returns the language that ``@fr`` or ``{xml:lang="fr"}`` states behind a text; empty for none."""
+    """Returns the language that ``@fr`` or ``{xml:lang="fr"}`` states behind a text; empty for
+    none.
+    """
     found = _LANGUAGE.search(rest.lstrip())
     return (found[1] or found[2]).lower() if found else ""
 

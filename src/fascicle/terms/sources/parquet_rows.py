@@ -22,9 +22,14 @@ def parts_of(place: Path) -> list[Path]:
     """
     if not place.is_dir():
         return [place]
-    parts = sorted(one for one in place.iterdir() if one.name.endswith(_PARTS) and one.name[0] not in "._")
+    parts = sorted(
+        one for one in place.iterdir() if one.name.endswith(_PARTS) and one.name[0] not in "._"
+    )
     if not parts:
-        said = f"is a folder without parts ({', '.join(_PARTS)}); give a file, or the folder of the parts"
+        said = (
+            f"is a folder without parts ({', '.join(_PARTS)}); give a file, or the folder of "
+            "the parts"
+        )
         raise InputError(f"{place} {said}", file=str(place), code="unreadable")
     return parts
 
@@ -58,6 +63,10 @@ def _opened(path: str) -> Iterator[Any]:
         with parquet.ParquetFile(path) as file:
             yield file
     except FileNotFoundError:
-        raise InputError(f"{path} is not there; correct path", file=path, code="not-found") from None
+        raise InputError(
+            f"{path} is not there; correct path", file=path, code="not-found"
+        ) from None
     except (arrow.ArrowException, OSError, ValueError) as error:
-        raise FormatError(f"no Parquet file ({' '.join(str(error).split())}); fetch it again", at=path) from None
+        raise FormatError(
+            f"no Parquet file ({' '.join(str(error).split())}); fetch it again", at=path
+        ) from None

@@ -1,4 +1,6 @@
-"""What predicates of ontologies and types of synonyms say, as addresses, CURIEs or last parts alone."""
+"""What predicates of ontologies and types of synonyms say, as addresses, CURIEs or last parts
+alone.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +13,23 @@ from typing import Any, Final
 
 from fascicle.settings.packs import SourceSettings
 
-_CODE: Final = re.compile(r"([A-Za-z]+)[:_](\d+)\Z", re.ASCII)  # IAO:0000118, or the end of an address
-_OF_TRIPLES: Final = frozenset({"class", "form", "xl", "axiom", "import"})  # that say nothing without other triples
+# IAO:0000118, or the end of an address
+_CODE: Final = re.compile(r"([A-Za-z]+)[:_](\d+)\Z", re.ASCII)
+# that say nothing without other triples
+_OF_TRIPLES: Final = frozenset({"class", "form", "xl", "axiom", "import"})
 
 
 def predicate_meaning(predicate: str) -> tuple[str, Any]:
-    """Returns what a predicate says of a concept, and of which kind; two empty texts if it is not known."""
+    """Returns what a predicate says of a concept, and of which kind; two empty texts if it is
+    not known.
+    """
     return _by_last().get(last_part(predicate), ("", ""))
 
 
 def last_part(predicate: str) -> str:
-    """Returns the part of an address or a CURIE that names the predicate, such as ``IAO_0000118``."""
+    """Returns the part of an address or a CURIE that names the predicate, such as
+    ``IAO_0000118``.
+    """
     found = _CODE.search(predicate)
     return f"{found[1]}_{found[2]}" if found else re.split("[/#:]", predicate)[-1]
 
@@ -37,13 +45,23 @@ def predicates_of_rdf() -> Mapping[str, tuple[str, Any]]:
 @cache
 def _by_last() -> Mapping[str, tuple[str, Any]]:
     said = predicates_of_rdf().items()
-    return MappingProxyType({last_part(one): what for one, what in said if what[0] not in _OF_TRIPLES})
+    return MappingProxyType(
+        {last_part(one): what for one, what in said if what[0] not in _OF_TRIPLES}
+    )
 
 
 _SHORT: Final = re.compile(r"abbrev|acronym|omo[:_]0003000|omo[:_]0003012", re.IGNORECASE)
 # Types of synonyms, as Uberon, PO and others declare them.
 _TYPES_OF_LANGUAGES: Final[Mapping[str, str]] = MappingProxyType(
-    {"latin": "la", "greek": "el", "spanish": "es", "japanese": "ja", "french": "fr", "german": "de", "italian": "it"}
+    {
+        "latin": "la",
+        "greek": "el",
+        "spanish": "es",
+        "japanese": "ja",
+        "french": "fr",
+        "german": "de",
+        "italian": "it",
+    }
 )
 
 
@@ -59,5 +77,7 @@ def is_dropped(types: Iterable[str], settings: SourceSettings) -> bool:
 
 
 def language_of_type(kind: str) -> str:
-    """Returns the language of synonyms of a type, a word or an address; empty if it does not say it."""
+    """Returns the language of synonyms of a type, a word or an address; empty if it does not say
+    it.
+    """
     return _TYPES_OF_LANGUAGES.get(re.split("[/#:]", kind)[-1].lower(), "")

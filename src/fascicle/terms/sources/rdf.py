@@ -1,7 +1,7 @@
 """Ontologies in RDF: OWL, SKOS and SKOS-XL as Turtle, RDF/XML, N-Triples or JSON-LD.
 
-It needs the extra ``rdf``. Triples of one concept may be anywhere in a file, so all its concepts are in memory
-together.
+It needs the extra ``rdf``. Triples of one concept may be anywhere in a file, so all its concepts
+are in memory together.
 """
 
 from __future__ import annotations
@@ -16,7 +16,12 @@ from fascicle.core.wording import unescape_html
 from fascicle.errors import FormatError, MissingExtraError, Place
 from fascicle.settings.packs import SourceSettings
 from fascicle.terms.sources.drafts import XREF, Draft, SourceReport, former_records
-from fascicle.terms.sources.predicates import is_dropped, is_short, language_of_type, predicates_of_rdf
+from fascicle.terms.sources.predicates import (
+    is_dropped,
+    is_short,
+    language_of_type,
+    predicates_of_rdf,
+)
 from fascicle.terms.terms import ConceptRecord, CrossReference, NameKind, curie
 
 _OWL: Final = "http://www.w3.org/2002/07/owl#"
@@ -29,10 +34,12 @@ _RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _MARKED: Final = (f"{_RDF}XMLLiteral", f"{_RDF}HTML")
 _ELEMENT: Final = re.compile("<[^<>]*>")
 _HEAD: Final = 1 << 16
-_QUADS: Final = re.compile(rb"^(<[^>]*>|_:\S+)\s+<[^>]*>\s.*[>\"\w]\s+(<[^>]*>|_:\S+)\s*\.\s*$", re.MULTILINE)
+_QUADS: Final = re.compile(
+    rb"^(<[^>]*>|_:\S+)\s+<[^>]*>\s.*[>\"\w]\s+(<[^>]*>|_:\S+)\s*\.\s*$", re.MULTILINE
+)
 _FIRST: Final = re.compile(rb"<[A-Za-z_!?]")  # behind which nothing can be declared
-# Comments, instructions, and entities that stand for addresses, as Protégé writes them; entities within entities grow
-# without end.
+# Comments, instructions, and entities that stand for addresses, as Protégé writes them; entities
+# within entities grow without end.
 _HARMLESS: Final = re.compile(
     rb"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|"
     rb"<!DOCTYPE\s+[\w:]+\s*(\[(\s|<!ENTITY\s+[\w-]+\s+(\"[^\"&%]{0,300}\"|'[^'&%]{0,300}')\s*>)*\]\s*)?>",
@@ -42,7 +49,11 @@ _ROBOT: Final = "convert it to Turtle with ROBOT (robot convert) or Protégé"
 _OTHERS: Final = (
     (re.compile(rb"<(\w+:)?Ontology\s[^>]*www\.w3\.org/2002/07/owl#"), "OWL/XML", _ROBOT),
     (re.compile(rb"^\s*(Prefix|Ontology)\(", re.MULTILINE), "the functional syntax of OWL", _ROBOT),
-    (re.compile(rb"^\s*(Prefix|Ontology|Class):\s", re.MULTILINE), "the Manchester syntax of OWL", _ROBOT),
+    (
+        re.compile(rb"^\s*(Prefix|Ontology|Class):\s", re.MULTILINE),
+        "the Manchester syntax of OWL",
+        _ROBOT,
+    ),
     (re.compile(rb"^format-version:|^\[Term\]", re.MULTILINE), "OBO", "read it as obo"),
 )
 
@@ -69,10 +80,14 @@ def _triples(path: str) -> Iterator[Any]:
         head = stream.read(_HEAD)
     for pattern, name, advice in _OTHERS:
         if pattern.search(head):
-            raise FormatError(f"the file is in {name}, and the reader rdf reads RDF; {advice}", at=path)
+            raise FormatError(
+                f"the file is in {name}, and the reader rdf reads RDF; {advice}", at=path
+            )
     syntax, first = _format(head, pyoxigraph.RdfFormat), _FIRST.search(_HARMLESS.sub(b"", head))
     if syntax == pyoxigraph.RdfFormat.RDF_XML and (first is None or first[0] in (b"<!", b"<?")):
-        raise FormatError("the file declares entities other than short ones, which can grow without end", at=path)
+        raise FormatError(
+            "the file declares entities other than short ones, which can grow without end", at=path
+        )
     with Source(path=path).open() as stream:
         if stream.read(len(BOM_UTF8)) != BOM_UTF8:
             stream.seek(0)
@@ -84,11 +99,13 @@ def _triples(path: str) -> Iterator[Any]:
             shown = " ".join(str(error).split())
             if "LoadDocument" in shown:
                 said = (
-                    "the file has the address of its @context, and nothing is fetched; write the context itself into it"
+                    "the file has the address of its @context, and nothing is fetched; write "
+                    "the context itself into it"
                 )
                 raise FormatError(said, at=path) from None
             raise FormatError(
-                f"the file breaks the rules of RDF ({shown}); correct it, or convert it again", at=path
+                f"the file breaks the rules of RDF ({shown}); correct it, or convert it again",
+                at=path,
             ) from None
 
 
@@ -107,12 +124,16 @@ class _Graph:
 
     def __init__(self, settings: SourceSettings, report: SourceReport) -> None:
         self._settings, self._report = settings, report
-        self._says = {**predicates_of_rdf(), **{one: ("name", kind) for one, kind in settings.predicates.items()}}
+        self._says = {
+            **predicates_of_rdf(),
+            **{one: ("name", kind) for one, kind in settings.predicates.items()},
+        }
         self._drafts: dict[str, Draft] = {}
         self._concepts: set[str] = set()
         self._others: set[str] = set()  # that are of a type of RDF, OWL or SKOS, and no concepts
         self._aliases: dict[str, list[str]] = {}
-        self._labels: dict[str, list[tuple[str, NameKind]]] = {}  # node of a label -> concepts that have it
+        # node of a label -> concepts that have it
+        self._labels: dict[str, list[tuple[str, NameKind]]] = {}
         self._nameless: set[str] = set()  # nodes with a name, and without an address
         self._forms: dict[str, list[Any]] = {}  # node of a label -> its literals
         self._axioms: dict[str, dict[str, str]] = {}  # of synonyms that have a type
@@ -127,7 +148,9 @@ class _Graph:
             said = self._axioms.setdefault(node, {})
             said[kind] = f"{said[kind]} {text}" if kind == "qualifier" and kind in said else text
         elif part == "import":
-            self._report.lose("import", Place(self._settings.path, shown=f"{self._settings.path}, {text}"))
+            self._report.lose(
+                "import", Place(self._settings.path, shown=f"{self._settings.path}, {text}")
+            )
         elif part and not _is_blank(subject):
             if part == "class":
                 if text in _CONCEPTS:
@@ -138,12 +161,15 @@ class _Graph:
                 self._labels.setdefault(text, []).append((node, kind))
             elif part == "name":
                 self._name(node, value, kind)
-            elif not _is_blank(value):  # which stands for an expression of OWL, such as a restriction
+            # which stands for an expression of OWL, such as a restriction
+            elif not _is_blank(value):
                 self._describe(node, part, value, kind)
         elif part == "name" and node not in self._nameless:
             self._nameless.add(node)
             self._report.rows += 1
-            self._report.lose("identifier", Place(self._settings.path, shown=f"{self._settings.path}, {text}"))
+            self._report.lose(
+                "identifier", Place(self._settings.path, shown=f"{self._settings.path}, {text}")
+            )
 
     def records(self) -> Iterator[ConceptRecord]:
         """Yields the concepts, in the order in which the file begins to tell of them."""
@@ -161,7 +187,9 @@ class _Graph:
                 continue
             self._report.rows += 1
             if node not in self._concepts or not draft.curie:
-                self._report.lose("identifier" if node in self._concepts else "untyped", draft.place)
+                self._report.lose(
+                    "identifier" if node in self._concepts else "untyped", draft.place
+                )
                 continue
             self._report.used += 1
             live.add(draft.curie)
@@ -170,7 +198,9 @@ class _Graph:
 
     def _describe(self, node: str, part: str, value: Any, kind: str) -> None:
         draft, text = self._draft(node), _plain(value)
-        ours = not text.startswith(("http", "file:")) or node.startswith(re.split("[^/#]*$", text)[0])
+        ours = not text.startswith(("http", "file:")) or node.startswith(
+            re.split("[^/#]*$", text)[0]
+        )
         concept = self._curie(text) if ours else curie(text)
         if part == "child":
             self._draft(text).above(draft.curie)
@@ -185,11 +215,15 @@ class _Graph:
         if node not in self._drafts:
             place = Place(self._settings.path, shown=f"{self._settings.path}, {node}")
             found = self._curie(node)
-            self._drafts[node] = Draft(settings=self._settings, report=self._report, place=place, curie=found)
+            self._drafts[node] = Draft(
+                settings=self._settings, report=self._report, place=place, curie=found
+            )
         return self._drafts[node]
 
     def _curie(self, text: str) -> str:
-        """Returns the CURIE of an address; of an unknown vocabulary its last part, with the prefix of the source."""
+        """Returns the CURIE of an address; of an unknown vocabulary its last part, with the
+        prefix of the source.
+        """
         if found := curie(text):
             return found
         local = re.split("[/#]", text)[-1] if text.startswith(("http", "file:")) else text
@@ -199,8 +233,13 @@ class _Graph:
         self._draft(node).name(_plain(literal), kind, language=_language(literal))
 
     def _specify(self, axiom: Mapping[str, str]) -> None:
-        """Turns a synonym into an abbreviation, or into one of another language, if an axiom says so."""
-        draft, surface = self._drafts.get(axiom.get("source", "")), " ".join(axiom.get("target", "").split())
+        """Turns a synonym into an abbreviation, or into one of another language, if an axiom
+        says so.
+        """
+        draft, surface = (
+            self._drafts.get(axiom.get("source", "")),
+            " ".join(axiom.get("target", "").split()),
+        )
         type_ = axiom.get("type", "")
         cross = CrossReference(curie(axiom.get("target", "")), XREF)
         if draft and cross in draft.references and "qualifier" in axiom:
@@ -225,7 +264,10 @@ def _language(value: Any) -> str:
 
 def _plain(value: Any) -> str:
     """Returns the text of a node; that of a literal of XML or HTML without its tags."""
-    text, kind = str(getattr(value, "value", "")), getattr(getattr(value, "datatype", None), "value", "")
+    text, kind = (
+        str(getattr(value, "value", "")),
+        getattr(getattr(value, "datatype", None), "value", ""),
+    )
     return unescape_html(_ELEMENT.sub("", text)) if kind in _MARKED else text
 
 

@@ -58,7 +58,9 @@ class _SourceReader:
 
 
 def _table(name: str, means: str) -> _SourceReader:
-    return _SourceReader(name=name, means=means, read=partial(releases.read_published, name=name), table=True)
+    return _SourceReader(
+        name=name, means=means, read=partial(releases.read_published, name=name), table=True
+    )
 
 
 def _two(name: str, means: str, read: ReadRecords, *, table: bool = True) -> _SourceReader:
@@ -67,24 +69,66 @@ def _two(name: str, means: str, read: ReadRecords, *, table: bool = True) -> _So
 
 _ROWS: Final = (
     _SourceReader(name="obo", means="OBO 1.0 to 1.4", read=read_obo),
-    _SourceReader(name="cellosaurus", means="Cellosaurus as OBO", read=partial(read_obo, dialect=CELLOSAURUS)),
+    _SourceReader(
+        name="cellosaurus", means="Cellosaurus as OBO", read=partial(read_obo, dialect=CELLOSAURUS)
+    ),
     _SourceReader(name="obograph", means="OBO-Graph JSON", read=read_obograph),
-    _SourceReader(name="rdf", means="OWL, SKOS or SKOS-XL as Turtle, RDF/XML, N-Triples or JSON-LD", read=read_rdf),
-    _SourceReader(name="open_targets", means="Open Targets as JSON Lines or Parquet", read=read_open_targets),
+    _SourceReader(
+        name="rdf",
+        means="OWL, SKOS or SKOS-XL as Turtle, RDF/XML, N-Triples or JSON-LD",
+        read=read_rdf,
+    ),
+    _SourceReader(
+        name="open_targets", means="Open Targets as JSON Lines or Parquet", read=read_open_targets
+    ),
     _SourceReader(name="sssom", means="SSSOM mappings as TSV", read=read_sssom),
-    _SourceReader(name="table", means="TSV, CSV or Parquet with a map of columns", read=read_table, table=True),
-    _SourceReader(name="mesh_xml", means="MeSH descriptors or supplementary records as XML", read=read_mesh_xml),
-    _SourceReader(name="mesh_ascii", means="MeSH descriptors or supplementary records as ASCII", read=read_mesh_ascii),
+    _SourceReader(
+        name="table", means="TSV, CSV or Parquet with a map of columns", read=read_table, table=True
+    ),
+    _SourceReader(
+        name="mesh_xml",
+        means="MeSH descriptors or supplementary records as XML",
+        read=read_mesh_xml,
+    ),
+    _SourceReader(
+        name="mesh_ascii",
+        means="MeSH descriptors or supplementary records as ASCII",
+        read=read_mesh_ascii,
+    ),
     _two("mesh_names", "names of MeSH, one in a row", read_mesh_names),
-    _two("mesh_terms", "descriptors of MeSH with their preferred names", partial(read_mesh_names, name="mesh_terms")),
+    _two(
+        "mesh_terms",
+        "descriptors of MeSH with their preferred names",
+        partial(read_mesh_names, name="mesh_terms"),
+    ),
     _table("gene_info", "NCBI Gene: gene_info"),
-    _two("ncbi_taxonomy", "NCBI Taxonomy: names.dmp, with nodes.dmp as its hierarchy", releases.read_taxa, table=False),
-    _SourceReader(name="ncbi_merged", means="NCBI Taxonomy: merged.dmp", read=releases.read_merged_taxa),
+    _two(
+        "ncbi_taxonomy",
+        "NCBI Taxonomy: names.dmp, with nodes.dmp as its hierarchy",
+        releases.read_taxa,
+        table=False,
+    ),
+    _SourceReader(
+        name="ncbi_merged", means="NCBI Taxonomy: merged.dmp", read=releases.read_merged_taxa
+    ),
     _SourceReader(name="medic", means="MEDIC of 2012", read=releases.read_medic),
     _two("umls", "UMLS: MRCONSO.RRF, with MRSTY.RRF as its hierarchy", releases.read_umls),
-    _two("snomed", "SNOMED CT: Description of RF2, with Relationship as its hierarchy", releases.read_snomed),
-    _two("meddra", "MedDRA: mdhier.asc, with llt.asc as its hierarchy", releases.read_meddra, table=False),
-    _two("chembl", "ChEMBL: molecule_dictionary, with molecule_synonyms as its hierarchy", releases.read_chembl),
+    _two(
+        "snomed",
+        "SNOMED CT: Description of RF2, with Relationship as its hierarchy",
+        releases.read_snomed,
+    ),
+    _two(
+        "meddra",
+        "MedDRA: mdhier.asc, with llt.asc as its hierarchy",
+        releases.read_meddra,
+        table=False,
+    ),
+    _two(
+        "chembl",
+        "ChEMBL: molecule_dictionary, with molecule_synonyms as its hierarchy",
+        releases.read_chembl,
+    ),
     _table("ctd_diseases", "MEDIC as CTD_diseases.tsv or .csv"),
     _table("ctd_chemicals", "CTD_chemicals.tsv or .csv"),
     _table("drugbank", "DrugBank open vocabulary as CSV"),
@@ -96,7 +140,8 @@ READERS: Final[Mapping[str, _SourceReader]] = MappingProxyType({row.name: row fo
 
 
 def find_reader(name: str) -> _SourceReader:
-    """Returns the reader with a name: one of Fascicle, or one of another package (`fascicle.plugins`).
+    """Returns the reader with a name: one of Fascicle, or one of another package
+    (`fascicle.plugins`).
 
     Raises:
         RecipeError: there is none of this name; the message has the nearest.
@@ -110,20 +155,30 @@ def find_reader(name: str) -> _SourceReader:
         checked = partial(_read_checked, read, plugin_package("vocabularies", name))
         return _SourceReader(name=name, means="", read=checked, hierarchy=True, table=True)
     known = (*READERS, *others)
-    said = f"the reader {name!r} is not known{near_hint(name, known)}; choose one of {', '.join(known)}"
+    said = (
+        f"the reader {name!r} is not known{near_hint(name, known)}; choose one of "
+        f"{', '.join(known)}"
+    )
     raise RecipeError(said, key="reader", code="unknown-name")
 
 
 def _read_checked(
     read: ReadRecords, package: str, settings: SourceSettings, report: SourceReport
 ) -> Iterator[ConceptRecord]:
-    """Streams what a reader of another package gives; records of another kind, and its faults, are named as its own."""
+    """Streams what a reader of another package gives; records of another kind, and its faults,
+    are named as its own.
+    """
     wrong = f"the reader {settings.reader!r} of {package}"
     try:
         for record in read(settings, report):
-            if not isinstance(record, ConceptRecord) or not record.curie or curie(record.curie) != record.curie:
+            if (
+                not isinstance(record, ConceptRecord)
+                or not record.curie
+                or curie(record.curie) != record.curie
+            ):
                 raise PluginError(
-                    f"{wrong} gave {shorten(repr(record))}, which is no ConceptRecord with a CURIE; correct it, or "
+                    f"{wrong} gave {shorten(repr(record))}, which is no ConceptRecord with a "
+                    "CURIE; correct it, or "
                     "remove that package",
                     key=settings.reader,
                 )
@@ -140,7 +195,9 @@ _SECONDS: Final = 5.0  # of processor time, for the names of one record
 
 
 def _unfit(settings: SourceSettings) -> Callable[[str], str]:
-    """Returns a function that gives the reason why `max_tokens` or `without` exclude a name; empty if it stays."""
+    """Returns a function that gives the reason why `max_tokens` or `without` exclude a name;
+    empty if it stays.
+    """
     patterns = [re.compile(pattern) for pattern in settings.without]
     most = settings.max_tokens
 
@@ -169,7 +226,10 @@ def make_name_filter(settings: SourceSettings) -> _Fits:
     reason = _unfit(settings)
 
     def fit(names: Sequence[Name], report: SourceReport, place: Place) -> Sequence[Name]:
-        said = "without has a regular expression that finds no end; write it without a repetition inside of another"
+        said = (
+            "without has a regular expression that finds no end; write it without a "
+            "repetition inside of another"
+        )
         error = InputError(f"{place}: {said}", file=place.file, code="too-large")
         with time_limit(_SECONDS, error) if settings.without else nullcontext():
             reasons = [reason(name.surface) for name in names]
@@ -181,11 +241,14 @@ def make_name_filter(settings: SourceSettings) -> _Fits:
     return fit
 
 
-def read_source(settings: SourceSettings, *, report: SourceReport | None = None) -> Iterator[ConceptRecord]:
+def read_source(
+    settings: SourceSettings, *, report: SourceReport | None = None
+) -> Iterator[ConceptRecord]:
     """Streams the records of one vocabulary.
 
-    A record has its type, and names of the kinds, languages and lengths that the settings keep. Records of one concept
-    may be apart, and a record may have no names. With ``below`` or ``not_below`` the file is read twice.
+    A record has its type, and names of the kinds, languages and lengths that the settings keep.
+    Records of one concept may be apart, and a record may have no names. With ``below`` or
+    ``not_below`` the file is read twice.
 
     Args:
         settings: of the source, with a path that can be opened.
@@ -194,18 +257,24 @@ def read_source(settings: SourceSettings, *, report: SourceReport | None = None)
     Raises:
         RecipeError: settings that do not fit the reader, or that name an unknown reader or type.
         InputError: the file cannot be opened.
-        FormatError: the file is not what the reader reads, or has another hash than in the settings.
+        FormatError: the file is not what the reader reads, or has another hash than in the
+            settings.
     """
     report = report if report is not None else SourceReport()
     reader = check_source(settings)
-    for path, sha256 in ((settings.path, settings.sha256), (settings.hierarchy, settings.hierarchy_sha256)):
+    for path, sha256 in (
+        (settings.path, settings.sha256),
+        (settings.hierarchy, settings.hierarchy_sha256),
+    ):
         if sha256:
             check_hash(path, sha256)
     keeps, fits, why = _branch(settings, reader), make_name_filter(settings), _unfit(settings)
     starts, drops, taxa = settings.keep, settings.drop, frozenset(map(curie, settings.taxa))
     for record in reader.read(settings, report):
         reason = ""
-        if (starts and not record.curie.startswith(starts)) or (drops and record.curie.startswith(drops)):
+        if (starts and not record.curie.startswith(starts)) or (
+            drops and record.curie.startswith(drops)
+        ):
             reason = "prefix"
         elif taxa and record.taxon and record.taxon not in taxa:
             reason = "taxon"
@@ -239,7 +308,8 @@ def read_sources(
         reports: receives a report for each source.
 
     Raises:
-        RecipeError: see `read_source`; the message names the source. All settings are checked before anything is read.
+        RecipeError: see `read_source`; the message names the source. All settings are checked
+            before anything is read.
         InputError: a file cannot be opened, or is not what its reader reads.
     """
     for name, source in settings.sources.items():
@@ -264,16 +334,24 @@ def check_source(settings: SourceSettings) -> _SourceReader:
     reader = find_reader(settings.reader)
     for name, default in (("columns", ColumnSettings()), ("table", TableSettings())):
         if not reader.table and getattr(settings, name) != default:
-            raise RecipeError(f"the reader {reader.name!r} reads no table of its own: leave {name} out", key=name)
+            raise RecipeError(
+                f"the reader {reader.name!r} reads no table of its own: leave {name} out", key=name
+            )
     if settings.hierarchy and not reader.hierarchy:
-        raise RecipeError(f"the reader {reader.name!r} reads no second file: leave hierarchy out", key="hierarchy")
+        raise RecipeError(
+            f"the reader {reader.name!r} reads no second file: leave hierarchy out", key="hierarchy"
+        )
     if settings.branches and reader.name in ("mesh_names", "mesh_terms") and not settings.hierarchy:
-        raise RecipeError("branches need the tree numbers: give their table as hierarchy", key="branches")
+        raise RecipeError(
+            "branches need the tree numbers: give their table as hierarchy", key="branches"
+        )
     vocabulary = read_vocabulary()
     for given in (settings.type, *settings.types.values()):
         meant = vocabulary.candidates(given) if given else ()
         if meant and given not in meant:
-            raise RecipeError(f"the type {given!r} is called {' or '.join(meant)} here; write it so", key="type")
+            raise RecipeError(
+                f"the type {given!r} is called {' or '.join(meant)} here; write it so", key="type"
+            )
     concepts = {name: getattr(settings, name) for name in ("below", "not_below", "taxa")}
     for name, several in (*concepts.items(), ("taxon", (settings.taxon,))):
         for given in several:
@@ -287,7 +365,8 @@ def check_hash(path: str, sha256: str) -> str:
     """Checks the SHA-256 of a file or of a folder of parts, and returns it.
 
     Args:
-        path: of the file or folder; the hash of a folder is that of the names and hashes of its parts.
+        path: of the file or folder; the hash of a folder is that of the names and hashes of its
+            parts.
         sha256: what it must be; empty for no check.
 
     Raises:
@@ -295,14 +374,20 @@ def check_hash(path: str, sha256: str) -> str:
         FormatError: the file has another hash.
     """
     if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
-        said = "is a pipe or a device, and a source is read more than once; write what it gives into a file"
+        said = (
+            "is a pipe or a device, and a source is read more than once; write what it gives "
+            "into a file"
+        )
         raise InputError(f"{path} {said}", file=path, code="unreadable")
     try:
         found = _sha256(Path(path))
     except OSError as error:
         raise unreadable(path, error) from None
     if sha256 and found != sha256:
-        said = f"has the SHA-256 {found}, but {sha256} is expected; fetch the right file, or correct sha256"
+        said = (
+            f"has the SHA-256 {found}, but {sha256} is expected; fetch the right file, or "
+            "correct sha256"
+        )
         raise FormatError(f"{path} {said}", file=path, code="damaged")
     return found
 
@@ -314,26 +399,34 @@ def _sha256(place: Path) -> str:
     return hashlib.sha256(listed.encode()).hexdigest()
 
 
-def _changes(record: ConceptRecord, settings: SourceSettings, fit: Sequence[Name]) -> dict[str, Any]:
+def _changes(
+    record: ConceptRecord, settings: SourceSettings, fit: Sequence[Name]
+) -> dict[str, Any]:
     """Returns the fields of a record that the settings of its source change."""
     changes: dict[str, Any] = {}
     if len(fit) < len(record.names):
         kept = set(fit)
-        changes["names"] = tuple(name for name in record.names if name.kind == "label" or name in kept)
+        changes["names"] = tuple(
+            name for name in record.names if name.kind == "label" or name in kept
+        )
     if settings.type and not record.type:
         changes["type"] = settings.type
     if settings.taxon and not record.taxon:
         changes["taxon"] = settings.taxon
     if settings.references is not None and record.references:
         wanted = settings.references
-        changes["references"] = tuple(cross for cross in record.references if cross.curie.startswith(wanted))
+        changes["references"] = tuple(
+            cross for cross in record.references if cross.curie.startswith(wanted)
+        )
     if record.definition and not settings.definitions:
         changes["definition"] = ""
     return changes
 
 
 def _branch(settings: SourceSettings, reader: _SourceReader) -> Callable[[str], bool]:
-    """Returns a test that ``below`` and ``not_below`` include a concept; reads the source once if they are set."""
+    """Returns a test that ``below`` and ``not_below`` include a concept; reads the source once
+    if they are set.
+    """
     if not settings.below and not settings.not_below:
         return lambda concept: True
     children: dict[str, list[str]] = {}

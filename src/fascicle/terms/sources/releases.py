@@ -1,9 +1,11 @@
-"""Vocabularies in the files of their publishers: layouts of tables, UMLS, SNOMED CT, ChEMBL, MedDRA, MEDIC, taxa.
+"""Vocabularies in the files of their publishers: layouts of tables, UMLS, SNOMED CT, ChEMBL,
+MedDRA, MEDIC, taxa.
 
-Descriptions: the Rich Release Format in the UMLS Reference Manual (NLM), Release Format 2 in the SNOMED CT Release File
-Specification, the MedDRA Distribution File Format Document, and ftp.ncbi.nlm.nih.gov/pub/taxonomy/taxdump_readme.txt:
-``names.dmp`` with ``nodes.dmp``, and ``merged.dmp``, whose fields end with ``TAB | TAB``. MEDIC is read as BioSyn
-distributes it: ``id|id2||name|synonym...`` with bare identifiers of MeSH and OMIM, July 2012. Its newer form,
+Descriptions: the Rich Release Format in the UMLS Reference Manual (NLM), Release Format 2 in the
+SNOMED CT Release File Specification, the MedDRA Distribution File Format Document, and
+ftp.ncbi.nlm.nih.gov/pub/taxonomy/taxdump_readme.txt: ``names.dmp`` with ``nodes.dmp``, and
+``merged.dmp``, whose fields end with ``TAB | TAB``. MEDIC is read as BioSyn distributes it:
+``id|id2||name|synonym...`` with bare identifiers of MeSH and OMIM, July 2012. Its newer form,
 ``CTD_diseases.tsv``, is a table like others.
 """
 
@@ -39,16 +41,19 @@ def _layouts() -> Mapping[str, Layout]:
     return MappingProxyType(msgspec.toml.decode(content, type=dict[str, Layout]))
 
 
-def read_published(settings: SourceSettings, report: SourceReport, *, name: str) -> Iterator[ConceptRecord]:
+def read_published(
+    settings: SourceSettings, report: SourceReport, *, name: str
+) -> Iterator[ConceptRecord]:
     """Streams the concepts of a table of a known publisher."""
     return _layouts()[name].read(settings, report)
 
 
 def read_umls(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
-    """Streams the concepts of ``MRCONSO.RRF``, with their semantic types from ``MRSTY.RRF`` as its hierarchy.
+    """Streams the concepts of ``MRCONSO.RRF``, with their semantic types from ``MRSTY.RRF`` as its
+    hierarchy.
 
-    ``types`` maps semantic types (names or ``T047``) to types; concepts of others are left out. A choice of
-    vocabularies is ``table.where = { "11" = ["MSH", "SNOMEDCT_US"] }``.
+    ``types`` maps semantic types (names or ``T047``) to types; concepts of others are left out. A
+    choice of vocabularies is ``table.where = { "11" = ["MSH", "SNOMEDCT_US"] }``.
 
     Raises:
         InputError: a file cannot be opened.
@@ -64,8 +69,12 @@ def read_umls(settings: SourceSettings, report: SourceReport) -> Iterator[Concep
             report.lose("type", Place(settings.path, shown=f"{settings.path}, {record.curie}"))
 
 
-def _semantic(settings: SourceSettings, report: SourceReport, kinds: list[str]) -> NDArray[np.uint8]:
-    """Returns the place in ``kinds`` of the type of each concept, by the number of its CUI: ``[10**7]``, 0 for none."""
+def _semantic(
+    settings: SourceSettings, report: SourceReport, kinds: list[str]
+) -> NDArray[np.uint8]:
+    """Returns the place in ``kinds`` of the type of each concept, by the number of its CUI:
+    ``[10**7]``, 0 for none.
+    """
     found = np.zeros(_CUIS, dtype=np.uint8)
     for place, line in counted_lines(settings.hierarchy, settings.encoding, report):
         cells = line.split("|")
@@ -82,10 +91,12 @@ def _semantic(settings: SourceSettings, report: SourceReport, kinds: list[str]) 
 
 
 def read_snomed(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
-    """Streams the names of a Description file of RF2, without the tags of full names, such as ``(disorder)``.
+    """Streams the names of a Description file of RF2, without the tags of full names, such as
+    ``(disorder)``.
 
-    With a Relationship file as hierarchy, it gives what is above what, so that ``below`` can choose. A file may be a
-    Snapshot or Full, which has all versions of a row: the latest one counts.
+    With a Relationship file as hierarchy, it gives what is above what, so that ``below`` can
+    choose. A file may be a Snapshot or Full, which has all versions of a row: the latest one
+    counts.
 
     Raises:
         FormatError: a file is none of RF2.
@@ -93,7 +104,9 @@ def read_snomed(settings: SourceSettings, report: SourceReport) -> Iterator[Conc
     for path, layout in ((settings.hierarchy, "snomed_above"), (settings.path, "snomed")):
         if path:
             own = msgspec.structs.replace(settings, path=path)
-            yield from read_table(own, report, layout=_layouts()[layout], superseded=_superseded(own))
+            yield from read_table(
+                own, report, layout=_layouts()[layout], superseded=_superseded(own)
+            )
 
 
 def _superseded(settings: SourceSettings) -> Collection[tuple[str, ...]]:
@@ -115,7 +128,8 @@ def _superseded(settings: SourceSettings) -> Collection[tuple[str, ...]]:
 
 
 def read_chembl(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
-    """Streams the molecules of ``molecule_dictionary``, and their names of ``molecule_synonyms``, its hierarchy.
+    """Streams the molecules of ``molecule_dictionary``, and their names of ``molecule_synonyms``,
+    its hierarchy.
 
     ``types`` maps a ``molecule_type`` to a type.
 
@@ -134,20 +148,27 @@ def read_chembl(settings: SourceSettings, report: SourceReport) -> Iterator[Conc
 
 
 def _molecules(settings: SourceSettings) -> Mapping[str, str]:
-    """Returns the numbers of the molecules that have synonyms, few of millions -> their identifiers."""
+    """Returns the numbers of the molecules that have synonyms, few of millions -> their
+    identifiers.
+    """
     names = msgspec.structs.replace(settings, path=settings.hierarchy)
     wanted = {number for (number,) in _cells(names, "molregno")}
-    return {number: one for number, one in _cells(settings, "molregno", "chembl_id") if number in wanted}
+    return {
+        number: one for number, one in _cells(settings, "molregno", "chembl_id") if number in wanted
+    }
 
 
 def _cells(settings: SourceSettings, *columns: str) -> Iterator[list[str]]:
     table = TableSettings(separator=settings.table.separator)
-    at, rows = open_table(msgspec.structs.replace(settings, table=table), SourceReport(), needed=columns)
+    at, rows = open_table(
+        msgspec.structs.replace(settings, table=table), SourceReport(), needed=columns
+    )
     yield from ([cells[at[column]] for column in columns] for _, cells in rows)
 
 
 def read_meddra(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
-    """Streams the four upper levels of ``mdhier.asc``, and the lowest terms of ``llt.asc``, its hierarchy, as names.
+    """Streams the four upper levels of ``mdhier.asc``, and the lowest terms of ``llt.asc``, its
+    hierarchy, as names.
 
     Raises:
         InputError: a file cannot be opened.
@@ -156,7 +177,9 @@ def read_meddra(settings: SourceSettings, report: SourceReport) -> Iterator[Conc
         yield from read_table(settings, report, layout=_layouts()[f"meddra_{level}"])
     if settings.hierarchy:
         yield from read_table(
-            msgspec.structs.replace(settings, path=settings.hierarchy), report, layout=_layouts()["meddra_lowest"]
+            msgspec.structs.replace(settings, path=settings.hierarchy),
+            report,
+            layout=_layouts()["meddra_lowest"],
         )
 
 
@@ -201,13 +224,16 @@ _CLASSES: Final[Mapping[str, NameKind]] = MappingProxyType(
 )
 
 
-_NO_TAXA: Final = frozenset({"1", "131567", "12908", "28384", "2787823", "2787854"})  # root, and what is not classified
+# root, and what is not classified
+_NO_TAXA: Final = frozenset({"1", "131567", "12908", "28384", "2787823", "2787854"})
 _SCIENTIFIC: Final = frozenset({"scientific name", "synonym", "equivalent name", "genbank synonym"})
 _BINOMIAL: Final = re.compile(r"([A-Z])[a-z-]+( [a-z][a-z-]{2,})")
 
 
 def _forms(name: str) -> Iterator[tuple[str, NameKind]]:
-    """Yields the forms of a scientific name that texts use: ``[Exempli] dubia`` without brackets, and ``E. dubia``."""
+    """Yields the forms of a scientific name that texts use: ``[Exempli] dubia`` without
+    brackets, and ``E. dubia``.
+    """
     plain = name.replace("[", "").replace("]", "")
     if plain != name:
         yield plain, "exact"
@@ -248,13 +274,16 @@ def read_merged_taxa(settings: SourceSettings, report: SourceReport) -> Iterator
             report.lose("identifier", place)
             continue
         report.used += 1
-        yield ConceptRecord(curie=f"{_PREFIX}:{cells[0]}", obsolete=True, replaced_by=(f"{_PREFIX}:{cells[1]}",))
+        yield ConceptRecord(
+            curie=f"{_PREFIX}:{cells[0]}", obsolete=True, replaced_by=(f"{_PREFIX}:{cells[1]}",)
+        )
 
 
 def _nodes(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
     for _, cells in _rows(settings.hierarchy, settings, report, columns=3, numbers=2):
         report.used += 1
-        parents = () if cells[0] == cells[1] else (f"{_PREFIX}:{cells[1]}",)  # the root is above itself
+        # the root is above itself
+        parents = () if cells[0] == cells[1] else (f"{_PREFIX}:{cells[1]}",)
         yield ConceptRecord(curie=f"{_PREFIX}:{cells[0]}", rank=cells[2], parents=parents)
 
 

@@ -16,7 +16,8 @@ from fascicle.terms.sources.drafts import SourceReport, numbered_lines
 from fascicle.terms.sources.parquet_rows import parquet_columns, parquet_rows, parts_of
 
 _Numbered = Iterator[tuple[Place, Line]]
-Rows = Iterator[tuple[Place, list[str]]]  # place of each, and its cells: without blanks at their ends, empty for none
+# place of each, and its cells: without blanks at their ends, empty for none
+Rows = Iterator[tuple[Place, list[str]]]
 _LOOKED_AT: Final = 200  # lines at the beginning, among which the header is
 _SEPARATORS: Final = ("\t", ";", ",")
 BETWEEN: Final = "\ud800"  # a half of a surrogate pair, between the parts of a list of Parquet
@@ -33,8 +34,9 @@ def open_table(
 ) -> tuple[Mapping[Column, int], Rows]:
     """Opens a table and reads its header.
 
-    The header is the first line that has all needed columns; a ``#`` in front of it is left out, and so are lines
-    before it. Where columns are numbers there is no header. A row ends with its line: quotes go over no line break.
+    The header is the first line that has all needed columns; a ``#`` in front of it is left out,
+    and so are lines before it. Where columns are numbers there is no header. A row ends with its
+    line: quotes go over no line break.
 
     Args:
         settings: of the source; a column of ``where`` or ``unless`` that is not there is refused.
@@ -44,11 +46,12 @@ def open_table(
         asked: those of them that may not: a user named them.
 
     Returns:
-        Column as it was requested -> its place, the same numbers where there is no header; and the rows, each with all
-        cells that the table needs.
+        Column as it was requested -> its place, the same numbers where there is no header; and the
+        rows, each with all cells that the table needs.
 
     Raises:
-        FormatError: no header with these columns; where there is none, the rows say at their end that none has one.
+        FormatError: no header with these columns; where there is none, the rows say at their end
+            that none has one.
         RecipeError: ``where`` or ``unless`` name a column that is not there.
     """
     filters = {**settings.table.where, **settings.table.unless}
@@ -56,18 +59,23 @@ def open_table(
     if settings.path.endswith(".parquet") or Path(settings.path).is_dir():
         at, rows = _parquet(settings, report, [*needed], [*wished, *filters])
     else:
-        lines: _Numbered = islice(numbered_lines(settings.path, settings.encoding), settings.table.skip, None)
+        lines: _Numbered = islice(
+            numbered_lines(settings.path, settings.encoding), settings.table.skip, None
+        )
         if numbers:
             separator, at = settings.table.separator.replace("auto", "\t"), {}
         else:
-            at, separator, lines = _header(settings, lines, [*map(str, needed)], [*map(str, (*wished, *filters))])
+            at, separator, lines = _header(
+                settings, lines, [*map(str, needed)], [*map(str, (*wished, *filters))]
+            )
         rows = _cut_lines(lines, _cutter(separator), report)
     if numbers:
         at = {column: int(column) for column in (*needed, *wished)}
         at |= {column: int(column) for column in filters if _NUMBER.fullmatch(column)}
     if missing := [column for column in filters if column not in at]:
         raise RecipeError(
-            f"there is no column {missing[0]!r} in {settings.path}; correct where or unless", key=missing[0]
+            f"there is no column {missing[0]!r} in {settings.path}; correct where or unless",
+            key=missing[0],
         )
     if absent := [column for column in asked if column not in at]:
         raise FormatError(f"there is no column {absent[0]!r}; correct columns", at=settings.path)
@@ -98,7 +106,8 @@ def _header(
                 return found, separator, lines
     columns = " and ".join(map(repr, needed))
     raise FormatError(
-        f"no line has the columns {columns}; the first row is {shown[:100]!r}; name the columns of this table",
+        f"no line has the columns {columns}; the first row is {shown[:100]!r}; name the columns "
+        "of this table",
         at=settings.path,
     )
 
@@ -111,15 +120,24 @@ def _parquet(
     names = parquet_columns(paths[0])
     if missing := [column for column in needed if isinstance(column, str) and column not in names]:
         shown = ", ".join(names)[:200]
-        raise FormatError(f"there is no column {missing[0]!r}; the columns are {shown}; correct columns", at=paths[0])
+        raise FormatError(
+            f"there is no column {missing[0]!r}; the columns are {shown}; correct columns",
+            at=paths[0],
+        )
     rows = (
-        (place, [_cell(row.get(name)) for name in names]) for path in paths for place, row in parquet_rows(path, report)
+        (place, [_cell(row.get(name)) for name in names])
+        for path in paths
+        for place, row in parquet_rows(path, report)
     )
-    return {column: names.index(str(column)) for column in (*needed, *wished) if column in names}, rows
+    return {
+        column: names.index(str(column)) for column in (*needed, *wished) if column in names
+    }, rows
 
 
 def _cell(value: Any) -> str:
-    """Returns a value of Parquet as text; the parts of a list keep apart by a sign that no text has."""
+    """Returns a value of Parquet as text; the parts of a list keep apart by a sign that no text
+    has.
+    """
     if isinstance(value, list):
         return "".join(_cell(one) + BETWEEN for one in value)
     if isinstance(value, float) and value.is_integer():
@@ -151,11 +169,21 @@ def _cut_lines(lines: _Numbered, cut: Callable[[str], list[str]], report: Source
 
 
 def _rows(
-    settings: SourceSettings, report: SourceReport, *, rows: Rows, width: int, at: Mapping[Column, int], last: int
+    settings: SourceSettings,
+    report: SourceReport,
+    *,
+    rows: Rows,
+    width: int,
+    at: Mapping[Column, int],
+    last: int,
 ) -> Rows:
     empty = frozenset(settings.table.empty)
-    filters = [(at[column], frozenset(values), True) for column, values in settings.table.where.items()]
-    filters += [(at[column], frozenset(values), False) for column, values in settings.table.unless.items()]
+    filters = [
+        (at[column], frozenset(values), True) for column, values in settings.table.where.items()
+    ]
+    filters += [
+        (at[column], frozenset(values), False) for column, values in settings.table.unless.items()
+    ]
     size, widest = 1 + max(at.values()), 0
     for place, cells in rows:
         if len(cells) < width:
@@ -164,13 +192,17 @@ def _rows(
         widest = max(widest, len(cells))
         written = [cell.strip() for cell in cells] + [""] * (size - len(cells))
         cells = [text if text not in empty else "" for text in written]
-        if any(({written[column], cells[column]} & values == set()) is kept for column, values, kept in filters):
+        if any(
+            ({written[column], cells[column]} & values == set()) is kept
+            for column, values, kept in filters
+        ):
             report.lose("where", place)
             continue
         yield place, cells
     if 0 < widest <= last:
         raise FormatError(
-            f"there is no column {last}, counted from 0: the longest row has {widest} columns; correct columns",
+            f"there is no column {last}, counted from 0: the longest row has {widest} columns; "
+            "correct columns",
             at=settings.path,
         )
 
@@ -181,7 +213,11 @@ def _cutter(separator: str) -> Callable[[str], list[str]]:
         return [_unquoted(cell) for cell in cells] if '"' in line else cells
 
     def cut_csv(line: str) -> list[str]:
-        return next(csv.reader([line], delimiter=separator, strict=True)) if '"' in line else line.split(separator)
+        return (
+            next(csv.reader([line], delimiter=separator, strict=True))
+            if '"' in line
+            else line.split(separator)
+        )
 
     return cut_csv if separator in ",;" else cut_plain
 

@@ -1,8 +1,10 @@
-"""Mappings between vocabularies as SSSOM, a mapping in a row: https://mapping-commons.github.io/sssom/.
+"""Mappings between vocabularies as SSSOM, a mapping in a row:
+https://mapping-commons.github.io/sssom/.
 
-A mapping gives a reference to both of its concepts, with the inverse predicate to the second one. It never makes two
-concepts one. A row with the modifier ``Not`` before a predicate of equal concepts says that they are different, which
-forbids that a set has both; before others it gives nothing. Rows that say that no concept was found give nothing.
+A mapping gives a reference to both of its concepts, with the inverse predicate to the second one.
+It never makes two concepts one. A row with the modifier ``Not`` before a predicate of equal
+concepts says that they are different, which forbids that a set has both; before others it gives
+nothing. Rows that say that no concept was found give nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +21,13 @@ from fascicle.terms.sources.rows import open_table
 from fascicle.terms.terms import DIFFERENT, SAME, ConceptRecord, CrossReference, curie
 
 _SYMMETRIC: Final = (
-    *("skos:exactMatch", "skos:closeMatch", "skos:relatedMatch", "owl:equivalentClass", "owl:sameAs"),
+    *(
+        "skos:exactMatch",
+        "skos:closeMatch",
+        "skos:relatedMatch",
+        "owl:equivalentClass",
+        "owl:sameAs",
+    ),
     *("oboInOwl:hasDbXref", "semapv:crossSpeciesExactMatch"),
 )
 _INVERSE: Final[Mapping[str, str]] = MappingProxyType(
@@ -29,7 +37,9 @@ _INVERSE: Final[Mapping[str, str]] = MappingProxyType(
         "skos:narrowMatch": "skos:broadMatch",
     }
 )
-_PREDICATES: Final = MappingProxyType({predicate.partition(":")[2]: predicate for predicate in _INVERSE})
+_PREDICATES: Final = MappingProxyType(
+    {predicate.partition(":")[2]: predicate for predicate in _INVERSE}
+)
 _NEEDED: Final = ("subject_id", "predicate_id", "object_id")
 _WISHED: Final = ("predicate_modifier", "mapping_cardinality", "confidence")
 _NOTHING: Final = "NoTermFound"
@@ -38,7 +48,8 @@ _PREFIX: Final = re.compile(r"#\s+[\"']?([\w.-]+)[\"']?\s*:\s+[\"']?(\S+?)[\"']?
 
 
 def read_sssom(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
-    """Streams the references of a mapping set, without names; prefixes are those of its ``curie_map``.
+    """Streams the references of a mapping set, without names; prefixes are those of its
+    ``curie_map``.
 
     Raises:
         FormatError: no header of SSSOM.
@@ -47,7 +58,9 @@ def read_sssom(settings: SourceSettings, report: SourceReport) -> Iterator[Conce
     at, rows = open_table(settings, report, needed=_NEEDED, wished=_WISHED)
     for place, cells in rows:
         subject, predicate, other = (cells[at[column]] for column in _NEEDED)
-        modifier, cardinality, confidence = (cells[at[column]] if column in at else "" for column in _WISHED)
+        modifier, cardinality, confidence = (
+            cells[at[column]] if column in at else "" for column in _WISHED
+        )
         first, second = (_concept(text, addresses, settings.prefix) for text in (subject, other))
         predicate = _PREDICATES.get(re.split("[#:/]", predicate)[-1], predicate)  # addresses too
         if _NOTHING in subject or _NOTHING in other or "0" in cardinality.split(":"):

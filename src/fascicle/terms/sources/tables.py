@@ -1,4 +1,6 @@
-"""Tables with a map of columns, as text or Parquet: one name in a row, or all names of a concept in one row."""
+"""Tables with a map of columns, as text or Parquet: one name in a row, or all names of a concept
+in one row.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,12 @@ from fascicle.terms.terms import NAME_KINDS, ConceptRecord, NameKind, curie
 _KINDS: Final[Mapping[str, NameKind]] = MappingProxyType(
     {
         **{kind: kind for kind in NAME_KINDS},
-        **dict.fromkeys(("name", "preferred", "preferredname", "symbol", "scientificname", "preflabel"), "label"),
-        **dict.fromkeys(("synonym", "hasexactsynonym", "fullname", "altlabel", "alias", "commonname"), "exact"),
+        **dict.fromkeys(
+            ("name", "preferred", "preferredname", "symbol", "scientificname", "preflabel"), "label"
+        ),
+        **dict.fromkeys(
+            ("synonym", "hasexactsynonym", "fullname", "altlabel", "alias", "commonname"), "exact"
+        ),
         **dict.fromkeys(("hasrelatedsynonym", "other", "oldname"), "related"),
         **dict.fromkeys(("oldsymbol", "previous", "previoussymbol"), "previous"),
         **dict.fromkeys(("hasbroadsynonym", "broader"), "broad"),
@@ -30,7 +36,15 @@ _KINDS: Final[Mapping[str, NameKind]] = MappingProxyType(
         **dict.fromkeys(("acronym", "abbr", "omo0003000"), "abbreviation"),
     }
 )
-_LISTS: Final[tuple[NameKind, ...]] = ("label", "exact", "abbreviation", "narrow", "broad", "related", "previous")
+_LISTS: Final[tuple[NameKind, ...]] = (
+    "label",
+    "exact",
+    "abbreviation",
+    "narrow",
+    "broad",
+    "related",
+    "previous",
+)
 _PREDICATE: Final = re.compile("[A-Za-z]+:[A-Za-z]+")  # in front of a reference
 _REMEMBERED: Final = 1_000
 _NOTHING: Final = frozenset({"", "-"})  # parts of a cell; ``NaN`` is a gene beside others
@@ -66,13 +80,20 @@ class Layout(Settings, frozen=True, kw_only=True):
         Raises:
             RecipeError: the column of the identifier is not given.
         """
-        columns = _over(self.columns, settings.columns) if settings.columns != ColumnSettings() else self.columns
+        columns = (
+            _over(self.columns, settings.columns)
+            if settings.columns != ColumnSettings()
+            else self.columns
+        )
         if columns.id is None:
             raise RecipeError(
-                f"the columns of {settings.path} are not known: give columns.id and those of its names",
+                f"the columns of {settings.path} are not known: give columns.id and those of its "
+                "names",
                 key="columns.id",
             )
-        return msgspec.structs.replace(self, columns=columns, table=_over(self.table, settings.table))
+        return msgspec.structs.replace(
+            self, columns=columns, table=_over(self.table, settings.table)
+        )
 
     def read(self, settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
         """Streams the concepts of a table of this layout; see `read_table`."""
@@ -104,12 +125,15 @@ def read_table(
         identify: gives the CURIE of a cell with an identifier, and the prefix; empty for none.
 
     Raises:
-        FormatError: no header with the columns that are needed, or none of the columns that the settings name.
+        FormatError: no header with the columns that are needed, or none of the columns that the
+            settings name.
         RecipeError: the columns are not known.
     """
     asked = settings.columns.given().values()
     layout = layout.of(settings)
-    settings = msgspec.structs.replace(settings, table=layout.table, prefix=settings.prefix or layout.prefix)
+    settings = msgspec.structs.replace(
+        settings, table=layout.table, prefix=settings.prefix or layout.prefix
+    )
     columns = layout.columns
     assert columns.id is not None
     needed = [columns.id] if columns.name is None else [columns.id, columns.name]
@@ -146,18 +170,42 @@ class _Rows:
     """Adds rows to drafts; the places of the columns are known from the header."""
 
     def __init__(
-        self, *, layout: Layout, settings: SourceSettings, report: SourceReport, at: Mapping[Column, int]
+        self,
+        *,
+        layout: Layout,
+        settings: SourceSettings,
+        report: SourceReport,
+        at: Mapping[Column, int],
     ) -> None:
         columns = layout.columns
-        self._layout, self._settings, self._report, self._columns = layout, settings, report, columns
+        self._layout, self._settings, self._report, self._columns = (
+            layout,
+            settings,
+            report,
+            columns,
+        )
         self._tag, self._unnamed = re.compile(layout.tag), re.compile(layout.unnamed)
         self._name = at[columns.name] if columns.name is not None else None
         self._one = {
             key: at[column]
-            for key in ("kind", "tag", "language", "definition", "taxon", "rank", "type", "obsolete")
+            for key in (
+                "kind",
+                "tag",
+                "language",
+                "definition",
+                "taxon",
+                "rank",
+                "type",
+                "obsolete",
+            )
             if (column := getattr(columns, key)) in at
         }
-        self._lists = [(kind, at[column]) for kind in _LISTS for column in getattr(columns, kind) if column in at]
+        self._lists = [
+            (kind, at[column])
+            for kind in _LISTS
+            for column in getattr(columns, kind)
+            if column in at
+        ]
         self._relations = [
             (key, at[column])
             for key in ("parents", "replaced_by", "references")
@@ -179,7 +227,10 @@ class _Rows:
             if "kind" not in one or cells[one["kind"]]:
                 return "no-name"
         elif self._name is not None:
-            kind = self._kind(cells[one["kind"]] if "kind" in one else "", cells[one["tag"]] if "tag" in one else "")
+            kind = self._kind(
+                cells[one["kind"]] if "kind" in one else "",
+                cells[one["tag"]] if "tag" in one else "",
+            )
             language = cells[one["language"]].lower() if "language" in one else ""
             name = cells[self._name]
             name = self._tag.sub("", name) if self._layout.tag and kind == "label" else name
@@ -224,7 +275,9 @@ class _Rows:
 
     def _kind_of(self, given: str, tag: str) -> NameKind:
         """Returns the kind of a name."""
-        found: NameKind = self._layout.table.kind_names.get(given) or _KINDS.get(_word(given), "exact")
+        found: NameKind = self._layout.table.kind_names.get(given) or _KINDS.get(
+            _word(given), "exact"
+        )
         short = found in ("exact", "related") and _KINDS.get(_word(tag)) == "abbreviation"
         return "abbreviation" if short else found
 
@@ -248,5 +301,9 @@ def _word(text: str) -> str:
 def _over(base: _S, given: _S) -> _S:
     """Returns settings, overridden by those values of another that are not the default."""
     default = type(given)()
-    changed = {f: value for f in given.__struct_fields__ if (value := getattr(given, f)) != getattr(default, f)}
+    changed = {
+        f: value
+        for f in given.__struct_fields__
+        if (value := getattr(given, f)) != getattr(default, f)
+    }
     return msgspec.structs.replace(base, **changed)

@@ -1,7 +1,8 @@
-"""Distillation by answers: trains a recogniser on the answers of a teacher, and optionally also on the gold.
+"""Distillation by answers: trains a recogniser on the answers of a teacher, and optionally also on
+the gold.
 
-The run folder is that of a recogniser. During training it also holds ``answers.safetensors``: the answers of the
-teacher for the words of train.
+The run folder is that of a recogniser. During training it also holds ``answers.safetensors``: the
+answers of the teacher for the words of train.
 """
 
 from __future__ import annotations
@@ -75,7 +76,9 @@ class _TeacherAnswers:
         if _read(folder, self.key) is None:
             found = np.concatenate(self.tables)
             with atomic_writer(folder / FILE, overwrite=True) as stream:
-                stream.write(save({"answers": found}, metadata={"key": self.key, "sha256": _sha256(found)}))
+                stream.write(
+                    save({"answers": found}, metadata={"key": self.key, "sha256": _sha256(found)})
+                )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +97,12 @@ class AnswerLabels:
 
 
 def teacher_answers(
-    teacher: Annotator, documents: Sequence[Document], pieces: Sequence[Pieces], *, wanted: AnswerLabels, folder: Path
+    teacher: Annotator,
+    documents: Sequence[Document],
+    pieces: Sequence[Pieces],
+    *,
+    wanted: AnswerLabels,
+    folder: Path,
 ) -> _TeacherAnswers:
     """Computes the answers of a teacher, or reads the same answers from a run folder.
 
@@ -113,7 +121,8 @@ def teacher_answers(
     size = 2 * width * sum(units)
     if size > wanted.megabytes * _MEGABYTE:
         raise RecipeError(
-            f"the answers of the teacher take {size / _MEGABYTE:,.0f} megabytes, and prediction.megabytes allows "
+            f"the answers of the teacher take {size / _MEGABYTE:,.0f} megabytes, and "
+            "prediction.megabytes allows "
             f"{wanted.megabytes:,}: raise it, or let fascicle label write them"
         )
     key = _key(teacher, documents, pieces, wanted)
@@ -137,10 +146,14 @@ def _columns(table: Floats, teacher: Annotator, wanted: AnswerLabels) -> Floats:
     given = teacher.tag_space.scheme
     if given != wanted.scheme:
         if given == "IO":
-            raise RecipeError('the teacher answers in IO, which does not tell B from I; set head.scheme = "IO"')
+            raise RecipeError(
+                'the teacher answers in IO, which does not tell B from I; set head.scheme = "IO"'
+            )
         table = bio_to_io(table)
     width = _WIDTHS[wanted.scheme]
-    chosen = [width * teacher.types.index(name) + at for name in wanted.types for at in range(width)]
+    chosen = [
+        width * teacher.types.index(name) + at for name in wanted.types for at in range(width)
+    ]
     return table[:, chosen]
 
 
@@ -155,10 +168,17 @@ def _at_units(units: Ints, words: Ints, rows: Floats) -> _Table:
     return found
 
 
-def _key(teacher: Annotator, documents: Sequence[Document], pieces: Sequence[Pieces], wanted: AnswerLabels) -> str:
+def _key(
+    teacher: Annotator,
+    documents: Sequence[Document],
+    pieces: Sequence[Pieces],
+    wanted: AnswerLabels,
+) -> str:
     digest = hashlib.sha256(f"{teacher.fingerprint}\n{wanted.types}\n{wanted.scheme}\n".encode())
     for document, of_one in zip(documents, pieces, strict=True):
-        digest.update(document.text.encode("utf-8", "surrogatepass") + b"\0" + of_one.units.tobytes())
+        digest.update(
+            document.text.encode("utf-8", "surrogatepass") + b"\0" + of_one.units.tobytes()
+        )
     return digest.hexdigest()
 
 
@@ -184,8 +204,8 @@ class _TaughtSet(TrainingSet):
     """Training set whose batches also hold the answers of a teacher, as ``TAUGHT``.
 
     Attributes:
-        answers: probabilities of all labels but O of the units of each document, ``[units, C - 1]``, in half precision
-            as they were kept; negative where the teacher gives no answer.
+        answers: probabilities of all labels but O of the units of each document, ``[units, C -
+            1]``, in half precision as they were kept; negative where the teacher gives no answer.
         head: name of the head that learns them.
     """
 
@@ -194,7 +214,9 @@ class _TaughtSet(TrainingSet):
 
     def _arrays(self, chosen: Ints) -> Batch:
         batch = super()._arrays(chosen)
-        found = np.full((*batch["first_piece"].shape, len(self.head.labels)), IGNORED, dtype=np.float32)
+        found = np.full(
+            (*batch["first_piece"].shape, len(self.head.labels)), IGNORED, dtype=np.float32
+        )
         for row, at in enumerate(chosen):
             window = self.windows[at]
             first, last = window.units
@@ -205,7 +227,8 @@ class _TaughtSet(TrainingSet):
 
 @dataclass(kw_only=True, eq=False)
 class _DistilledRecogniser(Recogniser):
-    """Recogniser that learns from the answers of a teacher; its folder keeps them until the end of the run.
+    """Recogniser that learns from the answers of a teacher; its folder keeps them until the end of
+    the run.
 
     Attributes:
         answers: of the teacher.
@@ -226,7 +249,9 @@ class _DistilledRecogniser(Recogniser):
         self.facts = replace(known, data=data, more={**known.more, **self.more}, notes=notes)
 
     def judge(self, point: Point) -> PointResult:
-        """Scores dev as a recogniser does, and first writes the answers into the run folder, which now exists."""
+        """Scores dev as a recogniser does, and first writes the answers into the run folder,
+        which now exists.
+        """
         self.answers.save(self.folder)
         return super().judge(point)
 
@@ -236,7 +261,9 @@ class _DistilledRecogniser(Recogniser):
         (self.folder / FILE).unlink(missing_ok=True)
 
 
-def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]) -> _DistilledRecogniser:
+def prepare_prediction(
+    recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]
+) -> _DistilledRecogniser:
     """Computes the answers of the teacher, and builds the student and its training set.
 
     Args:
@@ -263,11 +290,17 @@ def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, 
     parts = _with_types(read_data(own), teacher, gold=recipe.prediction.gold)
     prepared = prepare(own, parts, student)
     head = _checked_head(prepared.model, teacher)
-    wanted = AnswerLabels(types=parts.types, scheme=head.scheme.name, megabytes=recipe.prediction.megabytes)
-    answers = teacher_answers(teacher, parts.train, prepared.data.pieces, wanted=wanted, folder=folder)
+    wanted = AnswerLabels(
+        types=parts.types, scheme=head.scheme.name, megabytes=recipe.prediction.megabytes
+    )
+    answers = teacher_answers(
+        teacher, parts.train, prepared.data.pieces, wanted=wanted, folder=folder
+    )
     data = _TaughtSet(**vars(prepared.data), answers=answers.tables, head=head)
     pair.compare(document.text for document in parts.train)
-    trainable = Student(student.encoder, layers=pair.layers, answers=AnswerLoss(recipe.prediction, prepared.model))
+    trainable = Student(
+        student.encoder, layers=pair.layers, answers=AnswerLoss(recipe.prediction, prepared.model)
+    )
     trainer = Trainer(trainable, data, own.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
     return _DistilledRecogniser(
@@ -291,14 +324,17 @@ def _check_answers(teacher: Annotator, given: str) -> None:
     """
     if teacher.tag_space.meaning == "none":
         raise RecipeError(
-            f"teacher.model = {given!r} gives answers without probabilities, as a dictionary does; give a model or an "
+            f"teacher.model = {given!r} gives answers without probabilities, as a dictionary "
+            "does; give a model or an "
             "ensemble, or let fascicle label write the answers and train on them",
             key="teacher.model",
         )
 
 
 def _head_like(recipe: DistilRecipe) -> AnyHead:
-    """Returns the settings of the teacher's head if that can imitate, else those of a multi-label tagger."""
+    """Returns the settings of the teacher's head if that can imitate, else those of a
+    multi-label tagger.
+    """
     folder = find_model(recipe.teacher.model)
     if description_file(folder).name == MANIFEST:
         head = read_manifest(folder).answering
@@ -316,12 +352,14 @@ def _checked_head(model: NerModel, teacher: Annotator) -> SoftmaxTagger:
     head = model.head(model.answer)
     if not isinstance(head, SoftmaxTagger) or not head.imitates or head.level != "word":
         raise RecipeError(
-            f"the head {model.answer!r} of the student, over {head.level}s, cannot imitate answers; give [head] with "
+            f"the head {model.answer!r} of the student, over {head.level}s, cannot imitate "
+            "answers; give [head] with "
             'family = "multilabel" or "softmax" and level = "word"'
         )
     if teacher.tag_space.meaning == "sigmoid" and not head.limits.across_types:
         raise RecipeError(
-            f"the labels of the teacher do not exclude each other, but those of the head {model.answer!r} do; give "
+            "the labels of the teacher do not exclude each other, but those of the head "
+            f"{model.answer!r} do; give "
             '[head] with family = "multilabel"'
         )
     return head
@@ -331,19 +369,22 @@ def _with_types(parts: Parts, teacher: Annotator, *, gold: float) -> Parts:
     """Returns the parts with the types of the teacher, in its order.
 
     Raises:
-        RecipeError: train has a type that the teacher does not look for, or train lacks a type of the teacher and the
-            gold would teach that there are no mentions of it.
+        RecipeError: train has a type that the teacher does not look for, or train lacks a type of
+            the teacher and the gold would teach that there are no mentions of it.
     """
     lacking = sorted(set(teacher.types) - set(parts.types))
     if lacking and gold:
         raise RecipeError(
-            f"train has no mention of the type {lacking[0]!r}, which the teacher looks for, so the student would "
-            "learn from gold that there is none: set prediction.gold = 0, or add a corpus that annotates it"
+            f"train has no mention of the type {lacking[0]!r}, which the teacher looks for, so "
+            "the student would "
+            "learn from gold that there is none: set prediction.gold = 0, or add a corpus that "
+            "annotates it"
         )
     strange = sorted(set(parts.types) - set(teacher.types))
     if strange:
         raise RecipeError(
-            f"train has mentions of the type {strange[0]!r}, which the teacher does not look for; leave them out, or "
+            f"train has mentions of the type {strange[0]!r}, which the teacher does not look "
+            "for; leave them out, or "
             "map them to a type of the teacher, in [corpus.types]"
         )
     return replace(parts, types=tuple(teacher.types))

@@ -5,8 +5,8 @@ The result is an encoder:
 ::
 
     RUN/recipe.json      the resolved recipe
-    RUN/run.json         versions, machine, hashes of the data and the teacher, which layers are compared
-    RUN/metrics.jsonl    one line each time that the held-out text was compared
+    RUN/run.json         versions, machine, hashes of the data and the teacher, which layers are
+    compared RUN/metrics.jsonl    one line each time that the held-out text was compared
     RUN/encoder/         the chosen encoder; any recipe can name it as its ``encoder``
     RUN/state/           state for ``resume``; removed at the end
     RUN/scores.json      its losses on held-out text
@@ -42,8 +42,11 @@ from fascicle.training.several import without_excluded
 from fascicle.version import VERSION
 
 
-def _card_of(recipe: DistilRecipe, facts: Mapping[str, Any], held_out: Mapping[str, float]) -> Iterator[str]:
-    """Yields the lines of the card of the encoder as Markdown: its origin, and its losses on held-out text.
+def _card_of(
+    recipe: DistilRecipe, facts: Mapping[str, Any], held_out: Mapping[str, float]
+) -> Iterator[str]:
+    """Yields the lines of the card of the encoder as Markdown: its origin, and its losses on
+    held-out text.
 
     Args:
         recipe: of the run.
@@ -52,12 +55,23 @@ def _card_of(recipe: DistilRecipe, facts: Mapping[str, Any], held_out: Mapping[s
     """
     assert recipe.layers
     yield f"# {recipe.name}\n"
-    yield f"An encoder of Fascicle {VERSION}, which learned to imitate layers of another one. It has no head.\n"
+    yield (
+        f"An encoder of Fascicle {VERSION}, which learned to imitate layers of another one. It "
+        "has no head.\n"
+    )
     yield f"- Student: {facts['student']}"
     yield f"- Teacher: {facts['teacher']}"
-    yield f"- Layers of the teacher, one for each of the student: {', '.join(map(str, facts['layer_map']))}"
-    yield f"- Attention: {recipe.layers.compared}; weights: states {recipe.layers.hidden:g}, attention " + (
-        f"{recipe.layers.attention:g}; {'means with' if recipe.layers.faithful else 'means without'} padding"
+    yield (
+        "- Layers of the teacher, one for each of the student: "
+        f"{', '.join(map(str, facts['layer_map']))}"
+    )
+    yield (
+        f"- Attention: {recipe.layers.compared}; weights: states {recipe.layers.hidden:g}, "
+        "attention "
+        + (
+            f"{recipe.layers.attention:g}; "
+            f"{'means with' if recipe.layers.faithful else 'means without'} padding"
+        )
     )
     yield f"- Pieces that the teacher would cut otherwise: {facts['differing_pieces']:.2%}"
     yield f"- Losses on held-out text: {_told(held_out)}"
@@ -126,7 +140,9 @@ class _LayerTrainee(Trainee):
         """Sets the criterion by which the encoder is chosen."""
         kept = KeptModel(folder=_ENCODER, merit=lambda line: -float(line["held_out"]["total"]))
         choice = Selection.of(self.loop.settings, kept)
-        self.choice = replace(choice, aim=f"loss on held-out text for {choice.patience} times that it was scored")
+        self.choice = replace(
+            choice, aim=f"loss on held-out text for {choice.patience} times that it was scored"
+        )
 
     def judge(self, point: Point) -> PointResult:
         """Compares the layers on held-out text."""
@@ -161,18 +177,24 @@ class _LayerTrainee(Trainee):
         """Yields the end of the run with the losses of the chosen encoder."""
         (line,) = chosen
         yield LayersFinished(
-            folder=self.folder, epoch=line["epoch"], step=line["step"], held_out=dict(line["held_out"])
+            folder=self.folder,
+            epoch=line["epoch"],
+            step=line["step"],
+            held_out=dict(line["held_out"]),
         )
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Read:
-    """Data for the losses on layers alone: windows to learn from, windows to compare on, and notes for the user."""
+    """Data for the losses on layers alone: windows to learn from, windows to compare on, and
+    notes for the user.
+    """
 
     learned: Batches
     held_out: Batches
     notes: tuple[str, ...]
-    data: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # in addition to the hashes of the files
+    # in addition to the hashes of the files
+    data: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     more: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -193,7 +215,11 @@ def prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]
     student = pair.student
     given = raw_documents(recipe.text, seed=recipe.seed) if recipe.text else _documents(recipe)
     pair.compare(one.text for one in (given.train if isinstance(given, Parts) else given))
-    read = _of_corpus(given, recipe, student) if isinstance(given, Parts) else _of_text(recipe, student)
+    read = (
+        _of_corpus(given, recipe, student)
+        if isinstance(given, Parts)
+        else _of_text(recipe, student)
+    )
     model = Student(student.encoder, layers=pair.layers)
     trainer = Trainer(model, read.learned, recipe.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
@@ -205,11 +231,15 @@ def prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]
     )
     batches = read.held_out.batches(size=recipe.training.batch_size, seed=0, epoch=0)
     held_out = [batch for batch, _ in batches]
-    return _LayerTrainee(folder=folder, recipe=recipe, student=student, loop=trainer, held_out=held_out, facts=facts)
+    return _LayerTrainee(
+        folder=folder, recipe=recipe, student=student, loop=trainer, held_out=held_out, facts=facts
+    )
 
 
 def _documents(recipe: DistilRecipe) -> Parts:
-    """Reads the documents of train, without those of exclusion lists, and of dev; labels of one corpus are not read."""
+    """Reads the documents of train, without those of exclusion lists, and of dev; labels of one
+    corpus are not read.
+    """
     if not recipe.corpus:
         return read_data(recipe.recogniser(MultiLabelSettings(), encoder="student"))
     report = ReadReport()
@@ -226,8 +256,15 @@ def _of_corpus(given: Parts, recipe: DistilRecipe, student: Pretrained) -> _Read
     )
     for name, data in (("train", learned), ("dev", held_out)):
         if not data.windows:
-            raise InputError(f"{name} holds no text, so there is nothing to compare on; give texts with words")
-    return _Read(learned=learned, held_out=held_out, notes=given.notes, more={"windows": len(learned.windows)})
+            raise InputError(
+                f"{name} holds no text, so there is nothing to compare on; give texts with words"
+            )
+    return _Read(
+        learned=learned,
+        held_out=held_out,
+        notes=given.notes,
+        more={"windows": len(learned.windows)},
+    )
 
 
 def _of_text(recipe: DistilRecipe, student: Pretrained) -> _Read:
@@ -236,7 +273,8 @@ def _of_text(recipe: DistilRecipe, student: Pretrained) -> _Read:
     read = read_windows(recipe.text, student.tokenizer, seed=recipe.seed)
     if not len(read.held_out):
         raise InputError(
-            f"text.held_out = {recipe.text.held_out:g} holds out no document of the text, so nothing can be chosen; "
+            f"text.held_out = {recipe.text.held_out:g} holds out no document of the text, so "
+            "nothing can be chosen; "
             "raise it, or give more documents"
         )
     return _Read(

@@ -1,6 +1,8 @@
-"""Student during distillation: its losses on layers, on answers and on gold, and the facts for its run folder.
+"""Student during distillation: its losses on layers, on answers and on gold, and the facts for its
+run folder.
 
-Its teacher is here too: the results of its layers, and the check that it can read the pieces of its student.
+Its teacher is here too: the results of its layers, and the check that it can read the pieces of its
+student.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ _OTHER: Final = "choose a student with the tokenizer of its teacher, or leave ou
 class Teacher:
     """Encoder whose layers are imitated: in evaluation mode, without gradients, and not trained."""
 
-    def __init__(self, pretrained: Pretrained, student: PieceTokenizer, *, attention: bool = True) -> None:
+    def __init__(
+        self, pretrained: Pretrained, student: PieceTokenizer, *, attention: bool = True
+    ) -> None:
         """Prepares the encoder.
 
         Args:
@@ -74,25 +78,36 @@ class Teacher:
 
 
 def map_token_ids(student: PieceTokenizer, teacher: PieceTokenizer) -> list[int]:
-    """Maps each token id of a student to that of its teacher, by equal string or equal use as a special token.
+    """Maps each token id of a student to that of its teacher, by equal string or equal use as a
+    special token.
 
     Args:
         student: tokenizer of the student.
         teacher: of the teacher.
 
     Returns:
-        The id of the teacher for each id of the student; that of the unknown piece for ids without a token.
+        The id of the teacher for each id of the student; that of the unknown piece for ids without
+        a token.
 
     Raises:
         RecipeError: the teacher lacks a token, or puts other special tokens around a text.
     """
     if (len(student.prefix), len(student.suffix)) != (len(teacher.prefix), len(teacher.suffix)):
         raise RecipeError(
-            f"the teacher puts {len(teacher.prefix)} special tokens before a text and {len(teacher.suffix)} after it, "
-            f"the student {len(student.prefix)} and {len(student.suffix)}, so their pieces do not align; {_OTHER}"
+            f"the teacher puts {len(teacher.prefix)} special tokens before a text and "
+            f"{len(teacher.suffix)} after it, "
+            f"the student {len(student.prefix)} and {len(student.suffix)}, so their pieces do "
+            f"not align; {_OTHER}"
         )
-    uses = [(student.pad, teacher.pad), (student.unknown, teacher.unknown), (student.mask, teacher.mask)]
-    uses += [*zip(student.prefix, teacher.prefix, strict=True), *zip(student.suffix, teacher.suffix, strict=True)]
+    uses = [
+        (student.pad, teacher.pad),
+        (student.unknown, teacher.unknown),
+        (student.mask, teacher.mask),
+    ]
+    uses += [
+        *zip(student.prefix, teacher.prefix, strict=True),
+        *zip(student.suffix, teacher.suffix, strict=True),
+    ]
     same = {ours: theirs for ours, theirs in uses if ours is not None and theirs is not None}
     known, filler = teacher.tokens, teacher.unknown if teacher.unknown is not None else teacher.pad
     found, lacking = [filler] * student.size, []
@@ -104,16 +119,21 @@ def map_token_ids(student: PieceTokenizer, teacher: PieceTokenizer) -> list[int]
             found[at] = theirs
     if lacking:
         raise RecipeError(
-            f"the tokenizer of the teacher lacks {len(lacking):,} of the {len(student.tokens):,} tokens of the "
+            f"the tokenizer of the teacher lacks {len(lacking):,} of the {len(student.tokens):,} "
+            "tokens of the "
             f"student, such as {min(lacking)!r}, so their pieces do not align; {_OTHER}"
         )
     return found
 
 
-def differing_pieces(texts: Sequence[str], student: PieceTokenizer, teacher: PieceTokenizer) -> float:
-    """Returns the share of the student's pieces that its teacher would cut differently; the teacher still reads them.
+def differing_pieces(
+    texts: Sequence[str], student: PieceTokenizer, teacher: PieceTokenizer
+) -> float:
+    """Returns the share of the student's pieces that its teacher would cut differently; the teacher
+    still reads them.
 
-    A student whose vocabulary was cut to its text has some: rare words in smaller pieces, which the teacher has too.
+    A student whose vocabulary was cut to its text has some: rare words in smaller pieces, which the
+    teacher has too.
 
     Args:
         texts: some of those that are read.
@@ -125,14 +145,23 @@ def differing_pieces(texts: Sequence[str], student: PieceTokenizer, teacher: Pie
     """
     ids = np.array(map_token_ids(student, teacher))
     count, other, example = 0, 0, ""
-    for text, (ours, places), (theirs, others) in zip(texts, student.encode(texts), teacher.encode(texts), strict=True):
-        known = {(*place, piece) for place, piece in zip(others.tolist(), theirs.tolist(), strict=True)}
-        strange = [p for p, i in zip(places.tolist(), ids[ours].tolist(), strict=True) if (*p, i) not in known]
+    for text, (ours, places), (theirs, others) in zip(
+        texts, student.encode(texts), teacher.encode(texts), strict=True
+    ):
+        known = {
+            (*place, piece) for place, piece in zip(others.tolist(), theirs.tolist(), strict=True)
+        }
+        strange = [
+            p
+            for p, i in zip(places.tolist(), ids[ours].tolist(), strict=True)
+            if (*p, i) not in known
+        ]
         count, other = count + len(ours), other + len(strange)
         example = example or next((text[start:end] for start, end in strange), "")
     if other > _FEW * count:
         raise RecipeError(
-            f"student and teacher cut {other / count:.1%} of the text into different pieces, such as {example!r}, so "
+            f"student and teacher cut {other / count:.1%} of the text into different pieces, "
+            f"such as {example!r}, so "
             f"their layers do not align; {_OTHER}"
         )
     return other / max(1, count)
@@ -153,7 +182,11 @@ def _student_of(settings: StudentSettings, teacher: Pretrained | None) -> Pretra
         base = load_pretrained(settings.encoder, revision=settings.revision)
     else:
         assert teacher is not None
-        base = Pretrained(encoder=copy_encoder(teacher.encoder), tokenizer=teacher.tokenizer, special=teacher.special)
+        base = Pretrained(
+            encoder=copy_encoder(teacher.encoder),
+            tokenizer=teacher.tokenizer,
+            special=teacher.special,
+        )
     if settings.layers:
         encoder = with_layers(base.encoder, settings.layers)
     elif settings.size is not UNSET:
@@ -163,15 +196,21 @@ def _student_of(settings: StudentSettings, teacher: Pretrained | None) -> Pretra
     return replace(base, encoder=encoder)
 
 
-LAYERS: Final = "layers"  # among the scores of a student: its losses on layers, beside the tables of its head
+# among the scores of a student: its losses on layers, beside the tables of its head
+LAYERS: Final = "layers"
 TAUGHT: Final = "taught"  # in a batch: answers of the teacher, ``[B, U, C]``
 
 
 class LayerLosses(nn.Module):
-    """Losses between the layers of a student and its teacher; the projection is trained with the student."""
+    """Losses between the layers of a student and its teacher; the projection is trained with the
+    student.
+    """
 
-    def __init__(self, settings: LayerSettings, *, student: Encoder, teacher: Teacher, differing: float = 0.0) -> None:
-        """Chooses the layers to compare, and draws the projection; it begins as the identity if widths are equal.
+    def __init__(
+        self, settings: LayerSettings, *, student: Encoder, teacher: Teacher, differing: float = 0.0
+    ) -> None:
+        """Chooses the layers to compare, and draws the projection; it begins as the identity if
+        widths are equal.
 
         Args:
             settings: of the recipe.
@@ -191,7 +230,8 @@ class LayerLosses(nn.Module):
         self.map = _checked_map(settings, teacher=teacher.reader.depth, student=self._reader.depth)
         if settings.attention and teacher.reader.heads != self._reader.heads:
             raise RecipeError(
-                f"the student has {self._reader.heads} heads of attention and its teacher {teacher.reader.heads}: they "
+                f"the student has {self._reader.heads} heads of attention and its teacher "
+                f"{teacher.reader.heads}: they "
                 "cannot be compared; give it as many, or set layers.attention = 0"
             )
         self.projection = nn.Linear(student.width, teacher.encoder.width)
@@ -204,7 +244,8 @@ class LayerLosses(nn.Module):
         return self._reader.reading()
 
     def forward(self, seen: Layers, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Returns the losses, ``"hidden"`` and ``"attention"``, each a sum over layers, without their weights.
+        """Returns the losses, ``"hidden"`` and ``"attention"``, each a sum over layers, without
+        their weights.
 
         Args:
             seen: of the student.
@@ -213,12 +254,19 @@ class LayerLosses(nn.Module):
         given, mask = self._settings, batch["attention_mask"]
         theirs = self._teacher.see(batch)
         states = partial(state_loss, mask=mask, faithful=given.faithful)
-        attention = partial(attention_loss, mask=mask, compared=given.compared, faithful=given.faithful)
+        attention = partial(
+            attention_loss, mask=mask, compared=given.compared, faithful=given.faithful
+        )
         found = {}
         with torch.autocast(mask.device.type, enabled=False):
             if given.hidden:
-                pairs = [(seen.states[at].float(), theirs.states[of]) for at, of in enumerate((0, *self.map))]
-                found["hidden"] = torch.stack([states(self.projection(ours), of) for ours, of in pairs]).sum()
+                pairs = [
+                    (seen.states[at].float(), theirs.states[of])
+                    for at, of in enumerate((0, *self.map))
+                ]
+                found["hidden"] = torch.stack(
+                    [states(self.projection(ours), of) for ours, of in pairs]
+                ).sum()
             if given.attention:
                 pairs = [(seen.scores(at), theirs.scores(of)) for at, of in enumerate(self.map, 1)]
                 found["attention"] = torch.stack([attention(ours, of) for ours, of in pairs]).sum()
@@ -240,14 +288,17 @@ def _checked_map(settings: LayerSettings, *, teacher: int, student: int) -> tupl
         return layer_map(teacher, student)
     if len(settings.map) != student or settings.map[-1] > teacher:
         raise RecipeError(
-            f"layers.map = {list(settings.map)} does not fit a student of {student} layers and a teacher of {teacher}: "
+            f"layers.map = {list(settings.map)} does not fit a student of {student} layers and a "
+            f"teacher of {teacher}: "
             "name one layer of the teacher for each of the student"
         )
     return settings.map
 
 
 class AnswerLoss(nn.Module):
-    """Loss between the answers of a model and those of its teacher, and between the answers and the gold."""
+    """Loss between the answers of a model and those of its teacher, and between the answers and
+    the gold.
+    """
 
     def __init__(self, settings: PredictionSettings, model: NerModel) -> None:
         """Takes the model.
@@ -279,7 +330,11 @@ class Student(Trainable):
     """Student with its losses; its encoder or its model is scored and kept."""
 
     def __init__(
-        self, encoder: Encoder, *, layers: LayerLosses | None = None, answers: AnswerLoss | None = None
+        self,
+        encoder: Encoder,
+        *,
+        layers: LayerLosses | None = None,
+        answers: AnswerLoss | None = None,
     ) -> None:
         """Puts the parts together.
 
@@ -294,7 +349,9 @@ class Student(Trainable):
         self.answers = answers
 
     def forward(self, batch: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-        """Returns the tables of the head with the answers of the teacher, and losses on layers under ``LAYERS``."""
+        """Returns the tables of the head with the answers of the teacher, and losses on layers
+        under ``LAYERS``.
+        """
         if self.layers is None:
             return self._tables(batch)
         with self.layers.reading() as seen:
@@ -307,7 +364,9 @@ class Student(Trainable):
         self.encoder(batch["input_ids"], batch["attention_mask"])
         return {}
 
-    def loss(self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]) -> Tensor:
+    def loss(
+        self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]
+    ) -> Tensor:
         """Returns the weighted sum of all losses.
 
         Args:
@@ -332,7 +391,8 @@ class StudentAndTeacher:
     Attributes:
         recipe: of the distillation.
         student: encoder that learns.
-        teacher: whose layers it imitates, or from which it is made; ``None`` where it needs neither.
+        teacher: whose layers it imitates, or from which it is made; ``None`` where it needs
+            neither.
         layers: the losses on layers, once they were built.
     """
 
@@ -349,7 +409,9 @@ class StudentAndTeacher:
             RecipeError: the teacher is no single model, or the student cannot be built of it.
             ModelError: one of them cannot be loaded.
         """
-        teacher = open_encoder(recipe.teacher) if recipe.layers or not recipe.student.encoder else None
+        teacher = (
+            open_encoder(recipe.teacher) if recipe.layers or not recipe.student.encoder else None
+        )
         torch.manual_seed(recipe.seed)
         return cls(recipe=recipe, student=_student_of(recipe.student, teacher), teacher=teacher)
 
@@ -371,26 +433,45 @@ class StudentAndTeacher:
         for who, one in (("student", student), ("teacher", teacher)):
             if longest > one.encoder.longest:
                 raise RecipeError(
-                    f"windows of {longest} pieces are longer than the {plural(one.encoder.longest, 'piece')} that the "
+                    f"windows of {longest} pieces are longer than the "
+                    f"{plural(one.encoder.longest, 'piece')} that the "
                     f"{who} reads; lower {'text.window' if recipe.text else 'reading.max_length'}"
                 )
         taught_by = Teacher(teacher, student.tokenizer, attention=recipe.layers.attention > 0)
-        self.layers = LayerLosses(recipe.layers, student=student.encoder, teacher=taught_by, differing=differing)
+        self.layers = LayerLosses(
+            recipe.layers, student=student.encoder, teacher=taught_by, differing=differing
+        )
 
     def facts(self) -> dict[str, Any]:
         """Returns the facts about the pair for ``run.json``."""
         layers, teacher = self.layers, self.recipe.teacher
-        compared = {} if layers is None else {"layer_map": list(layers.map), "differing_pieces": layers.differing}
-        return {"student": self.student.encoder.origin, "teacher": teacher.model or teacher.encoder, **compared}
+        compared = (
+            {}
+            if layers is None
+            else {"layer_map": list(layers.map), "differing_pieces": layers.differing}
+        )
+        return {
+            "student": self.student.encoder.origin,
+            "teacher": teacher.model or teacher.encoder,
+            **compared,
+        }
 
     def notes(self) -> Iterator[str]:
         """Yields notes for the user on both encoders."""
         layers = self.layers
         if self.teacher is None:
             return
-        ours, theirs = (sum(p.numel() for p in one.encoder.parameters()) for one in (self.student, self.teacher))
+        ours, theirs = (
+            sum(p.numel() for p in one.encoder.parameters()) for one in (self.student, self.teacher)
+        )
         yield f"the encoder of the student has {ours:,} parameters, that of its teacher {theirs:,}"
         if layers is not None:
-            yield f"layers 1 to {len(layers.map)} of the student imitate layers {', '.join(map(str, layers.map))}"
+            yield (
+                f"layers 1 to {len(layers.map)} of the student imitate layers "
+                f"{', '.join(map(str, layers.map))}"
+            )
             if layers.differing:
-                yield f"{layers.differing:.2%} of the pieces are those of the student: its teacher would cut otherwise"
+                yield (
+                    f"{layers.differing:.2%} of the pieces are those of the student: its "
+                    "teacher would cut otherwise"
+                )

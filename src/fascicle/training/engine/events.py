@@ -1,8 +1,10 @@
 """Events that a training run reports; the caller prints or keeps them.
 
-Also the record of a run: a line for each scoring, and from these lines the choice of the model and the early stop.
+Also the record of a run: a line for each scoring, and from these lines the choice of the model and
+the early stop.
 
-Also the steps and time since the last scoring: the line of the next scoring needs them, also after a kill.
+Also the steps and time since the last scoring: the line of the next scoring needs them, also after
+a kill.
 """
 
 from __future__ import annotations
@@ -65,7 +67,12 @@ class Point:
 
     def line(self, **scores: Any) -> Line:
         """Returns the line of ``metrics.jsonl``."""
-        return {"epoch": self.epoch, "step": self.step, "loss": self.loss, "seconds": self.seconds} | scores
+        return {
+            "epoch": self.epoch,
+            "step": self.step,
+            "loss": self.loss,
+            "seconds": self.seconds,
+        } | scores
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +107,8 @@ class Ended(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class HeadScores:
-    """Scores of one head on dev (and test if there is one), with its chosen epoch and step and its fitted values.
+    """Scores of one head on dev (and test if there is one), with its chosen epoch and step and its
+    fitted values.
 
     The step is ``None`` in runs that were begun by a release that did not write it down.
     """
@@ -125,7 +133,9 @@ class HeadScores:
 
 @dataclass(frozen=True, kw_only=True)
 class Finished(Ended):
-    """Event: the end of the run of a recogniser, with the scores of the answering head and of other heads."""
+    """Event: the end of the run of a recogniser, with the scores of the answering head and of
+    other heads.
+    """
 
     answer: HeadScores
     others: tuple[HeadScores, ...] = ()
@@ -144,7 +154,8 @@ class KeptModel:
     """Model that a run keeps while it continues.
 
     Attributes:
-        folder: its place in the run folder: ``"best"``, or for the other head of a bundle ``"best-HEAD"``.
+        folder: its place in the run folder: ``"best"``, or for the other head of a bundle
+            ``"best-HEAD"``.
         merit: line -> value by which the model is chosen; of equally good lines the first is taken.
     """
 
@@ -160,7 +171,8 @@ class Selection:
         kept: the models that it keeps; none where only its end counts.
         last: keep the model that was scored last, not the best one.
         every: steps from one scoring to the next; 0 for the end of every epoch.
-        minutes: write the state for resuming also between two scorings, after so many minutes; 0 for never.
+        minutes: write the state for resuming also between two scorings, after so many minutes; 0
+            for never.
         patience: stop after so many scorings in which no kept model became better; 0 for never.
         aim: name of the value that did not improve, for the sentence about an early stop.
     """
@@ -224,7 +236,9 @@ class MetricsRecord:
         return max(self.lines, key=kept.merit)
 
     def ends_at(self, *, epoch: int, step: int) -> bool:
-        """True if the last line is of this position; in a run without written steps, only epochs are compared."""
+        """True if the last line is of this position; in a run without written steps, only epochs
+        are compared.
+        """
         if not self.lines:
             return False
         last = self.lines[-1]
@@ -243,7 +257,9 @@ class MetricsRecord:
 
 
 def _is_reached(line: Line, *, epoch: int, step: int) -> bool:
-    """True if a line is at or before a position; releases before ``validate_every_steps`` wrote only epochs."""
+    """True if a line is at or before a position; releases before ``validate_every_steps`` wrote
+    only epochs.
+    """
     at = _step_of(line, None)
     return bool(line["epoch"] <= epoch if at is None else at <= step)
 
@@ -275,7 +291,9 @@ class SinceScoring:
 
     @classmethod
     def read(cls, folder: Path) -> SinceScoring:
-        """Reads the file that ``write`` wrote; empty if the folder of an earlier release has none."""
+        """Reads the file that ``write`` wrote; empty if the folder of an earlier release has
+        none.
+        """
         path = folder / _NAME
         if not path.exists():
             return cls()
@@ -287,7 +305,9 @@ class SinceScoring:
     def write(self, folder: Path) -> None:
         """Writes the file into an existing folder."""
         losses = [(event.step, event.loss) for event in self.events]
-        (folder / _NAME).write_text(json.dumps({"losses": losses, "seconds": self.seconds()}), encoding="utf-8")
+        (folder / _NAME).write_text(
+            json.dumps({"losses": losses, "seconds": self.seconds()}), encoding="utf-8"
+        )
         self.saved = time.perf_counter()
 
     def going_on(self) -> SinceScoring:

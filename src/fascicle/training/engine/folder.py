@@ -22,8 +22,17 @@ from fascicle.core.files.temporary import lock_folder
 from fascicle.errors import OutputError
 from fascicle.settings.base import Settings
 
-_PACKAGES: Final = ("fascicle", "accelerate", "numpy", "onnxruntime", "tokenizers", "torch", "transformers")
-_FLAGS: Final = ("avx", "avx2", "fma", "avx512", "amx", "avx_vnni", "bf16", "asimd", "sve")  # beginnings, and "bf16"
+_PACKAGES: Final = (
+    "fascicle",
+    "accelerate",
+    "numpy",
+    "onnxruntime",
+    "tokenizers",
+    "torch",
+    "transformers",
+)
+# beginnings, and "bf16"
+_FLAGS: Final = ("avx", "avx2", "fma", "avx512", "amx", "avx_vnni", "bf16", "asimd", "sve")
 _VARIABLES: Final = (
     "ATEN_CPU_CAPABILITY",
     "CUBLAS_WORKSPACE_CONFIG",
@@ -50,7 +59,9 @@ _DECIDING: Final = MappingProxyType(
 
 
 def describe_environment() -> dict[str, Any]:
-    """Returns versions of the libraries, the machine, and the settings that determine the order of sums."""
+    """Returns versions of the libraries, the machine, and the settings that determine the order
+    of sums.
+    """
     import torch
 
     cpuinfo = _cpuinfo()
@@ -61,10 +72,14 @@ def describe_environment() -> dict[str, Any]:
         "sources": sources_sha256()[:16],
         "system": platform.system(),
         "processor": cpuinfo.get("model name", "") or platform.processor() or platform.machine(),
-        "processor_model": "-".join(cpuinfo.get(key, "?") for key in ("cpu family", "model", "stepping")),
+        "processor_model": "-".join(
+            cpuinfo.get(key, "?") for key in ("cpu family", "model", "stepping")
+        ),
         "instructions": sorted(flag for flag in flags if flag.startswith(_FLAGS)),
         "torch_instructions": torch.backends.cpu.get_cpu_capability(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cores": len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count(),
         "threads": torch.get_num_threads(),
         "interop_threads": torch.get_num_interop_threads(),
         "variables": {name: os.environ[name] for name in _VARIABLES if name in os.environ},
@@ -76,31 +91,38 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     """Lists differences between two environments that may change the last digits of a result.
 
     Args:
-        one: of ``describe_environment``, with ``precision``; a key that it lacks is not compared, as earlier releases
-            wrote fewer.
+        one: of ``describe_environment``, with ``precision``; a key that it lacks is not compared,
+            as earlier releases wrote fewer.
         other: the same.
 
     Returns:
-        Each difference in a few words; none means that one recipe with one seed gives the same bits in both.
+        Each difference in a few words; none means that one recipe with one seed gives the same bits
+        in both.
     """
     found = []
     for key, name in _DECIDING.items():
         if None not in (one.get(key), other.get(key)) and one[key] != other[key]:
-            found.append(f"{name}: {_shown(one[key], other[key])} and {_shown(other[key], one[key])}")
+            found.append(
+                f"{name}: {_shown(one[key], other[key])} and {_shown(other[key], one[key])}"
+            )
     return found
 
 
 def _shown(value: object, other: object) -> str:
     """Formats a value; for a table or a list only the entries that the other one lacks."""
     if isinstance(value, Mapping) and isinstance(other, Mapping):
-        return ", ".join(f"{key} {of}" for key, of in value.items() if other.get(key) != of) or "none"
+        return (
+            ", ".join(f"{key} {of}" for key, of in value.items() if other.get(key) != of) or "none"
+        )
     if isinstance(value, list) and isinstance(other, list):
         return ", ".join(str(one) for one in value if one not in other) or "no more"
     return str(value)
 
 
 def sources_sha256() -> str:
-    """Returns the hash of the code of this package: the version number does not identify a checkout."""
+    """Returns the hash of the code of this package: the version number does not identify a
+    checkout.
+    """
     root = Path(str(resources.files("fascicle")))
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
@@ -134,12 +156,15 @@ def _cpuinfo() -> dict[str, str]:
     return found
 
 
-# Files that a run writes before its first scoring; in a folder that it created itself, no other program wrote them.
+# Files that a run writes before its first scoring; in a folder that it created itself, no other
+# program wrote them.
 _BEGUN: Final = ("recipe.json", "run.json", "split.json", "metrics.jsonl")
 
 
 class Start:
-    """Creates the folder of a run, records whether this process did, and keeps other processes out of it."""
+    """Creates the folder of a run, records whether this process did, and keeps other processes
+    out of it.
+    """
 
     def __init__(self, folder: Path, claims: ExitStack) -> None:
         """Starts without touching the folder.
@@ -152,7 +177,8 @@ class Start:
         self._claims = claims
 
     def claim(self) -> None:
-        """Locks the folder, if it exists, until the run ends; the system releases the lock when a process is killed.
+        """Locks the folder, if it exists, until the run ends; the system releases the lock when a
+        process is killed.
 
         Raises:
             OutputError: another process holds it.
@@ -160,7 +186,8 @@ class Start:
         place = Path(os.path.realpath(self.folder))  # the target of a link
         if place.is_dir() and not self._claims.enter_context(lock_folder(place)):
             raise OutputError(
-                f"another process trains in {self.folder}; wait until it ends, or give another run folder"
+                f"another process trains in {self.folder}; wait until it ends, or give another "
+                "run folder"
             )
 
     def make(self, *, resume: bool = False) -> None:
@@ -176,7 +203,9 @@ class Start:
             self.folder.mkdir(parents=True, exist_ok=resume)
         except OSError as error:
             if self.folder.exists():
-                raise OutputError(f"the run folder {self.folder} exists already; choose another") from None
+                raise OutputError(
+                    f"the run folder {self.folder} exists already; choose another"
+                ) from None
             raise OutputError(
                 f"the run folder {self.folder} cannot be made: {error.strerror}; give another place"
             ) from None
@@ -187,10 +216,11 @@ class Start:
 
 @contextmanager
 def remove_if_empty(folder: Path, *, sign: str) -> Iterator[Start]:
-    """Removes the files of a run that ends before its first result, since its folder would block the next attempt.
+    """Removes the files of a run that ends before its first result, since its folder would block
+    the next attempt.
 
-    One process at a time works in a folder. A folder that was there before stays as it is. Files that somebody else
-    put into a new one stay, and so does it.
+    One process at a time works in a folder. A folder that was there before stays as it is. Files
+    that somebody else put into a new one stay, and so does it.
 
     Args:
         folder: of the run.
@@ -226,7 +256,10 @@ def check_inputs_outside(folder: Path, inputs: Mapping[str, str]) -> None:
     place = Path(os.path.realpath(folder))
     for key, path in inputs.items():
         if Path(os.path.realpath(path)).is_relative_to(place):
-            raise OutputError(f"{key} of the recipe is {path}, which lies in the run folder {folder}; choose another")
+            raise OutputError(
+                f"{key} of the recipe is {path}, which lies in the run folder {folder}; choose "
+                "another"
+            )
 
 
 def _discard(folder: Path) -> None:
@@ -240,7 +273,13 @@ def _discard(folder: Path) -> None:
     remove_empty(folder)
 
 
-RECIPE, FACTS, METRICS, SCORES, STATE = "recipe.json", "run.json", "metrics.jsonl", "scores.json", "state"
+RECIPE, FACTS, METRICS, SCORES, STATE = (
+    "recipe.json",
+    "run.json",
+    "metrics.jsonl",
+    "scores.json",
+    "state",
+)
 
 _NAMES = MappingProxyType(
     {f"distant.{name}": "the dictionary" for name in ("core", "full")}
@@ -272,18 +311,25 @@ def check_run_folder(folder: Path, recipe: Settings, *, resume: bool) -> None:
     if not folder.is_dir():
         raise OutputError(f"{folder} is a file; give the name of a new folder for the run")
     if not resume:
-        raise OutputError(f"the run folder {folder} exists already; choose another, or continue it with resume=True")
+        raise OutputError(
+            f"the run folder {folder} exists already; choose another, or continue it with "
+            "resume=True"
+        )
     resolved = folder / RECIPE
     if not resolved.is_file():
         raise OutputError(f"{folder} holds no run to resume; choose another folder")
     if not _is_of(resolved, recipe):
-        raise OutputError(f"the run in {folder} was started from another recipe; resume it with its own")
+        raise OutputError(
+            f"the run in {folder} was started from another recipe; resume it with its own"
+        )
     if (folder / SCORES).exists():
         raise OutputError(f"the run in {folder} is complete; choose another folder for a new one")
 
 
 def _is_of(resolved: Path, recipe: Settings) -> bool:
-    """True if a run has this recipe; settings that its release did not have yet must have their defaults."""
+    """True if a run has this recipe; settings that its release did not have yet must have their
+    defaults.
+    """
     try:
         return msgspec.json.decode(resolved.read_bytes(), type=type(recipe)) == recipe
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -329,7 +375,8 @@ def read_run_facts(folder: Path) -> dict[str, Any]:
 
 @contextmanager
 def resume_errors(path: Path) -> Iterator[None]:
-    """Converts errors of reading in the block to an error that the run cannot be resumed from this file.
+    """Converts errors of reading in the block to an error that the run cannot be resumed from this
+    file.
 
     Args:
         path: the path that is read in the block.
@@ -339,8 +386,20 @@ def resume_errors(path: Path) -> Iterator[None]:
     """
     try:
         yield
-    except (FileNotFoundError, AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError) as error:
-        reason = f"it has no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
+    except (
+        FileNotFoundError,
+        AttributeError,
+        IndexError,
+        KeyError,
+        TypeError,
+        ValueError,
+        RecursionError,
+    ) as error:
+        reason = (
+            f"it has no {error}"
+            if isinstance(error, KeyError)
+            else str(error) or type(error).__name__
+        )
         raise OutputError(
             f"{path} was damaged, or written by another version, so the run cannot go on "
             f"({' '.join(reason.split())}); start a new run",
@@ -349,14 +408,16 @@ def resume_errors(path: Path) -> Iterator[None]:
 
 
 def check_unchanged(folder: Path) -> None:
-    """Refuses to resume from files that have changed since they were written, and that would still be readable.
+    """Refuses to resume from files that have changed since they were written, and that would still
+    be readable.
 
     Raises:
         OutputError: a file is missing or was changed.
     """
     for name in changed_files(folder):
         raise OutputError(
-            f"{folder / name} was damaged, or changed by another program, so the run cannot go on; start a new run",
+            f"{folder / name} was damaged, or changed by another program, so the run cannot go "
+            "on; start a new run",
             file=str(folder / name),
             code="damaged",
         )
@@ -380,7 +441,9 @@ def check_same_data(folder: Path, before: Mapping[str, Any], facts: Mapping[str,
     if other:
         what = sorted({_name_of(name) for name in other})
         verb = "has" if len(what) == 1 else "have"
-        raise OutputError(f"{' and '.join(what)} {verb} changed since the run in {folder} began; start a new run")
+        raise OutputError(
+            f"{' and '.join(what)} {verb} changed since the run in {folder} began; start a new run"
+        )
 
 
 def _name_of(data: str) -> str:
@@ -389,7 +452,8 @@ def _name_of(data: str) -> str:
         return "the text"
     if data.startswith("members."):
         return "predictions of members"
-    return _NAMES.get(data) or _NAMES.get(data.rpartition(".")[2], "the corpus")  # "parts.NAME.exclude"
+    # "parts.NAME.exclude"
+    return _NAMES.get(data) or _NAMES.get(data.rpartition(".")[2], "the corpus")
 
 
 def write_json(path: Path, value: object) -> None:

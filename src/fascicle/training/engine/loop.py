@@ -1,6 +1,7 @@
 """Training loop: a generator of events. The caller saves, scores, stops and prints.
 
-The state that a run needs to resume after a kill is saved here: tensors as safetensors, numbers as JSON.
+The state that a run needs to resume after a kill is saved here: tensors as safetensors, numbers as
+JSON.
 
 Also chooses the arithmetic of training (bf16 or fp32) for each device.
 """
@@ -32,16 +33,25 @@ from fascicle.models.heads.contract import put_weights
 from fascicle.models.nn.dropout import QuickDropout
 from fascicle.settings.recipes.recogniser import TrainingSettings
 from fascicle.training.engine.folder import resume_errors
-from fascicle.training.engine.optim import RowGradients, WeightAverage, clip, make_optimizer, make_schedule, weights_in
+from fascicle.training.engine.optim import (
+    RowGradients,
+    WeightAverage,
+    clip,
+    make_optimizer,
+    make_schedule,
+    weights_in,
+)
 
 _Used = Literal["fp32", "bf16"]
 _PRECISIONS: Final[tuple[_Used, ...]] = ("fp32", "bf16")
-_MUCH: Final = 1.25  # chance and other processes make a step a tenth slower, and must not affect the result of a run
+# chance and other processes make a step a tenth slower, and must not affect the result of a run
+_MUCH: Final = 1.25
 _INSTRUCTIONS = ("avx512_bf16", "amx_bf16", "bf16")  # flags of x86-64 (two) and of ARM
 
 
 def precision_on(device: torch.device, settings: TrainingSettings) -> _Used:
-    """Returns the arithmetic to use: that of the recipe, or, for ``"auto"``, bf16 where the device computes in it.
+    """Returns the arithmetic to use: that of the recipe, or, for ``"auto"``, bf16 where the device
+    computes in it.
 
     Args:
         device: on which training runs.
@@ -53,7 +63,9 @@ def precision_on(device: torch.device, settings: TrainingSettings) -> _Used:
 
 
 def faster_precision(seconds: Mapping[_Used, float]) -> _Used:
-    """Returns the arithmetic for ``"auto"`` on a CPU with bf16: fp32 where a bf16 step takes 25% longer or more."""
+    """Returns the arithmetic for ``"auto"`` on a CPU with bf16: fp32 where a bf16 step takes 25%
+    longer or more.
+    """
     return "fp32" if seconds["bf16"] > _MUCH * seconds["fp32"] else "bf16"
 
 
@@ -62,7 +74,8 @@ def slow_precision(device: torch.device, settings: TrainingSettings) -> str:
     if precision_on(device, settings) == "fp32" or computes_bf16(device) is not False:
         return ""
     return (
-        'training.precision is "bf16", which this processor has no instructions for: it is emulated, and can be fifty '
+        'training.precision is "bf16", which this processor has no instructions for: it is '
+        "emulated, and can be fifty "
         'times slower; set "fp32", or "auto", which takes bf16 only where it is fast'
     )
 
@@ -71,7 +84,9 @@ def computes_bf16(device: torch.device) -> bool | None:
     """True if a device has instructions for bf16; ``None`` where torch gives no information."""
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    known: Mapping[str, object] = getattr(torch.cpu, "get_capabilities", dict)() if device.type == "cpu" else {}
+    known: Mapping[str, object] = (
+        getattr(torch.cpu, "get_capabilities", dict)() if device.type == "cpu" else {}
+    )
     return any(bool(known.get(name)) for name in _INSTRUCTIONS) if known else None
 
 
@@ -134,7 +149,9 @@ class Loop(ABC):
 
     @abstractmethod
     def run(self) -> Iterator[StepDone | EpochDone]:
-        """Trains to the last epoch; the caller may leave the model in evaluation mode between events."""
+        """Trains to the last epoch; the caller may leave the model in evaluation mode between
+        events.
+        """
 
     def evaluated(self) -> AbstractContextManager[None]:
         """Returns a block in which the model has the weights that are scored and kept."""
@@ -142,15 +159,21 @@ class Loop(ABC):
 
     @abstractmethod
     def extra_state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """Returns the tensors and numbers of the state beside weights, optimizer and random generators."""
+        """Returns the tensors and numbers of the state beside weights, optimizer and random
+        generators.
+        """
 
     @abstractmethod
     def take_extra_state(self, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
         """Restores this state; called after everything else is restored."""
 
     def save(self, folder: Path) -> None:
-        """Writes weights, optimizer, random generators and the extra state into an existing folder."""
-        tensors: dict[str, Tensor] = {f"model.{n}": p.detach() for n, p in self.model.named_parameters()}
+        """Writes weights, optimizer, random generators and the extra state into an existing
+        folder.
+        """
+        tensors: dict[str, Tensor] = {
+            f"model.{n}": p.detach() for n, p in self.model.named_parameters()
+        }
         numbers: dict[str, Any] = {"epoch": self.epoch, "step": self.step, "optimizer": {}}
         for index, values in self.optimizer.state_dict()["state"].items():
             for name, value in values.items():
@@ -177,19 +200,24 @@ class Loop(ABC):
                 self._restore(folder)
             except torch.OutOfMemoryError:
                 raise
-            except (SafetensorError, RuntimeError) as error:  # a file cut short; tensors of another shape
+            # a file cut short; tensors of another shape
+            except (SafetensorError, RuntimeError) as error:
                 raise ValueError(str(error)) from error
 
     def _restore(self, folder: Path) -> None:
         tensors = load_file(folder / "state.safetensors")
         numbers = json.loads((folder / "state.json").read_text(encoding="utf-8"))
         self.epoch, self.step = numbers["epoch"], numbers["step"]
-        put_weights(self.model, {n: tensors[f"model.{n}"] for n, _ in self.model.named_parameters()})
+        put_weights(
+            self.model, {n: tensors[f"model.{n}"] for n, _ in self.model.named_parameters()}
+        )
         state: dict[int, dict[str, Any]] = {}
         for name, value in (_under(tensors, "optimizer.") | numbers["optimizer"]).items():
             index, _, field = name.partition(".")
             state.setdefault(int(index), {})[field] = value
-        self.optimizer.load_state_dict({"state": state, "param_groups": self.optimizer.state_dict()["param_groups"]})
+        self.optimizer.load_state_dict(
+            {"state": state, "param_groups": self.optimizer.state_dict()["param_groups"]}
+        )
         self.take_extra_state(tensors, numbers)
         torch.set_rng_state(tensors["random.torch"])
         if "random.cuda" in tensors and self.device.type == "cuda":
@@ -197,9 +225,11 @@ class Loop(ABC):
 
 
 def _apart(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Returns the tensors on the CPU in separate memory, as safetensors requires; copies only where needed.
+    """Returns the tensors on the CPU in separate memory, as safetensors requires; copies only where
+    needed.
 
-    Weights and optimizer state are the largest part of the memory of a process, so a copy of all would double it.
+    Weights and optimizer state are the largest part of the memory of a process, so a copy of all
+    would double it.
     """
     found: dict[str, Tensor] = {}
     taken: set[int] = set()
@@ -220,8 +250,12 @@ def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
 class Batches(Protocol):
     """Source of the batches of an epoch."""
 
-    def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[BatchTensors]:
-        """Yields one epoch of inputs and targets, a function of the arguments; see ``recogniser.data.TrainingSet``."""
+    def batches(
+        self, *, size: int, seed: int, epoch: int, hidden: float = 0.0
+    ) -> Iterator[BatchTensors]:
+        """Yields one epoch of inputs and targets, a function of the arguments; see
+        ``recogniser.data.TrainingSet``.
+        """
 
     def count(self, size: int) -> int:
         """Returns the number of batches in an epoch."""
@@ -232,7 +266,9 @@ class Trainer(Loop):
 
     model: Trainable
 
-    def __init__(self, model: Trainable, data: Batches, settings: TrainingSettings, *, seed: int) -> None:
+    def __init__(
+        self, model: Trainable, data: Batches, settings: TrainingSettings, *, seed: int
+    ) -> None:
         """Prepares training.
 
         Args:
@@ -249,7 +285,8 @@ class Trainer(Loop):
         self.steps_per_epoch = -(-data.count(settings.batch_size) // settings.accumulation)
         self.steps = self.steps_per_epoch * settings.epochs
         self.average = WeightAverage(model, settings)
-        self._accelerator = Accelerator()  # without its mixed precision, which is fixed for the life of the process
+        # without its mixed precision, which is fixed for the life of the process
+        self._accelerator = Accelerator()
         self.device = self._accelerator.device
         self.precision: _Used = precision_on(self.device, settings)
         self.step_seconds: dict[_Used, float] = {}
@@ -259,10 +296,11 @@ class Trainer(Loop):
         self.move_schedule()
 
     def settle_precision(self, before: _Used | None = None) -> None:
-        """Chooses the arithmetic for ``precision = "auto"`` on a device with bf16: fp32 if a step in it is much faster.
+        """Chooses the arithmetic for ``precision = "auto"`` on a device with bf16: fp32 if a step
+        in it is much faster.
 
-        On some processors bf16 has instructions and is still slower. A step of each is timed; weights, gradients and
-        random generators stay as they are.
+        On some processors bf16 has instructions and is still slower. A step of each is timed;
+        weights, gradients and random generators stay as they are.
 
         Args:
             before: arithmetic of the same run until it was interrupted; it is kept.
@@ -277,7 +315,9 @@ class Trainer(Loop):
             self.precision = faster_precision(self.step_seconds)
 
     def _timed_steps(self) -> dict[_Used, float]:
-        """Measures the best time of a step in each arithmetic, in seconds, without changing the weights."""
+        """Measures the best time of a step in each arithmetic, in seconds, without changing the
+        weights.
+        """
         batches = self.data.batches(size=self.settings.batch_size, seed=self.seed, epoch=0)
         batch, targets = next(batches)
         self.model.train()
@@ -300,7 +340,9 @@ class Trainer(Loop):
 
     def move_schedule(self) -> None:
         """Moves the schedule to ``step``, also after ``step`` was set from outside."""
-        self.schedule: LambdaLR = make_schedule(self.optimizer, self.settings, steps=self.steps, done=self.step)
+        self.schedule: LambdaLR = make_schedule(
+            self.optimizer, self.settings, steps=self.steps, done=self.step
+        )
 
     @property
     def bf16(self) -> bool:
@@ -313,7 +355,9 @@ class Trainer(Loop):
             yield from self._one_epoch()
 
     def evaluated(self) -> AbstractContextManager[None]:
-        """Returns a block in which the model has its averaged weights, if any; afterwards it has its own again."""
+        """Returns a block in which the model has its averaged weights, if any; afterwards it has
+        its own again.
+        """
         return weights_in(self.model, self.average.weights())
 
     def extra_state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -328,23 +372,33 @@ class Trainer(Loop):
 
     def _one_epoch(self) -> Iterator[StepDone | EpochDone]:
         batches = self.data.batches(
-            size=self.settings.batch_size, seed=self.seed, epoch=self.epoch, hidden=self.settings.hidden_pieces
+            size=self.settings.batch_size,
+            seed=self.seed,
+            epoch=self.epoch,
+            hidden=self.settings.hidden_pieces,
         )
-        # Batches that were trained on before are made again, because the random draws for the others depend on them.
+        # Batches that were trained on before are made again, because the random draws for the
+        # others depend on them.
         done = self.step - self.epoch * self.steps_per_epoch
         deque(itertools.islice(batches, done * self.settings.accumulation), maxlen=0)
         while group := list(itertools.islice(batches, self.settings.accumulation)):
             self.model.train()
-            loss = sum(self._accumulate(batch, targets, share=1.0 / len(group)) for batch, targets in group)
+            loss = sum(
+                self._accumulate(batch, targets, share=1.0 / len(group)) for batch, targets in group
+            )
             self._change()
             yield StepDone(step=self.step, loss=loss, steps=self.steps, epochs=self.epochs)
         self.epoch += 1
         self.average.after_epoch()
         yield EpochDone(epoch=self.epoch)
 
-    def _accumulate(self, batch: dict[str, Tensor], targets: dict[str, Tensor], *, share: float) -> float:
+    def _accumulate(
+        self, batch: dict[str, Tensor], targets: dict[str, Tensor], *, share: float
+    ) -> float:
         """Adds the gradient of one batch; returns its share of the loss."""
-        batch, targets = ({name: t.to(self.device) for name, t in x.items()} for x in (batch, targets))
+        batch, targets = (
+            {name: t.to(self.device) for name, t in x.items()} for x in (batch, targets)
+        )
         precision = torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.bf16)
         with self._rows.collected(), QuickDropout(), precision:
             scores = self.model(batch)

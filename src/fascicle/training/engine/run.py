@@ -1,14 +1,17 @@
-"""Engine of training runs: prepares, trains, scores, keeps the best model, resumes after a kill, finishes.
+"""Engine of training runs: prepares, trains, scores, keeps the best model, resumes after a kill,
+finishes.
 
-The model to train is a `Trainee`; a recogniser, a filter and a span typer each have an adapter of this kind. The
-engine class is called ``_Training``, because ``run`` is a run folder in all texts of the project, and a command for
-pipelines.
+The model to train is a `Trainee`; a recogniser, a filter and a span typer each have an adapter of
+this kind. The engine class is called ``_Training``, because ``run`` is a run folder in all texts of
+the project, and a command for pipelines.
 
-The folder is complete at whatever moment a run is killed. Where it is scored, the engine writes in this order: the line
-of ``metrics.jsonl``, then ``state/``, then the models that are best now. So a model in the folder always has its line;
-and where the last step is missing, resuming makes it up from ``state/``, which holds the same weights.
+The folder is complete at whatever moment a run is killed. Where it is scored, the engine writes in
+this order: the line of ``metrics.jsonl``, then ``state/``, then the models that are best now. So a
+model in the folder always has its line; and where the last step is missing, resuming makes it up
+from ``state/``, which holds the same weights.
 
-A run may write ``state/`` between two scorings too. Then ``since.json`` in it holds the values for the next line.
+A run may write ``state/`` between two scorings too. Then ``since.json`` in it holds the values for
+the next line.
 """
 
 from __future__ import annotations
@@ -62,7 +65,8 @@ class PointResult:
     Attributes:
         lines: for ``metrics.jsonl``.
         figures: the scores as a short text.
-        best: whether they are the best so far, where that is not whether the first kept model is written.
+        best: whether they are the best so far, where that is not whether the first kept model is
+            written.
     """
 
     lines: Sequence[Line]
@@ -108,7 +112,9 @@ class Trainee(ABC):
 
     @abstractmethod
     def keep(self, place: Path, kept: KeptModel) -> None:
-        """Writes the current model into an empty folder; can be called with or without `judge` before it."""
+        """Writes the current model into an empty folder; can be called with or without `judge`
+        before it.
+        """
 
     @abstractmethod
     def finish(self, chosen: Sequence[Line]) -> Iterator[Note | Ended]:
@@ -125,23 +131,27 @@ class Trainee(ABC):
 _Prepare = Callable[[Mapping[str, Any]], Trainee]
 
 
-def train(recipe: RecipeBase, folder: Path, prepare: _Prepare, *, resume: bool = False) -> Iterator[RunEvent]:
+def train(
+    recipe: RecipeBase, folder: Path, prepare: _Prepare, *, resume: bool = False
+) -> Iterator[RunEvent]:
     """Trains, scores, keeps the chosen model, and scores it.
 
-    A run that fails before it was scored for the first time leaves no folder, unless somebody put files into it.
+    A run that fails before it was scored for the first time leaves no folder, unless somebody put
+    files into it.
 
     Args:
         recipe: of the run, as it is written to the run folder.
         folder: of the run; must not exist, unless ``resume``.
-        prepare: builds the trainee from the content of ``run.json`` of the same run, empty if the run is new.
+        prepare: builds the trainee from the content of ``run.json`` of the same run, empty if the
+            run is new.
         resume: continue from the last scoring of an interrupted run of the same recipe.
 
     Yields:
         Events, in order; the last one is ``Ended``.
 
     Raises:
-        OutputError: the folder exists, or holds no run of this recipe that could be resumed; other data than before;
-            another process trains in the folder.
+        OutputError: the folder exists, or holds no run of this recipe that could be resumed; other
+            data than before; another process trains in the folder.
     """
     with remove_if_empty(folder, sign=METRICS) as start:
         check_run_folder(folder, recipe, resume=resume)
@@ -149,7 +159,9 @@ def train(recipe: RecipeBase, folder: Path, prepare: _Prepare, *, resume: bool =
         yield from _train(recipe, start, prepare, resume=resume)
 
 
-def _train(recipe: RecipeBase, start: Start, prepare: _Prepare, *, resume: bool) -> Iterator[RunEvent]:
+def _train(
+    recipe: RecipeBase, start: Start, prepare: _Prepare, *, resume: bool
+) -> Iterator[RunEvent]:
     folder, started = start.folder, time.perf_counter()
     before = read_run_facts(folder)
     trainee = prepare(before)
@@ -161,12 +173,20 @@ def _train(recipe: RecipeBase, start: Start, prepare: _Prepare, *, resume: bool)
     own |= {"data": facts.data, "environment": facts.environment}
     other = differences(before.get("environment", {}), facts.environment) if before else []
     if other:
-        own |= {"environments": [*before.get("environments", [before.get("environment", {})]), facts.environment]}
+        own |= {
+            "environments": [
+                *before.get("environments", [before.get("environment", {})]),
+                facts.environment,
+            ]
+        }
     write_json(folder / FACTS, own)
     for name, content in facts.files.items():
         write_json(folder / name, content)
     if other:
-        yield Note(text=f"resumed under other conditions ({'; '.join(other)}): the run is not repeated to the bit")
+        yield Note(
+            text=f"resumed under other conditions ({'; '.join(other)}): the run is not repeated "
+            "to the bit"
+        )
     yield from (Note(text=text) for text in facts.notes)
     training = _Training(folder, trainee)
     if resume:
@@ -205,17 +225,26 @@ class _Training:
             self._since = SinceScoring.read(state)
             if self._record.is_at(loop.step):  # else the state is older than the last scoring
                 self._keep()
-            yield Note(text=f"resumed after {f'step {loop.step}' if self._choice.every else f'epoch {loop.epoch}'}")
+            yield Note(
+                text="resumed after "
+                f"{f'step {loop.step}' if self._choice.every else f'epoch {loop.epoch}'}"
+            )
         elif self._is_trained():
             loop.epoch, loop.step = loop.epochs, loop.steps
             yield Note(text="all epochs are there; only the end of the run is made again")
         elif self._record.path.exists():
-            yield Note(text=f"{state} is not there to go on from: training begins again at the first epoch")
+            yield Note(
+                text=f"{state} is not there to go on from: training begins again at the first epoch"
+            )
 
     def _is_trained(self) -> bool:
         """True if the folder already has all steps of the loop and their results."""
         kept = self._choice.kept
-        if not (kept and self._record.path.exists() and all((self._folder / one.folder).exists() for one in kept)):
+        if not (
+            kept
+            and self._record.path.exists()
+            and all((self._folder / one.folder).exists() for one in kept)
+        ):
             return False
         record, loop = self._record, self._loop
         record.read(epoch=loop.epochs, step=loop.steps)
@@ -240,14 +269,19 @@ class _Training:
                 if self._record.is_over():
                     yield Note(text=f"stopped early: no better {self._choice.aim}")
                     return
-            elif self._choice.minutes and self._since.unsaved_seconds() >= 60.0 * self._choice.minutes:
+            elif (
+                self._choice.minutes
+                and self._since.unsaved_seconds() >= 60.0 * self._choice.minutes
+            ):
                 self._record.add(())  # creates the file, so that the run counts as begun
                 self._write_state()
 
     def _is_unscored_end(self) -> bool:
         """True if this is the end of the last epoch, and it was not scored yet."""
         loop = self._loop
-        return loop.epoch == loop.epochs and not self._record.ends_at(epoch=loop.epochs, step=loop.step)
+        return loop.epoch == loop.epochs and not self._record.ends_at(
+            epoch=loop.epochs, step=loop.step
+        )
 
     def _write_state(self) -> None:
         """Writes the state for resuming from here."""
@@ -276,9 +310,15 @@ class _Training:
         return Validated(**vars(point), best=best, figures=judged.figures, lines=judged.lines)
 
     def _keep(self) -> bool:
-        """Writes the models for which the last line is the best; returns whether the first model is among them."""
+        """Writes the models for which the last line is the best; returns whether the first model
+        is among them.
+        """
         record = self._record
-        due = [kept for kept in self._choice.kept if record.lines and record.chosen(kept) is record.lines[-1]]
+        due = [
+            kept
+            for kept in self._choice.kept
+            if record.lines and record.chosen(kept) is record.lines[-1]
+        ]
         with self._loop.evaluated():
             for kept in due:
                 with rewritable_folder(self._folder / kept.folder, kind="run") as place:
@@ -291,7 +331,9 @@ class _Training:
         Args:
             started: when the run began, by ``time.perf_counter``.
         """
-        for event in self._trainee.finish([self._record.chosen(kept) for kept in self._choice.kept]):
+        for event in self._trainee.finish(
+            [self._record.chosen(kept) for kept in self._choice.kept]
+        ):
             if isinstance(event, Ended):
                 seconds = round(time.perf_counter() - started, 1)
                 write_json(self._folder / SCORES, event.as_dict() | {"seconds": seconds})

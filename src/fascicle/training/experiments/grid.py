@@ -3,32 +3,36 @@
 ::
 
     name = "span-heads"
-    compare = "softmax"                  # the system that the others are paired with; may be left out
+    compare = "softmax"                  # the system that the others are paired with; may be left
+    out
 
     [recipe]                             # shared by all cells; a partial recipe file
     [corpora.conll04]                    # overlays, each a partial recipe
     [systems.softmax]
     [variants.rate-1e-4]
-    [types]                              # descriptions of the types of a corpus, for the systems that read them
-    conll04 = "../../recipes/types/conll04.toml"
+    [types]                              # descriptions of the types of a corpus, for the systems
+    that read them conll04 = "../../recipes/types/conll04.toml"
 
     [[run]]
     corpora = ["conll04"]
     systems = ["softmax"]
     variants = ["rate-1e-4"]             # may be left out: the plain system
     seeds = [1, 2]
-    tier = "cpu"                         # "smoke", "cpu" or "gpu": the machine that the run is meant for
+    tier = "cpu"                         # "smoke", "cpu" or "gpu": the machine that the run is
+    meant for
 
     [[run]]                              # or recipe files, whose seed is replaced
     recipes = ["../../recipes/x.toml"]
     seeds = [1]
     tier = "cpu"
 
-The recipe of a cell is ``[recipe]``, then the corpus, the system and the variant, merged table by table; the later
-wins. In every text ``{seed}`` becomes the number of the seed, as in ``start = "../runs/first/one-plain-s{seed}"``.
+The recipe of a cell is ``[recipe]``, then the corpus, the system and the variant, merged table by
+table; the later wins. In every text ``{seed}`` becomes the number of the seed, as in ``start =
+"../runs/first/one-plain-s{seed}"``.
 
-A cell has the name ``CORPUS-SYSTEM`` or ``CORPUS-SYSTEM-VARIANT``, its run ``NAME-sSEED``. Reading checks every cell,
-before anything runs; the corpora themselves, and the variables in their paths, matter only to runs that are started.
+A cell has the name ``CORPUS-SYSTEM`` or ``CORPUS-SYSTEM-VARIANT``, its run ``NAME-sSEED``. Reading
+checks every cell, before anything runs; the corpora themselves, and the variables in their paths,
+matter only to runs that are started.
 """
 
 from __future__ import annotations
@@ -131,7 +135,9 @@ class Grid:
 
     @property
     def results(self) -> Path:
-        """Folder of the results: ``results/NAME`` in the grid's folder, or beside it if it is named ``grids``."""
+        """Folder of the results: ``results/NAME`` in the grid's folder, or beside it if it is
+        named ``grids``.
+        """
         folder = self.path.resolve().parent
         return (folder.parent if folder.name == "grids" else folder) / "results" / self.name
 
@@ -140,9 +146,9 @@ def read_grid(path: str | Path) -> Grid:
     """Reads a grid file, and builds and checks every recipe of it.
 
     Raises:
-        RecipeError: one sentence with the file and the place: no such file, not TOML, an unknown key or name (the
-            nearest one is given), a wrong type, an unknown recipe file, a recipe that is not valid, a cell that is
-            defined twice with different contents.
+        RecipeError: one sentence with the file and the place: no such file, not TOML, an unknown
+            key or name (the nearest one is given), a wrong type, an unknown recipe file, a recipe
+            that is not valid, a cell that is defined twice with different contents.
     """
     path = Path(path)
     plan = _plan(read_toml(path, what="grid"), path)
@@ -156,7 +162,10 @@ def read_grid(path: str | Path) -> Grid:
         for number, block in enumerate(plan.run, start=1)
         for run in _runs(plan, block, path=path, place=f"[[run]] {number}")
     ]
-    once = [replace(run, recipe=_for_seed(run.recipe, run.recipe.seed)) for run in _each_once(runs, path)]
+    once = [
+        replace(run, recipe=_for_seed(run.recipe, run.recipe.seed))
+        for run in _each_once(runs, path)
+    ]
     return Grid(name=plan.name, path=path, compare=plan.compare, runs=tuple(once))
 
 
@@ -171,17 +180,27 @@ def _plan(values: dict[str, Any], path: Path) -> _Plan:
         named = values.get(kind)
         for name, overlay in named.items() if isinstance(named, dict) else ():
             if not isinstance(overlay, dict):
-                raise RecipeError(f"{path}: {kind}.{name} = {overlay!r} is not allowed: write a table of a recipe")
+                raise RecipeError(
+                    f"{path}: {kind}.{name} = {overlay!r} is not allowed: write a table of a recipe"
+                )
     try:
         plan = msgspec.convert(values, _Plan)
     except msgspec.ValidationError as error:
         raise RecipeError(f"{path}: {_explained(error)}") from None
     overlays = {"corpora": plan.corpora, "systems": plan.systems, "variants": plan.variants}
-    places = {"recipe": plan.recipe, **{f"{k}.{n}": o for k, named in overlays.items() for n, o in named.items()}}
+    places = {
+        "recipe": plan.recipe,
+        **{f"{k}.{n}": o for k, named in overlays.items() for n, o in named.items()},
+    }
     for place, overlay in places.items():
-        for key, told in (("name", "cells are named after their overlays"), ("seed", "seeds stand in [[run]]")):
+        for key, told in (
+            ("name", "cells are named after their overlays"),
+            ("seed", "seeds stand in [[run]]"),
+        ):
             if key in overlay:
-                raise RecipeError(f"{path}: [{place}]: {key} is not allowed here, for {told}; take it out")
+                raise RecipeError(
+                    f"{path}: [{place}]: {key} is not allowed here, for {told}; take it out"
+                )
     return plan
 
 
@@ -191,14 +210,17 @@ def _refuse_keys(values: Mapping[str, Any], schema: type[msgspec.Struct], origin
         if key not in allowed:
             near = difflib.get_close_matches(key, allowed, n=1)
             raise RecipeError(
-                f"{origin}unknown key {key}; {f'did you mean {near[0]}?' if near else f'allowed are {_list(allowed)}'}"
+                f"{origin}unknown key {key}; "
+                f"{f'did you mean {near[0]}?' if near else f'allowed are {_list(allowed)}'}"
             )
 
 
 def _explained(error: msgspec.ValidationError) -> str:
     """Returns the message of msgspec with the place first, and with blocks counted from 1."""
     what, key = locate_error(error)
-    what = re.sub(r"^Invalid enum value (.*)$", rf"\1 is no tier; give one of {', '.join(_TIERS)}", what)
+    what = re.sub(
+        r"^Invalid enum value (.*)$", rf"\1 is no tier; give one of {', '.join(_TIERS)}", what
+    )
     key = re.sub(r"^run\[(\d+)\]", lambda block: f"[[run]] {int(block[1]) + 1}", key)
     return f"{key}: {what[0].lower()}{what[1:]}".removeprefix(": ")
 
@@ -206,10 +228,19 @@ def _explained(error: msgspec.ValidationError) -> str:
 def _runs(plan: _Plan, block: _Block, *, path: Path, place: str) -> Iterator[GridRun]:
     """Yields the runs of one block."""
     if block.recipes and (block.corpora or block.systems or block.variants):
-        raise RecipeError(f"{path}: {place}: recipes exclude corpora, systems and variants; make two [[run]] of it")
+        raise RecipeError(
+            f"{path}: {place}: recipes exclude corpora, systems and variants; make two [[run]] "
+            "of it"
+        )
     if not block.recipes and not (block.corpora and block.systems):
-        raise RecipeError(f"{path}: {place}: a run needs corpora and systems, or recipes; give them")
-    cells = _of_files(block, path, place) if block.recipes else _of_overlays(plan, block, path=path, place=place)
+        raise RecipeError(
+            f"{path}: {place}: a run needs corpora and systems, or recipes; give them"
+        )
+    cells = (
+        _of_files(block, path, place)
+        if block.recipes
+        else _of_overlays(plan, block, path=path, place=place)
+    )
     for cell in cells:
         for seed in block.seeds:
             yield replace(cell, recipe=msgspec.structs.replace(cell.recipe, seed=seed))
@@ -225,7 +256,9 @@ def _for_seed(value: Any, seed: int) -> Any:
         return {key: _for_seed(one, seed) for key, one in value.items()}
     if isinstance(value, msgspec.Struct):
         values = {name: getattr(value, name) for name in value.__struct_fields__}
-        changed = {name: new for name, old in values.items() if (new := _for_seed(old, seed)) != old}
+        changed = {
+            name: new for name, old in values.items() if (new := _for_seed(old, seed)) != old
+        }
         return msgspec.structs.replace(value, **changed) if changed else value
     return value
 
@@ -242,20 +275,36 @@ def _of_overlays(plan: _Plan, block: _Block, *, path: Path, place: str) -> Itera
     for corpus in block.corpora or ():
         for system in block.systems or ():
             for variant in block.variants or ("",):
-                overlays = [plan.corpora[corpus], plan.systems[system], plan.variants.get(variant, {})]
+                overlays = [
+                    plan.corpora[corpus],
+                    plan.systems[system],
+                    plan.variants.get(variant, {}),
+                ]
                 name = "-".join(filter(None, (corpus, system, variant)))
-                values = _described(merge_tables(plan.recipe, *overlays, {"name": name}), plan.types.get(corpus, ""))
+                values = _described(
+                    merge_tables(plan.recipe, *overlays, {"name": name}), plan.types.get(corpus, "")
+                )
                 recipe = parse_any(values, origin=f"{path}: {name}")
                 yield GridRun(
-                    recipe=recipe, origin=path, tier=block.tier, corpus=corpus, system=system, variant=variant
+                    recipe=recipe,
+                    origin=path,
+                    tier=block.tier,
+                    corpus=corpus,
+                    system=system,
+                    variant=variant,
                 )
 
 
 def _described(values: dict[str, Any], types: str) -> dict[str, Any]:
-    """Adds the type descriptions of a corpus to the heads of a cell that read such descriptions and name no file."""
+    """Adds the type descriptions of a corpus to the heads of a cell that read such descriptions
+    and name no file.
+    """
     return {
         key: {"types": types, **value}
-        if types and isinstance(value, dict) and value.get("type_view") in FILE_VIEWS and not value.get("instances")
+        if types
+        and isinstance(value, dict)
+        and value.get("type_view") in FILE_VIEWS
+        and not value.get("instances")
         else value
         for key, value in values.items()
     }
@@ -265,7 +314,9 @@ def _of_files(block: _Block, path: Path, place: str) -> Iterator[GridRun]:
     for given in block.recipes or ():
         file = path.parent / given
         if not file.is_file():
-            near = difflib.get_close_matches(file.name, [p.name for p in file.parent.glob("*.toml")], n=1)
+            near = difflib.get_close_matches(
+                file.name, [p.name for p in file.parent.glob("*.toml")], n=1
+            )
             hint = f"did you mean {Path(given).parent / near[0]}?" if near else "correct the path"
             raise RecipeError(f"{path}: {place}: there is no recipe file {given}; {hint}")
         try:
@@ -284,17 +335,24 @@ def _each_once(runs: Iterable[GridRun], path: Path) -> tuple[GridRun, ...]:
         name = run.recipe.name
         if cells.setdefault(name, cell) != cell:
             raise RecipeError(
-                f"{path}: the cell {name} is defined twice with different contents; rename one of the two"
+                f"{path}: the cell {name} is defined twice with different contents; rename one "
+                "of the two"
             )
         known = kept.setdefault(run.name, run)
         if known.tier != run.tier:
-            raise RecipeError(f"{path}: {run.name} is asked for in the tiers {known.tier} and {run.tier}; choose one")
+            raise RecipeError(
+                f"{path}: {run.name} is asked for in the tiers {known.tier} and {run.tier}; "
+                "choose one"
+            )
     return tuple(kept.values())
 
 
 def _unknown(what: str, name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    return f"there is no {what} {name!r}; {f'did you mean {near[0]!r}?' if near else f'defined are {_list(known)}'}"
+    return (
+        f"there is no {what} {name!r}; "
+        f"{f'did you mean {near[0]!r}?' if near else f'defined are {_list(known)}'}"
+    )
 
 
 def _list(names: Iterable[str]) -> str:

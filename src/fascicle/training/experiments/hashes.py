@@ -1,10 +1,12 @@
-"""Identity of a run: the hash of a recipe over everything that affects its numbers, and nothing else.
+"""Identity of a run: the hash of a recipe over everything that affects its numbers, and nothing
+else.
 
-Left out are the name of the recipe, the paths of its data, and every default value, so that a setting that a
-later release adds changes no hash. Put in are the contents of corpora, dictionaries and descriptions of types, as
-hashes, and the seed. The encoder counts by its name and revision, not by its files. A changed *default* changes
-the meaning of recipes that do not set it. The hash treats the precision ``"bf16"`` as ``"auto"``, and ignores the
-processor: the results state which arithmetic was used.
+Left out are the name of the recipe, the paths of its data, and every default value, so that a
+setting that a later release adds changes no hash. Put in are the contents of corpora, dictionaries
+and descriptions of types, as hashes, and the seed. The encoder counts by its name and revision, not
+by its files. A changed *default* changes the meaning of recipes that do not set it. The hash treats
+the precision ``"bf16"`` as ``"auto"``, and ignores the processor: the results state which
+arithmetic was used.
 """
 
 from __future__ import annotations
@@ -48,7 +50,9 @@ def recipe_hash(recipe: AnyRecipe, data: Mapping[str, str]) -> str:
 
 
 def _take_out(values: dict[str, Any], path: Sequence[str]) -> None:
-    """Removes a path of a recipe from its values; for a list of paths, the first one removes all."""
+    """Removes a path of a recipe from its values; for a list of paths, the first one removes
+    all.
+    """
     first, *rest = path
     if rest and isinstance(values.get(first), dict):
         _take_out(values[first], rest)
@@ -57,11 +61,13 @@ def _take_out(values: dict[str, Any], path: Sequence[str]) -> None:
 
 
 def data_hashes(recipe: AnyRecipe, known: dict[str, str] | None = None) -> dict[str, str]:
-    """Returns hashes of all data that affect a run, named as in its ``run.json``: ``"train"``, ``"distant.core"``.
+    """Returns hashes of all data that affect a run, named as in its ``run.json``: ``"train"``,
+    ``"distant.core"``.
 
     Args:
         recipe: with absolute paths.
-        known: path -> hash of files that were read before; new ones are added, so that a grid reads each file once.
+        known: path -> hash of files that were read before; new ones are added, so that a grid reads
+            each file once.
 
     Raises:
         InputError: a file does not exist or cannot be read.
@@ -73,17 +79,23 @@ def data_hashes(recipe: AnyRecipe, known: dict[str, str] | None = None) -> dict[
         if isinstance(recipe, FilterRecipe) and key.startswith("members."):
             found[key] = member_sha256(Path(path), recipe)
         elif key != "corpus.test" or not isinstance(recipe, FilterRecipe):  # it reads no test part
-            found[data_name(key)] = known[path] if path in known else known.setdefault(path, source_sha256(path))
+            found[data_name(key)] = (
+                known[path] if path in known else known.setdefault(path, source_sha256(path))
+            )
     return found
 
 
 def changed_values(recipe: AnyRecipe) -> dict[str, Any]:
-    """Returns the values of a recipe that differ from the defaults, in the form of a recipe file."""
+    """Returns the values of a recipe that differ from the defaults, in the form of a recipe
+    file.
+    """
     return _as_in_a_file(_changed(recipe, default=None))
 
 
 def all_values(recipe: AnyRecipe) -> dict[str, Any]:
-    """Returns every value of a recipe in the form of a recipe file, with absolute paths cut to their last name."""
+    """Returns every value of a recipe in the form of a recipe file, with absolute paths cut to
+    their last name.
+    """
     values: dict[str, Any] = _as_in_a_file(msgspec.to_builtins(recipe))
     return {key: _without_folders(value) for key, value in values.items()}
 
@@ -100,13 +112,16 @@ def read_run_recipe(folder: Path) -> AnyRecipe:
         return msgspec.convert(values, KINDS[recipe_kind(values)])
     except (OSError, msgspec.MsgspecError, RecursionError, RecipeError) as error:
         raise OutputError(
-            f"the run folder {folder} holds no recipe that this release can read ({error}); move it away, or give "
+            f"the run folder {folder} holds no recipe that this release can read ({error}); move "
+            "it away, or give "
             "another folder for the runs"
         ) from None
 
 
 def _changed(value: msgspec.Struct, *, default: object) -> dict[str, Any]:
-    """Returns the fields of a structure that differ from their defaults, and its tag unless that is the default."""
+    """Returns the fields of a structure that differ from their defaults, and its tag unless that
+    is the default.
+    """
     tag, result = value.__struct_config__.tag, dict[str, Any]()
     if tag is not None and type(value) is not type(default):
         result[str(value.__struct_config__.tag_field)] = tag
@@ -170,13 +185,15 @@ State = Literal["done", "complete", "interrupted", "new", "waiting", "unable"]
 def conflict_message(folder: Path) -> str:
     """Returns the message for a run folder with another recipe or other data."""
     return (
-        f"{folder} holds a run of another recipe or of other data than the grid says; move it away, or give another "
+        f"{folder} holds a run of another recipe or of other data than the grid says; move it "
+        "away, or give another "
         "runs=FOLDER"
     )
 
 
 def find_run_state(folder: Path, recipe: AnyRecipe, *, own: str) -> State:
-    """Determines the state of a run folder; compares its recipe and data hashes with those of the recipe.
+    """Determines the state of a run folder; compares its recipe and data hashes with those of the
+    recipe.
 
     Raises:
         OutputError: it is damaged.
@@ -188,7 +205,8 @@ def find_run_state(folder: Path, recipe: AnyRecipe, *, own: str) -> State:
     except OutputError:
         return "unable"
     facts = json_object(folder / "run.json").get("data")
-    # A run that was killed before it had read its corpora has used no data, and will use the current ones.
+    # A run that was killed before it had read its corpora has used no data, and will use the
+    # current ones.
     data = {name: of["sha256"] for name, of in facts.items()} if facts else data_hashes(recipe)
     if recipe_hash(there, data) != own:
         return "unable"
@@ -229,6 +247,7 @@ def _objects(path: Path, texts: Iterable[bytes]) -> list[dict[str, Any]]:
         return [msgspec.json.decode(text, type=dict[str, Any]) for text in texts]
     except msgspec.MsgspecError:
         raise OutputError(
-            f"the run folder {path.parent} is damaged: {path.name} is not JSON; move the folder away to train the "
+            f"the run folder {path.parent} is damaged: {path.name} is not JSON; move the folder "
+            "away to train the "
             "run again"
         ) from None

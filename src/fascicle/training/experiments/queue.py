@@ -1,4 +1,6 @@
-"""Queue of a grid: its tasks, and one process for each run, so that a crash of one run stops no other."""
+"""Queue of a grid: its tasks, and one process for each run, so that a crash of one run stops no
+other.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +32,23 @@ from fascicle.training.experiments.hashes import (
     read_metrics,
     recipe_hash,
 )
-from fascicle.training.experiments.results import COST, ENDS, Done, Failed, GridEvent, Left, Task, read_result
+from fascicle.training.experiments.results import (
+    COST,
+    ENDS,
+    Done,
+    Failed,
+    GridEvent,
+    Left,
+    Task,
+    read_result,
+)
 
 _NAMED = 8  # runs that an error names
 _NEEDED = ("torch", "transformers", "accelerate", "safetensors")
 _NOTHING = Done(run="", trained=False)  # state of the awaited run, for a task that waits for none
-_MESSAGES: Final[msgspec.json.Decoder[GridEvent | WorkerFailed]] = msgspec.json.Decoder(GridEvent | WorkerFailed)
+_MESSAGES: Final[msgspec.json.Decoder[GridEvent | WorkerFailed]] = msgspec.json.Decoder(
+    GridEvent | WorkerFailed
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,9 +60,10 @@ class Planned:
         recipe: with the paths of its corpora on this machine, as far as they are known.
         hash: identity of the recipe; empty if its corpora cannot be found.
         folder: of the run.
-        state: ``"done"``: the results file exists and has the same hash; ``"complete"``: only the run folder does;
-            ``"interrupted"``: the run folder exists and can be resumed; ``"new"``: nothing exists; ``"waiting"``:
-            it starts from the model of another run that is not complete; ``"unable"``: it cannot be begun here.
+        state: ``"done"``: the results file exists and has the same hash; ``"complete"``: only the
+            run folder does; ``"interrupted"``: the run folder exists and can be resumed; ``"new"``:
+            nothing exists; ``"waiting"``: it starts from the model of another run that is not
+            complete; ``"unable"``: it cannot be begun here.
         stale: the hash of a results file of another recipe; empty if there is none.
         epoch: last complete epoch in the run folder.
         problem: why it cannot be begun, as one sentence.
@@ -67,13 +81,16 @@ class Planned:
     after: str = ""
 
 
-def select(runs: Iterable[GridRun], *, tiers: Collection[str] = (), only: Sequence[str] = ()) -> tuple[GridRun, ...]:
+def select(
+    runs: Iterable[GridRun], *, tiers: Collection[str] = (), only: Sequence[str] = ()
+) -> tuple[GridRun, ...]:
     """Returns the runs of some tiers whose names match a pattern.
 
     Args:
         runs: of a grid.
         tiers: all if empty.
-        only: shell patterns (``*``, ``?``, ``[...]``) for the name of a run or of its recipe; all if empty.
+        only: shell patterns (``*``, ``?``, ``[...]``) for the name of a run or of its recipe; all
+            if empty.
 
     Raises:
         UsageError: a pattern that no run of the grid matches, or no run of these tiers.
@@ -83,12 +100,18 @@ def select(runs: Iterable[GridRun], *, tiers: Collection[str] = (), only: Sequen
         if not any(_matches(run, pattern) for run in runs):
             names = [run.name for run in runs]
             more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-            raise UsageError(f"no run of the grid matches {pattern!r}; its runs are {', '.join(names[:_NAMED])}{more}")
+            raise UsageError(
+                f"no run of the grid matches {pattern!r}; its runs are "
+                f"{', '.join(names[:_NAMED])}{more}"
+            )
     kept = (run for run in runs if not only or any(_matches(run, pattern) for pattern in only))
     chosen = tuple(run for run in kept if not tiers or run.tier in tiers)
     if tiers and not chosen:
         there = ", ".join(dict.fromkeys(run.tier for run in runs))
-        raise UsageError(f"none of these runs has the tier {' or '.join(tiers)}; the tiers of the grid are {there}")
+        raise UsageError(
+            f"none of these runs has the tier {' or '.join(tiers)}; the tiers of the grid are "
+            f"{there}"
+        )
     return chosen
 
 
@@ -106,9 +129,19 @@ def plan_runs(runs: Iterable[GridRun], *, folder: Path, results: Path) -> list[P
     def look(run: GridRun, above: tuple[str, ...] = ()) -> Planned:
         if run.name not in found:
             maker = _maker(run, makers)
-            before = look(maker, (*above, run.name)) if maker and maker.name not in (*above, run.name) else None
-            after = before.run.name if before and before.state in ("new", "interrupted", "waiting") else ""
-            found[run.name] = _examined(run, folder=folder / run.name, results=results, known=known, after=after)
+            before = (
+                look(maker, (*above, run.name))
+                if maker and maker.name not in (*above, run.name)
+                else None
+            )
+            after = (
+                before.run.name
+                if before and before.state in ("new", "interrupted", "waiting")
+                else ""
+            )
+            found[run.name] = _examined(
+                run, folder=folder / run.name, results=results, known=known, after=after
+            )
         return found[run.name]
 
     return [look(run) for run in runs]
@@ -138,7 +171,12 @@ def check_installed() -> None:
 
 
 def tasks_of(
-    grid: Grid, planned: Iterable[Planned], *, results: Path, threads: int | None = None, deadline: float | None = None
+    grid: Grid,
+    planned: Iterable[Planned],
+    *,
+    results: Path,
+    threads: int | None = None,
+    deadline: float | None = None,
 ) -> list[Task]:
     """Returns the tasks: all runs except those that are done or cannot be started."""
     tasks = []
@@ -165,9 +203,9 @@ def tasks_of(
 def run_tasks(tasks: Iterable[Task], *, jobs: int = 1) -> Iterator[GridEvent]:
     """Runs tasks in their order, each in its own process, and reports their progress.
 
-    A task that waits for another one is begun when that one is done; otherwise it ends as that one does. When the
-    iterator is closed or raises an error, the processes that still run are ended; their work up to the last complete
-    epoch is kept.
+    A task that waits for another one is begun when that one is done; otherwise it ends as that one
+    does. When the iterator is closed or raises an error, the processes that still run are ended;
+    their work up to the last complete epoch is kept.
 
     Args:
         tasks: to run.
@@ -197,7 +235,11 @@ def run_tasks(tasks: Iterable[Task], *, jobs: int = 1) -> Iterator[GridEvent]:
                     message = process.receive()
                     if message is None:
                         continue
-                    event = Failed(run=run, error=message.message) if isinstance(message, WorkerFailed) else message
+                    event = (
+                        Failed(run=run, error=message.message)
+                        if isinstance(message, WorkerFailed)
+                        else message
+                    )
                 except WorkerEndedError as ended:
                     del running[process]
                     if ends[run] is not None:
@@ -205,7 +247,8 @@ def run_tasks(tasks: Iterable[Task], *, jobs: int = 1) -> Iterator[GridEvent]:
                     event = Failed(run=run, error=_why_it_died(ended.reason))
                 if isinstance(event, Failed) and event.disk_full:
                     raise OutputError(
-                        f"{event.error}; the disk is full, so the grid stops at {event.run}: free some space and "
+                        f"{event.error}; the disk is full, so the grid stops at {event.run}: "
+                        "free some space and "
                         "run the same command again; finished work is kept"
                     )
                 if isinstance(event, ENDS):
@@ -223,13 +266,17 @@ def _next(waiting: Sequence[Task], ends: Mapping[str, GridEvent | None]) -> Task
 
 
 def _ended_already(task: Task, ends: Mapping[str, GridEvent | None]) -> GridEvent | None:
-    """Returns the end of a task that is not started, because of the time or of the run that it starts from."""
+    """Returns the end of a task that is not started, because of the time or of the run that it
+    starts from.
+    """
     before = ends.get(task.after)
     if isinstance(before, Failed):
         return Failed(run=task.run, error=f"it starts from the model of {task.after}, which failed")
     try:
         if isinstance(before, Left) or _no_time(task):
-            return Left(run=task.run, epoch=last_epoch(task.folder), epochs=count_epochs(task.recipe))
+            return Left(
+                run=task.run, epoch=last_epoch(task.folder), epochs=count_epochs(task.recipe)
+            )
     except OutputError as error:  # its folder is damaged
         return Failed(run=task.run, error=str(error))
     return None
@@ -246,7 +293,10 @@ def _why_it_died(reason: str) -> str:
     kind, _, name = reason.partition(":")
     after = "the same command goes on after its last complete epoch"
     if kind == "killed":
-        return f"its process was ended by {name}{', perhaps for want of memory' * (name == 'SIGKILL')}; {after}"
+        return (
+            "its process was ended by "
+            f"{name}{', perhaps for want of memory' * (name == 'SIGKILL')}; {after}"
+        )
     return f"its process ended with code {name} and said nothing; {after}"
 
 
@@ -267,18 +317,24 @@ def _maker(run: GridRun, makers: Mapping[Path, GridRun]) -> GridRun | None:
     return next((makers[one] for one in (place, *place.parents) if one in makers), None)
 
 
-def _examined(run: GridRun, *, folder: Path, results: Path, known: dict[str, str], after: str) -> Planned:
+def _examined(
+    run: GridRun, *, folder: Path, results: Path, known: dict[str, str], after: str
+) -> Planned:
     try:
         recipe = run.resolved()
         if after:
-            return Planned(run=run, recipe=recipe, hash="", folder=folder, state="waiting", after=after)
+            return Planned(
+                run=run, recipe=recipe, hash="", folder=folder, state="waiting", after=after
+            )
         own = recipe_hash(recipe, data_hashes(recipe, known))
         there = (results / f"{run.name}.json").exists()
         told = str(read_result(results, run.name).get("hash", "none")) if there else ""
         state = "done" if told == own else find_run_state(folder, recipe, own=own)
         epoch = 0 if state == "done" else last_epoch(folder)
     except (RecipeError, InputError, OutputError) as error:
-        return Planned(run=run, recipe=run.recipe, hash="", folder=folder, state="unable", problem=str(error))
+        return Planned(
+            run=run, recipe=run.recipe, hash="", folder=folder, state="unable", problem=str(error)
+        )
     return Planned(
         run=run,
         recipe=recipe,
@@ -292,7 +348,9 @@ def _examined(run: GridRun, *, folder: Path, results: Path, known: dict[str, str
 
 
 def _no_time(task: Task) -> bool:
-    """True if the next epoch would end too late, estimated by the time of the last one if there was one."""
+    """True if the next epoch would end too late, estimated by the time of the last one if there
+    was one.
+    """
     if task.deadline is None:
         return False
     if (task.folder / "scores.json").exists():

@@ -1,4 +1,5 @@
-"""Results of a finished run: one JSON file, from which tables are made without the corpora, and its predictions.
+"""Results of a finished run: one JSON file, from which tables are made without the corpora, and its
+predictions.
 
 ::
 
@@ -52,10 +53,11 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
         folder: of the run.
         results: folder for the results file.
         threads: CPU threads; ``None`` for torch's own choice.
-        deadline: in seconds since the epoch of the clock, after which no epoch may end; ``None`` for never.
+        deadline: in seconds since the epoch of the clock, after which no epoch may end; ``None``
+            for never.
         debug: show tracebacks.
-        after: the run whose model it starts from, if that one is to be done first; the hash is empty then, and known
-            when the task is begun.
+        after: the run whose model it starts from, if that one is to be done first; the hash is
+            empty then, and known when the task is begun.
     """
 
     run: str
@@ -79,7 +81,8 @@ class Said(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class EpochEnded(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Event: one epoch of a run, or a part of one, is scored on dev and kept; the run can be resumed after it.
+    """Event: one epoch of a run, or a part of one, is scored on dev and kept; the run can be
+    resumed after it.
 
     The step is that of a part of an epoch; 0 for the end of one.
     """
@@ -95,7 +98,9 @@ class EpochEnded(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Event: the results file of a run is written; the run was trained, or collected from a complete run folder."""
+    """Event: the results file of a run is written; the run was trained, or collected from a
+    complete run folder.
+    """
 
     run: str
     trained: bool
@@ -110,7 +115,9 @@ class Left(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Event: a run failed, with one sentence; ``disk_full`` if there is no space for any other run either."""
+    """Event: a run failed, with one sentence; ``disk_full`` if there is no space for any other
+    run either.
+    """
 
     run: str
     error: str
@@ -123,31 +130,42 @@ ENDS: Final = (Done, Left, Failed)
 
 COST: Final = "cost.json"
 _MODEL: Final = "model"  # source of the mentions while predictions are scored
-_COMPACT: Final = ("test_counts", "epochs")  # written on one line, or with one line an entry; the rest is indented
+# written on one line, or with one line an entry; the rest is indented
+_COMPACT: Final = ("test_counts", "epochs")
 
 
 def make_result(
-    folder: Path, recipe: AnyRecipe, *, shown: AnyRecipe, recipe_hash: str, labels: Mapping[str, str], head: str = ""
+    folder: Path,
+    recipe: AnyRecipe,
+    *,
+    shown: AnyRecipe,
+    recipe_hash: str,
+    labels: Mapping[str, str],
+    head: str = "",
 ) -> dict[str, Any]:
     """Returns the content of the results file of a complete run.
 
     Args:
-        folder: of the run, with ``scores.json``; ``cost.json`` with ``peak_rss_bytes`` and ``seconds``, if it is there.
+        folder: of the run, with ``scores.json``; ``cost.json`` with ``peak_rss_bytes`` and
+            ``seconds``, if it is there.
         recipe: with the paths of its corpora on this machine.
-        shown: the same recipe with the paths as they are written in the grid, which mean something on any machine.
+        shown: the same recipe with the paths as they are written in the grid, which mean something
+            on any machine.
         recipe_hash: its identity, see `fascicle.training.experiments.hashes.recipe_hash`.
-        labels: names that the grid gives the run: ``grid``, ``tier``, ``corpus``, ``system``, ``variant``.
+        labels: names that the grid gives the run: ``grid``, ``tier``, ``corpus``, ``system``,
+            ``variant``.
         head: the head of a bundle whose results these are, if it is not the answering one.
 
     Returns:
-        Of a recogniser in this order: ``run``, ``hash``, ``date`` of its end, the labels, ``seed``; ``epoch``,
-        ``step``, ``dev`` and ``test`` as in ``scores.json``; of the test part ``test_f1_interval``, ``test_unit``
-        (``"document"`` or ``"sentence"``: the unit of resampling and of counts), ``test_counts``
-        (``[tp, fp, fn]`` of each, in their order) and ``test_recall`` of the subsets of ``scoring.rules``, each
-        ``None`` without a test part; ``seconds``, ``peak_rss_bytes`` (``None`` if it was not measured); ``recipe`` with
-        every value, ``facts`` (``run.json``: versions, machine, data, what the model cannot represent) and ``epochs``,
-        a line for each time that dev was scored. For a filter or a span typer, the content of
-        ``scores.json`` replaces ``epoch`` to ``test_recall``.
+        Of a recogniser in this order: ``run``, ``hash``, ``date`` of its end, the labels, ``seed``;
+        ``epoch``, ``step``, ``dev`` and ``test`` as in ``scores.json``; of the test part
+        ``test_f1_interval``, ``test_unit`` (``"document"`` or ``"sentence"``: the unit of
+        resampling and of counts), ``test_counts`` (``[tp, fp, fn]`` of each, in their order) and
+        ``test_recall`` of the subsets of ``scoring.rules``, each ``None`` without a test part;
+        ``seconds``, ``peak_rss_bytes`` (``None`` if it was not measured); ``recipe`` with every
+        value, ``facts`` (``run.json``: versions, machine, data, what the model cannot represent)
+        and ``epochs``, a line for each time that dev was scored. For a filter or a span typer, the
+        content of ``scores.json`` replaces ``epoch`` to ``test_recall``.
 
     Raises:
         InputError: the corpus is not the one that the run was scored on.
@@ -156,7 +174,9 @@ def make_result(
     scores, facts = _json(folder / "scores.json"), _json(folder / "run.json")
     cost = _json(folder / COST) if (folder / COST).exists() else {}
     lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-    ended = datetime.datetime.fromtimestamp((folder / "scores.json").stat().st_mtime, tz=datetime.UTC)
+    ended = datetime.datetime.fromtimestamp(
+        (folder / "scores.json").stat().st_mtime, tz=datetime.UTC
+    )
     seconds, others = scores.pop("seconds"), scores.pop("others", {})
     if head:
         scores = others[head]
@@ -194,9 +214,13 @@ def check_result(results: Path, run: str) -> None:
     """
     told, predictions = result_paths(results, run)
     if told.exists() and read_result(results, run).get("run") != run:
-        raise OutputError(f"{told} is not a result of the run {run}; move it away, or give another -o")
+        raise OutputError(
+            f"{told} is not a result of the run {run}; move it away, or give another -o"
+        )
     if predictions.exists() and not _is_predictions(predictions):
-        raise OutputError(f"{predictions} holds no predictions of the run {run}; move it away, or give another -o")
+        raise OutputError(
+            f"{predictions} holds no predictions of the run {run}; move it away, or give another -o"
+        )
 
 
 def _is_predictions(path: Path) -> bool:
@@ -216,14 +240,17 @@ def write_result(results: Path, value: Mapping[str, Any], predictions: Path | No
         predictions: the test predictions of the run folder.
 
     Raises:
-        OutputError: the files cannot be written, or exist and are no results; existing files are then not changed.
+        OutputError: the files cannot be written, or exist and are no results; existing files are
+            then not changed.
     """
     check_result(results, value["run"])
     told, packed = result_paths(results, value["run"])
     try:
         (results / "predictions" if predictions else results).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(f"the folder {results} cannot be made: {error.strerror}; give another with -o") from error
+        raise OutputError(
+            f"the folder {results} cannot be made: {error.strerror}; give another with -o"
+        ) from error
     if predictions:
         with open_output(packed, overwrite=True) as stream:
             stream.write(predictions.read_bytes())
@@ -240,7 +267,8 @@ def read_result(results: Path, run: str) -> dict[str, Any]:
 
 
 def other_conditions(values: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Lists differences in the conditions of several runs, beside recipe and seed, that affect their numbers.
+    """Lists differences in the conditions of several runs, beside recipe and seed, that affect
+    their numbers.
 
     Args:
         values: contents of results files.
@@ -248,15 +276,22 @@ def other_conditions(values: Sequence[Mapping[str, Any]]) -> list[str]:
     Returns:
         See ``environment.differences``; each kind of difference once.
     """
-    known = [value["facts"].get("environment", {}) | {"precision": value["facts"].get("precision")} for value in values]
+    known = [
+        value["facts"].get("environment", {}) | {"precision": value["facts"].get("precision")}
+        for value in values
+    ]
     found = (difference for other in known[1:] for difference in differences(known[0], other))
     return list({text.partition(":")[0]: text for text in found}.values())
 
 
 def stored_scores(counts: Iterable[Sequence[int]]) -> Scores:
-    """Computes scores from the ``test_counts`` of a results file, for intervals and paired differences; no types."""
+    """Computes scores from the ``test_counts`` of a results file, for intervals and paired
+    differences; no types.
+    """
     units = {str(i): Counts(tp=tp, fp=fp, fn=fn) for i, (tp, fp, fn) in enumerate(counts)}
-    total = Counts(**{name: sum(getattr(c, name) for c in units.values()) for name in ("tp", "fp", "fn")})
+    total = Counts(
+        **{name: sum(getattr(c, name) for c in units.values()) for name in ("tp", "fp", "fn")}
+    )
     return Scores(counts=total, by_type={}, by_document=units)
 
 
@@ -265,7 +300,9 @@ def other_heads(folder: Path) -> tuple[str, ...]:
     return tuple(_json(folder / "scores.json").get("others", {}))
 
 
-def _of_test(folder: Path, recipe: Recipe, told: Mapping[str, Any] | None, *, suffix: str) -> dict[str, Any]:
+def _of_test(
+    folder: Path, recipe: Recipe, told: Mapping[str, Any] | None, *, suffix: str
+) -> dict[str, Any]:
     """Returns the entries about the test part that are not in its scores."""
     if told is None:
         return dict.fromkeys(("test_f1_interval", "test_unit", "test_counts", "test_recall"))
@@ -275,7 +312,8 @@ def _of_test(folder: Path, recipe: Recipe, told: Mapping[str, Any] | None, *, su
     whole = score(layers(documents), predicted)
     if whole.as_dict()["micro"] != told["micro"]:
         raise InputError(
-            f"the test predictions in {folder} do not give the scores that stand there, so the test part "
+            f"the test predictions in {folder} do not give the scores that stand there, so the "
+            "test part "
             f"{recipe.corpus.test} is not the one that was scored; restore it, or run again"
         )
     scores = score_by_unit(documents, predicted, whole)
@@ -292,10 +330,14 @@ def _of_test(folder: Path, recipe: Recipe, told: Mapping[str, Any] | None, *, su
 
 def _predictions(path: Path, documents: Sequence[Document]) -> dict[str, tuple[Mention, ...]]:
     """Returns document id -> predicted mentions; a TSV does not list documents without mentions."""
-    found = {p.id: p.mentions for p in read_predictions(Source(path=str(path)), mention_source=_MODEL)}
+    found = {
+        p.id: p.mentions for p in read_predictions(Source(path=str(path)), mention_source=_MODEL)
+    }
     unknown = found.keys() - {d.id for d in documents}
     if unknown:
-        raise InputError(f"{path} names the document {min(unknown)!r}, which is not in the test part; run again")
+        raise InputError(
+            f"{path} names the document {min(unknown)!r}, which is not in the test part; run again"
+        )
     return {d.id: found.get(d.id, ()) for d in documents}
 
 
@@ -303,20 +345,30 @@ def _json(path: Path) -> dict[str, Any]:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise OutputError(f"{path} of a run cannot be read ({error}); move the folder away to run again") from None
+        raise OutputError(
+            f"{path} of a run cannot be read ({error}); move the folder away to run again"
+        ) from None
     if not isinstance(value, dict):
-        raise OutputError(f"{path} of a run holds no JSON object; move the folder away to run again")
+        raise OutputError(
+            f"{path} of a run holds no JSON object; move the folder away to run again"
+        )
     return value
 
 
 def _as_text(value: Mapping[str, Any]) -> str:
-    """Formats JSON for a person: indented, but with lists of numbers on one line, and one line for each epoch."""
+    """Formats JSON for a person: indented, but with lists of numbers on one line, and one line
+    for each epoch.
+    """
     parts = []
     for key, inner in value.items():
         if key not in _COMPACT or inner is None:
             text = json.dumps(inner, indent=1, ensure_ascii=False).replace("\n", "\n ")
         elif key == "epochs":
-            text = "[\n" + ",\n".join(f"  {json.dumps(line, ensure_ascii=False)}" for line in inner) + "\n ]"
+            text = (
+                "[\n"
+                + ",\n".join(f"  {json.dumps(line, ensure_ascii=False)}" for line in inner)
+                + "\n ]"
+            )
         else:
             text = json.dumps(inner, separators=(",", ":"))
         parts.append(f" {json.dumps(key)}: {text}")

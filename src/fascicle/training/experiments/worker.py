@@ -19,7 +19,13 @@ from fascicle.pipeline.workers import Channel, peak_bytes
 from fascicle.training.engine.events import Ended, Note, Validated
 from fascicle.training.engine.folder import recipe_text, use_threads
 from fascicle.training.engine.loop import StepDone
-from fascicle.training.experiments.hashes import conflict_message, data_hashes, find_run_state, json_object, recipe_hash
+from fascicle.training.experiments.hashes import (
+    conflict_message,
+    data_hashes,
+    find_run_state,
+    json_object,
+    recipe_hash,
+)
 from fascicle.training.experiments.results import (
     COST,
     Done,
@@ -67,7 +73,8 @@ def is_disk_full(error: BaseException | None) -> bool:
     while error is not None:
         if isinstance(error, OSError) and error.errno in _FULL:
             return True
-        if any(f"(os error {number})" in str(error) for number in _FULL):  # the text of this error in Rust libraries
+        # the text of this error in Rust libraries
+        if any(f"(os error {number})" in str(error) for number in _FULL):
             return True
         error = error.__cause__ or error.__context__
     return False
@@ -80,8 +87,16 @@ def _performed(task: Task, send: _Send) -> Done | Left:
         left = _trained(task, send)
         if left:
             return left
-    for head in (*other_heads(task.folder), ""):  # the answering head last: its file marks the run as done
-        value = make_result(task.folder, task.recipe, shown=task.shown, recipe_hash=own, labels=task.labels, head=head)
+    # the answering head last: its file marks the run as done
+    for head in (*other_heads(task.folder), ""):
+        value = make_result(
+            task.folder,
+            task.recipe,
+            shown=task.shown,
+            recipe_hash=own,
+            labels=task.labels,
+            head=head,
+        )
         predictions = task.folder / "predictions" / f"test{'.' * bool(head)}{head}.tsv"
         write_result(task.results, value, predictions if predictions.exists() else None)
     return Done(run=task.run, trained=not complete)
@@ -114,7 +129,9 @@ def _trained(task: Task, send: _Send) -> Left | None:
                 took, since = time.time() - (since or time.time()), time.time()
                 cost.write(epoch_seconds=took)
                 send(_epoch(task, event))
-                if (event.epoch, event.step) < (event.epochs, event.steps) and _too_late(task, took):
+                if (event.epoch, event.step) < (event.epochs, event.steps) and _too_late(
+                    task, took
+                ):
                     return Left(run=task.run, epoch=event.epoch, epochs=event.epochs)
             elif isinstance(event, Ended):
                 cost.write()
@@ -124,7 +141,10 @@ def _trained(task: Task, send: _Send) -> Left | None:
 
 
 def _epoch(task: Task, event: Validated) -> EpochEnded:
-    told = {name: getattr(event, name) for name in ("epoch", "epochs", "loss", "figures", "seconds", "best")}
+    told = {
+        name: getattr(event, name)
+        for name in ("epoch", "epochs", "loss", "figures", "seconds", "best")
+    }
     return EpochEnded(run=task.run, **told, step=0 if event.at_end_of_epoch else event.step)
 
 
@@ -143,14 +163,16 @@ def _prepared(task: Task) -> bool:
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise OutputError(f"the folder {folder.parent} cannot be made: {error.strerror}; give another") from error
+            raise OutputError(
+                f"the folder {folder.parent} cannot be made: {error.strerror}; give another"
+            ) from error
         return False
     recipe = folder / "recipe.json"
     if not recipe.exists():
         _remove_empty(folder)  # killed before the recipe was written
         return False
-    # The hash shows that it is the same run. Its paths may be those of another machine, and settings that have come
-    # since are missing; `run_recipe` compares the text exactly.
+    # The hash shows that it is the same run. Its paths may be those of another machine, and
+    # settings that have come since are missing; `run_recipe` compares the text exactly.
     text = recipe_text(task.recipe)
     if recipe.read_text(encoding="utf-8") != text:
         with atomic_text_writer(recipe, overwrite=True) as stream:
@@ -169,11 +191,15 @@ def _remove_empty(folder: Path) -> None:
                     path.rmdir()
         folder.rmdir()
     except OSError:
-        raise OutputError(f"{folder} holds no run to go on with; move it away, or give another runs=FOLDER") from None
+        raise OutputError(
+            f"{folder} holds no run to go on with; move it away, or give another runs=FOLDER"
+        ) from None
 
 
 class _Cost:
-    """File ``cost.json`` of a run folder: time and memory over all sessions, up to the last complete epoch."""
+    """File ``cost.json`` of a run folder: time and memory over all sessions, up to the last
+    complete epoch.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / COST
@@ -186,10 +212,14 @@ class _Cost:
         seconds = self._before.get("seconds", 0.0) + time.monotonic() - self._began
         value = {"seconds": round(seconds, 1), "peak_rss_bytes": max(peaks, default=None)}
         with atomic_text_writer(self._path, overwrite=True) as stream:
-            stream.write(json.dumps(value | {key: round(number, 1) for key, number in more.items()}) + "\n")
+            stream.write(
+                json.dumps(value | {key: round(number, 1) for key, number in more.items()}) + "\n"
+            )
 
     def _known(self, folder: Path) -> dict[str, float]:
-        """Returns the cost of the earlier sessions; at least that of their epochs, if another command began the run."""
+        """Returns the cost of the earlier sessions; at least that of their epochs, if another
+        command began the run.
+        """
         if self._path.exists():
             return json_object(self._path)
         metrics = folder / "metrics.jsonl"
@@ -199,10 +229,14 @@ class _Cost:
 
 @contextmanager
 def _claimed(task: Task) -> Iterator[None]:
-    """Keeps two processes from writing into one run folder; the system releases the lock when a process is killed."""
+    """Keeps two processes from writing into one run folder; the system releases the lock when a
+    process is killed.
+    """
     path = task.folder.with_name(f".{task.folder.name}.lock")
     path.parent.mkdir(parents=True, exist_ok=True)
-    refusal = OutputError(f"another process works on {task.folder}; wait for it, or leave this run out")
+    refusal = OutputError(
+        f"another process works on {task.folder}; wait for it, or leave this run out"
+    )
     with path.open("ab") as stream:  # its content is not removed: it may belong to a user
         lock(stream, refusal=refusal)
         try:

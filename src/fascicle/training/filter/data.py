@@ -1,6 +1,7 @@
 """Training data of a filter: examples, in parts that share no document, and batches of them.
 
-The examples come from the predictions of other systems: run folders, with every epoch, and any prediction files.
+The examples come from the predictions of other systems: run folders, with every epoch, and any
+prediction files.
 """
 
 from __future__ import annotations
@@ -41,13 +42,18 @@ class _Example:
 def examples(
     gold: Mapping[str, Iterable[Mention]], predicted: Iterable[Mapping[str, Iterable[Mention]]]
 ) -> list[_Example]:
-    """Returns all examples of some documents, in the order of ``gold`` and, in a document, of the text.
+    """Returns all examples of some documents, in the order of ``gold`` and, in a document, of the
+    text.
 
     Args:
         gold: document id -> its gold mentions.
-        predicted: for each system and epoch, document id -> mentions; documents without gold entry play no part.
+        predicted: for each system and epoch, document id -> mentions; documents without gold entry
+            play no part.
     """
-    correct = {identifier: {_bare(mention) for mention in mentions} for identifier, mentions in gold.items()}
+    correct = {
+        identifier: {_bare(mention) for mention in mentions}
+        for identifier, mentions in gold.items()
+    }
     proposed: dict[str, set[Mention]] = {identifier: set() for identifier in correct}
     for system in predicted:
         for identifier, mentions in system.items():
@@ -64,7 +70,8 @@ def _bare(mention: Mention) -> Mention:
     return Mention(mention.spans, mention.type)
 
 
-_FEWEST = 3  # documents of dev: one to learn from, one to choose the epoch on, one to choose the threshold on
+# documents of dev: one to learn from, one to choose the epoch on, one to choose the threshold on
+_FEWEST = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +89,9 @@ class _Split:
     threshold: tuple[str, ...] = ()
 
 
-def split_documents(identifiers: Sequence[str], settings: FilterSettings, *, seed: int, dev: bool) -> _Split:
+def split_documents(
+    identifiers: Sequence[str], settings: FilterSettings, *, seed: int, dev: bool
+) -> _Split:
     """Divides the documents randomly; their order does not matter.
 
     Args:
@@ -96,14 +105,19 @@ def split_documents(identifiers: Sequence[str], settings: FilterSettings, *, see
     """
     if dev and len(identifiers) < _FEWEST:
         raise InputError(
-            f"dev has {plural(len(identifiers), 'document')}, but a filter needs {_FEWEST} or more: to learn "
-            "from, to choose the epoch on, and to choose the threshold on; give more, or smaller documents"
+            f"dev has {plural(len(identifiers), 'document')}, but a filter needs {_FEWEST} or "
+            "more: to learn "
+            "from, to choose the epoch on, and to choose the threshold on; give more, or smaller "
+            "documents"
         )
     ordered = sorted(identifiers)
-    order = [ordered[at] for at in np.random.default_rng((seed, int(dev), 3)).permutation(len(ordered))]
+    order = [
+        ordered[at] for at in np.random.default_rng((seed, int(dev), 3)).permutation(len(ordered))
+    ]
     wanted = settings.threshold_part if dev and settings.threshold != "half" else 0.0
     least, apart = int(dev), int(wanted > 0)
-    held = min(_share(settings.held_out, len(order), least=least), len(order) - least - apart)  # one is left
+    # one is left
+    held = min(_share(settings.held_out, len(order), least=least), len(order) - least - apart)
     chosen = min(_share(wanted, len(order), least=apart), len(order) - held - least)
     return _Split(
         learn=tuple(sorted(order[held + chosen :])),
@@ -138,7 +152,9 @@ class FilterExamples:
         """
         documents, found = [], []
         for part, split in self.splits.items():
-            by_document: dict[str, list[_Example]] = {identifier: [] for identifier in getattr(split, use)}
+            by_document: dict[str, list[_Example]] = {
+                identifier: [] for identifier in getattr(split, use)
+            }
             for example in self.examples[part]:
                 if example.document in by_document:
                     by_document[example.document].append(example)
@@ -168,7 +184,9 @@ def gather(
     by_id, splits, found = {}, {}, {}
     for name, documents, systems in (("train", train, members[1]), ("dev", dev, members[0])):
         identifiers = [d.id for d in documents]
-        split = splits[name] = split_documents(identifiers, recipe.filter, seed=recipe.seed, dev=name == "dev")
+        split = splits[name] = split_documents(
+            identifiers, recipe.filter, seed=recipe.seed, dev=name == "dev"
+        )
         apart = set(split.threshold)
         gold = {d.id: d.layer(GOLD) for d in documents if d.id not in apart}
         found[name] = examples(gold, [said for system in systems for said in system.wrong])
@@ -200,14 +218,21 @@ class FilterSet:
         """
         correct = int(self.labels.sum())
         if not correct:
-            raise InputError("the documents to learn from hold no gold mention, so the filter has no correct example")
+            raise InputError(
+                "the documents to learn from hold no gold mention, so the filter has no correct "
+                "example"
+            )
         if correct == len(self.labels):
             raise InputError(
-                "the members made no mistake in the documents to learn from, so the filter has no incorrect example; "
-                'give predictions of earlier epochs (members.epochs = "all"), of more systems, or cross-fitted ones'
+                "the members made no mistake in the documents to learn from, so the filter has "
+                "no incorrect example; "
+                'give predictions of earlier epochs (members.epochs = "all"), of more systems, '
+                "or cross-fitted ones"
             )
 
-    def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[BatchTensors]:
+    def batches(
+        self, *, size: int, seed: int, epoch: int, hidden: float = 0.0
+    ) -> Iterator[BatchTensors]:
         """Yields one epoch of batches, the same for the same arguments.
 
         Args:
@@ -225,7 +250,10 @@ class FilterSet:
         for chosen in shuffled_batches(lengths, size=size, seed=(seed, epoch)):
             rows = drawn[chosen]
             batch = pad_marked([self.inputs[i].ids for i in rows.tolist()], pad=self.pad)
-            yield {n: torch.from_numpy(a) for n, a in batch.items()}, {NAME: torch.from_numpy(self.labels[rows])}
+            yield (
+                {n: torch.from_numpy(a) for n, a in batch.items()},
+                {NAME: torch.from_numpy(self.labels[rows])},
+            )
 
     def count(self, size: int) -> int:
         """Returns the number of batches in an epoch."""
@@ -235,10 +263,16 @@ class FilterSet:
     def _correct(self) -> int:
         """Number of correct inputs in an epoch."""
         correct = int(self.labels.sum())
-        return min(correct, self.positives * (len(self.labels) - correct)) if self.positives else correct
+        return (
+            min(correct, self.positives * (len(self.labels) - correct))
+            if self.positives
+            else correct
+        )
 
     def _drawn(self, chance: np.random.Generator) -> Ints:
-        """Returns the inputs of an epoch: all incorrect ones, and as many correct ones as the settings require."""
+        """Returns the inputs of an epoch: all incorrect ones, and as many correct ones as the
+        settings require.
+        """
         correct, incorrect = np.flatnonzero(self.labels), np.flatnonzero(self.labels == 0)
         if self._correct < len(correct):
             correct = chance.choice(correct, size=self._correct, replace=False)

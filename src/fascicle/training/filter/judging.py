@@ -80,8 +80,8 @@ class FilterFinished(Ended):
         epoch: the epoch that was chosen.
         held_out: decisions of its model on the held-out examples.
         threshold: chosen for it.
-        scores: on the documents that the threshold was chosen on, by name: each member, ``"union"``, ``"half"`` (kept
-            from 0.5 on) and ``"kept"``: counts and rates of mentions.
+        scores: on the documents that the threshold was chosen on, by name: each member,
+            ``"union"``, ``"half"`` (kept from 0.5 on) and ``"kept"``: counts and rates of mentions.
     """
 
     epoch: int
@@ -132,8 +132,8 @@ def fit_threshold(
         recipe: with the criterion of the choice.
 
     Returns:
-        The threshold; the scores of the filter and of the members on these documents, by name; and the reason why
-        it is not the requested one, empty if it is.
+        The threshold; the scores of the filter and of the members on these documents, by name; and
+        the reason why it is not the requested one, empty if it is.
     """
     settings, documents = recipe.filter, exam.documents
     if not documents:
@@ -151,31 +151,51 @@ def fit_threshold(
         documents=len(documents),
     )
     beside = dict(zip(ROWS, (union, _from(scored, 0.5), _from(scored, value)), strict=True))
-    return facts, {name: _row(gold, predicted) for name, predicted in {**systems, **beside}.items()}, note
+    return (
+        facts,
+        {name: _row(gold, predicted) for name, predicted in {**systems, **beside}.items()},
+        note,
+    )
 
 
 def kept_f1(judge: MentionFilter, exam: HeldOutData) -> float:
-    """Returns F1 of the mentions that the filter keeps on the held-out documents, at its best threshold there."""
+    """Returns F1 of the mentions that the filter keeps on the held-out documents, at its best
+    threshold there.
+    """
     documents = exam.held_out
     union = _union(_systems(exam.members, documents).values(), documents)
     if not any(union.values()):
         return 0.0
-    best = best_threshold(_curve({d.id: d.layer(GOLD) for d in documents}, _scored(judge, union, documents)))
+    best = best_threshold(
+        _curve({d.id: d.layer(GOLD) for d in documents}, _scored(judge, union, documents))
+    )
     total = best.precision + best.recall
     return 2 * best.precision * best.recall / total if total else 0.0
 
 
-def _systems(members: Sequence[Member], documents: Sequence[Document]) -> dict[str, dict[str, list[Mention]]]:
+def _systems(
+    members: Sequence[Member], documents: Sequence[Document]
+) -> dict[str, dict[str, list[Mention]]]:
     return {
-        member.name: {d.id: [Mention(m.spans, m.type) for m in (member.chosen or {}).get(d.id, ())] for d in documents}
+        member.name: {
+            d.id: [Mention(m.spans, m.type) for m in (member.chosen or {}).get(d.id, ())]
+            for d in documents
+        }
         for member in members
     }
 
 
-def _scored(judge: MentionFilter, found: _Found, documents: Sequence[Document]) -> dict[str, list[Mention]]:
+def _scored(
+    judge: MentionFilter, found: _Found, documents: Sequence[Document]
+) -> dict[str, list[Mention]]:
     """Returns mentions with their probability of being right as scores."""
-    chances = iter([chance for chance, _ in judge.chances(documents, [found[d.id] for d in documents])])
-    return {d.id: [msgspec.structs.replace(m, score=next(chances)) for m in found[d.id]] for d in documents}
+    chances = iter(
+        [chance for chance, _ in judge.chances(documents, [found[d.id] for d in documents])]
+    )
+    return {
+        d.id: [msgspec.structs.replace(m, score=next(chances)) for m in found[d.id]]
+        for d in documents
+    }
 
 
 def _curve(gold: _Found, scored: _Found) -> Curve:
@@ -184,7 +204,9 @@ def _curve(gold: _Found, scored: _Found) -> Curve:
 
 
 def _chosen(gold: _Found, scored: _Found, settings: FilterSettings) -> tuple[float, str]:
-    """Returns the threshold, and the reason why it is not the requested one, where that is impossible."""
+    """Returns the threshold, and the reason why it is not the requested one, where that is
+    impossible.
+    """
     try:
         curve, aim = _curve(gold, scored), settings.threshold
         floor = {aim: settings.floor} if aim in ("precision", "recall") else {}
@@ -195,11 +217,17 @@ def _chosen(gold: _Found, scored: _Found, settings: FilterSettings) -> tuple[flo
 
 def _union(systems: Any, documents: Sequence[Document]) -> dict[str, list[Mention]]:
     listed = list(systems)
-    return {d.id: list(dict.fromkeys(m for predicted in listed for m in predicted[d.id])) for d in documents}
+    return {
+        d.id: list(dict.fromkeys(m for predicted in listed for m in predicted[d.id]))
+        for d in documents
+    }
 
 
 def _from(scored: _Found, value: float) -> dict[str, list[Mention]]:
-    return {i: [m for m in mentions if m.score is not None and m.score >= value] for i, mentions in scored.items()}
+    return {
+        i: [m for m in mentions if m.score is not None and m.score >= value]
+        for i, mentions in scored.items()
+    }
 
 
 def _row(gold: _Found, predicted: _Found) -> dict[str, Any]:

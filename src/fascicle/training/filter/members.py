@@ -1,4 +1,6 @@
-"""What the systems before a filter predicted: run folders, with every epoch, and prediction files of anybody."""
+"""What the systems before a filter predicted: run folders, with every epoch, and prediction
+files of anybody.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ _EPOCH: Final = re.compile(r"dev-(?:epoch|step)-([0-9]+)\.tsv(?:\.gz)?")
 _CHOSEN: Final = ("dev.tsv", "dev.tsv.gz")
 
 
-ROWS: Final = ("union", "half", "kept")  # names of further rows of scores on the threshold documents
+# names of further rows of scores on the threshold documents
+ROWS: Final = ("union", "half", "kept")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +55,12 @@ class Member:
 
     def types(self) -> set[str]:
         """Returns the types of all its predictions."""
-        return {mention.type for said in self.wrong for mentions in said.values() for mention in mentions}
+        return {
+            mention.type
+            for said in self.wrong
+            for mentions in said.values()
+            for mention in mentions
+        }
 
     @property
     def sha256(self) -> str:
@@ -84,8 +92,8 @@ def read_members(
         train: training documents.
 
     Raises:
-        InputError: a missing member, a run without epochs or of other data, predictions for other documents or texts,
-            or names of types that the gold does not have.
+        InputError: a missing member, a run without epochs or of other data, predictions for other
+            documents or texts, or names of types that the gold does not have.
     """
     on_dev = _named_apart([_of_path(path, recipe, dev) for path in recipe.members.dev])
     on_train = [_of_file(Path(path), train, part="train") for path in recipe.members.train]
@@ -96,7 +104,9 @@ def read_members(
 
 
 def _named_apart(members: Sequence[Member]) -> list[Member]:
-    """Returns the members with distinct names, none of which is a name reserved for another row of scores."""
+    """Returns the members with distinct names, none of which is a name reserved for another row
+    of scores.
+    """
     taken, found = set(ROWS), list[Member]()
     for member in members:
         name, number = member.name, 2
@@ -112,26 +122,42 @@ def _of_path(path: str, recipe: FilterRecipe, dev: Sequence[Document]) -> Member
     if place.is_file():
         return _of_file(place, dev, part="dev")
     if not place.is_dir():
-        raise InputError(f"the member {place} does not exist; give a run folder or a prediction file")
+        raise InputError(
+            f"the member {place} does not exist; give a run folder or a prediction file"
+        )
     return _of_run(place, recipe, dev)
 
 
 def _of_file(path: Path, documents: Sequence[Document], *, part: str) -> Member:
     if path.is_dir():
-        raise InputError(f"{path} is a folder; cross-fitted predictions on train are files, for run folders hold none")
+        raise InputError(
+            f"{path} is a folder; cross-fitted predictions on train are files, for run folders "
+            "hold none"
+        )
     found = _predicted(path, documents, part=part)
-    return Member(name=stem(str(path)), files=(path,), wrong=(found,), chosen=found if part == "dev" else None)
+    return Member(
+        name=stem(str(path)), files=(path,), wrong=(found,), chosen=found if part == "dev" else None
+    )
 
 
 def _files_of(folder: Path, recipe: FilterRecipe) -> tuple[tuple[Path, ...], Path]:
-    """Returns the prediction files of a run: all that are read, those of epochs first; and that of the chosen model."""
+    """Returns the prediction files of a run: all that are read, those of epochs first; and that
+    of the chosen model.
+    """
     place = folder / "predictions" if (folder / "predictions").is_dir() else folder
-    epochs = sorted((int(found[1]), path) for path in place.iterdir() if (found := _EPOCH.fullmatch(path.name)))
+    epochs = sorted(
+        (int(found[1]), path) for path in place.iterdir() if (found := _EPOCH.fullmatch(path.name))
+    )
     chosen = next((place / name for name in _CHOSEN if (place / name).is_file()), None)
     if not epochs:
-        raise InputError(f"{folder} holds no predictions of epochs (dev-epoch-01.tsv ...); give the folder of a run")
+        raise InputError(
+            f"{folder} holds no predictions of epochs (dev-epoch-01.tsv ...); give the folder of "
+            "a run"
+        )
     if chosen is None:
-        raise InputError(f"the run in {folder} has no dev.tsv, so it is not complete; finish it with resume=True")
+        raise InputError(
+            f"the run in {folder} has no dev.tsv, so it is not complete; finish it with resume=True"
+        )
     settings = recipe.members
     kept = {"all": epochs, "last": epochs[-settings.last :], "best": []}[settings.epochs]
     return (*(path for _, path in kept), chosen), chosen
@@ -148,7 +174,9 @@ def _of_run(folder: Path, recipe: FilterRecipe, dev: Sequence[Document]) -> Memb
 
 
 def _check_data(folder: Path, recipe: FilterRecipe) -> None:
-    """Refuses a run that was scored on other dev data, where its offsets mean nothing; a TSV does not show that."""
+    """Refuses a run that was scored on other dev data, where its offsets mean nothing; a TSV
+    does not show that.
+    """
     path = folder / "run.json"
     if not path.is_file():
         return
@@ -156,21 +184,27 @@ def _check_data(folder: Path, recipe: FilterRecipe) -> None:
         data = json.loads(path.read_text(encoding="utf-8"))["data"]
         said = data["dev"]["sha256"] if "dev" in data else None
     except (ValueError, KeyError, TypeError, OSError) as error:
-        raise InputError(f"{path} is damaged ({error!r}); give another run, or its prediction files") from None
+        raise InputError(
+            f"{path} is damaged ({error!r}); give another run, or its prediction files"
+        ) from None
     if said is None:
         raise InputError(
-            f"the run in {folder} was trained on several parts, so its development data are not those of "
+            f"the run in {folder} was trained on several parts, so its development data are not "
+            "those of "
             f"{recipe.corpus.dev}; give runs of this corpus, or files of predictions for it"
         )
     if said != source_sha256(recipe.corpus.dev):
         raise InputError(
-            f"the run in {folder} chose on other development data than {recipe.corpus.dev}; give runs of this corpus"
+            f"the run in {folder} chose on other development data than {recipe.corpus.dev}; give "
+            "runs of this corpus"
         )
 
 
 def _predicted(path: Path, documents: Sequence[Document], *, part: str) -> _Predicted:
     """Reads the predictions of one file, for documents of this corpus and inside their texts."""
-    found = read_predictions(PredictionRequest(path=str(path), reading=ReadRequest(format="predictions")))
+    found = read_predictions(
+        PredictionRequest(path=str(path), reading=ReadRequest(format="predictions"))
+    )
     found.check(documents, only=f"the documents of {part}")
     return found.mentions
 
@@ -181,7 +215,8 @@ def _check_types(member: Member, types: set[str], *, chosen: bool) -> None:
     Args:
         member: a system.
         types: of the gold.
-        chosen: whether the recipe chooses or renames types of the corpus; then an unknown type is likely another name.
+        chosen: whether the recipe chooses or renames types of the corpus; then an unknown type is
+            likely another name.
     """
     used = member.types()
     folded = {name.casefold() for name in types}
@@ -190,6 +225,7 @@ def _check_types(member: Member, types: set[str], *, chosen: bool) -> None:
     if other and (chosen or same or not used & types):
         name = (same or other)[0]
         raise InputError(
-            f"{member.name} has the type {name!r}, but the types of the gold are {', '.join(sorted(types))}"
+            f"{member.name} has the type {name!r}, but the types of the gold are "
+            f"{', '.join(sorted(types))}"
             f"{near_hint(name, types)}; rename it in the predictions, or leave the system out"
         )

@@ -3,12 +3,13 @@
 ::
 
     RUN/recipe.json         the resolved recipe
-    RUN/run.json            versions, machine, hashes of data and predictions, sizes of the training set
-    RUN/split.json          ids of the documents of each part
+    RUN/run.json            versions, machine, hashes of data and predictions, sizes of the training
+    set RUN/split.json          ids of the documents of each part
     RUN/metrics.jsonl       one line an epoch
     RUN/best/               the chosen filter, with its threshold
     RUN/state/              state for ``resume``; removed at the end
-    RUN/scores.json         decisions on held-out examples, and scores of the kept mentions on the threshold documents
+    RUN/scores.json         decisions on held-out examples, and scores of the kept mentions on the
+    threshold documents
 """
 
 from __future__ import annotations
@@ -35,13 +36,25 @@ from fascicle.models.filter import UntrainedFilter, load_filter_model, make_filt
 from fascicle.models.model import TorchScorer
 from fascicle.runtime.filter import MentionFilter
 from fascicle.settings.recipes.filter import FilterManifest, FilterRecipe
-from fascicle.text.marked import Candidate, EncodedMention, InputForm, encode_candidates, make_candidates
+from fascicle.text.marked import (
+    Candidate,
+    EncodedMention,
+    InputForm,
+    encode_candidates,
+    make_candidates,
+)
 from fascicle.training.corpus import Parts, data_name
 from fascicle.training.engine.events import Ended, KeptModel, Line, Note, Point, Selection
 from fascicle.training.engine.loop import Trainer, slow_precision
 from fascicle.training.engine.run import Facts, PointResult, Trainee
 from fascicle.training.filter.data import FilterExamples, FilterSet, gather
-from fascicle.training.filter.judging import Confusion, FilterFinished, HeldOutData, fit_threshold, kept_f1
+from fascicle.training.filter.judging import (
+    Confusion,
+    FilterFinished,
+    HeldOutData,
+    fit_threshold,
+    kept_f1,
+)
 from fascicle.training.filter.members import Member, read_members
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.version import VERSION
@@ -76,13 +89,21 @@ def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]
     fresh = make_filter(pretrained, recipe.model, weights=weights)
     manifest = _manifest(recipe, parts, fresh)
     learn, held = (_inputs(material, use, manifest, fresh) for use in ("learn", "held_out"))
-    data = FilterSet(inputs=learn[0], labels=learn[1], pad=fresh.tokenizer.pad, positives=recipe.filter.positives)
+    data = FilterSet(
+        inputs=learn[0], labels=learn[1], pad=fresh.tokenizer.pad, positives=recipe.filter.positives
+    )
     trainer = Trainer(fresh.model, data, recipe.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
-    threshold = [material.documents["dev"][identifier] for identifier in material.splits["dev"].threshold]
-    held_out = [material.documents["dev"][identifier] for identifier in material.splits["dev"].held_out]
+    threshold = [
+        material.documents["dev"][identifier] for identifier in material.splits["dev"].threshold
+    ]
+    held_out = [
+        material.documents["dev"][identifier] for identifier in material.splits["dev"].held_out
+    ]
     _check_held_out(recipe, held_out)
-    exam = HeldOutData(inputs=held[0], labels=held[1], held_out=held_out, documents=threshold, members=members[0])
+    exam = HeldOutData(
+        inputs=held[0], labels=held[1], held_out=held_out, documents=threshold, members=members[0]
+    )
     facts = Facts(
         data=_data_facts(recipe, parts, members),
         more={
@@ -91,18 +112,31 @@ def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]
         },
         notes=[
             *filter(None, [slow_precision(trainer.device, recipe.training)]),
-            *(*parts.notes, *fresh.notes, *_strange(parts, members), *_notes(recipe, data, held, material)),
+            *(
+                *parts.notes,
+                *fresh.notes,
+                *_strange(parts, members),
+                *_notes(recipe, data, held, material),
+            ),
         ],
         files={"split.json": {name: asdict(split) for name, split in material.splits.items()}},
     )
     return _FilterTrainee(
-        folder=folder, recipe=recipe, manifest=manifest, fresh=fresh, exam=exam, loop=trainer, facts=facts
+        folder=folder,
+        recipe=recipe,
+        manifest=manifest,
+        fresh=fresh,
+        exam=exam,
+        loop=trainer,
+        facts=facts,
     )
 
 
 @dataclass(kw_only=True, eq=False)
 class _FilterTrainee(Trainee):
-    """Trainee: a filter, scored on held-out examples, with its threshold chosen at the end; see `prepare_filter`."""
+    """Trainee: a filter, scored on held-out examples, with its threshold chosen at the end; see
+    `prepare_filter`.
+    """
 
     folder: Path
     recipe: FilterRecipe
@@ -116,7 +150,9 @@ class _FilterTrainee(Trainee):
         """Sets the criterion by which the epoch is chosen."""
         aim, given = self.recipe.filter.select, self.recipe.training
         kept = KeptModel(folder=_BEST, merit=lambda line: float(line["held_out"][aim]))
-        self.choice = Selection.of(given, kept, aim=f"{aim} on held-out documents for {given.patience_epochs} epochs")
+        self.choice = Selection.of(
+            given, kept, aim=f"{aim} on held-out documents for {given.patience_epochs} epochs"
+        )
 
     def judge(self, point: Point) -> PointResult:
         """Scores the held-out examples."""
@@ -148,7 +184,9 @@ class _FilterTrainee(Trainee):
         yield FilterFinished(
             folder=self.folder,
             epoch=best["epoch"],
-            held_out=Confusion(**{name: best["held_out"][name] for name in ("tp", "fp", "fn", "tn")}),
+            held_out=Confusion(
+                **{name: best["held_out"][name] for name in ("tp", "fp", "fn", "tn")}
+            ),
             threshold=facts,
             scores=scores,
         )
@@ -157,7 +195,8 @@ class _FilterTrainee(Trainee):
 def _check_held_out(recipe: FilterRecipe, documents: Sequence[Document]) -> None:
     if recipe.filter.select == "kept-f1" and not any(d.layer(GOLD) for d in documents):
         raise RecipeError(
-            'filter.select = "kept-f1" needs a gold mention in the held-out documents of dev, which have none; raise '
+            'filter.select = "kept-f1" needs a gold mention in the held-out documents of dev, '
+            "which have none; raise "
             'filter.held_out, or choose "accuracy"'
         )
 
@@ -166,12 +205,14 @@ def _check_length(recipe: FilterRecipe, pretrained: Pretrained) -> None:
     if recipe.reading.max_length > pretrained.encoder.longest:
         raise RecipeError(
             f"reading.max_length = {recipe.reading.max_length} is more than the "
-            f"{plural(pretrained.encoder.longest, 'piece')} that {recipe.model.encoder} reads; lower it (longer "
+            f"{plural(pretrained.encoder.longest, 'piece')} that {recipe.model.encoder} reads; "
+            "lower it (longer "
             "texts are cropped around the mention)"
         )
     if recipe.model.pool == "cls" and not pretrained.tokenizer.prefix:
         raise RecipeError(
-            f'model.pool = "cls" needs a special token before a text, which {recipe.model.encoder} does not have; use '
+            'model.pool = "cls" needs a special token before a text, which '
+            f"{recipe.model.encoder} does not have; use "
             '"mean"'
         )
 
@@ -189,18 +230,24 @@ def _manifest(recipe: FilterRecipe, parts: Parts, fresh: UntrainedFilter) -> Fil
     )
 
 
-def _inputs(material: FilterExamples, use: str, manifest: FilterManifest, fresh: UntrainedFilter) -> _Inputs:
+def _inputs(
+    material: FilterExamples, use: str, manifest: FilterManifest, fresh: UntrainedFilter
+) -> _Inputs:
     """Returns the inputs of the network for the examples of one use, and their labels."""
     documents, found = material.of(use)
     reading = manifest.reading
     candidates = list[Candidate]()
     for document, examples in zip(documents, found, strict=True):
         mentions = [example.mention for example in examples]
-        candidates += make_candidates(document, mentions, unit=reading.unit, segmenter=reading.segmenter)
+        candidates += make_candidates(
+            document, mentions, unit=reading.unit, segmenter=reading.segmenter
+        )
     start, end = manifest.marker_ids
     form = InputForm(start=start, end=end, max_length=reading.max_length)
     labels = [int(example.correct) for examples in found for example in examples]
-    return encode_candidates(candidates, fresh.tokenizer, form=form), np.array(labels, dtype=np.int64)
+    return encode_candidates(candidates, fresh.tokenizer, form=form), np.array(
+        labels, dtype=np.int64
+    )
 
 
 def _data_facts(recipe: FilterRecipe, parts: Parts, members: _Members) -> dict[str, dict[str, Any]]:
@@ -217,7 +264,11 @@ def _data_facts(recipe: FilterRecipe, parts: Parts, members: _Members) -> dict[s
         found[data_name(key)] = {"sha256": source_sha256(files[key])}
     for part, listed in zip(("dev", "train"), members, strict=True):
         for at, member in enumerate(listed):
-            found[f"members.{part}.{at}"] = {"sha256": member.sha256, "name": member.name, "files": len(member.wrong)}
+            found[f"members.{part}.{at}"] = {
+                "sha256": member.sha256,
+                "name": member.name,
+                "files": len(member.wrong),
+            }
     return found
 
 
@@ -227,24 +278,35 @@ def _sizes(labels: Ints) -> dict[str, int]:
 
 
 def _strange(parts: Parts, members: tuple[list[Member], list[Member]]) -> Iterator[str]:
-    gold = {mention.type for document in (*parts.train, *parts.dev) for mention in document.layer(GOLD)}
+    gold = {
+        mention.type for document in (*parts.train, *parts.dev) for mention in document.layer(GOLD)
+    }
     for member in chain(*members):
         if strange := sorted(member.types() - gold):
             yield (
-                f"{member.name} predicts what the gold never has, and all of it is learnt as incorrect: "
+                f"{member.name} predicts what the gold never has, and all of it is learnt as "
+                "incorrect: "
                 f"{', '.join(strange)}"
             )
 
 
-def _notes(recipe: FilterRecipe, data: FilterSet, held: _Inputs, material: FilterExamples) -> Iterator[str]:
+def _notes(
+    recipe: FilterRecipe, data: FilterSet, held: _Inputs, material: FilterExamples
+) -> Iterator[str]:
     if recipe.corpus.test:
-        yield "corpus.test is not read: a filter is chosen on dev; filter predictions on test with combine meta"
+        yield (
+            "corpus.test is not read: a filter is chosen on dev; filter predictions on test "
+            "with combine meta"
+        )
     for name, labels in (("to learn", data.labels), ("held out", held[1])):
         sizes = _sizes(labels)
         yield f"examples {name}: {sizes['correct']:,} correct, {sizes['incorrect']:,} incorrect"
     per_epoch = data.count(1)
     if per_epoch < len(data.labels):
-        yield f"{per_epoch:,} of {len(data.labels):,} examples are read in an epoch, the correct ones drawn anew"
+        yield (
+            f"{per_epoch:,} of {len(data.labels):,} examples are read in an epoch, the correct "
+            "ones drawn anew"
+        )
     threshold = len(material.splits["dev"].threshold)
     if threshold:
         yield f"documents of dev that only the threshold is chosen on: {threshold:,}"
@@ -254,4 +316,7 @@ def _notes(recipe: FilterRecipe, data: FilterSet, held: _Inputs, material: Filte
     if lost["cropped"]:
         yield f"examples read without some of the text around the mention: {lost['cropped']:,}"
     if lost["cut"]:
-        yield f"examples whose mention or type is too long, so that pieces of it are left out: {lost['cut']:,}"
+        yield (
+            "examples whose mention or type is too long, so that pieces of it are left out: "
+            f"{lost['cut']:,}"
+        )

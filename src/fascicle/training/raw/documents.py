@@ -1,4 +1,6 @@
-"""Documents of raw text: selects them, marks those that are held out, and sets their random order."""
+"""Documents of raw text: selects them, marks those that are held out, and sets their random
+order.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ class RawDocument:
     held_out: bool
 
 
-def raw_documents(settings: TextSettings, *, seed: int, counts: TextCounts | None = None) -> Iterator[RawDocument]:
+def raw_documents(
+    settings: TextSettings, *, seed: int, counts: TextCounts | None = None
+) -> Iterator[RawDocument]:
     """Yields the documents in the order of the files.
 
     Args:
@@ -79,13 +83,18 @@ def raw_documents(settings: TextSettings, *, seed: int, counts: TextCounts | Non
         InputError: a file that is not there, cannot be read, or holds no text.
     """
     counts = TextCounts() if counts is None else counts
-    reasons = exclusions_by_key(read_exclusions(Source(path=settings.exclude))) if settings.exclude else {}
+    reasons = (
+        exclusions_by_key(read_exclusions(Source(path=settings.exclude)))
+        if settings.exclude
+        else {}
+    )
     for document in _read(settings):
         reason = _left_out(document, settings.keep, reasons)
         if reason:
             counts.left_out[reason] += 1
             continue
-        identifier = document.meta.get(ORIGINAL_ID, document.id)  # copies of a document are all held out, or all not
+        # copies of a document are all held out, or all not
+        identifier = document.meta.get(ORIGINAL_ID, document.id)
         held_out = pseudo_random_number(identifier, "held out") < settings.held_out * _SPACE
         counts.held_out += held_out
         counts.learned += not held_out
@@ -93,7 +102,9 @@ def raw_documents(settings: TextSettings, *, seed: int, counts: TextCounts | Non
         for name in settings.keep:
             counts.facts.setdefault(name, Counter())[document.meta[name]] += 1
         text = as_printed(document).text
-        yield RawDocument(text=text, key=pseudo_random_number(identifier, str(seed)), held_out=held_out)
+        yield RawDocument(
+            text=text, key=pseudo_random_number(identifier, str(seed)), held_out=held_out
+        )
 
 
 def pseudo_random_number(identifier: str, purpose: str) -> int:
@@ -131,7 +142,10 @@ def _with_text(given: str, request: ReadRequest) -> Iterator[Document]:
             yield document
     if not found:
         what = plural(read, "document") + " without a text" if read else "no document"
-        raise InputError(f"{given} holds {what}, so there is nothing to learn from; name a file with text", file=given)
+        raise InputError(
+            f"{given} holds {what}, so there is nothing to learn from; name a file with text",
+            file=given,
+        )
 
 
 def _is_blank(document: Document) -> bool:
@@ -139,7 +153,9 @@ def _is_blank(document: Document) -> bool:
 
 
 def _left_out(
-    document: Document, keep: Mapping[str, tuple[str, ...]], excluded: Mapping[tuple[str, str], object]
+    document: Document,
+    keep: Mapping[str, tuple[str, ...]],
+    excluded: Mapping[tuple[str, str], object],
 ) -> str:
     """Returns the reason why a document is left out; empty if it is not."""
     if _is_blank(document):

@@ -23,16 +23,18 @@ from fascicle.training.engine.events import Ended
 NAME: Final = "masked"
 LOGITS: Final = "logits"
 PLACES: Final = "places"
-# Places are padded to a multiple of this number. Each batch has another number of them, and the library for matrix
-# products caches code and memory for each number of rows: after some hundred batches more than a gigabyte.
+# Places are padded to a multiple of this number. Each batch has another number of them, and the
+# library for matrix products caches code and memory for each number of rows: after some hundred
+# batches more than a gigabyte.
 _MULTIPLE: Final = 16
 
 
 class MaskedModel(Trainable):
     """Predicts hidden pieces from the states at their positions (BERT §3.1).
 
-    A dense layer, GELU and a normalisation lead to the space of the embeddings. The logit of a piece is the product
-    with its embedding, plus a bias of its own. So the embeddings are the weights of the last layer too ("tied").
+    A dense layer, GELU and a normalisation lead to the space of the embeddings. The logit of a
+    piece is the product with its embedding, plus a bias of its own. So the embeddings are the
+    weights of the last layer too ("tied").
     """
 
     def __init__(self, encoder: Encoder) -> None:
@@ -63,17 +65,21 @@ class MaskedModel(Trainable):
         return F.linear(self.norm(F.gelu(self.transform(states))), self.embeddings, self.bias)
 
     def forward(self, batch: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-        """Returns logits only at hidden positions, since the product with all embeddings is expensive.
+        """Returns logits only at hidden positions, since the product with all embeddings is
+        expensive.
 
         Args:
-            batch: ``input_ids`` and ``attention_mask`` ``[B, T]``, and ``places`` ``[M]``, counted in ``B * T``.
+            batch: ``input_ids`` and ``attention_mask`` ``[B, T]``, and ``places`` ``[M]``, counted
+                in ``B * T``.
         """
         states = self.encoder(batch["input_ids"], batch["attention_mask"])
         places = batch[PLACES]
         rows = states.flatten(0, 1)[F.pad(places, (0, -len(places) % _MULTIPLE))]
         return {NAME: {LOGITS: self.logits(rows)[: len(places)]}}
 
-    def loss(self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]) -> Tensor:
+    def loss(
+        self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]
+    ) -> Tensor:
         """Returns the cross-entropy, a mean over the hidden pieces.
 
         Args:
@@ -88,7 +94,8 @@ class PretrainingFinished(Ended):
     """Event: the end of a pretraining.
 
     Attributes:
-        held_out: final scores on held-out text, see ``raw.pretraining.predict_hidden``; ``None`` where nothing is.
+        held_out: final scores on held-out text, see ``raw.pretraining.predict_hidden``; ``None``
+            where nothing is.
         step: number of the last step.
         pieces: of the text in all epochs, special tokens not counted.
         cost: seconds of all sessions.
@@ -102,10 +109,17 @@ class PretrainingFinished(Ended):
     def as_dict(self) -> dict[str, Any]:
         """See ``Ended``."""
         seconds = round(self.cost, 1)
-        return {"step": self.step, "held_out": self.held_out, "pieces": self.pieces, "training_seconds": seconds}
+        return {
+            "step": self.step,
+            "held_out": self.held_out,
+            "pieces": self.pieces,
+            "training_seconds": seconds,
+        }
 
 
-def card_lines(recipe: PretrainingRecipe, facts: Mapping[str, Any], ended: PretrainingFinished) -> Iterator[str]:
+def card_lines(
+    recipe: PretrainingRecipe, facts: Mapping[str, Any], ended: PretrainingFinished
+) -> Iterator[str]:
     """Yields the lines of the card as Markdown.
 
     Args:
@@ -116,7 +130,8 @@ def card_lines(recipe: PretrainingRecipe, facts: Mapping[str, Any], ended: Pretr
     data, documents = facts["data"], facts["documents"]
     yield f"# {recipe.name}\n"
     yield (
-        f"The encoder `{recipe.model.encoder}`, trained further by masked language modelling. It has no head: name "
+        f"The encoder `{recipe.model.encoder}`, trained further by masked language modelling. It "
+        "has no head: name "
         "this folder as `model.encoder` of a recipe.\n"
     )
     yield "| | |\n|---|---|"
@@ -126,25 +141,43 @@ def card_lines(recipe: PretrainingRecipe, facts: Mapping[str, Any], ended: Pretr
     for at, path in enumerate(recipe.text.files):
         yield f"- `{Path(path).name}`, sha256 `{data[f'text.files.{at}']['sha256']}`"
     if recipe.text.exclude:
-        yield f"- left out by `{Path(recipe.text.exclude).name}`, sha256 `{data['text.exclude']['sha256']}`"
+        yield (
+            f"- left out by `{Path(recipe.text.exclude).name}`, sha256 "
+            f"`{data['text.exclude']['sha256']}`"
+        )
     for name, values in documents["facts"].items():
         yield f"- {name}: {', '.join(f'{value} ({count:,})' for value, count in values.items())}"
 
 
-def _rows(recipe: PretrainingRecipe, facts: Mapping[str, Any], ended: PretrainingFinished) -> Iterator[tuple[str, str]]:
+def _rows(
+    recipe: PretrainingRecipe, facts: Mapping[str, Any], ended: PretrainingFinished
+) -> Iterator[tuple[str, str]]:
     documents, environment = facts["documents"], facts["environment"]
     learned = facts["windows"]["pieces"]
     yield "pieces", f"{learned:,} in {plural(recipe.training.epochs, 'epoch')}"
     yield "steps", f"{ended.step:,} of {facts['steps']:,}"
-    yield "documents", f"drawn from {documents['learned']:,}; {documents['held_out']:,} more are held out"
+    yield (
+        "documents",
+        f"drawn from {documents['learned']:,}; {documents['held_out']:,} more are held out",
+    )
     yield "seed", str(recipe.seed)
     if found := ended.held_out:
-        yield "held-out pseudo-perplexity", f"{found['perplexity']:.3f} ({found['pieces']:,} hidden pieces)"
-    yield "cost", f"{ended.cost / 3600:.2f} hours, {environment['threads']} threads, {facts['precision']}"
+        yield (
+            "held-out pseudo-perplexity",
+            f"{found['perplexity']:.3f} ({found['pieces']:,} hidden pieces)",
+        )
+    yield (
+        "cost",
+        f"{ended.cost / 3600:.2f} hours, {environment['threads']} threads, {facts['precision']}",
+    )
     yield "processor", str(environment["processor"])
-    yield "vocabulary", f"{facts['tokenizer']['size']:,} pieces, tokenizer sha256 `{facts['tokenizer']['sha256']}`"
+    yield (
+        "vocabulary",
+        f"{facts['tokenizer']['size']:,} pieces, tokenizer sha256 `{facts['tokenizer']['sha256']}`",
+    )
     yield (
         "windows",
-        f"{facts['windows']['windows']:,} of {recipe.text.window} pieces, sha256 `{facts['windows']['sha256']}`",
+        f"{facts['windows']['windows']:,} of {recipe.text.window} pieces, sha256 "
+        f"`{facts['windows']['sha256']}`",
     )
     yield "Fascicle", str(environment["packages"]["fascicle"])

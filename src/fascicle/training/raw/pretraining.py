@@ -1,4 +1,5 @@
-"""Pretraining runs of the engine, by masked language modelling: from raw text to an encoder that a recipe can name.
+"""Pretraining runs of the engine, by masked language modelling: from raw text to an encoder that a
+recipe can name.
 
 ::
 
@@ -74,10 +75,13 @@ class MaskedSet:
     masking: MaskingSettings
     mask: Mask
 
-    def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[BatchTensors]:
+    def batches(
+        self, *, size: int, seed: int, epoch: int, hidden: float = 0.0
+    ) -> Iterator[BatchTensors]:
         """Yields one epoch of batches, the same for the same arguments.
 
-        Each batch has its own random numbers, determined by its place, so that no batch depends on earlier ones.
+        Each batch has its own random numbers, determined by its place, so that no batch depends on
+        earlier ones.
 
         Args:
             size: windows in a batch.
@@ -86,7 +90,8 @@ class MaskedSet:
             hidden: of no use here.
 
         Yields:
-            ``input_ids``, ``attention_mask`` and ``places`` as `MaskedModel` takes them, and the hidden ids.
+            ``input_ids``, ``attention_mask`` and ``places`` as `MaskedModel` takes them, and the
+            hidden ids.
         """
         del hidden
         order = self.windows.order(seed=seed, epoch=epoch)
@@ -116,7 +121,9 @@ class MaskedSet:
         return {name: torch.from_numpy(array) for name, array in batch.items()}, {NAME: hidden}
 
 
-def chosen_pieces(begins: Bools, special: Bools, masking: MaskingSettings, chance: np.random.Generator) -> Bools:
+def chosen_pieces(
+    begins: Bools, special: Bools, masking: MaskingSettings, chance: np.random.Generator
+) -> Bools:
     """Draws the pieces to predict: each word with the same chance; at least one word of the batch.
 
     Args:
@@ -125,7 +132,8 @@ def chosen_pieces(begins: Bools, special: Bools, masking: MaskingSettings, chanc
         masking: settings of the hidden words.
         chance: one number is drawn for each place.
     """
-    after = np.concatenate([np.ones_like(special[:, :1]), special[:, :-1]], axis=1)  # a window may begin in a word
+    # a window may begin in a word
+    after = np.concatenate([np.ones_like(special[:, :1]), special[:, :-1]], axis=1)
     first = ~special & (begins | after) if masking.whole_words else ~special
     word = np.cumsum(first).reshape(first.shape) - 1
     draws = chance.random(first.shape)[first]
@@ -135,7 +143,9 @@ def chosen_pieces(begins: Bools, special: Bools, masking: MaskingSettings, chanc
     return ~special & picked[np.maximum(word, 0)]
 
 
-def hidden_ids(ids: Ints, guessed: Bools, masking: MaskingSettings, *, mask: Mask, chance: np.random.Generator) -> Ints:
+def hidden_ids(
+    ids: Ints, guessed: Bools, masking: MaskingSettings, *, mask: Mask, chance: np.random.Generator
+) -> Ints:
     """Returns the ids that the network reads.
 
     Args:
@@ -148,7 +158,9 @@ def hidden_ids(ids: Ints, guessed: Bools, masking: MaskingSettings, *, mask: Mas
     kind = chance.random(int(guessed.sum()))
     drawn = mask.ordinary[chance.integers(0, len(mask.ordinary), len(kind))]
     shown = np.where(
-        kind < masking.masked, mask.token, np.where(kind < masking.masked + masking.random, drawn, ids[guessed])
+        kind < masking.masked,
+        mask.token,
+        np.where(kind < masking.masked + masking.random, drawn, ids[guessed]),
     )
     found = ids.copy()
     found[guessed] = shown
@@ -156,15 +168,20 @@ def hidden_ids(ids: Ints, guessed: Bools, masking: MaskingSettings, *, mask: Mas
 
 
 _DRAW: Final = 20  # of the words that are hidden: the same in every run
-_TOGETHER: Final = 8  # windows whose hidden words are drawn together, whatever the size of a batch is
+# windows whose hidden words are drawn together, whatever the size of a batch is
+_TOGETHER: Final = 8
 
 
 def held_out_set(windows: TextWindows, masking: MaskingSettings, mask: Mask) -> MaskedSet:
     """Builds held-out windows in which every piece to predict is replaced by the mask token."""
-    return MaskedSet(windows=windows, masking=msgspec.structs.replace(masking, masked=1.0, random=0.0), mask=mask)
+    return MaskedSet(
+        windows=windows, masking=msgspec.structs.replace(masking, masked=1.0, random=0.0), mask=mask
+    )
 
 
-def predict_hidden(model: MaskedModel, held_out: MaskedSet, *, bf16: bool = False) -> dict[str, Any]:
+def predict_hidden(
+    model: MaskedModel, held_out: MaskedSet, *, bf16: bool = False
+) -> dict[str, Any]:
     """Predicts the hidden words of held-out text, which are the same in every call.
 
     Args:
@@ -177,8 +194,13 @@ def predict_hidden(model: MaskedModel, held_out: MaskedSet, *, bf16: bool = Fals
     for at in range(0, len(held_out.windows), _TOGETHER):
         chosen = np.arange(at, min(at + _TOGETHER, len(held_out.windows)))
         batch, targets = held_out.batch(chosen, np.random.default_rng((_DRAW, at)))
-        with torch.inference_mode(), torch.autocast(device.type, dtype=torch.bfloat16, enabled=bf16):
-            logits = model({name: tensor.to(device) for name, tensor in batch.items()})[NAME][LOGITS]
+        with (
+            torch.inference_mode(),
+            torch.autocast(device.type, dtype=torch.bfloat16, enabled=bf16),
+        ):
+            logits = model({name: tensor.to(device) for name, tensor in batch.items()})[NAME][
+                LOGITS
+            ]
         hidden = targets[NAME].to(device)
         total += float(F.cross_entropy(logits.float(), hidden, reduction="sum"))
         pieces += len(hidden)
@@ -188,7 +210,10 @@ def predict_hidden(model: MaskedModel, held_out: MaskedSet, *, bf16: bool = Fals
 
 _ENCODER: Final = "encoder"
 _CARD: Final = "README.md"
-_UNSCORED: Final = "no document is held out, so the encoder is not scored; raise text.held_out, or give more documents"
+_UNSCORED: Final = (
+    "no document is held out, so the encoder is not scored; raise text.held_out, "
+    "or give more documents"
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -208,7 +233,9 @@ class _Material:
     vocabulary: Mapping[str, int]
 
 
-def prepare_pretraining(recipe: PretrainingRecipe, folder: Path, before: Mapping[str, Any]) -> _Pretraining:
+def prepare_pretraining(
+    recipe: PretrainingRecipe, folder: Path, before: Mapping[str, Any]
+) -> _Pretraining:
     """Reads the text of a recipe and builds its model.
 
     Args:
@@ -234,17 +261,26 @@ def prepare_pretraining(recipe: PretrainingRecipe, folder: Path, before: Mapping
     _check_same(folder, before, text, pretrained.tokenizer)
     torch.manual_seed(recipe.seed)
     data = MaskedSet(windows=text.learned, masking=recipe.masking, mask=mask)
-    trainer = Trainer(MaskedModel(pretrained.encoder), data, recipe.training.as_training(), seed=recipe.seed)
+    trainer = Trainer(
+        MaskedModel(pretrained.encoder), data, recipe.training.as_training(), seed=recipe.seed
+    )
     trainer.settle_precision(before.get("precision"))
     return _Pretraining(
-        folder, recipe, _Material(text=text, pretrained=pretrained, mask=mask, vocabulary=vocabulary), trainer
+        folder,
+        recipe,
+        _Material(text=text, pretrained=pretrained, mask=mask, vocabulary=vocabulary),
+        trainer,
     )
 
 
 class _Pretraining(Trainee):
-    """Trainee: an encoder, scored by the pseudo-perplexity of held-out text, and kept as it was scored last."""
+    """Trainee: an encoder, scored by the pseudo-perplexity of held-out text, and kept as it was
+    scored last.
+    """
 
-    def __init__(self, folder: Path, recipe: PretrainingRecipe, material: _Material, trainer: Trainer) -> None:
+    def __init__(
+        self, folder: Path, recipe: PretrainingRecipe, material: _Material, trainer: Trainer
+    ) -> None:
         """Puts the parts together; see ``prepare_pretraining``."""
         self._folder = folder
         self._recipe = recipe
@@ -263,8 +299,14 @@ class _Pretraining(Trainee):
         """Scores the model on held-out text."""
         found = self._guess()
         before = [line["held_out"] for line in self._lines()]
-        best = found is not None and all(one is None or found["loss"] < one["loss"] for one in before)
-        figures = "nothing held out" if found is None else f"held-out perplexity {found['perplexity']:.2f}"
+        best = found is not None and all(
+            one is None or found["loss"] < one["loss"] for one in before
+        )
+        figures = (
+            "nothing held out"
+            if found is None
+            else f"held-out perplexity {found['perplexity']:.2f}"
+        )
         return PointResult(lines=[point.line(held_out=found)], figures=figures, best=best)
 
     def _guess(self) -> dict[str, Any] | None:
@@ -276,7 +318,11 @@ class _Pretraining(Trainee):
 
     def _lines(self) -> list[Line]:
         path = self._folder / METRICS
-        return list(map(json.loads, path.read_text(encoding="utf-8").splitlines())) if path.exists() else []
+        return (
+            list(map(json.loads, path.read_text(encoding="utf-8").splitlines()))
+            if path.exists()
+            else []
+        )
 
     def keep(self, place: Path, kept: KeptModel) -> None:
         """Writes the encoder and its card."""
@@ -308,19 +354,29 @@ def _mask_of(recipe: PretrainingRecipe, tokenizer: PieceTokenizer) -> Mask:
     """
     if tokenizer.mask is None:
         raise RecipeError(
-            f"masked language modelling needs a mask token, which the tokenizer of {recipe.model.encoder} lacks; "
+            "masked language modelling needs a mask token, which the tokenizer of "
+            f"{recipe.model.encoder} lacks; "
             "choose another encoder"
         )
     return Mask(token=tokenizer.mask, ordinary=tokenizer.ordinary())
 
 
-def _check_same(folder: Path, before: Mapping[str, Any], text: RawText, tokenizer: PieceTokenizer) -> None:
-    now = {"tokenizer": tokenizer.sha256, "windows": text.learned.sha256(), "held_out": text.held_out.sha256()}
+def _check_same(
+    folder: Path, before: Mapping[str, Any], text: RawText, tokenizer: PieceTokenizer
+) -> None:
+    now = {
+        "tokenizer": tokenizer.sha256,
+        "windows": text.learned.sha256(),
+        "held_out": text.held_out.sha256(),
+    }
     with resume_errors(folder / FACTS):
-        other = [name for name, digest in now.items() if before and before[name]["sha256"] != digest]
+        other = [
+            name for name, digest in now.items() if before and before[name]["sha256"] != digest
+        ]
     if other:
         raise OutputError(
-            f"the text is not cut as when the run in {folder} began ({other[0]} changed): the tokenizer, or the "
+            f"the text is not cut as when the run in {folder} began ({other[0]} changed): the "
+            "tokenizer, or the "
             "library that cuts text into pieces, is another one; start a new run"
         )
 
@@ -328,7 +384,8 @@ def _check_same(folder: Path, before: Mapping[str, Any], text: RawText, tokenize
 def _check_window(recipe: PretrainingRecipe, pretrained: Pretrained) -> None:
     if recipe.text.window > pretrained.encoder.longest:
         raise RecipeError(
-            f"text.window = {recipe.text.window} is more than the {plural(pretrained.encoder.longest, 'piece')} that "
+            f"text.window = {recipe.text.window} is more than the "
+            f"{plural(pretrained.encoder.longest, 'piece')} that "
             f"{recipe.model.encoder} reads; lower it"
         )
 
@@ -357,6 +414,7 @@ def _vocabulary_notes(vocabulary: Mapping[str, int]) -> Iterator[str]:
     if vocabulary:
         sizes = {name: f"{size:,}" for name, size in vocabulary.items()}
         yield (
-            f"vocabulary: {sizes['left_out']} of {sizes['before']} pieces are left out and {sizes['added']} are new, "
+            f"vocabulary: {sizes['left_out']} of {sizes['before']} pieces are left out and "
+            f"{sizes['added']} are new, "
             f"which leaves {sizes['now']}"
         )

@@ -1,8 +1,9 @@
-"""Windows of pieces of raw text: drawn by the seed, packed, and kept in a file instead of in memory.
+"""Windows of pieces of raw text: drawn by the seed, packed, and kept in a file instead of in
+memory.
 
-The text is read once. Its pieces are written to a temporary file without a name, which the system removes when the
-process ends. A run that is resumed after a kill reads the text again and gets the same windows: text, tokenizer,
-settings and seed determine them.
+The text is read once. Its pieces are written to a temporary file without a name, which the system
+removes when the process ends. A run that is resumed after a kill reads the text again and gets the
+same windows: text, tokenizer, settings and seed determine them.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ _SPECIAL: Final = np.uint32(1 << 30)  # it is a special token, or padding
 _OPENS: Final = np.uint32(1 << 29)  # a document begins here
 _PADDING: Final = np.uint32(0xFFFFFFFF)
 _IDS: Final = np.uint32((1 << 29) - 1)
-_LONGEST: Final = 10_000  # characters that are tokenised in one piece: a longer paragraph is cut at a blank
+# characters that are tokenised in one piece: a longer paragraph is cut at a blank
+_LONGEST: Final = 10_000
 _TOGETHER: Final = 200_000  # characters of documents that are tokenised in one call
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _ROWS: Final = 4096  # windows that are hashed at a time
@@ -49,9 +51,10 @@ class TextBatch:
         ids: of pieces, ``[B, T]``.
         attention_mask: 0 for padding, ``[B, T]``.
         begins: whether a word begins with a piece, ``[B, T]``.
-        opens: whether a document begins with a piece, ``[B, T]``. In the order of their numbers, windows hold one
-            document after the other.
-        special: whether a place is a special token (an unknown piece counts as one) or padding, ``[B, T]``.
+        opens: whether a document begins with a piece, ``[B, T]``. In the order of their numbers,
+            windows hold one document after the other.
+        special: whether a place is a special token (an unknown piece counts as one) or padding,
+            ``[B, T]``.
     """
 
     ids: Ints
@@ -68,7 +71,8 @@ class TextWindows:
     Attributes:
         rows: pieces, mapped into memory, ``[n, window]``.
         pad: id of the padding token.
-        pieces: number in the text, without special tokens. Windows with only unknown pieces are left out.
+        pieces: number in the text, without special tokens. Windows with only unknown pieces are
+            left out.
     """
 
     rows: _Stored
@@ -80,7 +84,9 @@ class TextWindows:
         return len(self.rows)
 
     def sha256(self) -> str:
-        """Returns the hash of the pieces of all windows, in their order, and of the beginnings of words."""
+        """Returns the hash of the pieces of all windows, in their order, and of the beginnings
+        of words.
+        """
         digest = hashlib.sha256()
         for at in range(0, len(self), _ROWS):
             rows = np.asarray(self.rows[at : at + _ROWS])
@@ -90,7 +96,8 @@ class TextWindows:
     def order(self, *, seed: int, epoch: int) -> Ints:
         """Returns the windows in the order of one epoch, the same for the same arguments, ``[n]``.
 
-        A place in the text is an index into this order, so a run can be resumed from this index alone.
+        A place in the text is an index into this order, so a run can be resumed from this index
+        alone.
         """
         return np.random.default_rng((seed, epoch)).permutation(len(self))
 
@@ -144,9 +151,15 @@ class RawText:
         size = f"{learned.pieces:,} pieces in {plural(len(learned), 'window')}"
         yield f"text: {size}, drawn from {plural(counts.learned, 'document')}"
         if settings.pieces > learned.pieces:
-            yield f"the text has fewer pieces than text.pieces = {settings.pieces:,} allows; all of them are read"
+            yield (
+                f"the text has fewer pieces than text.pieces = {settings.pieces:,} allows; all "
+                "of them are read"
+            )
         if counts.held_out:
-            yield f"held out: {self.held_out.pieces:,} pieces of {plural(counts.held_out, 'document')}"
+            yield (
+                f"held out: {self.held_out.pieces:,} pieces of "
+                f"{plural(counts.held_out, 'document')}"
+            )
         for reason, count in sorted(counts.left_out.items()):
             yield f"left out by {reason}: {plural(count, 'document')}"
         if settings.exclude and not counts.left_out["exclude"]:
@@ -159,8 +172,9 @@ class RawText:
 def read_windows(settings: TextSettings, tokenizer: PieceTokenizer, *, seed: int) -> RawText:
     """Reads raw text once, and cuts it into windows.
 
-    Documents are taken in the order of their keys, see `RawDocument`, until there are ``pieces`` of them; the last one
-    is cut off there. So a smaller sample is the beginning of a larger one, and the order of the files has no effect.
+    Documents are taken in the order of their keys, see `RawDocument`, until there are ``pieces`` of
+    them; the last one is cut off there. So a smaller sample is the beginning of a larger one, and
+    the order of the files has no effect.
 
     Args:
         settings: of the text, and of its windows.
@@ -192,14 +206,17 @@ def read_windows(settings: TextSettings, tokenizer: PieceTokenizer, *, seed: int
 
 @contextmanager
 def _room() -> Iterator[None]:
-    """Converts errors of a full disk in the block to an error about the folder of temporary files."""
+    """Converts errors of a full disk in the block to an error about the folder of temporary
+    files.
+    """
     try:
         yield
     except OSError as error:
         if error.errno not in _FULL:
             raise
         raise OutputError(
-            f"the pieces of the text do not fit into {tempfile.gettempdir()}, the folder of temporary files: "
+            f"the pieces of the text do not fit into {tempfile.gettempdir()}, the folder of "
+            "temporary files: "
             f"{error.strerror}; name another one with TMPDIR, or lower text.pieces"
         ) from error
 
@@ -216,7 +233,8 @@ class _Drawn:
         """
         self._most = most
         self._file = file
-        self._kept: list[tuple[int, int, int]] = []  # a heap of (-key, place in the file, pieces): largest key first
+        # a heap of (-key, place in the file, pieces): largest key first
+        self._kept: list[tuple[int, int, int]] = []
         self._written = self._total = 0
 
     def wants(self, key: int) -> bool:
@@ -246,7 +264,9 @@ class _Drawn:
                 pieces += len(document)
                 rows.write(packer.add(document).tobytes())
             rows.write(packer.close().tobytes())
-            return TextWindows(rows=_mapped(rows).reshape(-1, length), pad=tokenizer.pad, pieces=pieces)
+            return TextWindows(
+                rows=_mapped(rows).reshape(-1, length), pad=tokenizer.pad, pieces=pieces
+            )
 
     def _documents(self) -> Iterator[_Stored]:
         stored, left = _mapped(self._file), self._most or self._total
@@ -261,7 +281,8 @@ class _Packer:
     def __init__(self, tokenizer: PieceTokenizer, length: int) -> None:
         """Starts with an empty window."""
         self._prefix, self._suffix = (
-            np.array(ids, dtype=np.uint32) | _SPECIAL for ids in (tokenizer.prefix, tokenizer.suffix)
+            np.array(ids, dtype=np.uint32) | _SPECIAL
+            for ids in (tokenizer.prefix, tokenizer.suffix)
         )
         self._length = length
         self._open: list[_Stored] = []
@@ -291,7 +312,9 @@ class _Packer:
         return self._closed() if self._open else np.zeros((0, self._length), np.uint32)
 
     def _end(self, document: _Stored, at: int) -> int:
-        """Returns the place in a document where the open window ends: before a word, unless the word is too long."""
+        """Returns the place in a document where the open window ends: before a word, unless the
+        word is too long.
+        """
         end = min(len(document), at + self._room)
         if end == len(document) or document[end] & _BEGINS:
             return end
@@ -334,7 +357,9 @@ def _pieces(documents: Sequence[RawDocument], tokenizer: PieceTokenizer) -> Iter
 
 def _stored(ids: Ints, begins: Bools, unknown: int) -> _Stored:
     """Returns ids with their flags; an unknown piece counts as a special token."""
-    marks = np.where(begins, _BEGINS, np.uint32(0)) | np.where(ids == unknown, _SPECIAL, np.uint32(0))
+    marks = np.where(begins, _BEGINS, np.uint32(0)) | np.where(
+        ids == unknown, _SPECIAL, np.uint32(0)
+    )
     return ids.astype(np.uint32) | marks
 
 
@@ -359,12 +384,18 @@ def _mapped(file: IO[bytes]) -> _Stored:
 
 
 def _nothing_left(settings: TextSettings, counts: TextCounts) -> str:
-    reasons = "".join(f", {count:,} left out by {name}" for name, count in sorted(counts.left_out.items()))
+    reasons = "".join(
+        f", {count:,} left out by {name}" for name, count in sorted(counts.left_out.items())
+    )
     files = ", ".join(settings.files)
     if counts.learned:
-        return f"the tokenizer of the encoder knows nothing of the text of {files}; give more text, or another encoder"
+        return (
+            f"the tokenizer of the encoder knows nothing of the text of {files}; give more "
+            "text, or another encoder"
+        )
     return (
-        f"no text is left to learn from: no document of {files} may be learned from, {counts.held_out:,} are held out"
+        f"no text is left to learn from: no document of {files} may be learned from, "
+        f"{counts.held_out:,} are held out"
         f"{reasons}; give more text, or leave out less"
     )
 
@@ -379,7 +410,9 @@ class RawSet:
 
     windows: TextWindows
 
-    def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[BatchTensors]:
+    def batches(
+        self, *, size: int, seed: int, epoch: int, hidden: float = 0.0
+    ) -> Iterator[BatchTensors]:
         """Yields one epoch of batches, see ``training.engine.loop.Batches``; no piece is hidden."""
         order = self.windows.order(seed=seed, epoch=epoch)
         for at in range(0, len(order), size):

@@ -1,9 +1,10 @@
-"""Documents -> training batches: windows with targets, in an order determined by the seed and the epoch.
+"""Documents -> training batches: windows with targets, in an order determined by the seed and the
+epoch.
 
 For several corpora, it also draws the windows of each corpus in one epoch.
 
-A corpus of n windows gets a share in proportion to its weight times n to a power, as languages are sampled in
-pretraining (Lample and Conneau 2019, *XLM* §3.1).
+A corpus of n windows gets a share in proportion to its weight times n to a power, as languages are
+sampled in pretraining (Lample and Conneau 2019, *XLM* §3.1).
 """
 
 from __future__ import annotations
@@ -26,7 +27,14 @@ from fascicle.settings.heads import Level
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.reading import DocumentReader, Reading, read_documents, with_piece_units
-from fascicle.text.targets import UNKNOWN, AlignedGold, Limits, align, spans_in_window, unknown_units
+from fascicle.text.targets import (
+    UNKNOWN,
+    AlignedGold,
+    Limits,
+    align,
+    spans_in_window,
+    unknown_units,
+)
 from fascicle.text.windows import Batch, Window, add_level, collate, truncated_units
 from fascicle.training.engine.loop import BatchTensors
 from fascicle.training.labelling import unknown_ranges
@@ -54,8 +62,9 @@ class Mixture:
     def drawn(self, *, seed: int, epoch: int) -> Ints:
         """Returns the windows of an epoch, sorted; the same for the same arguments.
 
-        Each part is an endless sequence of shuffled copies of its windows. An epoch continues where the last one
-        ended, so at any moment the counts of draws of the windows of a part differ by at most 1.
+        Each part is an endless sequence of shuffled copies of its windows. An epoch continues where
+        the last one ended, so at any moment the counts of draws of the windows of a part differ by
+        at most 1.
 
         Args:
             seed: determines the shuffled copies.
@@ -69,13 +78,16 @@ class Mixture:
             of_part = np.flatnonzero(self.part_of == part)
             first, end = epoch * quota, (epoch + 1) * quota
             decks = range(first // len(of_part), -(-end // len(of_part)))
-            row = np.concatenate([_deck(len(of_part), part=part, number=number, seed=seed) for number in decks])
+            row = np.concatenate(
+                [_deck(len(of_part), part=part, number=number, seed=seed) for number in decks]
+            )
             at = first - decks.start * len(of_part)
             drawn.append(of_part[row[at : at + quota]])
         return np.sort(np.concatenate(drawn))
 
     def guidelines(self, windows: Ints, chance: np.random.Generator) -> Ints:
-        """Returns the guideline of each window of a batch: the number of its part from 1, or 0 for no guideline.
+        """Returns the guideline of each window of a batch: the number of its part from 1, or 0 for
+        no guideline.
 
         Args:
             windows: of the batch.
@@ -88,11 +100,14 @@ def _deck(size: int, *, part: int, number: int, seed: int) -> Ints:
     return np.random.default_rng((seed, number, part, 1)).permutation(size)
 
 
-def quotas(sizes: Sequence[int], weights: Sequence[float], *, power: float, total: int) -> tuple[int, ...]:
-    """Returns the number of windows of each part in an epoch: its share of the total, rounded so that the sum is kept.
+def quotas(
+    sizes: Sequence[int], weights: Sequence[float], *, power: float, total: int
+) -> tuple[int, ...]:
+    """Returns the number of windows of each part in an epoch: its share of the total, rounded so
+    that the sum is kept.
 
-    Of the windows that are left after rounding down, each goes to the part with the largest remainder, the first of
-    equal ones.
+    Of the windows that are left after rounding down, each goes to the part with the largest
+    remainder, the first of equal ones.
 
     Args:
         sizes: windows of each part, at least 1.
@@ -108,7 +123,8 @@ def quotas(sizes: Sequence[int], weights: Sequence[float], *, power: float, tota
     return tuple(found.tolist())
 
 
-_SORTED_TOGETHER = 50  # batches whose windows are sorted by length before they are cut: little padding, random order
+# batches whose windows are sorted by length before they are cut: little padding, random order
+_SORTED_TOGETHER = 50
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +145,8 @@ class TrainingSet:
     """Training data of a recogniser.
 
     Attributes:
-        views: the documents in the units of the heads, by level; the first one determines the windows.
+        views: the documents in the units of the heads, by level; the first one determines the
+            windows.
         heads: the heads that are trained, by name.
         gold: of each head and document, in the form of the head.
         tokenizer: of the encoder.
@@ -156,31 +173,43 @@ class TrainingSet:
         """Windows of all documents, in the same units."""
         return next(iter(self.views.values())).windows
 
-    def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[BatchTensors]:
+    def batches(
+        self, *, size: int, seed: int, epoch: int, hidden: float = 0.0
+    ) -> Iterator[BatchTensors]:
         """Yields one epoch of batches, the same for the same arguments.
 
         Args:
             size: windows in a batch.
-            seed: determines, with ``epoch``, the order, the hidden pieces, and the draws of the heads.
+            seed: determines, with ``epoch``, the order, the hidden pieces, and the draws of the
+                heads.
             epoch: from 0.
             hidden: share of pieces replaced by the mask token.
 
         Yields:
-            Arrays of ``text.windows.collate``, with ``guideline`` of a mixture with guidelines, and the targets of each
-            head.
+            Arrays of ``text.windows.collate``, with ``guideline`` of a mixture with guidelines, and
+            the targets of each head.
         """
         hiding, following = (np.random.default_rng((seed, epoch, number)) for number in (1, 3))
         chances = {name: np.random.default_rng((seed, epoch, 2)) for name in self.heads}
         mixture = self.mixture
-        drawn = np.arange(len(self.windows)) if mixture is None else mixture.drawn(seed=seed, epoch=epoch)
+        drawn = (
+            np.arange(len(self.windows))
+            if mixture is None
+            else mixture.drawn(seed=seed, epoch=epoch)
+        )
         lengths = np.array([w.pieces[1] - w.pieces[0] for w in self.windows])[drawn]
-        for chosen in (drawn[picked] for picked in shuffled_batches(lengths, size=size, seed=(seed, epoch))):
+        for chosen in (
+            drawn[picked] for picked in shuffled_batches(lengths, size=size, seed=(seed, epoch))
+        ):
             arrays = self._arrays(chosen)
             if hidden:
                 arrays = {**arrays, "input_ids": self._hide(arrays, hidden, hiding)}
             if mixture is not None and mixture.unguided < 1:
                 arrays = {**arrays, "guideline": mixture.guidelines(chosen, following)}
-            targets = {name: torch.from_numpy(self._targets(name, chosen, chances[name])) for name in self.heads}
+            targets = {
+                name: torch.from_numpy(self._targets(name, chosen, chances[name]))
+                for name in self.heads
+            }
             yield {name: torch.from_numpy(a) for name, a in arrays.items()}, targets
 
     def count(self, size: int) -> int:
@@ -206,7 +235,9 @@ class TrainingSet:
         """Returns piece ids with a share of them replaced; special tokens and padding stay."""
         ids, length = arrays["input_ids"], arrays["attention_mask"].sum(axis=1, keepdims=True)
         place = np.arange(ids.shape[1])
-        inside = (place >= len(self.tokenizer.prefix)) & (place < length - len(self.tokenizer.suffix))
+        inside = (place >= len(self.tokenizer.prefix)) & (
+            place < length - len(self.tokenizer.suffix)
+        )
         return np.where(inside & (chance.random(ids.shape) < share), self.tokenizer.mask or 0, ids)
 
 
@@ -236,8 +267,12 @@ def training_set(
         view = views[head.level]
         aligned = aligned_by[name] = _aligned_gold(documents, view, types=types, limits=head.limits)
         gold[name] = [
-            head.gold(a.spans, units=len(p.units), unknown=unknown_units(ranges, p, limits=head.limits))
-            for a, p, ranges in zip(aligned, view.pieces, map(unknown_ranges, documents), strict=True)
+            head.gold(
+                a.spans, units=len(p.units), unknown=unknown_units(ranges, p, limits=head.limits)
+            )
+            for a, p, ranges in zip(
+                aligned, view.pieces, map(unknown_ranges, documents), strict=True
+            )
         ]
     return TrainingSet(
         views={
@@ -262,7 +297,8 @@ def _read_for_heads(
 ) -> dict[Level, Reading]:
     """Cuts documents into the units of all heads; the first reading determines the windows.
 
-    Where some heads label words and others pieces, windows are cut between words. Arguments as in ``training_set``.
+    Where some heads label words and others pieces, windows are cut between words. Arguments as in
+    ``training_set``.
     """
     levels: set[Level] = {head.level for head in heads.values()} or {"word"}
     first = read(documents, tokenizer, reading=reading, level=max(levels))
@@ -278,9 +314,11 @@ def count_lost_gold(
     heads: Mapping[str, Head],
     read: DocumentReader,
 ) -> dict[str, Counter[str]]:
-    """Counts gold mentions that each head cannot represent, by reason; those of other types are ignored.
+    """Counts gold mentions that each head cannot represent, by reason; those of other types are
+    ignored.
 
-    Documents are cut in the portions in which a predictor reads them. Arguments as in ``training_set``.
+    Documents are cut in the portions in which a predictor reads them. Arguments as in
+    ``training_set``.
     """
     aligned: dict[str, list[AlignedGold]] = {name: [] for name in heads}
     firsts = []
@@ -289,18 +327,29 @@ def count_lost_gold(
         firsts.append(next(iter(views.values())))
         known = [_of_types(document, types) for document in chunk]
         for name, head in heads.items():
-            aligned[name] += _aligned_gold(known, views[head.level], types=types, limits=head.limits)
+            aligned[name] += _aligned_gold(
+                known, views[head.level], types=types, limits=head.limits
+            )
     return _lost(aligned, firsts)
 
 
-def _lost(aligned: Mapping[str, Sequence[AlignedGold]], read: Sequence[Reading]) -> dict[str, Counter[str]]:
+def _lost(
+    aligned: Mapping[str, Sequence[AlignedGold]], read: Sequence[Reading]
+) -> dict[str, Counter[str]]:
     short = sum(len(truncated_units(p, capacity=one.capacity)) for one in read for p in one.pieces)
-    return {name: +sum((a.lost for a in given), Counter({"long-word": short})) for name, given in aligned.items()}
+    return {
+        name: +sum((a.lost for a in given), Counter({"long-word": short}))
+        for name, given in aligned.items()
+    }
 
 
 def _of_types(document: Document, types: Sequence[str]) -> Document:
     kept = tuple(m for m in document.mentions if m.type in types)
-    return document if len(kept) == len(document.mentions) else msgspec.structs.replace(document, mentions=kept)
+    return (
+        document
+        if len(kept) == len(document.mentions)
+        else msgspec.structs.replace(document, mentions=kept)
+    )
 
 
 def with_mentions(data: TrainingSet) -> TrainingSet:
@@ -313,7 +362,10 @@ def with_mentions(data: TrainingSet) -> TrainingSet:
     (gold,) = data.gold.values()
     kept = [w for w in view.windows if (spans_in_window(gold[w.document], w)[:, 2] > UNKNOWN).any()]
     if not kept:
-        raise RecipeError('windows = "mentions" leaves nothing to train on: no window of train holds one; choose "all"')
+        raise RecipeError(
+            'windows = "mentions" leaves nothing to train on: no window of train holds one; '
+            'choose "all"'
+        )
     return replace(data, views={level: replace(view, windows=kept)})
 
 
@@ -327,15 +379,22 @@ def _aligned_gold(
     ]
 
 
-def covering_width(documents: Sequence[Document], read: Reading, *, types: Sequence[str], share: float) -> int:
-    """Returns the smallest width in units that covers a share of the gold mentions that are read at all."""
+def covering_width(
+    documents: Sequence[Document], read: Reading, *, types: Sequence[str], share: float
+) -> int:
+    """Returns the smallest width in units that covers a share of the gold mentions that are read
+    at all.
+    """
     aligned = _aligned_gold(documents, read, types=types, limits=Limits(nested=True))
     widths = np.sort(np.concatenate([np.diff(a.spans[:, :2], axis=1)[:, 0] for a in aligned]))
     return int(widths[max(0, math.ceil(share * len(widths)) - 1)]) if len(widths) else 1
 
 
-def shuffled_batches(lengths: Sequence[int] | Ints, *, size: int, seed: tuple[int, int]) -> Iterator[Ints]:
-    """Yields batches of indices: shuffled, sorted by length within large groups, the batches shuffled again.
+def shuffled_batches(
+    lengths: Sequence[int] | Ints, *, size: int, seed: tuple[int, int]
+) -> Iterator[Ints]:
+    """Yields batches of indices: shuffled, sorted by length within large groups, the batches
+    shuffled again.
 
     Args:
         lengths: of each item.

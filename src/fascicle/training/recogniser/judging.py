@@ -1,7 +1,7 @@
 """Scores predictions on dev, and fits the decision that converts scores of the network to mentions.
 
-One corpus is scored as a whole; for several corpora, the score is the mean over each type of each corpus. To fit a
-decision, the network runs once, and its scores are decoded many times.
+One corpus is scored as a whole; for several corpora, the score is the mean over each type of each
+corpus. To fit a decision, the network runs once, and its scores are decoded many times.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ class _CellScores(Scores):
 
 @dataclass(frozen=True, kw_only=True)
 class SeveralCorpora(Judge):
-    """Judge for several corpora: the mean over cells, each type of each corpus that annotates it and has it in dev.
+    """Judge for several corpora: the mean over cells, each type of each corpus that annotates it
+    and has it in dev.
 
     Predictions of other types are neither right nor wrong there, because they are not annotated.
 
@@ -82,16 +83,22 @@ class SeveralCorpora(Judge):
         """See ``Judge``; ids of documents begin with the name of their part and a slash."""
         part_of = {document.id: document.id.partition("/")[0] for document in documents}
         known = [
-            msgspec.structs.replace(document, mentions=self._cells(part_of[document.id], document.mentions))
+            msgspec.structs.replace(
+                document, mentions=self._cells(part_of[document.id], document.mentions)
+            )
             for document in documents
         ]
-        scores = score_known(known, {key: self._cells(part_of[key], mentions) for key, mentions in found.items()})
+        scores = score_known(
+            known, {key: self._cells(part_of[key], mentions) for key, mentions in found.items()}
+        )
         return _CellScores(**{name: getattr(scores, name) for name in Scores.__dataclass_fields__})
 
     def _cells(self, part: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
         """Returns the mentions of the types that a part annotates, with their cells as types."""
         known = self.annotates[part]
-        return tuple(msgspec.structs.replace(m, type=f"{part}/{m.type}") for m in mentions if m.type in known)
+        return tuple(
+            msgspec.structs.replace(m, type=f"{part}/{m.type}") for m in mentions if m.type in known
+        )
 
     def f1_of_type(self, scores: Scores, name: str) -> float:
         """Returns the mean over the corpora that annotate the type and have it in dev."""
@@ -100,7 +107,8 @@ class SeveralCorpora(Judge):
         return sum(rates) / max(1, len(rates))
 
 
-# Logits; a head trained on one in ten of the negative spans overestimates mentions by about log(10) = 2.3.
+# Logits; a head trained on one in ten of the negative spans overestimates mentions by about log(10)
+# = 2.3.
 BIASES: Final = tuple(float(x) for x in np.arange(-2.0, 4.01, 0.25))
 
 _ONE: Final = Judge()
@@ -109,7 +117,8 @@ _COARSE, _FINE = 25, 8
 
 
 class ReplayedScorer:
-    """Scorer that runs a network once over a list of documents, and then returns the stored tables, batch by batch.
+    """Scorer that runs a network once over a list of documents, and then returns the stored tables,
+    batch by batch.
 
     Attributes:
         known: the tables of each batch so far.
@@ -134,7 +143,9 @@ class ReplayedScorer:
 
 
 def is_unfitted(manifest: Manifest) -> bool:
-    """True if the answering head is not usable before thresholds are fitted for it (*binder* Table 6)."""
+    """True if the answering head is not usable before thresholds are fitted for it (*binder*
+    Table 6).
+    """
     return bool(manifest.answering.needs.threshold)
 
 
@@ -149,12 +160,14 @@ def fit_threshold(
 ) -> tuple[Decision, dict[str, float]]:
     """Chooses ``Decision.nothing`` by dev F1; of equally good values the one nearest to 0.
 
-    Where types do not compete, each type has its own value, in ``Decision.nothing_by_type``, chosen by its F1 alone.
+    Where types do not compete, each type has its own value, in ``Decision.nothing_by_type``, chosen
+    by its F1 alone.
 
-    Where it is the threshold itself, and not a shift of one, the search goes from the highest score h to -h: in steps
-    of h/25, and around the best of these in steps of h/200; of equally good values the middle one is taken. Thresholds
-    of each type are searched in the same way, each by the F1 of its type alone; a type without any right prediction
-    gets the best of the coarse values that all types share.
+    Where it is the threshold itself, and not a shift of one, the search goes from the highest score
+    h to -h: in steps of h/25, and around the best of these in steps of h/200; of equally good
+    values the middle one is taken. Thresholds of each type are searched in the same way, each by
+    the F1 of its type alone; a type without any right prediction gets the best of the coarse values
+    that all types share.
 
     Args:
         manifest: of the model, with the decision to change.
@@ -165,8 +178,8 @@ def fit_threshold(
         judge: scores the predictions.
 
     Returns:
-        The decision, and dev F1 for each value that was tried, the same for all types; those of single types are not
-        among them.
+        The decision, and dev F1 for each value that was tried, the same for all types; those of
+        single types are not among them.
     """
     replayed = ReplayedScorer(scorer)
     read = read or CachedReader(dev)
@@ -178,12 +191,17 @@ def fit_threshold(
         return decision, {str(value): f1 for value, f1 in trials.tried.items()}
     near_first = sorted(BIASES, key=abs)  # max gives the first of several that are equally good
     if head_limits(manifest.answering).across_types:
-        f1_of = {value: trials.f1_by_type(trials.predictor.with_nothing(value), value)[0] for value in near_first}
+        f1_of = {
+            value: trials.f1_by_type(trials.predictor.with_nothing(value), value)[0]
+            for value in near_first
+        }
         best_of = ({value: f1[name] for value, f1 in f1_of.items()} for name in manifest.types)
         own = tuple(max(found, key=found.__getitem__) for found in best_of)
         decision = msgspec.structs.replace(manifest.decision, nothing_by_type=own)
     else:
-        best = _fitted_threshold(trials) if is_unfitted(manifest) else max(near_first, key=trials.f1)
+        best = (
+            _fitted_threshold(trials) if is_unfitted(manifest) else max(near_first, key=trials.f1)
+        )
         decision = msgspec.structs.replace(manifest.decision, nothing=best)
     return decision, {str(value): f1 for value, f1 in trials.tried.items()}
 
@@ -192,7 +210,11 @@ class _Trials:
     """Scores on dev under different values of ``nothing``, each computed once."""
 
     def __init__(
-        self, predictor: ModelPredictor, replayed: ReplayedScorer, dev: Sequence[Document], judge: Judge
+        self,
+        predictor: ModelPredictor,
+        replayed: ReplayedScorer,
+        dev: Sequence[Document],
+        judge: Judge,
     ) -> None:
         self.tried: dict[float, float] = {}
         self.predictor = predictor
@@ -205,7 +227,9 @@ class _Trials:
         """Scores a predictor, which has this one value for all types; ``None``: it has several."""
         self._replayed.rewind()
         patches = predictor.predict(self._dev)
-        scores = self.judge.scores(self._dev, {d.id: p.add for d, p in zip(self._dev, patches, strict=True)})
+        scores = self.judge.scores(
+            self._dev, {d.id: p.add for d, p in zip(self._dev, patches, strict=True)}
+        )
         if value is not None:
             self.tried[value] = self.judge.rates(scores).f1
         return scores
@@ -216,7 +240,9 @@ class _Trials:
             self.counts = self.scored(self.predictor.with_nothing(value), value).counts
         return self.tried[value]
 
-    def f1_by_type(self, predictor: ModelPredictor, value: float | None) -> tuple[dict[str, float], Scores]:
+    def f1_by_type(
+        self, predictor: ModelPredictor, value: float | None
+    ) -> tuple[dict[str, float], Scores]:
         """Returns F1 of each type of the model, and the scores of all."""
         scores = self.scored(predictor, value)
         return {name: self.judge.f1_of_type(scores, name) for name in predictor.types}, scores
@@ -227,9 +253,11 @@ class _Trials:
 
 
 def _fitted_threshold(trials: _Trials) -> float:
-    """Searches the threshold from the highest score downward, until a lower threshold cannot be better.
+    """Searches the threshold from the highest score downward, until a lower threshold cannot be
+    better.
 
-    A lower threshold returns more, so its micro F1 is at most 2 G / (G + P) with G gold and P returned mentions.
+    A lower threshold returns more, so its micro F1 is at most 2 G / (G + P) with G gold and P
+    returned mentions.
     """
     trials.f1(_NEVER)
     top = trials.highest()
@@ -255,7 +283,9 @@ def _fitted_by_type(trials: _Trials) -> tuple[float, ...]:
         f1, scores = trials.f1_by_type(model((step * number,) * len(names)), step * number)
         for name in names:
             tried[name][step * number] = f1[name]
-        if trials.judge.average == "micro" and not any(_can_rise(tried[name], scores, name) for name in names):
+        if trials.judge.average == "micro" and not any(
+            _can_rise(tried[name], scores, name) for name in names
+        ):
             break
     near = [_middle(tried[name]) for name in names]
     for number in range(1 - _FINE, _FINE):
@@ -271,7 +301,10 @@ def _fitted_by_type(trials: _Trials) -> tuple[float, ...]:
 def _can_rise(tried: Mapping[float, float], scores: Scores, name: str) -> bool:
     """True if a lower threshold can still be better for a type; see ``_fitted_threshold``."""
     counts = scores.by_type.get(name, Counts())
-    return 2 * counts.support >= max(tried.values()) * (counts.support + counts.predicted) and counts.support > 0
+    return (
+        2 * counts.support >= max(tried.values()) * (counts.support + counts.predicted)
+        and counts.support > 0
+    )
 
 
 def _middle(tried: Mapping[float, float]) -> float:

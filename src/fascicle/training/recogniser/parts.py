@@ -40,7 +40,11 @@ def read_data(recipe: Recipe) -> Parts:
         dev=dev,
         test=[],
         types=recipe.types(),
-        notes=(*report.lines(), *(line for one in several for line in one.notes), *_without_mentions(dev)),
+        notes=(
+            *report.lines(),
+            *(line for one in several for line in one.notes),
+            *_without_mentions(dev),
+        ),
         several=tuple(several),
     )
 
@@ -50,11 +54,12 @@ def read_parts(corpus: CorpusSettings, labels: WeakLabels | None = None) -> Part
 
     Args:
         corpus: where it is and how to read it.
-        labels: of a dictionary; they replace the human labels of train and dev, which are then not used. Test
-            keeps its own.
+        labels: of a dictionary; they replace the human labels of train and dev, which are then not
+            used. Test keeps its own.
 
     Raises:
-        InputError: a part cannot be read, train holds no mentions, or the exclusion list is not about train.
+        InputError: a part cannot be read, train holds no mentions, or the exclusion list is not
+            about train.
         RecipeError: ``corpus.types`` names a label that the corpus does not have.
     """
     report = ReadReport()
@@ -69,15 +74,20 @@ def read_parts(corpus: CorpusSettings, labels: WeakLabels | None = None) -> Part
     types = tuple(sorted({m.type for d in train for m in d.layer(GOLD)}))
     if not types and labels is not None:
         named, told = _first(map(repr, labels.matcher.types)), "; ".join(labels.told)
-        columns = f", or correct distant.name_column and distant.type_column if these are no types: {named}"
+        columns = (
+            ", or correct distant.name_column and distant.type_column if these are no "
+            f"types: {named}"
+        )
         raise InputError(
-            f"no name of the dictionary ({told}) stands in {corpus.train}; give one for the types of this corpus"
+            f"no name of the dictionary ({told}) stands in {corpus.train}; give one for the "
+            "types of this corpus"
             f"{columns if isinstance(labels.matcher, Matcher) else ''}"
         )
     if not types:
         kept = " of the types that corpus.types keeps" if corpus.types else ""
         raise InputError(
-            f"{corpus.train} holds no mentions{kept}; give a corpus with gold annotation to train on, or a dictionary "
+            f"{corpus.train} holds no mentions{kept}; give a corpus with gold annotation to "
+            "train on, or a dictionary "
             "in [distant]"
         )
     chosen = [line for part in names for line in read[part].lines(part)]
@@ -97,7 +107,8 @@ def _first(names: Iterable[str]) -> str:
 def _without_mentions(dev: list[Document]) -> Iterator[str]:
     if not mentions(dev):
         yield (
-            "dev holds no mention, so what is chosen on it is chosen by nothing: give a dev part with mentions, or set "
+            "dev holds no mention, so what is chosen on it is chosen by nothing: give a dev part "
+            "with mentions, or set "
             'training.select = "last"'
         )
 
@@ -111,15 +122,26 @@ def _weak_notes(
         yield from (f"{name}: {line}" for line in label_notes(documents))
     if untaught:
         types = "the types" if len(untaught) <= _SHOWN else f"{plural(len(untaught), 'type')}:"
-        yield f"the dictionary names nothing in train of {types} {_first(untaught)}; the model lacks them"
+        yield (
+            f"the dictionary names nothing in train of {types} {_first(untaught)}; the model "
+            "lacks them"
+        )
     if any(unknown_ranges(d) for d in dev):
-        yield "dev: predictions over an unknown phrase that are no weak label count neither as right nor as wrong"
+        yield (
+            "dev: predictions over an unknown phrase that are no weak label count neither as "
+            "right nor as wrong"
+        )
 
 
 def representation_notes(
-    parts: Parts, train: TrainingSet, recipe: Recipe, tokenizer: PieceTokenizer, read: DocumentReader
+    parts: Parts,
+    train: TrainingSet,
+    recipe: Recipe,
+    tokenizer: PieceTokenizer,
+    read: DocumentReader,
 ) -> Iterator[str]:
-    """Yields notes on gold mentions of each part that the model cannot predict exactly; they count as missed.
+    """Yields notes on gold mentions of each part that the model cannot predict exactly; they count
+    as missed.
 
     Args:
         parts: documents of the run.
@@ -129,7 +151,9 @@ def representation_notes(
         read: cuts dev and test.
     """
     weak, mixed = bool(recipe.distant), any(one.labelled_by for one in parts.several)
-    what = "weak labels" if weak else "mentions of gold and weak labels" if mixed else "gold mentions"
+    what = (
+        "weak labels" if weak else "mentions of gold and weak labels" if mixed else "gold mentions"
+    )
     yield from _lost("train", train.mentions, train.lost, what=what)
     for name, documents in (("dev", parts.dev), ("test", parts.test)):
         counts = Counter(m.type for d in documents for m in d.layer(GOLD))
@@ -141,18 +165,30 @@ def representation_notes(
             yield f"{name}: {many} of types that train lacks ({named}); they count as missed"
         if documents:
             lost = count_lost_gold(
-                documents, tokenizer, types=parts.types, reading=recipe.reading, heads=train.heads, read=read
+                documents,
+                tokenizer,
+                types=parts.types,
+                reading=recipe.reading,
+                heads=train.heads,
+                read=read,
             )
             of_taught = " of the types of train" if unseen else ""
             what = "weak labels" if weak and name == "dev" else "gold mentions"
             yield from _lost(name, counts.total() - unseen, lost, what=what + of_taught)
 
 
-def _lost(part: str, mentions: int, lost: Mapping[str, Counter[str]], *, what: str) -> Iterator[str]:
+def _lost(
+    part: str, mentions: int, lost: Mapping[str, Counter[str]], *, what: str
+) -> Iterator[str]:
     for name, reasons in lost.items():
         head = f" by {name}" if len(lost) > 1 else ""
         count = sum(n for reason, n in reasons.items() if reason in REASONS)
         share = count / max(1, mentions)
-        yield f"{part}: {mentions} {what}, {count} ({share:.2%}) cannot be represented exactly{head}"
+        yield (
+            f"{part}: {mentions} {what}, {count} ({share:.2%}) cannot be represented exactly{head}"
+        )
         for reason, number in reasons.most_common():
-            yield f"{part}:   {number} {reason}: {REASONS.get(reason, 'words longer than a window, read in part')}"
+            yield (
+                f"{part}:   {number} {reason}: "
+                f"{REASONS.get(reason, 'words longer than a window, read in part')}"
+            )

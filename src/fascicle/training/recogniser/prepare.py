@@ -1,4 +1,6 @@
-"""Preparation of training: checks that a recipe fits its encoder, and builds model, inputs and training set."""
+"""Preparation of training: checks that a recipe fits its encoder, and builds model, inputs and
+training set.
+"""
 
 from __future__ import annotations
 
@@ -21,17 +23,37 @@ from fascicle.runtime.inputs import feature_columns
 from fascicle.settings.folders.manifest import Decision, Manifest, check_apart
 from fascicle.settings.folders.vocabularies import is_pack
 from fascicle.settings.heads import WIDEST, AnyHead
-from fascicle.settings.inputs import MOST_TYPES, PACK_RULE, RULE, SHAPES, DictionaryFacts, InputFacts
+from fascicle.settings.inputs import (
+    MOST_TYPES,
+    PACK_RULE,
+    RULE,
+    SHAPES,
+    DictionaryFacts,
+    InputFacts,
+)
 from fascicle.settings.recipes.corpora import MixtureSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings, Recipe
 from fascicle.settings.types import TypeDescriptions, check_types, read_types
 from fascicle.terms.finding import make_finder
-from fascicle.terms.matcher import DictionaryReport, Matcher, WordReader, pack_dictionary, read_typed_names
+from fascicle.terms.matcher import (
+    DictionaryReport,
+    Matcher,
+    WordReader,
+    pack_dictionary,
+    read_typed_names,
+)
 from fascicle.terms.pack.carried import carried_files, carried_size
 from fascicle.terms.pack.pack import Pack
 from fascicle.text.reading import CachedReader, DocumentReader, FeatureReader, read_documents
 from fascicle.training.corpus import Parts, dev_sha256
-from fascicle.training.recogniser.data import Mixture, TrainingSet, covering_width, quotas, training_set, with_mentions
+from fascicle.training.recogniser.data import (
+    Mixture,
+    TrainingSet,
+    covering_width,
+    quotas,
+    training_set,
+    with_mentions,
+)
 from fascicle.training.recogniser.prototypes import DrawSettings, draw_types
 from fascicle.version import VERSION
 
@@ -79,7 +101,8 @@ class Prepared:
 
 
 def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
-    """Builds the model of a recipe and cuts its training data; draws from torch's generator for the heads.
+    """Builds the model of a recipe and cuts its training data; draws from torch's generator for the
+    heads.
 
     Args:
         recipe: of the run.
@@ -87,8 +110,8 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
         pretrained: its encoder, which becomes part of the model.
 
     Raises:
-        RecipeError: descriptions that are not those of the types of train, or that the encoder cannot read; windows
-            with mentions are requested and there are none.
+        RecipeError: descriptions that are not those of the types of train, or that the encoder
+            cannot read; windows with mentions are requested and there are none.
         InputError: the network reads nothing of train, or a dictionary cannot be read.
     """
     inputs = read_inputs(recipe)
@@ -98,10 +121,16 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
     for name, head in asked.items():
         if head.needs.width:
             cut = read(parts.train, pretrained.tokenizer, reading=recipe.reading, level=head.level)
-            widths[name] = min(covering_width(parts.train, cut, types=parts.types, share=_COVERED), WIDEST)
+            widths[name] = min(
+                covering_width(parts.train, cut, types=parts.types, share=_COVERED), WIDEST
+            )
     heads = {name: _as_kept(head, widths.get(name)) for name, head in asked.items()}
-    manifest = _make_manifest(recipe, heads, parts=parts, pretrained=pretrained, inputs=inputs.facts)
-    model = build_model(pretrained.encoder, manifest, tokenizer=pretrained.tokenizer, weights=recipe.weights())
+    manifest = _make_manifest(
+        recipe, heads, parts=parts, pretrained=pretrained, inputs=inputs.facts
+    )
+    model = build_model(
+        pretrained.encoder, manifest, tokenizer=pretrained.tokenizer, weights=recipe.weights()
+    )
     data = training_set(
         parts.train,
         pretrained.tokenizer,
@@ -119,7 +148,8 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
     if any(head.needs.windows == "mentions" for head in heads.values()):
         before, data = len(data.windows), with_mentions(data)
         notes.append(
-            f"{before - len(data.windows):,} of {plural(before, 'window')} of train hold no mention and are left out"
+            f"{before - len(data.windows):,} of {plural(before, 'window')} of train hold no "
+            "mention and are left out"
         )
     if parts.several:
         data = _mixed(data, recipe, parts)
@@ -130,7 +160,8 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
 
 
 def _mixed(data: TrainingSet, recipe: Recipe, parts: Parts) -> TrainingSet:
-    """Returns a training set of several corpora, each with the types that it annotates, drawn as the recipe sets.
+    """Returns a training set of several corpora, each with the types that it annotates, drawn as
+    the recipe sets.
 
     Args:
         data: of the documents of all corpora, in their order.
@@ -141,9 +172,14 @@ def _mixed(data: TrainingSet, recipe: Recipe, parts: Parts) -> TrainingSet:
         RecipeError: a corpus would never be drawn.
     """
     wanted = recipe.mixture or MixtureSettings()
-    part_of_document = np.repeat(np.arange(len(parts.several)), [len(one.train) for one in parts.several])
+    part_of_document = np.repeat(
+        np.arange(len(parts.several)), [len(one.train) for one in parts.several]
+    )
     part_of = part_of_document[[w.document for w in data.windows]]
-    masks = [[parts.types.index(name) for name in recipe.masks().get(one.name, ())] for one in parts.several]
+    masks = [
+        [parts.types.index(name) for name in recipe.masks().get(one.name, ())]
+        for one in parts.several
+    ]
     gold = {
         name: [
             head.without(of_one, masks[part]) if masks[part] else of_one
@@ -157,13 +193,18 @@ def _mixed(data: TrainingSet, recipe: Recipe, parts: Parts) -> TrainingSet:
     for one, size, quota in zip(parts.several, sizes, drawn, strict=True):
         if not size or not quota:
             what = (
-                "train has no window to draw" if not size else f"an epoch of {plural(total, 'window')} has none of it"
+                "train has no window to draw"
+                if not size
+                else f"an epoch of {plural(total, 'window')} has none of it"
             )
             raise RecipeError(
-                f"nothing is learnt from parts.{one.name}: {what}; give it a larger weight, or leave it out"
+                f"nothing is learnt from parts.{one.name}: {what}; give it a larger weight, or "
+                "leave it out"
             )
     unguided = wanted.guideline_dropout if wanted.guideline else 1.0
-    return replace(data, gold=gold, mixture=Mixture(part_of=part_of, quotas=drawn, unguided=unguided))
+    return replace(
+        data, gold=gold, mixture=Mixture(part_of=part_of, quotas=drawn, unguided=unguided)
+    )
 
 
 def _taught(data: TrainingSet, name: str, parts: Parts) -> Iterator[Targets]:
@@ -174,7 +215,9 @@ def _taught(data: TrainingSet, name: str, parts: Parts) -> Iterator[Targets]:
     """
     head = data.heads[name]
     soft = {key: tags for one in parts.several for key, tags in one.soft.items()}
-    for document, pieces, gold in zip(parts.train, data.views[head.level].pieces, data.gold[name], strict=True):
+    for document, pieces, gold in zip(
+        parts.train, data.views[head.level].pieces, data.gold[name], strict=True
+    ):
         tags = soft.get(document.id)
         if tags is None:
             yield gold
@@ -182,8 +225,10 @@ def _taught(data: TrainingSet, name: str, parts: Parts) -> Iterator[Targets]:
         assert head.scheme is not None, "only taggers can be taught probabilities"
         if tags.scheme.width < head.scheme.width:
             raise RecipeError(
-                f"the labels of parts.{document.id.partition('/')[0]} are in {tags.scheme.name} and say nothing of "
-                f'where mentions begin: set model.scheme = "{tags.scheme.name}", or soft = false in this part'
+                f"the labels of parts.{document.id.partition('/')[0]} are in {tags.scheme.name} "
+                "and say nothing of "
+                f'where mentions begin: set model.scheme = "{tags.scheme.name}", or soft = false '
+                "in this part"
             )
         yield head.soft_gold(tags.at(pieces.units, types=parts.types, scheme=head.scheme))
 
@@ -194,7 +239,8 @@ def _drawn(data: TrainingSet, parts: Parts) -> Iterator[str]:
     sizes = np.bincount(data.mixture.part_of)
     for one, size, quota in zip(parts.several, sizes, data.mixture.quotas, strict=True):
         yield (
-            f"{one.name}: {quota:,} of {plural(data.mixture.size, 'window')} in an epoch, of {size:,} that it has; it "
+            f"{one.name}: {quota:,} of {plural(data.mixture.size, 'window')} in an epoch, of "
+            f"{size:,} that it has; it "
             f"annotates {', '.join(one.annotates)}"
         )
 
@@ -218,30 +264,36 @@ def check_encoder(recipe: Recipe, pretrained: Pretrained) -> None:
         pretrained.tokenizer.prefix and pretrained.tokenizer.suffix
     ):
         raise RecipeError(
-            f'model.specials = "include" needs special tokens before and after a text, which {recipe.model.origin} '
+            'model.specials = "include" needs special tokens before and after a text, which '
+            f"{recipe.model.origin} "
             'does not have; use "exclude"'
         )
     opened = [head.family for head in recipe.heads().values() if head.needs.opening]
     if opened and not pretrained.tokenizer.prefix:
         raise RecipeError(
-            f'family = "{opened[0]}" needs a special token before a text, which {recipe.model.origin} does not have; '
+            f'family = "{opened[0]}" needs a special token before a text, which '
+            f"{recipe.model.origin} does not have; "
             "choose another encoder or family"
         )
     if recipe.training.hidden_pieces and pretrained.tokenizer.mask is None:
         raise RecipeError(
-            f"training.hidden_pieces = {recipe.training.hidden_pieces} needs a mask token, which the tokenizer of "
+            f"training.hidden_pieces = {recipe.training.hidden_pieces} needs a mask token, which "
+            "the tokenizer of "
             f"{recipe.model.origin} lacks; set it to 0"
         )
     if recipe.reading.max_length > pretrained.encoder.longest:
         raise RecipeError(
             f"reading.max_length = {recipe.reading.max_length} is more than the "
-            f"{plural(pretrained.encoder.longest, 'piece')} that {recipe.model.origin} reads; lower it (longer "
+            f"{plural(pretrained.encoder.longest, 'piece')} that {recipe.model.origin} reads; "
+            "lower it (longer "
             "texts are read through windows)"
         )
 
 
 def _as_kept(head: AnyHead, width: int | None) -> AnyHead:
-    """Returns the settings of a head for the model folder: of a file of descriptions only the name is kept."""
+    """Returns the settings of a head for the model folder: of a file of descriptions only the
+    name is kept.
+    """
     if path := head.needs.types:
         head = msgspec.structs.replace(head, types=Path(path).name)
     return head if width is None else msgspec.structs.replace(head, width=width)
@@ -281,7 +333,9 @@ def _make_manifest(
     )
 
 
-def _descriptions_of(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> dict[str, TypeDescriptions]:
+def _descriptions_of(
+    recipe: Recipe, parts: Parts, pretrained: Pretrained
+) -> dict[str, TypeDescriptions]:
     """Returns the type descriptions of each head of a recipe that needs them.
 
     Args:
@@ -290,33 +344,42 @@ def _descriptions_of(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> di
         pretrained: its encoder.
 
     Raises:
-        RecipeError: see ``settings.types.read_types``, ``check_types`` and ``prototypes.draw_types``.
+        RecipeError: see ``settings.types.read_types``, ``check_types`` and
+            ``prototypes.draw_types``.
     """
     found: dict[str, TypeDescriptions] = {}
     types, untaught = parts.types, parts.untaught
     for name, head in recipe.heads().items():
         if head.needs.drawn:
-            draw = DrawSettings(number=head.needs.drawn, seed=recipe.seed, segmenter=recipe.reading.segmenter)
+            draw = DrawSettings(
+                number=head.needs.drawn, seed=recipe.seed, segmenter=recipe.reading.segmenter
+            )
             found[name] = draw_types(parts.train, types, pretrained, draw=draw)
         elif path := head.needs.types:
             described = read_types(path)
-            # A file may describe types that corpus.types leaves out, and types without a name in a dictionary.
+            # A file may describe types that corpus.types leaves out, and types without a name in a
+            # dictionary.
             wanted = recipe.corpus.types if recipe.corpus else None
             kept = [
                 name
                 for name in described.names
                 if name in types or (name not in untaught and (not wanted or wanted.keeps(name)))
             ]
-            described = described.select(kept) if kept else described  # a file that fits nothing is refused below
+            # a file that fits nothing is refused below
+            described = described.select(kept) if kept else described
             check_types(described, types, origin=path)
             found[name] = described
     return found
 
 
 def with_answering_head(manifest: Manifest, name: str) -> Manifest:
-    """Returns the manifest with another answering head; fitted values of the old decision are dropped."""
+    """Returns the manifest with another answering head; fitted values of the old decision are
+    dropped.
+    """
     decoding, chosen_on = manifest.heads[name].decoding, manifest.decision.chosen_on
-    decision = Decision(answer=name, decoding=decoding, chosen_on=chosen_on, apart=manifest.decision.apart)
+    decision = Decision(
+        answer=name, decoding=decoding, chosen_on=chosen_on, apart=manifest.decision.apart
+    )
     return msgspec.structs.replace(manifest, decision=decision)
 
 
@@ -326,8 +389,8 @@ def read_inputs(recipe: Recipe) -> Inputs:
     Raises:
         InputError: a dictionary cannot be read, or holds no name.
         PackError: a term pack cannot be opened.
-        RecipeError: a dictionary is another folder, a pack is too large to go with a model, or all have too many types
-            together.
+        RecipeError: a dictionary is another folder, a pack is too large to go with a model, or all
+            have too many types together.
     """
     given = recipe.inputs
     if not given:
@@ -338,17 +401,25 @@ def read_inputs(recipe: Recipe) -> Inputs:
         _pack(path, number) if is_pack(path) else _table(path, number, reader)
         for number, path in enumerate(given.dictionaries, 1)
     ]
-    notes = [f"{path}: {line}" for path, one in zip(given.dictionaries, read, strict=True) for line in one.notes]
+    notes = [
+        f"{path}: {line}"
+        for path, one in zip(given.dictionaries, read, strict=True)
+        for line in one.notes
+    ]
     for path, one in zip(given.dictionaries, read, strict=True):
         if one.facts.sha256 == labels:
-            notes.append(f"{path} made the labels and is an input too, so the model mostly learns to repeat it")
+            notes.append(
+                f"{path} made the labels and is an input too, so the model mostly learns to "
+                "repeat it"
+            )
     matchers = [one.finds for one in read if isinstance(one.finds, Matcher)]
     packs = {one.facts.file: one.finds for one in read if isinstance(one.finds, Pack)}
     finder = make_finder(matchers, packs) if read else None
     types = finder.types if finder else ()
     if len(types) > MOST_TYPES:
         raise RecipeError(
-            f"inputs.dictionaries have {len(types)} types, such as {types[0]!r}; at most {MOST_TYPES} are allowed: "
+            f"inputs.dictionaries have {len(types)} types, such as {types[0]!r}; at most "
+            f"{MOST_TYPES} are allowed: "
             "give several of them one name"
         )
     facts = InputFacts(
@@ -359,7 +430,12 @@ def read_inputs(recipe: Recipe) -> Inputs:
         rate=given.rate,
     )
     files = {name: content for one in read for name, content in one.files.items()}
-    return Inputs(facts=facts, read=FeatureReader(finder, feature_columns(facts)), files=files, notes=tuple(notes))
+    return Inputs(
+        facts=facts,
+        read=FeatureReader(finder, feature_columns(facts)),
+        files=files,
+        notes=tuple(notes),
+    )
 
 
 class _Read(NamedTuple):
@@ -374,13 +450,16 @@ class _Read(NamedTuple):
 def _table(path: str, number: int, reader: WordReader) -> _Read:
     if Path(path).is_dir():
         raise RecipeError(
-            f"inputs.dictionaries names the folder {path}; give a table of names, type TAB name, or a term pack"
+            f"inputs.dictionaries names the folder {path}; give a table of names, type TAB name, "
+            "or a term pack"
         )
     report, file = DictionaryReport(), f"dictionary-{number}.tsv.gz"
     entries = list(read_typed_names(path, report=report))
     matcher = Matcher(entries, rule=RULE, reader=reader)
     content, names = pack_dictionary(entries)
-    facts = DictionaryFacts(name=Path(path).name, sha256=source_sha256(path), file=file, names=names)
+    facts = DictionaryFacts(
+        name=Path(path).name, sha256=source_sha256(path), file=file, names=names
+    )
     return _Read(facts, matcher, {file: content}, (*report.lines(), *matcher.counts.lines()))
 
 
@@ -389,10 +468,18 @@ def _pack(path: str, number: int) -> _Read:
     size = carried_size(pack)
     if size > MOST_CARRIED:
         raise RecipeError(
-            f"inputs.dictionaries names the pack {path}, of which a model folder would hold {size / 2**20:,.0f} MiB; "
+            f"inputs.dictionaries names the pack {path}, of which a model folder would hold "
+            f"{size / 2**20:,.0f} MiB; "
             f"at most {MOST_CARRIED // 2**20} are allowed: build a pack with fewer names"
         )
     count = len(pack.active)
-    facts = DictionaryFacts(name=pack.full_name, sha256=source_sha256(path), file=file, names=count, rule=PACK_RULE)
+    facts = DictionaryFacts(
+        name=pack.full_name, sha256=source_sha256(path), file=file, names=count, rule=PACK_RULE
+    )
     carried = f"{size / 2**20:,.1f} MiB of it go with the model"
-    return _Read(facts, pack, carried_files(pack, file), (f"{pack.full_name} with {plural(count, 'name')}", carried))
+    return _Read(
+        facts,
+        pack,
+        carried_files(pack, file),
+        (f"{pack.full_name} with {plural(count, 'name')}", carried),
+    )

@@ -1,7 +1,8 @@
-"""Draws example sentences of types from the training part, for a bi-encoder that reads them (*binder* Table 5).
+"""Draws example sentences of types from the training part, for a bi-encoder that reads them
+(*binder* Table 5).
 
-An instance is a sentence with one of its mentions marked. The draw depends on the sentences and on the seed, and not
-on the order of the sentences.
+An instance is a sentence with one of its mentions marked. The draw depends on the sentences and on
+the seed, and not on the order of the sentences.
 """
 
 from __future__ import annotations
@@ -47,12 +48,16 @@ class DrawSettings:
 
 
 def draw_types(
-    documents: Sequence[Document], types: Sequence[str], pretrained: Pretrained, *, draw: DrawSettings
+    documents: Sequence[Document],
+    types: Sequence[str],
+    pretrained: Pretrained,
+    *,
+    draw: DrawSettings,
 ) -> TypeDescriptions:
     """Builds descriptions of types from sentences of the training part.
 
-    A sentence is left out if it is too long for the encoder or for a description, if it has only unknown words,
-    or if the same mention in it has several types.
+    A sentence is left out if it is too long for the encoder or for a description, if it has only
+    unknown words, or if the same mention in it has several types.
 
     Args:
         documents: with gold.
@@ -61,9 +66,16 @@ def draw_types(
         draw: settings of the draw.
 
     Raises:
-        RecipeError: a type has fewer sentences than inference reads, or its name cannot describe it.
+        RecipeError: a type has fewer sentences than inference reads, or its name cannot describe
+            it.
     """
-    examples = sorted({one for d in documents for one in _examples(d, frozenset(types), segmenter(draw.segmenter))})
+    examples = sorted(
+        {
+            one
+            for d in documents
+            for one in _examples(d, frozenset(types), segmenter(draw.segmenter))
+        }
+    )
     pieces = _pieces([text for text, _ in examples], pretrained)
     owners: dict[tuple[int, ...], set[str]] = {}
     for (_, name), row in zip(examples, pieces, strict=True):
@@ -73,7 +85,12 @@ def draw_types(
         if row and len(owners[row]) == 1:
             found[name].setdefault(row, text)
     chance = np.random.default_rng((draw.seed, _STREAM))
-    return _described({name: _chosen(list(of.values()), draw.number, chance) for name, of in sorted(found.items())})
+    return _described(
+        {
+            name: _chosen(list(of.values()), draw.number, chance)
+            for name, of in sorted(found.items())
+        }
+    )
 
 
 def _chosen(texts: Sequence[str], number: int, chance: np.random.Generator) -> tuple[str, ...]:
@@ -84,8 +101,10 @@ def _described(chosen: dict[str, tuple[str, ...]]) -> TypeDescriptions:
     for name, texts in chosen.items():
         if len(texts) < FEWEST_INSTANCES:
             raise RecipeError(
-                f"train has {plural(len(texts), 'sentence')} that can stand for the type {name!r}, and "
-                f"{FEWEST_INSTANCES} are read: describe the types in a file (model.types), or leave the type out "
+                f"train has {plural(len(texts), 'sentence')} that can stand for the type "
+                f"{name!r}, and "
+                f"{FEWEST_INSTANCES} are read: describe the types in a file (model.types), or "
+                "leave the type out "
                 "(corpus.types.drop)"
             )
     try:
@@ -98,7 +117,9 @@ def _described(chosen: dict[str, tuple[str, ...]]) -> TypeDescriptions:
         raise RecipeError(f"instances of train cannot stand for the types: {error}") from None
 
 
-def _examples(document: Document, types: frozenset[str], segment: Segmenter) -> Iterator[tuple[str, str]]:
+def _examples(
+    document: Document, types: frozenset[str], segment: Segmenter
+) -> Iterator[tuple[str, str]]:
     """Yields sentences of a document with a mention in double brackets, and its type."""
     ranges = all_sentences(document, segment)
     for mention in document.layer(GOLD):
@@ -109,7 +130,9 @@ def _examples(document: Document, types: frozenset[str], segment: Segmenter) -> 
         if around is None:
             continue
         text = document.text
-        marked = f"{text[around[0] : start]}{OPENING}{text[start:end]}{CLOSING}{text[end : around[1]]}"
+        marked = (
+            f"{text[around[0] : start]}{OPENING}{text[start:end]}{CLOSING}{text[end : around[1]]}"
+        )
         written = " ".join(marked.split())
         if _fits(written):
             yield written, mention.type
@@ -129,7 +152,9 @@ def _fits(written: str) -> bool:
 
 
 def _pieces(texts: Sequence[str], pretrained: Pretrained) -> list[tuple[int, ...]]:
-    """Returns the pieces of each example; empty if it is too long, or has no word of the vocabulary."""
+    """Returns the pieces of each example; empty if it is too long, or has no word of the
+    vocabulary.
+    """
     tokenizer = pretrained.tokenizer
     room = pretrained.encoder.longest - len(tokenizer.prefix) - len(tokenizer.suffix)
     marked = [parse_instance(text).marked(" [ ", " ] ") for text in texts]

@@ -1,15 +1,17 @@
-"""Recogniser runs of the engine: scored on dev; the best model of each head is kept and scored on dev and test.
+"""Recogniser runs of the engine: scored on dev; the best model of each head is kept and scored on
+dev and test.
 
 ::
 
     RUN/recipe.json         the resolved recipe
-    RUN/run.json            versions, machine, hashes of the data, entity types, gold that the model cannot represent
-    RUN/metrics.jsonl       one line each time that dev was scored: after every epoch, or every few steps; of several
-                            corpora, the types of its scores are those of each, as PART/TYPE
-    RUN/predictions/        dev-epoch-01.tsv ... or dev-step-000050.tsv ..., dev.tsv, test.tsv: text-free
-    RUN/best/               the chosen model; of a bundle, that of the answering head
-    RUN/best-HEAD/          of a bundle, the model that is best for its other head; so for predictions: dev.HEAD.tsv ...
-    RUN/state/              state for ``resume``; removed at the end
+    RUN/run.json            versions, machine, hashes of the data, entity types, gold that the model
+    cannot represent RUN/metrics.jsonl       one line each time that dev was scored: after every
+                            epoch, or every few steps; of several corpora, the types of its scores
+                            are those of each, as PART/TYPE
+    RUN/predictions/        dev-epoch-01.tsv ... or dev-step-000050.tsv ..., dev.tsv, test.tsv:
+    text-free RUN/best/               the chosen model; of a bundle, that of the answering head
+    RUN/best-HEAD/          of a bundle, the model that is best for its other head; so for
+    predictions: dev.HEAD.tsv ... RUN/state/              state for ``resume``; removed at the end
     RUN/scores.json         the chosen model on dev and test
 """
 
@@ -47,7 +49,12 @@ from fascicle.training.engine.run import Facts, PointResult, Trainee
 from fascicle.training.recogniser.data import TrainingSet
 from fascicle.training.recogniser.judging import Judge, SeveralCorpora, fit_threshold, is_unfitted
 from fascicle.training.recogniser.parts import read_data, representation_notes
-from fascicle.training.recogniser.prepare import Prepared, check_encoder, prepare, with_answering_head
+from fascicle.training.recogniser.prepare import (
+    Prepared,
+    check_encoder,
+    prepare,
+    with_answering_head,
+)
 from fascicle.training.starting import open_trained, reduce_vocabulary
 
 
@@ -69,13 +76,19 @@ def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) 
             read_types(path)  # its errors are reported before a corpus is read
     parts = read_data(recipe)
     start = recipe.model.start
-    started = open_trained(start, key="model.start", use="which cannot be trained") if start else None
+    started = (
+        open_trained(start, key="model.start", use="which cannot be trained") if start else None
+    )
     pretrained = (
-        started.pretrained() if started else load_pretrained(recipe.model.encoder, revision=recipe.model.revision)
+        started.pretrained()
+        if started
+        else load_pretrained(recipe.model.encoder, revision=recipe.model.revision)
     )
     notes = list[str]()
     if recipe.vocabulary:
-        pretrained, note = reduce_vocabulary(pretrained, parts.train, pieces=recipe.vocabulary.pieces)
+        pretrained, note = reduce_vocabulary(
+            pretrained, parts.train, pieces=recipe.vocabulary.pieces
+        )
         notes.append(note)
     check_encoder(recipe, pretrained)
     torch.manual_seed(recipe.seed)
@@ -85,12 +98,21 @@ def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) 
     prepared = replace(prepared, notes=(*prepared.notes, *notes))
     trainer = Trainer(prepared.model, prepared.data, recipe.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
-    return Recogniser(folder=folder, recipe=recipe, parts=parts, prepared=prepared, pretrained=pretrained, loop=trainer)
+    return Recogniser(
+        folder=folder,
+        recipe=recipe,
+        parts=parts,
+        prepared=prepared,
+        pretrained=pretrained,
+        loop=trainer,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class _View:
-    """Model with one of its heads as the answering one, and the place for the best model of that head."""
+    """Model with one of its heads as the answering one, and the place for the best model of that
+    head.
+    """
 
     name: str
     manifest: Manifest
@@ -173,11 +195,14 @@ class Recogniser(Trainee):
         yield from self.prepared.notes
         if recipe.weights()[recipe.answer()] == 0:
             yield (
-                f"the head {recipe.answer()!r} answers and has the weight 0: it learns nothing, and its scores are "
+                f"the head {recipe.answer()!r} answers and has the weight 0: it learns nothing, "
+                "and its scores are "
                 "chance; set bundle.answer to the other head, or another bundle.weight"
             )
         yield from self.parts.notes
-        yield from representation_notes(self.parts, self.prepared.data, recipe, self.pretrained.tokenizer, self._read)
+        yield from representation_notes(
+            self.parts, self.prepared.data, recipe, self.pretrained.tokenizer, self._read
+        )
         if text := slow_precision(self.loop.device, recipe.training):
             yield text
 
@@ -186,17 +211,27 @@ class Recogniser(Trainee):
         name = f"dev-step-{point.step:06d}" if self.choice.every else f"dev-epoch-{point.epoch:02d}"
         self._fitted = {folder: self._with_threshold(view) for folder, view in self._views.items()}
         views = tuple(self._fitted.values())
-        scores = [self._predict_and_score(self.prepared.model, view, self.parts.dev, name, live=True) for view in views]
-        line = point.line(**{view.key: of_one.as_dict() for view, of_one in zip(views, scores, strict=True)})
+        scores = [
+            self._predict_and_score(self.prepared.model, view, self.parts.dev, name, live=True)
+            for view in views
+        ]
+        line = point.line(
+            **{view.key: of_one.as_dict() for view, of_one in zip(views, scores, strict=True)}
+        )
         figures = self._figures(dict(zip((view.name for view in views), scores, strict=True)))
         return PointResult(lines=[line], figures=figures)
 
     def _figures(self, scores: Mapping[str, Scores]) -> str:
-        """Returns precision, recall and F1 on dev of the answering head, in percent, and F1 of the other heads."""
+        """Returns precision, recall and F1 on dev of the answering head, in percent, and F1 of
+        the other heads.
+        """
         (_, own), *others = ((name, self._judge.rates(of_one)) for name, of_one in scores.items())
         heads = "".join(f", {name} F1 {100 * rates.f1:.2f}" for name, rates in others)
         dev = "dev" if self._judge.average == "micro" else "dev macro"
-        return f"{dev} P {100 * own.precision:.2f} R {100 * own.recall:.2f} F1 {100 * own.f1:.2f}{heads}"
+        return (
+            f"{dev} P {100 * own.precision:.2f} R {100 * own.recall:.2f} F1 "
+            f"{100 * own.f1:.2f}{heads}"
+        )
 
     def keep(self, place: Path, kept: KeptModel) -> None:
         """Writes the model folder of one head."""
@@ -205,25 +240,41 @@ class Recogniser(Trainee):
 
     def _save(self, place: Path, model: NerModel, view: _View) -> None:
         beside = {**self.prepared.inputs.files, **self._taught}
-        save_model(place, model, manifest=view.manifest, tokenizer=self.pretrained.tokenizer, dictionaries=beside)
+        save_model(
+            place,
+            model,
+            manifest=view.manifest,
+            tokenizer=self.pretrained.tokenizer,
+            dictionaries=beside,
+        )
 
     @cached_property
     def _taught(self) -> dict[str, bytes]:
         """Hashes of the training texts as a file; none where the start model has no such file."""
-        said = all_sentence_hashes(self.parts.train, segmenter(self.prepared.manifest.reading.segmenter).sentences)
+        said = all_sentence_hashes(
+            self.parts.train, segmenter(self.prepared.manifest.reading.segmenter).sentences
+        )
         if not (start := self.recipe.model.start):
             return {TAUGHT: pack_hashes(said)}
         before = model_folder(Path(start)) / TAUGHT
-        return {TAUGHT: pack_hashes(said | unpack_hashes(before.read_bytes()))} if before.is_file() else {}
+        return (
+            {TAUGHT: pack_hashes(said | unpack_hashes(before.read_bytes()))}
+            if before.is_file()
+            else {}
+        )
 
     def finish(self, chosen: Sequence[Line]) -> Iterator[Finished]:
         """Scores the chosen models in fp32 on dev and test."""
         views = self._views.values()
-        answered, *others = (self._final(view, line) for view, line in zip(views, chosen, strict=True))
+        answered, *others = (
+            self._final(view, line) for view, line in zip(views, chosen, strict=True)
+        )
         yield Finished(folder=self.folder, answer=answered, others=tuple(others))
 
     def _final(self, view: _View, line: Line) -> HeadScores:
-        model = load_model(self.folder / view.folder, view.manifest).to(next(self.prepared.model.parameters()).device)
+        model = load_model(self.folder / view.folder, view.manifest).to(
+            next(self.prepared.model.parameters()).device
+        )
         tuned: dict[str, Any] = {}
         if self.recipe.decision.tune == "nothing" or is_unfitted(view.manifest):
             view, tried = self._tuned(TorchScorer(model=model.eval(), answer=view.name), view)
@@ -237,48 +288,94 @@ class Recogniser(Trainee):
             with rewritable_folder(self.folder / view.folder, kind="run") as place:
                 self._save(place, model, view)
         dev = self._predict_and_score(model, view, self.parts.dev, "dev")
-        test = self._predict_and_score(model, view, self.parts.test, "test") if self.parts.test else None
-        return HeadScores(head=view.name, epoch=line["epoch"], step=line.get("step"), dev=dev, test=test, tuned=tuned)
+        test = (
+            self._predict_and_score(model, view, self.parts.test, "test")
+            if self.parts.test
+            else None
+        )
+        return HeadScores(
+            head=view.name,
+            epoch=line["epoch"],
+            step=line.get("step"),
+            dev=dev,
+            test=test,
+            tuned=tuned,
+        )
 
     def _with_rules(self, model: NerModel, view: _View) -> tuple[_View, FittedRules]:
         """Returns the view with rules for abbreviations that were chosen on dev."""
-        found = self._predict(TorchScorer(model=model.eval(), answer=view.name), view, self.parts.dev)
+        found = self._predict(
+            TorchScorer(model=model.eval(), answer=view.name), view, self.parts.dev
+        )
 
         def merit(changed: Found) -> float:
             return self._judge.rates(self._judge.scores(self.parts.dev, changed)).f1
 
         decision = view.manifest.decision
-        fitted = fit_rules(self.parts.dev, found, merit=merit, chosen_on=decision.chosen_on, apart=decision.apart or ())
+        fitted = fit_rules(
+            self.parts.dev,
+            found,
+            merit=merit,
+            chosen_on=decision.chosen_on,
+            apart=decision.apart or (),
+        )
         return view.deciding(abbreviations=fitted.rules), fitted
 
     def _with_threshold(self, view: _View) -> _View:
-        """Returns the view with a threshold for the current weights, if its head has no threshold of its own."""
+        """Returns the view with a threshold for the current weights, if its head has no
+        threshold of its own.
+        """
         if not is_unfitted(view.manifest):
             return view
-        return self._tuned(TorchScorer(model=self.prepared.model.eval(), answer=view.name, bf16=self.loop.bf16), view)[
-            0
-        ]
+        return self._tuned(
+            TorchScorer(model=self.prepared.model.eval(), answer=view.name, bf16=self.loop.bf16),
+            view,
+        )[0]
 
     def _tuned(self, scorer: TorchScorer, view: _View) -> tuple[_View, dict[str, float]]:
-        """Returns the view with its decision fitted on dev, and dev F1 of all values that were tried."""
+        """Returns the view with its decision fitted on dev, and dev F1 of all values that were
+        tried.
+        """
         decision, tried = fit_threshold(
-            view.manifest, self.pretrained.tokenizer, scorer, self.parts.dev, read=self._read, judge=self._judge
+            view.manifest,
+            self.pretrained.tokenizer,
+            scorer,
+            self.parts.dev,
+            read=self._read,
+            judge=self._judge,
         )
-        return view.deciding(nothing=decision.nothing, nothing_by_type=decision.nothing_by_type), tried
+        return view.deciding(
+            nothing=decision.nothing, nothing_by_type=decision.nothing_by_type
+        ), tried
 
     def _predict_and_score(
-        self, model: NerModel, view: _View, documents: Sequence[Document], name: str, *, live: bool = False
+        self,
+        model: NerModel,
+        view: _View,
+        documents: Sequence[Document],
+        name: str,
+        *,
+        live: bool = False,
     ) -> Scores:
-        """Predicts, writes the predictions, and scores them; a live model uses the arithmetic of training."""
+        """Predicts, writes the predictions, and scores them; a live model uses the arithmetic of
+        training.
+        """
         scorer = TorchScorer(model=model.eval(), answer=view.name, bf16=live and self.loop.bf16)
         found = self._predict(scorer, view, documents)
-        with atomic_writer(self.folder / "predictions" / f"{name}{view.suffix}.tsv", overwrite=True) as stream:
-            write_tsv((Prediction(id=i, sha256=None, mentions=m, events=()) for i, m in found.items()), stream)
+        with atomic_writer(
+            self.folder / "predictions" / f"{name}{view.suffix}.tsv", overwrite=True
+        ) as stream:
+            write_tsv(
+                (Prediction(id=i, sha256=None, mentions=m, events=()) for i, m in found.items()),
+                stream,
+            )
         return self._judge.scores(documents, found)
 
     def _predict(self, scorer: TorchScorer, view: _View, documents: Sequence[Document]) -> Found:
         """Returns document id -> mentions."""
-        predictor = ModelPredictor(view.manifest, self.pretrained.tokenizer, scorer, read=self._read)
+        predictor = ModelPredictor(
+            view.manifest, self.pretrained.tokenizer, scorer, read=self._read
+        )
         return {d.id: p.add for d, p in zip(documents, predictor.predict(documents), strict=True)}
 
 
@@ -288,7 +385,11 @@ def _parts_facts(parts: Parts, data: TrainingSet) -> dict[str, Any]:
     return {
         one.name: {
             "annotates": one.annotates,
-            "train": {"documents": len(one.train), "mentions": one.mentions, "excluded": one.excluded},
+            "train": {
+                "documents": len(one.train),
+                "mentions": one.mentions,
+                "excluded": one.excluded,
+            },
             "dev": {"documents": len(one.dev)},
             "windows_an_epoch": quota,
         }

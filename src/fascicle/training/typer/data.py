@@ -1,8 +1,9 @@
 """Training data of a span typer: distinct spans with counts, in place of single spans.
 
-The authors' program goes through all mentions of the training text, one at a time, and takes one step for all of them:
-its gradient is that of the sum over mentions. Spans with the same words have the same input and so the same logits;
-hence one pass over distinct spans, each weighted by how often it is taught as each class, has the same gradient.
+The authors' program goes through all mentions of the training text, one at a time, and takes one
+step for all of them: its gradient is that of the sum over mentions. Spans with the same words have
+the same input and so the same logits; hence one pass over distinct spans, each weighted by how
+often it is taught as each class, has the same gradient.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ class TrainingSpans:
     counts: Tensor
 
     def weighed(self, share: float) -> TrainingSpans:
-        """Returns the spans with the counts of the last class, "no mention", multiplied by a share."""
+        """Returns the spans with the counts of the last class, "no mention", multiplied by a
+        share.
+        """
         if share == 1.0:
             return self
         factors = torch.ones(self.counts.shape[1], dtype=self.counts.dtype)
@@ -50,7 +53,9 @@ class TrainingSpans:
     def to(self, device: torch.device) -> TrainingSpans:
         """Returns the spans on another device."""
         return TrainingSpans(
-            rows=self.rows.to(device), batch=self.batch.to(device), counts=self.counts.to(device, torch.float32)
+            rows=self.rows.to(device),
+            batch=self.batch.to(device),
+            counts=self.counts.to(device, torch.float32),
         )
 
 
@@ -79,7 +84,9 @@ class _NegativePool:
         """
         if not len(self.starts):
             return None
-        picked = chance.integers(0, len(self.starts), count) if count else np.arange(len(self.starts))
+        picked = (
+            chance.integers(0, len(self.starts), count) if count else np.arange(len(self.starts))
+        )
         widths = self.widths[picked]
         place = np.arange(int(widths.max()))
         inside = place < widths[:, None]
@@ -112,11 +119,15 @@ class TyperData:
     def balance(self) -> float:
         """Share by which "no mention" has as much weight as all mentions together."""
         counts = self.taught.counts
-        nothing = float(counts[:, -1].sum()) + (len(self.pool.starts) if self.pool is not None else 0)
+        nothing = float(counts[:, -1].sum()) + (
+            len(self.pool.starts) if self.pool is not None else 0
+        )
         return float(counts[:, :-1].sum()) / nothing if nothing else 1.0
 
 
-def typer_data(documents: Sequence[Document], vocabulary: Vocabulary, settings: SpanTyperSettings) -> TyperData:
+def typer_data(
+    documents: Sequence[Document], vocabulary: Vocabulary, settings: SpanTyperSettings
+) -> TyperData:
     """Builds the training data. Each fragment of a discontinuous mention is a separate span.
 
     Args:
@@ -125,27 +136,39 @@ def typer_data(documents: Sequence[Document], vocabulary: Vocabulary, settings: 
         settings: of the model.
 
     Raises:
-        InputError: no mention, a mention without a word, or one type only where there is no class "no mention".
+        InputError: no mention, a mention without a word, or one type only where there is no class
+            "no mention".
     """
     rules = segmenter(settings.segmenter)
     readers = [SurfaceReader(document, rules) for document in documents]
-    types = tuple(sorted({mention.type for document in documents for mention in document.layer(GOLD)}))
+    types = tuple(
+        sorted({mention.type for document in documents for mention in document.layer(GOLD)})
+    )
     if not types:
         raise InputError("the training documents hold no mention; give annotated text")
     if len(types) == 1 and not settings.nothing:
         raise InputError(
-            f"the corpus has one type, {types[0]!r}: there is nothing to choose between where spans are given; train "
+            f"the corpus has one type, {types[0]!r}: there is nothing to choose between where "
+            "spans are given; train "
             "with nothing = true to find mentions, or give a corpus with several types"
         )
     pairs = training_pairs(readers)
-    counts = Counter((tuple(map(vocabulary.row, surface)), types.index(name)) for surface, name in pairs)
+    counts = Counter(
+        (tuple(map(vocabulary.row, surface)), types.index(name)) for surface, name in pairs
+    )
     facts = _facts(readers, pairs, vocabulary)
     pool = None
     if settings.nothing:
-        pool = _count_nothing(readers, vocabulary, classes=len(types) + 1, width=settings.width, counts=counts)
+        pool = _count_nothing(
+            readers, vocabulary, classes=len(types) + 1, width=settings.width, counts=counts
+        )
         facts["places_without_mention"] = len(pool.starts)
-        mentions = ((reader, mention) for reader in readers for mention in reader.document.layer(GOLD))
-        facts["never_found"] = sum(not _findable(reader, mention, settings.width) for reader, mention in mentions)
+        mentions = (
+            (reader, mention) for reader in readers for mention in reader.document.layer(GOLD)
+        )
+        facts["never_found"] = sum(
+            not _findable(reader, mention, settings.width) for reader, mention in mentions
+        )
     taught = _gathered(counts, len(types) + settings.nothing)
     return TyperData(types=types, taught=taught, pool=pool, pairs=pairs, facts=facts)
 
@@ -160,7 +183,10 @@ def _fragments(readers: Iterable[SurfaceReader]) -> Iterator[tuple[SurfaceReader
 
 def training_pairs(readers: Iterable[SurfaceReader]) -> list[tuple[Surface, str]]:
     """Returns the words and the type of each fragment of each gold mention, for baselines."""
-    return [(reader.surface(fragment), mention.type) for reader, mention, fragment in _fragments(readers)]
+    return [
+        (reader.surface(fragment), mention.type)
+        for reader, mention, fragment in _fragments(readers)
+    ]
 
 
 def _facts(
@@ -197,7 +223,9 @@ def _count_nothing(
     width: int,
     counts: Counter[tuple[tuple[int, ...], int]],
 ) -> _NegativePool:
-    """Counts places where the words of a mention are no mention; returns the places whose words never are one."""
+    """Counts places where the words of a mention are no mention; returns the places whose words
+    never are one.
+    """
     tokens, sentence, starts_of = _all_tokens(readers, vocabulary)
     mentions = _gold_places(readers, starts_of)
     grams = np.zeros(len(tokens), dtype=np.int64)
@@ -206,7 +234,8 @@ def _count_nothing(
         last = len(tokens) - size + 1
         if last < 1:
             break
-        # A string of n words is identified by that of its first n - 1 words and its last word: no string is built.
+        # A string of n words is identified by that of its first n - 1 words and its last word: no
+        # string is built.
         keys = grams[:last] * (int(tokens.max()) + 1) + tokens[size - 1 :]
         _, grams = np.unique(keys, return_inverse=True)
         inside = sentence[:last] == sentence[size - 1 :]
@@ -228,8 +257,12 @@ def _count_nothing(
     )
 
 
-def _all_tokens(readers: Sequence[SurfaceReader], vocabulary: Vocabulary) -> tuple[Ints, Ints, list[int]]:
-    """Returns the rows of all words, the sentence of each, and the number of the first word of each document."""
+def _all_tokens(
+    readers: Sequence[SurfaceReader], vocabulary: Vocabulary
+) -> tuple[Ints, Ints, list[int]]:
+    """Returns the rows of all words, the sentence of each, and the number of the first word of
+    each document.
+    """
     tokens, sentence, firsts, number = list[int](), list[int](), list[int](), 0
     for reader in readers:
         firsts.append(len(tokens))
@@ -242,7 +275,9 @@ def _all_tokens(readers: Sequence[SurfaceReader], vocabulary: Vocabulary) -> tup
 
 
 def _gold_places(readers: Sequence[SurfaceReader], firsts: Sequence[int]) -> set[Span]:
-    """Returns fragments of mentions that begin and end with words, as ranges of words of all documents."""
+    """Returns fragments of mentions that begin and end with words, as ranges of words of all
+    documents.
+    """
     return {
         (first + place[0], first + place[1])
         for reader, first in zip(readers, firsts, strict=True)
@@ -276,5 +311,7 @@ def _taught(table: Ints, lengths: Ints, weights: Floats) -> TrainingSpans:
     words = np.zeros_like(table)
     words[inside] = places
     return TrainingSpans(
-        rows=torch.from_numpy(used), batch=span_batch(words, lengths), counts=torch.from_numpy(weights).float()
+        rows=torch.from_numpy(used),
+        batch=span_batch(words, lengths),
+        counts=torch.from_numpy(weights).float(),
     )

@@ -3,9 +3,9 @@
 ::
 
     RUN/recipe.json      the resolved recipe
-    RUN/run.json         versions, machine, hashes of the data, entity types, counts of the training spans
-    RUN/metrics.jsonl    one line per update: the sum of the cross-entropies, and their mean over the taught spans
-    RUN/model/           the model after the last update
+    RUN/run.json         versions, machine, hashes of the data, entity types, counts of the training
+    spans RUN/metrics.jsonl    one line per update: the sum of the cross-entropies, and their mean
+    over the taught spans RUN/model/           the model after the last update
     RUN/state/           state for ``resume``; removed at the end
     RUN/scores.json      the model on dev and test
 """
@@ -49,7 +49,8 @@ _EVERY: Final = 50  # updates between two states for resuming
 
 @dataclass(frozen=True, kw_only=True)
 class UpdateDone(StepDone):
-    """Event: one step of the optimiser; its loss is a sum (the expected sum where negatives are drawn).
+    """Event: one step of the optimiser; its loss is a sum (the expected sum where negatives are
+    drawn).
 
     Attributes:
         mean: the loss over the number of spans that are taught.
@@ -79,14 +80,18 @@ class TyperFinished(Ended):
 
 
 class TyperLoop(Loop):
-    """Training loop of a span typer: each step of Adam has the gradient of the sum over all mentions (§3 of the paper).
+    """Training loop of a span typer: each step of Adam has the gradient of the sum over all
+    mentions (§3 of the paper).
 
-    It is one epoch of many updates. It differs from ``loop.Trainer`` in that losses are sums, not means over batches.
+    It is one epoch of many updates. It differs from ``loop.Trainer`` in that losses are sums, not
+    means over batches.
     """
 
     model: SpanTyper
 
-    def __init__(self, network: SpanTyper, data: TyperData, settings: SpanTyperSettings, *, seed: int) -> None:
+    def __init__(
+        self, network: SpanTyper, data: TyperData, settings: SpanTyperSettings, *, seed: int
+    ) -> None:
         """Prepares training.
 
         Args:
@@ -97,7 +102,9 @@ class TyperLoop(Loop):
         """
         self.model = network
         self.device = network.vectors.device
-        self.optimizer: Optimizer = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
+        self.optimizer: Optimizer = torch.optim.Adam(
+            network.parameters(), lr=settings.learning_rate
+        )
         self.epochs = 1
         self.steps = self.steps_per_epoch = settings.updates
         self.seconds, self.cpu_seconds = 0.0, 0.0
@@ -137,7 +144,9 @@ class TyperLoop(Loop):
         return UpdateDone(step=self.step, loss=total, mean=total / weight)
 
     def trained(self) -> SpanTyper:
-        """Returns the network for use: without the log of its weight in the logit of "no mention"."""
+        """Returns the network for use: without the log of its weight in the logit of "no
+        mention".
+        """
         if self._settings.balance:
             with torch.no_grad():
                 self.model.classify.bias[-1] -= math.log(self._share)
@@ -155,7 +164,9 @@ class TyperLoop(Loop):
         self.seconds, self.cpu_seconds = numbers["seconds"], numbers["cpu_seconds"]
 
 
-def prepare_typer(recipe: TyperRecipe, folder: Path, before: Mapping[str, Any], *, device: str = "cpu") -> TyperTrainee:
+def prepare_typer(
+    recipe: TyperRecipe, folder: Path, before: Mapping[str, Any], *, device: str = "cpu"
+) -> TyperTrainee:
     """Reads the data of a recipe and builds its network.
 
     Args:
@@ -181,7 +192,9 @@ def prepare_typer(recipe: TyperRecipe, folder: Path, before: Mapping[str, Any], 
         )  # refuses a mention without a word early
     torch.manual_seed(recipe.seed)
     table = torch.from_numpy(np.concatenate([vectors.matrix, vectors.unknown[None]]))
-    network = SpanTyper(table, hidden=recipe.typer.hidden, classes=len(data.types) + recipe.typer.nothing).to(device)
+    network = SpanTyper(
+        table, hidden=recipe.typer.hidden, classes=len(data.types) + recipe.typer.nothing
+    ).to(device)
     return TyperTrainee(
         folder=folder,
         loop=TyperLoop(network, data, recipe.typer, seed=recipe.seed),
@@ -195,7 +208,9 @@ def prepare_typer(recipe: TyperRecipe, folder: Path, before: Mapping[str, Any], 
 
 @dataclass(kw_only=True, eq=False)
 class TyperTrainee(Trainee):
-    """Trainee: a span typer; no choice is made on dev, and the final model counts; see `prepare_typer`."""
+    """Trainee: a span typer; no choice is made on dev, and the final model counts; see
+    `prepare_typer`.
+    """
 
     folder: Path
     loop: TyperLoop
@@ -222,10 +237,14 @@ class TyperTrainee(Trainee):
         with rewritable_folder(self.folder / "model", kind="typer") as place:
             save_typer(place, model)
         given = {part: self.documents[part] for part in ("dev", "test")}
-        with_gold = {part: found for part, found in given.items() if any(d.layer(GOLD) for d in found)}
+        with_gold = {
+            part: found for part, found in given.items() if any(d.layer(GOLD) for d in found)
+        }
         parts = {part: score_typer(model, found, self.lookup) for part, found in with_gold.items()}
         seconds, cpu_seconds = self.loop.seconds, self.loop.cpu_seconds
-        yield TyperFinished(folder=self.folder, seconds=seconds, cpu_seconds=cpu_seconds, parts=parts)
+        yield TyperFinished(
+            folder=self.folder, seconds=seconds, cpu_seconds=cpu_seconds, parts=parts
+        )
 
 
 def _open_vectors(recipe: TyperRecipe) -> StaticVectors:
@@ -244,28 +263,39 @@ def _notes_of(vectors: StaticVectors, data: TyperData) -> list[str]:
     facts = data.facts
     found = vectors.report.sentences()
     if not vectors.unknown_word:
-        found.append("the vectors have no row for unknown words: the mean of all rows stands for them")
+        found.append(
+            "the vectors have no row for unknown words: the mean of all rows stands for them"
+        )
     if unknown := facts["words_without_vector"]:
         share = unknown / facts["words_in_mentions"]
         found.append(
-            f"{unknown:,} of {plural(facts['words_in_mentions'], 'word')} in mentions ({share:.1%}) have no vector"
+            f"{unknown:,} of {plural(facts['words_in_mentions'], 'word')} in mentions "
+            f"({share:.1%}) have no vector"
         )
     if facts["discontinuous"]:
         found.append(
-            f"{plural(facts['discontinuous'], 'mention')} of several fragments, each of which is taught as its own span"
+            f"{plural(facts['discontinuous'], 'mention')} of several fragments, each of which is "
+            "taught as its own span"
         )
     if lost := facts.get("never_found"):
         found.append(
-            f"{lost:,} of {plural(facts['mentions'], 'mention')} can be typed, but never found: they are "
+            f"{lost:,} of {plural(facts['mentions'], 'mention')} can be typed, but never found: "
+            "they are "
             "discontinuous, longer than width, go beyond their sentence, or cut a word"
         )
     return found
 
 
 def _facts(
-    recipe: TyperRecipe, documents: Mapping[str, Sequence[Document]], data: TyperData, *, notes: Iterable[str]
+    recipe: TyperRecipe,
+    documents: Mapping[str, Sequence[Document]],
+    data: TyperData,
+    *,
+    notes: Iterable[str],
 ) -> Facts:
-    known = data_facts(recipe, {part: {"documents": len(of_part)} for part, of_part in documents.items()})
+    known = data_facts(
+        recipe, {part: {"documents": len(of_part)} for part, of_part in documents.items()}
+    )
     return Facts(
         data=known,
         more={

@@ -1,4 +1,6 @@
-"""Scores of a span typer on gold: types of given mentions, beside two baselines, and mentions that it finds."""
+"""Scores of a span typer on gold: types of given mentions, beside two baselines, and mentions that
+it finds.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,9 @@ class TyperScores:
 
     @property
     def published(self) -> PublishedProtocol | None:
-        """Numbers of the paper's Table 2, not those of recognition; ``None`` where all are discontinuous."""
+        """Numbers of the paper's Table 2, not those of recognition; ``None`` where all are
+        discontinuous.
+        """
         typing = self.typing
         if not typing.contiguous:
             return None
@@ -95,7 +99,9 @@ class TyperScores:
 def given_mentions(model: TyperModel, documents: Sequence[Document]) -> list[GivenMention]:
     """Types the gold mentions of documents."""
     gold = [document.layer(GOLD) for document in documents]
-    tables = iter(model.type_fragments(documents, [[mention.spans for mention in given] for given in gold]))
+    tables = iter(
+        model.type_fragments(documents, [[mention.spans for mention in given] for given in gold])
+    )
     return [
         GivenMention(
             document=document.id,
@@ -112,8 +118,9 @@ def given_mentions(model: TyperModel, documents: Sequence[Document]) -> list[Giv
 def to_distributions(given: Iterable[GivenMention], types: Sequence[str]) -> Iterator[Entry]:
     """Yields given mentions in the form of a distributions file.
 
-    The probability over several fragments is the geometric mean of theirs, scaled to sum to 1. The class None has the
-    probability 0, because a mention was given; a mention counts as found if all of its fragments got its type.
+    The probability over several fragments is the geometric mean of theirs, scaled to sum to 1. The
+    class None has the probability 0, because a mention was given; a mention counts as found if all
+    of its fragments got its type.
 
     Args:
         given: typed mentions.
@@ -134,7 +141,11 @@ def to_distributions(given: Iterable[GivenMention], types: Sequence[str]) -> Ite
 
 
 def score_typer(
-    model: TyperModel, documents: Sequence[Document], lookup: TypeLookup, *, given: Sequence[GivenMention] | None = None
+    model: TyperModel,
+    documents: Sequence[Document],
+    lookup: TypeLookup,
+    *,
+    given: Sequence[GivenMention] | None = None,
 ) -> TyperScores:
     """Scores a model on gold documents.
 
@@ -150,7 +161,9 @@ def score_typer(
     found = None
     if model.manifest.settings.nothing:
         patches = model.predict(documents)
-        predicted = {document.id: patch.add for document, patch in zip(documents, patches, strict=True)}
+        predicted = {
+            document.id: patch.add for document, patch in zip(documents, patches, strict=True)
+        }
         found = score(layers(documents), predicted)
     words, unknown = word_counts(model, documents)
     return TyperScores(
@@ -165,14 +178,17 @@ def score_typer(
 
 def word_counts(model: TyperModel, documents: Sequence[Document]) -> tuple[int, int]:
     """Returns the number of words in gold mentions, and of those without a vector."""
-    words = [word for surface, _ in training_pairs(map(model.reader, documents)) for word in surface]
+    words = [
+        word for surface, _ in training_pairs(map(model.reader, documents)) for word in surface
+    ]
     return len(words), sum(not model.vocabulary.knows(word) for word in words)
 
 
 def _looked_up(readers: Sequence[SurfaceReader], lookup: TypeLookup) -> list[TypedMention]:
     return [
         TypedMention(
-            gold=mention.type, predicted=tuple(lookup.type_of(reader.surface(fragment)) for fragment in mention.spans)
+            gold=mention.type,
+            predicted=tuple(lookup.type_of(reader.surface(fragment)) for fragment in mention.spans),
         )
         for reader in readers
         for mention in reader.document.layer(GOLD)

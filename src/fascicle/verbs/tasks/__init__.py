@@ -1,1 +1,3 @@
-"""Work of the commands on files and models: one module for each command; they take requests and print nothing."""
+"""Work of the commands on files and models: one module for each command; they take requests and
+print nothing.
+"""

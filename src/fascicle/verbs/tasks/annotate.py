@@ -43,8 +43,8 @@ class ProgressCallbacks(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         tell: called with each sentence for the user.
-        seen: called when a document is finished, with the number of documents so far, the bytes of the inputs that are
-            read, and the bytes of all inputs, if known.
+        seen: called when a document is finished, with the number of documents so far, the bytes of
+            the inputs that are read, and the bytes of all inputs, if known.
         wrote: called for each of several output files when it is complete.
     """
 
@@ -80,10 +80,12 @@ class PredictorOpener(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         load: returns the predictor that finds the mentions.
-        link: linker of the mentions, as `fascicle.load` takes it; ``"auto"`` is none for outputs that hold no links.
+        link: linker of the mentions, as `fascicle.load` takes it; ``"auto"`` is none for outputs
+            that hold no links.
         ontology: vocabulary of the links, as `fascicle.load` takes it.
         variants: also find sequence variants.
-        assertions: also say which mentions are negated, uncertain and so on, as `fascicle.load` takes it.
+        assertions: also say which mentions are negated, uncertain and so on, as `fascicle.load`
+            takes it.
     """
 
     load: Callable[[], Annotator]
@@ -115,10 +117,14 @@ class PredictorOpener(msgspec.Struct, frozen=True, kw_only=True):
 
 @contextmanager
 def report_interruption(part: PartFile, path: str, listener: ProgressCallbacks) -> Iterator[None]:
-    """Tells what becomes of the part of an interrupted run, and where this one can go on if the block fails."""
+    """Tells what becomes of the part of an interrupted run, and where this one can go on if the
+    block fails.
+    """
     if part.replaced:
         again, _ = part_paths(path)
-        listener.tell(f"note: {again}, of an interrupted run, is made anew; resume=True would go on with it")
+        listener.tell(
+            f"note: {again}, of an interrupted run, is made anew; resume=True would go on with it"
+        )
     try:
         yield
     except BaseException:
@@ -161,15 +167,17 @@ def annotate(  # noqa: PLR0913 - as users say it
         model: as `fascicle.load` takes it; term packs may be several.
         also: your own names beside the model, as `fascicle.load` takes them.
         case: in which capitals names are found, as `fascicle.load` takes it.
-        format: of the output, a name of ``formats.catalogue.FORMATS``; by default that of the suffix of the output.
+        format: of the output, a name of ``formats.catalogue.FORMATS``; by default that of the
+            suffix of the output.
         overwrite: replace output of an earlier run.
         resume: continue an interrupted run.
-        link: linker of the mentions, as `fascicle.load` takes it; by default the shipped one where it covers a type of
-            the model and the format holds links.
+        link: linker of the mentions, as `fascicle.load` takes it; by default the shipped one where
+            it covers a type of the model and the format holds links.
         ontology: vocabulary of the links, as `fascicle.load` takes it.
         progress: show how far it is: in a notebook a bar, on a terminal a line that changes.
         variants: also find sequence variants, as `fascicle.load` does.
-        assertions: also say which mentions are negated, uncertain and so on, as `fascicle.load` takes it.
+        assertions: also say which mentions are negated, uncertain and so on, as `fascicle.load`
+            takes it.
 
     Returns:
         The account: numbers of documents that were read, written and set aside.
@@ -179,7 +187,9 @@ def annotate(  # noqa: PLR0913 - as users say it
     """
     request = AnnotateRequest(
         files=to_path_list(files),
-        writing=WriteRequest(path=os.fspath(output), format=format, overwrite=overwrite, resume=resume),
+        writing=WriteRequest(
+            path=os.fspath(output), format=format, overwrite=overwrite, resume=resume
+        ),
     )
     names = None if also is None else to_path_list(also, name="also")
     opener = PredictorOpener(
@@ -207,14 +217,16 @@ def annotate_files(
 ) -> Account:
     """Annotates files or texts in bounded memory.
 
-    Earlier mentions of the same predictor are replaced, and an empty text is reported, each by an event. A document
-    that cannot be read, annotated or written is set aside, and the run continues. Files get their final names when they
-    are complete.
+    Earlier mentions of the same predictor are replaced, and an empty text is reported, each by an
+    event. A document that cannot be read, annotated or written is set aside, and the run continues.
+    Files get their final names when they are complete.
 
     Args:
         request: inputs and output.
-        open_predictor: returns the predictor for an output that holds some fields; called after all early checks.
-        account: receives the counts; a new one by default. Its ``aside`` is the number of documents set aside.
+        open_predictor: returns the predictor for an output that holds some fields; called after all
+            early checks.
+        account: receives the counts; a new one by default. Its ``aside`` is the number of documents
+            set aside.
         listener: receives the progress.
 
     Returns:
@@ -228,7 +240,9 @@ def annotate_files(
     """
     given = resolve_inputs(request.files, request.texts, request.reading)
     to = destination(given.inputs, request.writing, several=len(request.files) > 1)
-    to.refuse(Inputs.of([*request.also_read, *(one.name for one in given.inputs if one.text is None)]))
+    to.refuse(
+        Inputs.of([*request.also_read, *(one.name for one in given.inputs if one.text is None)])
+    )
     listener = ProgressCallbacks() if listener is None else listener
     for note in notes_on(given.places, format=request.reading.format):
         listener.tell(f"note: {note}")
@@ -267,14 +281,23 @@ class _Work(msgspec.Struct, frozen=True, kw_only=True):
     def _write_one(self, *, part: PartFile | None = None, opened: Opened = open_output) -> None:
         """Writes all documents to one output."""
         report = self.account.open_report()
-        documents = self._run().documents(self.given.documents(self.account.reading), report=report, part=part)
+        documents = self._run().documents(
+            self.given.documents(self.account.reading), report=report, part=part
+        )
         write_documents(documents, self._writing(self.to.path), report=report, opened=opened)
         self.account.add(report)
 
     def _write_growing(self) -> None:
-        """Writes all documents to one file, so that a later run can resume if this one is killed."""
+        """Writes all documents to one file, so that a later run can resume if this one is
+        killed.
+        """
         writing = self.request.writing
-        part = PartFile(self.to.path, made_by=self._made_by(), overwrite=writing.overwrite, resume=writing.resume)
+        part = PartFile(
+            self.to.path,
+            made_by=self._made_by(),
+            overwrite=writing.overwrite,
+            resume=writing.resume,
+        )
         with report_interruption(part, self.to.path, self.listener):
             if part.done is not None:
                 done = plural(part.done["documents"], "document")
@@ -287,13 +310,19 @@ class _Work(msgspec.Struct, frozen=True, kw_only=True):
         try:
             with files:
                 if files.done:
-                    self.listener.tell(f"going on after {plural(len(files.done), 'file')} of the interrupted run")
-                for one in self._run().by_input(self.given.documents(self.account.reading), done=files.done):
+                    self.listener.tell(
+                        f"going on after {plural(len(files.done), 'file')} of the interrupted run"
+                    )
+                for one in self._run().by_input(
+                    self.given.documents(self.account.reading), done=files.done
+                ):
                     self._write_input(one, outputs.of[one.name], files)
                 self.account.refuse_nothing()
         except BaseException:
             if files.kept:
-                self.listener.tell(f"the files so far are kept in {outputs.folder}; resume=True goes on with them")
+                self.listener.tell(
+                    f"the files so far are kept in {outputs.folder}; resume=True goes on with them"
+                )
             raise
 
     def _write_input(self, one: OfInput, place: Path, files: FolderRun) -> None:
@@ -301,7 +330,9 @@ class _Work(msgspec.Struct, frozen=True, kw_only=True):
             return files.opened(one.name, one.facts)
 
         try:
-            write_documents(one.documents(), self._writing(str(place)), report=one.report, opened=opened)
+            write_documents(
+                one.documents(), self._writing(str(place)), report=one.report, opened=opened
+            )
         except NothingError:
             return
         finally:
@@ -317,9 +348,17 @@ class _Work(msgspec.Struct, frozen=True, kw_only=True):
         if "facts" in self.predictor.gives:
             from fascicle.formats.tables import TableOptions
 
-            if self.to.format.writer.options is TableOptions and not isinstance(options, TableOptions):
+            if self.to.format.writer.options is TableOptions and not isinstance(
+                options, TableOptions
+            ):
                 options = TableOptions(with_attributes=True)
-        return replace(writing, path=path, format=self.to.format.name, source=self.predictor.sources, options=options)
+        return replace(
+            writing,
+            path=path,
+            format=self.to.format.name,
+            source=self.predictor.sources,
+            options=options,
+        )
 
     def _run(self) -> Annotation:
         total = self.given.size
@@ -334,4 +373,6 @@ class _Work(msgspec.Struct, frozen=True, kw_only=True):
     def _made_by(self) -> dict[str, str]:
         """Returns everything that affects the bytes of the output, beside the documents."""
         options = [self.to.format.name, asdict(self.request.reading), self.request.segments]
-        return output_causes(self.predictor, [*options, "abbreviations"] if self.request.abbreviations else options)
+        return output_causes(
+            self.predictor, [*options, "abbreviations"] if self.request.abbreviations else options
+        )

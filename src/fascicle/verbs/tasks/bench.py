@@ -33,7 +33,8 @@ class BenchSettings:
         tiers: only runs of these; empty for all.
         only: only runs or recipes with such names, with ``*`` for anything; empty for all.
         runs: the folder of the run folders; ``runs/GRIDNAME`` by default.
-        results: the folder of the results; ``results/GRIDNAME`` beside ``grids/``, or beside the file, by default.
+        results: the folder of the results; ``results/GRIDNAME`` beside ``grids/``, or beside the
+            file, by default.
         jobs: runs at a time.
         threads: CPU threads of a run; by default the usable cores are shared among the jobs.
         minutes: start no epoch that would end after so many minutes.
@@ -57,7 +58,8 @@ class Benched:
     Attributes:
         grid: name of the grid.
         results: the folder of the results.
-        rows: one for each run: its name, state, hash and tier, with scores if it has results, else with a reason.
+        rows: one for each run: its name, state, hash and tier, with scores if it has results, else
+            with a reason.
     """
 
     grid: str
@@ -83,7 +85,8 @@ def bench(
     tell: Callable[[str], None] = lambda sentence: None,
     tell_more: Callable[[str], None] = lambda sentence: None,
 ) -> Benched:
-    """Trains the runs of a grid that have no results yet, each in a process of its own; needs the extra ``train``.
+    """Trains the runs of a grid that have no results yet, each in a process of its own; needs the
+    extra ``train``.
 
     Args:
         grid: a TOML file: corpora, systems, variants, seeds, or recipe files.
@@ -112,7 +115,9 @@ def bench(
     able = _able(_possible(planned, book), named=bool(chosen.only), book=book)
     tasks = tasks_of(read, able, results=results, threads=run_threads(chosen), deadline=deadline)
     _say_plan(read, planned, len(tasks), tell)
-    for event in run_tasks([msgspec.structs.replace(task, debug=chosen.debug) for task in tasks], jobs=chosen.jobs):
+    for event in run_tasks(
+        [msgspec.structs.replace(task, debug=chosen.debug) for task in tasks], jobs=chosen.jobs
+    ):
         _report(event, book, tell_more)
     for line in _mixed(planned, results):
         tell(line)
@@ -134,14 +139,20 @@ def plan_grid(grid: str | os.PathLike[str], settings: BenchSettings | None = Non
 
 
 def run_threads(settings: BenchSettings) -> int | None:
-    """Returns the threads of a run: the requested number; else the usable cores are shared among the jobs."""
+    """Returns the threads of a run: the requested number; else the usable cores are shared among
+    the jobs.
+    """
     if settings.threads is not None or settings.jobs == 1:
         return settings.threads
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     return max(1, cores // settings.jobs)
 
 
-def _planned(path: str | os.PathLike[str], settings: BenchSettings) -> tuple[Grid, list[Planned], Path]:
+def _planned(
+    path: str | os.PathLike[str], settings: BenchSettings
+) -> tuple[Grid, list[Planned], Path]:
     """Returns the grid, the progress of its runs, and the folder of the results."""
     from fascicle.training.experiments.grid import read_grid
     from fascicle.training.experiments.queue import plan_runs, select
@@ -158,7 +169,8 @@ def _check_folder(results: Path) -> None:
     there = next((place for place in (results, *results.parents) if place.exists()), results)
     if not there.is_dir() or not os.access(there, os.W_OK):
         raise OutputError(
-            f"results cannot be written to {results}: {there} is not a folder to write in; give another results=FOLDER"
+            f"results cannot be written to {results}: {there} is not a folder to write in; give "
+            "another results=FOLDER"
         )
 
 
@@ -167,7 +179,9 @@ def _check_results(planned: Sequence[Planned], grid: str, results: Path) -> None
     from fascicle.training.experiments.results import check_result, result_paths
 
     origins = {str(found.run.origin) for found in planned}
-    inputs = Inputs.of([grid, *origins, *(path for found in planned for path in found.recipe.files().values())])
+    inputs = Inputs.of(
+        [grid, *origins, *(path for found in planned for path in found.recipe.files().values())]
+    )
     for found in planned:
         if found.state not in ("done", "unable"):
             for path in result_paths(results, found.run.name):
@@ -205,7 +219,12 @@ class _Book:
         for found in self.planned:
             name = found.run.name
             state = self.ends.get(name, found.state)
-            row: dict[str, Any] = {"run": name, "state": state, "hash": found.hash, "tier": found.run.tier}
+            row: dict[str, Any] = {
+                "run": name,
+                "state": state,
+                "hash": found.hash,
+                "tier": found.run.tier,
+            }
             if state in ("done", "trained", "collected"):
                 row |= _figures(read_result(results, name))
             elif name in self.errors:
@@ -234,11 +253,16 @@ def _mixed(planned: Sequence[Planned], results: Path) -> Iterator[str]:
     for name, runs in cells.items():
         values = [value for run in runs if (value := read_result(results, run))]
         if other := other_conditions(values):
-            yield f"note: the seeds of {name} were trained under different conditions ({'; '.join(other)})"
+            yield (
+                f"note: the seeds of {name} were trained under different conditions "
+                f"({'; '.join(other)})"
+            )
 
 
 def _f1(scores: dict[str, Any] | None) -> float | None:
-    """Returns F1 of recognition; a filter has none, and a span typer only where it finds mentions."""
+    """Returns F1 of recognition; a filter has none, and a span typer only where it finds
+    mentions.
+    """
     found = scores.get("found", scores) if scores else None
     return found[found.get("average", "micro")]["f1"] if found else None
 
@@ -258,14 +282,21 @@ def _possible(planned: Sequence[Planned], book: _Book) -> list[Planned]:
 
 
 def _able(planned: Sequence[Planned], *, named: bool, book: _Book) -> list[Planned]:
-    """Removes runs that need an accelerator where there is none, unless they were requested by name."""
+    """Removes runs that need an accelerator where there is none, unless they were requested by
+    name.
+    """
     from fascicle.training.experiments.queue import has_accelerator
 
-    waiting = [found for found in planned if found.run.tier == "gpu" and found.state not in ("done", "complete")]
+    waiting = [
+        found
+        for found in planned
+        if found.run.tier == "gpu" and found.state not in ("done", "complete")
+    ]
     if named or not waiting or has_accelerator():
         return list(planned)
     book.tell(
-        f"no accelerator here: {plural(len(waiting), 'run')} of the tier gpu left out; name them with only=NAME to "
+        f"no accelerator here: {plural(len(waiting), 'run')} of the tier gpu left out; name them "
+        "with only=NAME to "
         "run them on the CPU all the same"
     )
     for found in waiting:
@@ -274,12 +305,17 @@ def _able(planned: Sequence[Planned], *, named: bool, book: _Book) -> list[Plann
     return [found for found in planned if found not in waiting]
 
 
-def _say_plan(grid: Grid, planned: Sequence[Planned], count: int, tell: Callable[[str], None]) -> None:
+def _say_plan(
+    grid: Grid, planned: Sequence[Planned], count: int, tell: Callable[[str], None]
+) -> None:
     done = sum(found.state == "done" for found in planned)
     tell(f"grid {grid.name}: {plural(len(planned), 'run')}, {done} done before, {count} to do")
     for found in planned:
         if found.stale:
-            tell(f"{found.run.name}: its results are of another recipe or other data, so it is run again")
+            tell(
+                f"{found.run.name}: its results are of another recipe or other data, so it is "
+                "run again"
+            )
 
 
 def _report(event: GridEvent, book: _Book, tell_more: Callable[[str], None]) -> None:
@@ -297,7 +333,10 @@ def _report(event: GridEvent, book: _Book, tell_more: Callable[[str], None]) -> 
             tell_more(f"{event.run}: {event.text}")
         case Done():
             book.ends[event.run] = "trained" if event.trained else "collected"
-            book.tell(f"{event.run}: {'results written' if event.trained else 'results of the run folder collected'}")
+            book.tell(
+                f"{event.run}: "
+                f"{'results written' if event.trained else 'results of the run folder collected'}"
+            )
         case Left():
             book.ends[event.run] = "left"
             book.errors[event.run] = f"after epoch {event.epoch} of {event.epochs}"

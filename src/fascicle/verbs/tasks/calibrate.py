@@ -1,4 +1,6 @@
-"""Fits scores, thresholds and rules of a model on development data, and writes a copy of the model with them."""
+"""Fits scores, thresholds and rules of a model on development data, and writes a copy of the
+model with them.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,12 @@ from fascicle.core.files.atomic import atomic_folder, check_folder
 from fascicle.core.files.source import STDIN
 from fascicle.core.wording import plural
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluation.calibration.fitting import FittedCalibration, Target, check_gold, fit_calibration
+from fascicle.evaluation.calibration.fitting import (
+    FittedCalibration,
+    Target,
+    check_gold,
+    fit_calibration,
+)
 from fascicle.evaluation.calibration.reliability import judged
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
@@ -51,8 +58,10 @@ class CalibrateSettings:
         method: method that turns scores into probabilities; ``"none"`` leaves them.
         target: criterion of the threshold; ``None`` for no threshold.
         per_type: a threshold for each type.
-        abbreviations: choose, by F1, the rules by which short and long forms of a document change the kept mentions.
-        types: as in ``evaluate``: the types of the gold that count, by default all; the model is fitted on these alone.
+        abbreviations: choose, by F1, the rules by which short and long forms of a document change
+            the kept mentions.
+        types: as in ``evaluate``: the types of the gold that count, by default all; the model is
+            fitted on these alone.
         name: of the new model, the source of its mentions; the old one by default.
         threads: CPU threads of the network; all usable cores by default.
 
@@ -70,9 +79,13 @@ class CalibrateSettings:
 
     def __post_init__(self) -> None:
         """Refuses settings that fit nothing."""
-        if self.target is None and (self.per_type or not (self.changes_scores or self.abbreviations)):
+        if self.target is None and (
+            self.per_type or not (self.changes_scores or self.abbreviations)
+        ):
             wrong = "per_type=True" if self.per_type else "method=none"
-            raise UsageError(f"{wrong} needs a target for thresholds: a precision, a recall, or the best F1")
+            raise UsageError(
+                f"{wrong} needs a target for thresholds: a precision, a recall, or the best F1"
+            )
 
     @property
     def changes_scores(self) -> bool:
@@ -87,7 +100,8 @@ class Calibrated:
     Attributes:
         folder: of the new model.
         manifest: of the new model.
-        fitted: fitted curve and thresholds, and the scores at each stage; ``None`` if nothing was fitted.
+        fitted: fitted curve and thresholds, and the scores at each stage; ``None`` if nothing was
+            fitted.
         abbreviations: chosen rules for abbreviations; ``None`` if that was not requested.
         notes: sentences for the user.
     """
@@ -115,11 +129,14 @@ def calibrate(
     events: EventCounts | None = None,
     watch: Watch = iter,
 ) -> Calibrated:
-    """Fits scores, thresholds and rules of a model on development data, and writes a copy of the model with them.
+    """Fits scores, thresholds and rules of a model on development data, and writes a copy of the
+    model with them.
 
     Args:
-        model: a model folder, a run folder, or the name of a shipped model; an ensemble only for ``abbreviations``.
-        gold: file of development documents with gold mentions, in any format; the model keeps its hash.
+        model: a model folder, a run folder, or the name of a shipped model; an ensemble only for
+            ``abbreviations``.
+        gold: file of development documents with gold mentions, in any format; the model keeps its
+            hash.
         folder: to write.
         settings: a temperature and no threshold by default.
         overwrite: replace an existing folder.
@@ -128,16 +145,18 @@ def calibrate(
 
     Raises:
         ModelError: there is no such model.
-        UsageError: an ensemble whose scores would change, standard input, a name that no model may have, or a type that
-            the model does not have.
-        InputError: the gold cannot be read, holds a training text of the model by the list of its folder, has no
-            mention of a type, or nothing can be fitted on it.
+        UsageError: an ensemble whose scores would change, standard input, a name that no model may
+            have, or a type that the model does not have.
+        InputError: the gold cannot be read, holds a training text of the model by the list of its
+            folder, has no mention of a type, or nothing can be fitted on it.
         OutputError: the folder exists.
     """
     chosen, events, output = settings or CalibrateSettings(), events or EventCounts(), Path(folder)
     path = scoring.input_path(gold)
     if path == STDIN:
-        raise UsageError("the gold was given as standard input (-), but the model keeps its hash; give a file")
+        raise UsageError(
+            "the gold was given as standard input (-), but the model keeps its hash; give a file"
+        )
     source = find_model(model)
     check_folder(output, kind="ensemble" if is_ensemble(source) else "model", overwrite=overwrite)
     wanted = scoring.scored_types(chosen.types)
@@ -146,11 +165,15 @@ def calibrate(
     wanted.check(manifest.types, system=manifest.name)
     given = scoring.open_gold(gold, events=events).documents
     cuts = segmenter(predictor.segmenter).sentences
-    scoring.check_no_training_text(given, training_hashes(source), path=path, model=manifest.name, cuts=cuts)
+    scoring.check_no_training_text(
+        given, training_hashes(source), path=path, model=manifest.name, cuts=cuts
+    )
     documents = wanted.of_gold(given, path=path)
     found = _said(predictor, documents, events, watch)
     sha256 = source_sha256(path)
-    work = _Fitting(documents=documents, found=found, wanted=wanted, chosen_on=sha256, apart=predictor.apart)
+    work = _Fitting(
+        documents=documents, found=found, wanted=wanted, chosen_on=sha256, apart=predictor.apart
+    )
     notes = list(_notes(manifest, documents, settings=chosen))
     try:
         fitted = work.scores(chosen, manifest.types) if chosen.changes_scores else None
@@ -162,8 +185,12 @@ def calibrate(
         rules = work.rules(fitted.calibration if fitted else None, manifest.types)
         notes += _rules_note(rules, documents)
     decided = _decided(manifest, fitted, rules)
-    made = Calibrated(folder=output, manifest=decided, fitted=fitted, abbreviations=rules, notes=tuple(notes))
-    return replace(made, manifest=write_copy(source, decided, output, card=_card(made), overwrite=overwrite))
+    made = Calibrated(
+        folder=output, manifest=decided, fitted=fitted, abbreviations=rules, notes=tuple(notes)
+    )
+    return replace(
+        made, manifest=write_copy(source, decided, output, card=_card(made), overwrite=overwrite)
+    )
 
 
 def describe_calibration(calibration: Calibration) -> list[str]:
@@ -179,8 +206,13 @@ def describe_calibration(calibration: Calibration) -> list[str]:
         return lines
     if not calibration.thresholds or calibration.threshold:
         rest = " of the other types" if calibration.thresholds else ""
-        lines.append(f"threshold{rest} for {calibration.wanted}: {_threshold(calibration.threshold)}")
-    lines += [f"threshold of {t} for {calibration.wanted}: {_threshold(v)}" for t, v in calibration.thresholds.items()]
+        lines.append(
+            f"threshold{rest} for {calibration.wanted}: {_threshold(calibration.threshold)}"
+        )
+    lines += [
+        f"threshold of {t} for {calibration.wanted}: {_threshold(v)}"
+        for t, v in calibration.thresholds.items()
+    ]
     return lines
 
 
@@ -192,17 +224,26 @@ def describe_rules(fitted: FittedRules) -> list[str]:
     """Returns the chosen rules for abbreviations as lines of text."""
     rules = fitted.rules
     gain = 100 * (fitted.after - fitted.before)
-    spread = {"no": "no", "exact": "from mentions of the whole long form", "end": "from mentions of its end"}
+    spread = {
+        "no": "no",
+        "exact": "from mentions of the whole long form",
+        "end": "from mentions of its end",
+    }
     return [
         f"short forms get the type of their long forms: {spread[rules.spread]}",
         f"short forms go whose long forms are no mentions: {'yes' if rules.drop else 'no'}",
         f"a string has one type in a document: {'yes' if rules.one_type else 'no'}",
-        f"F1 with these rules: {gain:+.2f}, from {plural(fitted.definitions, 'definition')} of short forms",
+        f"F1 with these rules: {gain:+.2f}, from {plural(fitted.definitions, 'definition')} of "
+        "short forms",
     ]
 
 
-def _opened(source: Path, settings: CalibrateSettings) -> tuple[Annotator, Manifest | EnsembleManifest]:
-    """Opens the model without the parts that will be fitted; also returns its manifest. An ensemble has only rules."""
+def _opened(
+    source: Path, settings: CalibrateSettings
+) -> tuple[Annotator, Manifest | EnsembleManifest]:
+    """Opens the model without the parts that will be fitted; also returns its manifest. An
+    ensemble has only rules.
+    """
     if is_ensemble(source) and not settings.changes_scores:
         from fascicle.runtime.ensemble import EnsemblePredictor
 
@@ -259,14 +300,20 @@ class _Fitting:
         def merit(changed: Found) -> float:
             return score(gold, self.wanted.among(changed)).micro.f1
 
-        return fit_rules(self.documents, found, merit=merit, chosen_on=self.chosen_on, apart=self.apart)
+        return fit_rules(
+            self.documents, found, merit=merit, chosen_on=self.chosen_on, apart=self.apart
+        )
 
 
-def _kept(mentions: tuple[Mention, ...], calibration: Calibration | None, types: Sequence[str]) -> tuple[Mention, ...]:
+def _kept(
+    mentions: tuple[Mention, ...], calibration: Calibration | None, types: Sequence[str]
+) -> tuple[Mention, ...]:
     """Returns the mentions of a document under a calibration."""
     if calibration is None:
         return mentions
-    scores = calibrate_scores(np.array([one.score for one in mentions], dtype=np.float64), calibration).tolist()
+    scores = calibrate_scores(
+        np.array([one.score for one in mentions], dtype=np.float64), calibration
+    ).tolist()
     least = dict(zip(types, type_thresholds(calibration, types).tolist(), strict=True))
     return tuple(
         msgspec.structs.replace(one, score=value)
@@ -275,7 +322,9 @@ def _kept(mentions: tuple[Mention, ...], calibration: Calibration | None, types:
     )
 
 
-def _said(predictor: Annotator, documents: Sequence[Document], events: EventCounts, watch: Watch) -> Found:
+def _said(
+    predictor: Annotator, documents: Sequence[Document], events: EventCounts, watch: Watch
+) -> Found:
     """Predicts on documents whose own mentions are removed."""
     bare = (msgspec.structs.replace(document, mentions=(), events=()) for document in documents)
     return layers(watch(events.observe(predictor.stream(bare))), source=predictor.name)
@@ -287,11 +336,20 @@ def _notes(
     decision = manifest.decision if isinstance(manifest, Manifest) else None
     if decision and settings.changes_scores:
         if decision.calibration:
-            yield f"{manifest.name} is calibrated already; the new calibration starts from its first scores"
+            yield (
+                f"{manifest.name} is calibrated already; the new calibration starts from its "
+                "first scores"
+            )
         if decision.document:
-            yield f"the decision of documents of {manifest.name} was fitted for its earlier scores, and is left out"
+            yield (
+                f"the decision of documents of {manifest.name} was fitted for its earlier "
+                "scores, and is left out"
+            )
         if decision.abbreviations and not settings.abbreviations:
-            yield f"the rules of {manifest.name} for abbreviations were chosen for its earlier scores, and stay"
+            yield (
+                f"the rules of {manifest.name} for abbreviations were chosen for its earlier "
+                "scores, and stay"
+            )
     counts = Counter(mention.type for document in gold for mention in set(document.layer(GOLD)))
     strange = {name: count for name, count in counts.items() if name not in manifest.types}
     if strange:
@@ -302,20 +360,27 @@ def _notes(
 def _rules_note(fitted: FittedRules, documents: Sequence[Document]) -> Iterator[str]:
     if fitted.definitions < max(1, len(documents) // 10):
         yield (
-            f"{plural(len(documents), 'document')} with {plural(fitted.definitions, 'definition')} of short forms: "
+            f"{plural(len(documents), 'document')} with "
+            f"{plural(fitted.definitions, 'definition')} of short forms: "
             "rules for abbreviations need whole documents, and these may be single sentences"
         )
 
 
 def _decided(
-    manifest: Manifest | EnsembleManifest, fitted: FittedCalibration | None, rules: FittedRules | None
+    manifest: Manifest | EnsembleManifest,
+    fitted: FittedCalibration | None,
+    rules: FittedRules | None,
 ) -> Manifest | EnsembleManifest:
     """Returns the manifest with the fitted values."""
-    changes: dict[str, Any] = {"calibration": fitted.calibration, "document": msgspec.UNSET} if fitted else {}
+    changes: dict[str, Any] = (
+        {"calibration": fitted.calibration, "document": msgspec.UNSET} if fitted else {}
+    )
     changes |= {"abbreviations": rules.rules} if rules else {}
     if isinstance(manifest, EnsembleManifest):  # the scores of an ensemble are not changed
         return msgspec.structs.replace(manifest, **changes)
-    return msgspec.structs.replace(manifest, decision=msgspec.structs.replace(manifest.decision, **changes))
+    return msgspec.structs.replace(
+        manifest, decision=msgspec.structs.replace(manifest.decision, **changes)
+    )
 
 
 def with_name(manifest: Manifest | EnsembleManifest, name: str) -> Manifest | EnsembleManifest:
@@ -339,7 +404,8 @@ def write_copy(
         source: the model.
         manifest: of the copy.
         folder: to write.
-        card: text on the calibration of the copy, in place of the text of the model on its own; ensembles have none.
+        card: text on the calibration of the copy, in place of the text of the model on its own;
+            ensembles have none.
         overwrite: replace an existing folder.
     """
     if isinstance(manifest, EnsembleManifest):
@@ -361,7 +427,10 @@ def _card(made: Calibrated) -> str:
     if made.calibration:
         chosen_on, lines = made.calibration.chosen_on, describe_calibration(made.calibration)
     if made.abbreviations:
-        chosen_on, lines = made.abbreviations.rules.chosen_on, [*lines, *describe_rules(made.abbreviations)]
+        chosen_on, lines = (
+            made.abbreviations.rules.chosen_on,
+            [*lines, *describe_rules(made.abbreviations)],
+        )
     return (
         "This is a copy whose decision was fitted on development data (sha256 "
         f"{chosen_on}). What is said above of its accuracy was measured before.\n\n"

@@ -15,7 +15,12 @@ from fascicle.core.document import GOLD, Document
 from fascicle.core.files.atomic import check_folder
 from fascicle.core.files.source import STDIN
 from fascicle.errors import UsageError
-from fascicle.evaluation.calibration.documents import FittedDocuments, PredictedTexts, describe_fit, fit_documents
+from fascicle.evaluation.calibration.documents import (
+    FittedDocuments,
+    PredictedTexts,
+    describe_fit,
+    fit_documents,
+)
 from fascicle.evaluation.systems.model import Watch
 from fascicle.evaluation.systems.taught import training_hashes
 from fascicle.formats.account import EventCounts
@@ -69,14 +74,17 @@ def calibrate_documents(  # noqa: PLR0913
 ) -> DocumentCalibrated:
     """Fits decisions on mentions from whole documents, and writes a copy of the model with them.
 
-    Each type counts in the files that have gold mentions of it. The scores are those of the model, after its
-    calibration and its rules for abbreviations.
+    Each type counts in the files that have gold mentions of it. The scores are those of the model,
+    after its calibration and its rules for abbreviations.
 
     Args:
-        model: a model folder, a run folder, the name of a shipped model, or an ensemble, whose members are not changed.
-        gold: files of development texts with gold mentions, in any format, without training texts of the model.
+        model: a model folder, a run folder, the name of a shipped model, or an ensemble, whose
+            members are not changed.
+        gold: files of development texts with gold mentions, in any format, without training texts
+            of the model.
         folder: to write.
-        untaught: the user states that no text was used to train the model; for a model that does not list its texts.
+        untaught: the user states that no text was used to train the model; for a model that does
+            not list its texts.
         types: as in ``evaluate``: the types of the gold that count, by default all.
         name: of the new model, the source of its mentions; the old one by default.
         threads: CPU threads of the network; all usable cores by default.
@@ -86,8 +94,10 @@ def calibrate_documents(  # noqa: PLR0913
 
     Raises:
         ModelError: there is no such model.
-        UsageError: no file, standard input, or a model that lists no texts where nothing was stated.
-        InputError: a file cannot be read, holds training texts of the model, or no type has enough mentions.
+        UsageError: no file, standard input, or a model that lists no texts where nothing was
+            stated.
+        InputError: a file cannot be read, holds training texts of the model, or no type has enough
+            mentions.
         OutputError: the folder exists.
     """
     from fascicle.runtime.answer import known_names
@@ -103,21 +113,35 @@ def calibrate_documents(  # noqa: PLR0913
     taught = _taught(source, predictor.name, stated=untaught)
     answered, hashes, compared = [], {}, 0
     for own, given in zip(names, gold, strict=True):
-        path, documents = scoring.input_path(given), scoring.open_gold(given, events=events).documents
-        scoring.check_no_training_text(documents, taught, path=path, model=predictor.name, cuts=cuts)
+        path, documents = (
+            scoring.input_path(given),
+            scoring.open_gold(given, events=events).documents,
+        )
+        scoring.check_no_training_text(
+            documents, taught, path=path, model=predictor.name, cuts=cuts
+        )
         compared += len(documents)
         answered.append(_answered(own, wanted.of_gold(documents, path=path), predictor, watch))
         hashes[own] = source_sha256(path)
-    fitted = fit_documents(answered, sentences=cuts, types=predictor.types, chosen_on=hashes, knows=known_names(before))
-    fitted = replace(fitted, decision=_kept(fitted.decision, before, untaught=None if taught is None else compared))
+    fitted = fit_documents(
+        answered, sentences=cuts, types=predictor.types, chosen_on=hashes, knows=known_names(before)
+    )
+    fitted = replace(
+        fitted,
+        decision=_kept(fitted.decision, before, untaught=None if taught is None else compared),
+    )
     manifest = with_name(predictor.with_document(fitted.decision).manifest, name)
     written = write_copy(source, manifest, output, card=_card(fitted), overwrite=overwrite)
     notes = (*fitted.notes, *_strange(answered, predictor.types))
     return DocumentCalibrated(folder=output, manifest=written, fitted=fitted, notes=notes)
 
 
-def _kept(decision: DocumentDecision, before: DocumentDecision, *, untaught: int | None) -> DocumentDecision:
-    """Returns the fitted decision with the old values that are not fitted: the use of names alone, and the pack."""
+def _kept(
+    decision: DocumentDecision, before: DocumentDecision, *, untaught: int | None
+) -> DocumentDecision:
+    """Returns the fitted decision with the old values that are not fitted: the use of names
+    alone, and the pack.
+    """
     kept = msgspec.structs.replace(decision, names=before.names, pack=before.pack)
     return kept if untaught is None else msgspec.structs.replace(kept, untaught=untaught)
 
@@ -126,40 +150,55 @@ def _names(paths: Sequence[str]) -> list[str]:
     """Returns the name of each file in the folder of the model."""
     if not paths or STDIN in paths:
         given = "standard input (-)" if paths else "no development data"
-        raise UsageError(f"{given} was given, but the model keeps the hash of each file; give files")
+        raise UsageError(
+            f"{given} was given, but the model keeps the hash of each file; give files"
+        )
     names = [Path(path).name for path in paths]
     twice = [name for name, count in Counter(names).items() if count > 1]
     return [str(path) for path in paths] if twice else names
 
 
-def _opened(source: Path, threads: int | None) -> tuple[ModelPredictor | EnsemblePredictor, DocumentDecision]:
-    """Opens a model for plain characters, or an ensemble, without its document-level decision; returns both."""
+def _opened(
+    source: Path, threads: int | None
+) -> tuple[ModelPredictor | EnsemblePredictor, DocumentDecision]:
+    """Opens a model for plain characters, or an ensemble, without its document-level decision;
+    returns both.
+    """
     if is_ensemble(source):
         from fascicle.runtime.ensemble import EnsemblePredictor
 
         ensemble = load(source, threads=threads)
         assert isinstance(ensemble, EnsemblePredictor)
-        return ensemble.with_document(msgspec.UNSET), ensemble.manifest.document or DocumentDecision()
+        return ensemble.with_document(
+            msgspec.UNSET
+        ), ensemble.manifest.document or DocumentDecision()
     model = load_single(source, threads=threads)
     decision = msgspec.structs.replace(
-        model.manifest.decision, characters=model.manifest.decision.characters or PLAIN, document=msgspec.UNSET
+        model.manifest.decision,
+        characters=model.manifest.decision.characters or PLAIN,
+        document=msgspec.UNSET,
     )
     return model.deciding(decision), model.manifest.decision.document or DocumentDecision()
 
 
 def _taught(source: Path, name: str, *, stated: bool) -> frozenset[int] | None:
-    """Returns hashes of the training texts of a model; ``None`` if it lists none and the user stated ``untaught``."""
+    """Returns hashes of the training texts of a model; ``None`` if it lists none and the user
+    stated ``untaught``.
+    """
     taught = training_hashes(source)
     if taught is not None or stated:
         return taught
     raise UsageError(
-        f"{name} does not list its training texts, and its scores on training texts are too good; if none of these "
+        f"{name} does not list its training texts, and its scores on training texts are too "
+        "good; if none of these "
         "texts was used in training, state this with untaught=True",
         file=str(source),
     )
 
 
-def _answered(name: str, documents: Sequence[Document], predictor: Annotator, watch: Watch) -> PredictedTexts:
+def _answered(
+    name: str, documents: Sequence[Document], predictor: Annotator, watch: Watch
+) -> PredictedTexts:
     bare = (msgspec.structs.replace(one, mentions=(), events=()) for one in documents)
     answers = [one.layer(predictor.name) for one in watch(predictor.stream(bare))]
     types = frozenset(mention.type for one in documents for mention in one.layer(GOLD))
@@ -168,7 +207,11 @@ def _answered(name: str, documents: Sequence[Document], predictor: Annotator, wa
 
 def _strange(answered: Sequence[PredictedTexts], types: Sequence[str]) -> list[str]:
     found = sorted({name for one in answered for name in one.types} - set(types))
-    return [f"the model lacks types of the gold, {', '.join(map(repr, found))}; they decide nothing"] if found else []
+    return (
+        [f"the model lacks types of the gold, {', '.join(map(repr, found))}; they decide nothing"]
+        if found
+        else []
+    )
 
 
 def _card(fitted: FittedDocuments) -> str:
@@ -177,7 +220,8 @@ def _card(fitted: FittedDocuments) -> str:
     compared = (
         f"None of their {decision.untaught:,} texts taught the model, by the list of its folder."
         if isinstance(decision.untaught, int)
-        else "That none of these texts taught the model is the statement of whoever fitted it: it lists no texts."
+        else "That none of these texts taught the model is the statement of whoever fitted it: "
+        "it lists no texts."
     )
     said = f"This is a copy whose decision of documents was fitted on {files}. {compared}\n\n"
     return said + "".join(f"- {line}\n" for line in describe_fit(fitted))

@@ -58,7 +58,9 @@ class Gold:
 
 
 def as_list(given: Any) -> list[Any]:
-    """Returns a list of the inputs of several systems: files, requests or documents; a single one becomes a list."""
+    """Returns a list of the inputs of several systems: files, requests or documents; a single
+    one becomes a list.
+    """
     if isinstance(given, str | os.PathLike | PredictionRequest | Runnable):
         return [given]
     each = list(given)
@@ -74,7 +76,9 @@ def input_path(given: object) -> str:
 
 def as_request(given: File) -> PredictionRequest:
     """Returns the request for a file, with default options if only its path was given."""
-    return given if isinstance(given, PredictionRequest) else PredictionRequest(path=os.fspath(given))
+    return (
+        given if isinstance(given, PredictionRequest) else PredictionRequest(path=os.fspath(given))
+    )
 
 
 def refuse_stdin_twice(*given: object) -> None:
@@ -118,12 +122,15 @@ def open_predictions(given: SystemInput, *, events: EventCounts) -> Predictions:
 
     Raises:
         UsageError: a source that the file does not have, or options of another format.
-        InputError: the file cannot be read, or has mentions of several sources, none of which was chosen.
+        InputError: the file cannot be read, or has mentions of several sources, none of which was
+            chosen.
     """
     if isinstance(given, str | os.PathLike | PredictionRequest):
         return read_system(as_request(given), events=events)
     documents = validate_documents(given, name="predictions")
-    return collect(events.observe(documents), path="the predictions", formats=frozenset({"jsonl"})).of_one_system()
+    return collect(
+        events.observe(documents), path="the predictions", formats=frozenset({"jsonl"})
+    ).of_one_system()
 
 
 Types = Mapping[str, str] | Iterable[str]
@@ -131,7 +138,8 @@ Types = Mapping[str, str] | Iterable[str]
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredTypes:
-    """Types that are scored. Gold says nothing of types that nobody marked in it, so mentions of them are not wrong.
+    """Types that are scored. Gold says nothing of types that nobody marked in it, so mentions of
+    them are not wrong.
 
     Attributes:
         names: type of the gold -> its name in the scores; empty for all types.
@@ -151,21 +159,29 @@ class ScoredTypes:
         for name in self.names:
             if name not in known:
                 raise InputError(
-                    f"{path} holds no gold mention of the type {name!r}{near_hint(name, known)}; it has those of "
+                    f"{path} holds no gold mention of the type {name!r}{near_hint(name, known)}; "
+                    "it has those of "
                     f"{', '.join(known) or 'no type'}"
                 )
         return [self._of_document(document) for document in documents]
 
     def of_predictions(self, predictions: Predictions) -> Predictions:
         """Returns the predictions of the scored types."""
-        return replace(predictions, mentions=self.among(predictions.mentions)) if self.names else predictions
+        return (
+            replace(predictions, mentions=self.among(predictions.mentions))
+            if self.names
+            else predictions
+        )
 
     def among(self, mentions: Mapping[str, Sequence[Mention]]) -> Mapping[str, Sequence[Mention]]:
         """Returns the mentions of each document that are of the scored types."""
         if not self.names:
             return mentions
         wanted = set(self.names.values())
-        return {one: tuple(mention for mention in found if mention.type in wanted) for one, found in mentions.items()}
+        return {
+            one: tuple(mention for mention in found if mention.type in wanted)
+            for one, found in mentions.items()
+        }
 
     def check(self, known: Sequence[str], *, system: str) -> None:
         """Refuses names that a system cannot have.
@@ -180,13 +196,16 @@ class ScoredTypes:
         for name in self.names.values():
             if name not in known:
                 raise UsageError(
-                    f"{system} has no type {name!r}{near_hint(name, known)}; it has {', '.join(known)}; a type of the "
+                    f"{system} has no type {name!r}{near_hint(name, known)}; it has "
+                    f"{', '.join(known)}; a type of the "
                     "gold that has another name there is given as GOLDNAME=NAME"
                 )
 
     def _of_document(self, document: Document) -> Document:
         mentions = [
-            msgspec.structs.replace(mention, type=self.names[mention.type]) if mention.source == GOLD else mention
+            msgspec.structs.replace(mention, type=self.names[mention.type])
+            if mention.source == GOLD
+            else mention
             for mention in document.mentions
             if mention.source != GOLD or mention.type in self.names
         ]
@@ -209,7 +228,12 @@ def scored_types(given: Types) -> ScoredTypes:
 
 
 def check_no_training_text(
-    documents: Sequence[Document], taught: frozenset[int] | None, *, path: str, model: str, cuts: Cuts
+    documents: Sequence[Document],
+    taught: frozenset[int] | None,
+    *,
+    path: str,
+    model: str,
+    cuts: Cuts,
 ) -> None:
     """Refuses texts with a sentence that a model was trained on.
 
@@ -223,11 +247,15 @@ def check_no_training_text(
     Raises:
         InputError: a sentence is among the training texts.
     """
-    known = [one.id for one in documents if taught and not taught.isdisjoint(sentence_hashes(one, cuts))]
+    known = [
+        one.id for one in documents if taught and not taught.isdisjoint(sentence_hashes(one, cuts))
+    ]
     if known:
         raise InputError(
-            f"{path} holds {plural(len(known), 'text')} on which {model} was trained, the first is {known[0]!r}; "
-            f"leave {'it' if len(known) == 1 else 'them'} out, because training texts cannot be used for choices",
+            f"{path} holds {plural(len(known), 'text')} on which {model} was trained, the first "
+            f"is {known[0]!r}; "
+            f"leave {'it' if len(known) == 1 else 'them'} out, because training texts cannot be "
+            "used for choices",
             file=path,
         )
 
@@ -273,10 +301,12 @@ def evaluate(
 
     Args:
         gold: a corpus in any format, or documents with gold mentions.
-        predictions: of each system its file (predictions, or a corpus in any format), its documents, or a model or
-            pipeline that predicts now.
-        types: the types that are scored, or type of the gold -> its name in the systems; all by default.
-        facts: score facts of mentions, such as ``negated``, in place of types; see `fascicle.evaluation.scoring.facts`.
+        predictions: of each system its file (predictions, or a corpus in any format), its
+            documents, or a model or pipeline that predicts now.
+        types: the types that are scored, or type of the gold -> its name in the systems; all by
+            default.
+        facts: score facts of mentions, such as ``negated``, in place of types; see
+            `fascicle.evaluation.scoring.facts`.
         allow_missing: gold documents that a system does not list count as without predictions.
         events: counts the events of documents.
         watch: wraps the documents that a model reads, to show progress.
@@ -286,11 +316,15 @@ def evaluate(
 
     Raises:
         UsageError: standard input twice, or a source that a file does not have.
-        InputError: a file cannot be read, predictions were made on other texts than those of the gold, or the gold has
-            no mention of a type.
+        InputError: a file cannot be read, predictions were made on other texts than those of the
+            gold, or the gold has no mention of a type.
         ModelError: there is no such model.
     """
-    events, scored_only, systems = events or EventCounts(), scored_types(types), as_list(predictions)
+    events, scored_only, systems = (
+        events or EventCounts(),
+        scored_types(types),
+        as_list(predictions),
+    )
     if not systems:
         raise UsageError("no predictions were given; give those of at least one system")
     files = [one for one in systems if not isinstance(one, Runnable)]
@@ -309,19 +343,27 @@ def evaluate(
                 name += " (model)"
             found[name] = said
     found = {name: scored_only.of_predictions(said) for name, said in found.items()}
-    found = {one: replace(said, mentions=all_facts(said.mentions)) for one, said in found.items()} if facts else found
+    found = (
+        {one: replace(said, mentions=all_facts(said.mentions)) for one, said in found.items()}
+        if facts
+        else found
+    )
     scored = tuple(
         _scored(name, read.documents, said, allow_missing=allow_missing, several=len(files) > 1)
         for name, said in found.items()
     )
     models = [one.model for one in systems if isinstance(one, ModelRequest)]
     sources = [source for said in found.values() for source in sorted(said.sources)]
-    trained = tuple(notes_on_training(read.documents, path=read.path, models=models, sources=sources))
+    trained = tuple(
+        notes_on_training(read.documents, path=read.path, models=models, sources=sources)
+    )
     return Evaluation(gold=read, systems=scored, predictions=found, trained=trained)
 
 
 def system_names(paths: Sequence[str]) -> list[str]:
-    """Returns short, distinct names for the systems of some files, with a folder or a number where needed."""
+    """Returns short, distinct names for the systems of some files, with a folder or a number
+    where needed.
+    """
     short = ["standard input" if path == STDIN else stem(path) for path in paths]
     counts, folders = Counter(short), distinguishing_folders(paths, short)
     longer = [
@@ -338,11 +380,19 @@ def system_names(paths: Sequence[str]) -> list[str]:
 
 def _names(files: Sequence[SystemInput]) -> list[str]:
     chosen = [one.name if isinstance(one, PredictionRequest) else "" for one in files]
-    return [own or made for own, made in zip(chosen, system_names([input_path(one) for one in files]), strict=True)]
+    return [
+        own or made
+        for own, made in zip(chosen, system_names([input_path(one) for one in files]), strict=True)
+    ]
 
 
 def _scored(
-    name: str, gold: Sequence[Document], predictions: Predictions, *, allow_missing: bool, several: bool
+    name: str,
+    gold: Sequence[Document],
+    predictions: Predictions,
+    *,
+    allow_missing: bool,
+    several: bool,
 ) -> ScoredSystem:
     try:
         predictions.check(gold, named=False)
@@ -357,11 +407,16 @@ def _notes(one: ScoredSystem, predictions: Predictions) -> Iterator[str]:
     yield from predictions.notes
     if scores.missing and not predictions.lists_all:
         yield (
-            f"{path} names {len(predictions.mentions):,} of {plural(len(scores.by_document), 'document')}; a table "
-            f"cannot list documents without mentions, so the other {len(scores.missing):,} counted as such"
+            f"{path} names {len(predictions.mentions):,} of "
+            f"{plural(len(scores.by_document), 'document')}; a table "
+            f"cannot list documents without mentions, so the other {len(scores.missing):,} "
+            "counted as such"
         )
     elif scores.missing:
-        yield f"{path} lacks {plural(len(scores.missing), 'document')}; nothing counts as found in them"
+        yield (
+            f"{path} lacks {plural(len(scores.missing), 'document')}; nothing counts as found "
+            "in them"
+        )
     if predictions.matched:
         yield f"{path}: {predictions.matched}"
     if predictions.mentions and not (predictions.hashes or predictions.told):
@@ -370,7 +425,8 @@ def _notes(one: ScoredSystem, predictions: Predictions) -> Iterator[str]:
         yield f"{path} calls all its mentions gold; they were taken for the predictions"
     if scores.duplicates_gold or scores.duplicates_predicted:
         yield (
-            f"{scores.duplicates_gold:,} gold and {scores.duplicates_predicted:,} predicted mentions are there more "
+            f"{scores.duplicates_gold:,} gold and {scores.duplicates_predicted:,} predicted "
+            "mentions are there more "
             "than once and count once"
         )
     if not scores.counts.support:
@@ -384,13 +440,20 @@ def _notes_on_types(one: ScoredSystem, *, path: str) -> Iterator[str]:
     """Yields notes on types that one side lacks, perhaps because of their spelling."""
     by_type = one.strict.by_type
     gold_only = {name: counts.support for name, counts in by_type.items() if not counts.predicted}
-    predicted_only = {name: counts.predicted for name, counts in by_type.items() if not counts.support}
+    predicted_only = {
+        name: counts.predicted for name, counts in by_type.items() if not counts.support
+    }
     if not one.strict.counts.support or not one.strict.counts.predicted:
         return
-    for where, found, others in (("the gold", gold_only, predicted_only), (path, predicted_only, gold_only)):
+    for where, found, others in (
+        ("the gold", gold_only, predicted_only),
+        (path, predicted_only, gold_only),
+    ):
         if found:
             listed = ", ".join(f"{name!r} ({count:,})" for name, count in list(found.items())[:5])
             more = f" and {len(found) - 5:,} more" if len(found) > 5 else ""
-            alike = {name for name in found for other in others if name.casefold() == other.casefold()}
+            alike = {
+                name for name in found for other in others if name.casefold() == other.casefold()
+            }
             hint = "; types must be spelt alike" if alike else ""
             yield f"in {where} only: mentions of {listed}{more}{hint}"

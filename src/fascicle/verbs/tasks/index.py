@@ -1,4 +1,6 @@
-"""Inspects, verifies, compares and exports term packs, and proposes rules of curation (``fascicle index``)."""
+"""Inspects, verifies, compares and exports term packs, and proposes rules of curation
+(``fascicle index``).
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ class Verified(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @validate_arguments
-def verify(pack: str | os.PathLike[str], *, told: Callable[[str, int], None] = lambda step, count: None) -> Verified:
+def verify(
+    pack: str | os.PathLike[str], *, told: Callable[[str, int], None] = lambda step, count: None
+) -> Verified:
     """Reads all files of a pack, and checks every hash, every range and every order.
 
     Args:
@@ -75,7 +79,8 @@ def verify(pack: str | os.PathLike[str], *, told: Callable[[str, int], None] = l
 
 @validate_arguments
 def why(pack: str | os.PathLike[str], surface: str) -> Explanation:
-    """Explains a surface: its keys, the matching terms with their concepts, and the terms left out with the reason.
+    """Explains a surface: its keys, the matching terms with their concepts, and the terms left out
+    with the reason.
 
     Args:
         pack: folder that ``fascicle index build`` wrote.
@@ -111,7 +116,8 @@ class SamePair(msgspec.Struct, frozen=True, kw_only=True):
 
 @validate_arguments
 def sets(pack: str | os.PathLike[str]) -> Iterator[SamePair]:
-    """Yields the pairs of concepts that make the sets of a pack, in the order in which they are processed.
+    """Yields the pairs of concepts that make the sets of a pack, in the order in which they are
+    processed.
 
     Args:
         pack: folder that ``fascicle index build`` wrote.
@@ -144,7 +150,8 @@ def diff(
     reading: ReadRequest | None = None,
     account: Account | None = None,
 ) -> Iterator[Change]:
-    """Yields all differences between two packs: in concepts, in terms, and in the mentions that they find in texts.
+    """Yields all differences between two packs: in concepts, in terms, and in the mentions that
+    they find in texts.
 
     Args:
         first: folder of the old pack.
@@ -168,9 +175,14 @@ def diff(
 
 @validate_arguments
 def export(
-    pack: str | os.PathLike[str], table: str | os.PathLike[str], *, silent: bool = False, overwrite: bool = False
+    pack: str | os.PathLike[str],
+    table: str | os.PathLike[str],
+    *,
+    silent: bool = False,
+    overwrite: bool = False,
 ) -> int:
-    """Writes the terms of a pack as TSV with a line of titles; a source of a pack can be such a file.
+    """Writes the terms of a pack as TSV with a line of titles; a source of a pack can be such a
+    file.
 
     Args:
         pack: folder that ``fascicle index build`` wrote.
@@ -226,11 +238,13 @@ def curate(  # noqa: PLR0913
     account: Account | None = None,
     watch: _Watch = iter,
 ) -> Curated:
-    """Writes a table of rules for which texts give evidence; `build_pack` reads it as it is, or edited by a person.
+    """Writes a table of rules for which texts give evidence; `build_pack` reads it as it is, or
+    edited by a person.
 
     Args:
         pack: folder that ``fascicle index build`` wrote.
-        table: the file to write; ``.gz`` at the end of its name packs it, and ``"-"`` is standard output.
+        table: the file to write; ``.gz`` at the end of its name packs it, and ``"-"`` is standard
+            output.
         corpus: corpora with gold, a path or several. Each gives evidence for the types of its gold.
         texts: without gold, or with gold that is not used; a path or several.
         reading: format and options of the corpora; the format of texts is detected.
@@ -247,14 +261,23 @@ def curate(  # noqa: PLR0913
     """
     gold, raw = to_path_list(corpus, name="corpus"), to_path_list(texts, name="texts")
     if not gold and not raw:
-        raise UsageError("no text was given; give corpora with gold, or texts without, in which names are counted")
+        raise UsageError(
+            "no text was given; give corpora with gold, or texts without, in which names are "
+            "counted"
+        )
     check_target(table, overwrite=overwrite)
     opened, told = Pack.open(pack), account or Account()
     evidence, notes = Evidence(opened), list[str]()
     for path in gold:
-        types = evidence.read_gold(watch(read_all_documents([path], reading or ReadRequest(), report=told.reading)))
+        types = evidence.read_gold(
+            watch(read_all_documents([path], reading or ReadRequest(), report=told.reading))
+        )
         named = ", ".join(sorted(types))
-        notes.append(f"{path} decides about {named}" if types else f"{path} has no gold of a type of the pack")
+        notes.append(
+            f"{path} decides about {named}"
+            if types
+            else f"{path} has no gold of a type of the pack"
+        )
     if raw:
         evidence.read_raw(watch(read_all_documents(raw, ReadRequest(), report=told.reading)))
     found = proposals(opened, evidence.counts, settings or ProposalSettings())

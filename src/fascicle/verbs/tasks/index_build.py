@@ -1,4 +1,6 @@
-"""Builds term packs, and adds own names and concepts to a pack (``fascicle index build`` and ``extend``)."""
+"""Builds term packs, and adds own names and concepts to a pack (``fascicle index build`` and
+``extend``).
+"""
 
 from __future__ import annotations
 
@@ -52,14 +54,15 @@ def build_pack(  # noqa: PLR0913
     """Builds a pack.
 
     Args:
-        sources: a TOML file that names the vocabularies, see `fascicle.settings.packs`; or one vocabulary, whose name
-            shows its reader.
+        sources: a TOML file that names the vocabularies, see `fascicle.settings.packs`; or one
+            vocabulary, whose name shows its reader.
         output: the folder to write.
         kind: type of the concepts of one vocabulary.
         memory: MiB for sorting; the whole build takes about three times as much.
         overwrite: replace an existing pack.
         told: called with the current step and a count, now and then.
-        reports: creates the report of each source, which receives the problems of reading; see also `write_left_out`.
+        reports: creates the report of each source, which receives the problems of reading; see also
+            `write_left_out`.
         findings: receives problems with the rules of curation.
 
     Returns:
@@ -75,10 +78,16 @@ def build_pack(  # noqa: PLR0913
     for name, source in settings.sources.items():
         with add_place(key=f"sources.{name}"):
             check_source(source)
-    rules = Curation(read_rules(settings.curation), key=lambda surface: key(surface, 2)) if settings.curation else None
+    rules = (
+        Curation(read_rules(settings.curation), key=lambda surface: key(surface, 2))
+        if settings.curation
+        else None
+    )
     seen = SeenNames(rules) if rules is not None else None
     reports = reports if reports is not None else defaultdict(SourceReport)
-    found = [_source_of(name, source, reports[name], seen) for name, source in settings.sources.items()]
+    found = [
+        _source_of(name, source, reports[name], seen) for name, source in settings.sources.items()
+    ]
     if rules is not None:
         found += _added(rules, settings.sources)
     manifest = build(
@@ -110,19 +119,28 @@ _TABLES: Final = (".tsv", ".csv")
 
 
 def _listed(sources: str | os.PathLike[str], kind: str, name: str) -> PackSettings:
-    """Returns the settings of a list of vocabularies, or of one vocabulary that is given in place of a list."""
+    """Returns the settings of a list of vocabularies, or of one vocabulary that is given in
+    place of a list.
+    """
     plain = Path(sources).name.removesuffix(".gz")
     reader = next((reader for pattern, reader in _READERS if re.search(pattern, plain)), "")
     if plain.endswith(".toml") or not (reader or plain.endswith(_TABLES)):
         if kind and name != kind:
             raise UsageError(
-                f"--type is for one vocabulary, and {sources} is none whose name shows its reader; write a TOML file "
+                f"--type is for one vocabulary, and {sources} is none whose name shows its "
+                "reader; write a TOML file "
                 "with its path, reader and type"
             )
         return read_pack_settings(sources)
     if reader and not kind:
-        raise UsageError(f"the concepts of {sources} have no type; give one with --type, such as --type Disease")
-    own = {_OWN: SourceSettings(path=str(sources), reader=reader, type=kind)} if reader else _own_sources(sources, kind)
+        raise UsageError(
+            f"the concepts of {sources} have no type; give one with --type, such as --type Disease"
+        )
+    own = (
+        {_OWN: SourceSettings(path=str(sources), reader=reader, type=kind)}
+        if reader
+        else _own_sources(sources, kind)
+    )
     return PackSettings(name=name, sources=own)
 
 
@@ -141,13 +159,16 @@ def _pack_name(folder: str | os.PathLike[str]) -> str:
 
 
 def listed_files(sources: str | os.PathLike[str]) -> list[str]:
-    """Returns the files that a list of vocabularies names: the inputs of a build beside the list itself.
+    """Returns the files that a list of vocabularies names: the inputs of a build beside the list
+    itself.
 
     Raises:
         RecipeError: the list has a setting that is not allowed.
     """
     settings = _listed(sources, "any", "any")
-    named = [path for one in settings.sources.values() for path in (one.path, one.hierarchy) if path]
+    named = [
+        path for one in settings.sources.values() for path in (one.path, one.hierarchy) if path
+    ]
     return [*named, *settings.curation]
 
 
@@ -163,7 +184,8 @@ def write_left_out(
     Args:
         table: the file.
         pack: the pack that was built.
-        reports: of its sources; those that were created with a list of ``labels`` name the labels left out.
+        reports: of its sources; those that were created with a list of ``labels`` name the labels
+            left out.
         overwrite: replace an existing file.
 
     Raises:
@@ -173,21 +195,30 @@ def write_left_out(
     opened = Pack.open(pack)
     lost = chain.from_iterable(report.labels or () for report in reports)
     with atomic_text_writer(table, overwrite=overwrite) as stream:
-        stream.writelines("\t".join(row) + "\n" for row in chain([COLUMNS], unsearched_labels(opened, lost)))
+        stream.writelines(
+            "\t".join(row) + "\n" for row in chain([COLUMNS], unsearched_labels(opened, lost))
+        )
 
 
 def _added(rules: Curation, taken: Collection[str]) -> list[PackSource]:
-    """Returns the names that rules add as sources; a source with the name of a vocabulary becomes that of the rules."""
+    """Returns the names that rules add as sources; a source with the name of a vocabulary
+    becomes that of the rules.
+    """
     by_source: dict[str, list[ConceptRecord]] = {}
     for row in rules.added().values():
         name = CURATION if row.source in taken else row.source
-        by_source.setdefault(name, []).append(ConceptRecord(curie=row.concept, names=(Name(row.surface),)))
+        by_source.setdefault(name, []).append(
+            ConceptRecord(curie=row.concept, names=(Name(row.surface),))
+        )
     return [
-        PackSource(SourceFacts(name=name), partial(iter, records), adds=True) for name, records in by_source.items()
+        PackSource(SourceFacts(name=name), partial(iter, records), adds=True)
+        for name, records in by_source.items()
     ]
 
 
-def _source_of(name: str, settings: SourceSettings, report: SourceReport, seen: SeenNames | None) -> PackSource:
+def _source_of(
+    name: str, settings: SourceSettings, report: SourceReport, seen: SeenNames | None
+) -> PackSource:
     """Converts a vocabulary to a source of the builder.
 
     Args:
@@ -243,18 +274,21 @@ def extend(  # noqa: PLR0913
     told: Callable[[str, int], None] = lambda step, count: None,
     reports: dict[str, SourceReport] | None = None,
 ) -> Manifest:
-    """Builds a pack from another one with own names and concepts added; also copies the linker of that pack, if any.
+    """Builds a pack from another one with own names and concepts added; also copies the linker of
+    that pack, if any.
 
-    The folder can be used wherever a pack or a linker can. Labels of own concepts are always looked for in texts.
+    The folder can be used wherever a pack or a linker can. Labels of own concepts are always looked
+    for in texts.
 
     Args:
         pack: folder that ``fascicle index build`` wrote, or the name of a shipped pack.
-        own: a table with a header line, such as ``fascicle index export`` writes: ``concept`` and ``surface`` (or
-            ``id`` and ``name``), and perhaps other columns of `ColumnSettings`; or the
-            TOML file of several vocabularies.
+        own: a table with a header line, such as ``fascicle index export`` writes: ``concept`` and
+            ``surface`` (or ``id`` and ``name``), and perhaps other columns of `ColumnSettings`; or
+            the TOML file of several vocabularies.
         output: the folder to write.
         kind: type of the concepts of a table that has no such column.
-        linker: whose rankers are kept; by default that in the folder of the pack, or the shipped one of its name.
+        linker: whose rankers are kept; by default that in the folder of the pack, or the shipped
+            one of its name.
         memory: MiB for sorting.
         overwrite: replace an existing pack.
         told: called with the current step and a count, now and then.
@@ -276,14 +310,19 @@ def extend(  # noqa: PLR0913
     found, seen = pack_sources(base), reports if reports is not None else {}
     for name, settings in _own_sources(own, kind).items():
         if name in {source.facts.name for source in found}:
-            raise UsageError(f"the pack {base.folder} has a source {name!r} too; give the own one another name")
+            raise UsageError(
+                f"the pack {base.folder} has a source {name!r} too; give the own one another name"
+            )
         check_source(settings)
         source = _source_of(name, settings, seen.setdefault(name, SourceReport()), None)
         found.append(source._replace(records=partial(_seen, source, kept)))
     return build(
         found,
         BuildSettings(
-            name=_pack_name(output), memory=memory, longest=_LONGEST, vocabularies=base.manifest.vocabularies or ()
+            name=_pack_name(output),
+            memory=memory,
+            longest=_LONGEST,
+            vocabularies=base.manifest.vocabularies or (),
         ),
         output,
         parts=Components(normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=kept),
@@ -312,7 +351,9 @@ def _own_sources(own: str | os.PathLike[str], kind: str) -> dict[str, SourceSett
         **{title: title for title in _ONE if title in titles},
         **{title: (title,) for title in _SEVERAL if title in titles},
     }
-    settings = SourceSettings(path=str(own), reader="table", type=kind, types=types, columns=ColumnSettings(**columns))
+    settings = SourceSettings(
+        path=str(own), reader="table", type=kind, types=types, columns=ColumnSettings(**columns)
+    )
     return {_OWN: settings}
 
 
@@ -333,7 +374,9 @@ def _write_linkers(parts: Sequence[LinkerPart], folder: Path) -> None:
     pack = Pack.open(folder)
     new = tuple(one for one in pack.prefixes if one not in base.prefixes)
     rankers = {
-        kind: msgspec.structs.replace(one, vocabularies=one.vocabularies and (*one.vocabularies, *new))
+        kind: msgspec.structs.replace(
+            one, vocabularies=one.vocabularies and (*one.vocabularies, *new)
+        )
         for kind, one in manifest.rankers.items()
     }
     shutil.copyfile(place / NAMES, folder / NAMES)

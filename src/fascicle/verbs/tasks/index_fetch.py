@@ -1,4 +1,6 @@
-"""Fetches public vocabularies from their publishers (``fascicle index fetch``), with limits of size and time."""
+"""Fetches public vocabularies from their publishers (``fascicle index fetch``), with limits of
+size and time.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,8 @@ class FetchLimits(Settings, frozen=True, kw_only=True):
 
     Attributes:
         mebibytes: size of the file.
-        seconds: of the whole fetch; what was fetched by then is kept, and the next fetch goes on with it.
+        seconds: of the whole fetch; what was fetched by then is kept, and the next fetch goes on
+            with it.
     """
 
     mebibytes: Positive = 8_192
@@ -98,7 +101,9 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Found(NamedTuple):
-    """What a publisher says of a file: its size in bytes, its version, and its day or an empty text."""
+    """What a publisher says of a file: its size in bytes, its version, and its day or an empty
+    text.
+    """
 
     size: int
     state: str
@@ -108,7 +113,9 @@ class _Found(NamedTuple):
 class _SafeRedirects(urllib.request.HTTPRedirectHandler):
     """Follows redirects to addresses that are allowed."""
 
-    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+    def redirect_request(
+        self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> Any:
         _check(newurl, begun=req.full_url)
         found = super().redirect_request(req, fp, code, msg, headers, newurl)
         if found is not None:
@@ -117,19 +124,30 @@ class _SafeRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def vocabularies(table: str | os.PathLike[str] = PUBLIC) -> dict[str, Vocabulary]:
-    """Returns the vocabularies of a table by their names: those that Fascicle knows, or those of a TOML file.
+    """Returns the vocabularies of a table by their names: those that Fascicle knows, or those of a
+    TOML file.
 
     Raises:
         RecipeError: no such file, or a row that is not as `Vocabulary`.
         UsageError: an address that is not allowed.
     """
     found = read_toml(Path(table), what="table of vocabularies")
-    rows = {name: convert_values(row, Vocabulary, origin=str(table), place=name) for name, row in found.items()}
+    rows = {
+        name: convert_values(row, Vocabulary, origin=str(table), place=name)
+        for name, row in found.items()
+    }
     for name, row in rows.items():
         _check(row.url, begun=row.url)
         if not row.file.strip(".") or row.file == _RECORD:
-            raise UsageError(f"{_shown(row.url)} ends with no name of a file; give the whole address of a file")
-        convert_values({"path": row.file, **row.source}, SourceSettings, origin=str(table), place=f"{name}.source")
+            raise UsageError(
+                f"{_shown(row.url)} ends with no name of a file; give the whole address of a file"
+            )
+        convert_values(
+            {"path": row.file, **row.source},
+            SourceSettings,
+            origin=str(table),
+            place=f"{name}.source",
+        )
     return rows
 
 
@@ -143,10 +161,12 @@ def fetch(
     overwrite: bool = False,
     told: Callable[[str], None] = lambda sentence: None,
 ) -> Fetched | None:
-    """Fetches a vocabulary into a folder; without a folder, only says what would be fetched, and how large it is.
+    """Fetches a vocabulary into a folder; without a folder, only says what would be fetched, and
+    how large it is.
 
-    The hash of the file is recorded beside it at the first fetch. Another file is refused afterwards. A fetch that was
-    cut goes on where it ended, if the publisher still has the same version.
+    The hash of the file is recorded beside it at the first fetch. Another file is refused
+    afterwards. A fetch that was cut goes on where it ended, if the publisher still has the same
+    version.
 
     Args:
         name: of the vocabulary.
@@ -158,23 +178,36 @@ def fetch(
 
     Raises:
         UsageError: there is no such vocabulary.
-        InputError: it cannot be reached, is too large or takes too long, or is another file than before.
+        InputError: it cannot be reached, is too large or takes too long, or is another file than
+            before.
         OutputError: the folder cannot be written, or has another file of this name.
     """
     rows = vocabularies(table)
     if name not in rows:
-        raise UsageError(f"there is no vocabulary {name!r}{near_hint(name, rows)}; known are {', '.join(rows)}")
+        raise UsageError(
+            f"there is no vocabulary {name!r}{near_hint(name, rows)}; known are {', '.join(rows)}"
+        )
     row, end = rows[name], time.monotonic() + limits.seconds
     found = _found(row.url)
-    told(f"{row.title}: {found.size:,} bytes from {_shown(row.url)}; licence: {row.licence}; see {row.page}")
+    told(
+        f"{row.title}: {found.size:,} bytes from {_shown(row.url)}; licence: {row.licence}; see "
+        f"{row.page}"
+    )
     if found.size > limits.mebibytes << 20:
         raise InputError(
-            f"{_shown(row.url)} has {found.size:,} bytes, and {limits.mebibytes:,} MiB are allowed; raise the limit"
+            f"{_shown(row.url)} has {found.size:,} bytes, and {limits.mebibytes:,} MiB are "
+            "allowed; raise the limit"
         )
-    return None if folder is None else _kept(name, row, found, Path(folder), end=end, overwrite=overwrite)
+    return (
+        None
+        if folder is None
+        else _kept(name, row, found, Path(folder), end=end, overwrite=overwrite)
+    )
 
 
-def _kept(name: str, row: Vocabulary, found: _Found, folder: Path, *, end: float, overwrite: bool) -> Fetched:
+def _kept(
+    name: str, row: Vocabulary, found: _Found, folder: Path, *, end: float, overwrite: bool
+) -> Fetched:
     """Returns what is there, or fetches it and records it; see `fetch`.
 
     Args:
@@ -188,8 +221,15 @@ def _kept(name: str, row: Vocabulary, found: _Found, folder: Path, *, end: float
     folder.mkdir(exist_ok=True)
     record, path = folder / _RECORD, folder / row.file
     before = _records(record).get(name)
-    is_ours = before is not None and path.is_file() and file_facts(path) == (before.size, before.sha256)
-    if before is not None and is_ours and found.state and (found.size, found.state) == (before.size, before.state):
+    is_ours = (
+        before is not None and path.is_file() and file_facts(path) == (before.size, before.sha256)
+    )
+    if (
+        before is not None
+        and is_ours
+        and found.state
+        and (found.size, found.state) == (before.size, before.state)
+    ):
         return msgspec.structs.replace(before, path=str(path))  # the folder may have moved
     check_target(path, overwrite=overwrite or is_ours)
     now = datetime.datetime.now(datetime.UTC).date().isoformat()
@@ -200,8 +240,10 @@ def _kept(name: str, row: Vocabulary, found: _Found, folder: Path, *, end: float
         sha256 = file_facts(part_paths(path)[0])[1]
         if before is not None and before.sha256 != sha256 and not overwrite:
             raise InputError(
-                f"{_shown(row.url)} is another file than on {before.fetched} (SHA-256 {sha256}, before "
-                f"{before.sha256}); see {row.page} for what changed, and take it with overwrite=True",
+                f"{_shown(row.url)} is another file than on {before.fetched} (SHA-256 {sha256}, "
+                "before "
+                f"{before.sha256}); see {row.page} for what changed, and take it with "
+                "overwrite=True",
                 code="damaged",
             )
     same = before is not None and before.sha256 == sha256
@@ -215,7 +257,10 @@ def _kept(name: str, row: Vocabulary, found: _Found, folder: Path, *, end: float
         fetched=before.fetched if before is not None and same else now,
     )
     with atomic_writer(record, overwrite=True) as stream:
-        stream.write(msgspec.json.format(msgspec.json.encode({**_records(record), name: made}), indent=2) + b"\n")
+        stream.write(
+            msgspec.json.format(msgspec.json.encode({**_records(record), name: made}), indent=2)
+            + b"\n"
+        )
     return made
 
 
@@ -224,7 +269,9 @@ def source_table(name: str, found: Fetched, *, table: str | os.PathLike[str] = P
     row = vocabularies(table)[name]
     told = {"path": found.path, **row.source, "licence": row.licence, "url": row.page}
     told |= {"date": found.date, "sha256": found.sha256}
-    return f"[sources.{toml_value(name)}]\n" + "".join(f"{key} = {toml_value(value)}\n" for key, value in told.items())
+    return f"[sources.{toml_value(name)}]\n" + "".join(
+        f"{key} = {toml_value(value)}\n" for key, value in told.items()
+    )
 
 
 def _records(record: Path) -> dict[str, Fetched]:
@@ -233,11 +280,15 @@ def _records(record: Path) -> dict[str, Fetched]:
     except FileNotFoundError:
         return {}
     except msgspec.MsgspecError as error:
-        raise FormatError(f"it is not a record of fetched files ({error}); move it elsewhere", at=str(record)) from None
+        raise FormatError(
+            f"it is not a record of fetched files ({error}); move it elsewhere", at=str(record)
+        ) from None
 
 
 def _part(path: Path, url: str, found: _Found, *, overwrite: bool) -> PartFile:
-    """Opens the part of a file: that of a fetch which was cut, if it is of the same version, else a new one."""
+    """Opens the part of a file: that of a fetch which was cut, if it is of the same version,
+    else a new one.
+    """
     made_by = {"address": _shown(url), "version": found.state, "size": str(found.size)}
     if found.state:
         with suppress(OutputError):  # of another version, or one that opening it anew raises again
@@ -273,10 +324,13 @@ def _receive(url: str, found: _Found, stream: BinaryIO, part: PartFile, *, end: 
         finally:
             _save(held, stream, part)
         if time.monotonic() > end:
-            raise InputError(f"{_shown(url)} takes longer than the limit; run the same command again to continue")
+            raise InputError(
+                f"{_shown(url)} takes longer than the limit; run the same command again to continue"
+            )
     if not part.done or part.done["bytes"] != found.size:
         raise InputError(
-            f"the connection to {_shown(url)} was interrupted {_TRIES} times; run the same command again to continue"
+            f"the connection to {_shown(url)} was interrupted {_TRIES} times; run the same "
+            "command again to continue"
         )
 
 
@@ -289,7 +343,8 @@ def _save(held: bytearray, stream: BinaryIO, part: PartFile) -> None:
 
 
 def _pieces(url: str, found: _Found, *, start: int) -> Iterator[bytes]:
-    """Yields a file from a place on; where the publisher sends all of it, its beginning is left out.
+    """Yields a file from a place on; where the publisher sends all of it, its beginning is left
+    out.
 
     Raises:
         InputError: it is no longer the same version, or not the part that was asked for.
@@ -298,7 +353,9 @@ def _pieces(url: str, found: _Found, *, start: int) -> Iterator[bytes]:
     with closing(_opened(url, asked)) as reply:
         whole = reply.status == 200
         given = reply.headers.get("Content-Range", "")
-        if (whole and _said(url, reply) != found) or not (whole or given.startswith(f"bytes {start}-")):
+        if (whole and _said(url, reply) != found) or not (
+            whole or given.startswith(f"bytes {start}-")
+        ):
             raise _changed(url)
         skip, left = start if whole else 0, found.size - start
         while piece := _read(reply, url):
@@ -321,7 +378,8 @@ def _said(url: str, reply: HTTPResponse) -> _Found:
     size, changed = reply.headers.get("Content-Length", ""), reply.headers.get("Last-Modified", "")
     if not size.isdigit():
         raise InputError(
-            f"{_shown(url)} does not say how large its file is, so it is not fetched; fetch it by other means"
+            f"{_shown(url)} does not say how large its file is, so it is not fetched; fetch it "
+            "by other means"
         )
     date = ""
     with suppress(ValueError):
@@ -332,16 +390,20 @@ def _said(url: str, reply: HTTPResponse) -> _Found:
 def _opened(url: str, headers: Mapping[str, str], *, method: str = "GET") -> HTTPResponse:
     request = urllib.request.Request(url, headers={**_HEADERS, **headers}, method=method)
     try:
-        found: HTTPResponse = urllib.request.build_opener(_SafeRedirects()).open(request, timeout=_STALL)
+        found: HTTPResponse = urllib.request.build_opener(_SafeRedirects()).open(
+            request, timeout=_STALL
+        )
     except urllib.error.HTTPError as error:
         error.close()
         if error.code < 400:
             _check(error.headers.get("Location", ""), begun=url)
         kind = _CutError if error.code >= 500 or error.code == 429 else InputError
         raise kind(
-            f"{_shown(url)} answers with the state {error.code}; look at the page of the publisher, or try later"
+            f"{_shown(url)} answers with the state {error.code}; look at the page of the "
+            "publisher, or try later"
         ) from None
-    except (OSError, HTTPException, ValueError) as error:  # a redirect may lead to what is no address
+    # a redirect may lead to what is no address
+    except (OSError, HTTPException, ValueError) as error:
         raise _unreached(url, error) from None
     return found
 
@@ -355,11 +417,15 @@ def _read(reply: HTTPResponse, url: str) -> bytes:
 
 def _unreached(url: str, error: Exception) -> _CutError:
     reason = getattr(error, "reason", error)
-    return _CutError(f"{_shown(url)} cannot be reached ({type(reason).__name__}); check the network, and try again")
+    return _CutError(
+        f"{_shown(url)} cannot be reached ({type(reason).__name__}); check the network, and try "
+        "again"
+    )
 
 
 def _check(url: str, *, begun: str) -> None:
-    """Raises an error for an address that is not fetched: only https is, and http of this machine to itself.
+    """Raises an error for an address that is not fetched: only https is, and http of this machine
+    to itself.
 
     Args:
         url: address.
@@ -371,11 +437,14 @@ def _check(url: str, *, begun: str) -> None:
     try:
         parts = urlsplit(url)
     except ValueError as error:
-        raise UsageError(f"{url[:200]!r} is not an address ({error}); give one with https://") from None
+        raise UsageError(
+            f"{url[:200]!r} is not an address ({error}); give one with https://"
+        ) from None
     is_local = parts.scheme == "http" and {parts.hostname, urlsplit(begun).hostname} <= _LOCAL
     if parts.scheme != "https" and not is_local:
         raise UsageError(
-            f"{_shown(begun)} leads to {_shown(url)[:200]!r}, and only addresses with https:// are fetched"
+            f"{_shown(begun)} leads to {_shown(url)[:200]!r}, and only addresses with https:// "
+            "are fetched"
         )
 
 

@@ -1,4 +1,6 @@
-"""Writes weak labels of raw text: the predictions of a model, ensemble or dictionary by word (``fascicle label``)."""
+"""Writes weak labels of raw text: the predictions of a model, ensemble or dictionary by word
+(``fascicle label``).
+"""
 
 from __future__ import annotations
 
@@ -42,8 +44,9 @@ class LabelRequest:
     """Request to label texts.
 
     Attributes:
-        model: as `fascicle.load` takes it, or a pipeline: the mentions of all its steps are labels. ``None``: the
-            mentions that the texts have; their score, or an attribute that states one, is the probability.
+        model: as `fascicle.load` takes it, or a pipeline: the mentions of all its steps are labels.
+            ``None``: the mentions that the texts have; their score, or an attribute that states
+                one, is the probability.
         files: texts, as `fascicle.annotate` takes them.
         output: the file to write.
         reading: format and options of the texts.
@@ -80,12 +83,18 @@ class LabelRequest:
             OutputError: the output is one of the inputs.
         """
         if self.model is None and STDOUT in self.files:
-            raise UsageError("texts that have their labels are read twice; name a file in place of -")
+            raise UsageError(
+                "texts that have their labels are read twice; name a file in place of -"
+            )
         if self.output == STDOUT:
-            raise UsageError("labels are written to a file, for they are packed and can go on; name one in place of -")
+            raise UsageError(
+                "labels are written to a file, for they are packed and can go on; name one in "
+                "place of -"
+            )
         if not 0 < self.floor < 1:
             raise UsageError(
-                f"the floor {self.floor:g} is not allowed; give a probability between 0 and 1, such as 0.01"
+                f"the floor {self.floor:g} is not allowed; give a probability between 0 and 1, "
+                "such as 0.01"
             )
         read = Inputs.of([*self.files, *self.against, *([self.exclude] if self.exclude else [])])
         read.refuse(self.output)
@@ -102,12 +111,14 @@ def label(
     overwrite: bool = False,
     resume: bool = False,
 ) -> Account:
-    """Labels texts in bounded memory, as ``fascicle label`` does; `label_files` has all other options.
+    """Labels texts in bounded memory, as ``fascicle label`` does; `label_files` has all other
+    options.
 
     Args:
         files: a file, a folder, or several.
         output: the file of labels.
-        model: as `fascicle.load` takes it; ``None``: the mentions that the texts have are their labels.
+        model: as `fascicle.load` takes it; ``None``: the mentions that the texts have are their
+            labels.
         against: protected corpora: copies of their documents are left out.
         overwrite: replace an existing file.
         resume: continue an interrupted run.
@@ -174,20 +185,31 @@ def _probability(mention: Mention) -> float | None:
     except ValueError:
         return None
     if not 0 <= found <= 1:
-        raise ValueError(f"the probability {stated[0][:20]!r} of a mention of {mention.type!r} is not between 0 and 1")
+        raise ValueError(
+            f"the probability {stated[0][:20]!r} of a mention of {mention.type!r} is not between "
+            "0 and 1"
+        )
     return found
 
 
 def _types_in(request: LabelRequest) -> tuple[str, ...]:
-    """Returns the types of all mentions, and refuses numbers that are no probabilities before anything is written."""
+    """Returns the types of all mentions, and refuses numbers that are no probabilities before
+    anything is written.
+    """
     types = set[str]()
-    for place, document in resolve_inputs(request.files, (), request.reading).documents(Account().reading):
+    for place, document in resolve_inputs(request.files, (), request.reading).documents(
+        Account().reading
+    ):
         types.update(mention.type for mention in document.mentions)
-        with explain_errors(f"document {document.id!r} has no usable labels", at=place, advice=_ADVICE):
+        with explain_errors(
+            f"document {document.id!r} has no usable labels", at=place, advice=_ADVICE
+        ):
             for mention in document.mentions:
                 _probability(mention)
     if not types:
-        raise InputError("the texts have no mentions that could be labels; name a model that finds some")
+        raise InputError(
+            "the texts have no mentions that could be labels; name a model that finds some"
+        )
     return tuple(sorted(types))
 
 
@@ -202,8 +224,10 @@ def label_files(
 
     Args:
         request: inputs and output.
-        open_predictor: returns the predictor; by default `fascicle.load` of the model of the request.
-        account: receives the counts; a new one by default. Its ``left_out`` counts documents by the reason.
+        open_predictor: returns the predictor; by default `fascicle.load` of the model of the
+            request.
+        account: receives the counts; a new one by default. Its ``left_out`` counts documents by the
+            reason.
         listener: receives the progress.
 
     Returns:
@@ -211,7 +235,8 @@ def label_files(
 
     Raises:
         UsageError: nothing to label, or options that are not allowed.
-        OutputError: the output exists already, is an input, or cannot be written; or another run cannot be resumed.
+        OutputError: the output exists already, is an input, or cannot be written; or another run
+            cannot be resumed.
         InputError: the texts hold no document, or none could be labelled.
         ModelError: see `fascicle.load`.
     """
@@ -222,11 +247,14 @@ def label_files(
         listener.tell(f"note: {note}")
     account = Account() if account is None else account
     total = given.size
-    kept_apart = read_protected(exclude=request.exclude, against=request.against, reading=request.reading_against)
+    kept_apart = read_protected(
+        exclude=request.exclude, against=request.against, reading=request.reading_against
+    )
     predictor = _teacher(request) if open_predictor is None else open_predictor()
     if predictor.tag_space.meaning == "mention-score":
         listener.tell(
-            f"note: {predictor.name} says how probable the mentions of its answer are, and nothing of those below its "
+            f"note: {predictor.name} says how probable the mentions of its answer are, and "
+            "nothing of those below its "
             "threshold, which soft labels read as 0; a tagger says how probable every tag is"
         )
     work = _Work(
@@ -270,8 +298,8 @@ class _Counts:
 class _Work:
     """Run over all inputs, block by block: a block is read, screened, labelled and packed together.
 
-    The end of a block depends on its documents alone, and the journal has no entry within a block: so a resumed run
-    makes the same batches and writes the same bytes.
+    The end of a block depends on its documents alone, and the journal has no entry within a block:
+    so a resumed run makes the same batches and writes the same bytes.
     """
 
     request: LabelRequest
@@ -285,8 +313,16 @@ class _Work:
     def write(self, documents: Iterator[tuple[str, Document]]) -> None:
         """Writes all documents into the file."""
         request = self.request
-        part = PartFile(request.output, made_by=self._made_by(), overwrite=request.overwrite, resume=request.resume)
-        with report_interruption(part, request.output, self.listener), part.opened(request.output) as stream:
+        part = PartFile(
+            request.output,
+            made_by=self._made_by(),
+            overwrite=request.overwrite,
+            resume=request.resume,
+        )
+        with (
+            report_interruption(part, request.output, self.listener),
+            part.opened(request.output) as stream,
+        ):
             stream.write(pack_lines([self._header()]))
             part.begin()
             self._write_blocks(stream, part, self.run.passages(documents, digests=True))
@@ -314,7 +350,9 @@ class _Work:
         account = self.run.account
         reasons = self.protected.reasons(documents)
         account.left_out.update(filter(None, reasons))
-        kept = [as_printed(one) for one, reason in zip(documents, reasons, strict=True) if not reason]
+        kept = [
+            as_printed(one) for one, reason in zip(documents, reasons, strict=True) if not reason
+        ]
         for document, tagged in answer_each(self.predictor.tag, kept) if kept else ():
             if isinstance(tagged, Exception):
                 account.predicting.add(failure_error(Outcome(document, error=tagged)))
@@ -332,7 +370,9 @@ class _Work:
             account.examples.setdefault(reason, document.id)
         self.counts.words += len(tagged.words)
         self.counts.mentions.update(types[kind] for kind in found.spans[:, 2].tolist())
-        return pack_labels(document, tags=tags, probabilities=tagged.probabilities, floor=self.request.floor)
+        return pack_labels(
+            document, tags=tags, probabilities=tagged.probabilities, floor=self.request.floor
+        )
 
     def _header(self) -> Header:
         predictor, request, space = self.predictor, self.request, self.space
@@ -358,18 +398,34 @@ class _Work:
     def _end(self) -> End:
         account = self.run.account
         return End(
-            account.written, self.counts.words, dict(sorted(self.counts.mentions.items())), dict(account.left_out)
+            account.written,
+            self.counts.words,
+            dict(sorted(self.counts.mentions.items())),
+            dict(account.left_out),
         )
 
     def _state(self, at: Passage) -> dict[str, Any]:
         account = self.run.account.state()
-        return {"documents": at.number, "digest": at.digest, "account": account, **self.counts.state()}
+        return {
+            "documents": at.number,
+            "digest": at.digest,
+            "account": account,
+            **self.counts.state(),
+        }
 
     def _made_by(self) -> dict[str, str]:
         """Returns everything that affects the bytes of the file, beside the documents."""
         request = self.request
-        options = [_told(request.reading), request.floor, request.note, list(request.files), request.device]
-        return output_causes(self.predictor, options) | {"set of texts to leave out": self.protected.sha256}
+        options = [
+            _told(request.reading),
+            request.floor,
+            request.note,
+            list(request.files),
+            request.device,
+        ]
+        return output_causes(self.predictor, options) | {
+            "set of texts to leave out": self.protected.sha256
+        }
 
 
 def _blocks(passages: Iterator[Passage]) -> Iterator[list[Passage]]:
@@ -388,7 +444,11 @@ def _blocks(passages: Iterator[Passage]) -> Iterator[list[Passage]]:
 def _told(reading: ReadRequest) -> str:
     """Returns the reading options that were given, as JSON; empty if none was."""
     usual = asdict(ReadRequest())
-    said = {name: value for name, value in asdict(reading).items() if value != usual[name] and name != "asked_by"}
+    said = {
+        name: value
+        for name, value in asdict(reading).items()
+        if value != usual[name] and name != "asked_by"
+    }
     return json.dumps(said, sort_keys=True) if said else ""
 
 

@@ -117,35 +117,46 @@ def linked(document: Document) -> list[Mention]:
 
 
 def mention_concepts(mention: Mention, *gold: Collection[str]) -> frozenset[str]:
-    """Returns the concepts of a mention, as CURIEs, or as written without a prefix; of an ambiguous mention none.
+    """Returns the concepts of a mention, as CURIEs, or as written without a prefix; of an ambiguous
+    mention none.
 
     Args:
         mention: with its links.
         *gold: see `counted_identifier`.
     """
     links = (link for link in mention.links if not link.nil and link.tier != AMBIGUOUS)
-    return frozenset(counted_identifier((link.curie or link.id, *link.same), *gold) for link in links)
+    return frozenset(
+        counted_identifier((link.curie or link.id, *link.same), *gold) for link in links
+    )
 
 
 def counted_identifier(identifiers: Sequence[str], *gold: Collection[str]) -> str:
     """Returns the identifier by which a link counts: any that gold has.
 
     Args:
-        identifiers: of one concept in several vocabularies, its own first; it counts if gold has none of them.
+        identifiers: of one concept in several vocabularies, its own first; it counts if gold has
+            none of them.
         *gold: concepts of gold, those of the mention before those of the document.
     """
-    return next((one for concepts in gold for one in identifiers if one in concepts), identifiers[0])
+    return next(
+        (one for concepts in gold for one in identifiers if one in concepts), identifiers[0]
+    )
 
 
 def _document_concepts(document: Document) -> frozenset[str]:
-    return frozenset(concept for mention in linked(document) for concept in mention_concepts(mention))
+    return frozenset(
+        concept for mention in linked(document) for concept in mention_concepts(mention)
+    )
 
 
-def cases_of_predictions(reference: Reference, predicted: Mapping[str, Sequence[Mention]]) -> Iterator[LinkCase]:
-    """Yields cases of the mentions of gold and of a system; a mention of the system without a link counts as NIL.
+def cases_of_predictions(
+    reference: Reference, predicted: Mapping[str, Sequence[Mention]]
+) -> Iterator[LinkCase]:
+    """Yields cases of the mentions of gold and of a system; a mention of the system without a link
+    counts as NIL.
 
-    Mentions of the system count if gold has links of their type, and if gold does not have the same mention without
-    a link.
+    Mentions of the system count if gold has links of their type, and if gold does not have the same
+    mention without a link.
 
     Args:
         reference: gold.
@@ -154,7 +165,11 @@ def cases_of_predictions(reference: Reference, predicted: Mapping[str, Sequence[
     types = {mention.type for document in reference.documents for mention in linked(document)}
     for document in reference.documents:
         gold = _document_concepts(document)
-        said = {(one.type, one.spans): one for one in predicted.get(document.id, ()) if one.type in types}
+        said = {
+            (one.type, one.spans): one
+            for one in predicted.get(document.id, ())
+            if one.type in types
+        }
         for mention in document.layer(GOLD):
             found = said.pop((mention.type, mention.spans), None)
             if mention.links:
@@ -163,9 +178,15 @@ def cases_of_predictions(reference: Reference, predicted: Mapping[str, Sequence[
         for mention in said.values():
             surface = _surface(mention, document)
             bare = LinkCase(
-                document=document.id, type=mention.type, surface=surface, gold=frozenset(), where="spurious"
+                document=document.id,
+                type=mention.type,
+                surface=surface,
+                gold=frozenset(),
+                where="spurious",
             )
-            yield msgspec.structs.replace(_told(bare, mention, gold), start=mention.start, where="spurious")
+            yield msgspec.structs.replace(
+                _told(bare, mention, gold), start=mention.start, where="spurious"
+            )
 
 
 def cases_of_linker(reference: Reference, linker: Linking) -> Iterator[LinkCase]:
@@ -184,11 +205,15 @@ def cases_of_linker(reference: Reference, linker: Linking) -> Iterator[LinkCase]
                 by_mention.setdefault(decision.mention, []).append(decision)
             for number, mention in enumerate(document.layer(GOLD)):
                 if mention.links:
-                    yield _decided(reference.case(document, mention), by_mention.get(number, []), gold)
+                    yield _decided(
+                        reference.case(document, mention), by_mention.get(number, []), gold
+                    )
 
 
 def _told(case: LinkCase, mention: Mention, gold: Collection[str]) -> LinkCase:
-    """Returns the case with the links of a predicted mention, by the identifiers of gold in its document."""
+    """Returns the case with the links of a predicted mention, by the identifiers of gold in its
+    document.
+    """
     answer = mention_concepts(mention, case.gold, gold)
     links = [link for link in mention.links if not link.nil and link.tier != AMBIGUOUS]
     scores = [link.score for link in links]
@@ -203,7 +228,9 @@ def _told(case: LinkCase, mention: Mention, gold: Collection[str]) -> LinkCase:
 
 
 def _decided(case: LinkCase, decisions: Sequence[Decision], gold: Collection[str]) -> LinkCase:
-    """Returns the case with the decision of a linker, by the identifiers of gold in its document."""
+    """Returns the case with the decision of a linker, by the identifiers of gold in its
+    document.
+    """
 
     def counted(one: Candidate) -> str:
         return counted_identifier((one.curie, *one.same), case.gold, gold)

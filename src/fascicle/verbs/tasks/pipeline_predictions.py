@@ -1,4 +1,6 @@
-"""A pipeline in the place of a prediction file or of a model: what its steps find in texts, as one system."""
+"""A pipeline in the place of a prediction file or of a model: what its steps find in texts, as
+one system.
+"""
 
 from __future__ import annotations
 
@@ -34,9 +36,14 @@ class PipelineRequest:
 
 
 def predict_gold_texts(
-    request: ModelRequest | PipelineRequest, gold: Sequence[Document], *, events: EventCounts, watch: Watch = iter
+    request: ModelRequest | PipelineRequest,
+    gold: Sequence[Document],
+    *,
+    events: EventCounts,
+    watch: Watch = iter,
 ) -> tuple[str, Predictions]:
-    """Lets a model or a pipeline predict on the texts of the gold; see `evaluation.systems.model.predict`.
+    """Lets a model or a pipeline predict on the texts of the gold; see
+    `evaluation.systems.model.predict`.
 
     Raises:
         FascicleError: it cannot be opened.
@@ -45,12 +52,15 @@ def predict_gold_texts(
     """
     if isinstance(request, ModelRequest):
         return predict(request, gold, events=events, watch=watch)
-    from fascicle.pipeline.loading import open_pipeline  # imported here, because files are scored without one
+    # imported here, because files are scored without one
+    from fascicle.pipeline.loading import open_pipeline
 
     bare = (document.having(mentions=(), events=()) for document in gold)
     with open_pipeline(request.pipeline) as pipeline:
         found = {one.id: one.mentions for one in events.observe(watch(pipeline.stream(bare)))}
-    said = Predictions(path=request.pipeline, mentions=found, hashes={one.id: text_hash(one.text) for one in gold})
+    said = Predictions(
+        path=request.pipeline, mentions=found, hashes={one.id: text_hash(one.text) for one in gold}
+    )
     if request.source:
         return pipeline.name, said.of_one_system(request.source)
     together = {name: _as_one(mentions, pipeline.name) for name, mentions in found.items()}
@@ -65,8 +75,12 @@ class PipelinePredictor:
         self._pipeline = pipeline
         self.name = pipeline.name
         self.fingerprint = str(sorted(pipeline.made_by().items()))
-        finders = [getattr(step, "predictor", step) for step in pipeline.steps if "mentions" in step.gives]
-        self.types = tuple(dict.fromkeys(kind for one in finders for kind in getattr(one, "types", ())))
+        finders = [
+            getattr(step, "predictor", step) for step in pipeline.steps if "mentions" in step.gives
+        ]
+        self.types = tuple(
+            dict.fromkeys(kind for one in finders for kind in getattr(one, "types", ()))
+        )
 
     def close(self) -> None:
         """Ends the external programs of steps."""
@@ -87,15 +101,20 @@ class PipelinePredictor:
             raise result_error(result)
         if unknown := {one.type for one in result.document.mentions} - set(self.types):
             raise InputError(
-                f"the pipeline {self.name!r} found the type {sorted(unknown)[0]!r}, which none of its steps declares; "
+                f"the pipeline {self.name!r} found the type {sorted(unknown)[0]!r}, which none "
+                "of its steps declares; "
                 f"they declare {', '.join(self.types) or 'none'}",
                 key=result.given.id,
                 code="prediction",
             )
-        return Patch(add=_as_one(result.document.mentions, self.name), events=result.document.events)
+        return Patch(
+            add=_as_one(result.document.mentions, self.name), events=result.document.events
+        )
 
 
 def _as_one(mentions: Sequence[Mention], source: str) -> tuple[Mention, ...]:
-    """Returns the mentions of all layers under one source; of the same mention of several layers a linked one."""
+    """Returns the mentions of all layers under one source; of the same mention of several layers
+    a linked one.
+    """
     linked_first = sorted(mentions, key=lambda one: not one.links)
     return unique(msgspec.structs.replace(one, source=source) for one in linked_first)[0]

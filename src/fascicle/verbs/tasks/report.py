@@ -1,4 +1,6 @@
-"""What is said of an evaluation beside its scores: a report as one value for a file, and gates that must be reached."""
+"""What is said of an evaluation beside its scores: a report as one value for a file, and gates
+that must be reached.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +45,8 @@ class ReportRequest:
         settings: of the report.
         train: path of the training corpus, for scores of seen and unseen mentions; empty for none.
         train_reading: format and options of the training corpus.
-        unreachable_for: folders or names of models, each `is_of_one_kind`: for the share of gold that no model of
-            this kind can find.
+        unreachable_for: folders or names of models, each `is_of_one_kind`: for the share of gold
+            that no model of this kind can find.
     """
 
     settings: ReportSettings = field(default_factory=ReportSettings)
@@ -69,8 +71,8 @@ class Report:
         """Returns the content of a file.
 
         Args:
-            suffix: of the file: ``".json"``, ``".md"`` or ``".html"``, one page with examples and, where Matplotlib is
-                installed, pictures.
+            suffix: of the file: ``".json"``, ``".md"`` or ``".html"``, one page with examples and,
+                where Matplotlib is installed, pictures.
 
         Returns:
             The text, and a note on missing parts, which may be empty.
@@ -92,7 +94,10 @@ class Report:
 
 
 def report_on(
-    evaluation: Evaluation, request: ReportRequest | None = None, *, events: EventCounts | None = None
+    evaluation: Evaluation,
+    request: ReportRequest | None = None,
+    *,
+    events: EventCounts | None = None,
 ) -> Report:
     """Analyses the errors of the systems.
 
@@ -108,9 +113,13 @@ def report_on(
     request = request or ReportRequest()
     documents, training, notes = evaluation.gold.documents, None, list[str]()
     if request.train:
-        training = read_lexicon((events or EventCounts()).observe(read_file(request.train, request.train_reading)))
+        training = read_lexicon(
+            (events or EventCounts()).observe(read_file(request.train, request.train_reading))
+        )
         if not training.mentions:
-            notes.append(f"{request.train} holds no gold mention, so nothing of it was seen in training")
+            notes.append(
+                f"{request.train} holds no gold mention, so nothing of it was seen in training"
+            )
     value = build_report(
         documents,
         evaluation.systems,
@@ -124,7 +133,8 @@ def report_on(
 
 
 def is_of_one_kind(model: str) -> bool:
-    """True for a model that is no dictionary, pack or ensemble: its unreachable gold can be computed.
+    """True for a model that is no dictionary, pack or ensemble: its unreachable gold can be
+    computed.
 
     Raises:
         ModelError: there is no such model.
@@ -133,7 +143,9 @@ def is_of_one_kind(model: str) -> bool:
 
 
 def _unreachable(models: Iterable[str], documents: Sequence[Document]) -> list[dict[str, Any]]:
-    """Returns a part of the report for each model; only its manifest and its tokenizer are needed."""
+    """Returns a part of the report for each model; only its manifest and its tokenizer are
+    needed.
+    """
     parts = []
     for model in dict.fromkeys(models):
         folder = find_model(model)
@@ -155,7 +167,8 @@ class Gate:
 
     Attributes:
         name: a type, a vocabulary (the prefix of its CURIEs), ``"micro"`` or ``"macro"``.
-        figure: ``"precision"``, ``"recall"`` or ``"f1"``, of a vocabulary also ``"concept_recall"`` and so on.
+        figure: ``"precision"``, ``"recall"`` or ``"f1"``, of a vocabulary also ``"concept_recall"``
+            and so on.
         least: from 0 to 1.
     """
 
@@ -210,9 +223,10 @@ def check_gates(
 ) -> list[GateResult]:
     """Compares the scores of systems with gates.
 
-    The name of a gate is looked for among the types of the gold, then among the vocabularies of its links. The scores
-    of a vocabulary are those of links, see `fascicle.evaluation.link_scores.LinkScores`, with the concepts of this
-    vocabulary alone. Those of a type are scores of mentions.
+    The name of a gate is looked for among the types of the gold, then among the vocabularies of its
+    links. The scores of a vocabulary are those of links, see
+    `fascicle.evaluation.link_scores.LinkScores`, with the concepts of this vocabulary alone. Those
+    of a type are scores of mentions.
 
     Args:
         found: scores of systems.
@@ -220,24 +234,35 @@ def check_gates(
         prefixes: type -> prefix of the identifiers that have none, for links.
 
     Raises:
-        UsageError: a gate of another form, or a name that is neither a type nor a vocabulary of the gold, or both.
+        UsageError: a gate of another form, or a name that is neither a type nor a vocabulary of the
+            gold, or both.
     """
     asked = [Gate.of(text) for text in gates]
     reached = _reached(found, prefixes or {})
-    return [GateResult(system=one.system, gate=gate, found=one.value(gate)) for one in reached for gate in asked]
+    return [
+        GateResult(system=one.system, gate=gate, found=one.value(gate))
+        for one in reached
+        for gate in asked
+    ]
 
 
 def gates_table(results: Sequence[GateResult]) -> str:
     """Formats the gates that were not met; one sentence if there are none."""
     short = [one for one in results if not one.met]
     if not short:
-        return f"All {len(results):,} gates are met.\n" if len(results) > 1 else "The gate is met.\n"
+        return (
+            f"All {len(results):,} gates are met.\n" if len(results) > 1 else "The gate is met.\n"
+        )
     several = len({one.system for one in results}) > 1
-    rows: list[Sequence[str]] = [("fell short", *(["system"] if several else []), "found", "at least", "lacking")]
+    rows: list[Sequence[str]] = [
+        ("fell short", *(["system"] if several else []), "found", "at least", "lacking")
+    ]
     for one in short:
         lacking = None if one.found is None else one.gate.least - one.found
         numbers = map(percent, (one.found, one.gate.least, lacking))
-        rows.append((f"{one.gate.name}.{one.gate.figure}", *([one.system] if several else []), *numbers))
+        rows.append(
+            (f"{one.gate.name}.{one.gate.figure}", *([one.system] if several else []), *numbers)
+        )
     return ruled_rows(rows) + "\n"
 
 
@@ -261,7 +286,8 @@ class _Reached:
         known = {_vocabulary(one) for case in self.cases for one in case.gold} - {""}
         if gate.name in self.named and gate.name in known:
             raise UsageError(
-                f"{gate.name} is both a type and a vocabulary of the gold; score its types with other names "
+                f"{gate.name} is both a type and a vocabulary of the gold; score its types with "
+                "other names "
                 f"(--type {gate.name}=NAME) to tell the two apart"
             )
         if gate.name in known:
@@ -269,12 +295,15 @@ class _Reached:
         if gate.name not in self.named:
             names = sorted({*self.named, *known})
             raise UsageError(
-                f"the gold has neither a type nor a vocabulary {gate.name!r}{near_hint(gate.name, names)}; it has the "
-                f"types {', '.join(self.named)}, and links of {', '.join(sorted(known)) or 'no vocabulary'}"
+                "the gold has neither a type nor a vocabulary "
+                f"{gate.name!r}{near_hint(gate.name, names)}; it has the "
+                f"types {', '.join(self.named)}, and links of "
+                f"{', '.join(sorted(known)) or 'no vocabulary'}"
             )
         if gate.figure not in self.named[gate.name]:
             raise UsageError(
-                f"{gate.name}.{gate.figure} asks for links of a type; give {', '.join(_OF_MENTIONS)}, or the name of a "
+                f"{gate.name}.{gate.figure} asks for links of a type; give "
+                f"{', '.join(_OF_MENTIONS)}, or the name of a "
                 "vocabulary"
             )
         return self.named[gate.name][gate.figure]
@@ -283,13 +312,18 @@ class _Reached:
 def _reached(found: Evaluation, prefixes: Mapping[str, str]) -> Iterator[_Reached]:
     documents = [to_curies(one, prefixes) for one in found.gold.documents]
     reference = Reference(documents=documents)
-    scores = partial(score_links, documents=[one.id for one in documents], concepts=reference.concepts)
+    scores = partial(
+        score_links, documents=[one.id for one in documents], concepts=reference.concepts
+    )
     for one in found.systems:
         said = found.predictions[one.name].mentions
         links = {
-            each.id: to_curies(each.having(mentions=said.get(each.id, ())), prefixes).mentions for each in documents
+            each.id: to_curies(each.having(mentions=said.get(each.id, ())), prefixes).mentions
+            for each in documents
         }
-        counts = {kind: own for kind, own in one.strict.by_type.items() if own.support} | {"micro": one.strict.counts}
+        counts = {kind: own for kind, own in one.strict.by_type.items() if own.support} | {
+            "micro": one.strict.counts
+        }
         named = {kind: vars(figures(own)) for kind, own in counts.items()}
         named["macro"] = {figure: macro_row(one.strict)[figure] for figure in _OF_MENTIONS}
         cases = list(cases_of_predictions(reference, links))

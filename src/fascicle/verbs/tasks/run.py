@@ -1,4 +1,6 @@
-"""Runs a pipeline over any number of documents, and handles its quarantine (``fascicle run``, ``quarantine``)."""
+"""Runs a pipeline over any number of documents, and handles its quarantine (``fascicle run``,
+``quarantine``).
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,20 @@ from fascicle.formats.requests import ReadRequest, distinct_files, resolve_input
 from fascicle.pipeline.loading import PipelineOpener
 from fascicle.pipeline.running.folder import RunFolder
 from fascicle.pipeline.running.records import Quarantined
-from fascicle.pipeline.running.report import Totals, current_quarantine, find_quarantined, plan_retry
-from fascicle.pipeline.running.run import Progress, Run, StartPool, checked_markers, finalize, open_worker
+from fascicle.pipeline.running.report import (
+    Totals,
+    current_quarantine,
+    find_quarantined,
+    plan_retry,
+)
+from fascicle.pipeline.running.run import (
+    Progress,
+    Run,
+    StartPool,
+    checked_markers,
+    finalize,
+    open_worker,
+)
 from fascicle.pipeline.running.supervisor import Supervisor
 from fascicle.settings.inputs import Case
 from fascicle.version import VERSION
@@ -53,8 +67,8 @@ def run(  # noqa: PLR0913
         reading: format and options of the files.
         format: of the parts.
         workers: processes at a time.
-        ray: address of a Ray cluster whose machines the workers are on, see `fascicle.pipeline.scale.pool_on`;
-            ``""`` for the one that Ray finds, ``None`` for none.
+        ray: address of a Ray cluster whose machines the workers are on, see
+            `fascicle.pipeline.scale.pool_on`; ``""`` for the one that Ray finds, ``None`` for none.
         resume: continue an interrupted run.
         update: the inputs follow each other in time, see `fascicle.pipeline.running.run.Run.do`.
         progress: called with the progress of the run, about ten times a second.
@@ -77,12 +91,16 @@ def run(  # noqa: PLR0913
         cues = [assertions] if isinstance(assertions, str) else []
         Inputs.of([*filterfalse(is_url, paths), steps, *names, *cues]).refuse(place, filled=True)
     opener = PipelineOpener(given=steps, also=names, case=case, assertions=assertions)
-    opened = Run.of(paths, opener, place, reading=request, format=format, workers=workers, pool=pool)
+    opened = Run.of(
+        paths, opener, place, reading=request, format=format, workers=workers, pool=pool
+    )
     return opened.do(resume=resume, update=update, progress=progress)
 
 
 def _paths(files: Sequence[str], reading: ReadRequest) -> list[str]:
-    """Returns the files to read, each once; a folder or pattern in an object store is expanded to its files."""
+    """Returns the files to read, each once; a folder or pattern in an object store is expanded
+    to its files.
+    """
     if not files:
         raise UsageError("no file was given; name files, folders or URLs")
     found = (
@@ -117,7 +135,8 @@ def read_quarantined(folder: str, identifier: str) -> Quarantined:
 
 
 def retry(folder: str, *, only: Sequence[str] = (), pipeline: str | None = None) -> Totals:
-    """Tries documents in quarantine again, under the same limits; the successful ones are written to a separate part.
+    """Tries documents in quarantine again, under the same limits; the successful ones are written
+    to a separate part.
 
     Args:
         folder: of a run that is complete.
@@ -135,7 +154,9 @@ def retry(folder: str, *, only: Sequence[str] = (), pipeline: str | None = None)
     run_folder = RunFolder(folder)
     manifest = run_folder.manifest()
     facts = manifest.assertions
-    of_run = PipelineOpener(given=manifest.pipeline, also=manifest.also, case=manifest.case, assertions=facts)
+    of_run = PipelineOpener(
+        given=manifest.pipeline, also=manifest.also, case=manifest.case, assertions=facts
+    )
     opener = (PipelineOpener(given=pipeline) if pipeline else of_run).from_anywhere()
     path, limits = opener.given, opener.limits
     with opener() as opened:

@@ -30,7 +30,8 @@ class CheckSettings:
         min_words: a text or sentence of fewer words is short: its copies are no leak.
         near: least Jaccard similarity of near duplicates, over sets of three words in a row.
         long_sentence: most words of a sentence that is not long.
-        tokenizer: ``tokenizer.json``, or the folder that holds it; ``None`` checks nothing about pieces.
+        tokenizer: ``tokenizer.json``, or the folder that holds it; ``None`` checks nothing about
+            pieces.
         width: most units of a mention for a span head; ``None`` for any number.
         level: whether a unit is a word or a piece.
         max_length: pieces that a network reads at a time, special tokens included.
@@ -54,7 +55,8 @@ class Hit:
     Attributes:
         item: the document; ``None`` for a case that belongs to none.
         spans: where in its text, if anywhere.
-        message: what there is to say beyond that; holds nothing of the text but what the check is about.
+        message: what there is to say beyond that; holds nothing of the text but what the check is
+            about.
         where: what the case is counted under; the part of the document by default.
         path: of the file, where there is no document.
     """
@@ -77,7 +79,9 @@ HitsOrNotes = Iterator[Hit | str]
 
 def hit_of(item: Item, mention: Mention, message: str = "") -> Hit:
     """Returns a hit at a mention."""
-    return Hit(item=item, spans=mention.spans, message=f"{mention.type}{': ' if message else ''}{message}")
+    return Hit(
+        item=item, spans=mention.spans, message=f"{mention.type}{': ' if message else ''}{message}"
+    )
 
 
 def quote_text(text: str, *, most: int = 60) -> str:
@@ -87,8 +91,13 @@ def quote_text(text: str, *, most: int = 60) -> str:
 
 
 def format_share(part: int, whole: int, one: str) -> str:
-    """Returns how many of some things, and their share with one decimal; of nothing it is undefined."""
-    return f"{part:,} of {plural(whole, one)} ({f'{100 * part / whole:.1f} %' if whole else 'undefined'})"
+    """Returns how many of some things, and their share with one decimal; of nothing it is
+    undefined.
+    """
+    return (
+        f"{part:,} of {plural(whole, one)} "
+        f"({f'{100 * part / whole:.1f} %' if whole else 'undefined'})"
+    )
 
 
 _T = TypeVar("_T")
@@ -128,7 +137,9 @@ class Corpus:
         return found
 
     def shared(self, compute: Callable[[Corpus], _T]) -> _T:
-        """Returns the result of a function on this corpus, computed at its first use: several checks may share it."""
+        """Returns the result of a function on this corpus, computed at its first use: several
+        checks may share it.
+        """
         if compute not in self._known:
             self._known[compute] = compute(self)
         return cast(_T, self._known[compute])
@@ -143,8 +154,8 @@ class Check:
 
     Attributes:
         code: short stable name.
-        severity: ``"error"`` where scores or training go wrong, ``"warning"`` where they may, ``"note"`` for what one
-            should know.
+        severity: ``"error"`` where scores or training go wrong, ``"warning"`` where they may,
+            ``"note"`` for what one should know.
         means: what a case of it is, one sentence.
         remedy: what to do, one sentence.
         find: streams the cases.

@@ -15,7 +15,8 @@ from fascicle.errors import InputError
 from fascicle.evaluation.doctor.checks.contract import Corpus, Hit, HitsOrNotes
 from fascicle.evaluation.doctor.parts import GivenPart, Item
 
-# Code of an event -> code of the finding that it belongs to; the others are found by their effect and kind.
+# Code of an event -> code of the finding that it belongs to; the others are found by their effect
+# and kind.
 _FINDINGS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "offset-outside": "invalid-offsets",
@@ -38,7 +39,9 @@ CODES: Final = frozenset({*_FINDINGS.values(), "changed-in-reading", *_BY_KIND.v
 
 def event_finding(kind: str, code: str) -> str:
     """Returns the finding that events of a kind and a code belong to."""
-    return _FINDINGS.get(code) or ("changed-in-reading" if find_effect(kind, code) == MEANING else _BY_KIND[kind])
+    return _FINDINGS.get(code) or (
+        "changed-in-reading" if find_effect(kind, code) == MEANING else _BY_KIND[kind]
+    )
 
 
 def make_event_check(code: str) -> Callable[[Item], Iterator[Hit]]:
@@ -51,7 +54,9 @@ def make_event_check(code: str) -> Callable[[Item], Iterator[Hit]]:
     def find(item: Item) -> Iterator[Hit]:
         for event in item.events:
             if event_finding(event.kind, event.code) == code:
-                message = event.message if event.code in _FINDINGS else f"{event.code}: {event.message}"
+                message = (
+                    event.message if event.code in _FINDINGS else f"{event.code}: {event.message}"
+                )
                 yield Hit(item=item, spans=(event.span,) if event.span else (), message=message)
 
     return find
@@ -85,26 +90,37 @@ class Lines:
         self._rows: dict[str, list[int]] = {}
 
     def line(self, item: Item, offset: int) -> int | None:
-        """Returns the line of the word at a character; ``None`` where lines are no words, or the file is gone."""
+        """Returns the line of the word at a character; ``None`` where lines are no words, or the
+        file is gone.
+        """
         if item.row < 0 or item.path not in self._given:
             return None
         if item.path not in self._rows:
-            self._rows[item.path] = [row[0] for row in _rows(self._given[item.path]) if row is not None]
+            self._rows[item.path] = [
+                row[0] for row in _rows(self._given[item.path]) if row is not None
+            ]
         number = item.row + max(0, bisect_right(item.words[:, 0], offset) - 1)
         rows = self._rows[item.path]
         return rows[number] if number < len(rows) else None
 
 
 def tag_without_begin(corpus: Corpus) -> HitsOrNotes:
-    """Tags that should continue a mention and follow none of their type, where the scheme marks beginnings."""
+    """Tags that should continue a mention and follow none of their type, where the scheme marks
+    beginnings.
+    """
     for given in corpus.places:
         census = given.report.tags.get(given.path)
         if census is None or not census.repairs or census.scheme in _UNMARKED:
             continue
         if given.report.formats.get(given.path) == "conll" and given.path != STDIN:
-            yield from _stray(given, [item for item in corpus.by_part()[given.part] if item.path == given.path])
+            yield from _stray(
+                given, [item for item in corpus.by_part()[given.part] if item.path == given.path]
+            )
         else:
-            message = f"{plural(census.repairs, 'invalid sequence')}, of which it is not known where they stand"
+            message = (
+                f"{plural(census.repairs, 'invalid sequence')}, of which it is not known "
+                "where they stand"
+            )
             yield Hit(path=given.path, where=given.part.name, message=message)
         mended = f"{plural(census.repairs, 'invalid sequence')} mended in reading"
         yield f"{given.path}: tag scheme {census.scheme}, {mended}."
@@ -125,7 +141,11 @@ def _stray(given: GivenPart, items: list[Item]) -> Iterator[Hit]:
             if prefix in _INSIDE and not (left in _OPEN and left_kind == kind):
                 item = items[bisect_right(first_rows, number) - 1]
                 start, end = item.words[number - item.row].tolist()
-                yield Hit(item=item, spans=((start, end),), message=f"{tag} after {before[layer] if before else 'O'}")
+                yield Hit(
+                    item=item,
+                    spans=((start, end),),
+                    message=f"{tag} after {before[layer] if before else 'O'}",
+                )
         before = tags
         number += 1
 

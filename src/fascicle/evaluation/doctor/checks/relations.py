@@ -1,4 +1,6 @@
-"""Checks on how mentions relate to each other, to words and sentences, to other parts, and to what models return."""
+"""Checks on how mentions relate to each other, to words and sentences, to other parts, and to
+what models return.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,13 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.mention import Span, fragments_contain, overlapping_mentions
 from fascicle.core.stream import chunks
 from fascicle.core.wording import plural
-from fascicle.evaluation.doctor.checks.contract import Corpus, Hit, HitsOrNotes, format_share, hit_of
+from fascicle.evaluation.doctor.checks.contract import (
+    Corpus,
+    Hit,
+    HitsOrNotes,
+    format_share,
+    hit_of,
+)
 from fascicle.evaluation.doctor.parts import SPLITS, Item, Part
 from fascicle.evaluation.scoring.scores import NO_GOLD
 from fascicle.runtime.decoding.kinds import head_limits
@@ -36,7 +44,10 @@ _SPACES = re.compile(r"\s*")
 def crossing(item: Item) -> Iterator[Hit]:
     """Pairs that overlap, neither inside the other; the hit is at the second."""
     for (_, before), (_, mention) in overlapping_mentions(item.mentions):
-        if not (fragments_contain(before.spans, mention.spans) or fragments_contain(mention.spans, before.spans)):
+        if not (
+            fragments_contain(before.spans, mention.spans)
+            or fragments_contain(mention.spans, before.spans)
+        ):
             yield hit_of(item, mention, f"crosses {before.type} at {_places(before)}")
 
 
@@ -74,13 +85,17 @@ def discontinuous(item: Item) -> Iterator[Hit]:
 
 
 def touching(item: Item) -> Iterator[Hit]:
-    """Pairs of one type in one sentence with nothing but white space between them; the hit is at the second."""
+    """Pairs of one type in one sentence with nothing but white space between them; the hit is at
+    the second.
+    """
     ends: dict[tuple[str, int], Mention] = {}
     for mention in item.mentions:
         ends.setdefault((mention.type, _following(item.text, mention.end)), mention)
     for mention in item.mentions:
         before = ends.get((mention.type, mention.start))
-        if before is not None and _sentence_of(item, before.end - 1) == _sentence_of(item, mention.start):
+        if before is not None and _sentence_of(item, before.end - 1) == _sentence_of(
+            item, mention.start
+        ):
             yield hit_of(item, mention, f"follows another one at {_places(before)}")
 
 
@@ -94,7 +109,9 @@ def across_sentences(item: Item) -> Iterator[Hit]:
 
 
 def _sentence_of(item: Item, offset: int) -> int:
-    """Returns the number of the last sentence that begins at or before a character; -1 before the first."""
+    """Returns the number of the last sentence that begins at or before a character; -1 before
+    the first.
+    """
     return bisect_right(item.sentences[:, 0], offset) - 1
 
 
@@ -120,8 +137,11 @@ def inside_word(item: Item) -> Iterator[Hit]:
     """Mentions of which a fragment begins or ends inside a word."""
     if not item.mentions or not len(item.words):
         return
-    borders = np.array([border for m in item.mentions for span in m.spans for border in span], dtype=np.int64)
-    before = np.searchsorted(item.words[:, 0], borders) - 1  # the last word that begins before the border
+    borders = np.array(
+        [border for m in item.mentions for span in m.spans for border in span], dtype=np.int64
+    )
+    # the last word that begins before the border
+    before = np.searchsorted(item.words[:, 0], borders) - 1
     inside = (before >= 0) & (borders < item.words[before, 1])
     at = 0
     for mention in item.mentions:
@@ -132,7 +152,9 @@ def inside_word(item: Item) -> Iterator[Hit]:
 
 
 def at_break(corpus: Corpus) -> HitsOrNotes:
-    """Mentions that begin a sentence where one of their type ended the sentence before; only marked sentences."""
+    """Mentions that begin a sentence where one of their type ended the sentence before; only
+    marked sentences.
+    """
     for (item, sentence), (following, after) in pairwise(_sentences(corpus)):
         if item is not following and not _is_next(item, following):
             continue
@@ -170,19 +192,32 @@ _KINDS: Final[Mapping[str, Callable[[Item], Iterator[Hit]]]] = MappingProxyType(
 
 
 def type_in_some_parts(corpus: Corpus) -> HitsOrNotes:
-    """Types that some of train, dev and test have and another lacks; the hit is at their first mention."""
+    """Types that some of train, dev and test have and another lacks; the hit is at their first
+    mention.
+    """
     parts = _splits(corpus)
-    counts = {part: Counter(m.type for item in items for m in item.mentions) for part, items in parts.items()}
+    counts = {
+        part: Counter(m.type for item in items for m in item.mentions)
+        for part, items in parts.items()
+    }
     for kind in sorted({kind for found in counts.values() for kind in found}):
         missing = [part.name for part, found in counts.items() if kind not in found]
         if not missing:
             continue
-        listed = ", ".join(f"{found[kind]:,} in {part.name}" for part, found in counts.items() if kind in found)
+        listed = ", ".join(
+            f"{found[kind]:,} in {part.name}" for part, found in counts.items() if kind in found
+        )
         item, mention = next(
-            (item, m) for items in parts.values() for item in items for m in item.mentions if m.type == kind
+            (item, m)
+            for items in parts.values()
+            for item in items
+            for m in item.mentions
+            if m.type == kind
         )
         message = f"{kind}: {listed}, none in {' and '.join(missing)}"
-        yield Hit(item=item, spans=mention.spans, message=message, where=f"not in {' or '.join(missing)}")
+        yield Hit(
+            item=item, spans=mention.spans, message=message, where=f"not in {' or '.join(missing)}"
+        )
 
 
 def kind_not_in_train(corpus: Corpus) -> HitsOrNotes:
@@ -202,7 +237,9 @@ def kind_not_in_train(corpus: Corpus) -> HitsOrNotes:
 
 
 def _splits(corpus: Corpus) -> dict[Part, list[Item]]:
-    return {part: items for part, items in corpus.by_part().items() if part.role in SPLITS and items}
+    return {
+        part: items for part, items in corpus.by_part().items() if part.role in SPLITS and items
+    }
 
 
 def unreachable(corpus: Corpus) -> HitsOrNotes:
@@ -211,19 +248,25 @@ def unreachable(corpus: Corpus) -> HitsOrNotes:
     if settings.tokenizer is None:
         return
     tokenizer = PieceTokenizer.from_file(tokenizer_file(settings.tokenizer))
-    reading = ReadingSettings(max_length=settings.max_length, overlap=min(32, settings.max_length // 2))
+    reading = ReadingSettings(
+        max_length=settings.max_length, overlap=min(32, settings.max_length // 2)
+    )
     limits = Limits(nested=True, separates=True, width=settings.width)
     reasons: Counter[str] = Counter()
     annotated = [item for item in corpus.items if item.mentions]
     bare = (item.document() for item in annotated)
-    for item, (_, pieces, windows) in zip(annotated, _read(bare, tokenizer, reading, settings.level), strict=True):
+    for item, (_, pieces, windows) in zip(
+        annotated, _read(bare, tokenizer, reading, settings.level), strict=True
+    ):
         for mention, reason in _lost(item.mentions, pieces, windows, limits):
             reasons[reason] += 1
             yield hit_of(item, mention, reason)
     total = sum(len(item.mentions) for item in corpus.items)
     if reasons:
         yield f"{format_share(reasons.total(), total, 'mention')}."
-    yield from (f"{count:,} {reason}: {REASONS[reason]}." for reason, count in reasons.most_common())
+    yield from (
+        f"{count:,} {reason}: {REASONS[reason]}." for reason, count in reasons.most_common()
+    )
 
 
 def tokenizer_file(path: Path) -> Path:
@@ -251,18 +294,24 @@ def _lost(
 
 
 _OTHER_TYPE: Final = "other-type"
-_MEANS: Final[Mapping[str, str]] = {**REASONS, _OTHER_TYPE: "has a type that the model does not know"}
+_MEANS: Final[Mapping[str, str]] = {
+    **REASONS,
+    _OTHER_TYPE: "has a type that the model does not know",
+}
 
 Row = tuple[int, int, int]
 """First unit, one past the last, and number of the type."""
 
 
-def count_unreachable(documents: Sequence[Document], manifest: Manifest, tokenizer: PieceTokenizer) -> dict[str, Any]:
+def count_unreachable(
+    documents: Sequence[Document], manifest: Manifest, tokenizer: PieceTokenizer
+) -> dict[str, Any]:
     """Counts the gold mentions that no model of this kind can find, by the limits that prevent it.
 
-    Each mention is first looked at alone: whether the units of the model, its windows and its width can hold it. Of
-    those that pass, a flat model can return only some that do not overlap, and IO tags only some that do not touch one
-    of their own type; what counts is the largest such choice, so that no model of the kind can find more.
+    Each mention is first looked at alone: whether the units of the model, its windows and its width
+    can hold it. Of those that pass, a flat model can return only some that do not overlap, and IO
+    tags only some that do not touch one of their own type; what counts is the largest such choice,
+    so that no model of the kind can find more.
 
     Args:
         documents: with gold.
@@ -285,7 +334,9 @@ def count_unreachable(documents: Sequence[Document], manifest: Manifest, tokeniz
         "family": head.family,
         "gold": total,
         "unreachable": lost_count,
-        "reasons": {name: {"count": n, "means": _MEANS[name]} for name, n in reasons.most_common() if n},
+        "reasons": {
+            name: {"count": n, "means": _MEANS[name]} for name, n in reasons.most_common() if n
+        },
         "recall_ceiling": 1.0 - lost_count / total if total else None,
     }
     return value if total else value | {"undefined": {"recall_ceiling": NO_GOLD}}
@@ -299,8 +350,12 @@ def _alone(
     types: Sequence[str],
     limits: Limits,
 ) -> tuple[list[Row], Counter[str]]:
-    """Returns the mentions that can be returned if there is no other, in units; and why the rest cannot."""
-    free = Limits(nested=True, width=limits.width, pieces=limits.pieces, pairs=True, breakers=limits.breakers)
+    """Returns the mentions that can be returned if there is no other, in units; and why the rest
+    cannot.
+    """
+    free = Limits(
+        nested=True, width=limits.width, pieces=limits.pieces, pairs=True, breakers=limits.breakers
+    )
     rows: list[Row] = []
     lost: Counter[str] = Counter()
     together = align(mentions, pieces, windows, types=types, limits=free)
@@ -313,7 +368,9 @@ def _alone(
     return rows, lost
 
 
-def lost_together(rows: Iterable[Row], segments: Iterable[tuple[int, int]], limits: Limits) -> Counter[str]:
+def lost_together(
+    rows: Iterable[Row], segments: Iterable[tuple[int, int]], limits: Limits
+) -> Counter[str]:
     """Counts the mentions that cannot be returned together with the others, by reason.
 
     Args:
@@ -323,7 +380,9 @@ def lost_together(rows: Iterable[Row], segments: Iterable[tuple[int, int]], limi
     """
     rows = list(rows)
     if limits.nested:
-        ranges = len(rows) if limits.pairs or limits.across_types else len({row[:2] for row in rows})
+        ranges = (
+            len(rows) if limits.pairs or limits.across_types else len({row[:2] for row in rows})
+        )
         return Counter({"same-span": len(rows) - ranges})
     rivals: dict[int, list[Row]] = defaultdict(list)
     for row in rows:
@@ -347,7 +406,8 @@ def most_disjoint(rows: Iterable[Row], *, apart: bool = False, breaks: Iterable[
     allowed = set(breaks)
     ends: list[int] = []  # rising, of the spans so far
     best: list[int] = []  # the largest choice among spans that end there or before
-    last: dict[int, dict[int, int]] = defaultdict(dict)  # end -> type -> the largest choice whose last span is so
+    # end -> type -> the largest choice whose last span is so
+    last: dict[int, dict[int, int]] = defaultdict(dict)
     for start, end, kind in sorted(rows, key=lambda row: row[1]):
         before = bisect_left(ends, start)  # of those that end earlier than this begins
         size = best[before - 1] if before else 0

@@ -1,4 +1,6 @@
-"""Checks on texts: lengths of sentences, signs of damage, and strings of mentions that are annotated unevenly."""
+"""Checks on texts: lengths of sentences, signs of damage, and strings of mentions that are
+annotated unevenly.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,13 @@ from typing import Final
 from fascicle.core.document import Mention
 from fascicle.core.mention import Span
 from fascicle.core.wording import plural
-from fascicle.evaluation.doctor.checks.contract import Corpus, Hit, HitsOrNotes, format_share, quote_text
+from fascicle.evaluation.doctor.checks.contract import (
+    Corpus,
+    Hit,
+    HitsOrNotes,
+    format_share,
+    quote_text,
+)
 from fascicle.evaluation.doctor.parts import Item, Part
 
 LONG_DOCUMENT: Final = 5_000  # words
@@ -53,7 +61,9 @@ def short_sentence(item: Item) -> Iterator[Hit]:
 
 
 def open_sentence(corpus: Corpus) -> HitsOrNotes:
-    """Marked sentences that do not end with a mark that ends sentences; part by part, how many of all these are."""
+    """Marked sentences that do not end with a mark that ends sentences; part by part, how many
+    of all these are.
+    """
     found: Counter[Part] = Counter()
     for item in corpus.items:
         for (start, end), _ in _sentences(item) if item.marks_sentences else ():
@@ -78,13 +88,16 @@ INVISIBLE: Final = re.compile(
     "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\ue000-\uf8ff]"
 )
 _NO_CHARACTERS: Final = frozenset({"Cc", "Cn", "Co", "Cs"})
-# What the bytes of a UTF-8 character after the first look like when they are read as cp1252 or latin-1.
+# What the bytes of a UTF-8 character after the first look like when they are read as cp1252 or
+# latin-1.
 _TAIL: Final = (
     "\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013\u2014\u2018-\u201a"
     "\u201c-\u201e\u2020-\u2022\u2026\u2030\u2039\u203a\u20ac\u2122"
 )
-_NOT_AFTER_LETTERS: Final = "\u00a0\u00ab\u00bb\u2018-\u201a\u201c-\u201e\u2039\u203a"  # quotes stand there by right
-# Beginnings of the scripts and signs that are garbled most; of others only two characters in a row are believed.
+# quotes stand there by right
+_NOT_AFTER_LETTERS: Final = "\u00a0\u00ab\u00bb\u2018-\u201a\u201c-\u201e\u2039\u203a"
+# Beginnings of the scripts and signs that are garbled most; of others only two characters in a row
+# are believed.
 _GARBLED: Final = re.compile(
     f"(?:[\u00c2-\u00df][{_TAIL}]|[\u00e0-\u00ef][{_TAIL}]{{2}}){{2,}}"
     f"|[ÂÃ][{_TAIL}]|[ÄÅÎÏÐÑ](?![{_NOT_AFTER_LETTERS}])[{_TAIL}]|[âï][{_TAIL}]{{2}}|ð[{_TAIL}]{{3}}"
@@ -95,7 +108,11 @@ def make_character_check(pattern: re.Pattern[str]) -> Callable[[Item], Iterator[
     """Makes a check of the texts that match a pattern; the hit is at the first match."""
 
     def find(item: Item) -> Iterator[Hit]:
-        found = [] if pattern is not CONTROL and item.text.isascii() else list(pattern.finditer(item.text))
+        found = (
+            []
+            if pattern is not CONTROL and item.text.isascii()
+            else list(pattern.finditer(item.text))
+        )
         if found:
             message = f"{plural(len(found), 'place')}, first {_name(found[0][0][0])}"
             yield Hit(item=item, spans=(found[0].span(),), message=message)
@@ -107,7 +124,9 @@ def mojibake(item: Item) -> Iterator[Hit]:
     """Documents in which UTF-8 was read as another encoding."""
     if item.text.isascii():
         return
-    found = [(match, right) for match in _GARBLED.finditer(item.text) if (right := _ungarbled(match[0]))]
+    found = [
+        (match, right) for match in _GARBLED.finditer(item.text) if (right := _ungarbled(match[0]))
+    ]
     if found:
         match, right = found[0]
         message = f"{plural(len(found), 'place')}, here probably {right!r}"
@@ -140,7 +159,11 @@ def _ungarbled(text: str) -> str:
         right = data.decode("utf-8")
     except UnicodeDecodeError:
         return ""
-    return right if all(unicodedata.category(character) not in _NO_CHARACTERS for character in right) else ""
+    return (
+        right
+        if all(unicodedata.category(character) not in _NO_CHARACTERS for character in right)
+        else ""
+    )
 
 
 def _byte(character: str) -> bytes:
@@ -153,7 +176,10 @@ def _byte(character: str) -> bytes:
 def _first_difference(text: str) -> int:
     """Returns the position of the first character from which a text is not in NFC."""
     normal = unicodedata.normalize("NFC", text)
-    same = next((i for i, (a, b) in enumerate(zip(text, normal, strict=False)) if a != b), min(len(text), len(normal)))
+    same = next(
+        (i for i, (a, b) in enumerate(zip(text, normal, strict=False)) if a != b),
+        min(len(text), len(normal)),
+    )
     return min(same, len(text) - 1)
 
 
@@ -162,7 +188,8 @@ def _name(character: str) -> str:
     return f"U+{ord(character):04X}{' ' if name else ''}{name}"
 
 
-LIKELY: Final = 0.8  # share of the occurrences of a string that are annotated, from which the others look forgotten
+# share of the occurrences of a string that are annotated, from which the others look forgotten
+LIKELY: Final = 0.8
 OFTEN: Final = 5  # annotated occurrences, likewise
 _SHORTEST: Final = 3  # characters of a string whose repeats are sought
 
@@ -198,7 +225,12 @@ def ambiguous_string(corpus: Corpus) -> HitsOrNotes:
         ranked = counts.most_common()
         item, mention = first[text, ranked[-1][0]]
         listed = ", ".join(f"{kind} {count:,}" for kind, count in ranked)
-        yield Hit(item=item, spans=mention.spans, message=f"{quote_text(text)} is {listed}", where="all parts")
+        yield Hit(
+            item=item,
+            spans=mention.spans,
+            message=f"{quote_text(text)} is {listed}",
+            where="all parts",
+        )
     if found:
         touched = sum(counts.total() for _, counts in found)
         total = sum(counts.total() for counts in types.values())
@@ -206,13 +238,18 @@ def ambiguous_string(corpus: Corpus) -> HitsOrNotes:
 
 
 def unannotated_repeat(corpus: Corpus) -> HitsOrNotes:
-    """Occurrences of strings of mentions, in whole words and the same case, that no mention overlaps."""
+    """Occurrences of strings of mentions, in whole words and the same case, that no mention
+    overlaps.
+    """
     repeats = corpus.shared(find_repeats)
     for item, span, words in repeats.free:
         yield Hit(item=item, spans=(span,), message=_shares(repeats, words))
     if repeats.free:
         total = repeats.annotated.total()
-        yield f"{plural(len(repeats.count), 'string')}; there are {plural(total, 'mention')} of one range."
+        yield (
+            f"{plural(len(repeats.count), 'string')}; there are {plural(total, 'mention')} of "
+            "one range."
+        )
 
 
 def likely_missed(corpus: Corpus) -> HitsOrNotes:
@@ -231,7 +268,9 @@ def seen_mention(corpus: Corpus) -> HitsOrNotes:
     if not known:
         return
     for name in ("dev", "test"):
-        mentions = [(item, m, _folded(m, item)) for item in parts.get(name, ()) for m in item.mentions]
+        mentions = [
+            (item, m, _folded(m, item)) for item in parts.get(name, ()) for m in item.mentions
+        ]
         seen = [(item, m) for item, m, text in mentions if text in known]
         for item, m in seen:
             yield Hit(item=item, spans=m.spans, message=m.type)
@@ -242,7 +281,9 @@ def seen_mention(corpus: Corpus) -> HitsOrNotes:
 
 
 def find_repeats(corpus: Corpus) -> _Repeats:
-    """Finds the free occurrences of all strings of mentions: the longest from left to right, none overlapping."""
+    """Finds the free occurrences of all strings of mentions: the longest from left to right,
+    none overlapping.
+    """
     annotated: Counter[_Words] = Counter()
     for item in corpus.items:
         annotated.update(words for mention in item.mentions if (words := _in_words(mention, item)))
@@ -254,7 +295,9 @@ def find_repeats(corpus: Corpus) -> _Repeats:
     return _Repeats(annotated=annotated, free=free, count=Counter(words for _, _, words in free))
 
 
-def _free(item: Item, known: Counter[_Words], lengths: dict[str, list[int]]) -> Iterator[tuple[Item, Span, _Words]]:
+def _free(
+    item: Item, known: Counter[_Words], lengths: dict[str, list[int]]
+) -> Iterator[tuple[Item, Span, _Words]]:
     words = [item.text[start:end] for start, end in item.words.tolist()]
     taken = _taken(item)
     at = 0
@@ -280,11 +323,17 @@ def _taken(item: Item) -> bytearray:
 
 
 def _in_words(mention: Mention, item: Item) -> _Words:
-    """The words of a mention; none if it is too short, has no letter, several fragments, or borders inside words."""
+    """The words of a mention; none if it is too short, has no letter, several fragments, or
+    borders inside words.
+    """
     if len(mention.spans) > 1 or mention.end - mention.start < _SHORTEST:
         return ()
-    # bisect, for searchsorted first copies all words into a row of its own: the square of a corpus in one text
-    first, last = bisect_left(item.words[:, 0], mention.start), bisect_right(item.words[:, 1], mention.end)
+    # bisect, for searchsorted first copies all words into a row of its own: the square of a corpus
+    # in one text
+    first, last = (
+        bisect_left(item.words[:, 0], mention.start),
+        bisect_right(item.words[:, 1], mention.end),
+    )
     ranges = item.words[first:last].tolist()
     if not ranges or (ranges[0][0], ranges[-1][1]) != (mention.start, mention.end):
         return ()

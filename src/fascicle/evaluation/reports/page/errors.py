@@ -9,7 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fascicle.core.marks import Html, Mark, escape, isolated_name, join, mark_mentions, shorten_name, tag
+from fascicle.core.marks import (
+    Html,
+    Mark,
+    escape,
+    isolated_name,
+    join,
+    mark_mentions,
+    shorten_name,
+    tag,
+)
 from fascicle.evaluation.report_parts import Errors, Report
 from fascicle.evaluation.reports.page.html import (
     CALIBRATION,
@@ -27,22 +36,34 @@ from fascicle.evaluation.reports.page.html import (
 def errors_section(report: Report) -> Section:
     """Builds the section on the classes of errors of all systems, and their rates."""
     told = (
-        "Every false positive (FP, predicted in error) and every false negative (FN, not found) is in exactly one "
+        "Every false positive (FP, predicted in error) and every false negative (FN, not found) "
+        "is in exactly one "
         "class, by what it touches on the other side."
     )
-    rates = Section(anchor="error-rates", title="Type errors and boundary errors", body=_rates(report))
+    rates = Section(
+        anchor="error-rates", title="Type errors and boundary errors", body=_rates(report)
+    )
     body = join(paragraphs(told), _classes(report))
     return Section(anchor="errors", title="What goes wrong?", body=body, parts=(rates,))
 
 
 def _classes(report: Report) -> Html:
     systems = report["systems"]
-    groups = [("", 1), *((isolated_name(one["name"]), 2) for one in systems)] if len(systems) > 1 else []
+    groups = (
+        [("", 1), *((isolated_name(one["name"]), 2) for one in systems)] if len(systems) > 1 else []
+    )
     table = Table("class", *(side for _ in systems for side in ("FP", "FN")), groups=groups)
     for kind, (title, means) in CLASSES.items():
         rows = [one["errors"]["classes"][kind] for one in systems]
-        table.add(join(title, tag("small", means)), *(_count(row[side]) for row in rows for side in ("fp", "fn")))
-    totals = [sum(row[side] for row in one["errors"]["classes"].values()) for one in systems for side in ("fp", "fn")]
+        table.add(
+            join(title, tag("small", means)),
+            *(_count(row[side]) for row in rows for side in ("fp", "fn")),
+        )
+    totals = [
+        sum(row[side] for row in one["errors"]["classes"].values())
+        for one in systems
+        for side in ("fp", "fn")
+    ]
     table.add(tag("strong", "all"), *(tag("strong", f"{total:,}") for total in totals))
     means_ = [("FP", SCORES["FP"]), ("FN", SCORES["FN"])]
     return table.html(means=means_, label="classes of errors")
@@ -53,7 +74,15 @@ def _count(number: int) -> Html:
 
 
 def _rates(report: Report) -> Html:
-    table = Table("system", "errors", "type errors", "TE-Rate", "boundary errors", "BE-Rate", "BE-Rate, same type")
+    table = Table(
+        "system",
+        "errors",
+        "type errors",
+        "TE-Rate",
+        "boundary errors",
+        "BE-Rate",
+        "BE-Rate, same type",
+    )
     for one in report["systems"]:
         rates, narrow = one["errors"]["rates"], one["errors"]["rates_same_type"]
         table.add(
@@ -66,7 +95,8 @@ def _rates(report: Report) -> Html:
             table.share(narrow, "boundary_rate"),
         )
     told = (
-        "The rates as the paper on bundling counts them. They are shares of the errors: a system with fewer errors can "
+        "The rates as the paper on bundling counts them. They are shares of the errors: a system "
+        "with fewer errors can "
         "have higher rates, so read the counts beside them."
     )
     return join(paragraphs(told), table.html(means=RATES, label="type and boundary errors"))
@@ -76,15 +106,20 @@ def system_errors(report: Report, at: int, pictures: Pictures) -> Section:
     """Builds the section on the errors of one system."""
     errors = report["systems"][at]["errors"]
     caption = (
-        "Every prediction by what it is (column) and what the gold has there (row). In the diagonal the right ones, "
-        "and after + those of the right type at other characters. The lowest row holds predictions where the gold has "
-        "nothing, the last column gold mentions where nothing was predicted. Darker is more of the row."
+        "Every prediction by what it is (column) and what the gold has there (row). In the "
+        "diagonal the right ones, "
+        "and after + those of the right type at other characters. The lowest row holds "
+        "predictions where the gold has "
+        "nothing, the last column gold mentions where nothing was predicted. Darker is more of "
+        "the row."
     )
     parts = [join(tag("h4", "By type"), _by_type(errors))]
     drawn = figure(pictures, f"confusion-{at}", caption=caption)
     confused = _confusions(errors)
     if drawn or confused:
-        parts.append(join(tag("h4", "Types taken for others"), tag("div", drawn, confused, class_="beside")))
+        parts.append(
+            join(tag("h4", "Types taken for others"), tag("div", drawn, confused, class_="beside"))
+        )
     if errors["boundary_words"]:
         parts.append(join(tag("h4", "Words at wrong boundaries"), _boundary_words(errors)))
     return Section(anchor=f"system-{at}-errors", title="Errors", body=join(*parts))
@@ -102,7 +137,8 @@ def _by_type(errors: Errors) -> Html:
         table.add(isolated_name(type_), *(_both(*count) for count in counts), _both(*totals))
     beside = sum(row["beside_right"] for row in classes.values())
     told = "FP / FN of each class. " + (
-        f"{beside:,} of the errors touch a mention that was found, as where a second prediction stands beside a right "
+        f"{beside:,} of the errors touch a mention that was found, as where a second prediction "
+        "stands beside a right "
         "one."
         if beside
         else "No error touches a mention that was found."
@@ -117,11 +153,17 @@ def _both(fp: int, fn: int) -> Html:
 def _confusions(errors: Errors) -> Html:
     if not errors["confusions"]:
         return paragraphs("No type was taken for another.")
-    table = Table("gold type", "taken for", "same characters", "overlapping", "beside a found one", texts=2)
+    table = Table(
+        "gold type", "taken for", "same characters", "overlapping", "beside a found one", texts=2
+    )
     for row in errors["confusions"]:
         numbers = (_count(row[name]) for name in ("same_span", "overlapping", "beside_right"))
         table.add(isolated_name(row["gold"]), isolated_name(row["predicted"]), *numbers)
-    more = f"{errors['more_confusions']:,} rarer pairs are left out." if errors["more_confusions"] else ""
+    more = (
+        f"{errors['more_confusions']:,} rarer pairs are left out."
+        if errors["more_confusions"]
+        else ""
+    )
     means = (
         ("same characters", "only the type is wrong"),
         ("overlapping", "other characters, too"),
@@ -136,7 +178,8 @@ def _boundary_words(errors: Errors) -> Html:
         told = {"added": "has them in excess", "left out": "lacks them"}[row["change"]]
         table.add(isolated_name(row["words"]), row["side"], told, f"{row['count']:,}")
     told_ = (
-        "The words between the boundary of a prediction and that of its gold mention, most frequent first: rules of "
+        "The words between the boundary of a prediction and that of its gold mention, most "
+        "frequent first: rules of "
         "annotation that the system has not learnt, or that the gold does not keep to."
     )
     means = (("side", "of the mention on which they stand"), ("count", "how often"))
@@ -144,19 +187,24 @@ def _boundary_words(errors: Errors) -> Html:
 
 
 _THRESHOLDS: Final = (
-    "If only mentions with at least this score were kept. Chosen on these documents, they hold for these: choose on "
+    "If only mentions with at least this score were kept. Chosen on these documents, they hold "
+    "for these: choose on "
     "development data what is to be used."
 )
 _CURVE: Final = (
-    "Precision and recall if only the mentions above a score were kept, for every score: curves further up and to the "
-    "right are better. At the left, where few mentions are kept, precision jumps and may lie outside the picture. A "
+    "Precision and recall if only the mentions above a score were kept, for every score: curves "
+    "further up and to the "
+    "right are better. At the left, where few mentions are kept, precision jumps and may lie "
+    "outside the picture. A "
     "curve ends where the predictions of the file end."
 )
 
 
 def calibration_section(report: Report, pictures: Pictures) -> Section:
     """Builds the calibration section, with all systems side by side."""
-    table = Table("system", "scores", "calibration error", "Brier score", "average precision", "temperature")
+    table = Table(
+        "system", "scores", "calibration error", "Brier score", "average precision", "temperature"
+    )
     for one in report["systems"]:
         value = one["calibration"]
         if isinstance(reason := value.get("undefined"), str):
@@ -171,7 +219,8 @@ def calibration_section(report: Report, pictures: Pictures) -> Section:
             _temperature(table, value),
         )
     told = (
-        "A score is well calibrated if, of the mentions with a score near 0.8, 80 % are right. Then a threshold does "
+        "A score is well calibrated if, of the mentions with a score near 0.8, 80 % are right. "
+        "Then a threshold does "
         "what one expects of it."
     )
     body = join(
@@ -183,13 +232,19 @@ def calibration_section(report: Report, pictures: Pictures) -> Section:
 
 
 def _number(table: Table, value: Mapping[str, Any], name: str) -> Html:
-    return table.because(value["undefined"][name]) if value[name] is None else escape(f"{value[name]:.4f}")
+    return (
+        table.because(value["undefined"][name])
+        if value[name] is None
+        else escape(f"{value[name]:.4f}")
+    )
 
 
 def _temperature(table: Table, value: Mapping[str, Any]) -> Html:
     found = value["temperature"]
     if found is None or found["at_bound"]:
-        return table.because("no temperature fits these scores" if found else value["undefined"]["temperature"])
+        return table.because(
+            "no temperature fits these scores" if found else value["undefined"]["temperature"]
+        )
     return escape(f"{found['temperature']:.3f}")
 
 
@@ -201,7 +256,8 @@ def system_calibration(report: Report, at: int, pictures: Pictures) -> Section:
         body = tag("p", "Undefined: ", isolated_name(reason), ".", class_="nothing")
         return Section(anchor=anchor, title="Calibration", body=body)
     caption = (
-        "Precision of the mentions in each interval of the score. On the dashed line, scores tell the truth; below it, "
+        "Precision of the mentions in each interval of the score. On the dashed line, scores "
+        "tell the truth; below it, "
         "the system is too sure. The bars show how many mentions have such scores."
     )
     drawn = figure(pictures, f"reliability-{at}", caption=caption)
@@ -221,7 +277,12 @@ def _bins(value: Mapping[str, Any]) -> Html:
     for at, one in enumerate(value["reliability"]):
         label = f"{'[' if at == 0 else '('}{one['low']:.4g}, {one['high']:.4g}]"
         row = one | {"undefined": "no mention has such a score"}
-        table.add(label, f"{one['count']:,}", table.share(row, "mean_score"), table.share(row, "precision"))
+        table.add(
+            label,
+            f"{one['count']:,}",
+            table.share(row, "mean_score"),
+            table.share(row, "precision"),
+        )
     means = (
         ("mentions", "predicted, with a score in the interval"),
         ("mean score", "of these, in percent"),
@@ -236,7 +297,12 @@ def _cuts(value: Mapping[str, Any]) -> Html:
         if row["threshold"] is None:
             table.add(row["for"], *[table.because(row["undefined"])] * 3)
             continue
-        table.add(row["for"], f"{row['threshold']:.4g}", table.share(row, "precision"), table.share(row, "recall"))
+        table.add(
+            row["for"],
+            f"{row['threshold']:.4g}",
+            table.share(row, "precision"),
+            table.share(row, "recall"),
+        )
     means = (
         ("best F1", "the threshold with the highest F1"),
         ("precision 0.9", "the lowest threshold at which 90 % of what is kept is right"),
@@ -247,18 +313,26 @@ def _cuts(value: Mapping[str, Any]) -> Html:
 def _types(value: Mapping[str, Any]) -> Html:
     table = Table("type", "predicted", "calibration error", "average precision")
     for name, row in value["types"].items():
-        numbers = (table.share(row, number) for number in ("expected_calibration_error", "average_precision"))
+        numbers = (
+            table.share(row, number)
+            for number in ("expected_calibration_error", "average_precision")
+        )
         table.add(isolated_name(name), f"{row['predicted']:,}", *numbers)
     means = [pair for pair in CALIBRATION if pair[0] in ("calibration error", "average precision")]
     return table.html(means=means, label="calibration by type")
 
 
 _HOW: Final = (
-    "Errors as they stand in the texts; of each class those first that the system was surest of. Every example shows "
-    "its text twice: with the gold mentions (solid lines) and with the predicted ones (dashed lines). A mention has a "
-    "line below its words and its type behind them; one inside another has its line nearer to the text. The pieces of "
-    "a discontinuous mention are joined by a dotted line and numbered. ✓: the other side has the same mention; ✗: it "
-    "has not. The mention with a frame around its type is the error, the other one in bold what it is compared with."
+    "Errors as they stand in the texts; of each class those first that the system was surest of. "
+    "Every example shows "
+    "its text twice: with the gold mentions (solid lines) and with the predicted ones (dashed "
+    "lines). A mention has a "
+    "line below its words and its type behind them; one inside another has its line nearer to "
+    "the text. The pieces of "
+    "a discontinuous mention are joined by a dotted line and numbered. ✓: the other side has the "
+    "same mention; ✗: it "
+    "has not. The mention with a frame around its type is the error, the other one in bold what "
+    "it is compared with."
 )
 
 
@@ -294,7 +368,11 @@ def examples_section(report: Report) -> Section:
         Section(anchor=f"examples-{at}", title=names[at], body=_of_system(at, of_system, places))
         for at, of_system in enumerate(cards)
     ]
-    kinds = [kind for kind in CLASSES if any(card.kind == kind for of_system in cards for card in of_system)]
+    kinds = [
+        kind
+        for kind in CLASSES
+        if any(card.kind == kind for of_system in cards for card in of_system)
+    ]
     body = join(tag("p", _HOW), _filters(names, kinds, types, total))
     return Section(anchor="examples", title="Examples", body=body, parts=tuple(parts))
 
@@ -309,7 +387,13 @@ def _filters(names: Sequence[str], kinds: Sequence[str], types: Sequence[str], t
         _choice("system", "System", numbered[0], "all systems"),
         _choice("class", "Error class", titles, "all classes"),
         _choice("type", "Type", numbered[1], "all types"),
-        tag("label", "Words", tag("input", type="search", id="filter-words", placeholder="in text, types or document")),
+        tag(
+            "label",
+            "Words",
+            tag(
+                "input", type="search", id="filter-words", placeholder="in text, types or document"
+            ),
+        ),
         tag("button", "Show all", type="reset"),
         said,
         id="filters",
@@ -350,7 +434,11 @@ def _card(card: _Card, places: Mapping[str, str]) -> Html:
     score = [] if value["score"] is None else [f"score {value['score']:.3f}"]
     where = join("document ", isolated_name(value["document"]), *(f" · {one}" for one in score))
     around = value.get("around", {}).get("more", 0)
-    more = [tag("p", f"{around:,} more mentions of this text are not marked.", class_="means")] if around else []
+    more = (
+        [tag("p", f"{around:,} more mentions of this text are not marked.", class_="means")]
+        if around
+        else []
+    )
     return tag(
         "article",
         tag("p", _told(value), class_="told"),
@@ -367,8 +455,18 @@ def _card(card: _Card, places: Mapping[str, str]) -> Html:
 def _told(value: Mapping[str, Any]) -> Html:
     """Describes an error in a sentence."""
     begin, nothing, there, right = {
-        "fp": ("Predicted ", "; the gold has nothing there.", "; the gold has ", ", which was also found"),
-        "fn": ("Not found: ", "; nothing was predicted there.", "; predicted was ", ", which is right"),
+        "fp": (
+            "Predicted ",
+            "; the gold has nothing there.",
+            "; the gold has ",
+            ", which was also found",
+        ),
+        "fn": (
+            "Not found: ",
+            "; nothing was predicted there.",
+            "; predicted was ",
+            ", which is right",
+        ),
     }[value["side"]]
     if value["partner"] is None:
         return join(begin, _named(value["mention"]), nothing)
@@ -385,11 +483,23 @@ def _line(value: Mapping[str, Any], side: str) -> Html:
     own = "predicted" if value["side"] == "fp" else "gold"
     chosen, focus = (value["mention"], "mention") if side == own else (value["partner"], "partner")
     around = value.get("around", {}).get(side)
-    listed: Sequence[Mapping[str, Any]] = around if around is not None else [chosen] if chosen else []
+    listed: Sequence[Mapping[str, Any]] = (
+        around if around is not None else [chosen] if chosen else []
+    )
     start = value["context_start"]
     marks = []
     for one in listed:
-        is_chosen = chosen is not None and (one["type"], one["spans"]) == (chosen["type"], chosen["spans"])
+        is_chosen = chosen is not None and (one["type"], one["spans"]) == (
+            chosen["type"],
+            chosen["spans"],
+        )
         spans = tuple((low - start, high - start) for low, high in one["spans"])
-        marks.append(Mark(spans=spans, type=one["type"], right=one.get("right"), focus=focus if is_chosen else ""))
+        marks.append(
+            Mark(
+                spans=spans,
+                type=one["type"],
+                right=one.get("right"),
+                focus=focus if is_chosen else "",
+            )
+        )
     return mark_mentions(value["context"], marks)

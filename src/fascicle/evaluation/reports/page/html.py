@@ -40,7 +40,8 @@ Pictures = Mapping[str, Picture]
 
 
 def figure(pictures: Pictures, name: str, *, caption: str) -> Html:
-    """Returns a picture with a caption, or the reason why there is none; nothing if it is not known at all.
+    """Returns a picture with a caption, or the reason why there is none; nothing if it is not known
+    at all.
 
     Args:
         pictures: by name.
@@ -63,7 +64,9 @@ def figure(pictures: Pictures, name: str, *, caption: str) -> Html:
 
 def _alone(svg: str, name: str) -> str:
     """Returns an element whose ids and styles cannot touch other pictures of the page."""
-    svg = re.sub(r"<!--.*?-->|<style[^>]*>.*?</style>|\sxmlns(?::\w+)?=\"[^\"]*\"", "", svg, flags=re.DOTALL)
+    svg = re.sub(
+        r"<!--.*?-->|<style[^>]*>.*?</style>|\sxmlns(?::\w+)?=\"[^\"]*\"", "", svg, flags=re.DOTALL
+    )
     used = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', svg))
     kept = re.sub(r'\sid="([^"]+)"', lambda f: f' id="{name}-{f[1]}"' if f[1] in used else "", svg)
     return re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", kept)
@@ -94,13 +97,19 @@ class Section:
     def entry(self) -> Html:
         """Returns the line of the contents list, with those of the parts below it."""
         link = tag("a", isolated_name(self.title), href=f"#{self.anchor}")
-        return tag("li", link, tag("ol", *(part.entry() for part in self.parts)) if self.parts else Html(""))
+        return tag(
+            "li",
+            link,
+            tag("ol", *(part.entry() for part in self.parts)) if self.parts else Html(""),
+        )
 
 
 class Table:
     """Table with notes below it on what its columns mean and why cells are undefined."""
 
-    def __init__(self, *header: str, texts: int = 1, groups: Iterable[tuple[str, int]] = ()) -> None:
+    def __init__(
+        self, *header: str, texts: int = 1, groups: Iterable[tuple[str, int]] = ()
+    ) -> None:
         """Begins with the header.
 
         Args:
@@ -111,7 +120,10 @@ class Table:
         self._texts = texts
         self._labels = _labels(header, groups := tuple(groups))
         self._head = [self._row("th", header)]
-        spans = [tag("th" if title else "td", title, colspan=width, class_="group") for title, width in groups]
+        spans = [
+            tag("th" if title else "td", title, colspan=width, class_="group")
+            for title, width in groups
+        ]
         if spans:
             self._head.insert(0, tag("tr", *spans))
         self._body: list[Html] = []
@@ -132,7 +144,9 @@ class Table:
         self._body.append(self._row("td", cells))
 
     def share(self, row: Mapping[str, Any], name: str, *, best: float | None = None) -> Html:
-        """Formats a share in percent, strong if it is the best; if undefined, the reason is kept for the notes."""
+        """Formats a share in percent, strong if it is the best; if undefined, the reason is kept
+        for the notes.
+        """
         value = row[name]
         if value is None:
             reasons = row.get("undefined", {})
@@ -153,20 +167,30 @@ class Table:
             label: what the table holds, for readers who cannot see it.
         """
         inner = tag("table", tag("thead", *self._head), tag("tbody", *self._body))
-        # The place around a table takes the keyboard, so that one wider than the screen can be moved without a mouse.
-        place = tag("div", inner, class_="wide", tabindex="0", role="group", aria_label=label or "table")
+        # The place around a table takes the keyboard, so that one wider than the screen can be
+        # moved without a mouse.
+        place = tag(
+            "div", inner, class_="wide", tabindex="0", role="group", aria_label=label or "table"
+        )
         listed = [join(tag("b", name), ": ", meaning) for name, meaning in means]
         below = [tag("p", join(*listed, by=" · "), class_="means")] if listed else []
         if self._reasons:
-            below.append(tag("p", f"{UNDEFINED} is undefined: {'; '.join(self._reasons)}.", class_="means"))
+            below.append(
+                tag("p", f"{UNDEFINED} is undefined: {'; '.join(self._reasons)}.", class_="means")
+            )
         return join(tag("div", place, *below, class_="table"))
 
 
 def _labels(header: Sequence[str], groups: Sequence[tuple[str, int]]) -> list[str]:
-    """Returns the label of each column, with its group: shown beside the cells on a screen too narrow for columns."""
+    """Returns the label of each column, with its group: shown beside the cells on a screen too
+    narrow for columns.
+    """
     above = [_bare(title) for title, width in groups for _ in range(width)]
     named = [_bare(cell) for cell in header]
-    return [f"{group} {name}".strip() for group, name in zip(above or [""] * len(named), named, strict=True)]
+    return [
+        f"{group} {name}".strip()
+        for group, name in zip(above or [""] * len(named), named, strict=True)
+    ]
 
 
 def _bare(cell: str) -> str:
@@ -188,7 +212,11 @@ MENTION: Final = (
     ("mention", "a piece of a text that names something, such as a disease, with its type"),
     ("gold", "the mentions that people marked in these documents, taken for the truth"),
     ("predicted", "the mentions that a system found in them"),
-    ("F1", "one number for how good a system is, from 0 (nothing right) to 100 (all found, nothing in error)"),
+    (
+        "F1",
+        "one number for how good a system is, from 0 (nothing right) to 100 (all found, nothing "
+        "in error)",
+    ),
 )
 SCORES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -198,14 +226,17 @@ SCORES: Final[Mapping[str, str]] = MappingProxyType(
         "P": "precision, the share of the predicted mentions that are right: TP / (TP + FP)",
         "R": "recall, the share of the gold mentions that were found: TP / (TP + FN)",
         "F1": "the harmonic mean of both: 2 TP / (2 TP + FP + FN)",
-        "macro F1": "the mean of the F1 of the types, so that rare types count as much as frequent ones",
-        "small numbers": "where the number above fell in 95 of 100 draws of documents (bootstrap): the narrower, the "
+        "macro F1": "the mean of the F1 of the types, so that rare types count as much as "
+        "frequent ones",
+        "small numbers": "where the number above fell in 95 of 100 draws of documents "
+        "(bootstrap): the narrower, the "
         "surer",
     }
 )
 RULES_MEAN: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "strict": "the same type and the same characters; all other numbers of this page are strict",
+        "strict": "the same type and the same characters; all other numbers of this page are "
+        "strict",
         "start": "the same type and the same first character",
         "end": "the same type and the same last character",
         "loose": "the same type, and at least one character in common",
@@ -215,14 +246,20 @@ RULES_MEAN: Final[Mapping[str, str]] = MappingProxyType(
 )
 SUBSETS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
-        "seen": ("seen in training", "the training corpus has a mention with the same words and type"),
+        "seen": (
+            "seen in training",
+            "the training corpus has a mention with the same words and type",
+        ),
         "unseen": ("not seen in training", "it has none"),
         "outermost": ("outermost", "not inside another mention"),
         "inner": ("inside another", "all its characters belong to another mention that has more"),
         "nested": ("nested", "inside another, or with another inside"),
         "same_span": ("same span", "there is a mention of another type over the same characters"),
         "continuous": ("continuous", "of one piece"),
-        "discontinuous": ("discontinuous", "of several pieces, as “left … ventricle” in “left and right ventricle”"),
+        "discontinuous": (
+            "discontinuous",
+            "of several pieces, as “left … ventricle” in “left and right ventricle”",
+        ),
     }
 )
 CLASSES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
@@ -230,11 +267,26 @@ CLASSES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "type": ("wrong type", "the right characters, but another type"),
         "merged": ("merged", "one prediction over several gold mentions of its type"),
         "split": ("split", "several predictions inside one gold mention of their type"),
-        "boundary-left": ("wrong left boundary", "the right type, but it begins too early or too late"),
-        "boundary-right": ("wrong right boundary", "the right type, but it ends too early or too late"),
-        "boundary-both": ("both boundaries wrong", "the right type, but it begins and ends at other places"),
-        "boundary-inside": ("wrong pieces", "begins and ends right, but the pieces between are others"),
-        "boundary-and-type": ("wrong boundary and type", "touches a mention of another type at other characters"),
+        "boundary-left": (
+            "wrong left boundary",
+            "the right type, but it begins too early or too late",
+        ),
+        "boundary-right": (
+            "wrong right boundary",
+            "the right type, but it ends too early or too late",
+        ),
+        "boundary-both": (
+            "both boundaries wrong",
+            "the right type, but it begins and ends at other places",
+        ),
+        "boundary-inside": (
+            "wrong pieces",
+            "begins and ends right, but the pieces between are others",
+        ),
+        "boundary-and-type": (
+            "wrong boundary and type",
+            "touches a mention of another type at other characters",
+        ),
         "spurious": ("spurious", "predicted where the gold has no mention at all"),
         "missed": ("missed", "in the gold where the system predicted nothing at all"),
     }
@@ -249,7 +301,10 @@ RATES: Final = (
 )
 CALIBRATION: Final = (
     ("scores", "predicted mentions, each with its score from 0 to 1"),
-    ("calibration error", "mean distance between how sure a score is and how often it is right; 0 is best"),
+    (
+        "calibration error",
+        "mean distance between how sure a score is and how often it is right; 0 is best",
+    ),
     ("Brier score", "mean squared distance of score and truth (1 right, 0 wrong); 0 is best"),
     ("average precision", "area under the precision-recall curve; 100 is best"),
     ("temperature", "above 1: the scores are too sure of themselves; below 1: not sure enough"),

@@ -1,4 +1,6 @@
-"""A report as one HTML page that needs nothing else: no network, no other file, no script to be read."""
+"""A report as one HTML page that needs nothing else: no network, no other file, no script to be
+read.
+"""
 
 from __future__ import annotations
 
@@ -37,14 +39,14 @@ _NOTHING: Final[Pictures] = {}
 def page(report: Report, *, pictures: Pictures | None = None, notice: str = "") -> str:
     """Returns the report of ``fascicle.evaluation.report.build_report`` as one HTML page.
 
-    The page refers to nothing outside itself and allows only its own script to run, whatever stands in the texts; all
-    of it can be read without that script, which only filters the examples. The same report and pictures give the same
-    characters.
+    The page refers to nothing outside itself and allows only its own script to run, whatever stands
+    in the texts; all of it can be read without that script, which only filters the examples. The
+    same report and pictures give the same characters.
 
     Args:
         report: the value.
-        pictures: by name, as ``plots.report_pictures.report_pictures`` makes them; without them the page has
-            only tables.
+        pictures: by name, as ``plots.report_pictures.report_pictures`` makes them; without them the
+            page has only tables.
         notice: what is to be said at the top, such as why there are no pictures.
     """
     names = ", ".join(shorten_name(one["name"]) for one in report["systems"])
@@ -68,7 +70,10 @@ def _shell(title: str, top: Sequence[Html], sections: Sequence[Section]) -> str:
         tag("a", "To the numbers", href=f"#{sections[0].anchor}", class_="skip"),
         tag("header", *top),
         tag(
-            "nav", tag("details", tag("summary", "Contents"), contents, open=True), aria_label="Contents", id="contents"
+            "nav",
+            tag("details", tag("summary", "Contents"), contents, open=True),
+            aria_label="Contents",
+            id="contents",
         ),
         tag("main", *(section.html() for section in sections)),
         tag("script", Html(script)),
@@ -85,14 +90,21 @@ def _shell(title: str, top: Sequence[Html], sections: Sequence[Section]) -> str:
 
 
 def _file(name: str) -> str:
-    return resources.files("fascicle.evaluation.reports.page").joinpath(name).read_text(encoding="utf-8")
+    return (
+        resources.files("fascicle.evaluation.reports.page")
+        .joinpath(name)
+        .read_text(encoding="utf-8")
+    )
 
 
 def _policy(script: str) -> str:
-    """Returns the content policy: nothing may be loaded, and only the script of the page may run."""
+    """Returns the content policy: nothing may be loaded, and only the script of the page may
+    run.
+    """
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     return (
-        f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'"
+        "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src "
+        f"'sha256-{digest}'; base-uri 'none'"
     )
 
 
@@ -119,7 +131,8 @@ def _lede(report: Report) -> Html:
     gold, training = report["gold"], report["gold"]["training"]
     systems = [tag("strong", isolated_name(one["name"])) for one in report["systems"]]
     said = (
-        f" on {gold['documents']:,} {'sentences' if gold['unit'] == 'sentence' else 'documents'} with "
+        f" on {gold['documents']:,} {'sentences' if gold['unit'] == 'sentence' else 'documents'} "
+        "with "
         f"{plural(gold['mentions'], 'gold mention')} of {plural(len(gold['types']), 'type')} "
         f"({gold['discontinuous']:,} discontinuous). "
     )
@@ -135,7 +148,9 @@ def _lede(report: Report) -> Html:
 
 
 def links_page(report: Mapping[str, Any]) -> str:
-    """Returns the report of `evaluation.link_report.links_report` as one HTML page; see `page.page`."""
+    """Returns the report of `evaluation.link_report.links_report` as one HTML page; see
+    `page.page`.
+    """
     names = ", ".join(shorten_name(one["name"]) for one in report["systems"])
     top = (tag("h1", "Evaluation of links"), tag("p", describe_scored(report), class_="lede"))
     return _shell(f"Evaluation of links of {names}", top, list(_link_sections(report)))
@@ -145,16 +160,34 @@ def _link_sections(report: Mapping[str, Any]) -> Iterator[Section]:
     for one in link_tables(report):
         yield Section(anchor=one.anchor, title=one.title, body=_table(one))
     for at, system in enumerate(report["systems"]):
-        parts = [Section(anchor=f"system-{at}-reliability", title="Probabilities", body=_reliability(system))]
+        parts = [
+            Section(
+                anchor=f"system-{at}-reliability", title="Probabilities", body=_reliability(system)
+            )
+        ]
         if system["examples"]:
-            parts.append(Section(anchor=f"system-{at}-examples", title="Examples of errors", body=_examples(system)))
+            parts.append(
+                Section(
+                    anchor=f"system-{at}-examples",
+                    title="Examples of errors",
+                    body=_examples(system),
+                )
+            )
         yield Section(anchor=f"system-{at}", title=f"System {system['name']}", parts=tuple(parts))
 
 
 def _table(one: LinkTable) -> Html:
     several = len(one.systems) > 1
-    groups = [("", 1), *((isolated_name(name), len(one.columns)) for name in one.systems)] if several else []
-    table = Table(one.head, *(column for _ in range(max(1, len(one.systems))) for column in one.columns), groups=groups)
+    groups = (
+        [("", 1), *((isolated_name(name), len(one.columns)) for name in one.systems)]
+        if several
+        else []
+    )
+    table = Table(
+        one.head,
+        *(column for _ in range(max(1, len(one.systems))) for column in one.columns),
+        groups=groups,
+    )
     for label, cells in one.rows:
         table.add(isolated_name(label), *cells)
     return table.html(means=one.means, label=one.title)
@@ -167,12 +200,20 @@ def _reliability(system: Mapping[str, Any]) -> Html:
     for row in system["reliability"]:
         shown = map(percent, (row["mean_score"], row["precision"]))
         table.add(f"{row['low']:.1f} to {row['high']:.1f}", f"{row['count']:,}", *shown)
-    means = (("precision", "of these answers, in percent; where it equals the mean, probabilities tell the truth"),)
+    means = (
+        (
+            "precision",
+            "of these answers, in percent; where it equals the mean, probabilities tell the truth",
+        ),
+    )
     return table.html(means=means, label="reliability")
 
 
 def _examples(system: Mapping[str, Any]) -> Html:
     parts: list[Html] = []
     for error, rows in system["examples"].items():
-        parts += [tag("h4", error), tag("ul", *(tag("li", isolated_name(describe(row))) for row in rows))]
+        parts += [
+            tag("h4", error),
+            tag("ul", *(tag("li", isolated_name(describe(row))) for row in rows)),
+        ]
     return join(*parts)

@@ -1,1 +1,3 @@
-"""Pictures of scores, trainings and representations; the only room that imports Matplotlib (extra ``plots``)."""
+"""Pictures of scores, trainings and representations; the only room that imports Matplotlib
+(extra ``plots``).
+"""

@@ -1,4 +1,6 @@
-"""A sheet to draw on and its files: one look for every picture, readable without colour and in print."""
+"""A sheet to draw on and its files: one look for every picture, readable without colour and in
+print.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.ft2font import FT2Font
 
 SUFFIXES: Final = (".svg", ".png", ".pdf")
-MOST_VECTORS: Final = 2000  # points or cells of one picture that stay vectors; more are drawn as pixels
+# points or cells of one picture that stay vectors; more are drawn as pixels
+MOST_VECTORS: Final = 2000
 _DOTS_PER_INCH: Final = 150
 # The date and the random names of a file are left out: the same numbers give the same bytes.
 _LOOK: Final[Mapping[str, Any]] = MappingProxyType(
@@ -88,7 +91,8 @@ def style(number: int) -> Style:
 
 @contextmanager
 def _house() -> Iterator[None]:
-    """Applies the house style to figures made and saved inside; the caller's Matplotlib settings are restored.
+    """Applies the house style to figures made and saved inside; the caller's Matplotlib settings
+    are restored.
 
     Raises:
         MissingExtraError: Matplotlib is not installed.
@@ -104,7 +108,8 @@ def _house() -> Iterator[None]:
 
 @contextmanager
 def open_sheet(*, width: float = 6.4, height: float = 4.0) -> Iterator[Figure]:
-    """Opens an empty sheet in the house style until the block ends; opens no window, keeps no global figure.
+    """Opens an empty sheet in the house style until the block ends; opens no window, keeps no
+    global figure.
 
     Args:
         width: in inches.
@@ -127,7 +132,8 @@ def svg(figure: Figure, *, title: str = "") -> str:
         title: what the picture shows, for readers who cannot see it.
 
     Returns:
-        The element alone: no XML declaration, no reference to anything outside; identical for identical figures.
+        The element alone: no XML declaration, no reference to anything outside; identical for
+        identical figures.
     """
     buffer = io.BytesIO()
     with _house():
@@ -153,7 +159,9 @@ def save_figure(figure: Figure, path: Path, *, overwrite: bool = False) -> None:
         OutputError: another suffix, or a place that cannot be written.
     """
     if path.suffix not in SUFFIXES:
-        raise OutputError(f"{path} has no suffix of a picture: end the name in {', '.join(SUFFIXES)}.")
+        raise OutputError(
+            f"{path} has no suffix of a picture: end the name in {', '.join(SUFFIXES)}."
+        )
     with open_output(path, overwrite=overwrite) as stream:
         if path.suffix == ".svg":
             stream.write(svg(figure).encode("utf-8"))
@@ -180,15 +188,18 @@ class Labels:
 
 
 def safe_name(name: str) -> str:
-    """Returns a name that Matplotlib takes for an entry of a legend also where it begins with an underscore."""
+    """Returns a name that Matplotlib takes for an entry of a legend also where it begins with an
+    underscore.
+    """
     return f"\u200a{name}" if name.startswith("_") else name
 
 
 def make_labels(names: Sequence[str], *, kind: str) -> Labels:
     """Writes names so that Matplotlib draws them.
 
-    Long names lose their middle. A name that the font lacks characters of, that is written from right to left, or that
-    would not differ from another once shortened, is written as its kind and number.
+    Long names lose their middle. A name that the font lacks characters of, that is written from
+    right to left, or that would not differ from another once shortened, is written as its kind and
+    number.
 
     Args:
         names: in order.
@@ -198,7 +209,10 @@ def make_labels(names: Sequence[str], *, kind: str) -> Labels:
         MissingExtraError: Matplotlib is not installed.
     """
     font = _font()
-    cuts = [name if len(name) <= _LONGEST else f"{name[: _LONGEST // 2]}…{name[1 - _LONGEST // 2 :]}" for name in names]
+    cuts = [
+        name if len(name) <= _LONGEST else f"{name[: _LONGEST // 2]}…{name[1 - _LONGEST // 2 :]}"
+        for name in names
+    ]
     often = Counter(cuts)
     written, notes = [], []
     for number, (name, cut) in enumerate(zip(names, cuts, strict=True), start=1):
@@ -270,7 +284,8 @@ class Drawing:
 
 
 def side_by_side(named: Sequence[tuple[str, Drawing]], *, key: str = "") -> Drawing:
-    """Joins several drawings, each under its name, row by row; what cannot be drawn is left out and noted.
+    """Joins several drawings, each under its name, row by row; what cannot be drawn is left out and
+    noted.
 
     Args:
         named: at least one; of an empty name nothing is written.
@@ -287,7 +302,10 @@ def side_by_side(named: Sequence[tuple[str, Drawing]], *, key: str = "") -> Draw
     width = max(one.width for _, one, _ in shown)
     across = max(1, min(len(shown), int(_WIDEST / width)))
     titles = [textwrap.fill(name, int(_LETTERS * width)) for name, _, _ in shown]
-    high = [one.height + _TITLE * (title.count("\n") + 1) for (_, one, _), title in zip(shown, titles, strict=True)]
+    high = [
+        one.height + _TITLE * (title.count("\n") + 1)
+        for (_, one, _), title in zip(shown, titles, strict=True)
+    ]
     heights = [max(high[at : at + across]) for at in range(0, len(high), across)]
     below = textwrap.fill(key, int(_SMALL_LETTERS * width * across))
 
@@ -321,10 +339,14 @@ def line_look(number: int) -> dict[str, Any]:
 
 
 def too_many(series: int) -> Drawing | None:
-    """Returns a drawing that refuses more systems than one picture can show; ``None`` if it can show all."""
+    """Returns a drawing that refuses more systems than one picture can show; ``None`` if it can
+    show all.
+    """
     if series <= MOST_SERIES:
         return None
-    return Drawing(missing=f"{series} systems cannot be told apart in one picture, {MOST_SERIES} can")
+    return Drawing(
+        missing=f"{series} systems cannot be told apart in one picture, {MOST_SERIES} can"
+    )
 
 
 def legend(figure: FigureBase, axes: Axes, names: Iterable[str], *, count: int) -> None:
@@ -334,4 +356,6 @@ def legend(figure: FigureBase, axes: Axes, names: Iterable[str], *, count: int) 
     listed = list(names)
     columns = max(1, min(count, 58 // (max(map(len, listed)) + 8)))
     handles = [line for line in axes.get_lines() if not str(line.get_label()).startswith("_")]
-    figure.legend(handles, listed, loc="outside lower center", ncols=columns, fontsize=8, handlelength=3.2)
+    figure.legend(
+        handles, listed, loc="outside lower center", ncols=columns, fontsize=8, handlelength=3.2
+    )

@@ -1,12 +1,15 @@
-"""Similarity densities of a bi-encoder (*binder* Figures 2 and 3): entity, non-entity and threshold spans.
+"""Similarity densities of a bi-encoder (*binder* Figures 2 and 3): entity, non-entity and threshold
+spans.
 
 A densities file is one JSON object::
 
     {"fascicle_densities": 1,
      "similarity": "cosine / temperature",
-     "panels": [{"title": "PER", "edges": [-14.0, -13.5, ...], "counts": {"entity": [0, 3, ...], "non-entity": [...]}}]}
+     "panels": [{"title": "PER", "edges": [-14.0, -13.5, ...], "counts": {"entity": [0, 3, ...],
+     "non-entity": [...]}}]}
 
-``edges`` are the n + 1 borders of n bins, rising; ``counts`` says of each group how many similarities fell into each.
+``edges`` are the n + 1 borders of n bins, rising; ``counts`` says of each group how many
+similarities fell into each.
 """
 
 from __future__ import annotations
@@ -54,13 +57,18 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         for name, counts in self.counts.items():
             if len(counts) != len(self.edges) - 1:
                 raise ValueError(
-                    f"{self.title!r} has {len(counts)} counts of {name!r} for {len(self.edges) - 1} bins, one for each"
+                    f"{self.title!r} has {len(counts)} counts of {name!r} for "
+                    f"{len(self.edges) - 1} bins, one for each"
                 )
         if not 1 <= len(self.counts) <= len(STYLES):
-            raise ValueError(f"{self.title!r} has {len(self.counts)} groups; allowed are 1 to {len(STYLES)}")
+            raise ValueError(
+                f"{self.title!r} has {len(self.counts)} groups; allowed are 1 to {len(STYLES)}"
+            )
 
     def density(self, group: str) -> Floats:
-        """Share of a group in each bin over the width of the bin, ``[n]``; 0 for a group without similarities."""
+        """Share of a group in each bin over the width of the bin, ``[n]``; 0 for a group without
+        similarities.
+        """
         counts = np.array(self.counts[group], dtype=np.float64)
         found: Floats = counts / (max(1.0, counts.sum()) * np.diff(self.edges))
         return found
@@ -81,14 +89,21 @@ class Densities(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     @property
     def groups(self) -> list[str]:
-        """Groups of all panels, those of the paper first; a group has the same style in every panel."""
+        """Groups of all panels, those of the paper first; a group has the same style in every
+        panel.
+        """
         found = {name for panel in self.panels for name in panel.counts}
         return [name for name in _GROUPS if name in found] + sorted(found - set(_GROUPS))
 
     @property
     def note(self) -> str:
         """Groups that have nothing to draw, as a sentence; empty if all have."""
-        bare = [f"{name} of {p.title}" for p in self.panels for name, counts in p.counts.items() if not sum(counts)]
+        bare = [
+            f"{name} of {p.title}"
+            for p in self.panels
+            for name, counts in p.counts.items()
+            if not sum(counts)
+        ]
         return f"no similarity was counted for {', '.join(bare)}" if bare else ""
 
 
@@ -103,7 +118,10 @@ def load_densities(path: str) -> Densities:
     try:
         found = msgspec.json.decode(content, type=Densities)
         if found.fascicle_densities != SCHEMA:
-            raise ValueError(f"densities of schema {found.fascicle_densities}; this release reads schema {SCHEMA}")
+            raise ValueError(
+                f"densities of schema {found.fascicle_densities}; this release reads schema "
+                f"{SCHEMA}"
+            )
         if len(found.groups) > len(STYLES):
             raise ValueError(f"it has {len(found.groups)} groups; allowed are up to {len(STYLES)}")
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
@@ -153,7 +171,13 @@ def _panel(axes: Axes, panel: Panel, groups: list[str]) -> None:
     for number, name in enumerate(groups):
         look = style(number)
         heights = panel.density(name) if name in panel.counts else np.zeros(len(panel.edges) - 1)
-        axes.stairs(heights, panel.edges, color=look.colour, linestyle=look.line, linewidth=1.4, label=name)
-        shade: dict[str, Any] = {"facecolor": look.colour, "edgecolor": look.colour, "hatch": look.hatch}
+        axes.stairs(
+            heights, panel.edges, color=look.colour, linestyle=look.line, linewidth=1.4, label=name
+        )
+        shade: dict[str, Any] = {
+            "facecolor": look.colour,
+            "edgecolor": look.colour,
+            "hatch": look.hatch,
+        }
         axes.stairs(heights, panel.edges, fill=True, alpha=0.25, linewidth=0, **shade)
     axes.set_xlim(panel.edges[0], panel.edges[-1])

@@ -1,7 +1,9 @@
-"""Pictures of a distributions file: principal components, violins and volcano (*span-level-strategy* §3.3-3.5).
+"""Pictures of a distributions file: principal components, violins and volcano
+(*span-level-strategy* §3.3-3.5).
 
-The paper draws gold mentions of one kind of model, which must choose a type for each; here a class "none" stands beside
-the types, so that models that find their mentions are drawn too. A span typer has no such class, and none is drawn.
+The paper draws gold mentions of one kind of model, which must choose a type for each; here a class
+"none" stands beside the types, so that models that find their mentions are drawn too. A span typer
+has no such class, and none is drawn.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ _FOUND, _MISSED = STYLES[0], STYLES[1]
 
 
 def draw_pca(figure: Figure, data: Distributions) -> None:
-    """Two principal components of the probabilities; a mark for each type, filled where the model found the mention.
+    """Two principal components of the probabilities; a mark for each type, filled where the model
+    found the mention.
 
     Raises:
         InputError: the probabilities do not differ in two directions.
@@ -59,13 +62,24 @@ def draw_pca(figure: Figure, data: Distributions) -> None:
     sure = (data.of_classes >= _SURE).sum(axis=0).tolist()
     names = [f"{name}: {count:,}" for name, count in zip(data.classes, sure, strict=True)]
     _corners(axes, found.corners, names)
-    axes.scatter([], [], marker="o", facecolors="none", edgecolors="#444444", label="hollow: not found")
-    axes.scatter([], [], marker="+", s=60, color="black", label=f"sure; with how many\nmentions at {_SURE} or more")
+    axes.scatter(
+        [], [], marker="o", facecolors="none", edgecolors="#444444", label="hollow: not found"
+    )
+    axes.scatter(
+        [],
+        [],
+        marker="+",
+        s=60,
+        color="black",
+        label=f"sure; with how many\nmentions at {_SURE} or more",
+    )
     axes.set_xlabel(f"first component ({found.explained[0]:.0%} of the variance)")
     axes.set_ylabel(f"second component ({found.explained[1]:.0%})")
     axes.margins(0.1 + 0.025 * max(map(len, names)), 0.08)  # room for the names of the corners
     axes.set_aspect("equal", adjustable="box")
-    legend = figure.legend(loc="outside right upper", title="gold type (mentions)", alignment="left")
+    legend = figure.legend(
+        loc="outside right upper", title="gold type (mentions)", alignment="left"
+    )
     for handle in legend.legend_handles:
         if handle is not None:
             handle.set_alpha(1.0)
@@ -80,7 +94,8 @@ def draw_violins(figure: Figure, data: Distributions) -> None:
     names = data.header.types
     if len(names) > _MOST_VIOLINS:
         raise InputError(
-            f"{data.path} has {plural(len(names), 'type')}; up to {_MOST_VIOLINS} violins can be drawn beside "
+            f"{data.path} has {plural(len(names), 'type')}; up to {_MOST_VIOLINS} violins can be "
+            "drawn beside "
             "each other"
         )
     axes = figure.add_subplot()
@@ -91,19 +106,30 @@ def draw_violins(figure: Figure, data: Distributions) -> None:
     axes.set_ylim(-0.02, 1.02)
     axes.grid(visible=False, axis="x")
     counts = [f"{_count(m & data.found)} | {_count(m & ~data.found)}" for _, m in _each_type(data)]
-    beside = _LETTER * sum(max(len(name), len(count)) + 2 for name, count in zip(names, counts, strict=True))
+    beside = _LETTER * sum(
+        max(len(name), len(count)) + 2 for name, count in zip(names, counts, strict=True)
+    )
     upright = beside > figure.bbox.width / figure.dpi
-    labels = [f"{name}{'  ' if upright else chr(10)}{count}" for name, count in zip(names, counts, strict=True)]
+    labels = [
+        f"{name}{'  ' if upright else chr(10)}{count}"
+        for name, count in zip(names, counts, strict=True)
+    ]
     axes.set_xticks(range(len(names)), labels, rotation=90 if upright else 0)
     axes.set_ylabel("probability of the gold type")
     for look, label in ((_FOUND, "found (left)"), (_MISSED, "not found (right)")):
-        axes.fill_between([], [], facecolor=look.colour, hatch=look.hatch, edgecolor="white", label=label)
-    axes.plot([], [], color="white", marker="_", markeredgecolor="black", markersize=12, label="median")
+        axes.fill_between(
+            [], [], facecolor=look.colour, hatch=look.hatch, edgecolor="white", label=label
+        )
+    axes.plot(
+        [], [], color="white", marker="_", markeredgecolor="black", markersize=12, label="median"
+    )
     figure.legend(loc="outside upper center", ncols=3)
 
 
 def draw_volcano(figure: Figure, data: Distributions) -> None:
-    """Draws every class but the gold type against it: ratio of probabilities, and spread of the probabilities."""
+    """Draws every class but the gold type against it: ratio of probabilities, and spread of the
+    probabilities.
+    """
     from matplotlib.ticker import LogFormatter
 
     found = ratios(data.of_classes, data.gold + data.has_none)
@@ -139,7 +165,9 @@ def draw_volcano(figure: Figure, data: Distributions) -> None:
 
 
 def _by_type(data: Distributions) -> Iterator[tuple[str, Bools]]:
-    """Types with mentions; where there are more than looks, the most frequent ones and the others together."""
+    """Types with mentions; where there are more than looks, the most frequent ones and the
+    others together.
+    """
     counts = np.bincount(data.gold, minlength=len(data.header.types))
     order = [int(kind) for kind in np.argsort(-counts, kind="stable") if counts[kind]]
     shown = order if len(order) <= len(STYLES) else order[: len(STYLES) - 1]
@@ -157,9 +185,12 @@ def _each_type(data: Distributions) -> Iterator[tuple[str, Bools]]:
 def _corners(axes: Axes, corners: Any, names: Sequence[str]) -> None:
     """Draws and names the corners: the position of a mention whose class is certain.
 
-    Names that would cover each other are moved apart; of many classes only those farthest out are named.
+    Names that would cover each other are moved apart; of many classes only those farthest out are
+    named.
     """
-    axes.scatter(corners[:, 0], corners[:, 1], marker="+", s=60, color="black", linewidths=1.0, zorder=4)
+    axes.scatter(
+        corners[:, 0], corners[:, 1], marker="+", s=60, color="black", linewidths=1.0, zorder=4
+    )
     (width, height), middle = np.ptp(corners, axis=0), corners.mean(axis=0)
     lowest = {True: np.inf, False: np.inf}  # names left of their corners -> height of the last one
     farthest = np.argsort(-np.linalg.norm(corners - middle, axis=1), kind="stable")[:_MOST_NAMED]
@@ -176,11 +207,18 @@ def _corners(axes: Axes, corners: Any, names: Sequence[str]) -> None:
             va="center",
             fontsize=8,
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.5},
-            arrowprops={"arrowstyle": "-", "color": "#555555", "linewidth": 0.6, "shrinkA": 0, "shrinkB": 2},
+            arrowprops={
+                "arrowstyle": "-",
+                "color": "#555555",
+                "linewidth": 0.6,
+                "shrinkA": 0,
+                "shrinkB": 2,
+            },
             annotation_clip=False,
             zorder=5,
         )
-        name.set_in_layout(False)  # the margins have room for it; else the layout pushes the axes off the sheet
+        # the margins have room for it; else the layout pushes the axes off the sheet
+        name.set_in_layout(False)
 
 
 def _half(axes: Axes, place: int, *, side: int, values: Any) -> None:
@@ -189,7 +227,13 @@ def _half(axes: Axes, place: int, *, side: int, values: Any) -> None:
     if not len(values):
         return
     if len(values) < _FEW:
-        axes.scatter(np.full(len(values), place + side * 0.06), values, marker=look.marker, s=16, color=look.colour)
+        axes.scatter(
+            np.full(len(values), place + side * 0.06),
+            values,
+            marker=look.marker,
+            s=16,
+            color=look.colour,
+        )
         return
     at = np.linspace(0.0, 1.0, 201)
     high = density(values, at)
@@ -203,7 +247,12 @@ def _half(axes: Axes, place: int, *, side: int, values: Any) -> None:
         linewidth=0.0,
     )
     for colour, width in (("white", 3.0), ("black", 1.4)):
-        axes.plot([place, place + side * 0.3], [float(np.median(values))] * 2, color=colour, linewidth=width)
+        axes.plot(
+            [place, place + side * 0.3],
+            [float(np.median(values))] * 2,
+            color=colour,
+            linewidth=width,
+        )
 
 
 def _count(rows: Bools) -> str:
@@ -237,7 +286,9 @@ class Distributions:
 
     @property
     def has_none(self) -> bool:
-        """True if none is among the classes; a span typer, which gives every mention a type, always has a 0 there."""
+        """True if none is among the classes; a span typer, which gives every mention a type,
+        always has a 0 there.
+        """
         return bool(self.numbers[:, 0].any())
 
     @property
@@ -260,9 +311,14 @@ class Distributions:
         """Describes in a sentence what of the file is not drawn; empty if all is."""
         if not self.unreachable:
             return ""
-        listed = ", ".join(f"{reason} {count:,}" for reason, count in self.unreachable.most_common())
+        listed = ", ".join(
+            f"{reason} {count:,}" for reason, count in self.unreachable.most_common()
+        )
         total = self.unreachable.total()
-        return f"{total:,} of {plural(total + len(self.gold), 'mention')} of {self.path} have no probability ({listed})"
+        return (
+            f"{total:,} of {plural(total + len(self.gold), 'mention')} of {self.path} have no "
+            f"probability ({listed})"
+        )
 
 
 def load_distributions(path: str) -> Distributions:
@@ -284,7 +340,10 @@ def load_distributions(path: str) -> Distributions:
     if not rows:
         none = f"none of its {plural(unreachable.total(), 'mention')} has probabilities"
         what = none if unreachable else "it has no mention"
-        raise InputError(f"{path} holds nothing to draw: {what}; score the model on a gold with mentions it can reach")
+        raise InputError(
+            f"{path} holds nothing to draw: {what}; score the model on a gold with mentions it "
+            "can reach"
+        )
     return Distributions(
         path=path,
         header=header,
@@ -313,7 +372,8 @@ class _Components:
 def components(vectors: Floats) -> _Components:
     """Computes principal components of vectors, by the singular values of the centred matrix.
 
-    Each direction points to where its largest weight is positive, so that the same vectors give the same picture.
+    Each direction points to where its largest weight is positive, so that the same vectors give the
+    same picture.
 
     Args:
         vectors: ``[m, C]``.
@@ -325,8 +385,10 @@ def components(vectors: Floats) -> _Components:
     _, sizes, directions = np.linalg.svd(vectors - centre, full_matrices=False)
     if len(sizes) < 2 or sizes[1] <= 1e-9 * max(1.0, sizes[0]):
         raise InputError(
-            f"the probabilities of {len(vectors):,} mentions do not differ in two directions, so there are no two "
-            "principal components to draw; choose the kind violin, or a file of more mentions or types"
+            f"the probabilities of {len(vectors):,} mentions do not differ in two directions, so "
+            "there are no two "
+            "principal components to draw; choose the kind violin, or a file of more mentions or "
+            "types"
         )
     axes = directions[:2].T
     axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
@@ -338,10 +400,11 @@ def components(vectors: Floats) -> _Components:
 
 
 def density(values: Floats, at: Floats, *, bandwidth: float = _BANDWIDTH) -> Floats:
-    """Computes the density of values between 0 and 1 at some places: a Gaussian kernel, reflected at 0 and 1.
+    """Computes the density of values between 0 and 1 at some places: a Gaussian kernel, reflected
+    at 0 and 1.
 
-    Without the reflection, values at the border, where sure probabilities are, would lose half of their mass. Values
-    are first counted in a thousand bins, so that their number costs nothing.
+    Without the reflection, values at the border, where sure probabilities are, would lose half of
+    their mass. Values are first counted in a thousand bins, so that their number costs nothing.
 
     Args:
         values: from 0 to 1, ``[m]``, at least one.
@@ -361,11 +424,13 @@ def density(values: Floats, at: Floats, *, bandwidth: float = _BANDWIDTH) -> Flo
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Ratios:
-    """Points of a volcano plot (*span-level-strategy* §3.5), one for each mention and each class but its gold type.
+    """Points of a volcano plot (*span-level-strategy* §3.5), one for each mention and each class
+    but its gold type.
 
     Attributes:
         ratio: log2 of the probability of the class over that of the gold type, ``[m * (C - 1)]``.
-        spread: variance of the mention's probabilities over that of its gold type, ``[m * (C - 1)]``.
+        spread: variance of the mention's probabilities over that of its gold type, ``[m * (C -
+            1)]``.
         rival: index of the class, ``[m * (C - 1)]``.
         gold: index of the gold type among the classes, ``[m * (C - 1)]``.
     """

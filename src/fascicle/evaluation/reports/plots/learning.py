@@ -1,4 +1,6 @@
-"""Learning curves of run folders: the training loss, and the F1 on dev with the epoch that was chosen."""
+"""Learning curves of run folders: the training loss, and the F1 on dev with the epoch that was
+chosen.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,8 @@ class _HeadCurve:
 
 @dataclass(frozen=True, kw_only=True)
 class _RunCurves:
-    """Scores of one run on dev: after every epoch, or after some number of steps. A span typer has none.
+    """Scores of one run on dev: after every epoch, or after some number of steps. A span typer has
+    none.
 
     Attributes:
         name: of the folder.
@@ -97,7 +100,11 @@ class _RunCurves:
         if self.finished:
             return ""
         last = self.places[-1]
-        so_far = f"its {len(self.places):,} epochs" if self.unit == "epoch" else f"its first {last:,} {self.unit}s"
+        so_far = (
+            f"its {len(self.places):,} epochs"
+            if self.unit == "epoch"
+            else f"its first {last:,} {self.unit}s"
+        )
         return f"the run {self.name} is not finished: {so_far} so far are drawn"
 
 
@@ -111,10 +118,13 @@ def read_run(folder: str) -> _RunCurves:
     path = Path(folder)
     metrics, scores = path / _METRICS, path / "scores.json"
     if not path.is_dir():
-        raise InputError(f"{folder} is not a run folder; give the folder that fascicle train wrote", file=folder)
+        raise InputError(
+            f"{folder} is not a run folder; give the folder that fascicle train wrote", file=folder
+        )
     if not metrics.is_file() or not metrics.stat().st_size:
         raise InputError(
-            f"the run folder {folder} is incomplete: it holds no {_METRICS} with a finished epoch; give the folder of "
+            f"the run folder {folder} is incomplete: it holds no {_METRICS} with a finished "
+            "epoch; give the folder of "
             "a run that has been trained for one epoch at least"
         )
     text = metrics.read_text(encoding="utf-8")
@@ -126,7 +136,9 @@ def read_run(folder: str) -> _RunCurves:
             return _of_typer(path.resolve().name, lines, finished=scores.is_file())
         rows = [_row(line) for line in lines]
     except (msgspec.MsgspecError, ValueError, KeyError) as error:
-        raise FormatError(f"{metrics} is not what a run writes ({error}); give the folder of a run") from None
+        raise FormatError(
+            f"{metrics} is not what a run writes ({error}); give the folder of a run"
+        ) from None
     chosen = _chosen(scores) if scores.is_file() else None
     return _curves(path.resolve().name, rows, chosen, metrics)
 
@@ -137,11 +149,15 @@ def _of_typer(name: str, lines: list[str], *, finished: bool) -> _RunCurves:
     if list(places) != sorted(set(places)):
         raise ValueError("updates are not in order")
     loss = tuple(_number(row.mean) for row in rows)
-    return _RunCurves(name=name, unit="update", places=places, loss=loss, heads=(), finished=finished)
+    return _RunCurves(
+        name=name, unit="update", places=places, loss=loss, heads=(), finished=finished
+    )
 
 
 def _json(line: str) -> str:
-    """Prepares a line for JSON: a diverged training writes NaN and infinity, which JSON does not allow."""
+    """Prepares a line for JSON: a diverged training writes NaN and infinity, which JSON does not
+    allow.
+    """
     for name, word in itertools.product(("loss", "mean"), ("-Infinity", "Infinity", "NaN")):
         line = line.replace(f'"{name}": {word}', f'"{name}": null')
     return line
@@ -155,8 +171,14 @@ def _row(line: str) -> tuple[_Epoch, dict[str, float]]:
     """Reads one epoch, with the F1 on dev of each head."""
     line = _json(line)
     fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
-    scores = {k: msgspec.json.decode(v, type=_Scores) for k, v in fields.items() if k.partition(".")[0] == _DEV}
-    return msgspec.json.decode(line, type=_Epoch), {name: found.f1 for name, found in scores.items()}
+    scores = {
+        k: msgspec.json.decode(v, type=_Scores)
+        for k, v in fields.items()
+        if k.partition(".")[0] == _DEV
+    }
+    return msgspec.json.decode(line, type=_Epoch), {
+        name: found.f1 for name, found in scores.items()
+    }
 
 
 def _chosen(path: Path) -> dict[str, _Chosen]:
@@ -170,29 +192,53 @@ def _chosen(path: Path) -> dict[str, _Chosen]:
 
 
 def _curves(
-    name: str, rows: list[tuple[_Epoch, dict[str, float]]], chosen: dict[str, _Chosen] | None, path: Path
+    name: str,
+    rows: list[tuple[_Epoch, dict[str, float]]],
+    chosen: dict[str, _Chosen] | None,
+    path: Path,
 ) -> _RunCurves:
     epochs = tuple(epoch.epoch for epoch, _ in rows)
     # Dev may be scored several times in an epoch; then the steps tell these apart.
     unit: _Unit = "epoch" if len(set(epochs)) == len(epochs) else "step"
     places = epochs if unit == "epoch" else tuple(epoch.step or 0 for epoch, _ in rows)
     keys = list(rows[0][1])
-    if list(places) != sorted(set(places)) or _DEV not in keys or any(list(scores) != keys for _, scores in rows):
+    if (
+        list(places) != sorted(set(places))
+        or _DEV not in keys
+        or any(list(scores) != keys for _, scores in rows)
+    ):
         raise FormatError(
-            f"{path} is not what a run writes (epochs in order, each with dev scores); copy it again", file=str(path)
+            f"{path} is not what a run writes (epochs in order, each with dev scores); copy it "
+            "again",
+            file=str(path),
         )
     heads = []
     for key in sorted(keys):
         f1 = tuple(scores[key] for _, scores in rows)
         said = (chosen or {}).get(key)
-        best = places[f1.index(max(f1))] if said is None else said.epoch if unit == "epoch" else said.step or 0
+        best = (
+            places[f1.index(max(f1))]
+            if said is None
+            else said.epoch
+            if unit == "epoch"
+            else said.step or 0
+        )
         if best not in places:
             raise FormatError(
-                f"{path} has no {unit} {best}, which scores.json says was chosen; copy the folder again", file=str(path)
+                f"{path} has no {unit} {best}, which scores.json says was chosen; copy the "
+                "folder again",
+                file=str(path),
             )
         heads.append(_HeadCurve(head=key.removeprefix(_DEV).removeprefix("."), f1=f1, best=best))
     loss = tuple(_number(epoch.loss) for epoch, _ in rows)
-    return _RunCurves(name=name, unit=unit, places=places, loss=loss, heads=tuple(heads), finished=chosen is not None)
+    return _RunCurves(
+        name=name,
+        unit=unit,
+        places=places,
+        loss=loss,
+        heads=tuple(heads),
+        finished=chosen is not None,
+    )
 
 
 _MARKS = 12  # on a curve of many places
@@ -202,17 +248,21 @@ def load_runs(folders: Sequence[str]) -> list[_RunCurves]:
     """Reads run folders.
 
     Raises:
-        UsageError: more of them than one picture can tell apart, or runs that count different things.
+        UsageError: more of them than one picture can tell apart, or runs that count different
+            things.
         InputError: see `reports.plots.learning.read_run`.
     """
     if len(folders) > len(STYLES):
         raise UsageError(
-            f"{len(folders)} run folders were given; one picture can tell {len(STYLES)} apart, draw several"
+            f"{len(folders)} run folders were given; one picture can tell {len(STYLES)} apart, "
+            "draw several"
         )
     runs = [read_run(folder) for folder in folders]
     other = next((run for run in runs if run.unit != runs[0].unit), None)
     if other is not None:
-        raise UsageError(f"{runs[0].name} counts {runs[0].unit}s and {other.name} {other.unit}s; draw them apart")
+        raise UsageError(
+            f"{runs[0].name} counts {runs[0].unit}s and {other.name} {other.unit}s; draw them apart"
+        )
     return runs
 
 
@@ -222,7 +272,9 @@ def size(runs: Sequence[_RunCurves]) -> tuple[float, float]:
 
 
 def draw_learning(figure: Figure, runs: Sequence[_RunCurves]) -> None:
-    """Draws the loss above F1; a run has one style, and the second head has hollow marks and a thinner line."""
+    """Draws the loss above F1; a run has one style, and the second head has hollow marks and a
+    thinner line.
+    """
     if runs[0].unit == "update":
         _draw_loss(figure, runs)
     else:
@@ -252,14 +304,29 @@ def _draw_loss_and_f1(figure: Figure, runs: Sequence[_RunCurves]) -> None:
             best = head.f1[run.places.index(head.best)]
             name = f"{run.name}, head {head.head}" if other else run.name
             thin = {"markerfacecolor": "white", "linewidth": 0.9} if other else {}
-            label = f"{safe_name(name)}: {100 * best:.1f} at {run.unit} {head.best}{'' if run.finished else ' so far'}"
+            label = (
+                f"{safe_name(name)}: {100 * best:.1f} at {run.unit} "
+                f"{head.best}{'' if run.finished else ' so far'}"
+            )
             below.plot(run.places, head.f1, label=label, **marks, **thin)
-            below.scatter([head.best], [best], marker="o", s=110, facecolors="none", edgecolors="black", zorder=4)
+            below.scatter(
+                [head.best],
+                [best],
+                marker="o",
+                s=110,
+                facecolors="none",
+                edgecolors="black",
+                zorder=4,
+            )
     above.set_ylabel("training loss")
     below.set_ylabel("micro F1 on dev")
     below.set_xlabel(runs[0].unit)
     below.xaxis.get_major_locator().set_params(integer=True)
     below.margins(y=0.1)
-    circle = f"chosen {runs[0].unit}" if all(run.finished for run in runs) else f"chosen {runs[0].unit}, or best so far"
+    circle = (
+        f"chosen {runs[0].unit}"
+        if all(run.finished for run in runs)
+        else f"chosen {runs[0].unit}, or best so far"
+    )
     below.scatter([], [], marker="o", s=110, facecolors="none", edgecolors="black", label=circle)
     figure.legend(loc="outside lower center", ncols=1 if max(len(r.name) for r in runs) > 16 else 2)

@@ -1,4 +1,6 @@
-"""Matrices of confused types: counts in the cells of one system; differences of two systems as a heat map."""
+"""Matrices of confused types: counts in the cells of one system; differences of two systems as a
+heat map.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,13 @@ import numpy as np
 from fascicle.core.arrays import Floats, Ints
 from fascicle.evaluation.report_parts import Report, System
 from fascicle.evaluation.reports.page.html import points
-from fascicle.evaluation.reports.plots.canvas import MOST_VECTORS, Drawing, Labels, make_labels, style
+from fascicle.evaluation.reports.plots.canvas import (
+    MOST_VECTORS,
+    Drawing,
+    Labels,
+    make_labels,
+    style,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +29,14 @@ if TYPE_CHECKING:
 _MOST_TYPES: Final = 12
 _NOTHING: Final = "(nothing)"
 _OTHERS: Final = "(others)"
-_SAME_TYPE: Final = ("merged", "split", "boundary-left", "boundary-right", "boundary-both", "boundary-inside")
+_SAME_TYPE: Final = (
+    "merged",
+    "split",
+    "boundary-left",
+    "boundary-right",
+    "boundary-both",
+    "boundary-inside",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,13 +45,14 @@ class Matrix:
 
     Attributes:
         types: of the rows and columns.
-        counts: shape ``[types + 1, types + 1]``: gold type by predicted type. The diagonal holds the predictions that
-            are right; the last row those where the gold has nothing, the last column gold mentions where nothing was
-            predicted.
-        near: shape ``[types]``: predictions of the right type at other characters than their gold mention.
+        counts: shape ``[types + 1, types + 1]``: gold type by predicted type. The diagonal holds
+            the predictions that are right; the last row those where the gold has nothing, the last
+            column gold mentions where nothing was predicted.
+        near: shape ``[types]``: predictions of the right type at other characters than their gold
+            mention.
 
-    Over the rows, and with ``near``, a column adds up to the predictions of its type, unless rare pairs of types are
-    left out of the report.
+    Over the rows, and with ``near``, a column adds up to the predictions of its type, unless rare
+    pairs of types are left out of the report.
     """
 
     types: tuple[str, ...]
@@ -51,7 +67,9 @@ def confusion_matrix(system: System) -> Matrix:
         system: an entry of ``"systems"`` of a report.
     """
     strict, errors = system["scores"]["rules"]["strict"]["types"], system["errors"]
-    types = tuple(sorted(strict, key=lambda name: (-strict[name]["gold"], -strict[name]["predicted"], name)))
+    types = tuple(
+        sorted(strict, key=lambda name: (-strict[name]["gold"], -strict[name]["predicted"], name))
+    )
     place = {name: at for at, name in enumerate(types)}
     counts = np.zeros((len(types) + 1, len(types) + 1), dtype=np.int64)
     near = np.zeros(len(types), dtype=np.int64)
@@ -66,7 +84,9 @@ def confusion_matrix(system: System) -> Matrix:
 
 
 def fold_last_types(matrix: Matrix, *, at_most: int = _MOST_TYPES) -> Matrix:
-    """Returns the matrix with its last types taken together as one, so that it has at most so many."""
+    """Returns the matrix with its last types taken together as one, so that it has at most so
+    many.
+    """
     if len(matrix.types) <= at_most:
         return matrix
     kept = at_most - 1
@@ -92,7 +112,10 @@ def draw_confusion(system: System) -> Drawing:
     notes = list(names.notes)
     if len(whole.types) > len(matrix.types):
         rest = len(whole.types) - len(matrix.types) + 1
-        notes.append(f"{_OTHERS}: {rest} rarer types taken together, after + also those taken for one another.")
+        notes.append(
+            f"{_OTHERS}: {rest} rarer types taken together, after + also those taken for one "
+            "another."
+        )
     if system["errors"]["more_confusions"]:
         notes.append("Rare pairs of types, which the report leaves out, are not in it.")
     size = len(matrix.types) + 1
@@ -112,10 +135,18 @@ def _draw(figure: FigureBase, *, matrix: Matrix, names: Sequence[str]) -> None:
     ticks = (*names, _NOTHING)
     axes = figure.add_subplot()
     shares = matrix.counts / np.maximum(matrix.counts.sum(axis=1, keepdims=True), 1)
-    axes.imshow(shares, cmap="Greys", vmin=0, vmax=1.25, aspect="auto", rasterized=size**2 > MOST_VECTORS)
+    axes.imshow(
+        shares, cmap="Greys", vmin=0, vmax=1.25, aspect="auto", rasterized=size**2 > MOST_VECTORS
+    )
     _numbers(axes, matrix, shares)
     turned = max(map(len, ticks)) > 9 or size > 6
-    axes.set_xticks(range(size), ticks, rotation=40 if turned else 0, ha="right" if turned else "center", fontsize=8)
+    axes.set_xticks(
+        range(size),
+        ticks,
+        rotation=40 if turned else 0,
+        ha="right" if turned else "center",
+        fontsize=8,
+    )
     axes.set_yticks(range(size), ticks, fontsize=8)
     axes.axhline(size - 1.5, color="#59616b", linewidth=0.8)
     axes.axvline(size - 1.5, color="#59616b", linewidth=0.8)
@@ -135,16 +166,27 @@ def _numbers(axes: Axes, matrix: Matrix, shares: Floats) -> None:
             count = int(matrix.counts[row, column])
             colour = "white" if shares[row, column] > 0.55 else "black" if count else "#8a9099"
             near = f"\n+ {matrix.near[row]:,}" if row == column and matrix.near[row] else ""
-            axes.text(column, row, f"{count:,}{near}", ha="center", va="center", fontsize=small, color=colour)
+            axes.text(
+                column,
+                row,
+                f"{count:,}{near}",
+                ha="center",
+                va="center",
+                fontsize=small,
+                color=colour,
+            )
 
 
 _LEAST: Final = 0.01  # share of the gold that a bucket needs to count for the colour scale
 _STRONGEST: Final = 0.62  # of a colour, so that black numbers can be read on it
-_Grid = list[list[tuple[str, float | None]]]  # for each attribute its intervals, each with the difference
+_Grid = list[
+    list[tuple[str, float | None]]
+]  # for each attribute its intervals, each with the difference
 
 
 def heat_maps(report: Report, names: Labels) -> dict[str, Drawing]:
-    """Returns a map for each system after the first: attributes below each other, their intervals side by side.
+    """Returns a map for each system after the first: attributes below each other, their intervals
+    side by side.
 
     The same difference has the same colour in all maps of a report.
 
@@ -155,7 +197,9 @@ def heat_maps(report: Report, names: Labels) -> dict[str, Drawing]:
     Returns:
         ``"differences-N"`` -> its picture.
     """
-    shown = [name for name, attribute in report["attributes"].items() if "undefined" not in attribute]
+    shown = [
+        name for name, attribute in report["attributes"].items() if "undefined" not in attribute
+    ]
     titles = [report["attributes"][name]["title"] for name in shown]
     baseline, *others = ([one["buckets"][name] for name in shown] for one in report["systems"])
     grids = [[_gaps(*rows) for rows in zip(one, baseline, strict=True)] for one in others]
@@ -163,7 +207,9 @@ def heat_maps(report: Report, names: Labels) -> dict[str, Drawing]:
     drawn = {}
     for at, grid in enumerate(grids, start=1):
         if all(gap is None for line in grid for _, gap in line):
-            drawn[f"differences-{at}"] = Drawing(missing="all attributes are undefined, or their buckets empty")
+            drawn[f"differences-{at}"] = Drawing(
+                missing="all attributes are undefined, or their buckets empty"
+            )
             continue
         drawn[f"differences-{at}"] = Drawing(
             title=f"F1 of {names.names[at]} less that of {names.names[0]} in each bucket",
@@ -171,20 +217,33 @@ def heat_maps(report: Report, names: Labels) -> dict[str, Drawing]:
             height=0.25 + 0.44 * len(grid),
             draw=partial(_draw_heat, titles=titles, grid=grid, full=full),
             notes=(
-                f"The colour is strongest from {100 * full:.2f} points on; – is undefined, or a bucket without gold.",
+                f"The colour is strongest from {100 * full:.2f} points on; – is undefined, or a "
+                "bucket without gold.",
             ),
         )
     return drawn
 
 
-def _gaps(of: Sequence[Mapping[str, Any]], baseline: Sequence[Mapping[str, Any]]) -> list[tuple[str, float | None]]:
-    """Returns the intervals of an attribute, each with the F1 of one system less that of another."""
-    pairs = [(a["interval"], a["gold"], a["f1"], b["f1"]) for a, b in zip(of, baseline, strict=True)]
-    return [(interval, None if not gold or None in (a, b) else a - b) for interval, gold, a, b in pairs]
+def _gaps(
+    of: Sequence[Mapping[str, Any]], baseline: Sequence[Mapping[str, Any]]
+) -> list[tuple[str, float | None]]:
+    """Returns the intervals of an attribute, each with the F1 of one system less that of
+    another.
+    """
+    pairs = [
+        (a["interval"], a["gold"], a["f1"], b["f1"]) for a, b in zip(of, baseline, strict=True)
+    ]
+    return [
+        (interval, None if not gold or None in (a, b) else a - b) for interval, gold, a, b in pairs
+    ]
 
 
-def _full_colour(grids: Sequence[_Grid], baseline: Sequence[Sequence[Mapping[str, Any]]], *, gold: int) -> float:
-    """Returns the difference from which on the colour is strongest: the largest in a bucket that is not tiny."""
+def _full_colour(
+    grids: Sequence[_Grid], baseline: Sequence[Sequence[Mapping[str, Any]]], *, gold: int
+) -> float:
+    """Returns the difference from which on the colour is strongest: the largest in a bucket that is
+    not tiny.
+    """
     counts = [bucket["gold"] for row in baseline for bucket in row]
     known = [
         (abs(gap), count)
@@ -203,7 +262,15 @@ def _draw_heat(figure: FigureBase, *, titles: Sequence[str], grid: _Grid, full: 
     for line, row in enumerate(grid):
         for column, (interval, gap) in enumerate(row):
             _cell(axes, (column, line), gap, full=full, pixels=pixels)
-            axes.text(column, line + 0.26, interval, ha="center", va="center", fontsize=6.6, color="#30363d")
+            axes.text(
+                column,
+                line + 0.26,
+                interval,
+                ha="center",
+                va="center",
+                fontsize=6.6,
+                color="#30363d",
+            )
     axes.set_xlim(-0.5, columns - 0.5)
     axes.set_ylim(len(grid) - 0.5, -0.5)
     axes.set_yticks(range(len(grid)), titles, fontsize=8.5)
@@ -213,7 +280,9 @@ def _draw_heat(figure: FigureBase, *, titles: Sequence[str], grid: _Grid, full: 
     axes.spines[:].set_visible(False)
 
 
-def _cell(axes: Axes, place: tuple[int, int], gap: float | None, *, full: float, pixels: bool) -> None:
+def _cell(
+    axes: Axes, place: tuple[int, int], gap: float | None, *, full: float, pixels: bool
+) -> None:
     from matplotlib.colors import to_rgb
     from matplotlib.patches import Rectangle
 
@@ -232,8 +301,17 @@ def _cell(axes: Axes, place: tuple[int, int], gap: float | None, *, full: float,
         axes.add_patch(
             Rectangle(
                 (column - 0.48, line - 0.46), 0.05, 0.92,
-                facecolor="white", edgecolor=style(1).colour, hatch="/////", linewidth=0.5, rasterized=pixels,
+                facecolor="white", edgecolor=style(1).colour, hatch="/////",
+                linewidth=0.5, rasterized=pixels,
             )
         )  # fmt: skip
     told = "–" if gap is None else points(gap)
-    axes.text(column, line - 0.12, told, ha="center", va="center", fontsize=9, fontweight="bold" if worse else "normal")
+    axes.text(
+        column,
+        line - 0.12,
+        told,
+        ha="center",
+        va="center",
+        fontsize=9,
+        fontweight="bold" if worse else "normal",
+    )

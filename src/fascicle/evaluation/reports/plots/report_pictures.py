@@ -1,4 +1,6 @@
-"""The pictures of a report of ``fascicle evaluate``, from its value: each readable without colour, numbers in cells."""
+"""The pictures of a report of ``fascicle evaluate``, from its value: each readable without colour,
+numbers in cells.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +40,10 @@ def report_pictures(report: Report) -> dict[str, Picture]:
         report: the value of ``fascicle.evaluation.report.build_report``.
 
     Returns:
-        ``"f1"``, ``"f1-types"``, ``"precision-recall"``, ``"bucket-NAME"`` for each attribute, ``"differences-N"`` for
-        each system after the first, ``"confusion-N"`` and ``"reliability-N"`` for each. Where the numbers are
-        undefined, there is no picture, and the reason.
+        ``"f1"``, ``"f1-types"``, ``"precision-recall"``, ``"bucket-NAME"`` for each attribute,
+        ``"differences-N"`` for each system after the first, ``"confusion-N"`` and
+        ``"reliability-N"`` for each. Where the numbers are undefined, there is no picture, and the
+        reason.
 
     Raises:
         MissingExtraError: Matplotlib is not installed.
@@ -63,7 +66,9 @@ def report_pictures(report: Report) -> dict[str, Picture]:
 
 
 def bucket_f1(buckets: Sequence[Sequence[BucketLine]], names: Labels) -> Drawing:
-    """Draws F1 of each system in each bucket of an attribute, before bars of the share of the gold in the bucket."""
+    """Draws F1 of each system in each bucket of an attribute, before bars of the share of the gold
+    in the bucket.
+    """
     if problem := too_many(len(buckets)):
         return problem
     if not any(_says_something(bucket) for row in buckets for bucket in row):
@@ -78,16 +83,22 @@ def bucket_f1(buckets: Sequence[Sequence[BucketLine]], names: Labels) -> Drawing
 
 
 def _says_something(bucket: Mapping[str, Any]) -> bool:
-    """True if a picture has something to show: without gold, an F1 of 0 means only that something was predicted."""
+    """True if a picture has something to show: without gold, an F1 of 0 means only that something
+    was predicted.
+    """
     return bool(bucket["gold"]) and bucket["f1"] is not None
 
 
-def _draw_buckets(figure: FigureBase, *, buckets: Sequence[Sequence[Mapping[str, Any]]], names: Sequence[str]) -> None:
+def _draw_buckets(
+    figure: FigureBase, *, buckets: Sequence[Sequence[Mapping[str, Any]]], names: Sequence[str]
+) -> None:
     first = buckets[0]
     gold = sum(bucket["gold"] for bucket in first)
     axes = figure.add_subplot()
     shares = [100 * bucket["gold"] / gold if gold else 0.0 for bucket in first]
-    axes.bar(range(len(first)), shares, width=0.72, color="#e6e9ed", edgecolor=_MUTED, linewidth=0.6)
+    axes.bar(
+        range(len(first)), shares, width=0.72, color="#e6e9ed", edgecolor=_MUTED, linewidth=0.6
+    )
     for at, row in enumerate(buckets):
         shift = 0.12 * (at - (len(buckets) - 1) / 2) if len(buckets) < 8 else 0.0
         known = [number for number, bucket in enumerate(row) if _says_something(bucket)]
@@ -130,7 +141,10 @@ def precision_recall(systems: Sequence[System], names: Labels) -> Drawing:
 
 
 def _draw_curves(
-    figure: FigureBase, *, curves: Sequence[tuple[int, Sequence[Mapping[str, Any]]]], names: Sequence[str]
+    figure: FigureBase,
+    *,
+    curves: Sequence[tuple[int, Sequence[Mapping[str, Any]]]],
+    names: Sequence[str],
 ) -> None:
     pixels = sum(len(points) for _, points in curves) > MOST_VECTORS
     axes = figure.add_subplot()
@@ -138,10 +152,23 @@ def _draw_curves(
         places = [100 * point["recall"] for point in points]
         values = [100 * point["precision"] for point in points]
         step = max(1, len(points) // 5)
-        every = (5 * at % step, step)  # begins elsewhere for each curve, within the shortest one too
-        axes.plot(places, values, linewidth=1.3, markevery=every, label=f"{at}", rasterized=pixels, **line_look(at))
+        every = (
+            5 * at % step,
+            step,
+        )  # begins elsewhere for each curve, within the shortest one too
+        axes.plot(
+            places,
+            values,
+            linewidth=1.3,
+            markevery=every,
+            label=f"{at}",
+            rasterized=pixels,
+            **line_look(at),
+        )
     axes.set_xlim(0, 100)
-    told = [point["precision"] for _, points in curves for point in points if point["recall"] >= _START]
+    told = [
+        point["precision"] for _, points in curves for point in points if point["recall"] >= _START
+    ]
     lowest = min(told, default=0.0)
     axes.set_ylim(max(0.0, 10 * (10 * lowest // 1) - 5), 101)
     axes.set_xlabel("recall")
@@ -175,7 +202,13 @@ def _draw_reliability(figure: FigureBase, *, bins: Sequence[Mapping[str, Any]]) 
     for row, place, height in zip(bins, places, values, strict=True):
         face = "white" if row["count"] < FEW else style(0).colour
         upper.plot(
-            place, height, marker="o", markersize=5.5, color=style(0).colour, markerfacecolor=face, clip_on=False
+            place,
+            height,
+            marker="o",
+            markersize=5.5,
+            color=style(0).colour,
+            markerfacecolor=face,
+            clip_on=False,
         )
     upper.set_ylabel("precision")
     upper.set_ylim(-2, 102)
@@ -209,13 +242,23 @@ class _Row:
     @property
     def ends(self) -> tuple[float, ...]:
         """In percent, of the interval if there is one."""
-        return tuple(100 * self.interval[end] for end in _ENDS) if self.interval else (100 * self.f1,)
+        return (
+            tuple(100 * self.interval[end] for end in _ENDS) if self.interval else (100 * self.f1,)
+        )
 
 
 def f1_intervals(systems: Sequence[System], names: Labels) -> Drawing:
     """Draws strict micro F1 of each system with its interval."""
-    values = [(one["scores"]["rules"]["strict"]["micro"]["f1"], one["scores"]["micro_f1_interval"]) for one in systems]
-    looks = {"color": _INK, "marker": "o", "markerfacecolor": style(0).colour, "markeredgecolor": style(0).colour}
+    values = [
+        (one["scores"]["rules"]["strict"]["micro"]["f1"], one["scores"]["micro_f1_interval"])
+        for one in systems
+    ]
+    looks = {
+        "color": _INK,
+        "marker": "o",
+        "markerfacecolor": style(0).colour,
+        "markeredgecolor": style(0).colour,
+    }
     rows = [
         _Row(place=at, f1=f1, interval=interval, looks=looks)
         for at, (f1, interval) in enumerate(values)
@@ -253,8 +296,8 @@ def _draw(axes: Axes, rows: Sequence[_Row]) -> None:
                 axes.plot([end] * 2, across, color=colour, linewidth=1.4, clip_on=False)
         axes.plot(100 * row.f1, row.place, **row.looks, markersize=6, clip_on=False)
         axes.annotate(
-            f"{100 * row.f1:.2f}", (100 * row.f1, row.place), xytext=(0, 6), textcoords="offset points",
-            ha="center", fontsize=8,
+            f"{100 * row.f1:.2f}", (100 * row.f1, row.place),
+            xytext=(0, 6), textcoords="offset points", ha="center", fontsize=8,
         )  # fmt: skip
     ends = [end for row in rows for end in (*row.ends, 100 * row.f1)]
     room = max(0.5, 0.1 * (max(ends) - min(ends)))
@@ -265,7 +308,9 @@ def _draw(axes: Axes, rows: Sequence[_Row]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class _Group:
-    """The scores of all systems over the same mentions: a line of the report for each, ``None`` if it has none."""
+    """The scores of all systems over the same mentions: a line of the report for each, ``None`` if
+    it has none.
+    """
 
     title: str
     gold: int
@@ -273,13 +318,18 @@ class _Group:
 
 
 def f1_by_type(systems: Sequence[System], names: Labels) -> Drawing:
-    """Strict F1 of each system with its interval: over all types, and below of each type, the most frequent first."""
+    """Strict F1 of each system with its interval: over all types, and below of each type, the most
+    frequent first.
+    """
     if problem := too_many(len(systems)):
         return problem
     types = _types(systems)
     shown = types[: max(1, min(_MOST_TYPES, _MOST_ROWS // len(systems) - 1))]
     written = make_labels(shown, kind="type")
-    groups = [_all_types(systems), *(_of_type(systems, *pair) for pair in zip(shown, written.names, strict=True))]
+    groups = [
+        _all_types(systems),
+        *(_of_type(systems, *pair) for pair in zip(shown, written.names, strict=True)),
+    ]
     if not types:
         return Drawing(missing=systems[0]["scores"]["rules"]["strict"]["micro"]["undefined"]["f1"])
     notes = list(_notes(groups, names.names))
@@ -289,7 +339,9 @@ def f1_by_type(systems: Sequence[System], names: Labels) -> Drawing:
     return Drawing(
         title="Strict F1 of each system with its interval, over all types and of each type",
         width=6.0,
-        height=0.8 + len(groups) * (0.12 + 0.3 * len(systems)) + (0.12 * len(systems) if several else 0.0),
+        height=0.8
+        + len(groups) * (0.12 + 0.3 * len(systems))
+        + (0.12 * len(systems) if several else 0.0),
         draw=partial(_draw_groups, groups=groups, names=names.names),
         notes=(*notes, *written.notes, *(names.notes if several else ())),
     )
@@ -318,7 +370,9 @@ def _all_types(systems: Sequence[System]) -> _Group:
 
 def _of_type(systems: Sequence[System], name: str, title: str) -> _Group:
     rows = tuple(one["scores"]["rules"]["strict"]["types"].get(name) for one in systems)
-    return _Group(title=title, gold=max(row["gold"] for row in rows if row is not None), scores=rows)
+    return _Group(
+        title=title, gold=max(row["gold"] for row in rows if row is not None), scores=rows
+    )
 
 
 def _notes(groups: Sequence[_Group], names: Sequence[str]) -> Iterator[str]:
@@ -332,9 +386,16 @@ def _notes(groups: Sequence[_Group], names: Sequence[str]) -> Iterator[str]:
     for why, titles in reasons.items():
         yield f"No interval for {', '.join(titles)}: {why}."
     for group in groups:
-        without = [name for name, row in zip(names, group.scores, strict=True) if row is None or row["f1"] is None]
+        without = [
+            name
+            for name, row in zip(names, group.scores, strict=True)
+            if row is None or row["f1"] is None
+        ]
         if without:
-            yield f"{group.title} has no F1 for {', '.join(without)}: neither the gold nor the system has one."
+            yield (
+                f"{group.title} has no F1 for {', '.join(without)}: neither the gold nor the "
+                "system has one."
+            )
 
 
 def _draw_groups(figure: FigureBase, *, groups: Sequence[_Group], names: Sequence[str]) -> None:
@@ -345,9 +406,20 @@ def _draw_groups(figure: FigureBase, *, groups: Sequence[_Group], names: Sequenc
         for at, row in enumerate(group.scores):
             place = number * (each + 0.4) + at
             if row is None or row["f1"] is None:
-                axes.text(0.01, place, "–", transform=axes.get_yaxis_transform(), va="center", color="#59616b")
+                axes.text(
+                    0.01,
+                    place,
+                    "–",
+                    transform=axes.get_yaxis_transform(),
+                    va="center",
+                    color="#59616b",
+                )
                 continue
-            rows.append(_Row(place=place, f1=row["f1"], interval=row.get("f1_interval"), looks=line_look(at)))
+            rows.append(
+                _Row(
+                    place=place, f1=row["f1"], interval=row.get("f1_interval"), looks=line_look(at)
+                )
+            )
         if number:
             axes.axhline(number * (each + 0.4) - 0.85, color="#c9ced4", linewidth=0.6)
     _draw(axes, rows)

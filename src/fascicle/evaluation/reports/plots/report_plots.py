@@ -1,4 +1,6 @@
-"""Pictures of a report as files of their own: each kind of picture for the systems that are wanted."""
+"""Pictures of a report as files of their own: each kind of picture for the systems that are
+wanted.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,20 @@ from fascicle.core.files.source import file_bytes
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.evaluation.breakdown.errors import CLASSES
 from fascicle.evaluation.report_parts import SCHEMA, Calibration, Errors, Report, Scores, System
-from fascicle.evaluation.reports.plots.canvas import MOST_SERIES, Drawing, Labels, make_labels, side_by_side
+from fascicle.evaluation.reports.plots.canvas import (
+    MOST_SERIES,
+    Drawing,
+    Labels,
+    make_labels,
+    side_by_side,
+)
 from fascicle.evaluation.reports.plots.matrices import draw_confusion, heat_maps
-from fascicle.evaluation.reports.plots.report_pictures import FEW, f1_by_type, precision_recall, reliability
+from fascicle.evaluation.reports.plots.report_pictures import (
+    FEW,
+    f1_by_type,
+    precision_recall,
+    reliability,
+)
 
 _REMEDY = "fascicle evaluate GOLD PRED --report FILE.json writes one"
 
@@ -33,7 +46,9 @@ def _check(report: Report) -> None:
         for name, attribute in report["attributes"].items():
             found = [bucket["interval"] for bucket in one["buckets"].get(name, [])]
             if "undefined" not in attribute and (found != attribute.get("intervals") or not found):
-                raise ValueError(f"the buckets of {name!r} of {one['name']!r} are not those of the report")
+                raise ValueError(
+                    f"the buckets of {name!r} of {one['name']!r} are not those of the report"
+                )
 
 
 def _check_scores(scores: Scores) -> None:
@@ -42,7 +57,9 @@ def _check_scores(scores: Scores) -> None:
     micro = scores["rules"]["strict"]["micro"]
     if micro["f1"] is None and "f1" not in micro.get("undefined", {}):
         raise ValueError("the F1 is null without a reason")
-    if (scores["micro_f1_interval"] is None) != ("micro_f1_interval" in scores.get("undefined", {})):
+    if (scores["micro_f1_interval"] is None) != (
+        "micro_f1_interval" in scores.get("undefined", {})
+    ):
         raise ValueError("either micro_f1_interval or the reason that there is none is wanted")
 
 
@@ -51,7 +68,9 @@ def _check_errors(errors: Errors, types: Collection[str]) -> None:
         raise ValueError(f"the class of errors {missing[0]!r} is missing")
     for row in errors["confusions"]:
         if row["gold"] not in types or row["predicted"] not in types:
-            raise ValueError(f"{row['gold']!r} or {row['predicted']!r} is confused, but no type of the scores")
+            raise ValueError(
+                f"{row['gold']!r} or {row['predicted']!r} is confused, but no type of the scores"
+            )
 
 
 def _check_calibration(value: Calibration) -> None:
@@ -60,9 +79,14 @@ def _check_calibration(value: Calibration) -> None:
         return
     if "reliability" not in value or "precision_recall" not in value:
         raise ValueError("the calibration has no curves, and no reason for it")
-    if any(one["count"] and None in (one["mean_score"], one["precision"]) for one in value["reliability"]):
+    if any(
+        one["count"] and None in (one["mean_score"], one["precision"])
+        for one in value["reliability"]
+    ):
         raise ValueError("a bin with mentions has no mean score or no precision")
-    if "average_precision" not in reasons and any(one["recall"] is None for one in value["precision_recall"]):
+    if "average_precision" not in reasons and any(
+        one["recall"] is None for one in value["precision_recall"]
+    ):
         raise ValueError("a recall is null without a reason")
 
 
@@ -70,7 +94,8 @@ def load_report(path: str) -> Report:
     """Reads a report.
 
     Returns:
-        The value of ``fascicle.evaluation.report.build_report``, as far as pictures need it checked.
+        The value of ``fascicle.evaluation.report.build_report``, as far as pictures need it
+        checked.
 
     Raises:
         InputError: it cannot be read.
@@ -80,12 +105,17 @@ def load_report(path: str) -> Report:
     try:
         value = msgspec.json.decode(content)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise FormatError(f"{path} is not a report as JSON ({error}); {_REMEDY}", file=path) from None
+        raise FormatError(
+            f"{path} is not a report as JSON ({error}); {_REMEDY}", file=path
+        ) from None
     if not isinstance(value, Mapping) or "fascicle_report" not in value:
-        raise FormatError(f"{path} is not a report as JSON (it has no key fascicle_report); {_REMEDY}", file=path)
+        raise FormatError(
+            f"{path} is not a report as JSON (it has no key fascicle_report); {_REMEDY}", file=path
+        )
     if value["fascicle_report"] != SCHEMA:
         raise FormatError(
-            f"{path} is a report of version {value['fascicle_report']!r}; this release reads version {SCHEMA}, and "
+            f"{path} is a report of version {value['fascicle_report']!r}; this release reads "
+            f"version {SCHEMA}, and "
             f"{_REMEDY}",
             file=path,
             code="version",
@@ -93,7 +123,9 @@ def load_report(path: str) -> Report:
     try:
         _check(msgspec.convert(value, type=Report))
     except (msgspec.MsgspecError, ValueError) as error:
-        raise FormatError(f"the report {path} is incomplete or was changed ({error}); {_REMEDY}") from None
+        raise FormatError(
+            f"the report {path} is incomplete or was changed ({error}); {_REMEDY}"
+        ) from None
     return cast(Report, value)
 
 
@@ -130,15 +162,21 @@ def _of_all(draw: Callable[[Sequence[System], Labels], Drawing]) -> Callable[...
 
 def _of_each(draw: Callable[[System], Drawing]) -> Callable[..., _Named]:
     """Returns a picture of each system."""
-    return lambda report, names: [(name, draw(one)) for name, one in zip(names.names, report["systems"], strict=True)]
+    return lambda report, names: [
+        (name, draw(one)) for name, one in zip(names.names, report["systems"], strict=True)
+    ]
 
 
 def _heat(report: Report, names: Labels) -> _Named:
     first, *others = names.names
     if not others:
-        return [("", Drawing(missing=f"a heat map is between two systems, and only {first} was given"))]
+        return [
+            ("", Drawing(missing=f"a heat map is between two systems, and only {first} was given"))
+        ]
     maps = heat_maps(report, names).values()
-    return [(f"F1 of {name} less F1 of {first}", one) for name, one in zip(others, maps, strict=True)]
+    return [
+        (f"F1 of {name} less F1 of {first}", one) for name, one in zip(others, maps, strict=True)
+    ]
 
 
 REPORT_PLOTS: Final[Mapping[str, _ReportPlot]] = MappingProxyType(
@@ -146,22 +184,27 @@ REPORT_PLOTS: Final[Mapping[str, _ReportPlot]] = MappingProxyType(
         "scores": _ReportPlot(
             means="F1 of every system with its interval, over all types and by type",
             draw=_of_all(f1_by_type),
-            key="Lines: 95 % interval, from drawing documents. Where two overlap, a paired test can still tell the "
+            key="Lines: 95 % interval, from drawing documents. Where two overlap, a paired test "
+            "can still tell the "
             "systems apart.",
             remedy="give predictions, or gold, with a mention",
         ),
         "heat": _ReportPlot(
             means="differences of F1 between systems in every bucket",
             draw=_heat,
-            key="Points of F1 in each bucket, and below them its interval. Blue: better. Orange, bold, with a hatched "
+            key="Points of F1 in each bucket, and below them its interval. Blue: better. Orange, "
+            "bold, with a hatched "
             "edge: worse. –: undefined.",
-            remedy="name two prediction files for fascicle evaluate GOLD PRED PRED2 --report FILE.json",
+            remedy="name two prediction files for fascicle evaluate GOLD PRED PRED2 --report "
+            "FILE.json",
         ),
         "confusion": _ReportPlot(
             means="gold types by predicted types",
             draw=_of_each(draw_confusion),
-            key="Every prediction by its type and by what the gold has there. Diagonal: right, and after + of the "
-            "right type at other characters. Last column: gold where nothing was predicted. Darker: more of the row.",
+            key="Every prediction by its type and by what the gold has there. Diagonal: right, "
+            "and after + of the "
+            "right type at other characters. Last column: gold where nothing was predicted. "
+            "Darker: more of the row.",
             remedy="give predictions, or gold, with a mention",
         ),
         "reliability": _ReportPlot(
@@ -174,7 +217,8 @@ REPORT_PLOTS: Final[Mapping[str, _ReportPlot]] = MappingProxyType(
         "precision-recall": _ReportPlot(
             means="precision and recall over the score",
             draw=_of_all(precision_recall),
-            key="If only the mentions above a score were kept, for every score; at the left few are, and precision "
+            key="If only the mentions above a score were kept, for every score; at the left few "
+            "are, and precision "
             "jumps. A curve ends where the predictions end.",
             remedy="evaluate predictions that have a score for every mention",
         ),
@@ -192,7 +236,8 @@ def load_drawing(kind: str, path: str, *, systems: Sequence[str] = ()) -> Drawin
 
     Raises:
         InputError: no report, or nothing to draw in it.
-        UsageError: a system that the report does not have, or more systems than one picture can hold.
+        UsageError: a system that the report does not have, or more systems than one picture can
+            hold.
         MissingExtraError: Matplotlib is not installed.
     """
     report = load_report(path)
@@ -202,7 +247,8 @@ def load_drawing(kind: str, path: str, *, systems: Sequence[str] = ()) -> Drawin
     panels = plot.draw(report | {"systems": chosen}, names)
     if len(panels) > _MOST_PANELS or len(chosen) > MOST_SERIES:
         raise UsageError(
-            f"{len(chosen)} systems of {path} were asked for, which {kind} cannot show in one picture; choose up to "
+            f"{len(chosen)} systems of {path} were asked for, which {kind} cannot show in one "
+            "picture; choose up to "
             f"{_MOST_PANELS} with systems=NAMES"
         )
     drawing = side_by_side(panels, key=plot.key)
@@ -215,5 +261,7 @@ def _chosen(found: Sequence[System], wanted: Sequence[str], *, path: str) -> lis
     by_name = {one["name"]: one for one in found}
     for name in wanted:
         if name not in by_name:
-            raise UsageError(f"the system {name!r} was asked for; {path} has {', '.join(map(repr, by_name))}")
+            raise UsageError(
+                f"the system {name!r} was asked for; {path} has {', '.join(map(repr, by_name))}"
+            )
     return [by_name[name] for name in dict.fromkeys(wanted)] if wanted else list(found)
