@@ -93,14 +93,14 @@ class _Reason:
     def sentence(self) -> str:
         """Returns the number of documents, and the places of the first ones."""
         first, *more = self._places
-        others = (
+        remainder = (
             f" and {self.count - len(self._places):,} others"
             if self.count > len(self._places)
             else ""
         )
         return (
             f"{plural(self.count, 'document')} in all for the reason of {first}, also "
-            f"{', '.join(more)}{others}"
+            f"{', '.join(more)}{remainder}"
         )
 
 
@@ -264,16 +264,16 @@ class Account:
             done: what was done with the documents.
         """
         place = f" to {where}" if where else ""
-        said = f"{plural(self.documents, 'document')} in: {self.written:,} {done}{place}"
+        counts = f"{plural(self.documents, 'document')} in: {self.written:,} {done}{place}"
         reasons = ", ".join(
             f"{count:,} {reason}" for reason, count in sorted(self.left_out.items())
         )
         left_out = f", {self.left_out.total():,} left out ({reasons})" if reasons else ""
-        first, *others = sorted(self.folders) or [""]
+        first, *further = sorted(self.folders) or [""]
         beside = f"; the texts to which the offsets refer are in {first}" if first else ""
-        more = f" and {plural(len(others), 'other folder')}" if others else ""
+        more = f" and {plural(len(further), 'other folder')}" if further else ""
         return (
-            f"{said} with {plural(self.mentions, 'mention')}, {self.aside:,} set "
+            f"{counts} with {plural(self.mentions, 'mention')}, {self.aside:,} set "
             f"aside{left_out}{beside}{more}"
         )
 

@@ -57,18 +57,18 @@ def from_record(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
         ValueError: a part has another form, or passages do not fit to their offsets or to each
             other.
     """
-    given = msgspec.convert(record, _BigBio)
-    text = _text_of_passages(given.passages)
+    content = msgspec.convert(record, _BigBio)
+    text = _text_of_passages(content.passages)
     collector = MentionCollector(text, step=STEP, unit=AUTO)
-    for entity in given.entities:
+    for entity in content.entities:
         links = tuple(
-            Link(id=str(one.db_id), ontology=one.db_name or "")
-            for one in entity.normalized
-            if one.db_id
+            Link(id=str(entry.db_id), ontology=entry.db_name or "")
+            for entry in entity.normalized
+            if entry.db_id
         )
         expected = " ".join(entity.text) if entity.text else None
         collector.add(entity.offsets, entity.type, expected=expected, is_standoff=True, links=links)
-    sections = tuple(_section(passage) for passage in given.passages if passage.offsets)
+    sections = tuple(_section(passage) for passage in content.passages if passage.offsets)
     return collector.document(
         identifier, before=structures_left_out(record, step=STEP), sections=sections, meta=meta
     )
@@ -89,8 +89,8 @@ def _text_of_passages(passages: Sequence[_Passage]) -> str:
                 "offsets; allowed is one pair for each text"
             )
         parts += zip(passage.offsets, passage.text, strict=True)
-    made, length = [], 0
-    for (start, end), part in sorted(parts, key=lambda one: one[0]):
+    pieces, length = [], 0
+    for (start, end), part in sorted(parts, key=lambda placed: placed[0]):
         if start < length or end - start != len(part) or start - length > _GAP:
             raise ValueError(
                 f"the passage at {start} to {end} has {plural(len(part), 'character')}, and the "
@@ -99,6 +99,6 @@ def _text_of_passages(passages: Sequence[_Passage]) -> str:
                 "other, at most "
                 f"{_GAP:,} characters apart"
             )
-        made += [" " * (start - length), part]
+        pieces += [" " * (start - length), part]
         length = end
-    return "".join(made)
+    return "".join(pieces)

@@ -30,8 +30,7 @@ from fascicle.core.files.source import (
 from fascicle.core.marks import escape_exactly
 from fascicle.core.wording import shorten
 from fascicle.errors import BROKEN, FormatError, Place, explain_errors
-from fascicle.formats import bioc
-from fascicle.formats.bioc import bioc_fields, from_entry, to_entry
+from fascicle.formats.bioc import from_entry
 from fascicle.formats.bioc_records import (
     CONTROLS,
     STEP,
@@ -43,6 +42,7 @@ from fascicle.formats.bioc_records import (
     Sentence,
     controls_in,
 )
+from fascicle.formats.bioc_write import SOURCE, bioc_fields, to_entry
 from fascicle.formats.handlers import Reader, Writer, open_frame
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.unread import find_unread_fields
@@ -50,7 +50,7 @@ from fascicle.formats.unread import find_unread_fields
 _OF_COLLECTION: Final = ("source", "date", "key", "infon")
 _HEAD: Final = (
     '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE collection SYSTEM "BioC.dtd">\n'
-    f"<collection><source>{bioc.SOURCE}</source><date></date><key></key>\n"
+    f"<collection><source>{SOURCE}</source><date></date><key></key>\n"
 ).encode()
 _IN_ATTRIBUTES: Final = re.compile("[\t\n]")
 # XML 1.0, 2.2
@@ -68,28 +68,28 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     Raises:
         FormatError: no well-formed XML, or a document that is none of BioC.
     """
-    told: list[str] = []
+    facts: list[str] = []
     for place, element in elements(source, ("document", *_OF_COLLECTION)):
         if element.tag != "document":
-            if (said := _text(element).strip()) and said != bioc.SOURCE:
-                told.append(f"{element.get('key', element.tag)}: {said}")
+            if (text := _text(element).strip()) and text != SOURCE:
+                facts.append(f"{element.get('key', element.tag)}: {text}")
             continue
         with report.aside.one():
             document = from_entry(_entry(element, place), at=place)
-            yield document.with_events(_collection(told)) if told else document
-            told = []
+            yield document.with_events(_note_collection(facts)) if facts else document
+            facts = []
 
 
-def _collection(told: list[str]) -> Event:
-    message = f"what the collection says of itself is not kept: {'; '.join(told)}"
+def _note_collection(facts: list[str]) -> Event:
+    message = f"what the collection says of itself is not kept: {'; '.join(facts)}"
     return Event(step=STEP, kind="note", code="collection-left-out", message=message[:300])
 
 
 def _entry(element: Element, place: Place) -> Entry:
     return Entry(
-        id=_said(element, "id"),
+        id=_child_text(element, "id"),
         infons=_infons(element),
-        passages=[_passage(one, place) for one in element.iterfind("passage")],
+        passages=[_passage(child, place) for child in element.iterfind("passage")],
         annotations=_annotations(element, place),
         relations=_relations(element),
     )
@@ -98,16 +98,16 @@ def _entry(element: Element, place: Place) -> Entry:
 def _passage(element: Element, place: Place) -> Passage:
     own = _part(element, place)
     return Passage(
-        **own, sentences=[Sentence(**_part(one, place)) for one in element.iterfind("sentence")]
+        **own, sentences=[Sentence(**_part(child, place)) for child in element.iterfind("sentence")]
     )
 
 
 def _part(element: Element, place: Place) -> dict[str, Any]:
     """Returns the fields that passages and sentences share."""
     return {
-        "offset": _number(_said(element, "offset") or "0", place),
+        "offset": _number(_child_text(element, "offset") or "0", place),
         "infons": _infons(element),
-        "text": _said(element, "text"),
+        "text": _child_text(element, "text"),
         "annotations": _annotations(element, place),
         "relations": _relations(element),
     }
@@ -115,38 +115,41 @@ def _part(element: Element, place: Place) -> dict[str, Any]:
 
 def _relations(element: Element) -> list[dict[str, Any]]:
     return [
-        {"infons": _infons(one), "nodes": [dict(node.attrib) for node in one.iterfind("node")]}
-        for one in element.iterfind("relation")
+        {
+            "infons": _infons(relation),
+            "nodes": [dict(node.attrib) for node in relation.iterfind("node")],
+        }
+        for relation in element.iterfind("relation")
     ]
 
 
 def _annotations(element: Element, place: Place) -> list[Annotation]:
     return [
         Annotation(
-            id=one.get("id"),
-            infons=_infons(one),
-            text=_said(one, "text"),
+            id=child.get("id"),
+            infons=_infons(child),
+            text=_child_text(child, "text"),
             locations=[
                 Location(_number(at.get("offset", ""), place), _number(at.get("length", ""), place))
-                for at in one.iterfind("location")
+                for at in child.iterfind("location")
             ],
         )
-        for one in element.iterfind("annotation")
+        for child in element.iterfind("annotation")
     ]
 
 
 def _infons(element: Element) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for one in element.iterfind("infon"):
-        key, value = one.get("key", ""), _text(one)
+    infons: dict[str, str] = {}
+    for child in element.iterfind("infon"):
+        key, value = child.get("key", ""), _text(child)
         # No key should be there twice; where one is, as for two concepts, neither value is lost.
-        found[key] = f"{found[key]}|{value}" if found.get(key, value) != value else value
-    return found
+        infons[key] = f"{infons[key]}|{value}" if infons.get(key, value) != value else value
+    return infons
 
 
-def _said(element: Element, name: str) -> str | None:
-    found = element.find(name)
-    return None if found is None else _text(found)
+def _child_text(element: Element, name: str) -> str | None:
+    child = element.find(name)
+    return None if child is None else _text(child)
 
 
 def _text(element: Element) -> str:
@@ -171,49 +174,56 @@ def _encode(document: Document, report: WriteReport) -> bytes:
         InputError: an id or a type that cannot be written.
     """
     entry = to_entry(document, report, can_hold=lambda text: not _NOT_IN_XML.search(text))
-    for one in entry.passages:
-        if controls := controls_in(one.text or "", _NOT_IN_XML):
-            one.infons[CONTROLS] = controls
-    made = f"<document><id>{_escaped(str(entry.id))}</id>{_facts(entry.infons)}"
+    for passage in entry.passages:
+        if controls := controls_in(passage.text or "", _NOT_IN_XML):
+            passage.infons[CONTROLS] = controls
+    head = f"<document><id>{_escape(str(entry.id))}</id>{_facts(entry.infons)}"
     return "".join(
-        [made, *map(_written, entry.passages), *map(_related, entry.relations), "</document>\n"]
+        [
+            head,
+            *map(_encode_passage, entry.passages),
+            *map(_encode_relation, entry.relations),
+            "</document>\n",
+        ]
     ).encode()
 
 
-def _written(passage: Passage) -> str:
+def _encode_passage(passage: Passage) -> str:
     annotations = "".join(
-        f'<annotation id="{one.id}">{_facts(one.infons)}'
-        + "".join(f'<location offset="{at.offset}" length="{at.length}"/>' for at in one.locations)
-        + f"<text>{_escaped(one.text or '')}</text></annotation>"
-        for one in passage.annotations
+        f'<annotation id="{annotation.id}">{_facts(annotation.infons)}'
+        + "".join(
+            f'<location offset="{at.offset}" length="{at.length}"/>' for at in annotation.locations
+        )
+        + f"<text>{_escape(annotation.text or '')}</text></annotation>"
+        for annotation in passage.annotations
     )
-    text = f"<offset>{passage.offset}</offset><text>{_escaped(passage.text or '')}</text>"
+    text = f"<offset>{passage.offset}</offset><text>{_escape(passage.text or '')}</text>"
     return f"<passage>{_facts(passage.infons)}{text}{annotations}</passage>"
 
 
-def _related(one: Related) -> str:
+def _encode_relation(relation: Related) -> str:
     nodes = "".join(
-        f'<node refid="{node.refid}" role="{_quoted(node.role or "")}"/>' for node in one.nodes
+        f'<node refid="{node.refid}" role="{_quote(node.role or "")}"/>' for node in relation.nodes
     )
-    return f'<relation id="{one.id}">{_facts(one.infons)}{nodes}</relation>'
+    return f'<relation id="{relation.id}">{_facts(relation.infons)}{nodes}</relation>'
 
 
 def _facts(infons: dict[str, str]) -> str:
     return "".join(
-        f'<infon key="{_quoted(key)}">{_escaped(value)}</infon>' for key, value in infons.items()
+        f'<infon key="{_quote(key)}">{_escape(value)}</infon>' for key, value in infons.items()
     )
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return escape_exactly(text, forbidden=_NOT_IN_XML).replace("\x85", "&#133;")
 
 
-def _quoted(text: str) -> str:
-    return _IN_ATTRIBUTES.sub(_code, _escaped(text))
+def _quote(text: str) -> str:
+    return _IN_ATTRIBUTES.sub(_code, _escape(text))
 
 
-def _code(found: re.Match[str]) -> str:
-    return f"&#{ord(found[0])};"
+def _code(match: re.Match[str]) -> str:
+    return f"&#{ord(match[0])};"
 
 
 _INTO_XML: Final = partial(open_frame, head=_HEAD, tail=b"</collection>\n")
@@ -229,7 +239,7 @@ _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _LIST: Final = msgspec.json.Decoder(list[msgspec.Raw])
 _ENTRY: Final = msgspec.json.Decoder(Entry, strict=False)
 _ENCODER: Final = msgspec.json.Encoder()
-_OBJECT_HEAD: Final = _ENCODER.encode({"source": bioc.SOURCE, "date": "", "key": "", "infons": {}})
+_OBJECT_HEAD: Final = _ENCODER.encode({"source": SOURCE, "date": "", "key": "", "infons": {}})
 
 
 def _read_json(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
@@ -244,9 +254,9 @@ def _read_json(source: Source, options: None, report: ReadReport) -> Iterator[Do
     Raises:
         FormatError: no JSON, or no document of BioC.
     """
-    found = read_lines_or_errors(source)
+    lines = read_lines_or_errors(source)
     numbered = (
-        (number, line) for number, line in found if not isinstance(line, str) or line.strip()
+        (number, line) for number, line in lines if not isinstance(line, str) or line.strip()
     )
     first = next(numbered, None)
     if first is None:
@@ -288,14 +298,14 @@ def _documents_in(text: str, place: Place) -> Iterator[msgspec.Raw]:
     """Yields the documents of a collection, or of an array of collections or documents."""
     advice = "; it is an object with documents, and each has passages"
     with explain_errors("no collection of BioC", at=place, advice=advice):
-        given = (
+        collections = (
             _LIST.decode(text) if text.lstrip().startswith("[") else [msgspec.Raw(text.encode())]
         )
-        for one in given:
-            yield from _of_one(one)
+        for collection in collections:
+            yield from _documents_of(collection)
 
 
-def _of_one(raw: msgspec.Raw) -> Iterator[msgspec.Raw]:
+def _documents_of(raw: msgspec.Raw) -> Iterator[msgspec.Raw]:
     fields = _OBJECT.decode(raw)
     key = next((name for name in _DOCUMENTS if name in fields), "")
     if not key and "passages" not in fields:
@@ -306,8 +316,8 @@ def _of_one(raw: msgspec.Raw) -> Iterator[msgspec.Raw]:
 def _document(data: bytes, place: Place) -> Document:
     with explain_errors("no document of BioC", at=place):
         entry = decode_present(_ENTRY, data)
-        others = {name: raw for name, raw in _OBJECT.decode(data).items() if name not in _OF_ENTRY}
-        values = {name: msgspec.json.decode(raw) for name, raw in others.items()}
+        unknown = {name: raw for name, raw in _OBJECT.decode(data).items() if name not in _OF_ENTRY}
+        values = {name: msgspec.json.decode(raw) for name, raw in unknown.items()}
     unread = [*find_unread_fields(values, known=()), *({"text"} & values.keys())]
     document = from_entry(entry, at=place)
     if not unread:

@@ -85,15 +85,19 @@ def from_start(annotation: Annotation, offsets: Mapping[str, int], holder: str) 
     offset = offsets.get(holder, 0)
     if not offset:
         return annotation
-    moved = [Location(one.offset + offset, one.length) for one in annotation.locations]
-    return msgspec.structs.replace(annotation, locations=moved)
+    locations = [
+        Location(location.offset + offset, location.length) for location in annotation.locations
+    ]
+    return msgspec.structs.replace(annotation, locations=locations)
 
 
 def controls_in(text: str, forbidden: re.Pattern[str]) -> str:
     """Returns the value of the infon ``control-characters``: places and codes, as ``5:0C
     17:1C``.
     """
-    return " ".join(f"{one.start()}:{ord(one[0]):02X}" for one in forbidden.finditer(text))
+    return " ".join(
+        f"{control.start()}:{ord(control[0]):02X}" for control in forbidden.finditer(text)
+    )
 
 
 def with_controls(text: str, infons: Mapping[str, Any]) -> str:
@@ -117,10 +121,10 @@ def shows_controls(text: str) -> bool:
 
 def facts_of(infons: Mapping[str, Any]) -> dict[str, str]:
     """Returns infons as texts, without those that are ``null``."""
-    return {key: said for key, value in infons.items() if (said := _shown(value)) is not None}
+    return {key: text for key, value in infons.items() if (text := _infon_text(value)) is not None}
 
 
-def _shown(value: Any) -> str | None:
+def _infon_text(value: Any) -> str | None:
     """Returns the value of an infon as text; ``None`` for ``null``."""
     if value is None or isinstance(value, str):
         return value
@@ -138,28 +142,28 @@ def read_relations(
             none.
         events: receives the count.
     """
-    named: defaultdict[str, set[MentionKey]] = defaultdict(set)
+    keys_by_id: defaultdict[str, set[MentionKey]] = defaultdict(set)
     for identifier, key in keys:
-        named[identifier].add(key)
-    lost = 0
+        keys_by_id[identifier].add(key)
+    losses = 0
     for raw in stated:
         try:
-            given = msgspec.convert(raw, Related)
+            relation = msgspec.convert(raw, Related)
             arguments = tuple(
                 (node.role or "", key)
-                for node in given.nodes
-                for (key,) in (named[str(node.refid)],)
+                for node in relation.nodes
+                for (key,) in (keys_by_id[str(node.refid)],)
             )
         # another form, or it refers to something else than one mention
         except (msgspec.ValidationError, ValueError):
-            lost += 1
+            losses += 1
             continue
-        infons = facts_of(given.infons)
+        infons = facts_of(relation.infons)
         yield Relation(
             type=infons.pop(TYPE, ""), arguments=arguments, attributes=tuple(infons.items())
         )
-    if lost:
-        message = f"relations are not read if they refer to anything but mentions ({lost:,})"
+    if losses:
+        message = f"relations are not read if they refer to anything but mentions ({losses:,})"
         events.append(make_event("relations-left-out", step=STEP, message=message))
 
 

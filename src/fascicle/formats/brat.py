@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Final
 
-from fascicle.core.document import GOLD, Document, Link, MentionKey, Relation
+from fascicle.core.document import GOLD, Document, Link, MentionKey
 from fascicle.core.files.source import Source
 from fascicle.core.files.tree import Tree, lower_suffix, open_tree
 from fascicle.core.mention import Fragments, join_over_blanks, without_overlaps
@@ -104,15 +104,17 @@ class _Pair:
 
 
 @dataclass(kw_only=True)
-class _Found:
+class _MergedMention:
     """Mention with the facts from all lines about it."""
 
     row: TextBound
-    links: list[Link]
-    attributes: list[tuple[str, str]]
+    links: list[Link] = field(default_factory=list)
+    attributes: list[tuple[str, str]] = field(default_factory=list)
 
-
-_Kept = tuple[list[_Found], tuple[Relation, ...]]
+    def add(self, links: Sequence[Link], attributes: Sequence[tuple[str, str]]) -> None:
+        """Adds facts that an earlier line has not stated."""
+        self.links += [link for link in links if link not in self.links]
+        self.attributes += [pair for pair in attributes if pair not in self.attributes]
 
 
 def _pairs(tree: Tree) -> list[_Pair]:
@@ -139,61 +141,64 @@ def _document(
     tree: Tree, pair: _Pair, identifier: str, source: Source, options: BratOptions
 ) -> Document:
     pair.check(tree)
-    text, marked = tree.text(pair.text, source)
+    text, has_mark = tree.text(pair.text, source)
     standoff = Standoff()
     for name in pair.annotations:
         content, _ = tree.text(name, source)
         standoff.take(
-            content, name=name, path=tree.place(name), listed=lower_suffix(name) in options.suffixes
+            content,
+            name=name,
+            path=tree.place(name),
+            are_mentions=lower_suffix(name) in options.suffixes,
         )
     if not pair.annotations:
         standoff.note("no-annotation", f"{pair.text} has no annotation file beside it")
     standoff.move_to_triggers()
-    standoff.rows[:] = _moved(text, standoff, marked=marked)
+    standoff.rows[:] = _convert_offsets(text, standoff, has_mark=has_mark)
     collector = MentionCollector(text, step=STEP)
-    mentions, relations = _found(text, standoff, collector, options)
-    for found in mentions:
-        links, attributes = tuple(found.links), tuple(found.attributes)
-        collector.add(found.row.spans, found.row.type, links=links, attributes=attributes)
+    mentions, keys = _merge_rows(text, standoff, collector, options)
+    relations = standoff.settle(keys)
+    for mention in mentions:
+        links, attributes = tuple(mention.links), tuple(mention.attributes)
+        collector.add(mention.row.spans, mention.row.type, links=links, attributes=attributes)
     # Codecs that let lone surrogates pass make texts that no document may have.
     return collector.document(
         identifier, at=tree.place(pair.text), before=standoff.events, relations=relations
     )
 
 
-def _found(
+def _merge_rows(
     text: str, standoff: Standoff, collector: MentionCollector, options: BratOptions
-) -> _Kept:
-    """Returns what is kept; if an id of T lines occurs twice, it refers to the first one."""
-    found: dict[tuple[str, Fragments], _Found] = {}
-    kept: dict[str, MentionKey] = {}
-    seen: set[str] = set()
+) -> tuple[list[_MergedMention], dict[str, MentionKey]]:
+    """Returns the mentions, and their keys by the ids of T lines; an id that occurs twice refers
+    to the first line.
+    """
+    mentions: dict[tuple[str, Fragments], _MergedMention] = {}
+    keys: dict[str, MentionKey] = {}
+    ids: set[str] = set()
     for row in standoff.rows:
-        first, own = row.id not in seen, row.id
-        seen.add(own)
+        is_first = row.id not in ids
+        ids.add(row.id)
         if code := _code_left_out(row, standoff, options):
             standoff.left_out[code] += 1
             continue
-        spans = _checked(row, text, standoff, collector)
+        spans = _check_spans(row, text, standoff, collector)
         if not spans:
             continue
-        links = standoff.links[own] if first else []
-        attributes = standoff.attributes[own] if first else []
-        kept |= {own: (GOLD, row.type, spans)} if first else {}
-        same = found.setdefault(
-            (row.type, spans), _Found(row=replace(row, spans=spans), links=[], attributes=[])
+
+        mention = mentions.setdefault(
+            (row.type, spans), _MergedMention(row=replace(row, spans=spans))
         )
-        if same.row.place != row.place:
+        if mention.row.place != row.place:
             message = (
-                f"{row.place}: {own} is {same.row.id} once more; what refers to either was joined"
+                f"{row.place}: {row.id} is {mention.row.id} once more; what refers to either was "
+                "joined"
             )
             standoff.say("duplicate-mention", message, span=(spans[0][0], spans[-1][1]))
-            links = [link for link in links if link not in same.links]
-            attributes = [pair for pair in attributes if pair not in same.attributes]
-        same.links += links
-        same.attributes += attributes
-    relations = standoff.settle(kept)
-    return list(found.values()), relations
+        if is_first:
+            keys[row.id] = (GOLD, row.type, spans)
+            mention.add(standoff.links[row.id], standoff.attributes[row.id])
+    return list(mentions.values()), keys
 
 
 def _code_left_out(row: TextBound, standoff: Standoff, options: BratOptions) -> str:
@@ -201,12 +206,12 @@ def _code_left_out(row: TextBound, standoff: Standoff, options: BratOptions) -> 
     is_trigger = row.id in standoff.triggers
     if is_trigger and not options.triggers:
         return "triggers-left-out"
-    if not is_trigger and not row.listed:
+    if not is_trigger and not row.is_mention:
         return "suffix-left-out"
     return "types-left-out" if row.type in options.leave_out else ""
 
 
-def _checked(
+def _check_spans(
     row: TextBound, text: str, standoff: Standoff, collector: MentionCollector
 ) -> Fragments:
     """Returns the fragments of a T line, sorted and disjoint; empty if they are not in the text."""
@@ -223,14 +228,14 @@ def _checked(
         )
         return ()
     merged = without_overlaps(spans)
-    joined = join_over_blanks(merged, text)
+    fragments = join_over_blanks(merged, text)
     hull = (merged[0][0], merged[-1][1])
     for code, what, is_so in (
         ("overlapping-fragments", "overlap; they were joined", len(merged) < len(spans)),
         (
             "fragments-joined",
             "have only white space between them; they were joined",
-            len(joined) < len(merged),
+            len(fragments) < len(merged),
         ),
         ("fragments-sorted", "were in another order", tuple(spans) != row.spans),
     ):
@@ -239,15 +244,15 @@ def _checked(
     if row.text is not None and not agrees(row.text, text, row.spans):
         message = f"{row.place}: the text of {row.id} is not the text at its offsets; offsets kept"
         standoff.say("text-mismatch", message, span=hull)
-    return joined
+    return fragments
 
 
-def _moved(text: str, standoff: Standoff, *, marked: bool) -> list[TextBound]:
+def _convert_offsets(text: str, standoff: Standoff, *, has_mark: bool) -> list[TextBound]:
     """Returns the T lines with offsets into this text, in code points of the text as it is."""
     rows = standoff.rows
     mentions = [StatedMention(row.spans, row.text) for row in rows if row.text is not None]
     fit = fit_offsets(
-        text, mentions, agrees=lambda beside, spans: agrees(beside, text, spans), marked=marked
+        text, mentions, agrees=lambda beside, spans: agrees(beside, text, spans), marked=has_mark
     )
     if not fit.how:
         return rows

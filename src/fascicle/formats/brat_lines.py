@@ -48,7 +48,7 @@ class TextBound:
         spans: offsets in the order of the file, unchecked.
         text: of the mention, as the line gives it; ``None`` if it gives none.
         place: file and line, for messages.
-        listed: whether the file is one whose T lines are mentions.
+        is_mention: whether T lines of this file are mentions.
     """
 
     id: str
@@ -56,10 +56,10 @@ class TextBound:
     spans: tuple[Span, ...]
     text: str | None
     place: str
-    listed: bool = True
+    is_mention: bool = True
 
 
-def _parse_text_bound(line: str, *, place: str, listed: bool = True) -> TextBound | None:
+def _parse_text_bound(line: str, *, place: str, is_mention: bool) -> TextBound | None:
     """Parses a T line; returns ``None`` if the line is not one."""
     match = _TEXT_BOUND.fullmatch(line)
     if match is None:
@@ -67,7 +67,7 @@ def _parse_text_bound(line: str, *, place: str, listed: bool = True) -> TextBoun
     pairs = (pair.split(" ") for pair in match[3].split(";"))
     spans = tuple((int(start), int(end)) for start, end in pairs)
     return TextBound(
-        id=match[1], type=match[2], spans=spans, text=match[4], place=place, listed=listed
+        id=match[1], type=match[2], spans=spans, text=match[4], place=place, is_mention=is_mention
     )
 
 
@@ -105,12 +105,12 @@ def agrees(expected: str, text: str, spans: Sequence[Span]) -> bool:
     fragments = [text[start:end] for start, end in spans]
     if fragments == [expected]:
         return True
-    wanted = _BREAKS.sub(" ", expected)
+    column = _BREAKS.sub(" ", expected)
     forms = (" ".join(fragments), "".join(fragments))
     return any(
-        wanted == _BREAKS.sub(" ", form)
-        for found in forms
-        for form in (found, found.replace("\r\n", "\n"))
+        column == _BREAKS.sub(" ", form)
+        for fragment_text in forms
+        for form in (fragment_text, fragment_text.replace("\r\n", "\n"))
     )
 
 
@@ -169,7 +169,7 @@ def file_name(identifier: str) -> str:
     dot in front) become ``%`` and two hexadecimal digits for each byte of their UTF-8.
     """
     return _NOT_IN_NAMES.sub(
-        lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), identifier
+        lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), identifier
     )
 
 
@@ -179,7 +179,7 @@ def document_id(name: str) -> str:
     """
     try:
         original = _ESCAPED.sub(
-            lambda found: bytes.fromhex(found[0].replace("%", "")).decode(), name
+            lambda match: bytes.fromhex(match[0].replace("%", "")).decode(), name
         )
     except UnicodeDecodeError:
         return name
@@ -253,7 +253,7 @@ class Standoff:
         self._references: list[_Reference] = []
         self._related: list[_Related] = []
 
-    def take(self, content: str, *, name: str, path: str, listed: bool) -> None:
+    def take(self, content: str, *, name: str, path: str, are_mentions: bool) -> None:
         """Reads one annotation file.
 
         A line that cannot be read is left out with the event ``malformed-line``.
@@ -263,7 +263,7 @@ class Standoff:
             name: of the file in its corpus, for events, which must not depend on the place of the
                 corpus.
             path: of the file, for errors.
-            listed: whether its T lines are mentions.
+            are_mentions: whether its T lines are mentions.
 
         Raises:
             FormatError: no line of the file can be read.
@@ -274,7 +274,7 @@ class Standoff:
                 continue
             first = first or number
             place = f"{name}:{number}"
-            if self._take_line(line, place, listed):
+            if self._take_line(line, place, are_mentions):
                 readable += 1
             else:
                 self.say(
@@ -305,25 +305,25 @@ class Standoff:
             own = self.attributes[trigger]
             own += [pair for pair in self.attributes.pop(event, []) if pair not in own]
         moved = (
-            replace(one, target=self._events.get(one.target, one.target))
-            for one in self._references
+            replace(reference, target=self._events.get(reference.target, reference.target))
+            for reference in self._references
         )
         self._references = list(moved)
 
-    def settle(self, kept: Mapping[str, MentionKey]) -> tuple[Relation, ...]:
+    def settle(self, keys: Mapping[str, MentionKey]) -> tuple[Relation, ...]:
         """Adds events for what was left out; call it when it is known which T lines were kept.
 
         Args:
-            kept: ids of the T lines that became mentions, and the keys of these.
+            keys: ids of the T lines that became mentions, and the keys of these.
 
         Returns:
             The relations between these mentions.
         """
-        whole = [one for one in self._related if self._is_whole(one, kept)]
-        relations = tuple(self._relation(one, kept) for one in whole)
-        found = kept.keys() | {one.id for one in whole}
+        whole = [statement for statement in self._related if self._is_whole(statement, keys)]
+        relations = tuple(self._relation(statement, keys) for statement in whole)
+        targets = keys.keys() | {statement.id for statement in whole}
         for reference in self._references:
-            if reference.target in found:
+            if reference.target in targets:
                 continue
             if reference.target.startswith("T") and reference.target not in self._ids:
                 message = (
@@ -338,25 +338,28 @@ class Standoff:
             )
         return relations
 
-    def _is_whole(self, one: _Related, kept: Container[str]) -> bool:
-        missing = [target for _, target in one.arguments if target not in kept]
+    def _is_whole(self, statement: _Related, keys: Container[str]) -> bool:
+        missing = [target for _, target in statement.arguments if target not in keys]
         self._references += [
-            _Reference(target=target, code=one.code, place=one.place) for target in missing[:1]
+            _Reference(target=target, code=statement.code, place=statement.place)
+            for target in missing[:1]
         ]
         return not missing
 
-    def _relation(self, one: _Related, kept: Mapping[str, MentionKey]) -> Relation:
-        if links := self.links.pop(one.id, []):
+    def _relation(self, statement: _Related, keys: Mapping[str, MentionKey]) -> Relation:
+        if links := self.links.pop(statement.id, []):
             self.left_out["links-left-out"] += len(links)
-        arguments = tuple((role, kept[target]) for role, target in one.arguments)
+        arguments = tuple((role, keys[target]) for role, target in statement.arguments)
         return Relation(
-            type=one.type, arguments=arguments, attributes=tuple(self.attributes.pop(one.id, []))
+            type=statement.type,
+            arguments=arguments,
+            attributes=tuple(self.attributes.pop(statement.id, [])),
         )
 
-    def _take_line(self, line: str, place: str, listed: bool) -> bool:
+    def _take_line(self, line: str, place: str, are_mentions: bool) -> bool:
         """Reads one line; returns true if the line could be parsed."""
         if line.startswith("T"):
-            return self._take_text_bound(line, place, listed)
+            return self._take_text_bound(line, place, are_mentions)
         takers: dict[str, Callable[[str, str], bool]] = {
             "N": self._take_normalisation,
             "A": self._take_attribute,
@@ -368,8 +371,8 @@ class Standoff:
         }
         return line[0] in takers and takers[line[0]](line, place)
 
-    def _take_text_bound(self, line: str, place: str, listed: bool) -> bool:
-        row = _parse_text_bound(line, place=place, listed=listed)
+    def _take_text_bound(self, line: str, place: str, are_mentions: bool) -> bool:
+        row = _parse_text_bound(line, place=place, is_mention=are_mentions)
         if row is None:
             return False
         if row.id in self._ids:
@@ -384,10 +387,10 @@ class Standoff:
     def _take_normalisation(self, line: str, place: str) -> bool:
         columns = line.split("\t")
         name = columns[2] if len(columns) > 2 else ""
-        found = parse_reference(columns[1].strip(" "), name) if len(columns) > 1 else None
-        if found is None:
+        parsed = parse_reference(columns[1].strip(" "), name) if len(columns) > 1 else None
+        if parsed is None:
             return False
-        target, link, reference = found
+        target, link, reference = parsed
         if link is not None:
             self.links[target].append(link)
         else:  # a reference without an entry is kept as an attribute, not as a link

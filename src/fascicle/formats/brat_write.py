@@ -69,17 +69,14 @@ def _into_zip(stream: BinaryIO, _: object = None) -> Iterator[Callable[[_Files],
     """Yields the function that writes the files of one document into a zip."""
     with zipfile.ZipFile(stream, "w") as archive:
 
-        def put(files: _Files) -> None:
+        def write_files(files: _Files) -> None:
             for name, content in files:
                 info = zipfile.ZipInfo(name, date_time=ZIP_DATE)
-                info.compress_type, info.external_attr, info.create_system = (
-                    zipfile.ZIP_DEFLATED,
-                    _MODE,
-                    _UNIX,
-                )
+                info.compress_type = zipfile.ZIP_DEFLATED
+                info.external_attr, info.create_system = _MODE, _UNIX
                 archive.writestr(info, content)
 
-        yield put
+        yield write_files
 
 
 @contextmanager
@@ -90,7 +87,7 @@ def _into_folder(folder: Path) -> Iterator[Callable[[_Files], None]]:
     not written.
     """
 
-    def put(files: _Files) -> None:
+    def write_files(files: _Files) -> None:
         for name, content in files:
             try:
                 with (folder / name).open("xb") as stream:
@@ -102,7 +99,7 @@ def _into_folder(folder: Path) -> Iterator[Callable[[_Files], None]]:
                     "apart; write a .zip"
                 ) from None
 
-    yield put
+    yield write_files
 
 
 def _encoder() -> Callable[[Document, WriteReport], _Files]:
@@ -127,7 +124,9 @@ def _encoder() -> Callable[[Document, WriteReport], _Files]:
                 "of them"
             )
         text, content = file_text(document, report)
-        lines = "".join(f"{line}\n" for line in _lines(document, text, report)).encode()
+        lines = "".join(
+            f"{line}\n" for line in _AnnotationFile(document, text, report).lines()
+        ).encode()
         names.add(name)
         return ((name + TEXT, content), (name + _ANN, lines))
 
@@ -150,34 +149,71 @@ def _name(document: Document) -> str:
     return name
 
 
-def _lines(document: Document, text: str, report: WriteReport) -> Iterator[str]:
-    numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(1))
-    targets: dict[MentionKey, str] = {}
-    for mention in document.mentions:
-        target = targets[mention.key] = f"T{next(numbers['T'])}"
-        if join_over_blanks(mention.spans, text) != mention.spans:
-            report.lose("joined-fragments", document, mention)
-        parts = parts_on_lines(text, mention.spans)
+class _AnnotationFile:
+    """Lines about the mentions and the relations of one document; counts what they cannot hold."""
+
+    def __init__(self, document: Document, text: str, report: WriteReport) -> None:
+        self._document, self._text, self._report = document, text, report
+        self._numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(1))
+        self._ids: dict[MentionKey, str] = {}
+
+    def lines(self) -> Iterator[str]:
+        for mention in self._document.mentions:
+            yield from self._mention(mention)
+        for relation in self._document.relations:
+            yield from self._relation(relation)
+
+    def _mention(self, mention: Mention) -> Iterator[str]:
+        own = self._ids[mention.key] = self._next_id("T")
+        if join_over_blanks(mention.spans, self._text) != mention.spans:
+            self._report.lose("joined-fragments", self._document, mention)
+        parts = parts_on_lines(self._text, mention.spans)
         spans = ";".join(f"{start} {end}" for start, end in parts)
-        yield f"{target}\t{_type(mention, document)} {spans}\t{join_fragments(text, parts)}"
-        for letter, line in (
-            *_links(mention, target, document, report),
-            *_attributes(mention, target, document, report),
-        ):
-            yield f"{letter}{next(numbers[letter])}\t{line}"
-    for relation in document.relations:
-        arguments = [(role, targets[key]) for role, key in relation.arguments]
+        kind = _type(mention, self._document)
+        yield f"{own}\t{kind} {spans}\t{join_fragments(self._text, parts)}"
+        yield from self._links(mention, own)
+        yield from self._attributes(mention, own)
+
+    def _relation(self, relation: Relation) -> Iterator[str]:
+        arguments = [(role, self._ids[key]) for role, key in relation.arguments]
         if _is_equivalence(relation):
             yield f"*\t{relation.type} {' '.join(target for _, target in arguments)}"
             if relation.attributes:  # the line has no id that they could refer to
-                report.lose("attributes", document, count=len(relation.attributes))
+                self._report.lose("attributes", self._document, count=len(relation.attributes))
         elif _is_binary(relation):
-            own = f"R{next(numbers['R'])}"
+            own = self._next_id("R")
             yield f"{own}\t{relation.type} {' '.join(map(':'.join, arguments))}\t"
-            for letter, line in _attributes(relation, own, document, report):
-                yield f"{letter}{next(numbers[letter])}\t{line}"
+            yield from self._attributes(relation, own)
         else:
-            report.lose("relations", document)
+            self._report.lose("relations", self._document)
+
+    def _links(self, mention: Mention, target: str) -> Iterator[str]:
+        for link in mention.links:
+            if not _fits(link):
+                self._report.lose("links", self._document, mention)
+                continue
+            name = link.name
+            if _ENDS_LINE.search(name) or "\t" in name:
+                self._report.lose("link-names", self._document, mention)
+                name = ""
+            reference = f"{brat_lines.REFERENCE} {target} {format_reference(link)}"
+            yield f"{self._next_id('N')}\t{reference}\t{name}"
+
+    def _attributes(self, owner: Mention | Relation, target: str) -> Iterator[str]:
+        for name, value in owner.attributes:
+            if not name or _NOT_A_WORD.search(name) or _ENDS_LINE.search(value):
+                mention = owner if isinstance(owner, Mention) else None
+                self._report.lose("attributes", self._document, mention)
+            elif name == brat_lines.NOTE:
+                yield f"{self._next_id('#')}\t{brat_lines.NOTE} {target}\t{value}"
+            elif name == brat_lines.REFERENCE and _is_reference(target, value):
+                yield f"{self._next_id('N')}\t{brat_lines.REFERENCE} {target} {value}"
+            else:
+                line = f"{name} {target} {value}" if value else f"{name} {target}"
+                yield f"{self._next_id('A')}\t{line}"
+
+    def _next_id(self, letter: str) -> str:
+        return f"{letter}{next(self._numbers[letter])}"
 
 
 def _is_equivalence(relation: Relation) -> bool:
@@ -205,41 +241,10 @@ def _type(mention: Mention, document: Document) -> str:
     return mention.type
 
 
-def _links(
-    mention: Mention, target: str, document: Document, report: WriteReport
-) -> Iterator[tuple[str, str]]:
-    for link in mention.links:
-        if not _fits(link):
-            report.lose("links", document, mention)
-            continue
-        named = not (_ENDS_LINE.search(link.name) or "\t" in link.name)
-        if not named:
-            report.lose("link-names", document, mention)
-        yield (
-            "N",
-            f"{brat_lines.REFERENCE} {target} "
-            f"{format_reference(link)}\t{link.name if named else ''}",
-        )
-
-
 def _fits(link: Link) -> bool:
     if not brat_lines.names_an_entry(link.id) or _NOT_A_WORD.search(link.id + link.ontology):
         return False
     return ":" not in link.ontology and link.ontology != brat_lines.NO_ONTOLOGY
-
-
-def _attributes(
-    of: Mention | Relation, target: str, document: Document, report: WriteReport
-) -> Iterator[tuple[str, str]]:
-    for name, value in of.attributes:
-        if not name or _NOT_A_WORD.search(name) or _ENDS_LINE.search(value):
-            report.lose("attributes", document, of if isinstance(of, Mention) else None)
-        elif name == brat_lines.NOTE:
-            yield "#", f"{brat_lines.NOTE} {target}\t{value}"
-        elif name == brat_lines.REFERENCE and _is_reference(target, value):
-            yield "N", f"{brat_lines.REFERENCE} {target} {value}"
-        else:
-            yield "A", f"{name} {target} {value}" if value else f"{name} {target}"
 
 
 def _is_reference(target: str, value: str) -> bool:
@@ -247,8 +252,8 @@ def _is_reference(target: str, value: str) -> bool:
     be written as one.
     """
     reference, _, name = value.partition("\t")
-    found = parse_reference(f"{brat_lines.REFERENCE} {target} {reference}", name)
-    return "\t" not in name and found == (target, None, reference)
+    parsed = parse_reference(f"{brat_lines.REFERENCE} {target} {reference}", name)
+    return "\t" not in name and parsed == (target, None, reference)
 
 
 WRITER: Final = Writer(

@@ -68,7 +68,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 "from them; give one of "
                 f"{', '.join(READABLE)}"
             )
-        return cast(Reader, _loaded(self.reads, self.name, "READER"))
+        return cast(Reader, _load(self.reads, self.name, "READER"))
 
     @cached_property
     def writer(self) -> Writer:
@@ -85,7 +85,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 f"{', '.join(ANNOTATED)}"
             )
             raise UsageError(message)
-        return cast(Writer, _loaded(self.writes, self.name, "WRITER"))
+        return cast(Writer, _load(self.writes, self.name, "WRITER"))
 
 
 def _row(  # noqa: PLR0913 - the columns of the table
@@ -93,7 +93,7 @@ def _row(  # noqa: PLR0913 - the columns of the table
     means: str,
     *,
     ends: str = "",
-    both: str = "",
+    module: str = "",
     reads: str = "",
     writes: str = "",
     many: bool = False,
@@ -107,8 +107,8 @@ def _row(  # noqa: PLR0913 - the columns of the table
         name=name,
         means=means,
         suffixes=tuple(ends.split()),
-        reads=reads or both,
-        writes=writes or both,
+        reads=reads or module,
+        writes=writes or module,
         many=many,
         annotated=annotated,
         also=tuple(also.split()),
@@ -135,12 +135,15 @@ _PUBTATOR3: Final = "BioC in JSON, as the service of PubTator 3 answers"
 _HTML: Final = "one page of marked texts (of any page, the shown text can be read)"
 _ROWS: Final = (
     _row(
-        "jsonl", "everything, one document per line", ends=".jsonl .jsonlines .json", both="native"
+        "jsonl",
+        "everything, one document per line",
+        ends=".jsonl .jsonlines .json",
+        module="native",
     ),
-    _row("records", _RECORDS, ends=".records.jsonl", both="records"),
-    _row("pubtator", "PubTator", ends=".pubtator", both="pubtator"),
-    _row("bioc", "BioC in XML", ends=".bioc.xml .xml", both="bioc_files"),
-    _row("bioc-json", "BioC in JSON", ends=".bioc.json", both="bioc_files"),
+    _row("records", _RECORDS, ends=".records.jsonl", module="records"),
+    _row("pubtator", "PubTator", ends=".pubtator", module="pubtator"),
+    _row("bioc", "BioC in XML", ends=".bioc.xml .xml", module="bioc_files"),
+    _row("bioc-json", "BioC in JSON", ends=".bioc.json", module="bioc_files"),
     _row(
         "conll",
         "one token with its IOB2 tag in each line",
@@ -157,7 +160,7 @@ _ROWS: Final = (
     _row("knowtator", _KNOWTATOR, reads="knowtator", many=True, annotated=False),
     _row("web-annotation", _WEB, reads="web_annotation", annotated=False),
     _row("ontonotes", "names of OntoNotes", ends=".name", reads="ldc", many=True, annotated=False),
-    _row("parquet", _PARQUET, ends=".parquet", both="parquet", many=True),
+    _row("parquet", _PARQUET, ends=".parquet", module="parquet", many=True),
     _row(
         "spacy",
         "binary files of spaCy (DocBin)",
@@ -165,7 +168,7 @@ _ROWS: Final = (
         reads="spacy_read",
         writes="spacy_write",
     ),
-    _row("kazu", "documents of Kazu in JSON", ends=".kazu.jsonl .kazu.json", both="kazu"),
+    _row("kazu", "documents of Kazu in JSON", ends=".kazu.jsonl .kazu.json", module="kazu"),
     _row(
         "label-studio",
         _TASKS,
@@ -173,7 +176,7 @@ _ROWS: Final = (
         reads="records",
         writes="label_studio_write",
     ),
-    _row("pubtator3", _PUBTATOR3, ends=".pubtator3.json", both="bioc_files"),
+    _row("pubtator3", _PUBTATOR3, ends=".pubtator3.json", module="bioc_files"),
     _row(
         "tsv",
         "mentions only: document, type, start, end, score, text, links, names",
@@ -185,7 +188,7 @@ _ROWS: Final = (
         "xlsx",
         "a sheet of mentions (a sheet with a column of texts can be read)",
         ends=".xlsx",
-        both="office",
+        module="office",
     ),
     _row("livingner", "the table that LivingNER takes", ends=".livingner.tsv", writes="tables"),
     _row(
@@ -196,7 +199,7 @@ _ROWS: Final = (
     ),
     _row("predictions", _PREDICTIONS, ends=".predictions.jsonl", writes="predictions"),
     _row("text", "texts with marked mentions, for people", ends=".txt", writes="textview"),
-    _row("html", _HTML, ends=".html .htm", both="web_page"),
+    _row("html", _HTML, ends=".html .htm", module="web_page"),
     _row("medline", "citations of PubMed in XML", ends=".xml", reads="medline", annotated=False),
     _row(
         "citations",
@@ -221,7 +224,7 @@ _ROWS: Final = (
         "the text of one document alone",
         ends=".txt .text",
         also=".md",
-        both="native",
+        module="native",
         annotated=False,
     ),
 )
@@ -248,8 +251,8 @@ def format_named(name: str) -> Format:
         UsageError: there is none of this name; the message has the nearest.
         PluginError: a plug-in that cannot be loaded.
     """
-    found = FORMATS.get(canonical_name(name)) or _plugged(name)
-    if found is None:
+    row = FORMATS.get(canonical_name(name)) or _plugin_format(name)
+    if row is None:
         near = difflib.get_close_matches(
             name,
             [
@@ -265,7 +268,7 @@ def format_named(name: str) -> Format:
             f"the format {name!r} is not known{hint}; choose auto or one of {', '.join(FORMATS)}"
         )
         raise UsageError(message, key=name, code="unknown-name")
-    return found
+    return row
 
 
 def readable_names() -> tuple[str, ...]:
@@ -307,24 +310,24 @@ def plugged_by_suffix(end: str, group: str) -> str:
     """
     if not end or any(end in (*row.suffixes, *row.also) for row in _ROWS):
         return ""
-    found = []
+    names = []
     for name in plugins.plugin_names(group):
         with suppress(PluginError):
-            found += (
+            names += (
                 [name]
                 if end in plugins.load_plugin(group, name).suffixes and name not in FORMATS
                 else []
             )
-    if len(found) > 1:
+    if len(names) > 1:
         message = (
-            f"files that end with {end} are for the {group} {' and '.join(found)}; choose "
+            f"files that end with {end} are for the {group} {' and '.join(names)}; choose "
             "one with format=NAME"
         )
         raise UsageError(message, key=end, code="ambiguous-name")
-    return found[0] if found else ""
+    return names[0] if names else ""
 
 
-def _plugged(name: str) -> Format | None:
+def _plugin_format(name: str) -> Format | None:
     reads, writes = (name in plugins.plugin_names(group) for group in ("readers", "writers"))
     if not (reads or writes):
         return None
@@ -348,19 +351,19 @@ def format_to_write(path: str, asked: str = "auto") -> str:
     """
     if asked != "auto":
         return format_named(asked).name
-    found, end = format_of_output(path), suffix(path)
-    if end and not found:
-        known = sorted({one for row in _ROWS if row.writes for one in row.suffixes})
+    name, end = format_of_output(path), suffix(path)
+    if end and not name:
+        suffixes = sorted({one for row in _ROWS if row.writes for one in row.suffixes})
         raise UsageError(
             f"{path} ends with {end}, which stands for no output format; name it "
-            f"{', '.join(known)}, or choose the "
+            f"{', '.join(suffixes)}, or choose the "
             "format with format=NAME",
             file=path,
         )
-    return found or "jsonl"
+    return name or "jsonl"
 
 
-def _loaded(module: str, name: str, what: str) -> object:
+def _load(module: str, name: str, what: str) -> object:
     """Returns the reader or writer of a module: that of the format, or the one of all."""
-    found = vars(import_module(f"fascicle.formats.{module}"))
-    return found.get(f"{name.upper().replace('-', '_')}_{what}") or found[what]
+    constants = vars(import_module(f"fascicle.formats.{module}"))
+    return constants.get(f"{name.upper().replace('-', '_')}_{what}") or constants[what]

@@ -216,7 +216,9 @@ def _of_tags(
     """
     outside, last = _Outside(), None
     for citation in _split(source, lines, tags, outside):
-        document = citation if isinstance(citation, FormatError) else _made(*citation, tags)
+        document = (
+            citation if isinstance(citation, FormatError) else _make_document(*citation, tags)
+        )
         if last is not None:
             yield last
         last = document if isinstance(document, Document) else None
@@ -280,7 +282,7 @@ def _go_on(values: list[str], line: str, *, is_list: bool) -> None:
         values[-1] += f" {line}"
 
 
-def _made(place: Place, fields: _Fields, tags: _Tags) -> Document | FormatError:
+def _make_document(place: Place, fields: _Fields, tags: _Tags) -> Document | FormatError:
     """Returns the document of the fields of a citation, or the error."""
     used = set[str]()
 
@@ -318,11 +320,11 @@ def _fact(kind: str, values: Sequence[str]) -> str:
     """Returns values as one text: a DOI, a year, running text, or several with ``|`` between
     them.
     """
-    joined = (" " if kind == "text" else "|").join(filter(None, map(collapse, values)))
+    text = (" " if kind == "text" else "|").join(filter(None, map(collapse, values)))
     pattern = {"doi": _DOI, "year": _YEAR}.get(kind)
     if pattern is None:
-        return joined
-    match = pattern.search(joined)
+        return text
+    match = pattern.search(text)
     return match[0] if match else ""
 
 
@@ -347,54 +349,57 @@ def _of_text(source: Source, lines: Iterable[tuple[int, Line]]) -> Iterator[Docu
     """Yields the citations of the text of PubMed; they are numbered, so a number in an abstract
     begins none.
     """
-    place, held, wanted = Place(source.path, 1), list[str](), 1
+    place, block, expected = Place(source.path, 1), list[str](), 1
     for number, line in lines:
         if isinstance(line, FormatError):
             yield line
             continue
-        found = _NUMBERED.match(line)
-        is_first = found is not None and int(found[1][:9]) == wanted
-        if is_first and not any(held[-1:]):
-            if held:
-                yield _of_blocks(held, place)
-            place, held, wanted = Place(source.path, number), [], wanted + 1
-        held.append(line.rstrip())
-    yield _of_blocks(held, place)
+        match = _NUMBERED.match(line)
+        is_first = match is not None and int(match[1][:9]) == expected
+        if is_first and not any(block[-1:]):
+            if block:
+                yield _of_blocks(block, place)
+            place, block, expected = Place(source.path, number), [], expected + 1
+        block.append(line.rstrip())
+    yield _of_blocks(block, place)
 
 
 def _of_blocks(lines: Sequence[str], place: Place) -> Document | FormatError:
     citation, *blocks = [
-        one.strip("\n") for one in re.split(r"\n{2,}", "\n".join(lines).strip("\n"))
+        block.strip("\n") for block in re.split(r"\n{2,}", "\n".join(lines).strip("\n"))
     ]
     ids = {name: value for block in blocks for name, value in _IDS.findall(block)}
     if "PMID" not in ids:
         return FormatError("a citation has no PMID; fetch the file again", at=place)
-    title, *others = [one for one in blocks if not _OTHER.match(one)] or [""]
-    if others and _AUTHORS.fullmatch(_unwrapped(others[0])):
-        del others[0]
+    title, *paragraphs = [block for block in blocks if not _OTHER.match(block)] or [""]
+    if paragraphs and _AUTHORS.fullmatch(_unwrap(paragraphs[0])):
+        del paragraphs[0]
     year = _YEAR.search(citation.partition(". ")[2])
     facts = {
         "doi": ids.get("DOI", ""),
         "pmc": ids.get("PMCID", ""),
         "year": year[0] if year else "",
     }
-    parts = [Part("title", _unwrapped(title)), *(part for one in others for part in _labelled(one))]
+    parts = [
+        Part("title", _unwrap(title)),
+        *(part for block in paragraphs for part in _abstract_parts(block)),
+    ]
     return _document(ids["PMID"], parts, facts, place)
 
 
-def _labelled(block: str) -> Iterator[Part]:
+def _abstract_parts(block: str) -> Iterator[Part]:
     """Yields the parts of an abstract: each begins with a line that has a label in capitals
     (``METHODS: ``).
     """
-    starts = [0, *(found.start() + 1 for found in re.finditer(rf"\n(?={_LABEL.pattern})", block))]
+    starts = [0, *(match.start() + 1 for match in re.finditer(rf"\n(?={_LABEL.pattern})", block))]
     for start, end in zip(starts, [*starts[1:], len(block)], strict=True):
-        found = _LABEL.match(block, start)
-        kind = part_kind(found[1]) if found else ""
-        facts = (("Label", found[1]),) if found else ()
-        yield Part(f"abstract-{kind}" if kind else "abstract", _unwrapped(block[start:end]), facts)
+        match = _LABEL.match(block, start)
+        kind = part_kind(match[1]) if match else ""
+        facts = (("Label", match[1]),) if match else ()
+        yield Part(f"abstract-{kind}" if kind else "abstract", _unwrap(block[start:end]), facts)
 
 
-def _unwrapped(block: str) -> str:
+def _unwrap(block: str) -> str:
     """Returns the text of lines that were cut at blanks and after hyphens."""
     return collapse(_DASHES.sub("-", block.strip("\n")))
 

@@ -171,12 +171,12 @@ class MentionCollector:
         key = mention.key
         if (first := self._kept.setdefault(key, mention)) is not mention:
             same = first == mention
-            lost = (
+            remark = (
                 ""
                 if same
                 else ", and what the second one says of links, scores or attributes was left out"
             )
-            message = f"a mention of type {kind!r} occurs twice; the first was kept{lost}"
+            message = f"a mention of type {kind!r} occurs twice; the first was kept{remark}"
             code = "duplicate-mention" if same else "duplicate-mention-differs"
             self._say(code, message, span=(mention.start, mention.end))
         self._keys[-1] = key
@@ -304,12 +304,12 @@ def short_facts(values: Mapping[str, Any], *, leave: Collection[str]) -> dict[st
         values: the fields of a record.
         leave: names of fields that are left out.
     """
-    kept = {
+    facts = {
         key: value
         for key, value in values.items()
         if key not in leave and isinstance(value, str | int | float)
     }
-    return {key: str(value) for key, value in kept.items() if len(str(value)) <= META_LENGTH}
+    return {key: str(value) for key, value in facts.items() if len(str(value)) <= META_LENGTH}
 
 
 def read_tags(tags: Sequence[str], before: int, census: TagCensus) -> Iterator[TokenMention]:
@@ -358,9 +358,9 @@ def join_tokens(
                 f"a mention of type {kind!r} at tokens {tuple(ranges)} is not in its text, "
                 f"tokens {low:,} to {high:,}"
             )
-    found = _sentence_ranges(sentences, words) if keep_sentences else None
+    ranges_of_sentences = _sentence_ranges(sentences, words) if keep_sentences else None
     facts = {**(meta or {}), "text": "joined"}
-    return collector.document(identifier, sentences=found, words=words, meta=facts)
+    return collector.document(identifier, sentences=ranges_of_sentences, words=words, meta=facts)
 
 
 def _word_ranges(tokens: Sequence[str]) -> tuple[Span, ...]:
@@ -412,8 +412,8 @@ def group_by_key(
             else:
                 yield [item]
             continue
-        found = key(item)
-        if group and found == current:
+        value = key(item)
+        if group and value == current:
             group += [*errors, item]
             errors = []
             continue
@@ -421,8 +421,8 @@ def group_by_key(
             yield group
         for error in errors:
             yield [error]
-        group, errors, current = [item], [], found
-        if found is None:
+        group, errors, current = [item], [], value
+        if value is None:
             yield group
             group = []
     if group:

@@ -16,11 +16,14 @@ def take_concepts(
     """
     from fascicle.terms.terms import curies_of_fact  # late: most mentions have no attributes
 
-    named = {name: curies for name, value in attributes if (curies := curies_of_fact(name, value))}
-    if not named:
+    curies_by_name = {
+        name: curies for name, value in attributes if (curies := curies_of_fact(name, value))
+    }
+    if not curies_by_name:
         return links, attributes
-    known = {link_text(one) for one in links}
-    added = dict.fromkeys(one for curies in named.values() for one in curies if one not in known)
-    return (*links, *map(parse_link, added)), tuple(
-        one for one in attributes if one[0] not in named
+    present = {link_text(link) for link in links}
+    added = dict.fromkeys(curie for curies in curies_by_name.values() for curie in curies)
+    return (
+        (*links, *(parse_link(curie) for curie in added if curie not in present)),
+        tuple(pair for pair in attributes if pair[0] not in curies_by_name),
     )

@@ -189,7 +189,7 @@ class _Parser:
             if rows or broken:
                 self.breaks += 1
                 self._settle()
-                yield broken or _transposed(rows)
+                yield broken or _transpose(rows)
                 rows, broken = [], None
             if bare:
                 self._of_row = Conll2012Rows() if bare.startswith(BEGIN) else self._of_row
@@ -197,7 +197,7 @@ class _Parser:
                 yield None
         if rows or broken:
             self._settle()
-            yield broken or _transposed(rows)
+            yield broken or _transpose(rows)
 
     def _lines(self) -> Iterator[tuple[int, Line]]:
         """Yields the numbered lines of the file.
@@ -289,18 +289,20 @@ class _Parser:
         count = len(columns)
         token_at = self._options.token_column
         token_at += count if token_at < 0 else 0
-        wanted = self._options.tag_columns
-        if wanted is None:
+        columns_of_tags = self._options.tag_columns
+        if columns_of_tags is None:
             tags_at = [at for at in range(count) if at != token_at]
         else:
-            tags_at = [at + count if at < 0 else at for at in wanted]
+            tags_at = [at + count if at < 0 else at for at in columns_of_tags]
         if not tags_at or token_at in tags_at or min(tags_at) < 0:
             raise IndexError
         return columns[token_at], [columns[at] for at in tags_at]
 
     def _columns_message(self, columns: list[str], *, by_tab: bool) -> str:
-        wanted = self._options.tag_columns
-        places = "any other column" if wanted is None else ", ".join(map(str, wanted))
+        columns_of_tags = self._options.tag_columns
+        places = (
+            "any other column" if columns_of_tags is None else ", ".join(map(str, columns_of_tags))
+        )
         separator = "TAB" if by_tab else "blank"
         return (
             f"found {len(columns)} {separator}-separated column(s), but the token is expected in "
@@ -351,7 +353,7 @@ class _Parser:
         return FormatError(message, at=Place(self._source.path, number))
 
 
-def _transposed(rows: list[_Row]) -> _Sentence:
+def _transpose(rows: list[_Row]) -> _Sentence:
     layers = max(len(tags) for _, tags in rows)
     columns = [[tags[at] if at < len(tags) else "O" for _, tags in rows] for at in range(layers)]
     return [token for token, _ in rows], columns

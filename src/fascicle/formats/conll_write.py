@@ -52,10 +52,10 @@ def _encoder(options: ConllWriteOptions) -> Callable[[Document, WriteReport], by
     fit in no layer. It raises an `InputError` for a document with a word or a type that a line
     cannot hold.
     """
-    return partial(_encoded, options=options)
+    return partial(_encode, options=options)
 
 
-def _encoded(document: Document, report: WriteReport, *, options: ConllWriteOptions) -> bytes:
+def _encode(document: Document, report: WriteReport, *, options: ConllWriteOptions) -> bytes:
     rows = _tags(document, options, report)
     if not document.words:
         report.lose("empty-documents", document)
@@ -79,17 +79,17 @@ def _tags(document: Document, options: ConllWriteOptions, report: WriteReport) -
     sentence_of = {
         at: number for number, sentence in enumerate(_sentences(document)) for at in sentence
     }
-    found: list[_Placed] = []
+    placed: list[_Placed] = []
     for mention in document.mentions:
         check_name(mention.type, what=f"the type of a mention of document {document.id!r},")
     for mention, start, end in on_words(document, words, report):
         if sentence_of[start] != sentence_of[end - 1]:
             report.lose("across-sentences", document, mention)
         else:
-            found.append(_Placed(mention, start, end))
+            placed.append(_Placed(mention, start, end))
     layers = [["O"] * len(words) for _ in range(options.layers)]
-    chosen = _chosen(
-        found, len(words), options.layers, lose=partial(report.lose, "nested", document)
+    chosen = _select(
+        placed, len(words), options.layers, lose=partial(report.lose, "nested", document)
     )
     report.mentions = len(chosen)
     for kind, start, end in chosen:
@@ -124,23 +124,25 @@ class _Placed(NamedTuple):
     end: int
 
 
-def _chosen(
-    found: Sequence[_Placed], words: int, layers: int, *, lose: Callable[..., None]
+def _select(
+    placed: Sequence[_Placed], words: int, layers: int, *, lose: Callable[..., None]
 ) -> list[tuple[str, int, int]]:
     """Returns type and words of the mentions that fit, in text order; of overlapping ones the
     best are chosen.
     """
     over: list[list[_Placed]] = [[] for _ in range(words)]
-    kept: list[_Placed] = []
-    for one in sorted(found, key=lambda one: one.mention.rank):
-        full = next((there for there in over[one.start : one.end] if len(there) >= layers), None)
+    selected: list[_Placed] = []
+    for mention in sorted(placed, key=lambda mention: mention.mention.rank):
+        full = next(
+            (there for there in over[mention.start : mention.end] if len(there) >= layers), None
+        )
         if full is not None:
-            lose(one.mention, instead=full[-1].mention)
+            lose(mention.mention, instead=full[-1].mention)
             continue
-        kept.append(one)
-        for at in range(one.start, one.end):
-            over[at].append(one)
-    ordered = sorted(kept, key=lambda one: (one.start, -one.end))
+        selected.append(mention)
+        for at in range(mention.start, mention.end):
+            over[at].append(mention)
+    ordered = sorted(selected, key=lambda mention: (mention.start, -mention.end))
     return [(mention.type, start, end) for mention, start, end in ordered]
 
 

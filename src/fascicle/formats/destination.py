@@ -33,16 +33,16 @@ class Destination(msgspec.Struct, frozen=True, kw_only=True):
     files: OutputFiles | None = None
     grows: bool = False
 
-    def refuse(self, read: Inputs) -> None:
+    def refuse(self, inputs: Inputs) -> None:
         """Raises an error if an output file would overwrite an input.
 
         Raises:
             OutputError: a file that would be written is among the inputs, contains one, or is
                 inside one.
         """
-        one = (self.path, *part_paths(self.path)) if self.grows else (self.path,)
-        for place in self.files.of.values() if self.files else one:
-            read.refuse(place)
+        paths = (self.path, *part_paths(self.path)) if self.grows else (self.path,)
+        for place in self.files.of.values() if self.files else paths:
+            inputs.refuse(place)
 
 
 def destination(inputs: Sequence[Input], request: WriteRequest, *, several: bool) -> Destination:
@@ -61,40 +61,40 @@ def destination(inputs: Sequence[Input], request: WriteRequest, *, several: bool
         UsageError: a name without a known format, or something that cannot be resumed.
         OutputError: a file is there already, or its folder is missing.
     """
-    path, asked = request.path, "" if request.format == "auto" else request.format
-    told = asked or format_of_output(path)
+    path, name = request.path, "" if request.format == "auto" else request.format
+    told = name or format_of_output(path)
     is_whole = path == STDOUT or (told and format_named(told).many)
     if is_whole or not _is_folder(path, several=several or len(inputs) > 1):
-        chosen = request.check()
-        grows = not is_whole and chosen.writer.grows and can_be_resumed(path)
-        found = Destination(path=path, format=chosen, grows=grows)
+        format_ = request.check()
+        grows = not is_whole and format_.writer.grows and can_be_resumed(path)
+        place = Destination(path=path, format=format_, grows=grows)
     else:
-        chosen, folder = format_named(asked or "jsonl"), Path(path)
-        suffix = next(iter(chosen.suffixes), f".{chosen.name}")  # a plug-in may have none
-        names = name_files([given.name for given in inputs], folder, suffix=suffix)
+        format_, folder = format_named(name or "jsonl"), Path(path)
+        suffix = next(iter(format_.suffixes), f".{format_.name}")  # a plug-in may have none
+        names = name_files([source.name for source in inputs], folder, suffix=suffix)
         files = OutputFiles(
             folder=folder, of=names, overwrite=request.overwrite, resume=request.resume
         )
         files.check()
-        found = Destination(path=path, format=chosen, files=files)
+        place = Destination(path=path, format=format_, files=files)
     if request.resume:
-        _check_resume(found, inputs)
-    return found
+        _check_resume(place, inputs)
+    return place
 
 
-def _check_resume(found: Destination, inputs: Sequence[Input]) -> None:
-    if any(given.name == STDIN and given.text is None for given in inputs):
+def _check_resume(place: Destination, inputs: Sequence[Input]) -> None:
+    if any(source.name == STDIN and source.text is None for source in inputs):
         raise UsageError(
             "resume=True was given with standard input, which cannot be read again; name files "
             "to read"
         )
-    if found.path == STDOUT:
+    if place.path == STDOUT:
         raise UsageError(
             "resume=True was given without an output; give a file or a folder with path=PATH"
         )
-    if not found.files and not found.grows:
+    if not place.files and not place.grows:
         raise UsageError(
-            f"{found.path} cannot be gone on with: resume=True is for a folder with one file for "
+            f"{place.path} cannot be gone on with: resume=True is for a folder with one file for "
             "each input, and for "
             "one file of records that is not packed and has no very long name; write to such a one"
         )

@@ -102,14 +102,14 @@ def detect(path: str) -> str:
         InputError: the file cannot be opened.
         FormatError: a prediction file, which holds no documents, or an unknown format.
     """
-    found = _told(path)
-    if found is None:
+    name = _detect(path)
+    if name is None:
         raise InputError(
             f"{path} is empty; give a file that holds documents or predictions",
             file=path,
             code="empty",
         )
-    if not found:
+    if not name:
         raise FormatError(
             f"the format of {path} cannot be recognised; "
             f"{_advice_for_table(path) if suffix(path) in _TABLES else ''}name it with "
@@ -118,7 +118,7 @@ def detect(path: str) -> str:
             f"{' '.join(HEADER)} "
             "(TAB-separated, in any order; the score may be left out)"
         )
-    return found
+    return name
 
 
 def _advice_for_table(path: str) -> str:
@@ -136,7 +136,7 @@ def _advice_for_table(path: str) -> str:
     )
 
 
-def _told(path: str) -> str | None:
+def _detect(path: str) -> str | None:
     """Returns the name of the format; empty if it cannot be detected, ``None`` for an empty
     file.
     """
@@ -153,8 +153,8 @@ def _told(path: str) -> str | None:
         return other
     with open_bytes(path) as stream:
         head, is_whole = _head(stream)
-    if known := _ROOTS.get(root_element(decode_head(head[:_MARKUP]))):
-        return known
+    if name := _ROOTS.get(root_element(decode_head(head[:_MARKUP]))):
+        return name
     if head.startswith(_PDF):
         return "pdf"
     if encodings.is_docbin(head):
@@ -165,12 +165,12 @@ def _told(path: str) -> str | None:
         decode_head(head[:_MARKUP]), suffix(path)
     ):
         raise FormatError(f"{path} is {kind}", file=path)
-    told = format_by_suffix(path)
+    by_suffix = format_by_suffix(path)
     # JSON that Fascicle did not write holds records, whatever the suffix; the first line decides.
-    found = _by_content(_lines(head, is_whole=is_whole), path) or (
-        "records" if told == "jsonl" else told
+    by_content = _by_content(_lines(head, is_whole=is_whole), path) or (
+        "records" if by_suffix == "jsonl" else by_suffix
     )
-    return found if found or head else None
+    return by_content if by_content or head else None
 
 
 def prediction_kind(path: str, encoding: str = encodings.AUTO) -> str:
@@ -219,8 +219,8 @@ def format_to_read(path: str, asked: str) -> str:
     name = canonical_name(asked)
     if name == "auto":
         return detect(path)
-    found = _told(path) if name in _JSON and not is_pipe(path) else name
-    return found if found in _JSON else name
+    detected = _detect(path) if name in _JSON and not is_pipe(path) else name
+    return detected if detected in _JSON else name
 
 
 def _of_archive(path: str) -> str:
@@ -248,8 +248,8 @@ def _of_stdin() -> str:
             head = zlib.decompressobj(wbits=31).decompress(head, _PEEK)
         except zlib.error:
             return "plain"  # the reader reports the error
-    if known := _ROOTS.get(root_element(decode_head(head[:_MARKUP]))):
-        return known
+    if name := _ROOTS.get(root_element(decode_head(head[:_MARKUP]))):
+        return name
     if is_html(decode_head(head[:_MARKUP]), ""):
         return "html"
     if kind := markup_kind(decode_head(head[:_MARKUP]), ""):

@@ -55,16 +55,16 @@ def open_headed(
     if first is None:
         raise InputError(f"{path} is empty; {make}", file=str(path), code="empty")
     try:
-        found = decoder.decode(first[1])
-        kind = found.__struct_fields__[-1]
-        if (version := getattr(found, kind)) != SCHEMA:
+        parsed = decoder.decode(first[1])
+        kind = parsed.__struct_fields__[-1]
+        if (version := getattr(parsed, kind)) != SCHEMA:
             name = kind.removeprefix("fascicle_")
             message = f"{name} of schema {version}; this release reads schema {SCHEMA}"
             raise FormatError(message, at=str(path), code="version")
-        check(found)
+        check(parsed)
     except BROKEN as error:
         raise FormatError(f"{path} is not {what} ({error}); {make}", file=str(path)) from None
-    return header(**{name: getattr(found, name) for name in header.__struct_fields__}), numbered
+    return header(**{name: getattr(parsed, name) for name in header.__struct_fields__}), numbered
 
 
 SCHEMA: Final = 1

@@ -104,7 +104,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     )
 
 
-def _joined(pieces: Iterable[Piece]) -> str:
+def _join(pieces: Iterable[Piece]) -> str:
     return "".join(piece.text for piece in pieces)
 
 
@@ -138,7 +138,7 @@ def _size(kind: str, part: Any, source: Source) -> int:
         return 1
     root = _root(part, source)
     texts = [
-        any(one.text for one in each.iter("{*}t"))
+        any(text.text for text in each.iter("{*}t"))
         for each in (root if kind == "comments" else [root])
     ]
     return sum(texts)
@@ -157,9 +157,9 @@ class _Text:
         self.left_out = Counter[str]()
         self._styles = Styles(roots.get("styles"))
         self._notes = {
-            (kind, attribute(one, "id")): one
+            (kind, attribute(note, "id")): note
             for kind in _NOTES.values()
-            for one in roots.get(f"{kind}s", ())
+            for note in roots.get(f"{kind}s", ())
         }
         # of the fields around the current place: code, and whether its result began
         self._fields: list[list[Any]] = []
@@ -172,11 +172,11 @@ class _Text:
     def events(self) -> tuple[Event, ...]:
         """Returns the events about what was left out."""
         self.left_out["fields without an end"] += len(self._fields)
-        listed = ", ".join(
+        counts = ", ".join(
             f"{what} {count:,}" for what, count in sorted(self.left_out.items()) if what and count
         )
-        message = f"these parts are not read: {listed}"
-        events = [make_event("parts-left-out", step=_STEP, message=message)] if listed else []
+        message = f"these parts are not read: {counts}"
+        events = [make_event("parts-left-out", step=_STEP, message=message)] if counts else []
         if self._listed:  # a note, for no text is lost
             message = f"these parts are not read: numbers or signs of lists {self._listed:,}"
             events.append(Event(step=_STEP, kind="note", code="parts-left-out", message=message))
@@ -205,25 +205,25 @@ class _Text:
         """
         for child in parent:
             name = local_tag(child)
-            others: Iterable[tuple[str, str]] = ()
+            blocks: Iterable[tuple[str, str]] = ()
             if name == "p":
                 self._paragraph(child)
                 if not _goes_on(child):
                     yield self._kind(), self._line.take().strip()
                     beside, self._beside = self._beside, []
-                    others = self._blocks_of(beside)
+                    blocks = self._blocks_of(beside)
             elif name in ("oMathPara", "oMath", "r"):
-                yield "body", _joined(self._characters(child)).strip()
+                yield "body", _join(self._characters(child)).strip()
             elif name == "tr":
-                others = self._row(child)
+                blocks = self._row(child)
             elif name == "AlternateContent":
-                others = self._blocks(_alternative(child), behind)
+                blocks = self._blocks(_alternative(child), behind)
             elif not self._skips(child):
                 yield from self._blocks(child, behind)
             if behind is None or name == "AlternateContent":
-                yield from others
+                yield from blocks
             else:
-                behind.extend(others)
+                behind.extend(blocks)
 
     def _row(self, row: Any) -> Iterator[tuple[str, str]]:
         if row.find("{*}trPr/{*}del") is None:
@@ -297,14 +297,14 @@ class _Text:
             return ""
         text = element.text or ""
         if text != text.strip():  # XML has this attribute for blanks that are meant
-            spaces = (one.get(_SPACE) for one in (element, *element.iterancestors()))
+            spaces = (ancestor.get(_SPACE) for ancestor in (element, *element.iterancestors()))
             text = text if next(filter(None, spaces), "") == "preserve" else text.strip(" \t\r\n")
         return _BLANK.sub(" ", text)
 
     def _run(self, run: Any) -> Piece:
         own, has = properties(_first(run, "rPr")), self._styles.run(self._style)
         is_plain = len(run) == 1 + bool(own) and local_tag(run[-1]) == "t"  # as nearly all
-        text = self._letters(run[-1]) if is_plain else _joined(self._characters(run))
+        text = self._letters(run[-1]) if is_plain else _join(self._characters(run))
         if own:
             has = {**has, **self._styles.run(attribute(own.get("rStyle"), "val")), **own}
         if not has and not self._fields:
@@ -313,14 +313,14 @@ class _Text:
             self.left_out["hidden texts"] += bool(text.strip())
             return Piece("")
         font = attribute(has.get("rFonts"), "ascii") or attribute(has.get("rFonts"), "hAnsi")
-        shown = shown_text(font, text)
-        self.left_out["signs of other fonts"] += shown.count(UNKNOWN) - text.count(UNKNOWN)
+        letters = shown_text(font, text)
+        self.left_out["signs of other fonts"] += letters.count(UNKNOWN) - text.count(UNKNOWN)
         position = attribute(has.get("position"), "val")
         is_raised = (
             attribute(has.get("vertAlign"), "val") == "superscript" or position.strip("0").isdigit()
         )
         is_link = any(_CITING.match(code) for code, _ in self._fields)
-        return Piece(shown, level_of(is_raised=is_raised, is_link=is_link, around=Level.PLAIN))
+        return Piece(letters, level_of(is_raised=is_raised, is_link=is_link, around=Level.PLAIN))
 
     def _symbol(self, font: str, code: str) -> str:
         sign = shown_sign(font, int(code, 16) if re.fullmatch("[0-9A-Fa-f]{1,4}", code) else 0)
@@ -331,7 +331,7 @@ class _Text:
         """Returns a formula in one line, as Word writes it when it is typed."""
         has = properties(element.find(f"{{*}}{name}Pr"))
         arguments = [
-            _joined(self._characters([one] if name == "m" else one))
+            _join(self._characters([one] if name == "m" else one))
             for one in element
             if local_tag(one) != f"{name}Pr"
         ]
@@ -405,11 +405,11 @@ def _alternative(content: Any) -> Any:
     """Returns the first of alternatives that Word can show; of those it shows none, the first."""
     parts = list(content)
     fits = (
-        one
-        for one in parts
-        if local_tag(one) == "Fallback"
+        part
+        for part in parts
+        if local_tag(part) == "Fallback"
         or all(
-            "/office/" in str(one.nsmap.get(name)) for name in attribute(one, "Requires").split()
+            "/office/" in str(part.nsmap.get(name)) for name in attribute(part, "Requires").split()
         )
     )
     return next(fits, parts[0] if parts else ())

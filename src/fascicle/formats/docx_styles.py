@@ -28,7 +28,7 @@ def properties(element: Any) -> dict[str, Any]:
     """Returns the elements that describe a run, a paragraph or a part of a formula, by their
     names.
     """
-    return {} if element is None else {local_tag(one): one for one in element}
+    return {} if element is None else {local_tag(child): child for child in element}
 
 
 def is_on(has: Mapping[str, Any], name: str) -> bool:
@@ -42,8 +42,8 @@ class Styles:
     def __init__(self, root: Any) -> None:
         """Keeps the styles of a part; None stands for none."""
         self._styles = {
-            attribute(one, "styleId"): one
-            for one in ([] if root is None else root.iter("{*}style"))
+            attribute(style, "styleId"): style
+            for style in ([] if root is None else root.iter("{*}style"))
         }
         self._runs: dict[str, Mapping[str, Any]] = {"": {}}
 

@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from itertools import takewhile
+from operator import eq
 from pathlib import Path
 from typing import Any, Final
 
@@ -72,20 +73,12 @@ def from_record(
         ValueError: a part has another form, or there is no text.
     """
     stated = msgspec.convert(without_nulls(record), _Article)
-    names = [f"{name}.txt" for name in (stated.pmcid, stated.extId) if _ID.fullmatch(name)]
-    beside = [place for name in names if (place := Path(source.path).parent / name).is_file()]
-    if not beside:
-        raise ValueError(
-            f"the annotations quote an article whose text is not here; put it beside them as "
-            f"{' or '.join(names) or 'ID.txt, under an id of letters and digits'}"
-        )
-    text = read_whole_text(Source(path=os.fspath(beside[0]), encoding=source.encoding))
+    text = _article_text(stated, source)
     collector = MentionCollector(text, step=STEP)
     placed: set[tuple[str, Span]] = set()
     for quote in stated.annotations:
-        span = next(
-            (one for one in quoted_places(quote, text) if (quote.type, one) not in placed), None
-        )
+        free = (span for span in quoted_places(quote, text) if (quote.type, span) not in placed)
+        span = next(free, None)
         if span is None:
             collector.drop(
                 f"the text has no place for the quote {quote.exact[:80]!r} of type {quote.type!r}"
@@ -98,6 +91,18 @@ def from_record(
     return collector.document(identifier, meta=meta)
 
 
+def _article_text(article: _Article, source: Source) -> str:
+    names = [f"{name}.txt" for name in (article.pmcid, article.extId) if _ID.fullmatch(name)]
+    for name in names:
+        path = Path(source.path).parent / name
+        if path.is_file():
+            return read_whole_text(Source(path=os.fspath(path), encoding=source.encoding))
+    raise ValueError(
+        f"the annotations quote an article whose text is not here; put it beside them as "
+        f"{' or '.join(names) or 'ID.txt, under an id of letters and digits'}"
+    )
+
+
 def quoted_places(quote: Quote, text: str) -> Iterator[Span]:
     """Yields the places of the quoted words whose surroundings agree best with those of the
     quote, in order.
@@ -105,12 +110,12 @@ def quoted_places(quote: Quote, text: str) -> Iterator[Span]:
     words = quote.exact.split()
     if not words:
         return
-    spans = [found.span() for found in re.finditer(r"\s+".join(map(re.escape, words)), text)]
+    spans = [match.span() for match in re.finditer(r"\s+".join(map(re.escape, words)), text)]
     before, after = _letters(quote.prefix)[::-1], _letters(quote.postfix)
     size = 2 * max(len(quote.prefix), len(quote.postfix)) + 20  # blanks of the text are not counted
     shared = [
-        _shared(before, _letters(text[max(0, start - size) : start])[::-1])
-        + _shared(after, _letters(text[end : end + size]))
+        _common_length(before, _letters(text[max(0, start - size) : start])[::-1])
+        + _common_length(after, _letters(text[end : end + size]))
         for start, end in spans
     ]
     yield from (span for span, count in zip(spans, shared, strict=True) if count == max(shared))
@@ -120,5 +125,5 @@ def _letters(text: str) -> str:
     return "".join(text.split())
 
 
-def _shared(one: str, other: str) -> int:
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+def _common_length(first: str, second: str) -> int:
+    return sum(takewhile(bool, map(eq, first, second)))

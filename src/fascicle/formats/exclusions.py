@@ -27,7 +27,7 @@ from fascicle.errors import FormatError, Place
 
 REASONS: Final = ("duplicate", "near-duplicate", "shared-sentence")
 _ESCAPES: Final = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
-_MEANT: Final = {written: sign for sign, written in _ESCAPES.items()}
+_UNESCAPED: Final = {escape: sign for sign, escape in _ESCAPES.items()}
 _SHA256: Final = re.compile("[0-9a-f]{64}")
 
 
@@ -118,12 +118,12 @@ def exclusions_by_key(rows: Iterable[Exclusion]) -> dict[tuple[str, str], Exclus
     Args:
         rows: of a list.
     """
-    found: dict[tuple[str, str], Exclusion] = {}
+    by_key: dict[tuple[str, str], Exclusion] = {}
     for row in rows:
-        found.setdefault((row.document, row.sha256), row)
+        by_key.setdefault((row.document, row.sha256), row)
         if row.of_part in PROTECTED:
-            found.setdefault(("", row.sha256), row)
-    return found
+            by_key.setdefault(("", row.sha256), row)
+    return by_key
 
 
 def _columns(row: Exclusion) -> Iterator[str]:
@@ -132,7 +132,7 @@ def _columns(row: Exclusion) -> Iterator[str]:
         if name == "similarity":
             yield "" if value is None else f"{value:.4f}"
         else:
-            yield re.sub(r"[\\\t\n\r]", lambda found: _ESCAPES[found[0]], value)
+            yield re.sub(r"[\\\t\n\r]", lambda match: _ESCAPES[match[0]], value)
 
 
 def _exclusion(columns: list[str], place: str) -> Exclusion:
@@ -142,7 +142,7 @@ def _exclusion(columns: list[str], place: str) -> Exclusion:
             at=place,
         )
     values = {
-        name: re.sub(r"\\.", lambda found: _MEANT.get(found[0], found[0]), value)
+        name: re.sub(r"\\.", lambda match: _UNESCAPED.get(match[0], match[0]), value)
         for name, value in zip(HEADER, columns, strict=True)
     }
     similarity = values.pop("similarity")

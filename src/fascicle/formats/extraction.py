@@ -153,8 +153,8 @@ def part_kind(title: str) -> str:
     """Returns the kind of a part of an article from its title or its type; empty if it is not
     known.
     """
-    said = title.lower().strip(" .:0123456789")
-    return next((kind for kind, pattern in _KINDS if pattern.search(said)), "")
+    heading = title.lower().strip(" .:0123456789")
+    return next((kind for kind, pattern in _KINDS if pattern.search(heading)), "")
 
 
 def unread_fields(
@@ -250,7 +250,7 @@ def read_zip_package(source: Source) -> io.BytesIO:
         zipfile.ZipFile(content) as package,
         zipfile.ZipFile(usual, "w") as rewritten,
     ):
-        if sum(one.file_size for one in package.infolist()) > MAX_FILE:
+        if sum(member.file_size for member in package.infolist()) > MAX_FILE:
             raise FormatError(
                 f"the file unpacks to more than {MAX_FILE:,} bytes",
                 at=source.path,
@@ -265,9 +265,9 @@ def read_zip_package(source: Source) -> io.BytesIO:
                 name,
                 _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", package.read(name)),
             )
-    chosen = usual if is_strict else content
-    chosen.seek(0)
-    return chosen
+    result = usual if is_strict else content
+    result.seek(0)
+    return result
 
 
 @contextmanager

@@ -46,18 +46,18 @@ def note_misfits(documents: Iterable[Document]) -> Iterator[Document]:
         documents: of one file.
     """
     mentions = misfits = 0
-    held: Document | None = None
+    pending: Document | None = None
     for document in documents:
-        if held is not None:
-            yield held
+        if pending is not None:
+            yield pending
         wrong = [event.code for event in document.events if event.code in _MISFITS]
         misfits += len(wrong)
         mentions += len(document.mentions) + wrong.count("offset-outside")
-        held = document if misfits else None
-        if held is None:
+        pending = document if misfits else None
+        if pending is None:
             yield document
-    if held is not None:
-        yield held.with_events(*_verdict(mentions, misfits))
+    if pending is not None:
+        yield pending.with_events(*_verdict(mentions, misfits))
 
 
 def _verdict(mentions: int, misfits: int) -> Iterator[Event]:
@@ -117,8 +117,8 @@ def read(
     from fascicle.formats.detection import format_to_read
 
     report = ReadReport() if report is None else report
-    plan, given = [], [*_checked(paths)]
-    places = find_places(given, format=format)
+    plan, names = [], [*_check_paths(paths)]
+    places = find_places(names, format=format)
     report.tables_unread.update(unread_tables(places, format=format))
     files = [source for place in places for source in place.sources]
     for source in make_sources(files, encoding=encoding, report=report):
@@ -156,19 +156,19 @@ def stream_sources(
         report: as of `read`.
         are_unique: whether ids are made unique; all ids are then kept in memory, see `IdSet`.
     """
-    for _, chosen in plan:
-        check_options(options, chosen.reader.options, chosen.name)
-    documents = _all(plan, options, report)
-    return _observed(unique_ids(documents) if are_unique else documents, report)
+    for _, format_ in plan:
+        check_options(options, format_.reader.options, format_.name)
+    documents = _stream_plan(plan, options, report)
+    return _observe(unique_ids(documents) if are_unique else documents, report)
 
 
-def _checked(paths: object) -> Iterator[str]:
+def _check_paths(paths: object) -> Iterator[str]:
     """Yields each path as a string."""
     check_argument(paths, (str, Path, Sequence), name="paths", means="a path, or a list of paths")
-    listed = [paths] if isinstance(paths, str | Path) else list(cast("Sequence[object]", paths))
-    if not listed:
+    values = [paths] if isinstance(paths, str | Path) else list(cast("Sequence[object]", paths))
+    if not values:
         raise UsageError("no file was given; name at least one, or - for standard input")
-    for path in listed:
+    for path in values:
         check_argument(path, (str, Path), name="each of paths", means="a str or a Path")
         yield str(path)
 
@@ -201,33 +201,40 @@ def rename_document(document: Document, identifier: str) -> Document:
     )
 
 
-def _all(
+def _stream_plan(
     plan: Sequence[tuple[Source, Format]], options: Any, report: ReadReport
 ) -> Iterator[Document]:
-    for source, chosen in plan:
-        report.formats[source.path] = chosen.name
+    for source, format_ in plan:
+        report.formats[source.path] = format_.name
         with report.aside.one():
-            yield from _of_one(source, chosen.reader, options, report)
+            yield from _stream_source(source, format_.reader, options, report)
 
 
-def _of_one(source: Source, reader: Reader, options: Any, report: ReadReport) -> Iterator[Document]:
+def _stream_source(
+    source: Source, reader: Reader, options: Any, report: ReadReport
+) -> Iterator[Document]:
     """Streams the documents of one source; an error that ends its reading is raised."""
-    given = options if options is not None or reader.options is None else reader.options()
-    found, before = False, report.aside.count
+    settings = options if options is not None or reader.options is None else reader.options()
+    has_documents, before = False, report.aside.count
     try:
-        documents = note_misfits(reader.read(source, given, report))
+        documents = note_misfits(reader.read(source, settings, report))
         if (name := report.formats[source.path]) in WITHOUT_MARKUP:
-            documents = documents_with_markup(documents, name, given)
+            documents = documents_with_markup(documents, name, settings)
         for document in documents:
-            found = True
+            has_documents = True
             notes = report.take_notes()
             yield document.with_events(*notes) if notes else document
     except InputError as error:
-        if found and report.aside.keep_going:
+        if has_documents and report.aside.keep_going:
             raise error.saying(f"{error}; the rest of the file was not read") from None
         raise
     withdraws = source.path in report.deleted
-    if not found and not reader.may_be_empty and not withdraws and report.aside.count == before:
+    if (
+        not has_documents
+        and not reader.may_be_empty
+        and not withdraws
+        and report.aside.count == before
+    ):
         where, name = (
             " that the options ask for" if options is not None else "",
             report.formats[source.path],
@@ -238,7 +245,7 @@ def _of_one(source: Source, reader: Reader, options: Any, report: ReadReport) ->
         raise InputError(message, file=source.path, code="empty")
 
 
-def _observed(documents: Iterator[Document], report: ReadReport) -> Iterator[Document]:
+def _observe(documents: Iterator[Document], report: ReadReport) -> Iterator[Document]:
     for document in documents:
         report.observe(document)
         yield document
@@ -288,9 +295,9 @@ def latest(
     for number, path in enumerate(paths):
         for position, document in enumerate(read(path, format=format, report=_like(report))):
             if places.get(_original_id(document)) == (number, position):
-                found = _as_named(document)
-                report.observe(found)
-                yield found
+                current = _with_original_id(document)
+                report.observe(current)
+                yield current
 
 
 def _latest_places(
@@ -332,11 +339,11 @@ def _original_id(document: Document) -> str:
 
 def citation_version(document: Document) -> int:
     """Returns the version of a citation, from 1; see `latest`."""
-    told = document.meta.get(_VERSION, "1")
-    return int(told) if told.isdecimal() else 1
+    version = document.meta.get(_VERSION, "1")
+    return int(version) if version.isdecimal() else 1
 
 
-def _as_named(document: Document) -> Document:
+def _with_original_id(document: Document) -> Document:
     """Returns a document with the original id from its file."""
     if ORIGINAL_ID not in document.meta:
         return document
@@ -407,7 +414,7 @@ class _Table:
 
     def add(self, high: int, low: int) -> bool:
         """Adds a pair; returns true if it is new."""
-        if not self._put(high, low):
+        if not self._insert(high, low):
             return False
         self._count += 1
         size = len(self._cells) // 2
@@ -415,10 +422,10 @@ class _Table:
             old, self._cells = self._cells, array("Q", bytes(_HALVES.size * (size + size // 2)))
             for at in range(0, len(old), 2):
                 if old[at] or old[at + 1]:
-                    self._put(old[at], old[at + 1])
+                    self._insert(old[at], old[at + 1])
         return True
 
-    def _put(self, high: int, low: int) -> bool:
+    def _insert(self, high: int, low: int) -> bool:
         cells = self._cells
         at = 2 * (low % (len(cells) // 2))
         while cells[at] or cells[at + 1]:

@@ -40,4 +40,4 @@ def shown_text(font: str, text: str) -> str:
     """Returns the text that a font shows; only some fonts show another one."""
     if font != "Symbol" and not _PICTURES.search(font):
         return text
-    return "".join(one if one.isspace() else shown_sign(font, ord(one)) for one in text)
+    return "".join(sign if sign.isspace() else shown_sign(font, ord(sign)) for sign in text)

@@ -6,6 +6,7 @@ The format is described at https://gatenlp.github.io/gateplugin-Format_Bdoc/bdoc
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -63,46 +64,49 @@ def from_record(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
         )
     convert = conversion(stated.text, UTF16) if stated.offset_type == _JAVA else int
     collector = MentionCollector(stated.text, step=STEP)
-    layers = {
-        name: mentions
-        for name, one in stated.annotation_sets.items()
-        if (
-            mentions := [
-                annotation for annotation in one.annotations if annotation.type not in _STRUCTURE
-            ]
-        )
-    }
-    gold = _KEY if _KEY in layers else "" if "" in layers else next(iter(layers), "")
-    for name, mentions in layers.items():
-        for one in mentions:
-            attributes = tuple(
-                (key, _text(value)) for key, value in one.features.items() if value is not None
-            )
-            source = GOLD if name == gold else name or STEP
+    mentions = _mentions(stated)
+    gold = _KEY if _KEY in mentions else "" if "" in mentions else next(iter(mentions), "")
+    for name, layer in mentions.items():
+        for annotation in layer:
             collector.add(
-                convert_spans([(one.start, one.end)], convert),
-                one.type,
-                attributes=attributes,
-                source=source,
+                convert_spans([(annotation.start, annotation.end)], convert),
+                annotation.type,
+                attributes=tuple(_facts(annotation.features).items()),
+                source=GOLD if name == gold else name or STEP,
             )
-    ranges = {kind: _ranges(stated, kind, convert) for kind in (_SENTENCE, _WORD)}
-    facts = {key: _text(value) for key, value in stated.features.items() if value is not None}
     return collector.document(
-        identifier, sentences=ranges[_SENTENCE], words=ranges[_WORD], meta={**meta, **facts}
+        identifier,
+        sentences=_ranges(stated, _SENTENCE, convert),
+        words=_ranges(stated, _WORD, convert),
+        meta={**meta, **_facts(stated.features)},
     )
+
+
+def _mentions(stated: _Record) -> dict[str, list[_Annotation]]:
+    """Returns the annotations of each set that are mentions, without the sets that have none."""
+    mentions: defaultdict[str, list[_Annotation]] = defaultdict(list)
+    for name, layer in stated.annotation_sets.items():
+        for annotation in layer.annotations:
+            if annotation.type not in _STRUCTURE:
+                mentions[name].append(annotation)
+    return mentions
 
 
 def _ranges(stated: _Record, kind: str, convert: Conversion) -> tuple[Span, ...] | None:
     """Returns the annotations of a type in the first set that has it; ``None`` if there are
     none.
     """
-    listed = (
-        [one for one in each.annotations if one.type == kind]
-        for each in stated.annotation_sets.values()
-    )
-    spans = sorted({(one.start, one.end) for one in next(filter(None, listed), [])})
-    return convert_spans(spans, convert) if spans else None
+    for layer in stated.annotation_sets.values():
+        places = [(place.start, place.end) for place in layer.annotations if place.type == kind]
+        if places:
+            return convert_spans(sorted(set(places)), convert)
+    return None
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+def _facts(features: Mapping[str, Any]) -> dict[str, str]:
+    """Returns features as texts, without those that are ``null``."""
+    return {
+        key: value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        for key, value in features.items()
+        if value is not None
+    }

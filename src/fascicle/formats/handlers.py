@@ -74,9 +74,9 @@ def write_each(
     for document in documents:
         with report.aside.one():
             part = WriteReport()
-            held = representable_part(document, holds, part)
-            part.mentions = len(held.mentions)
-            content = _encoded(held, encode, part)
+            writable = representable_part(document, holds, part)
+            part.mentions = len(writable.mentions)
+            content = _encode_part(writable, encode, part)
             strictness.check(document, part, format_name=holds.format)
             put(content)
             part.documents = 1
@@ -112,7 +112,7 @@ def check_name(
     return value
 
 
-def _encoded(document: Item, encode: Encode, part: WriteReport) -> Any:
+def _encode_part(document: Item, encode: Encode, part: WriteReport) -> Any:
     try:
         return encode(document, part)
     except UnicodeEncodeError as error:
@@ -161,12 +161,12 @@ def open_frame(
     stream.write(head)
     before = first
 
-    def put(data: bytes) -> None:
+    def write_one(data: bytes) -> None:
         nonlocal before
         stream.write(before + data)
         before = between
 
-    yield put
+    yield write_one
     stream.write(tail)
 
 
@@ -250,25 +250,25 @@ def separate_sections(
         report: receives the counts.
         fits: true for a section that the file can hold; by default one with a name and a text.
     """
-    kept: list[Section] = []
+    sections: list[Section] = []
     for section in sorted(
         set(document.sections or ()), key=lambda one: (one.start, one.end > one.start, -one.end)
     ):
-        if fits(section) and section.start >= (kept[-1].end if kept else 0):
-            kept.append(section)
-    if lost := len(document.sections or ()) - len(kept):
-        report.lose("sections", document, count=lost)
-    return kept
+        if fits(section) and section.start >= (sections[-1].end if sections else 0):
+            sections.append(section)
+    if losses := len(document.sections or ()) - len(sections):
+        report.lose("sections", document, count=losses)
+    return sections
 
 
 def reader_of(reader: contracts.Reader, *, name: str) -> Reader:
     """Returns the reader of a format from an object that meets the protocol; ``name`` is the
     name of the format.
     """
-    return Reader(read=partial(_read, reader, name))
+    return Reader(read=partial(_stream_documents, reader, name))
 
 
-def _read(
+def _stream_documents(
     reader: contracts.Reader, name: str, source: Source, options: Any, report: ReadReport
 ) -> Iterator[Document]:
     """Streams the documents of a file; errors that the reader yields are counted as set aside.
@@ -278,15 +278,15 @@ def _read(
         PluginError: it gives something else than documents and errors.
     """
     try:
-        for found in reader.read(source):
-            if isinstance(found, Document):
-                _check_document(found, name)
-                yield found
-            elif isinstance(found, InputError):
-                report.aside.add(found if found.file else _placed(found, source.path))
+        for result in reader.read(source):
+            if isinstance(result, Document):
+                _check_document(result, name)
+                yield result
+            elif isinstance(result, InputError):
+                report.aside.add(result if result.file else _name_file(result, source.path))
             else:
                 _refuse(
-                    f"gave {_kind(found)} in place of a Document; yield Documents, and an "
+                    f"gave {_kind(result)} in place of a Document; yield Documents, and an "
                     "InputError for what cannot "
                     "be read",
                     name,
@@ -294,7 +294,7 @@ def _read(
     except InputError as error:
         if error.file:
             raise
-        raise _placed(error, source.path) from error
+        raise _name_file(error, source.path) from error
     except FascicleError as error:
         error.file = error.file or source.path
         raise
@@ -305,7 +305,7 @@ def _read(
         raise InputError(why, at=source.path, key=name) from error
 
 
-def _placed(error: InputError, path: str) -> InputError:
+def _name_file(error: InputError, path: str) -> InputError:
     """Returns the error with the file in its attribute and in its message, which the reader may
     omit.
     """

@@ -76,12 +76,12 @@ class InceptionOptions:
         Raises:
             UsageError: another name.
         """
-        given = dict(fields)
-        if unknown := sorted(given.keys() - {"layer", "type"}):
+        values = dict(fields)
+        if unknown := sorted(values.keys() - {"layer", "type"}):
             raise UsageError(
                 f"files of INCEpTION have no part {unknown[0]!r}; choose layer or type"
             )
-        return cls(**given)
+        return cls(**values)
 
     def takes(self, layer: str) -> bool:
         """True if a layer has mentions; by default no layer of words or grammar, or of what the
@@ -108,17 +108,17 @@ class InceptionOptions:
         Args:
             layers: name -> its features.
         """
-        taken = {name: features for name, features in layers.items() if self.takes(name)}
-        wrong = f"the layer {self.layer!r}" if self.layer and not taken else ""
+        selected = {name: features for name, features in layers.items() if self.takes(name)}
+        wrong = f"the layer {self.layer!r}" if self.layer and not selected else ""
         if (
             not wrong
             and self.type
-            and not any(self.type in features for features in taken.values())
+            and not any(self.type in features for features in selected.values())
         ):
             wrong = f"the feature {self.type!r}"
         has = ", ".join(
             sorted(
-                {one for features in taken.values() for one in features}
+                {feature for features in selected.values() for feature in features}
                 or set(map(_name_of, layers))
             )
         )
@@ -129,7 +129,7 @@ class InceptionOptions:
 
 
 @dataclass(kw_only=True)
-class _Found:
+class _Content:
     """What a file says of its document; the offsets are those of the file."""
 
     options: InceptionOptions
@@ -220,35 +220,35 @@ def read(source: Source, options: InceptionOptions, report: ReadReport) -> Itera
     Raises:
         FormatError: a row that breaks the rules of the format.
     """
-    found = _Found(options=options)
+    content = _Content(options=options)
     for number, line in read_lines(source):
         try:
-            _add(line, found)
+            _add(line, content)
         except ValueError as error:
             message = f"the line cannot be read ({error}); export the document again"
             raise FormatError(message, at=Place(source.path, number)) from None
-    if found.words:
-        yield _document(source, found)
+    if content.words:
+        yield _document(source, content)
 
 
-def _add(line: str, found: _Found) -> None:
+def _add(line: str, content: _Content) -> None:
     if layer := _LAYER.match(line):
-        found.layers.append((layer[1], layer[2], layer[3].split("|")))
+        content.layers.append((layer[1], layer[2], layer[3].split("|")))
     elif line.startswith(_TEXT):
-        found.lines.append(line.removeprefix(_TEXT))
+        content.lines.append(line.removeprefix(_TEXT))
     elif line and not line.startswith("#"):
         row = _ROW.fullmatch(line)
         if row is None:
             raise ValueError("a row has a number such as 1-2, offsets such as 4-9, and a token")
         place = int(row[2]), int(row[3])
-        if found.lines:
-            found.begin(place[0], _plain(row[4]))
-        found.words += [place] if row[1] is None else []
-        found.row(place, row[5].split("\t"))
+        if content.lines:
+            content.begin(place[0], _plain(row[4]))
+        content.words += [place] if row[1] is None else []
+        content.row(place, row[5].split("\t"))
 
 
-def _document(source: Source, found: _Found) -> Document:
-    text = found.text.decode("utf-16-le")
+def _document(source: Source, content: _Content) -> Document:
+    text = content.text.decode("utf-16-le")
     places, unit = {}, 0
     for at, sign in enumerate(text):
         places[unit] = at
@@ -259,18 +259,19 @@ def _document(source: Source, found: _Found) -> Document:
         return places.get(span[0], -1), places.get(span[1], -1)
 
     collector = MentionCollector(text, step=_STEP)
-    for (layer, _), (span, facts) in found.mentions.items():
+    for (layer, _), (span, facts) in content.mentions.items():
         stated = {name: _plain(value) for name, value in facts.items()}
-        _add_mention(collector, layer, moved(span), facts=stated, options=found.options)
-    sentences, words = (tuple(map(moved, spans)) for spans in (found.sentences, found.words))
+        _add_mention(collector, layer, moved(span), facts=stated, options=content.options)
+    sentences, words = (tuple(map(moved, spans)) for spans in (content.sentences, content.words))
     trimmed = ((start, end, text[start:end]) for start, end in sentences)
     sentences = tuple(
-        (end - len(one.lstrip()), start + len(one.rstrip())) for start, end, one in trimmed
+        (end - len(sentence.lstrip()), start + len(sentence.rstrip()))
+        for start, end, sentence in trimmed
     )
-    layers = {name: features for _, name, features in found.layers}
-    said = [*_left_out(found.other, _STEP), *found.options.check(layers)]
+    layers = {name: features for _, name, features in content.layers}
+    events = [*_left_out(content.other, _STEP), *content.options.check(layers)]
     return collector.document(
-        source.name, at=source.path, sentences=sentences, words=words, events=said
+        source.name, at=source.path, sentences=sentences, words=words, events=events
     )
 
 
@@ -335,46 +336,51 @@ def _read_cas(source: Source, options: InceptionOptions, report: ReadReport) -> 
     """
     with package_errors(source):
         cas = _cas(source)
-        shown = [one for one in cas.views if one.sofa.sofaString is not None] or cas.views[:1]
-        shown.sort(key=lambda one: one.sofa.sofaID != _FIRST_VIEW)
-        silent = [one.sofa.sofaID for one in cas.views if one not in shown and one.get_all_fs()]
+        views = [view for view in cas.views if view.sofa.sofaString is not None] or cas.views[:1]
+        views.sort(key=lambda view: view.sofa.sofaID != _FIRST_VIEW)
+        silent = [view.sofa.sofaID for view in cas.views if view not in views and view.get_all_fs()]
         title = ""
-        for number, view in enumerate(shown):
-            made = _of_view(cas.get_view(view.sofa.sofaID), title or source.name, options)
-            title = title or made.id
+        for number, view in enumerate(views):
+            document = _of_view(cas.get_view(view.sofa.sofaID), title or source.name, options)
+            title = title or document.id
             if silent and not number:
                 message = f"views without a text are not read: {', '.join(silent)}"
-                made = made.with_events(
+                document = document.with_events(
                     make_event("parts-left-out", step=_CAS_STEP, message=message)
                 )
-            yield made.having(id=f"{title}#{view.sofa.sofaID}") if number else made
+            yield document.having(id=f"{title}#{view.sofa.sofaID}") if number else document
 
 
 def _of_view(cas: Any, identifier: str, options: InceptionOptions) -> Document:
     """Returns the document of a view; its id is the title that it states, else the given one."""
     collector, other = MentionCollector(cas.sofa_string or "", step=_CAS_STEP), Counter[str]()
     ranges: dict[str, set[Span]] = {"Token": set(), "Sentence": set()}
-    for one in cas.select_all_annotations():
-        layer, names = one.type.name, [feature.name for feature in one.type.all_features]
+    for annotation in cas.select_all_annotations():
+        layer, names = (
+            annotation.type.name,
+            [feature.name for feature in annotation.type.all_features],
+        )
         if layer.endswith(".DocumentMetaData"):
-            identifier = getattr(one, "documentTitle", None) or identifier
-        elif layer.startswith(_SEGMENTS) and one.begin < one.end:
-            ranges.get(layer.removeprefix(_SEGMENTS), set()).add((one.begin, one.end))
+            identifier = getattr(annotation, "documentTitle", None) or identifier
+        elif layer.startswith(_SEGMENTS) and annotation.begin < annotation.end:
+            ranges.get(layer.removeprefix(_SEGMENTS), set()).add((annotation.begin, annotation.end))
         elif "next" in names:
             other[_OTHER["CH"]] += 1
         elif "Governor" in names:
             other[_OTHER["RL"]] += options.takes(layer)
         elif options.takes(layer):
-            stated = {name: getattr(one, name) for name in names if name not in _PLACE}
+            stated = {name: getattr(annotation, name) for name in names if name not in _PLACE}
             facts = {name: text for name, value in stated.items() if (text := _fact(value))}
             other[_OTHER["RL"]] += sum(
                 _fillers(value) for name, value in stated.items() if name not in facts
             )
-            _add_mention(collector, layer, (one.begin, one.end), facts=facts, options=options)
-    words, sentences = (_in_text(found, cas.sofa_string or "") for found in ranges.values())
+            _add_mention(
+                collector, layer, (annotation.begin, annotation.end), facts=facts, options=options
+            )
+    words, sentences = (_in_text(spans, cas.sofa_string or "") for spans in ranges.values())
     layers = {
-        one.name: [feature.name for feature in one.all_features]
-        for one in cas.typesystem.get_types()
+        annotation.name: [feature.name for feature in annotation.all_features]
+        for annotation in cas.typesystem.get_types()
     }
     events = [*_left_out(other, _CAS_STEP), *options.check(layers)]
     return collector.document(identifier, words=words, sentences=sentences, events=events)
@@ -389,21 +395,21 @@ def _fact(value: object) -> str:
     if isinstance(value, str | int | float):
         return str(value)
     texts = getattr(value, "elements", None) or ()
-    return "; ".join(texts) if all(isinstance(one, str) for one in texts) else ""
+    return "; ".join(texts) if all(isinstance(text, str) for text in texts) else ""
 
 
 def _fillers(value: object) -> int:
     """Returns the number of annotations in a slot."""
-    found = getattr(value, "elements", value)
-    return len(found) if isinstance(found, list) else found is not None
+    annotations = getattr(value, "elements", value)
+    return len(annotations) if isinstance(annotations, list) else annotations is not None
 
 
-def _in_text(found: set[Span], text: str) -> tuple[Span, ...] | None:
+def _in_text(spans: set[Span], text: str) -> tuple[Span, ...] | None:
     """Returns the ranges of words or sentences in order; ``None`` without any, or if they
     overlap.
     """
     try:
-        check_ranges(ordered := sorted(found), length=len(text), name="the word or sentence")
+        check_ranges(ordered := sorted(spans), length=len(text), name="the word or sentence")
     except ValueError:
         return None
     return tuple(ordered) or None

@@ -79,12 +79,12 @@ def _encode_tsv(document: Document, report: WriteReport) -> bytes:
 
 def _tokens(document: Document, text: str) -> list[Span]:
     """Returns the words of a document, and what stands between them and is not blank."""
-    found, at = list[Span](), 0
+    tokens, at = list[Span](), 0
     for start, end in (*(document.words or ()), (len(text), len(text))):
-        found += [one.span() for one in _WORD.finditer(text, at, start)]
-        found += [(start, end)] if text[start:end].strip() else []
+        tokens += [match.span() for match in _WORD.finditer(text, at, start)]
+        tokens += [(start, end)] if text[start:end].strip() else []
         at = end
-    return found
+    return tokens
 
 
 def _blocks(document: Document, tokens: Sequence[Span]) -> Iterator[list[Span]]:
@@ -100,7 +100,7 @@ def _cells(
     """Returns for each token its parts that mentions cover, the whole token among them, with
     their cells.
     """
-    found: defaultdict[Span, dict[Span, list[tuple[str, str]]]] = defaultdict(dict)
+    cells: defaultdict[Span, dict[Span, list[tuple[str, str]]]] = defaultdict(dict)
     ends, report.mentions = [end for _, end in tokens], 0
     for number, mention in enumerate(document.mentions, 1):
         own = [
@@ -112,14 +112,14 @@ def _cells(
             continue
         report.mentions += 1
         identifier, kind = (
-            _IN_VALUES.sub(_escape, one)
-            for one in (_concept(mention, document, report), mention.type)
+            _IN_VALUES.sub(_escape, value)
+            for value in (_concept(mention, document, report), mention.type)
         )
         for token, part in zip(own, parts, strict=True):
-            found[token].setdefault(part, []).append(
+            cells[token].setdefault(part, []).append(
                 (f"{identifier or '*'}[{number}]", f"{kind}[{number}]")
             )
-    return found
+    return cells
 
 
 def _concept(mention: Mention, document: Document, report: WriteReport) -> str:
@@ -127,14 +127,19 @@ def _concept(mention: Mention, document: Document, report: WriteReport) -> str:
         mention.type, what=f"the type of a mention of document {document.id!r},", trimmed=False
     )
     concept = next(
-        (one for one in map(link_text, mention.links) if one and not _CONTROLS.search(one)), ""
+        (
+            identifier
+            for identifier in map(link_text, mention.links)
+            if identifier and not _CONTROLS.search(identifier)
+        ),
+        "",
     )
     count_links(mention, [parse_link(concept)] if concept else [], document, report)
     return concept
 
 
-def _escape(found: re.Match[str]) -> str:
-    return f"\\{_LETTERS.get(found[0], found[0])}"
+def _escape(match: re.Match[str]) -> str:
+    return f"\\{_LETTERS.get(match[0], match[0])}"
 
 
 def _units(text: str) -> list[int]:
@@ -201,12 +206,12 @@ def _into_one(stream: BinaryIO, _: Encode) -> Iterator[WriteOne]:
     """Yields the function that writes the one document of a file; it refuses a second one."""
     write: Callable[[bytes], object] = stream.write
 
-    def put(data: bytes) -> None:
+    def write_one(data: bytes) -> None:
         nonlocal write
         write(data)
         write = _refuse
 
-    yield put
+    yield write_one
 
 
 def _refuse(_: bytes) -> None:

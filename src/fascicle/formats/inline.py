@@ -84,14 +84,16 @@ def documents_with_markup(
             and "markup" in fields
             and not (document.mentions or document.words or document.sentences)
         ):
-            yield _shown(document, count)
+            yield _render(document, count)
         elif count:
-            yield document.with_events(_kept(count, name, is_annotated=bool(document.mentions)))
+            yield document.with_events(
+                _report_markup(count, name, is_annotated=bool(document.mentions))
+            )
         else:
             yield document
 
 
-def _shown(document: Document, count: int) -> Document:
+def _render(document: Document, count: int) -> Document:
     """Returns the document with the text that its markup shows; offsets of sections are those of
     this text.
     """
@@ -103,19 +105,19 @@ def _shown(document: Document, count: int) -> Document:
             Section(len(text), len(text) + len(content), section.name, section.attributes)
         )
         text += content
-    message = f"{_named(count)} read as HTML; offsets are those of the text that they show"
+    message = f"{_describe(count)} read as HTML; offsets are those of the text that they show"
     note = Event(step=_STEP, kind="note", code="markup-read", message=message)
-    shown = Document(
+    rendered = Document(
         id=document.id,
         text=text,
         sections=tuple(sections) if document.sections else document.sections,
         meta={**document.meta, **EXTRACTED},
         events=document.events,
     )
-    return shown.with_events(note, *line.events(_STEP))
+    return rendered.with_events(note, *line.events(_STEP))
 
 
-def _kept(count: int, name: str, *, is_annotated: bool) -> Event:
+def _report_markup(count: int, name: str, *, is_annotated: bool) -> Event:
     advice = (
         f"{fields_argument(('markup', 'html'))} reads them"
         if name != "plain"
@@ -124,9 +126,11 @@ def _kept(count: int, name: str, *, is_annotated: bool) -> Event:
     if is_annotated:
         advice = "offsets of mentions count them"
     return make_event(
-        "markup-kept", step=_STEP, message=f"{_named(count)} of HTML stayed in the text; {advice}"
+        "markup-kept",
+        step=_STEP,
+        message=f"{_describe(count)} of HTML stayed in the text; {advice}",
     )
 
 
-def _named(count: int) -> str:
+def _describe(count: int) -> str:
     return plural(count, "tag or character reference", "tags and character references")

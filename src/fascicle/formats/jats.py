@@ -180,10 +180,10 @@ def read(source: Source, options: JatsOptions, report: ReadReport) -> Iterator[D
             for part in article.iterfind(name):
                 blocks.add(part, kind)
         blocks.left_out.update(
-            _OUT[name] for one in article if (name := local_name(one.tag)) in _OUT
+            _OUT[name] for child in article if (name := local_name(child.tag)) in _OUT
         )
         text, sections = blocks.joined()
-        facts = {name: said for name, find in _META.items() if (said := find(article))}
+        facts = {name: value for name, find in _META.items() if (value := find(article))}
         identifier = facts.get("pmc") or facts.get("pmid") or facts.get("doi") or source.name
         events = (*blocks.events(_STEP), *_fields_left_out(article))
         yield Document(id=identifier, text=text, sections=sections, meta=facts, events=events)
@@ -225,7 +225,7 @@ class Blocks:
         self._end(kind)
         around, kind = self._facts, self._kind(element, name, kind)
         if element.attrib:
-            own = ((key, said) for key in _FACTS if (said := element.get(key, "").strip()))
+            own = ((key, value) for key in _FACTS if (value := element.get(key, "").strip()))
             self._facts = tuple(dict.fromkeys((*around, *own)))
         if name == "def-item":
             self._line.add(" - ".join(filter(None, map(self._whole, element))))
@@ -292,12 +292,12 @@ class Blocks:
         if name in _KINDS and not (name == "title" and kind in _HEADED):
             return _KINDS[name]
         if name in ("sec", "notes", "abstract", "fn-group"):
-            told = part_kind(element.get("sec-type", "")) or part_kind(
+            special = part_kind(element.get("sec-type", "")) or part_kind(
                 element_text(element.find("title"))
             )
             if kind.startswith("abstract"):
-                return f"abstract-{told}" if told and name == "sec" else kind
-            return told if told and kind in ("body", "back") else kind
+                return f"abstract-{special}" if special and name == "sec" else kind
+            return special if special and kind in ("body", "back") else kind
         return kind
 
     def _end(self, kind: str) -> None:
@@ -336,7 +336,9 @@ class Blocks:
 
 
 def _references_in(element: Element) -> int:
-    return [local_name(one.tag) for one in element.iter() if one.tag.endswith("ref")].count("ref")
+    return [local_name(child.tag) for child in element.iter() if child.tag.endswith("ref")].count(
+        "ref"
+    )
 
 
 def _fields_left_out(article: Element) -> Iterator[Event]:
@@ -358,14 +360,21 @@ def _is_read(element: Element) -> bool:
 def _id(kind: str) -> Callable[[Element], str]:
     def find(article: Element) -> str:
         ids = article.iterfind("front/article-meta/article-id")
-        return next((element_text(one) for one in ids if one.get("pub-id-type") == kind), "")
+        return next(
+            (
+                element_text(identifier)
+                for identifier in ids
+                if identifier.get("pub-id-type") == kind
+            ),
+            "",
+        )
 
     return find
 
 
 def _pmc(article: Element) -> str:
-    found = _id("pmc")(article) or _id("pmcid")(article)
-    return f"PMC{found}" if found.isdigit() else found
+    identifier = _id("pmc")(article) or _id("pmcid")(article)
+    return f"PMC{identifier}" if identifier.isdigit() else identifier
 
 
 _META: Final[Mapping[str, Callable[[Element], str]]] = MappingProxyType(

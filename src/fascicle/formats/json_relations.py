@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from fascicle.core.document import Event, MentionKey, Relation
@@ -48,19 +49,17 @@ def read_relations(
         events: receives the count.
         step: name of the reader, for the event.
     """
-    statements, have_ids = (
-        _leaves(record.get(RELATIONS)),
-        any(mention.id is not None for mention in mentions),
-    )
-    lost = 0 if mentions else len(statements)
+    statements = _leaves(record.get(RELATIONS))
+    have_ids = any(mention.id is not None for mention in mentions)
+    losses = 0 if mentions else len(statements)
     for stated in statements if mentions else ():
         relation = _relation(stated, mentions, have_ids=have_ids)
-        lost += relation is None
+        losses += relation is None
         if relation is not None:
             yield relation
-    if lost:
+    if losses:
         message = (
-            f"relations are not read if their form is unknown, or an end is no mention ({lost:,})"
+            f"relations are not read if their form is unknown, or an end is no mention ({losses:,})"
         )
         events.append(make_event("relations-left-out", step=step, message=message))
 
@@ -80,16 +79,20 @@ def structures_left_out(
             )
 
 
+def is_nested(values: list[Any]) -> bool:
+    """True if a list has only lists whose first value is a list: one for each sentence."""
+    return bool(values) and all(
+        isinstance(part, list) and (not part or isinstance(part[0], list)) for part in values
+    )
+
+
 def _leaves(value: Any) -> list[Any]:
     """Returns the statements of a list, or of one list for each sentence; empty for what is no
     list.
     """
     if not isinstance(value, list):
         return [value] if isinstance(value, dict) and value else []
-    is_nested = value and all(
-        isinstance(one, list) and (not one or isinstance(one[0], list)) for one in value
-    )
-    return [one for listed in value for one in listed] if is_nested else value
+    return list(chain.from_iterable(value)) if is_nested(value) else value
 
 
 def _relation(
@@ -97,22 +100,22 @@ def _relation(
 ) -> Relation | None:
     if isinstance(stated, list) and len(stated) >= 5:
         *ends, kind = stated[:5]
-        roles: tuple[str, ...] = _LISTED
-        named: list[Any] = [{"start": ends[0], "end": ends[1]}, {"start": ends[2], "end": ends[3]}]
+        roles, last = _LISTED, 1
+        references: list[Any] = [
+            dict(zip(("start", "end"), span, strict=True)) for span in (ends[:2], ends[2:])
+        ]
     elif isinstance(stated, dict):
-        roles = next((pair for pair in _ENDS if pair[0] in stated and pair[1] in stated), ("", ""))
-        named = [stated.get(role) for role in roles]
+        roles = next((pair for pair in _ENDS if stated.keys() >= set(pair)), ("", ""))
+        last = 0
+        references = [stated.get(role) for role in roles]
         kind = next((stated[name] for name in _TYPES if isinstance(stated.get(name), str)), "")
     else:
         return None
-    last = int(isinstance(stated, list))
-    keys = [_key(end, mentions, last=last, have_ids=have_ids) for end in named]
+    keys = [_key(end, mentions, last=last, have_ids=have_ids) for end in references]
     arguments = tuple(
-        (_ROLES.get(role, role), key)
-        for role, key in zip(roles, keys, strict=True)
-        if key is not None
+        (_ROLES.get(role, role), key) for role, key in zip(roles, keys, strict=True) if key
     )
-    return Relation(type=str(kind), arguments=arguments) if len(arguments) == len(_LISTED) else None
+    return Relation(type=str(kind), arguments=arguments) if len(arguments) == 2 else None
 
 
 def _key(
@@ -123,7 +126,11 @@ def _key(
     """
     if isinstance(end, dict):
         span = (end.get("start"), end.get("end", 0) + last)
-        return next((one.key for one in mentions if tuple(one.spans) == (span,)), None)
-    if have_ids:
-        return next((one.key for one in mentions if one.id is not None and one.id == end), None)
-    return mentions[end].key if type(end) is int and 0 <= end < len(mentions) else None
+        matches = (mention.key for mention in mentions if tuple(mention.spans) == (span,))
+    elif have_ids:
+        matches = (
+            mention.key for mention in mentions if mention.id is not None and mention.id == end
+        )
+    else:
+        return mentions[end].key if type(end) is int and 0 <= end < len(mentions) else None
+    return next(matches, None)

@@ -19,7 +19,8 @@ from fascicle.core.wording import typo_hint
 from fascicle.errors import BROKEN, FormatError, InputError, Place, UsageError, explain_errors
 from fascicle.formats.collect import group_by_key, raise_first_error
 from fascicle.formats.handlers import Reader, Writer
-from fascicle.formats.json_record import Record, from_records
+from fascicle.formats.json_documents import from_records
+from fascicle.formats.json_record import Record
 from fascicle.formats.label_studio import merge_records
 from fascicle.formats.losses import OF_LINKS, held_fields
 from fascicle.formats.report import ReadReport, WriteReport

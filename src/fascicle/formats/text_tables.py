@@ -26,7 +26,8 @@ from fascicle.errors import FormatError, Place, UsageError
 from fascicle.formats.collect import META_LENGTH, MentionCollector
 from fascicle.formats.extraction import join_sections
 from fascicle.formats.handlers import Reader
-from fascicle.formats.json_record import IDS, Record, from_records
+from fascicle.formats.json_documents import from_records
+from fascicle.formats.json_record import IDS, Record
 from fascicle.formats.label_studio import ANNOTATION, ANNOTATOR, is_flat, merge_records
 from fascicle.formats.report import ReadReport
 from fascicle.formats.shape_detection import Shapes
