@@ -52,7 +52,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def served(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     """A service of two pipelines: the small one, and one that does what texts say."""
     kept = str(tmp_path_factory.mktemp("curation") / "decisions.sqlite")

@@ -122,4 +122,7 @@ def standing(
             server.should_exit = True
             thread.join(30)
             service.close()
-            assert not thread.is_alive()
+            state = server.server_state
+            assert not thread.is_alive(), (
+                f"{len(state.connections)} connections and {len(state.tasks)} requests are open"
+            )

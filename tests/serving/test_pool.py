@@ -201,6 +201,34 @@ def test_closing_does_what_waits() -> None:
     assert all(one.future.done() for one in tasks)
 
 
+class Breaks(Scripted):
+    """A worker that starts once, and never again."""
+
+    def start(self) -> PipelineFacts:
+        if self.starts:
+            raise WorkerEndedError("killed:memory")
+        return super().start()
+
+
+@pytest.mark.parametrize("is_awaited", [True, False])
+def test_closing_does_not_wait_for_a_worker_that_cannot_start_again(is_awaited: bool) -> None:
+    worker = Breaks()
+    pool = pool_of(worker)
+    first, second = task("die"), task("a")
+    pool.submit([first])
+    while not pool.deaths:
+        time.sleep(0.001)
+    pool.submit([second])
+    if not is_awaited:
+        second.future.cancel()
+    closing = threading.Thread(target=pool.close, daemon=True)
+    closing.start()
+    closing.join(20)
+    assert not closing.is_alive()
+    assert first.future.done()
+    assert second.future.done()
+
+
 def test_a_pipeline_that_cannot_be_opened_is_an_error_at_once() -> None:
     class Never(Scripted):
         def start(self) -> PipelineFacts:

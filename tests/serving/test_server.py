@@ -35,22 +35,24 @@ from fascicle.serving.tokens import read_tokens
 from fascicle.settings.serving import ServeSettings
 from fascicle.verbs.serve import read_token
 if __name__ == "__main__":
-    folder, token = sys.argv[1], sys.argv[2]
+    folder, token, seconds = sys.argv[1:]
     named = Path(token).with_name("tokens.json")
     tokens = lambda: (read_token(token), read_tokens(named) if named.exists() else None)
-    settings = ServeSettings(connections=20, headers=2, requests=5, idle=2, token=tokens()[0], tokens=tokens()[1])
+    settings = ServeSettings(connections=20, headers=2, requests=5, idle=2, seconds=float(seconds), token=tokens()[0], tokens=tokens()[1])
     run({"small": PipelineOpener(given=folder)}, settings, "127.0.0.1", 0, tokens=tokens,
         started=lambda url: print(url, flush=True))
 """
 
 
 @contextmanager
-def process(small: Path, folder: Path) -> Iterator[tuple[int, int, Path, Path]]:
+def process(
+    small: Path, folder: Path, *, seconds: float = 120
+) -> Iterator[tuple[int, int, Path, Path]]:
     """A service; its port, process, log, and file of the token."""
     program, token, log = folder / "program.py", folder / "token", folder / "log"
     program.write_text(PROGRAM, encoding="utf-8")
     token.write_text(TOKENS[0], encoding="utf-8")
-    command = [sys.executable, str(program), str(small), str(token)]
+    command = [sys.executable, str(program), str(small), str(token), str(seconds)]
     with (
         log.open("wb") as err,
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=err, text=True) as one,
@@ -181,6 +183,31 @@ def test_who_reads_nothing_gives_way(small: Path, tmp_path: Path) -> None:
         ):
             assert time.monotonic() < until
             time.sleep(0.2)
+
+
+def test_a_stream_without_end_does_not_keep_the_service_from_ending(
+    small: Path, tmp_path: Path
+) -> None:
+    head = f"POST /v1/stream HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {TOKENS[0]}\r\n"
+    head += "Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
+    line = json.dumps({"text": "Aspirin"}).encode() + b"\n"
+    with (
+        process(small, tmp_path, seconds=2) as (port, pid, log, _),
+        connect(port, head.encode()) as sock,
+    ):
+        chunk = b"%x\r\n%s\r\n" % (len(line), line)
+        sock.sendall(chunk)
+        assert sock.recv(65_536).split(b" ")[1] == b"200"
+        os.kill(pid, signal.SIGTERM)
+        until, is_cut = time.monotonic() + 40, False
+        while not is_cut:
+            assert time.monotonic() < until
+            time.sleep(0.2)
+            try:
+                sock.sendall(chunk)
+            except OSError:
+                is_cut = True
+        assert "Traceback" not in log.read_text(encoding="utf-8")
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no hangups here")

@@ -201,7 +201,10 @@ class Pool:
             self._condition.notify(len(tasks))
 
     def close(self) -> None:
-        """Finishes the waiting tasks, and ends the workers."""
+        """Finishes the waiting tasks, and ends the workers.
+
+        A worker that ends meanwhile and cannot start again fails its tasks.
+        """
         with self._condition:
             self._closing = True
             self._condition.notify_all()
@@ -243,16 +246,27 @@ class Pool:
             while batch := self._take():
                 try:
                     self._do(worker, batch)
+                except ClosedError as error:
+                    self._give_up(batch, error)
+                    raise
                 except Exception as error:  # a bug, or an incomplete message: only this batch fails
                     self._give_up(batch, error)
                     self._open(worker)
                 if worker.is_spent:
                     self._open(worker)
+        except ClosedError as error:
+            # no other worker can do what waits
+            while not self._ready and (batch := self._take()):
+                self._give_up(batch, error)
         finally:
             worker.close()
 
     def _open(self, worker: Worker, *, first: bool = False) -> bool:
-        """Opens the pipeline in a worker, with retries until it is open; returns whether it is."""
+        """Opens the pipeline in a worker, with retries until it is open; returns whether it is.
+
+        Raises:
+            ClosedError: it does not open, and the service ends.
+        """
         with self._condition:
             self._ready -= not first
         pause = 0.1
@@ -262,12 +276,12 @@ class Pool:
                 break
             except (WorkerEndedError, FascicleError) as error:
                 if first and not self._begun.done():
-                    told = error if isinstance(error, FascicleError) else _ended(error)
-                    self._begun.set_exception(told)
+                    reason = error if isinstance(error, FascicleError) else _ended(error)
+                    self._begun.set_exception(reason)
                     return False
-            if self._closing and not self._waiting:
-                return False
-            time.sleep(pause)
+            with self._condition:
+                if self._condition.wait_for(lambda: self._closing, pause):
+                    raise ClosedError("the service is ending, and a worker did not start again")
             pause = min(2 * pause, _LONGEST_PAUSE)
         with self._condition:
             self._ready += 1

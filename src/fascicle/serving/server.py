@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import signal
 import socket
 import sys
@@ -362,6 +363,8 @@ def run(
                 server_header=False,
                 proxy_headers=False,
                 timeout_keep_alive=max(5, int(settings.idle)),
+                # when all documents that were accepted are done, and clients had time to read
+                timeout_graceful_shutdown=math.ceil(settings.seconds + settings.idle),
                 ws="none",
             )
             shown = f"[{host}]" if ":" in host else host

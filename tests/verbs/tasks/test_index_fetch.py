@@ -7,11 +7,13 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+import time
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -90,6 +92,18 @@ class Publisher:
         return [begin for method, begin, _ in self.asked if method == "GET"]
 
 
+def set_clock(
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    sleep: Callable[[float], object] = lambda seconds: None,
+    monotonic: Callable[[], float] = time.monotonic,
+) -> None:
+    """Gives the module that is tested a clock of its own: other threads of this process, such as
+    the event loop of a server, need the real one.
+    """
+    monkeypatch.setattr(index_fetch, "time", SimpleNamespace(sleep=sleep, monotonic=monotonic))
+
+
 @pytest.fixture
 def publisher(monkeypatch: pytest.MonkeyPatch) -> Iterator[Publisher]:
     for name in (
@@ -102,7 +116,7 @@ def publisher(monkeypatch: pytest.MonkeyPatch) -> Iterator[Publisher]:
     ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(index_fetch, "_SAVED", 10_000)
-    monkeypatch.setattr(index_fetch.time, "sleep", lambda seconds: None)
+    set_clock(monkeypatch)
     found = Publisher()
 
     class Handler(BaseHTTPRequestHandler):
@@ -226,9 +240,7 @@ def test_what_another_fetch_records_meanwhile_stays(
         "fetched": "",
     }
     record = tmp_path / "kept" / "fetched.json"
-    monkeypatch.setattr(
-        index_fetch.time, "sleep", lambda _: record.write_text(json.dumps({"other": other}))
-    )
+    set_clock(monkeypatch, sleep=lambda _: record.write_text(json.dumps({"other": other})))
     fetched()
     assert set(json.loads(record.read_bytes())) == {"other", "test"}
 
@@ -261,7 +273,7 @@ def test_more_bytes_than_were_said_are_not_taken(
         if publisher.gets:
             publisher.content = CONTENT * 2  # with the same tag
 
-    monkeypatch.setattr(index_fetch.time, "sleep", grow)
+    set_clock(monkeypatch, sleep=grow)
     with pytest.raises(InputError, match="changed"):
         fetched()
     assert (tmp_path / "kept" / "test.obo.part").stat().st_size <= len(CONTENT)
@@ -313,7 +325,7 @@ def test_a_change_between_two_parts_is_not_joined(
         if publisher.gets:
             publisher.tag, publisher.content = '"two"', b"y" * len(CONTENT)
 
-    monkeypatch.setattr(index_fetch.time, "sleep", change)
+    set_clock(monkeypatch, sleep=change)
     with pytest.raises(InputError, match="changed"):
         fetched()
     assert not (tmp_path / "kept" / "test.obo").exists()
@@ -416,7 +428,7 @@ def test_sizes_and_times_have_limits(
         fetched(limits=FetchLimits(mebibytes=1))
     assert publisher.gets == []
     clock = iter(range(0, 10**6, 40))  # each look at the clock is 40 seconds later
-    monkeypatch.setattr(index_fetch.time, "monotonic", lambda: float(next(clock)))
+    set_clock(monkeypatch, monotonic=lambda: float(next(clock)))
     with pytest.raises(InputError, match="longer"):
         fetched(limits=FetchLimits(seconds=100))
     assert "test.obo.part" in left(tmp_path)
