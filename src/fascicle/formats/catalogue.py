@@ -153,7 +153,7 @@ _ROWS: Final = (
         writes="conll_write",
     ),
     _row("webanno", _WEBANNO, ends=".webanno.tsv", reads="inception", writes="inception_write"),
-    _row("cas", _CAS, ends=".cas.json", also=".xmi", reads="inception", writes="inception_write"),
+    _row("cas", _CAS, ends=".cas.json", also=".xmi", reads="cas", writes="inception_write"),
     _row("brat", _BRAT, ends=".zip .ann .a1 .a2", reads="brat", writes="brat_write", many=True),
     _row("offsets", _OFFSETS, reads="offset_tables", many=True, annotated=False),
     _row("ace", _ACE, reads="ldc", many=True, annotated=False),

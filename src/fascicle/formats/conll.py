@@ -44,7 +44,7 @@ from fascicle.formats.tag_names import (
 
 _STEP: Final = "conll"
 DOCUMENTS: Final = ("auto", "sentence", "file", "docstart")
-_LOST: Final = "\ufffd"
+_NO_TOKEN: Final = "\ufffd"
 _OTHERWISE: Final = (
     "say which column holds the tags, if it is not this one, or, if tags are "
     "types without a prefix, bare=True"
@@ -149,7 +149,7 @@ def read(source: Source, options: ConllOptions, report: ReadReport) -> Iterator[
 
 _Row = tuple[str, list[str]]  # token; its tag in each layer
 _Sentence = tuple[list[str], list[list[str]]]  # tokens; for each layer its tags
-_Given = _Sentence | InputError | None
+_Parsed = _Sentence | InputError | None
 
 
 class _Parser:
@@ -163,41 +163,55 @@ class _Parser:
         self._tab: bool | None = None
         self._spare: set[int] | None = None
         self._tagged: set[int] = set()
-        self._known: set[str] = set()
+        self._valid_tags: set[str] = set()
         self._missing = 0
         self._width: int | None = None  # columns of the rows, known after the first sentence
         # of a kind with rules of its own
         self._of_row: Callable[[Sequence[str]], _Row | None] | None = None
         # line and number of columns of each row before that
-        self._begun: list[tuple[int, int]] = []
+        self._first_widths: list[tuple[int, int]] = []
         self._uneven: list[int] = []
         self.breaks = 0
 
-    def sentences(self) -> Iterator[_Given]:
+    def sentences(self) -> Iterator[_Parsed]:
         rows: list[_Row] = []
-        broken: FormatError | None = None
+        error: FormatError | None = None
         for number, line in self._lines():
             bare = line.strip(" \t") if isinstance(line, str) else ""
             if isinstance(line, FormatError) or (bare and not bare.startswith((DOCSTART, BEGIN))):
-                if broken is None and not self._is_comment(line):
-                    try:
-                        row = self._row(line_text(line), number)
-                        rows += [row] if row is not None else []
-                    except FormatError as error:
-                        broken = error
+                if error is None and not self._is_comment(line):
+                    error = self._add_row(rows, line, number)
                 continue
-            if rows or broken:
+            if rows or error:
                 self.breaks += 1
-                self._settle()
-                yield broken or _transpose(rows)
-                rows, broken = [], None
+                yield self._end_sentence(rows, error)
+                rows, error = [], None
             if bare:
                 self._of_row = Conll2012Rows() if bare.startswith(BEGIN) else self._of_row
                 self.breaks += 1
                 yield None
-        if rows or broken:
-            self._settle()
-            yield broken or _transpose(rows)
+        if rows or error:
+            yield self._end_sentence(rows, error)
+
+    def _add_row(self, rows: list[_Row], line: Line, number: int) -> FormatError | None:
+        try:
+            row = self._row(line_text(line), number)
+        except FormatError as error:
+            return error
+        if row is not None:
+            rows.append(row)
+        return None
+
+    def _end_sentence(self, rows: list[_Row], error: FormatError | None) -> _Parsed:
+        """Returns a sentence, or its error; the first one sets the number of columns of a row to
+        the most frequent.
+        """
+        if self._width is None and self._first_widths:
+            widths = Counter(width for _, width in self._first_widths)
+            self._width = widths.most_common(1)[0][0]
+            self._uneven = [number for number, width in self._first_widths if width != self._width]
+            self._first_widths.clear()
+        return error or _transpose(rows)
 
     def _lines(self) -> Iterator[tuple[int, Line]]:
         """Yields the numbered lines of the file.
@@ -218,13 +232,6 @@ class _Parser:
             raise FormatError(message, at=self._source.path)
         yield from chain(first, lines)
 
-    def _settle(self) -> None:
-        """Sets the number of columns of a row: the most frequent one in the first sentence."""
-        if self._width is None and self._begun:
-            self._width = Counter(width for _, width in self._begun).most_common(1)[0][0]
-            self._uneven = [number for number, width in self._begun if width != self._width]
-            self._begun.clear()
-
     def _is_comment(self, line: Line) -> bool:
         mark = self._options.comment
         if not isinstance(line, str):
@@ -241,34 +248,41 @@ class _Parser:
             self._tab = by_tab
             return self._row_of_kind(columns, number)
         try:
-            token, tags = self._chosen(columns)
+            token, tags = self._select(columns)
         except IndexError:
             if line.startswith("#") and not is_tag(columns[-1]):
                 return None  # the source of a sentence, as GermEval writes it
             if not line.startswith(" ") or len(columns) != 1:
                 raise self._error(number, self._columns_message(columns, by_tab=by_tab)) from None
             columns = ["", *columns]
-            token, tags = self._chosen(columns)
+            token, tags = self._select(columns)
+        tags = self._check_tags(tags, number)
+        self._tab = by_tab
+        self._watch(columns)
+        self._count_columns(len(columns), number)
+        self._missing += not token
+        return token or _NO_TOKEN, tags
+
+    def _check_tags(self, tags: list[str], number: int) -> list[str]:
+        """Returns the tags of a row with their prefixes, without blanks around them."""
         try:
             tags = add_io_prefixes(tags) if self._options.bare else tags
             for at, tag in enumerate(tags):
-                if tag not in self._known:
+                if tag not in self._valid_tags:
                     tags[at] = tag.strip(" ")
-                    for (one,) in tag_layers([tags[at]]):
-                        split_tag(one)
-                    self._known.add(tags[at])
+                    for (layer,) in tag_layers([tags[at]]):
+                        split_tag(layer)
+                    self._valid_tags.add(tags[at])
         except ValueError as error:
             otherwise = "" if any(map(tag_advice, tags)) else f"; {_OTHERWISE}"
             raise self._error(number, f"{error}{otherwise}") from None
-        self._tab = by_tab
-        self._watch(columns)
-        self._missing += not token
-        if len(columns) != self._width:
-            if self._width is None:
-                self._begun.append((number, len(columns)))
-            else:
-                self._uneven.append(number)
-        return token or _LOST, tags
+        return tags
+
+    def _count_columns(self, width: int, number: int) -> None:
+        if self._width is None:
+            self._first_widths.append((number, width))
+        elif width != self._width:
+            self._uneven.append(number)
 
     def _row_of_kind(self, columns: list[str], number: int) -> _Row | None:
         assert self._of_row is not None
@@ -283,26 +297,24 @@ class _Parser:
         if row is None or row[0]:
             return row
         self._missing += 1
-        return _LOST, row[1]
+        return _NO_TOKEN, row[1]
 
-    def _chosen(self, columns: list[str]) -> tuple[str, list[str]]:
+    def _select(self, columns: list[str]) -> tuple[str, list[str]]:
         count = len(columns)
         token_at = self._options.token_column
         token_at += count if token_at < 0 else 0
-        columns_of_tags = self._options.tag_columns
-        if columns_of_tags is None:
+        tag_columns = self._options.tag_columns
+        if tag_columns is None:
             tags_at = [at for at in range(count) if at != token_at]
         else:
-            tags_at = [at + count if at < 0 else at for at in columns_of_tags]
+            tags_at = [at + count if at < 0 else at for at in tag_columns]
         if not tags_at or token_at in tags_at or min(tags_at) < 0:
             raise IndexError
         return columns[token_at], [columns[at] for at in tags_at]
 
     def _columns_message(self, columns: list[str], *, by_tab: bool) -> str:
-        columns_of_tags = self._options.tag_columns
-        places = (
-            "any other column" if columns_of_tags is None else ", ".join(map(str, columns_of_tags))
-        )
+        tag_columns = self._options.tag_columns
+        places = "any other column" if tag_columns is None else ", ".join(map(str, tag_columns))
         separator = "TAB" if by_tab else "blank"
         return (
             f"found {len(columns)} {separator}-separated column(s), but the token is expected in "
@@ -399,7 +411,7 @@ def _marks(source: Source) -> Iterator[bool]:
     )
 
 
-def _documents(sentences: Iterator[_Given], mode: str) -> Iterator[list[_Sentence | InputError]]:
+def _documents(sentences: Iterator[_Parsed], mode: str) -> Iterator[list[_Sentence | InputError]]:
     if mode == "sentence":
         yield from ([sentence] for sentence in sentences if sentence is not None)
         return

@@ -66,38 +66,43 @@ def _encode(document: Document, report: WriteReport, *, options: ConllWriteOptio
     if document.sentences and _ranges(document, sentences) != document.sentences:
         report.lose("sentences", document)
     for sentence in sentences:
-        parts += [
-            "\t".join([_token(document, at, report), *(layer[at] for layer in rows)]) + "\n"
-            for at in sentence
-        ]
+        for at in sentence:
+            tags = [layer[at] for layer in rows]
+            parts.append("\t".join([_token(document, at, report), *tags]) + "\n")
         parts.append("\n")
     return "".join(parts).encode()
 
 
 def _tags(document: Document, options: ConllWriteOptions, report: WriteReport) -> list[list[str]]:
     words = document.words or ()
-    sentence_of = {
-        at: number for number, sentence in enumerate(_sentences(document)) for at in sentence
-    }
-    placed: list[_Placed] = []
-    for mention in document.mentions:
-        check_name(mention.type, what=f"the type of a mention of document {document.id!r},")
-    for mention, start, end in on_words(document, words, report):
-        if sentence_of[start] != sentence_of[end - 1]:
-            report.lose("across-sentences", document, mention)
-        else:
-            placed.append(_Placed(mention, start, end))
     layers = [["O"] * len(words) for _ in range(options.layers)]
-    chosen = _select(
-        placed, len(words), options.layers, lose=partial(report.lose, "nested", document)
+    placed = _select(
+        list(_place(document, report)),
+        len(words),
+        options.layers,
+        lose=partial(report.lose, "nested", document),
     )
-    report.mentions = len(chosen)
-    for kind, start, end in chosen:
+    report.mentions = len(placed)
+    for mention, start, end in placed:
         # In text order a free column always exists: at most ``layers`` mentions overlap at the
         # first word of each.
-        layer = next(one for one in layers if all(tag == "O" for tag in one[start:end]))
-        layer[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
+        layer = next(layer for layer in layers if set(layer[start:end]) == {"O"})
+        layer[start:end] = [f"B-{mention.type}", *[f"I-{mention.type}"] * (end - start - 1)]
     return layers
+
+
+def _place(document: Document, report: WriteReport) -> Iterator[_Placed]:
+    """Yields the mentions that lie on words of one sentence."""
+    sentence_of: list[int] = []
+    for number, sentence in enumerate(_sentences(document)):
+        sentence_of += [number] * len(sentence)
+    for mention in document.mentions:
+        check_name(mention.type, what=f"the type of a mention of document {document.id!r},")
+    for mention, start, end in on_words(document, document.words or (), report):
+        if sentence_of[start] == sentence_of[end - 1]:
+            yield _Placed(mention, start, end)
+        else:
+            report.lose("across-sentences", document, mention)
 
 
 def on_words(
@@ -126,24 +131,20 @@ class _Placed(NamedTuple):
 
 def _select(
     placed: Sequence[_Placed], words: int, layers: int, *, lose: Callable[..., None]
-) -> list[tuple[str, int, int]]:
-    """Returns type and words of the mentions that fit, in text order; of overlapping ones the
-    best are chosen.
-    """
-    over: list[list[_Placed]] = [[] for _ in range(words)]
+) -> list[_Placed]:
+    """Returns the mentions that fit, in text order; of overlapping ones the best are chosen."""
+    by_word: list[list[Mention]] = [[] for _ in range(words)]
     selected: list[_Placed] = []
-    for mention in sorted(placed, key=lambda mention: mention.mention.rank):
-        full = next(
-            (there for there in over[mention.start : mention.end] if len(there) >= layers), None
-        )
+    for candidate in sorted(placed, key=lambda candidate: candidate.mention.rank):
+        covered = by_word[candidate.start : candidate.end]
+        full = next((mentions for mentions in covered if len(mentions) >= layers), None)
         if full is not None:
-            lose(mention.mention, instead=full[-1].mention)
+            lose(candidate.mention, instead=full[-1])
             continue
-        selected.append(mention)
-        for at in range(mention.start, mention.end):
-            over[at].append(mention)
-    ordered = sorted(selected, key=lambda mention: (mention.start, -mention.end))
-    return [(mention.type, start, end) for mention, start, end in ordered]
+        selected.append(candidate)
+        for mentions in covered:
+            mentions.append(candidate.mention)
+    return sorted(selected, key=lambda candidate: (candidate.start, -candidate.end))
 
 
 def _token(document: Document, at: int, report: WriteReport) -> str:

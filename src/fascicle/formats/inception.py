@@ -1,11 +1,8 @@
-"""WebAnno TSV 3, as WebAnno and INCEpTION export it, and UIMA CAS in XMI or JSON, as INCEpTION
-exports it.
+"""WebAnno TSV 3, as WebAnno and INCEpTION export it, and what it shares with UIMA CAS.
 
 A file of WebAnno is a document with layers of annotation; the format is in appendix A of the guide
 of WebAnno (https://webanno.github.io/webanno/releases/3.6.7/docs/user-guide.html). Its offsets
 count UTF-16 units.
-
-A CAS needs the package dkpro-cassis (extra ``cas``), which counts offsets in code points.
 """
 
 from __future__ import annotations
@@ -14,20 +11,18 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from io import BytesIO
 from itertools import count, zip_longest
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import make_event
-from fascicle.core.files.elements import MAX_RECORD, refuse_entities
+from fascicle.core.files.elements import MAX_RECORD
 from fascicle.core.files.source import Source, read_lines
-from fascicle.core.mention import Span, check_ranges, parse_link
-from fascicle.errors import FormatError, Place, UsageError, import_extra
+from fascicle.core.mention import Span, parse_link
+from fascicle.errors import FormatError, Place, UsageError
 from fascicle.formats.collect import MentionCollector
-from fascicle.formats.extraction import package_errors, read_all_bytes
 from fascicle.formats.handlers import Reader
+from fascicle.formats.offset_units import UTF16, conversion, convert_spans
 from fascicle.formats.report import ReadReport
 
 _STEP: Final = "webanno"
@@ -49,10 +44,11 @@ _TEXT: Final = "#Text="
 _ROW: Final = re.compile(r"\d+-\d+(\.\d+)?\t(\d{1,12})-(\d{1,12})\t([^\t]*)\t?(.*)")
 _LAYER: Final = re.compile(r"#T_(SP|CH|RL)=([^|]+)\|?(.*)")
 _ESCAPED: Final = re.compile(r"\\(.)")
-_SIGNS: Final = {"t": "\t", "n": "\n", "r": "\r"}
+_CONTROLS: Final = {"t": "\t", "n": "\n", "r": "\r"}
 _STACKED: Final = re.compile(r"((?:[^|\\]|\\.?)*)(?:\||$)")
 _VALUE: Final = re.compile(r"((?:[^\\\[]|\\.?)*)(?:\[(\d+)\])?")
-_OTHER: Final = {"RL": "relations-left-out", "CH": "coreferences-left-out"}
+RELATIONS, COREFERENCES = "relations-left-out", "coreferences-left-out"
+_OTHER_LAYERS: Final = {"RL": RELATIONS, "CH": COREFERENCES}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,24 +104,17 @@ class InceptionOptions:
         Args:
             layers: name -> its features.
         """
-        selected = {name: features for name, features in layers.items() if self.takes(name)}
-        wrong = f"the layer {self.layer!r}" if self.layer and not selected else ""
-        if (
-            not wrong
-            and self.type
-            and not any(self.type in features for features in selected.values())
-        ):
+        selected = [features for name, features in layers.items() if self.takes(name)]
+        features = set[str]().union(*selected)
+        if self.layer and not selected:
+            wrong = f"the layer {self.layer!r}"
+        elif self.type and self.type not in features:
             wrong = f"the feature {self.type!r}"
-        has = ", ".join(
-            sorted(
-                {feature for features in selected.values() for feature in features}
-                or set(map(_name_of, layers))
-            )
-        )
-        message = f"the file has no annotation with {wrong}; it has {has or 'no layers'}"
-        return (
-            [Event(step=_STEP, kind="note", code="layer-absent", message=message)] if wrong else []
-        )
+        else:
+            return []
+        names = ", ".join(sorted(features or set(map(_name_of, layers))))
+        message = f"the file has no annotation with {wrong}; it has {names or 'no layers'}"
+        return [Event(step=_STEP, kind="note", code="layer-absent", message=message)]
 
 
 @dataclass(kw_only=True)
@@ -176,32 +165,28 @@ class _Content:
                 if kind == "SP":
                     self._add(name, features, place, values)
                 else:
-                    self.other[_OTHER[kind]] += 1
+                    self.other[_OTHER_LAYERS[kind]] += 1
 
     def _add(self, layer: str, features: list[str], place: Span, values: tuple[str, ...]) -> None:
         """Adds an annotation, or a further token of one; its slots are counted once."""
-        roles = {at for at, feature in enumerate(features) if feature.startswith(_SLOTS)}
-        targets = {at + 1 for at in roles}
-        stated = {
-            at: one
-            for at, value in enumerate(values)
-            if at not in targets and (one := _VALUE.match(value))
-        }
-        number = next((int(one[2]) for one in stated.values() if one[2]), 0) or next(self.numbers)
-        if (layer, number) not in self.mentions:
-            fillers = [
-                value
-                for at, value in enumerate(values)
-                if at in targets and value not in ("_", "*")
-            ]
-            self.other[_OTHER["RL"]] += sum(value.count(";") + 1 for value in fillers)
-        facts = {
-            features[at]: one[1]
-            for at, one in stated.items()
-            if at not in roles and one[1] not in ("_", "*", "")
-        }
-        (start, end), facts = self.mentions.get((layer, number), (place, facts))
-        self.mentions[layer, number] = (min(start, place[0]), max(end, place[1])), facts
+        facts: dict[str, str] = {}
+        number: int | None = None
+        fillers, is_filler = 0, False
+        for feature, value in zip(features, values, strict=False):
+            is_role = feature.startswith(_SLOTS)
+            if is_filler:
+                fillers += value.count(";") + 1 if value not in ("_", "*") else 0
+            elif match := _VALUE.match(value):
+                number = int(match[2]) if match[2] and number is None else number
+                if not is_role and match[1] not in ("_", "*", ""):
+                    facts[feature] = match[1]
+            is_filler = is_role
+
+        key = layer, number or next(self.numbers)
+        if key not in self.mentions:
+            self.other[RELATIONS] += fillers
+        (start, end), facts = self.mentions.get(key, (place, facts))
+        self.mentions[key] = (min(start, place[0]), max(end, place[1])), facts
 
 
 def read(source: Source, options: InceptionOptions, report: ReadReport) -> Iterator[Document]:
@@ -249,33 +234,30 @@ def _add(line: str, content: _Content) -> None:
 
 def _document(source: Source, content: _Content) -> Document:
     text = content.text.decode("utf-16-le")
-    places, unit = {}, 0
-    for at, sign in enumerate(text):
-        places[unit] = at
-        unit += 1 + (sign > "\uffff")
-    places[unit] = len(text)
-
-    def moved(span: Span) -> Span:
-        return places.get(span[0], -1), places.get(span[1], -1)
-
+    convert = conversion(text, UTF16)
     collector = MentionCollector(text, step=_STEP)
     for (layer, _), (span, facts) in content.mentions.items():
+        (place,) = convert_spans([span], convert)
         stated = {name: _plain(value) for name, value in facts.items()}
-        _add_mention(collector, layer, moved(span), facts=stated, options=content.options)
-    sentences, words = (tuple(map(moved, spans)) for spans in (content.sentences, content.words))
-    trimmed = ((start, end, text[start:end]) for start, end in sentences)
-    sentences = tuple(
-        (end - len(sentence.lstrip()), start + len(sentence.rstrip()))
-        for start, end, sentence in trimmed
-    )
+        add_mention(collector, layer, place, facts=stated, options=content.options)
     layers = {name: features for _, name, features in content.layers}
-    events = [*_left_out(content.other, _STEP), *content.options.check(layers)]
     return collector.document(
-        source.name, at=source.path, sentences=sentences, words=words, events=events
+        source.name,
+        at=source.path,
+        sentences=tuple(_trim(span, text) for span in convert_spans(content.sentences, convert)),
+        words=convert_spans(content.words, convert),
+        events=[*left_out_events(content.other, _STEP), *content.options.check(layers)],
     )
 
 
-def _left_out(counts: Counter[str], step: str) -> list[Event]:
+def _trim(span: Span, text: str) -> Span:
+    start, end = span
+    sentence = text[start:end]
+    return end - len(sentence.lstrip()), start + len(sentence.rstrip())
+
+
+def left_out_events(counts: Counter[str], step: str) -> list[Event]:
+    """Returns an event for each code with its count; ``step`` is the name of the reader."""
     return [
         make_event(code, step=step, message=f"not read: {count:,}")
         for code, count in sorted((+counts).items())
@@ -286,7 +268,7 @@ def _name_of(layer: str) -> str:
     return layer.rpartition(".")[2] or layer.rstrip(".") or layer
 
 
-def _add_mention(
+def add_mention(
     collector: MentionCollector,
     layer: str,
     span: Span,
@@ -306,146 +288,7 @@ def _add_mention(
 
 
 def _plain(text: str) -> str:
-    return _ESCAPED.sub(lambda sign: _SIGNS.get(sign[1], sign[1]), text)
+    return _ESCAPED.sub(lambda match: _CONTROLS.get(match[1], match[1]), text)
 
 
 READER: Final = Reader(read=read, options=InceptionOptions)
-
-
-_CAS_STEP: Final = "cas"
-_TYPES: Final = "TypeSystem.xml"
-_FIRST_VIEW: Final = "_InitialView"
-_SEGMENTS: Final = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type."
-_PLACE: Final = ("begin", "end", "sofa")
-
-
-def _read_cas(source: Source, options: InceptionOptions, report: ReadReport) -> Iterator[Document]:
-    """Yields a document for each view with a text; its id is the title that it states, else the
-    name of the file.
-
-    The id of a further view ends with ``#`` and its name. Mentions are those of `read`.
-
-    Args:
-        source: the file; beside XMI stands ``TypeSystem.xml``.
-        options: those of `read`.
-        report: not used.
-
-    Raises:
-        FormatError: no CAS, one that is damaged, or XMI without its types.
-        MissingExtraError: dkpro-cassis is not installed.
-    """
-    with package_errors(source):
-        cas = _cas(source)
-        views = [view for view in cas.views if view.sofa.sofaString is not None] or cas.views[:1]
-        views.sort(key=lambda view: view.sofa.sofaID != _FIRST_VIEW)
-        silent = [view.sofa.sofaID for view in cas.views if view not in views and view.get_all_fs()]
-        title = ""
-        for number, view in enumerate(views):
-            document = _of_view(cas.get_view(view.sofa.sofaID), title or source.name, options)
-            title = title or document.id
-            if silent and not number:
-                message = f"views without a text are not read: {', '.join(silent)}"
-                document = document.with_events(
-                    make_event("parts-left-out", step=_CAS_STEP, message=message)
-                )
-            yield document.having(id=f"{title}#{view.sofa.sofaID}") if number else document
-
-
-def _of_view(cas: Any, identifier: str, options: InceptionOptions) -> Document:
-    """Returns the document of a view; its id is the title that it states, else the given one."""
-    collector, other = MentionCollector(cas.sofa_string or "", step=_CAS_STEP), Counter[str]()
-    ranges: dict[str, set[Span]] = {"Token": set(), "Sentence": set()}
-    for annotation in cas.select_all_annotations():
-        layer, names = (
-            annotation.type.name,
-            [feature.name for feature in annotation.type.all_features],
-        )
-        if layer.endswith(".DocumentMetaData"):
-            identifier = getattr(annotation, "documentTitle", None) or identifier
-        elif layer.startswith(_SEGMENTS) and annotation.begin < annotation.end:
-            ranges.get(layer.removeprefix(_SEGMENTS), set()).add((annotation.begin, annotation.end))
-        elif "next" in names:
-            other[_OTHER["CH"]] += 1
-        elif "Governor" in names:
-            other[_OTHER["RL"]] += options.takes(layer)
-        elif options.takes(layer):
-            stated = {name: getattr(annotation, name) for name in names if name not in _PLACE}
-            facts = {name: text for name, value in stated.items() if (text := _fact(value))}
-            other[_OTHER["RL"]] += sum(
-                _fillers(value) for name, value in stated.items() if name not in facts
-            )
-            _add_mention(
-                collector, layer, (annotation.begin, annotation.end), facts=facts, options=options
-            )
-    words, sentences = (_in_text(spans, cas.sofa_string or "") for spans in ranges.values())
-    layers = {
-        annotation.name: [feature.name for feature in annotation.all_features]
-        for annotation in cas.typesystem.get_types()
-    }
-    events = [*_left_out(other, _CAS_STEP), *options.check(layers)]
-    return collector.document(identifier, words=words, sentences=sentences, events=events)
-
-
-def _fact(value: object) -> str:
-    """Returns the value of a feature as text, as WebAnno TSV has it; empty for none, and for
-    other annotations.
-    """
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str | int | float):
-        return str(value)
-    texts = getattr(value, "elements", None) or ()
-    return "; ".join(texts) if all(isinstance(text, str) for text in texts) else ""
-
-
-def _fillers(value: object) -> int:
-    """Returns the number of annotations in a slot."""
-    annotations = getattr(value, "elements", value)
-    return len(annotations) if isinstance(annotations, list) else annotations is not None
-
-
-def _in_text(spans: set[Span], text: str) -> tuple[Span, ...] | None:
-    """Returns the ranges of words or sentences in order; ``None`` without any, or if they
-    overlap.
-    """
-    try:
-        check_ranges(ordered := sorted(spans), length=len(text), name="the word or sentence")
-    except ValueError:
-        return None
-    return tuple(ordered) or None
-
-
-def _cas(source: Source) -> Any:
-    cassis = import_extra("cassis", extra="cas", package="dkpro-cassis")
-    content = read_all_bytes(source)
-    if content.getvalue().lstrip()[:1] == b"{":
-        return _load_json(content)
-    refuse_entities(content.getvalue(), source)
-    beside = Path(source.path).with_name(_TYPES)
-    if not beside.is_file():
-        raise FormatError(
-            f"XMI needs the file {_TYPES} of its export in the same folder; put it there",
-            at=source.path,
-        )
-    refuse_entities(beside.read_bytes(), source)
-    return cassis.load_cas_from_xmi(content, typesystem=cassis.load_typesystem(beside))
-
-
-def _load_json(content: BytesIO) -> Any:
-    from cassis import TypeSystem  # type: ignore[import-untyped,unused-ignore]
-    from cassis.json import CasJsonDeserializer  # type: ignore[import-untyped,unused-ignore]
-
-    class Deserializer(CasJsonDeserializer):  # type: ignore[misc,unused-ignore]
-        """That of the package, whose version 0.12 makes each further view twice, which it then
-        refuses.
-        """
-
-        def _get_or_create_view(self, cas: Any, view_name: str, *more: Any) -> Any:
-            if any(view.sofa.sofaID == view_name for view in cas.views[1:]):
-                return cas.get_view(view_name)
-            return super()._get_or_create_view(cas, view_name, *more)
-
-    return Deserializer().deserialize(content, TypeSystem())
-
-
-CAS_READER: Final = Reader(read=_read_cas, options=InceptionOptions)

@@ -8,11 +8,12 @@ Offsets count UTF-16 units. The forms are those that `fascicle.formats.inception
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, pairwise
+from types import MappingProxyType
 from typing import Any, BinaryIO, Final
 
 import msgspec
@@ -21,7 +22,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.mention import Span, link_text, parse_link
 from fascicle.errors import InputError
 from fascicle.formats.conll_write import with_words
-from fascicle.formats.handlers import Encode, WriteOne, Writer, check_name
+from fascicle.formats.handlers import Encode, WriteOne, Writer, check_name, file_text
 from fascicle.formats.losses import held_fields
 from fascicle.formats.pubtator import count_links
 from fascicle.formats.report import WriteReport
@@ -35,46 +36,68 @@ _IN_VALUES: Final = re.compile(r"[\\\[\]|_;*\t\n\r]")
 _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _LETTERS: Final = {"\t": "t", "\n": "n", "\r": "r"}
 _WORD: Final = re.compile(r"\S+")
+_Cells = dict[Span, list[tuple[str, str]]]  # part of a token -> identifier and type of mentions
+
+_TOKEN: Final = f"{_DKPRO}segmentation.type.Token"
+_SENTENCE: Final = f"{_DKPRO}segmentation.type.Sentence"
+_METADATA: Final = f"{_DKPRO}metadata.type.DocumentMetaData"
+_FEATURES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        _ENTITY: ("value", "identifier"),
+        _TOKEN: (),
+        _SENTENCE: (),
+        _METADATA: ("documentTitle",),
+    }
+)
+_SOFA: Final[Mapping[str, Any]] = MappingProxyType(
+    {
+        "%ID": 1,
+        "%TYPE": "uima.cas.Sofa",
+        "sofaNum": 1,
+        "sofaID": "_InitialView",
+        "mimeType": "text",
+    }
+)
+_ENCODER: Final = msgspec.json.Encoder()
 
 
 def _encode_tsv(document: Document, report: WriteReport) -> bytes:
     """Encodes one document as lines: a row for each token, and one for a part of a token that a
     mention covers.
     """
-    text = document.text.replace("\0", " ")
-    if nul := document.text.count("\0"):
-        report.lose("nul", document, count=nul)
+    text, _ = file_text(document, report)
     tokens = _tokens(document, text)
-    for code, is_lost in (
-        ("empty-documents", not tokens),
-        ("words", tuple(tokens) != (document.words or ())),
-    ):
-        if is_lost and (code != "words" or document.words):
-            report.lose(code, document)
     blocks = list(_blocks(document, tokens))
-    if document.sentences and document.sentences != tuple(
-        (one[0][0], one[-1][1]) for one in blocks
-    ):
+    ranges = tuple((block[0][0], block[-1][1]) for block in blocks)
+    if not tokens:
+        report.lose("empty-documents", document)
+    if document.words and tuple(tokens) != document.words:
+        report.lose("words", document)
+    if document.sentences and document.sentences != ranges:
         report.lose("sentences", document)
-    cells = _cells(document, tokens, report)
-    starts = [0, *(block[0][0] for block in blocks[1:]), len(text)]
-    units = _units(text)
-    made = [_HEAD]
-    for number, block in enumerate(blocks):
-        lines = text[starts[number] : starts[number + 1]].split("\n")
-        made += [f"#Text={_IN_TEXT.sub(_escape, line)}\n" for line in lines]
+
+    cells, units = _cells(document, tokens, report), _units(text)
+    borders = [0, *(start for start, _ in ranges[1:]), len(text)]
+    lines = [_HEAD]
+    for number, (block, (start, end)) in enumerate(zip(blocks, pairwise(borders), strict=False), 1):
+        parts = text[start:end].split("\n")
+        lines += [f"#Text={_IN_TEXT.sub(_escape, part)}\n" for part in parts]
         for at, token in enumerate(block, 1):
-            own = {token: [("_", "_")], **cells.get(token, {})}
-            for nth, part in enumerate(sorted(own, key=lambda part: (part != token, part))):
-                place = (
-                    f"{number + 1}-{at}{f'.{nth}' * bool(nth)}\t{units[part[0]]}-{units[part[1]]}"
-                )
-                values = ["|".join(column) for column in zip(*own[part], strict=True)]
-                made.append(
-                    "\t".join((place, _IN_TEXT.sub(_escape, text[slice(*part)]), *values, "\n"))
-                )
-        made.append("\n")
-    return "".join(made).encode()
+            lines += _rows(f"{number}-{at}", token, cells.get(token, {}), text, units)
+        lines.append("\n")
+    return "".join(lines).encode()
+
+
+def _rows(
+    number: str, token: Span, parts: _Cells, text: str, units: Sequence[int]
+) -> Iterator[str]:
+    """Yields the row of a token, and those of its parts that mentions cover."""
+    cells = {token: [("_", "_")], **parts}
+    for at, part in enumerate(sorted(cells, key=lambda part: (part != token, part))):
+        place = f"{number}.{at}" if at else number
+        offsets = f"{units[part[0]]}-{units[part[1]]}"
+        columns = ["|".join(column) for column in zip(*cells[part], strict=True)]
+        yield "\t".join((place, offsets, _IN_TEXT.sub(_escape, text[slice(*part)]), *columns, "\n"))
 
 
 def _tokens(document: Document, text: str) -> list[Span]:
@@ -94,31 +117,25 @@ def _blocks(document: Document, tokens: Sequence[Span]) -> Iterator[list[Span]]:
         yield list(block)
 
 
-def _cells(
-    document: Document, tokens: Sequence[Span], report: WriteReport
-) -> dict[Span, dict[Span, list[tuple[str, str]]]]:
+def _cells(document: Document, tokens: Sequence[Span], report: WriteReport) -> dict[Span, _Cells]:
     """Returns for each token its parts that mentions cover, the whole token among them, with
     their cells.
     """
-    cells: defaultdict[Span, dict[Span, list[tuple[str, str]]]] = defaultdict(dict)
-    ends, report.mentions = [end for _, end in tokens], 0
+    cells: defaultdict[Span, _Cells] = defaultdict(dict)
+    starts, ends = [start for start, _ in tokens], [end for _, end in tokens]
+    report.mentions = 0
     for number, mention in enumerate(document.mentions, 1):
-        own = [
-            token for token in tokens[bisect_right(ends, mention.start) :] if token[0] < mention.end
-        ]
+        own = tokens[bisect_right(ends, mention.start) : bisect_left(starts, mention.end)]
         parts = [(max(start, mention.start), min(end, mention.end)) for start, end in own]
         if not parts or (parts[0][0], parts[-1][1]) != mention.spans[0]:
             report.lose("not-on-words", document, mention)
             continue
         report.mentions += 1
-        identifier, kind = (
-            _IN_VALUES.sub(_escape, value)
-            for value in (_concept(mention, document, report), mention.type)
-        )
+        identifier = _IN_VALUES.sub(_escape, _concept(mention, document, report)) or "*"
+        kind = _IN_VALUES.sub(_escape, mention.type)
         for token, part in zip(own, parts, strict=True):
-            cells[token].setdefault(part, []).append(
-                (f"{identifier or '*'}[{number}]", f"{kind}[{number}]")
-            )
+            pair = (f"{identifier}[{number}]", f"{kind}[{number}]")
+            cells[token].setdefault(part, []).append(pair)
     return cells
 
 
@@ -147,58 +164,44 @@ def _units(text: str) -> list[int]:
     return list(accumulate((1 + (sign > "\uffff") for sign in text), initial=0))
 
 
-_CAS_TYPES: Final = (
-    (_ENTITY, ("value", "identifier")),
-    (f"{_DKPRO}segmentation.type.Token", ()),
-    (f"{_DKPRO}segmentation.type.Sentence", ()),
-    (f"{_DKPRO}metadata.type.DocumentMetaData", ("documentTitle",)),
-)
-_ENCODER: Final = msgspec.json.Encoder()
-
-
 def _encode_cas(document: Document, report: WriteReport) -> bytes:
     """Encodes one document as a CAS, whose title is the id of the document."""
     check_name(document.id, what="the document id", trimmed=False)
-    units, text = _units(document.text), document.text
-    entity, token, sentence, metadata = (name for name, _ in _CAS_TYPES)
-    sofa = {
-        "%ID": 1,
-        "%TYPE": "uima.cas.Sofa",
-        "sofaNum": 1,
-        "sofaID": "_InitialView",
-        "mimeType": "text",
-    }
-    annotations: list[tuple[str, Span, dict[str, str]]] = [
-        (metadata, (0, len(text)), {"documentTitle": document.id})
-    ]
-    annotations += [(sentence, span, {}) for span in document.sentences or ()]
-    annotations += [(token, span, {}) for span in document.words or ()]
+    units = _units(document.text)
+    structures: list[dict[str, Any]] = [{**_SOFA, "sofaString": document.text}]
+    for number, (kind, span, facts) in enumerate(_annotations(document, report), 2):
+        place = {"begin": units[span[0]], "end": units[span[1]]}
+        structures.append({"%ID": number, "%TYPE": kind, "@sofa": 1, **place, **facts})
+
+    members = list(range(2, len(structures) + 1))
+    views = {"_InitialView": {"%SOFA": 1, "%MEMBERS": members}}
+    return _ENCODER.encode(
+        {"%TYPES": _type_system(), "%FEATURE_STRUCTURES": structures, "%VIEWS": views}
+    )
+
+
+def _annotations(
+    document: Document, report: WriteReport
+) -> Iterator[tuple[str, Span, dict[str, str]]]:
+    """Yields type, span and features of the annotations of a CAS."""
+    yield _METADATA, (0, len(document.text)), {"documentTitle": document.id}
+    yield from ((_SENTENCE, span, {}) for span in document.sentences or ())
+    yield from ((_TOKEN, span, {}) for span in document.words or ())
     for mention in document.mentions:
         concept = _concept(mention, document, report)
         facts = {"value": mention.type, **({"identifier": concept} if concept else {})}
-        annotations.append((entity, mention.spans[0], facts))
-    made = [
-        {
-            "%ID": at,
-            "%TYPE": kind,
-            "@sofa": 1,
-            "begin": units[span[0]],
-            "end": units[span[1]],
-            **facts,
-        }
-        for at, (kind, span, facts) in enumerate(annotations, 2)
-    ]
-    types = {
+        yield _ENTITY, mention.spans[0], facts
+
+
+def _type_system() -> dict[str, dict[str, Any]]:
+    return {
         name: {
             "%NAME": name,
             "%SUPER_TYPE": "uima.tcas.Annotation",
             **{key: {"%NAME": key, "%RANGE": "uima.cas.String"} for key in features},
         }
-        for name, features in _CAS_TYPES
+        for name, features in _FEATURES.items()
     }
-    views = {"_InitialView": {"%SOFA": 1, "%MEMBERS": [one["%ID"] for one in made]}}
-    structures: list[dict[str, Any]] = [{**sofa, "sofaString": text}, *made]
-    return _ENCODER.encode({"%TYPES": types, "%FEATURE_STRUCTURES": structures, "%VIEWS": views})
 
 
 @contextmanager
