@@ -72,19 +72,15 @@ _NBIB: Final = _Tags(
     id=("PMID", "PMC", "LID", "AID"),
     meta=MappingProxyType(
         {
-            **{
-                "doi": ("LID", "AID"),
-                "pmc": ("PMC",),
-                "journal": ("JT", "TA"),
-                "year": ("DP",),
-                "language": ("LA",),
-            },
-            **{
-                "publication-types": ("PT",),
-                "mesh-names": ("MH",),
-                "chemical-names": ("RN",),
-                "keywords": ("OT",),
-            },
+            "doi": ("LID", "AID"),
+            "pmc": ("PMC",),
+            "journal": ("JT", "TA"),
+            "year": ("DP",),
+            "language": ("LA",),
+            "publication-types": ("PT",),
+            "mesh-names": ("MH",),
+            "chemical-names": ("RN",),
+            "keywords": ("OT",),
         }
     ),
 )
@@ -96,13 +92,12 @@ _RIS: Final = _Tags(
     id=("AN", "DO", "ID"),
     meta=MappingProxyType(
         {
-            **{
-                "doi": ("DO",),
-                "journal": ("JF", "JO", "T2", "JA"),
-                "year": ("PY", "Y1", "DA"),
-                "language": ("LA",),
-            },
-            **{"publication-types": ("TY",), "keywords": ("KW",)},
+            "doi": ("DO",),
+            "journal": ("JF", "JO", "T2", "JA"),
+            "year": ("PY", "Y1", "DA"),
+            "language": ("LA",),
+            "publication-types": ("TY",),
+            "keywords": ("KW",),
         }
     ),
 )
@@ -242,13 +237,9 @@ def _split(
         if isinstance(line, FormatError):
             yield line
             continue
-        match = tags.line.fullmatch(line)
-        if match and match[1] == _LAST and match[2].strip() and fields and tags is not _NBIB:
-            match = None  # a line of a text, as of a receptor: an end has no value
+        match = _match_tag(line, tags, is_open=bool(fields))
         begins = match and _begins(match[1], fields, tags)
-        ends = (
-            match[1] == _LAST if match and tags is not _NBIB else tags is _NBIB and not line.strip()
-        )
+        ends = _ends(line, match, tags)
         if fields and (begins or ends):
             yield place, fields
             fields = {}
@@ -267,6 +258,19 @@ def _split(
         yield place, fields
 
 
+def _match_tag(line: str, tags: _Tags, *, is_open: bool) -> re.Match[str] | None:
+    match = tags.line.fullmatch(line)
+    is_end = match and match[1] == _LAST and tags is not _NBIB
+    # An end has no value: with one, it is a line of a text, as of a receptor.
+    return None if match and is_end and is_open and match[2].strip() else match
+
+
+def _ends(line: str, match: re.Match[str] | None, tags: _Tags) -> bool:
+    if tags is _NBIB:
+        return not line.strip()
+    return match is not None and match[1] == _LAST
+
+
 def _begins(tag: str, fields: _Fields, tags: _Tags) -> bool:
     """True if a tag begins a citation; ``fields`` are those of the citation before, if that has
     not ended.
@@ -282,37 +286,46 @@ def _go_on(values: list[str], line: str, *, is_list: bool) -> None:
         values[-1] += f" {line}"
 
 
-def _make_document(place: Place, fields: _Fields, tags: _Tags) -> Document | FormatError:
-    """Returns the document of the fields of a citation, or the error."""
-    used = set[str]()
+class _Values:
+    """Values of the fields of a citation, and the tags that were read."""
 
-    def of(names: Iterable[str], kind: str = "") -> str:
+    def __init__(self, fields: _Fields, tags: _Tags) -> None:
+        self._fields, self._tags = fields, tags
+        self._read: set[str] = set()
+
+    def get(self, names: Iterable[str], kind: str = "") -> str:
+        """Returns the value of the first tag that has one, see `_fact`; empty if none has."""
         for name in names:
-            if name in fields and (
-                value := _fact("doi" if name in tags.meta["doi"] else kind, fields[name])
-            ):
-                used.add(name)
+            own_kind = "doi" if name in self._tags.meta["doi"] else kind
+            if name in self._fields and (value := _fact(own_kind, self._fields[name])):
+                self._read.add(name)
                 return value
         return ""
 
-    line = raised.Line()
+    def unread(self) -> list[str]:
+        """Returns the other tags whose values are not those of a tag that was read."""
+        values = {collapse(value) for name in self._read for value in self._fields[name]} | {""}
+        return [
+            name
+            for name in sorted(self._fields.keys() - self._read)
+            if not values.issuperset(map(collapse, self._fields[name]))
+        ]
+
+
+def _make_document(place: Place, fields: _Fields, tags: _Tags) -> Document | FormatError:
+    """Returns the document of the fields of a citation, or the error."""
+    values, line = _Values(fields, tags), raised.Line()
     title, abstract = (
-        read_markup(of(names, "text"), line) for names in (tags.title, tags.abstract)
+        read_markup(values.get(names, "text"), line) for names in (tags.title, tags.abstract)
     )
-    identifier = of(tags.id, "text")
+    identifier = values.get(tags.id, "text")
     if not identifier and tags is _NBIB:
         return FormatError(
             "a citation has no PMID, no id of PMC and no DOI; fetch the file again", at=place
         )
-    facts = {name: of(names, name) for name, names in tags.meta.items()}
-    values = {collapse(value) for name in used for value in fields[name]} | {""}
-    unused = [
-        name
-        for name in sorted(fields.keys() - used)
-        if not values.issuperset(map(collapse, fields[name]))
-    ]
+    facts = {name: values.get(names, name) for name, names in tags.meta.items()}
     parts = [("title", title), ("abstract", abstract)]
-    events = (*field_note(unused, step=_STEP), *line.events(_STEP))
+    events = (*field_note(values.unread(), step=_STEP), *line.events(_STEP))
     return _document(identifier, parts, facts, place, between=tags.between, events=events)
 
 

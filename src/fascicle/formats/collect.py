@@ -54,6 +54,15 @@ class _MentionFacts(TypedDict, total=False):
     score: float | None
 
 
+class _Statement(NamedTuple):
+    """Mention as a source states it; ``is_standoff`` as in `MentionCollector.add`."""
+
+    mention: StatedMention
+    type: str
+    facts: _MentionFacts
+    is_standoff: bool
+
+
 class MentionCollector:
     """Collector for the mentions of one text; ``events`` reports what was dropped, repaired or
     unusual.
@@ -88,15 +97,15 @@ class MentionCollector:
         self._marked, self._votes = marked, votes
         self._agrees = agrees or (lambda beside, spans: is_text_at(spans, text, beside))
         self._may_move = unit != CODE_POINTS and (marked or not text.isascii() or "\r\n" in text)
-        self._stated: list[tuple[StatedMention, str, _MentionFacts, bool]] = []
-        self._kept: dict[MentionKey, Mention] = {}
+        self._stated: list[_Statement] = []
+        self._mentions: dict[MentionKey, Mention] = {}
         self._keys: list[MentionKey | None] = []
         self.events: list[Event] = []
 
     @property
     def mentions(self) -> tuple[Mention, ...]:
         """Mentions that were kept, in the order of arrival."""
-        return tuple(self._kept.values())
+        return tuple(self._mentions.values())
 
     def add(
         self,
@@ -122,64 +131,65 @@ class MentionCollector:
         """
         if attributes := facts.get("attributes"):
             facts["links"], facts["attributes"] = take_concepts(facts.get("links", ()), attributes)
-        stated = tuple(spans)
+        places = tuple(spans)
+        stated = _Statement(StatedMention(places, expected), kind, facts, is_standoff)
         if self._may_move:
-            self._stated.append((StatedMention(stated, expected), kind, facts, is_standoff))
-        return self._place(stated, kind, facts, is_standoff, stated=stated, beside=expected)
+            self._stated.append(stated)
+        return self._place(stated, places)
 
-    def _place(
-        self,
-        spans: Fragments,
-        kind: str,
-        facts: _MentionFacts,
-        is_standoff: bool,
-        *,
-        stated: Sequence[Span],
-        beside: str | None,
-    ) -> MentionKey | None:
+    def _place(self, stated: _Statement, spans: Fragments) -> MentionKey | None:
+        """Adds a mention at spans; returns its key, or ``None`` if they are not in the text."""
         fragments = spans if len(spans) == 1 else tuple(sorted(spans))
         self._keys.append(None)
         if not self._inside(fragments):
-            where = tuple(sorted(stated))
+            where = tuple(sorted(stated.mention.spans))
             self.drop(
-                f"a mention of type {kind!r} at {where} is not in a text of "
+                f"a mention of type {stated.type!r} at {where} is not in a text of "
                 f"{plural(len(self._text), 'character')}"
             )
             return None
         if fragments != spans:
             self._say(
                 "fragments-sorted",
-                f"the fragments of a mention of type {kind!r} are in another order",
+                f"the fragments of a mention of type {stated.type!r} are in another order",
             )
-        mention = Mention(
-            join_over_blanks(fragments, self._text) if is_standoff else fragments, kind, **facts
-        )
+        disjoint = join_over_blanks(fragments, self._text) if stated.is_standoff else fragments
+        mention = Mention(disjoint, stated.type, **stated.facts)
+        self._compare(mention, fragments, stated.mention.text)
+        self._keys[-1] = self._keep(mention)
+        return self._keys[-1]
+
+    def _compare(self, mention: Mention, fragments: Fragments, beside: str | None) -> None:
+        """Reports fragments that were joined, and a text that is not that of the source."""
+        span = mention.start, mention.end
         if len(mention.spans) < len(fragments):
             message = (
-                f"fragments of a mention of type {kind!r} with only white space between "
+                f"fragments of a mention of type {mention.type!r} with only white space between "
                 "them were joined"
             )
-            self._say("fragments-joined", message, span=(mention.start, mention.end))
+            self._say("fragments-joined", message, span=span)
         if beside is not None and not (
             self._agrees(beside, mention.spans) or self._agrees(beside, fragments)
         ):
             message = (
-                f"a mention of type {kind!r} has other text at its offsets than its source "
+                f"a mention of type {mention.type!r} has other text at its offsets than its source "
                 "says; offsets kept"
             )
-            self._say("text-mismatch", message, span=(mention.start, mention.end))
+            self._say("text-mismatch", message, span=span)
+
+    def _keep(self, mention: Mention) -> MentionKey:
+        """Keeps a mention, or reports that it was added before."""
         key = mention.key
-        if (first := self._kept.setdefault(key, mention)) is not mention:
-            same = first == mention
-            remark = (
-                ""
-                if same
-                else ", and what the second one says of links, scores or attributes was left out"
-            )
-            message = f"a mention of type {kind!r} occurs twice; the first was kept{remark}"
-            code = "duplicate-mention" if same else "duplicate-mention-differs"
+        first = self._mentions.setdefault(key, mention)
+        if first is not mention:
+            message = f"a mention of type {mention.type!r} occurs twice; the first was kept"
+            code = "duplicate-mention"
+            if first != mention:
+                code = "duplicate-mention-differs"
+                message += (
+                    ", and what the second one says of links, scores or attributes was left out"
+                )
             self._say(code, message, span=(mention.start, mention.end))
-        self._keys[-1] = key
         return key
 
     def settle(self) -> list[MentionKey | None]:
@@ -200,26 +210,22 @@ class MentionCollector:
             )
         if fit.how:
             message = f"the offsets of this document count {fit.how}; they were moved"
-            self._kept, self._keys, self.events = (
-                {},
-                [],
-                [make_event("offsets-moved", step=self._step, message=message)],
-            )
-            if self._unit == BY_WORDS and all(stated.text is None for stated, *_ in self._stated):
+            self._mentions, self._keys = {}, []
+            self.events = [make_event("offsets-moved", step=self._step, message=message)]
+            if self._unit == BY_WORDS and all(
+                stated.mention.text is None for stated in self._stated
+            ):
                 message = "no text stands beside the offsets; words decided what they count"
                 self._say("offsets-by-words", message)
-            for stated, kind, facts, is_standoff in self._stated:
-                spans = convert_spans(stated.spans, fit.convert)
-                self._place(
-                    spans, kind, facts, is_standoff, stated=stated.spans, beside=stated.text
-                )
+            for stated in self._stated:
+                self._place(stated, convert_spans(stated.mention.spans, fit.convert))
         self._may_move = False
         return self._keys
 
     def _fit(self) -> OffsetFit:
         if not self._may_move:
             return AS_STATED
-        mentions = [stated for stated, *_ in self._stated]
+        mentions = [stated.mention for stated in self._stated]
         if self._unit == AUTO and all(mention.text is None for mention in mentions):
             return AS_STATED
         if self._unit in (AUTO, BY_WORDS):
@@ -305,11 +311,11 @@ def short_facts(values: Mapping[str, Any], *, leave: Collection[str]) -> dict[st
         leave: names of fields that are left out.
     """
     facts = {
-        key: value
+        key: str(value)
         for key, value in values.items()
         if key not in leave and isinstance(value, str | int | float)
     }
-    return {key: str(value) for key, value in facts.items() if len(str(value)) <= META_LENGTH}
+    return {key: text for key, text in facts.items() if len(text) <= META_LENGTH}
 
 
 def read_tags(tags: Sequence[str], before: int, census: TagCensus) -> Iterator[TokenMention]:
@@ -358,9 +364,12 @@ def join_tokens(
                 f"a mention of type {kind!r} at tokens {tuple(ranges)} is not in its text, "
                 f"tokens {low:,} to {high:,}"
             )
-    ranges_of_sentences = _sentence_ranges(sentences, words) if keep_sentences else None
-    facts = {**(meta or {}), "text": "joined"}
-    return collector.document(identifier, sentences=ranges_of_sentences, words=words, meta=facts)
+    return collector.document(
+        identifier,
+        sentences=_sentence_ranges(sentences, words) if keep_sentences else None,
+        words=words,
+        meta={**(meta or {}), "text": "joined"},
+    )
 
 
 def _word_ranges(tokens: Sequence[str]) -> tuple[Span, ...]:

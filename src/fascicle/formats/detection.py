@@ -69,9 +69,16 @@ _TABLES: Final = (".tsv", ".csv")
 _ROOTS: Final[Mapping[str, str]] = MappingProxyType(
     {
         **dict.fromkeys(
-            ("MedlineCitationSet", "PubmedArticleSet", "PubmedBookArticleSet"), "medline"
+            (
+                "MedlineCitationSet",
+                "PubmedArticleSet",
+                "PubmedBookArticleSet",
+                "PubmedArticle",
+                "PubmedBookArticle",
+                "MedlineCitation",
+            ),
+            "medline",
         ),
-        **dict.fromkeys(("PubmedArticle", "PubmedBookArticle", "MedlineCitation"), "medline"),
         "collection": "bioc",
         "XMI": "cas",
         **dict.fromkeys(("article", "pmc-articleset"), "jats"),
@@ -153,24 +160,25 @@ def _detect(path: str) -> str | None:
         return other
     with open_bytes(path) as stream:
         head, is_whole = _head(stream)
-    if name := _ROOTS.get(root_element(decode_head(head[:_MARKUP]))):
-        return name
     if head.startswith(_PDF):
         return "pdf"
     if encodings.is_docbin(head):
         return "spacy"
-    if is_html(decode_head(head[:_MARKUP]), suffix(path)):
-        return "html"
-    if kind := encodings.binary_kind(head) or markup_kind(
-        decode_head(head[:_MARKUP]), suffix(path)
-    ):
+    text = decode_head(head[:_MARKUP])
+    if name := _of_markup(text, suffix(path)):
+        return name
+    if kind := encodings.binary_kind(head) or markup_kind(text, suffix(path)):
         raise FormatError(f"{path} is {kind}", file=path)
     by_suffix = format_by_suffix(path)
     # JSON that Fascicle did not write holds records, whatever the suffix; the first line decides.
-    by_content = _by_content(_lines(head, is_whole=is_whole), path) or (
-        "records" if by_suffix == "jsonl" else by_suffix
-    )
-    return by_content if by_content or head else None
+    default = "records" if by_suffix == "jsonl" else by_suffix
+    name = _by_content(_lines(head, is_whole=is_whole), path) or default
+    return name if name or head else None
+
+
+def _of_markup(text: str, end: str) -> str:
+    """Returns the format of XML or HTML; empty for other files, and for XML that is not read."""
+    return _ROOTS.get(root_element(text)) or ("html" if is_html(text, end) else "")
 
 
 def prediction_kind(path: str, encoding: str = encodings.AUTO) -> str:
@@ -248,11 +256,10 @@ def _of_stdin() -> str:
             head = zlib.decompressobj(wbits=31).decompress(head, _PEEK)
         except zlib.error:
             return "plain"  # the reader reports the error
-    if name := _ROOTS.get(root_element(decode_head(head[:_MARKUP]))):
+    text = decode_head(head[:_MARKUP])
+    if name := _of_markup(text, ""):
         return name
-    if is_html(decode_head(head[:_MARKUP]), ""):
-        return "html"
-    if kind := markup_kind(decode_head(head[:_MARKUP]), ""):
+    if kind := markup_kind(text, ""):
         raise FormatError(f"standard input is {kind}")
     lines = list(dropwhile(lambda line: not line.strip(), _lines(head, is_whole=True)))
     if lines and (_PUBTATOR.match(lines[0]) or looks_like_citations(lines)):
@@ -311,8 +318,29 @@ def _by_content(lines: Sequence[str], path: str) -> str:
         )
     if first.startswith(WEBANNO):
         return "webanno"
+    name = _of_json("\n".join(lines), first, keys, path)
+    if name is not None:
+        return name
+    if _PUBTATOR.match(first):
+        return "pubtator"
+    if looks_like_citations(lines):
+        return "citations"
     is_text = format_by_suffix(path) == "plain"
-    text = "\n".join(lines)
+    if first.startswith((BEGIN, DOCSTART)) or _all_tagged(lines[:_ROWS], strict=is_text):
+        return "conll"
+    return "table" if suffix(path) in _TABLES and has_texts(first) else ""
+
+
+def _of_json(text: str, first: str, keys: Collection[str], path: str) -> str | None:
+    """Returns the format of JSON; empty for a text that looks like JSON, ``None`` for another
+    text.
+
+    Args:
+        text: the beginning of the file.
+        first: the first line of it that is not blank.
+        keys: of the first record.
+        path: of the file.
+    """
     if (_BIOC.match(text) and _PASSAGES.search(text)) or (
         "passages" in keys and not {"entities", _NATIVE} & set(keys)
     ):
@@ -323,19 +351,12 @@ def _by_content(lines: Sequence[str], path: str) -> str:
         return "web-annotation"
     if {"idx", "sections"} <= set(keys) or _KAZU.match(text):
         return "kazu"
-    if (
-        _is_json(first)
-        or keys
-        or (first.lstrip()[:1] == "[" and suffix(path) in (".json", ".jsonl"))
-    ):
-        return "jsonl" if _NATIVE in keys else "records" if keys or not is_text else ""
-    if _PUBTATOR.match(first):
-        return "pubtator"
-    if looks_like_citations(lines):
-        return "citations"
-    if first.startswith((BEGIN, DOCSTART)) or _all_tagged(lines[:_ROWS], strict=is_text):
-        return "conll"
-    return "table" if suffix(path) in _TABLES and has_texts(first) else ""
+    is_array = first.lstrip()[:1] == "[" and suffix(path) in (".json", ".jsonl")
+    if not (keys or is_array or _is_json(first)):
+        return None
+    if _NATIVE in keys:
+        return "jsonl"
+    return "records" if keys or format_by_suffix(path) != "plain" else ""
 
 
 def _all_tagged(lines: Sequence[str], *, strict: bool) -> bool:

@@ -24,6 +24,12 @@ def attribute(element: Any, name: str) -> str:
     return ""
 
 
+def first_child(element: Any, name: str) -> Any:
+    """Returns the first child of an element if it has this name; None otherwise."""
+    first = next(iter(element), None)
+    return first if first is not None and local_tag(first) == name else None
+
+
 def properties(element: Any) -> dict[str, Any]:
     """Returns the elements that describe a run, a paragraph or a part of a formula, by their
     names.
