@@ -21,7 +21,7 @@ from fascicle.evaluation.reports.plots.distributions import (
     load_distributions,
 )
 from fascicle.evaluation.reports.plots.learning import draw_learning, load_runs
-from fascicle.formats.distributions import Header, write
+from fascicle.formats.distributions import DistributionsHeader, write
 from fascicle.formats.files import read
 from fascicle.models.span_typer import load_typer
 from fascicle.training.typer.scores import given_mentions, to_distributions
@@ -48,7 +48,7 @@ def draw(corpus: str, folder: Path) -> None:
     said = run / "test.distributions.jsonl.gz"
     model = load_typer(run / "model")
     given = given_mentions(model, list(read(folder / "test.jsonl")))
-    header = Header(
+    header = DistributionsHeader(
         model=model.manifest.name, family="span-typer", definition="softmax", types=model.types
     )
     write(said, header, to_distributions(given, model.types), overwrite=True)

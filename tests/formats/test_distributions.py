@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.errors import FormatError, InputError, OutputError
-from fascicle.formats.distributions import Entry, Header, read, write
+from fascicle.formats.distributions import DistributionsHeader, MentionDistribution, read, write
 
-HEADER = Header(model="m", family="crf", definition="tag-path", types=("A", "B"))
+HEADER = DistributionsHeader(model="m", family="crf", definition="tag-path", types=("A", "B"))
 GOOD: dict[str, Any] = {
     "document": "1",
     "spans": [[0, 4]],
@@ -37,7 +37,9 @@ def test_numbers_keep_six_digits(
 ) -> None:
     path = tmp_path_factory.mktemp("d") / "d.jsonl"
     given = [
-        Entry(document="é\t1", spans=((0, 4), (6, 9)), type="B", found=False, probabilities=row)
+        MentionDistribution(
+            document="é\t1", spans=((0, 4), (6, 9)), type="B", found=False, probabilities=row
+        )
         for row in rows
     ]
     write(
@@ -45,7 +47,9 @@ def test_numbers_keep_six_digits(
         HEADER,
         [
             *given,
-            Entry(document="2", spans=((0, 1),), type="C", found=False, unreachable="too-wide"),
+            MentionDistribution(
+                document="2", spans=((0, 1),), type="C", found=False, unreachable="too-wide"
+            ),
         ],
     )
     header, entries = read(path)
@@ -58,7 +62,7 @@ def test_numbers_keep_six_digits(
 
 
 def test_gzip_and_what_is_there_already(tmp_path: Path) -> None:
-    entry = msgspec.convert(GOOD, Entry)
+    entry = msgspec.convert(GOOD, MentionDistribution)
     write(tmp_path / "d.jsonl.gz", HEADER, [entry])
     assert gzip.decompress((tmp_path / "d.jsonl.gz").read_bytes()).count(b"\n") == 2
     assert list(read(tmp_path / "d.jsonl.gz")[1]) == [entry]

@@ -15,7 +15,7 @@ import pytest
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.reports.plots.report_plots import REPORT_PLOTS
 from fascicle.formats import write as write_documents
-from fascicle.formats.distributions import Entry, Header, write
+from fascicle.formats.distributions import DistributionsHeader, MentionDistribution, write
 from fascicle.formats.distributions import read as read_distributions
 from fascicle.formats.predictions import make_prediction
 from fascicle.formats.predictions import write as write_predictions
@@ -26,17 +26,21 @@ Cli = Callable[..., Any]
 Refused = Callable[..., str]
 needs_shipped = pytest.mark.skipif(not shipped_models(), reason="no model comes with this checkout")
 
-HEADER = Header(model="m", family="crf", definition="tag-path", types=("A", "B"))
+HEADER = DistributionsHeader(model="m", family="crf", definition="tag-path", types=("A", "B"))
 ROWS = [(0.1, 0.8, 0.1), (0.7, 0.2, 0.1), (0.0, 0.1, 0.9), (0.2, 0.3, 0.5)]
 
 
 @pytest.fixture
 def distributions(tmp_path: Path) -> Path:
     entries = [
-        Entry(document=str(i), spans=((0, 1),), type="AB"[i > 1], found=i != 1, probabilities=row)
+        MentionDistribution(
+            document=str(i), spans=((0, 1),), type="AB"[i > 1], found=i != 1, probabilities=row
+        )
         for i, row in enumerate(ROWS)
     ]
-    lost = Entry(document="9", spans=((0, 1),), type="A", found=False, unreachable="too-wide")
+    lost = MentionDistribution(
+        document="9", spans=((0, 1),), type="A", found=False, unreachable="too-wide"
+    )
     write(tmp_path / "d.jsonl", HEADER, [*entries, lost])
     return tmp_path / "d.jsonl"
 
@@ -164,9 +168,11 @@ def test_misuse_of_plot(
     assert "not a densities file" in refused("plot", "densities", distributions, *out)
     assert "not a run folder" in refused("plot", "learning", distributions, *out)
     assert "incomplete" in refused("plot", "learning", tmp_path, *out)
-    one = Header(model="m", family="span", definition="softmax", types=("A",))
+    one = DistributionsHeader(model="m", family="span", definition="softmax", types=("A",))
     entries = [
-        Entry(document="1", spans=((0, 1),), type="A", found=True, probabilities=(1 - p, p))
+        MentionDistribution(
+            document="1", spans=((0, 1),), type="A", found=True, probabilities=(1 - p, p)
+        )
         for p in (0.2, 0.9)
     ]
     write(tmp_path / "one.jsonl", one, entries)
@@ -175,9 +181,11 @@ def test_misuse_of_plot(
 
 
 def test_one_type_can_be_drawn_as_a_violin(cli: Cli, tmp_path: Path) -> None:
-    header = Header(model="m", family="span", definition="softmax", types=("A",))
+    header = DistributionsHeader(model="m", family="span", definition="softmax", types=("A",))
     entries = [
-        Entry(document="1", spans=((0, 1),), type="A", found=p > 0.5, probabilities=(1 - p, p))
+        MentionDistribution(
+            document="1", spans=((0, 1),), type="A", found=p > 0.5, probabilities=(1 - p, p)
+        )
         for p in (0.2, 0.9)
     ]
     write(tmp_path / "one.jsonl", header, entries)

@@ -20,10 +20,10 @@ from fascicle.formats.bioc_records import (
     CONTROLS,
     STEP,
     TYPE,
-    Annotation,
-    Entry,
+    BiocAnnotation,
+    BiocDocument,
+    BiocPassage,
     Location,
-    Passage,
     Sentence,
     facts_of,
     from_start,
@@ -69,7 +69,7 @@ class _Piece:
 class _Candidate(NamedTuple):
     """Annotation, the texts that it may be in, and the offsets of its passage and its sentence."""
 
-    annotation: Annotation
+    annotation: BiocAnnotation
     near: list[_Piece]
     offsets: Mapping[str, int]
 
@@ -83,7 +83,7 @@ class _Counting(NamedTuple):
     unit: str
 
 
-def from_entry(entry: Entry, *, at: Place) -> Document:
+def from_entry(entry: BiocDocument, *, at: Place) -> Document:
     """Makes a document from a BioC entry.
 
     Its text is that of the passages at their offsets, with blanks between them. If that is
@@ -108,7 +108,7 @@ def from_entry(entry: Entry, *, at: Place) -> Document:
         raise FormatError(f"document {identifier!r} cannot be read: {error}", at=at) from None
 
 
-def _make_document(identifier: str, entry: Entry) -> Document:
+def _make_document(identifier: str, entry: BiocDocument) -> Document:
     pieces, ranges = _pieces(entry.passages)
     candidates = list(_candidates(entry, pieces, ranges))
     counting = _detect_counting(candidates)
@@ -148,7 +148,9 @@ def _counting_events(counting: _Counting, *, moved: bool) -> Iterator[Event]:
         yield make_event("offsets-moved", step=STEP, message=message)
 
 
-def _sentences(passages: Sequence[Passage], pieces: Sequence[_Piece]) -> tuple[Span, ...] | None:
+def _sentences(
+    passages: Sequence[BiocPassage], pieces: Sequence[_Piece]
+) -> tuple[Span, ...] | None:
     """Returns the sentences; ``None`` if some passages have none, for then the list is not
     complete.
     """
@@ -157,7 +159,7 @@ def _sentences(passages: Sequence[Passage], pieces: Sequence[_Piece]) -> tuple[S
     return tuple((piece.start, piece.start + len(piece.text)) for piece in pieces if piece.text)
 
 
-def _pieces(passages: Sequence[Passage]) -> tuple[list[_Piece], list[range]]:
+def _pieces(passages: Sequence[BiocPassage]) -> tuple[list[_Piece], list[range]]:
     """Returns the texts of all passages, and for each passage the range of its texts."""
     pieces: list[_Piece] = []
     ranges = []
@@ -171,7 +173,9 @@ def _pieces(passages: Sequence[Passage]) -> tuple[list[_Piece], list[range]]:
     return pieces, ranges
 
 
-def _candidates(entry: Entry, pieces: list[_Piece], ranges: list[range]) -> Iterator[_Candidate]:
+def _candidates(
+    entry: BiocDocument, pieces: list[_Piece], ranges: list[range]
+) -> Iterator[_Candidate]:
     """Yields all annotations, each with the texts near it."""
     for passage, own in zip(entry.passages, ranges, strict=True):
         near = [pieces[at] for at in own]
@@ -307,7 +311,7 @@ def _convert_location(location: Location, near: list[_Piece], unit: str) -> Span
 
 
 def _sections(
-    passages: Sequence[Passage], pieces: list[_Piece], ranges: list[range]
+    passages: Sequence[BiocPassage], pieces: list[_Piece], ranges: list[range]
 ) -> Iterator[Section]:
     for passage, own in zip(passages, ranges, strict=True):
         name, facts = _name(passage)
@@ -318,7 +322,7 @@ def _sections(
             yield Section(start, end, name, tuple(facts.items()))
 
 
-def _name(passage: Passage) -> tuple[str, dict[str, str]]:
+def _name(passage: BiocPassage) -> tuple[str, dict[str, str]]:
     """Returns the name of the section that a passage is, and its further facts."""
     infons = facts_of(passage.infons)
     facts = {
@@ -330,7 +334,7 @@ def _name(passage: Passage) -> tuple[str, dict[str, str]]:
     return name.lower() if SECTION in passage.infons else name, facts
 
 
-def _holders(entry: Entry) -> list[Any]:
+def _holders(entry: BiocDocument) -> list[Any]:
     return [
         entry,
         *entry.passages,
@@ -338,7 +342,7 @@ def _holders(entry: Entry) -> list[Any]:
     ]
 
 
-def _left_out(entry: Entry) -> Iterator[Event]:
+def _left_out(entry: BiocDocument) -> Iterator[Event]:
     nameless = [facts for name, facts in map(_name, entry.passages) if not name]
     of_sentences = [sentence.infons for passage in entry.passages for sentence in passage.sentences]
     keys = set[str]().union(*nameless, *of_sentences) - {TYPE, BLANKS, CONTROLS}

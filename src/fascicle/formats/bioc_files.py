@@ -34,10 +34,10 @@ from fascicle.formats.bioc import from_entry
 from fascicle.formats.bioc_records import (
     CONTROLS,
     STEP,
-    Annotation,
-    Entry,
+    BiocAnnotation,
+    BiocDocument,
+    BiocPassage,
     Location,
-    Passage,
     Related,
     Sentence,
     controls_in,
@@ -85,8 +85,8 @@ def _note_collection(facts: list[str]) -> Event:
     return Event(step=STEP, kind="note", code="collection-left-out", message=message[:300])
 
 
-def _entry(element: Element, place: Place) -> Entry:
-    return Entry(
+def _entry(element: Element, place: Place) -> BiocDocument:
+    return BiocDocument(
         id=_child_text(element, "id"),
         infons=_infons(element),
         passages=[_passage(child, place) for child in element.iterfind("passage")],
@@ -95,9 +95,9 @@ def _entry(element: Element, place: Place) -> Entry:
     )
 
 
-def _passage(element: Element, place: Place) -> Passage:
+def _passage(element: Element, place: Place) -> BiocPassage:
     own = _part(element, place)
-    return Passage(
+    return BiocPassage(
         **own, sentences=[Sentence(**_part(child, place)) for child in element.iterfind("sentence")]
     )
 
@@ -123,9 +123,9 @@ def _relations(element: Element) -> list[dict[str, Any]]:
     ]
 
 
-def _annotations(element: Element, place: Place) -> list[Annotation]:
+def _annotations(element: Element, place: Place) -> list[BiocAnnotation]:
     return [
-        Annotation(
+        BiocAnnotation(
             id=child.get("id"),
             infons=_infons(child),
             text=_child_text(child, "text"),
@@ -188,7 +188,7 @@ def _encode(document: Document, report: WriteReport) -> bytes:
     ).encode()
 
 
-def _encode_passage(passage: Passage) -> str:
+def _encode_passage(passage: BiocPassage) -> str:
     annotations = "".join(
         f'<annotation id="{annotation.id}">{_facts(annotation.infons)}'
         + "".join(
@@ -234,10 +234,10 @@ WRITER: Final = Writer(
 
 
 _DOCUMENTS: Final = ("documents", "PubTator3")
-_OF_ENTRY: Final = frozenset(Entry.__struct_fields__)
+_OF_ENTRY: Final = frozenset(BiocDocument.__struct_fields__)
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _LIST: Final = msgspec.json.Decoder(list[msgspec.Raw])
-_ENTRY: Final = msgspec.json.Decoder(Entry, strict=False)
+_ENTRY: Final = msgspec.json.Decoder(BiocDocument, strict=False)
 _ENCODER: Final = msgspec.json.Encoder()
 _OBJECT_HEAD: Final = _ENCODER.encode({"source": SOURCE, "date": "", "key": "", "infons": {}})
 

@@ -28,7 +28,7 @@ class Location(msgspec.Struct):
     length: int
 
 
-class Annotation(msgspec.Struct, omit_defaults=False, kw_only=True):
+class BiocAnnotation(msgspec.Struct, omit_defaults=False, kw_only=True):
     """Annotation of a passage or a sentence."""
 
     id: str | int | None = None
@@ -43,23 +43,23 @@ class Sentence(msgspec.Struct, kw_only=True):
     offset: int = 0
     infons: dict[str, Any] = {}
     text: str | None = None
-    annotations: list[Annotation] = []
+    annotations: list[BiocAnnotation] = []
     relations: list[Any] = []
 
 
-class Passage(Sentence, kw_only=True):
+class BiocPassage(Sentence, kw_only=True):
     """Passage of a document: it has a text, or sentences."""
 
     sentences: list[Sentence] = []
 
 
-class Entry(msgspec.Struct, kw_only=True):
+class BiocDocument(msgspec.Struct, kw_only=True):
     """Document as BioC represents it."""
 
     id: str | int | None = None
     infons: dict[str, Any] = {}
-    passages: list[Passage]
-    annotations: list[Annotation] = []
+    passages: list[BiocPassage]
+    annotations: list[BiocAnnotation] = []
     relations: list[Any] = []
 
 
@@ -78,7 +78,9 @@ class Related(msgspec.Struct, kw_only=True):
     nodes: list[Node] = []
 
 
-def from_start(annotation: Annotation, offsets: Mapping[str, int], holder: str) -> Annotation:
+def from_start(
+    annotation: BiocAnnotation, offsets: Mapping[str, int], holder: str
+) -> BiocAnnotation:
     """Returns an annotation with offsets from the document start, converted from those of its
     passage or sentence.
     """

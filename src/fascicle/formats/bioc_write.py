@@ -15,10 +15,10 @@ from fascicle.formats.bioc import BETWEEN, BLANKS, IDENTIFIER, SECTION, VOCABULA
 from fascicle.formats.bioc_records import (
     CONTROLS,
     TYPE,
-    Annotation,
-    Entry,
+    BiocAnnotation,
+    BiocDocument,
+    BiocPassage,
     Location,
-    Passage,
     related,
 )
 from fascicle.formats.handlers import check_name, separate_sections
@@ -40,7 +40,7 @@ def bioc_fields(name: str, partly: str = "") -> HeldFields:
 
 def to_entry(
     document: Document, report: WriteReport, *, can_hold: Callable[[str], bool] = lambda text: True
-) -> Entry:
+) -> BiocDocument:
     """Makes the BioC entry of a document: a passage for each section, and one for the text between
     two sections.
 
@@ -66,7 +66,7 @@ def to_entry(
         if (relation := related(stated, keys, document, report, can_hold))
     ]
     numbered = [replace(relation, id=f"R{at}") for at, relation in enumerate(relations)]
-    return Entry(id=identifier, infons=infons, passages=passages, relations=numbered)
+    return BiocDocument(id=identifier, infons=infons, passages=passages, relations=numbered)
 
 
 @dataclass(frozen=True)
@@ -77,22 +77,22 @@ class _EntryMaker:
     report: WriteReport
     can_hold: Callable[[str], bool]
 
-    def passages(self) -> list[Passage]:
+    def passages(self) -> list[BiocPassage]:
         """Returns the passages, without annotations."""
-        text, passages, end = self.document.text, list[Passage](), 0
+        text, passages, end = self.document.text, list[BiocPassage](), 0
         starts = sorted(mention.start for mention in self.document.mentions)
         for section in separate_sections(self.document, self.report):
             gap, infons = text[end : section.start], self._section_infons(section)
             # A mention outside all passages would be a reason to read its offsets in another unit.
             has_mention = bisect_left(starts, end) < bisect_left(starts, section.start)
             if gap.strip() or not self.can_hold(gap) or has_mention:
-                passages.append(Passage(offset=end, text=gap))
+                passages.append(BiocPassage(offset=end, text=gap))
             elif gap.strip(" "):
                 infons[BLANKS] = gap
             content, end = text[section.start : section.end], section.end
-            passages.append(Passage(offset=section.start, text=content, infons=infons))
+            passages.append(BiocPassage(offset=section.start, text=content, infons=infons))
         if end < len(text) or not passages:
-            passages.append(Passage(offset=end, text=text[end:]))
+            passages.append(BiocPassage(offset=end, text=text[end:]))
         return passages
 
     def _section_infons(self, section: Section) -> dict[str, str]:
@@ -127,7 +127,7 @@ class _EntryMaker:
             if self.can_hold(key) and self.can_hold(value)
         }
 
-    def add_annotations(self, passages: list[Passage]) -> dict[MentionKey, str]:
+    def add_annotations(self, passages: list[BiocPassage]) -> dict[MentionKey, str]:
         """Adds each mention to the passage in which it begins, and returns the ids of all."""
         keys: dict[MentionKey, str] = {}
         offsets = [passage.offset for passage in passages]
@@ -137,7 +137,7 @@ class _EntryMaker:
             passage.annotations.append(self._annotation(mention, str(number)))
         return keys
 
-    def _annotation(self, mention: Mention, identifier: str) -> Annotation:
+    def _annotation(self, mention: Mention, identifier: str) -> BiocAnnotation:
         what = f"the type of a mention of document {self.document.id!r},"
         infons = {TYPE: check_name(mention.type, what=what), **self._concept_infons(mention)}
         links, raw = read_links(dict(infons))
@@ -150,7 +150,7 @@ class _EntryMaker:
                 infons[key] = value
         if losses:
             self.report.lose("attributes", self.document, mention, count=losses)
-        return Annotation(
+        return BiocAnnotation(
             id=identifier,
             infons=infons,
             text=mention.text_in(self.document.text),

@@ -73,7 +73,7 @@ SUFFIXES: Final = (".jsonl", ".jsonl.gz")
 _DIGITS: Final = 6
 
 
-class Header(msgspec.Struct, frozen=True, kw_only=True):
+class DistributionsHeader(msgspec.Struct, frozen=True, kw_only=True):
     """Header of a file: facts that are the same for all mentions.
 
     Attributes:
@@ -90,7 +90,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     types: tuple[str, ...]
 
 
-class Entry(
+class MentionDistribution(
     msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
 ):
     """Gold mention with its probabilities.
@@ -113,7 +113,7 @@ class Entry(
     unreachable: str = ""
 
 
-class _First(Header, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _First(DistributionsHeader, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Header with the version of its schema, as it is stored in the file."""
 
     fascicle_distributions: int
@@ -121,11 +121,15 @@ class _First(Header, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 _ENCODER: Final = msgspec.json.Encoder()
 _FIRST: Final = msgspec.json.Decoder(_First)
-_ENTRY: Final = msgspec.json.Decoder(Entry)
+_ENTRY: Final = msgspec.json.Decoder(MentionDistribution)
 
 
 def write(
-    path: str | Path, header: Header, entries: Iterable[Entry], *, overwrite: bool = False
+    path: str | Path,
+    header: DistributionsHeader,
+    entries: Iterable[MentionDistribution],
+    *,
+    overwrite: bool = False,
 ) -> None:
     """Writes a file; probabilities have six significant digits.
 
@@ -148,7 +152,7 @@ def write(
             )
 
 
-def read(path: str | Path) -> tuple[Header, Iterator[Entry]]:
+def read(path: str | Path) -> tuple[DistributionsHeader, Iterator[MentionDistribution]]:
     """Opens a file for reading.
 
     Returns:
@@ -159,12 +163,17 @@ def read(path: str | Path) -> tuple[Header, Iterator[Entry]]:
         FormatError: another kind of file, or (while streaming) a line that breaks the rules.
     """
     header, numbered = open_headed(
-        path, Header, _FIRST, check=_check_header, what="a distributions file", make=_MAKE
+        path,
+        DistributionsHeader,
+        _FIRST,
+        check=_check_header,
+        what="a distributions file",
+        make=_MAKE,
     )
     return header, _entries(numbered, path, header)
 
 
-def _check_header(header: Header) -> None:
+def _check_header(header: DistributionsHeader) -> None:
     if not header.types or len(set(header.types)) < len(header.types):
         raise ValueError("its types must be distinct, one at least")
 
@@ -173,8 +182,8 @@ _MAKE: Final = "make one with fascicle evaluate GOLD --model MODEL --distributio
 
 
 def _entries(
-    numbered: Iterator[tuple[int, str]], path: str | Path, header: Header
-) -> Iterator[Entry]:
+    numbered: Iterator[tuple[int, str]], path: str | Path, header: DistributionsHeader
+) -> Iterator[MentionDistribution]:
     for number, line in numbered:
         if not line.strip():
             continue
@@ -184,7 +193,7 @@ def _entries(
         yield entry
 
 
-def _check(entry: Entry, header: Header) -> None:
+def _check(entry: MentionDistribution, header: DistributionsHeader) -> None:
     """Raises an error for an entry that cannot be drawn."""
     if bool(entry.probabilities) == bool(entry.unreachable):
         raise ValueError(

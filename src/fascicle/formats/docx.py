@@ -15,7 +15,7 @@ from fascicle.core.document import Document, Event
 from fascicle.core.effects import make_event
 from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, import_extra
-from fascicle.formats.docx_runs import NOTES, SKIPPED, Runs, first_alternative, join_pieces
+from fascicle.formats.docx_runs import NOTES, SKIPPED, RunReader, first_alternative, join_pieces
 from fascicle.formats.docx_styles import (
     Styles,
     attribute,
@@ -117,7 +117,7 @@ class _Text:
             for note in roots.get(f"{kind}s", ())
         }
         self._styles = Styles(roots.get("styles"))
-        self._runs = Runs(self._styles, notes)
+        self._runs = RunReader(self._styles, notes)
         self._line = Line()
         self._list_items = 0
         self.left_out = self._runs.left_out

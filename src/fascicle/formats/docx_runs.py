@@ -74,7 +74,7 @@ def _is_shown(part: Any) -> bool:
     return is_of_office or local_tag(part) == "Fallback"
 
 
-class Runs:
+class RunReader:
     """Reader of what paragraphs hold.
 
     Attributes:
@@ -227,10 +227,10 @@ def _is_raised(has: Mapping[str, Any]) -> bool:
     return attribute(has.get("vertAlign"), "val") == "superscript" or position.strip("0").isdigit()
 
 
-_HANDLERS: Final[Mapping[str, Callable[[Runs, Any], None]]] = {
-    "fldChar": Runs._field,
-    "instrText": Runs._code,
-    "txbxContent": Runs._box,
-    **dict.fromkeys(NOTES, Runs._note),
+_HANDLERS: Final[Mapping[str, Callable[[RunReader, Any], None]]] = {
+    "fldChar": RunReader._field,
+    "instrText": RunReader._code,
+    "txbxContent": RunReader._box,
+    **dict.fromkeys(NOTES, RunReader._note),
 }
 _MATHEMATICAL: Final = frozenset({*_BETWEEN_ARGUMENTS, *_BEFORE, "d"})

@@ -15,7 +15,7 @@ from fascicle.evaluation.scoring.typing import fit_lookup
 from fascicle.evaluation.systems.model import check_distributions
 from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.formats.account import Account, EventCounts
-from fascicle.formats.distributions import Header, write
+from fascicle.formats.distributions import DistributionsHeader, write
 from fascicle.formats.outputs import write_predictions
 from fascicle.formats.predictions import Prediction, text_hash
 from fascicle.formats.requests import ReadRequest, read_all_documents
@@ -153,7 +153,7 @@ def score_types(
         )
     given = given_mentions(typer, right)
     if distributions:
-        header = Header(
+        header = DistributionsHeader(
             model=typer.manifest.name, family="span-typer", definition="softmax", types=typer.types
         )
         write(distributions, header, to_distributions(given, typer.types), overwrite=overwrite)

@@ -30,7 +30,7 @@ from fascicle.evaluation.reports.plots.distributions import (
     load_distributions,
     ratios,
 )
-from fascicle.formats.distributions import Entry, Header, write
+from fascicle.formats.distributions import DistributionsHeader, MentionDistribution, write
 
 
 def made(count: int, *, types: int = 3, seed: int = 0) -> Distributions:
@@ -39,7 +39,7 @@ def made(count: int, *, types: int = 3, seed: int = 0) -> Distributions:
     gold = chance.integers(0, types, count)
     return Distributions(
         path="made.jsonl",
-        header=Header(
+        header=DistributionsHeader(
             model="m",
             family="crf",
             definition="tag-path",
@@ -119,7 +119,7 @@ def test_ratios_against_loops() -> None:
 def test_the_points_are_those_of_the_file(tmp_path: Path) -> None:
     data = made(40)
     entries = [
-        Entry(
+        MentionDistribution(
             document=str(i),
             spans=((i, i + 1),),
             type=f"T{gold}",
@@ -130,7 +130,7 @@ def test_the_points_are_those_of_the_file(tmp_path: Path) -> None:
             zip(data.numbers.tolist(), data.gold.tolist(), data.found.tolist(), strict=True)
         )
     ]
-    lost = Entry(
+    lost = MentionDistribution(
         document="x", spans=((0, 1), (2, 3)), type="Other", found=False, unreachable="discontinuous"
     )
     write(tmp_path / "d.jsonl", data.header, [lost, *entries])
@@ -293,11 +293,13 @@ def test_the_numbers_of_a_logarithmic_axis_are_plain_text() -> None:
 
 
 def test_what_cannot_be_drawn_is_said(tmp_path: Path) -> None:
-    header = Header(model="m", family="span", definition="softmax", types=("A",))
+    header = DistributionsHeader(model="m", family="span", definition="softmax", types=("A",))
     write(tmp_path / "none.jsonl", header, [])
     with pytest.raises(InputError, match="it has no mention"):
         load_distributions(str(tmp_path / "none.jsonl"))
-    lost = Entry(document="1", spans=((0, 1),), type="B", found=False, unreachable="unknown-type")
+    lost = MentionDistribution(
+        document="1", spans=((0, 1),), type="B", found=False, unreachable="unknown-type"
+    )
     write(tmp_path / "lost.jsonl", header, [lost])
     with pytest.raises(InputError, match="none of its 1 mention"):
         load_distributions(str(tmp_path / "lost.jsonl"))

@@ -16,7 +16,7 @@ from tests.support.reading import TYPES, manifest_of
 
 from fascicle.core.document import Document, Mention
 from fascicle.errors import ModelError, UsageError
-from fascicle.formats.distributions import Header
+from fascicle.formats.distributions import DistributionsHeader
 from fascicle.runtime.decoding.decoders import Tables
 from fascicle.runtime.decoding.kinds import (
     KINDS,
@@ -76,7 +76,7 @@ def test_every_family_has_a_whole_record(family: str) -> None:
 
 
 def test_what_a_probability_means_is_the_same_in_files() -> None:
-    assert get_type_hints(Header)["definition"] == Definition
+    assert get_type_hints(DistributionsHeader)["definition"] == Definition
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from fascicle.core.files.atomic import check_target
 from fascicle.errors import OutputError
 from fascicle.evaluation.systems.predictions import Predictions
 from fascicle.formats.account import EventCounts
-from fascicle.formats.distributions import SUFFIXES, Entry, Header, write
+from fascicle.formats.distributions import SUFFIXES, DistributionsHeader, MentionDistribution, write
 from fascicle.formats.predictions import text_hash
 from fascicle.loading import load, load_single
 from fascicle.settings.base import Positive
@@ -129,11 +129,11 @@ def _probed(
     return predictor.name, probe.mentions, tuple(probe.notes())
 
 
-def _header(predictor: ModelPredictor) -> Header:
+def _header(predictor: ModelPredictor) -> DistributionsHeader:
     from fascicle.runtime.decoding.kinds import probability_definition
 
     manifest = predictor.manifest
-    return Header(
+    return DistributionsHeader(
         model=manifest.name,
         family=manifest.answering.family,
         definition=probability_definition(manifest),
@@ -153,7 +153,7 @@ class _Probe:
     unreachable: Counter[str] = field(default_factory=Counter)
     asked: int = 0
 
-    def entries(self, gold: Iterable[Document]) -> Iterator[Entry]:
+    def entries(self, gold: Iterable[Document]) -> Iterator[MentionDistribution]:
         """Yields every gold mention, in order."""
         for probed in self.predictor.probe(gold):
             document, patch = probed.document, probed.patch
@@ -164,7 +164,7 @@ class _Probe:
             for one in probed.gold:
                 self.asked += 1
                 self.unreachable.update([one.unreachable] if one.unreachable else [])
-                yield Entry(
+                yield MentionDistribution(
                     document=document.id,
                     spans=one.mention.spans,
                     type=one.mention.type,

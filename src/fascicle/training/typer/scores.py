@@ -23,7 +23,7 @@ from fascicle.evaluation.scoring.typing import (
     published_protocol_f1,
     score_typing,
 )
-from fascicle.formats.distributions import Entry
+from fascicle.formats.distributions import MentionDistribution
 from fascicle.models.span_typer import TyperModel
 from fascicle.text.segment import SurfaceReader
 from fascicle.training.typer.data import training_pairs
@@ -115,7 +115,9 @@ def given_mentions(model: TyperModel, documents: Sequence[Document]) -> list[Giv
     ]
 
 
-def to_distributions(given: Iterable[GivenMention], types: Sequence[str]) -> Iterator[Entry]:
+def to_distributions(
+    given: Iterable[GivenMention], types: Sequence[str]
+) -> Iterator[MentionDistribution]:
     """Yields given mentions in the form of a distributions file.
 
     The probability over several fragments is the geometric mean of theirs, scaled to sum to 1. The
@@ -130,7 +132,7 @@ def to_distributions(given: Iterable[GivenMention], types: Sequence[str]) -> Ite
         known = mention.gold in types
         logs = np.log(np.maximum(mention.probabilities, np.finfo(np.float64).tiny)).mean(axis=0)
         whole = np.exp(logs - logs.max())
-        yield Entry(
+        yield MentionDistribution(
             document=mention.document,
             spans=mention.spans,
             type=mention.gold,

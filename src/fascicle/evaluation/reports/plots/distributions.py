@@ -19,7 +19,7 @@ from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.evaluation.reports.plots.canvas import MOST_VECTORS, STYLES, safe_name, style
-from fascicle.formats.distributions import Header, read
+from fascicle.formats.distributions import DistributionsHeader, read
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -278,7 +278,7 @@ class Distributions:
     """
 
     path: str
-    header: Header
+    header: DistributionsHeader
     numbers: Floats
     gold: Ints
     found: Bools
