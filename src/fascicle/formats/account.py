@@ -252,8 +252,7 @@ class Account:
         if self.documents != self.written + self.aside + self.left_out.total():
             raise AccountError(
                 f"{self.documents:,} documents came in, but {self.written:,} were written, "
-                f"{self.aside:,} set aside "
-                f"and {self.left_out.total():,} left out"
+                f"{self.aside:,} set aside and {self.left_out.total():,} left out"
             )
 
     def sentence(self, where: str = "", *, done: str = "written") -> str:

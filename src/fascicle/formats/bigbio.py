@@ -94,10 +94,8 @@ def _text_of_passages(passages: Sequence[_Passage]) -> str:
         if start < length or end - start != len(part) or start - length > _GAP:
             raise ValueError(
                 f"the passage at {start} to {end} has {plural(len(part), 'character')}, and the "
-                "one before it ends at "
-                f"{length}; allowed are passages of the length of their offsets, one after the "
-                "other, at most "
-                f"{_GAP:,} characters apart"
+                f"one before it ends at {length}; allowed are passages of the length of their "
+                f"offsets, one after the other, at most {_GAP:,} characters apart"
             )
         pieces += [" " * (start - length), part]
         length = end

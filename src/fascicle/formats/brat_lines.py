@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -36,6 +36,27 @@ _BREAKS: Final = re.compile("[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029\0]")
 _BLANKS: Final = re.compile(r"\s+")
 _NOT_IN_NAMES: Final = re.compile('[\x00-\x1f\x7f-\x9f\u2028\u2029/\\\\:*?"<>|%]|^\\.')
 _ESCAPED: Final = re.compile(r"(?:%[0-9A-F]{2})+")
+STEP: Final = "brat"
+_LINE_ENDS: Final = re.compile(r"\r\n|\r|\n")
+EQUIVALENCE: Final = "Equiv"
+_RELATION: Final = re.compile(r"(R\S*)\t(\S+)((?: +[^\s:]+:\S+)+) *(?:\t.*)?", re.DOTALL)
+_EQUIVALENCE: Final = re.compile(r"\*\t(\S+)((?: +\S+){2,}) *(?:\t.*)?", re.DOTALL)
+_TRIGGER: Final = re.compile(r"(E\S*)\t[^\s:]+:(\S+)")
+# Lines that are counted and not kept: code -> name for the message.
+_LEFT_OUT: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "relations-left-out": "relations of annotations that are not read",
+        "events-left-out": "events",
+        "equivalences-left-out": "equivalences of annotations that are not read",
+        "triggers-left-out": "triggers of events",
+        "suffix-left-out": "text-bound annotations of files that were not asked for",
+        "links-left-out": "normalisations of annotations that are not read",
+        "attributes-left-out": "attributes of annotations that are not read",
+        "notes-left-out": "notes on annotations that are not read",
+        "types-left-out": "mentions of types that were asked to be left out",
+    }
+)
+_ASKED: Final = "types-left-out"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,12 +127,9 @@ def agrees(expected: str, text: str, spans: Sequence[Span]) -> bool:
     if fragments == [expected]:
         return True
     column = _BREAKS.sub(" ", expected)
-    forms = (" ".join(fragments), "".join(fragments))
-    return any(
-        column == _BREAKS.sub(" ", form)
-        for fragment_text in forms
-        for form in (fragment_text, fragment_text.replace("\r\n", "\n"))
-    )
+    forms = [" ".join(fragments), "".join(fragments)]
+    forms += [form.replace("\r\n", "\n") for form in forms]
+    return any(column == _BREAKS.sub(" ", form) for form in forms)
 
 
 def parse_reference(middle: str, name: str) -> tuple[str, Link | None, str] | None:
@@ -186,31 +204,7 @@ def document_id(name: str) -> str:
     return original if file_name(original) == name else name
 
 
-STEP: Final = "brat"
-_LINE_ENDS: Final = re.compile(r"\r\n|\r|\n")
-EQUIVALENCE: Final = "Equiv"
-_RELATION: Final = re.compile(r"(R\S*)\t(\S+)((?: +[^\s:]+:\S+)+) *(?:\t.*)?", re.DOTALL)
-_EQUIVALENCE: Final = re.compile(r"\*\t(\S+)((?: +\S+){2,}) *(?:\t.*)?", re.DOTALL)
-_TRIGGER: Final = re.compile(r"(E\S*)\t[^\s:]+:(\S+)")
-# Lines that are counted and not kept: code -> name for the message.
-_LEFT_OUT: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "relations-left-out": "relations of annotations that are not read",
-        "events-left-out": "events",
-        "equivalences-left-out": "equivalences of annotations that are not read",
-        "triggers-left-out": "triggers of events",
-        "suffix-left-out": "text-bound annotations of files that were not asked for",
-        "links-left-out": "normalisations of annotations that are not read",
-        "attributes-left-out": "attributes of annotations that are not read",
-        "notes-left-out": "notes on annotations that are not read",
-        "types-left-out": "mentions of types that were asked to be left out",
-    }
-)
-_ASKED: Final = "types-left-out"
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Reference:
+class _Reference(NamedTuple):
     """Line that refers to another line."""
 
     target: str
@@ -304,11 +298,10 @@ class Standoff:
         for event, trigger in self._events.items():
             own = self.attributes[trigger]
             own += [pair for pair in self.attributes.pop(event, []) if pair not in own]
-        moved = (
-            replace(reference, target=self._events.get(reference.target, reference.target))
+        self._references = [
+            reference._replace(target=self._events.get(reference.target, reference.target))
             for reference in self._references
-        )
-        self._references = list(moved)
+        ]
 
     def settle(self, keys: Mapping[str, MentionKey]) -> tuple[Relation, ...]:
         """Adds events for what was left out; call it when it is known which T lines were kept.
@@ -341,8 +334,7 @@ class Standoff:
     def _is_whole(self, statement: _Related, keys: Container[str]) -> bool:
         missing = [target for _, target in statement.arguments if target not in keys]
         self._references += [
-            _Reference(target=target, code=statement.code, place=statement.place)
-            for target in missing[:1]
+            _Reference(target, statement.code, statement.place) for target in missing[:1]
         ]
         return not missing
 
@@ -385,41 +377,39 @@ class Standoff:
         return True
 
     def _take_normalisation(self, line: str, place: str) -> bool:
-        columns = line.split("\t")
-        name = columns[2] if len(columns) > 2 else ""
-        parsed = parse_reference(columns[1].strip(" "), name) if len(columns) > 1 else None
+        _, middle, name, *more = [*line.split("\t"), "", ""]
+        parsed = parse_reference(middle.strip(" "), name)
         if parsed is None:
             return False
         target, link, reference = parsed
         if link is not None:
             self.links[target].append(link)
         else:  # a reference without an entry is kept as an attribute, not as a link
-            self.attributes[target].append(
-                (REFERENCE, f"{reference}\t{name}" if name else reference)
-            )
-        self._references.append(_Reference(target=target, code="links-left-out", place=place))
-        if len(columns) > 3:
+            value = f"{reference}\t{name}" if name else reference
+            self.attributes[target].append((REFERENCE, value))
+        self._references.append(_Reference(target, "links-left-out", place))
+        if len(more) > 2:
             message = f"{place}: a normalisation has three columns; those after them were left out"
             self.say("malformed-line", message)
         return True
 
     def _take_attribute(self, line: str, place: str) -> bool:
-        fields = line.partition("\t")[2].split(" ", 2)
-        if len(fields) < 2 or not fields[0] or not fields[1].strip():
+        name, target, value, *_ = [*line.partition("\t")[2].split(" ", 2), "", ""]
+        target = target.strip()
+        if not name or not target:
             return False
-        target = fields[1].strip()
-        self.attributes[target].append((fields[0], fields[2] if len(fields) > 2 else ""))
-        self._references.append(_Reference(target=target, code="attributes-left-out", place=place))
+        self.attributes[target].append((name, value))
+        self._references.append(_Reference(target, "attributes-left-out", place))
         return True
 
     def _take_note(self, line: str, place: str) -> bool:
-        columns = line.split("\t", 2)
-        fields = columns[1].split(" ") if len(columns) > 1 else []
-        if len(fields) != 2 or not all(fields):
+        _, middle, value, *_ = [*line.split("\t", 2), "", ""]
+        name, _, target = middle.partition(" ")
+        if not name or not target or " " in target:
             self.left_out["notes-left-out"] += 1  # a comment on nothing in particular
             return True
-        self.attributes[fields[1]].append((fields[0], columns[2] if len(columns) > 2 else ""))
-        self._references.append(_Reference(target=fields[1], code="notes-left-out", place=place))
+        self.attributes[target].append((name, value))
+        self._references.append(_Reference(target, "notes-left-out", place))
         return True
 
     def _take_relation(self, line: str, place: str) -> bool:

@@ -95,8 +95,7 @@ def _into_folder(folder: Path) -> Iterator[Callable[[_Files], None]]:
             except FileExistsError:
                 raise InputError(
                     f"two documents would both be in the file {name!r}, since this file system "
-                    "does not tell their ids "
-                    "apart; write a .zip"
+                    "does not tell their ids apart; write a .zip"
                 ) from None
 
     yield write_files
@@ -235,8 +234,7 @@ def _type(mention: Mention, document: Document) -> str:
     if _NOT_A_WORD.search(mention.type):
         raise InputError(
             f"the type {mention.type!r} of document {document.id!r} cannot be written to a brat "
-            "file; it may not hold "
-            "blanks or control characters, so rename it"
+            "file; it may not hold blanks or control characters, so rename it"
         )
     return mention.type
 

@@ -64,9 +64,8 @@ class Format(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             return reader_of(plugins.load_plugin("readers", self.name), name=self.name)
         if not self.reads:
             raise UsageError(
-                f"files of the format {self.name} hold no texts, so no documents can be read "
-                "from them; give one of "
-                f"{', '.join(READABLE)}"
+                f"files of the format {self.name} hold no texts, so no documents can be read from "
+                f"them; give one of {', '.join(READABLE)}"
             )
         return cast(Reader, _load(self.reads, self.name, "READER"))
 
@@ -356,8 +355,7 @@ def format_to_write(path: str, asked: str = "auto") -> str:
         suffixes = sorted({one for row in _ROWS if row.writes for one in row.suffixes})
         raise UsageError(
             f"{path} ends with {end}, which stands for no output format; name it "
-            f"{', '.join(suffixes)}, or choose the "
-            "format with format=NAME",
+            f"{', '.join(suffixes)}, or choose the format with format=NAME",
             file=path,
         )
     return name or "jsonl"

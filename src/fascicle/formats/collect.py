@@ -202,8 +202,7 @@ class MentionCollector:
         if not fit.is_sure:
             message = (
                 "offsets fit the mentions equally well as code points and as UTF-16 units, since "
-                "no text stands beside "
-                "them; read as code points"
+                "no text stands beside them; read as code points"
             )
             self.events.append(
                 Event(step=self._step, kind="note", code="offsets-unclear", message=message)

@@ -318,8 +318,7 @@ class _Parser:
         separator = "TAB" if by_tab else "blank"
         return (
             f"found {len(columns)} {separator}-separated column(s), but the token is expected in "
-            "column "
-            f"{self._options.token_column} and a tag in {places} (from 0; -1 is the last)"
+            f"column {self._options.token_column} and a tag in {places} (from 0; -1 is the last)"
         )
 
     def _watch(self, columns: list[str]) -> None:
@@ -334,8 +333,6 @@ class _Parser:
         """Returns events for the repairs since the last call."""
         missing, self._missing = self._missing, 0
         uneven, self._uneven = self._uneven, []
-        if not missing and not uneven:
-            return ()
         events = []
         if missing:
             message = f"{missing} row(s) had a tag but no token; the token U+FFFD stands for each"

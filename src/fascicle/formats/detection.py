@@ -120,10 +120,9 @@ def detect(path: str) -> str:
         raise FormatError(
             f"the format of {path} cannot be recognised; "
             f"{_advice_for_table(path) if suffix(path) in _TABLES else ''}name it with "
-            "format=NAME, one of "
-            f"{', '.join(readable_names())}; a TSV of predictions begins with the header "
-            f"{' '.join(HEADER)} "
-            "(TAB-separated, in any order; the score may be left out)"
+            f"format=NAME, one of {', '.join(readable_names())}; a TSV of predictions begins with "
+            f"the header {' '.join(HEADER)} (TAB-separated, in any order; the score may be left "
+            "out)"
         )
     return name
 
@@ -137,8 +136,7 @@ def _advice_for_table(path: str) -> str:
         names, cells = ([*column_names(line)] for line in (next(head, ""), next(head, "")))
     return (
         f"its first line is {shorten(', '.join(names))}, and no column is called text, title or "
-        "abstract; if it is a "
-        "table of texts, read it with format=table and "
+        "abstract; if it is a table of texts, read it with format=table and "
         f"{fields_argument(('text', longest_cell(names, cells)))}; else "
     )
 

@@ -65,8 +65,7 @@ def _verdict(mentions: int, misfits: int) -> Iterator[Event]:
         return
     message = (
         f"{misfits:,} of {mentions:,} mentions of the file do not fit its texts; their offsets "
-        "were counted in other "
-        "texts, or in another unit"
+        "were counted in other texts, or in another unit"
     )
     yield make_event("most-offsets-wrong", step=STEP, message=message)
 

@@ -104,10 +104,9 @@ def check_name(
         signs = "".join(f", {sign!r}" for sign in forbidden)
         blanks = ", nor begin or end with a blank" if trimmed else ""
         raise InputError(
-            f"{what} {shorten(repr(value), most=100)} cannot be written in this format: it may "
-            "not be empty, hold "
-            f"TAB, line breaks or other control characters{signs}, begin with U+FEFF{blanks}; "
-            f"{advice}"
+            f"{what} {shorten(repr(value), most=100)} cannot be written in this format: it may not "
+            f"be empty, hold TAB, line breaks or other control characters{signs}, begin with "
+            f"U+FEFF{blanks}; {advice}"
         )
     return value
 
@@ -117,9 +116,8 @@ def _encode_part(document: Item, encode: Encode, part: WriteReport) -> Any:
         return encode(document, part)
     except UnicodeEncodeError as error:
         raise InputError(
-            f"document {document.id!r} holds {error.object[error.start : error.end]!r}, half of "
-            "a character, in its id "
-            "or its annotation, which no file can hold; repair the source"
+            f"document {document.id!r} holds {error.object[error.start : error.end]!r}, half of a "
+            "character, in its id or its annotation, which no file can hold; repair the source"
         ) from None
 
 
@@ -287,8 +285,7 @@ def _stream_documents(
             else:
                 _refuse(
                     f"gave {_kind(result)} in place of a Document; yield Documents, and an "
-                    "InputError for what cannot "
-                    "be read",
+                    "InputError for what cannot be read",
                     name,
                 )
     except InputError as error:
@@ -349,8 +346,7 @@ def writer_of(writer: contracts.Writer, *, name: str) -> Writer:
     if unknown := fields - EVERYTHING:
         raise PluginError(
             f"the writer {name!r} has {min(unknown)!r} in holds, which is not a field of a "
-            "document; the fields are "
-            f"{', '.join(sorted(EVERYTHING))}",
+            f"document; the fields are {', '.join(sorted(EVERYTHING))}",
             key=name,
         )
     return Writer(

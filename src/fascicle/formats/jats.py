@@ -8,7 +8,7 @@ is a section of the text, and an empty line stands between two blocks.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
@@ -38,85 +38,49 @@ from fascicle.text.raised import Level, Line
 
 _STEP: Final = "jats"
 _BETWEEN: Final = "\n\n"
-# Elements that end the paragraph around them; those after the first line are only containers of
-# others.
-_BLOCKS: Final = frozenset(
-    {
-        *(
-            "p",
-            "title",
-            "subtitle",
-            "sec",
-            "caption",
-            "fn",
-            "ack",
-            "list",
-            "list-item",
-            "def-item",
-            "disp-quote",
-        ),
-        *(
-            "verse-group",
-            "verse-line",
-            "speech",
-            "statement",
-            "boxed-text",
-            "attrib",
-            "preformat",
-            "table-wrap-foot",
-        ),
-        *(
-            "fig",
-            "fig-group",
-            "table-wrap",
-            "table-wrap-group",
-            "supplementary-material",
-            "app",
-            "glossary",
-        ),
-        *(
-            "def-list",
-            "abstract",
-            "trans-abstract",
-            "notes",
-            "fn-group",
-            "app-group",
-            "bio",
-            "tr",
-            "floats-group",
-        ),
-        *("disp-formula", "question", "answer", "code", "table", "array"),
-    }
+# Elements that end the paragraph around them: those with lines of text, and those with such
+# elements.
+_LINES: Final = (
+    "p title subtitle list-item def-item disp-quote verse-group verse-line speech statement "
+    "boxed-text attrib preformat table-wrap-foot tr disp-formula question answer code"
 )
+_CONTAINERS: Final = (
+    "sec caption fn ack list fig fig-group table-wrap table-wrap-group supplementary-material app "
+    "glossary def-list abstract trans-abstract notes fn-group app-group bio floats-group table "
+    "array"
+)
+_BLOCKS: Final = frozenset(f"{_LINES} {_CONTAINERS}".split())
 _KINDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "title": "heading",
         **dict.fromkeys(("caption", "fig", "table-wrap"), "caption"),
         **dict.fromkeys(("table", "array"), "table"),
         **dict.fromkeys(("fn", "table-wrap-foot"), "footnote"),
-        **{
-            "ack": "acknowledgements",
-            "glossary": "abbreviations",
-            "app": "appendix",
-            "bio": "biography",
-        },
-        **{"disp-formula": "formula", "trans-abstract": "abstract-other"},
+        "ack": "acknowledgements",
+        "glossary": "abbreviations",
+        "app": "appendix",
+        "bio": "biography",
+        "disp-formula": "formula",
+        "trans-abstract": "abstract-other",
     }
 )
 # Elements that are left out -> their name in the event.
 _OUT: Final[Mapping[str, str]] = MappingProxyType(
     {
         **dict.fromkeys(("tex-math", "annotation"), "formulas as TeX"),
-        **{"object-id": "ids of objects", "permissions": "permissions of figures"},
+        "object-id": "ids of objects",
+        "permissions": "permissions of figures",
         **dict.fromkeys(("alt-text", "long-desc"), "descriptions of pictures"),
-        **{"inline-graphic": "pictures in lines", "rt": "readings of characters", "rp": ""},
+        "inline-graphic": "pictures in lines",
+        "rt": "readings of characters",
+        "rp": "",
         **dict.fromkeys(("sub-article", "response"), "articles inside"),
     }
 )
 # Elements of the front that are read whole, those of which the children are looked at, and the
 # kinds of ids in meta.
 _READ: Final = frozenset(
-    (
+    [
         "article-title",
         "subtitle",
         "abstract",
@@ -125,10 +89,10 @@ _READ: Final = frozenset(
         "kwd",
         "license",
         "journal-title",
-    )
+    ]
 )
 _OPEN: Final = frozenset(
-    (
+    [
         "journal-meta",
         "journal-title-group",
         "article-meta",
@@ -136,7 +100,7 @@ _OPEN: Final = frozenset(
         "pub-date",
         "kwd-group",
         "permissions",
-    )
+    ]
 )
 _IDS: Final = ("pmc", "pmcid", "pmid", "doi")
 _FACTS: Final = ("sec-type", "abstract-type", "notes-type")  # of elements, for the sections in them
@@ -146,6 +110,18 @@ _AFTER: Final[Mapping[str, str]] = MappingProxyType(
 )
 _SPECIAL: Final = frozenset({*_OUT, *_BLOCKS, *_AFTER, "alternatives", "fn", "table", "ref-list"})
 _HEADED: Final = frozenset({"caption", "footnote", "formula", "table", "biography"})
+
+
+_PARTS: Final = (
+    ("front/article-meta/title-group/article-title", "title"),
+    ("front/article-meta/title-group/subtitle", "title"),
+    ("front/article-meta/abstract", "abstract"),
+    ("front/article-meta/trans-abstract", "abstract-other"),
+    ("body", "body"),
+    ("floats-group", "body"),
+    ("floats-wrap", "body"),
+    ("back", "back"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,22 +159,10 @@ def read(source: Source, options: JatsOptions, report: ReadReport) -> Iterator[D
             _OUT[name] for child in article if (name := local_name(child.tag)) in _OUT
         )
         text, sections = blocks.joined()
-        facts = {name: value for name, find in _META.items() if (value := find(article))}
+        facts = _facts(article)
         identifier = facts.get("pmc") or facts.get("pmid") or facts.get("doi") or source.name
         events = (*blocks.events(_STEP), *_fields_left_out(article))
         yield Document(id=identifier, text=text, sections=sections, meta=facts, events=events)
-
-
-_PARTS: Final = (
-    ("front/article-meta/title-group/article-title", "title"),
-    ("front/article-meta/title-group/subtitle", "title"),
-    ("front/article-meta/abstract", "abstract"),
-    ("front/article-meta/trans-abstract", "abstract-other"),
-    ("body", "body"),
-    ("floats-group", "body"),
-    ("floats-wrap", "body"),
-    ("back", "back"),
-)
 
 
 @dataclass(kw_only=True)
@@ -207,13 +171,13 @@ class Blocks:
 
     Attributes:
         options: what belongs to the text.
-        found: the blocks, in the order of the file; a block inside several elements has the
+        parts: the blocks, in the order of the file; a block inside several elements has the
             attributes of all.
         left_out: what was left out, and how often.
     """
 
     options: JatsOptions
-    found: list[Part] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     _line: Line = field(default_factory=Line)
     _notes: list[Element] = field(default_factory=list)  # in the paragraph that is open
@@ -243,7 +207,7 @@ class Blocks:
         """Returns the text of a cell or of a part of an entry, with a blank between its blocks."""
         inner = Blocks(options=self.options, left_out=self.left_out, _line=self._line)
         inner.add(element, "")
-        return " ".join(part.text for part in inner.found)
+        return " ".join(part.text for part in inner.parts)
 
     def _inside(self, element: Element, kind: str, level: Level) -> None:
         if element.text:
@@ -291,14 +255,14 @@ class Blocks:
         """
         if name in _KINDS and not (name == "title" and kind in _HEADED):
             return _KINDS[name]
-        if name in ("sec", "notes", "abstract", "fn-group"):
-            special = part_kind(element.get("sec-type", "")) or part_kind(
-                element_text(element.find("title"))
-            )
-            if kind.startswith("abstract"):
-                return f"abstract-{special}" if special and name == "sec" else kind
-            return special if special and kind in ("body", "back") else kind
-        return kind
+        if name not in ("sec", "notes", "abstract", "fn-group"):
+            return kind
+        special = part_kind(element.get("sec-type", "")) or part_kind(
+            element_text(element.find("title"))
+        )
+        if kind.startswith("abstract"):
+            return f"abstract-{special}" if special and name == "sec" else kind
+        return special if special and kind in ("body", "back") else kind
 
     def _end(self, kind: str) -> None:
         text = self._line.take()
@@ -312,14 +276,14 @@ class Blocks:
             text = collapse(text)
         if not text:
             return
-        if kind == "table" and self.found and self.found[-1].name == "table":
-            self.found[-1] = self.found[-1]._replace(text=f"{self.found[-1].text}\n{text}")
+        if kind == "table" and self.parts and self.parts[-1].name == "table":
+            self.parts[-1] = self.parts[-1]._replace(text=f"{self.parts[-1].text}\n{text}")
         else:
-            self.found.append(Part(kind, text, self._facts))
+            self.parts.append(Part(kind, text, self._facts))
 
     def joined(self) -> tuple[str, tuple[Section, ...]]:
         """Returns the text of the blocks, with its sections."""
-        return join_sections(self.found, between=_BETWEEN)
+        return join_sections(self.parts, between=_BETWEEN)
 
     def events(self, step: str) -> Iterator[Event]:
         """Yields events for the parts and marks that were left out; ``step`` is the format that
@@ -336,9 +300,7 @@ class Blocks:
 
 
 def _references_in(element: Element) -> int:
-    return [local_name(child.tag) for child in element.iter() if child.tag.endswith("ref")].count(
-        "ref"
-    )
+    return sum(local_name(child.tag) == "ref" for child in element.iter())
 
 
 def _fields_left_out(article: Element) -> Iterator[Event]:
@@ -348,50 +310,32 @@ def _fields_left_out(article: Element) -> Iterator[Event]:
     front = article.find("front")
     if front is None:
         return
-    yield from field_note(
-        sorted(set(unread_fields(front, opened=_OPEN, is_read=_is_read))), step=_STEP
-    )
+    names = sorted(set(unread_fields(front, opened=_OPEN, is_read=_is_read)))
+    yield from field_note(names, step=_STEP)
 
 
 def _is_read(element: Element) -> bool:
     return local_name(element.tag) in _READ or element.get("pub-id-type") in _IDS
 
 
-def _id(kind: str) -> Callable[[Element], str]:
-    def find(article: Element) -> str:
-        ids = article.iterfind("front/article-meta/article-id")
-        return next(
-            (
-                element_text(identifier)
-                for identifier in ids
-                if identifier.get("pub-id-type") == kind
-            ),
-            "",
-        )
-
-    return find
-
-
-def _pmc(article: Element) -> str:
-    identifier = _id("pmc")(article) or _id("pmcid")(article)
-    return f"PMC{identifier}" if identifier.isdigit() else identifier
-
-
-_META: Final[Mapping[str, Callable[[Element], str]]] = MappingProxyType(
-    {
-        "pmc": _pmc,
-        "pmid": _id("pmid"),
-        "doi": _id("doi"),
-        "journal": lambda article: element_text(article.find("front/journal-meta//journal-title")),
-        "year": lambda article: element_text(article.find("front/article-meta/pub-date/year")),
-        "article-type": lambda article: article.get("article-type", ""),
-        "keywords": lambda article: "|".join(
-            filter(None, map(element_text, article.iterfind("front/article-meta/kwd-group//kwd")))
-        ),
-        "licence": lambda article: element_text(
-            article.find("front/article-meta/permissions/license")
-        ),
+def _facts(article: Element) -> dict[str, str]:
+    """Returns ids and further facts about an article."""
+    ids: dict[str, str] = {}
+    for identifier in article.iterfind("front/article-meta/article-id"):
+        ids.setdefault(identifier.get("pub-id-type", ""), element_text(identifier))
+    pmc = ids.get("pmc") or ids.get("pmcid", "")
+    words = map(element_text, article.iterfind("front/article-meta/kwd-group//kwd"))
+    facts = {
+        "pmc": f"PMC{pmc}" if pmc.isdigit() else pmc,
+        "pmid": ids.get("pmid"),
+        "doi": ids.get("doi"),
+        "journal": element_text(article.find("front/journal-meta//journal-title")),
+        "year": element_text(article.find("front/article-meta/pub-date/year")),
+        "article-type": article.get("article-type"),
+        "keywords": "|".join(filter(None, words)),
+        "licence": element_text(article.find("front/article-meta/permissions/license")),
     }
-)
+    return {name: value for name, value in facts.items() if value}
+
 
 READER: Final = Reader(read=read, options=JatsOptions)

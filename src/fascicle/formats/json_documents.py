@@ -226,8 +226,7 @@ def _of_article(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
     except msgspec.ValidationError as error:
         raise ValueError(
             f"no article ({error}): an article has the fields title (a text) and paragraphs (a "
-            "list of texts), and "
-            "perhaps abstract (a text, or a list of sentences)"
+            "list of texts), and perhaps abstract (a text, or a list of sentences)"
         ) from None
     abstract = article.abstract or ""
     sentences = (abstract,) if isinstance(abstract, str) else map(str.strip, abstract)
