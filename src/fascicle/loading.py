@@ -18,13 +18,14 @@ import fascicle.plugins as plugins
 from fascicle.core.arguments import validate_arguments
 from fascicle.core.files.intact import check_files
 from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
-from fascicle.runtime.places import find_model, is_plugin, pack_folders
+from fascicle.runtime.places import find_model, from_anywhere, is_plugin, pack_folders
 from fascicle.settings.base import Positive, Share
+from fascicle.settings.choices import Choices, Composition
 from fascicle.settings.decision import Ends
 from fascicle.settings.folders.best import description_file, is_checkpoint, model_folder
 from fascicle.settings.folders.described import FILTER, file_sha256
 from fascicle.settings.folders.manifest import Manifest, check_open_types, read_manifest
-from fascicle.settings.folders.vocabularies import is_dictionary, is_pack
+from fascicle.settings.folders.vocabularies import AUTO, is_dictionary, is_pack, pack_types
 from fascicle.settings.inputs import Case, RecognitionSettings
 from fascicle.settings.recipes.ensemble import (
     ENSEMBLE,
@@ -37,10 +38,10 @@ from fascicle.settings.types import read_types
 
 if TYPE_CHECKING:
     from fascicle.models.span_typer import TyperModel
+    from fascicle.runtime.composing import HeldLinks
     from fascicle.runtime.ensemble import EnsemblePredictor
     from fascicle.runtime.filter import MentionFilter
     from fascicle.runtime.predictor import ModelPredictor
-    from fascicle.runtime.wrapped import ChooseLinks
     from fascicle.settings.recipes.filter import FilterManifest
     from fascicle.text.annotator import Annotator
 
@@ -66,6 +67,8 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
     threshold: Share | Mapping[str, Share] = 0.0,
     variants: bool = False,
     assertions: bool | str | os.PathLike[str] = False,
+    nested: bool = False,
+    links: bool = True,
 ) -> Annotator:
     """Loads a model, an ensemble of models, a dictionary, or term packs.
 
@@ -102,6 +105,8 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
         variants: also find sequence variants, by rules.
         assertions: also find which mentions are negated, uncertain and so on; true, or a TOML file
             of own cues.
+        nested: for term packs: also find names inside others, and all types of a name.
+        links: false leaves out all links, also those that term packs give by themselves.
 
     Returns:
         A predictor: ``model(text)`` and ``model(texts)`` annotate texts, ``stream`` and ``predict``
@@ -117,35 +122,106 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
         RecipeError: the file of types or of cues cannot be read, or the model cannot read it.
         InputError: a dictionary that cannot be read or holds no name.
     """
-    opened = load_all_types(
-        model, threads=threads, types=types, device=device, recognition=recognition, case=case
+    choices = Choices(
+        also=_names_of(also),
+        case=case,
+        types="" if types is None else os.fspath(types),
+        only=tuple(only),
+        threshold=dict(threshold) if isinstance(threshold, Mapping) else threshold,
+        ends=ends,
+        nested=nested,
+        links=links,
+        link=_link_of(link),
+        ontology=ontology,
+        variants=variants,
+        assertions=assertions if isinstance(assertions, bool) else os.fspath(assertions),
     )
-    own = open_own_names(also, case=case, links=not recognition or recognition.links)
-    predictor = filter_output(
-        opened, also=own, ends=ends, only=only, threshold=threshold, variants=variants
+    return open_model(model, choices, threads=threads, device=device, recognition=recognition)
+
+
+def _names_of(names: _ModelSource | None) -> tuple[str, ...]:
+    several = (names,) if isinstance(names, str | os.PathLike) else names or ()
+    return tuple(os.fspath(name) for name in several)
+
+
+def _link_of(link: _ModelSource | None) -> str | tuple[str, ...]:
+    return AUTO if link == AUTO else _names_of(link)
+
+
+def open_model(
+    model: _ModelSource,
+    choices: Choices,
+    *,
+    threads: int | None = None,
+    device: str | None = None,
+    recognition: RecognitionSettings | None = None,
+    held: HeldLinks | None = None,
+    note: Callable[[str], None] = lambda sentence: None,
+) -> Annotator:
+    """Opens a model with the choices of a user: what `load`, all commands and the step
+    ``recogniser`` do.
+
+    Args:
+        model: see `load`.
+        choices: about its mentions.
+        threads: see `load`.
+        device: see `load`.
+        recognition: see `load`; by default that of the choices, for term packs.
+        held: what the output holds of links; all by default.
+        note: called with each sentence for the user about own names.
+
+    Raises:
+        FascicleError: see `load`.
+    """
+    from fascicle.runtime.composing import ALL_LINKS, compose
+
+    packs, left = pack_folders(model), choices
+    if packs and recognition is None:
+        recognition, left = _choices_of_packs(packs, choices)
+    elif choices.nested and not packs:
+        raise UsageError(f"nested is for term packs, and {model} is none; leave it out")
+    predictor = load_all_types(
+        model,
+        threads=threads,
+        types=choices.types or None,
+        device=device,
+        recognition=recognition,
+        case=choices.case,
     )
-    if link is not None or ontology:
-        from fascicle.runtime.wrapped import add_links
-
-        predictor = add_links(predictor, link, ontology=ontology)
-    return with_assertions(add_variants(predictor) if variants else predictor, assertions)
-
-
-def with_assertions(predictor: Annotator, cues: bool | str | os.PathLike[str]) -> Annotator:
-    """Wraps a predictor by `runtime.asserted.add_assertions`, imported only if it is asked for."""
-    if not cues:
-        return predictor
-    from fascicle.runtime.asserted import add_assertions
-
-    return add_assertions(predictor, cues)
+    links = choices.links and (recognition is None or recognition.links)
+    names = open_own_names(choices.also, case=choices.case, links=links)
+    composed = compose(predictor, left, names=names, held=held or ALL_LINKS)
+    for path, recogniser in zip(choices.also, names, strict=True):
+        if summary := getattr(recogniser, "summary", ""):
+            note(f"{path}: {summary}")
+    composed.made_of = Composition(
+        model=tuple(map(from_anywhere, _names_of(model))),
+        choices=choices.with_places(from_anywhere),
+    )
+    return composed
 
 
-def add_variants(predictor: Annotator, keep: ChooseLinks | None = None) -> Annotator:
-    """Returns a predictor that finds sequence variants too; ``keep`` chooses among their links."""
-    from fascicle.runtime.wrapped import JoinedPredictor, keep_all_links
-    from fascicle.terms.variant_recogniser import VariantRecogniser
+def _choices_of_packs(
+    packs: Sequence[Path], choices: Choices
+) -> tuple[RecognitionSettings, Choices]:
+    """Returns how packs look for their names, and the choices that are left for their mentions.
 
-    return JoinedPredictor(predictor, VariantRecogniser(), keep=keep or keep_all_links)
+    A pack that looks for fewer types finds other names than one whose mentions are filtered.
+    """
+    if choices.ends:
+        raise UsageError(f"ends is for models, and {packs[0]} is a term pack; leave it out")
+    beside = bool(choices.also) or choices.variants
+    known = {kind for pack in packs for kind in pack_types(pack)}
+    types = tuple(kind for kind in choices.only if kind in known or not beside)
+    recognition = RecognitionSettings(types=types, links=choices.links)
+    if choices.nested:
+        recognition = msgspec.structs.replace(recognition, overlaps="nested")
+    if choices.threshold and not isinstance(choices.threshold, dict):
+        recognition = msgspec.structs.replace(recognition, threshold=choices.threshold)
+    if beside:
+        return recognition, choices
+    least = choices.threshold if isinstance(choices.threshold, dict) else 0.0
+    return recognition, msgspec.structs.replace(choices, only=(), threshold=least)
 
 
 def open_own_names(
@@ -161,49 +237,23 @@ def open_own_names(
     Raises:
         UsageError: something else than a dictionary or a term pack.
     """
-    given = [also] if isinstance(also, str | os.PathLike) else list(also or ())
-    for one in given:
-        if not (is_dictionary(one) or pack_folders(one)):
-            where = "" if Path(one).expanduser().exists() else " (there is no such file)"
+    names = _names_of(also)
+    for name in names:
+        if not (is_dictionary(name) or pack_folders(name)):
+            where = "" if Path(name).expanduser().exists() else " (there is no such file)"
             raise UsageError(
-                f"{one}{where} is not a list of names (.tsv or .txt, with a type, a TAB and a "
+                f"{name}{where} is not a list of names (.tsv or .txt, with a type, a TAB and a "
                 "name in each row) or "
                 "a term pack; name one of these, or join models with fascicle ensemble",
-                file=os.fspath(one),
+                file=name,
             )
     bare = RecognitionSettings(links=False)
     return [
         load_all_types(
-            one, case=case, recognition=bare if pack_folders(one) and not links else None
+            name, case=case, recognition=bare if pack_folders(name) and not links else None
         )
-        for one in given
+        for name in names
     ]
-
-
-def filter_output(
-    predictor: Annotator,
-    *,
-    also: Sequence[Annotator] = (),
-    ends: Ends | None = None,
-    only: Sequence[str] = (),
-    threshold: float | Mapping[str, float] = 0.0,
-    variants: bool = False,
-) -> Annotator:
-    """Wraps a predictor by `runtime.choice.filter_answers`, imported only if there is something
-    to choose.
-    """
-    if not (also or ends or only or threshold or predictor.apart):
-        return predictor
-    from fascicle.runtime.choice import filter_answers
-
-    beside: tuple[str, ...] = ()
-    if variants:
-        from fascicle.terms.variant_recogniser import TYPE
-
-        beside = (TYPE,)
-    return filter_answers(
-        predictor, also=also, ends=ends, only=only, threshold=threshold, beside=beside
-    )
 
 
 def load_all_types(

@@ -113,7 +113,7 @@ def test_every_default_is_shown_and_read_again(folder: Path) -> None:
     shown = pipeline_toml(settings)
     values = tomllib.loads(shown)
     assert values["limits"]["seconds"] == settings.limits.seconds
-    assert values["steps"][0]["min_score"] == 0.0
+    assert values["steps"][0]["threshold"] == 0.0
     (folder / "shown.toml").write_text(shown, encoding="utf-8")
     assert read_pipeline(folder / "shown.toml") == settings
     assert open_pipeline(folder / "shown.toml").made_by() == open_pipeline(folder).made_by()

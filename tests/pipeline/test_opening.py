@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fascicle.errors import RecipeError, UsageError
 from fascicle.pipeline.loading import PipelineOpener
+from fascicle.settings.choices import Choices
 from fascicle.settings.pipeline import Shards
 
 TEXT = "Aspirin at rest, and lithium."
@@ -21,6 +23,10 @@ def own(tmp_path: Path) -> Path:
     return path
 
 
+def opener(model: str, **choices: Any) -> PipelineOpener:
+    return PipelineOpener(given=model, choices=Choices(link="auto", **choices))
+
+
 def said(opener: PipelineOpener) -> list[tuple[str, str]]:
     with opener() as pipeline:
         (document,) = pipeline.stream([TEXT])
@@ -28,55 +34,56 @@ def said(opener: PipelineOpener) -> list[tuple[str, str]]:
 
 
 def test_own_names_answer_before_the_model(own: Path) -> None:
-    assert said(PipelineOpener(given="biomed-fast", also=(str(own),))) == [
+    assert said(opener("biomed-fast", also=(str(own),))) == [
         ("Drug", "Aspirin"),
         ("Chemical", "lithium"),
     ]
-    any_case = PipelineOpener(given="biomed-fast", also=(str(own),), case="any")
+    any_case = opener("biomed-fast", also=(str(own),), case="any")
     assert said(any_case) == [("Drug", "Aspirin"), ("Gene", "rest"), ("Chemical", "lithium")]
     assert any_case.shards == Shards()
 
 
 def test_a_pack_beside_a_model_gives_links_where_links_are_wanted() -> None:
-    def linked(link: str | None) -> dict[str, bool]:
-        with PipelineOpener(given="biomed-fast", also=("basic",), link=link)() as pipeline:
+    def linked(links: bool) -> dict[str, bool]:
+        choices = Choices(also=("basic",), links=links, link="auto" if links else ())
+        with PipelineOpener(given="biomed-fast", choices=choices)() as pipeline:
             (document,) = pipeline.stream(["Aspirin helped 12 HeLa cells against asthma."])
         return {mention.source: bool(mention.links) for mention in document}
 
-    assert linked("auto") == {"basic@2": True, "biomed-fast@2": True}
-    assert linked(None) == {"basic@2": False, "biomed-fast@2": False}
+    assert linked(True) == {"basic@2": True, "biomed-fast@2": True}
+    assert linked(False) == {"basic@2": False, "biomed-fast@2": False}
 
 
 def test_paths_hold_in_any_folder(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(own.parent)
     (own.parent / "biomed").mkdir()  # the name of a shipped model stays one
-    opener = PipelineOpener(given="own.tsv", also=("own.tsv", "basic")).from_anywhere()
-    assert (opener.given, opener.also) == (str(own), (str(own), "basic"))
+    moved = opener("own.tsv", also=("own.tsv", "basic")).from_anywhere()
+    assert (moved.given, moved.choices.also) == (str(own), (str(own), "basic"))
     assert PipelineOpener(given="biomed").from_anywhere().given == "biomed"
     monkeypatch.chdir("/")
-    assert said(pickle.loads(pickle.dumps(opener)))[0] == ("Drug", "Aspirin")
+    assert said(pickle.loads(pickle.dumps(moved)))[0] == ("Drug", "Aspirin")
 
 
 def test_a_pipeline_names_its_names_itself(own: Path) -> None:
     (own.parent / "pipeline.toml").write_text(
         '[[steps]]\nkind = "recogniser"\nmodel = "own.tsv"\n', encoding="utf-8"
     )
-    for opener in (PipelineOpener(given=str(own.parent), also=(str(own),)),):
-        with pytest.raises(UsageError, match="step recogniser"):
-            opener.from_anywhere()
+    with pytest.raises(UsageError, match="into its step recogniser"):
+        opener(str(own.parent), also=(str(own),)).from_anywhere()
 
 
 def test_a_service_takes_own_names(own: Path) -> None:
     pytest.importorskip("uvicorn")
     from fascicle.serving.server import pipeline_openers
 
-    opened = pipeline_openers(["biomed-fast", f"mine={own}"], link=None, also=[str(own)])
+    opened = pipeline_openers(
+        ["biomed-fast", f"mine={own}"], choices=Choices(links=False, also=(str(own),))
+    )
     assert {name: said(one)[0] for name, one in opened.items()} == dict.fromkeys(
         opened, ("Drug", "Aspirin")
     )
 
 
 def test_a_pipeline_that_is_not_there_is_not_taken_for_a_model(tmp_path: Path) -> None:
-    opener = PipelineOpener(given=str(tmp_path / "nowhere.toml"))
     with pytest.raises(RecipeError, match="there is no pipeline at"):
-        opener()
+        opener(str(tmp_path / "nowhere.toml"))()

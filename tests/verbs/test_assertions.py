@@ -15,6 +15,7 @@ import fascicle
 from fascicle.core import codec
 from fascicle.formats import read
 from fascicle.pipeline.loading import PipelineOpener
+from fascicle.settings.choices import Choices
 from fascicle.verbs.tasks.evaluate import evaluate
 from fascicle.verbs.tasks.run import run
 
@@ -130,8 +131,8 @@ def test_own_cues_and_what_is_refused(
 
 
 def test_run(cli: Cli, refused: Cli, names: Path, texts: Path, cues: Path, tmp_path: Path) -> None:
-    run(texts, tmp_path / "first", pipeline=names, assertions=True)
-    run(texts, tmp_path / "second", pipeline=names, assertions=os.fspath(cues))
+    run(texts, tmp_path / "first", pipeline=names, choices=Choices(link="auto", assertions=True))
+    run(texts, tmp_path / "second", pipeline=names, choices=Choices(assertions=os.fspath(cues)))
     found = [
         _facts(next(read(tmp_path / name / "part-00000.jsonl"))) for name in ("first", "second")
     ]
@@ -149,13 +150,13 @@ def test_run(cli: Cli, refused: Cli, names: Path, texts: Path, cues: Path, tmp_p
         "-o",
         tmp_path / "third",
     )
-    assert "write a step of the kind assertion" in said
+    assert "write assertions = true into its step recogniser" in said
 
 
 def test_services_have_facts_of_models(names: Path) -> None:
     from fascicle.serving.server import pipeline_openers
 
-    opener = pipeline_openers([os.fspath(names)], assertions=True)
+    opener = pipeline_openers([os.fspath(names)], choices=Choices(link="auto", assertions=True))
     ((_, one),) = opener.items()
     assert isinstance(one, PipelineOpener)
     with one() as pipeline:

@@ -189,6 +189,10 @@ def create(
     only: list[str],
     threshold: float | dict[str, float],
     threads: int | None,
+    types: str | None,
+    ends: Literal["bare", "corpus"] | None,
+    nested: bool,
+    links: bool,
     variants: bool,
     assertions: bool | str,
     spans_key: str,
@@ -200,7 +204,7 @@ def create(
     Args:
         nlp: the pipeline.
         name: of the component in it.
-        model: see `fascicle.load`; so are the next nine.
+        model: see `fascicle.load`, as for all arguments up to ``assertions``.
         also: own names beside the model.
         case: in which capitals they are found.
         link: a linker, ``"auto"``, or ``None``.
@@ -208,6 +212,10 @@ def create(
         only: types.
         threshold: least scores.
         threads: of the network.
+        types: a file of types to look for.
+        ends: rule for the ends of names.
+        nested: names inside others.
+        links: whether there may be links.
         variants: also find sequence variants.
         assertions: facts of mentions, in ``span._.fascicle_facts``.
         spans_key: key of ``doc.spans`` for all mentions.
@@ -223,6 +231,10 @@ def create(
         "only": only,
         "threshold": threshold,
         "threads": threads,
+        "types": types,
+        "ends": ends,
+        "nested": nested,
+        "links": links,
         "variants": variants,
         "assertions": assertions,
     }
@@ -240,6 +252,10 @@ _DEFAULTS: Final = {
     "only": [],
     "threshold": 0.0,
     "threads": None,
+    "types": None,
+    "ends": None,
+    "nested": False,
+    "links": True,
     "variants": False,
     "assertions": False,
     "spans_key": _NAME,

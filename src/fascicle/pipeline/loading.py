@@ -4,7 +4,6 @@ each kind of step.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -15,25 +14,26 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.errors import UsageError
-from fascicle.linking.opening import Linking, find
-from fascicle.loading import (
-    filter_output,
-    load,
-    load_all_types,
-    load_filter,
-    load_typer,
-    open_own_names,
-    with_assertions,
-)
+from fascicle.linking.opening import find
+from fascicle.loading import load_filter, load_typer, open_model
 from fascicle.pipeline import steps
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.runtime.combination.rules import RuleRequest
-from fascicle.runtime.places import is_shipped, pack_folders
+from fascicle.runtime.places import from_anywhere
+from fascicle.runtime.wrapped import LinkedPredictor
 from fascicle.settings import steps as kinds
 from fascicle.settings.assertion import read_cues
-from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, shipped_linkers
-from fascicle.settings.inputs import Case, RecognitionSettings
-from fascicle.settings.pipeline import Limits, PipelineSettings, Shards, is_pipeline, read_pipeline
+from fascicle.settings.choices import LINKED_MODEL, Choices
+from fascicle.settings.folders.vocabularies import AUTO
+from fascicle.settings.inputs import RecognitionSettings
+from fascicle.settings.pipeline import (
+    Limits,
+    PipelineSettings,
+    Shards,
+    is_pipeline,
+    read_pipeline,
+    toml_value,
+)
 from fascicle.terms.abbreviations.finder import AbbreviationFinder
 from fascicle.text.annotator import Annotator
 from fascicle.text.segment import segmenter
@@ -77,20 +77,16 @@ def open_settings(settings: PipelineSettings) -> Pipeline:
 
 
 def _recogniser(settings: kinds.RecogniserStep, pipeline: PipelineSettings) -> Any:
-    predictor: Any = load(
-        settings.model,
-        also=settings.also,
-        case=settings.case,
-        threads=settings.threads,
-        ends=settings.ends or None,
-        only=settings.only,
-        threshold=settings.min_score,
+    return recognise(
+        open_model(settings.model, settings.choices, threads=settings.threads), settings.name
     )
+
+
+def recognise(predictor: Annotator, name: str) -> steps.Recognise:
+    """Returns a predictor as a step."""
+    gives = steps.LINKED if "links" in predictor.gives else steps.MENTIONS
     return steps.Recognise(
-        name=settings.name,
-        predictor=predictor,
-        gives=steps.MENTIONS,
-        fingerprint=predictor.fingerprint,
+        name=name, predictor=predictor, gives=gives, fingerprint=predictor.fingerprint
     )
 
 
@@ -258,12 +254,19 @@ OPENERS: Final[Mapping[str, Callable[[Any, PipelineSettings], Any]]] = MappingPr
 )
 
 
-def _from_anywhere(given: str) -> str:
-    """Returns what opens the same from any folder: a whole path, or the name of what is shipped
-    or a plug-in.
+def refuse_choices(pipeline: str, choices: Choices) -> None:
+    """Refuses choices beside a pipeline, whose step recogniser has its own.
+
+    Raises:
+        UsageError: a choice differs from the default.
     """
-    there = Path(given).expanduser()
-    return str(there.resolve()) if there.exists() and not is_shipped(given) else given
+    changed = {n: value for n, value in choices.changed.items() if value != AUTO}
+    if changed:
+        name, value = next(iter(changed.items()))
+        raise UsageError(
+            f"{name} is chosen for a model, and {pipeline} is a pipeline; write {name} = "
+            f"{toml_value(value)} into its step recogniser, or give a model such as biomed"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -272,46 +275,25 @@ class PipelineOpener:
 
     Attributes:
         given: a pipeline, or what `fascicle.load` takes.
-        link: linker of a model, as `fascicle.load` takes it.
-        also: names beside a model, as `fascicle.load` takes them.
-        case: in which capitals names are found, as `fascicle.load` takes it.
-        assertions: facts of the mentions of a model, as `fascicle.load` takes them.
+        choices: about the mentions of a model; by default they are linked. A pipeline has its own.
     """
 
     given: str
-    link: str | None = AUTO
-    also: tuple[str, ...] = ()
-    case: Case = "auto"
-    assertions: bool | str = False
+    choices: Choices = LINKED_MODEL
 
     def from_anywhere(self) -> PipelineOpener:
-        """Returns the same opener, with paths that hold in any folder; see `refuse_names` too."""
-        self.refuse_names()
-        cues = (
-            _from_anywhere(self.assertions) if isinstance(self.assertions, str) else self.assertions
+        """Returns the same opener, with paths that hold in any folder; see `refuse_choices` too."""
+        self.refuse_choices()
+        return replace(
+            self,
+            given=from_anywhere(self.given),
+            choices=self.choices.with_places(from_anywhere),
         )
-        also = tuple(map(_from_anywhere, self.also))
-        return replace(self, given=_from_anywhere(self.given), also=also, assertions=cues)
 
-    def refuse_names(self) -> None:
-        """Refuses own names and facts of mentions beside a pipeline.
-
-        Raises:
-            UsageError: there are some, and a pipeline was given.
-        """
-        if self.assertions and self.is_pipeline:
-            raise UsageError(
-                f"the argument assertions is for models, and {self.given} is a pipeline; write a "
-                "step of the kind "
-                "assertion into it"
-            )
-        if self.also and self.is_pipeline:
-            raise UsageError(
-                f"the argument also is for models, and {self.given} is a pipeline; give a model "
-                "such as "
-                f"biomed, or write also = {json.dumps(self.also)} into the step recogniser of a "
-                "pipeline of your own"
-            )
+    def refuse_choices(self) -> None:
+        """Refuses choices beside a pipeline; see `refuse_choices`."""
+        if self.is_pipeline:
+            refuse_choices(self.given, self.choices)
 
     @property
     def is_pipeline(self) -> bool:
@@ -343,40 +325,14 @@ class PipelineOpener:
         """
         if self.is_pipeline:
             return open_pipeline(self.given)
-        bare = self.link is None and pack_folders((self.given,))
-        recognition = RecognitionSettings(links=False) if bare else None
-        names = open_own_names(self.also, case=self.case, links=self.link is not None)
-        model = filter_output(
-            load_all_types(self.given, threads=1, recognition=recognition, case=self.case),
-            also=names,
+        model = open_model(self.given, self.choices, threads=1)
+        finder = steps.Own(AbbreviationFinder(), name="abbreviations")
+        linked = any(isinstance(part, LinkedPredictor) for part in model.parts)
+        return Pipeline(
+            [recognise(model, model.name), *([finder] if linked else [])],
+            name=self.name,
+            segmenter=model.segmenter,
         )
-        model = with_assertions(model, self.assertions)
-        gives = steps.LINKED if "links" in model.gives else steps.MENTIONS
-        step = steps.Recognise(
-            name=model.name, predictor=model, gives=gives, fingerprint=model.fingerprint
-        )
-        finder, linker = AbbreviationFinder(), self._linker(model)
-        linking = (
-            []
-            if linker is None
-            else [steps.Own(finder, name="abbreviations"), steps.Own(linker, name="link")]
-        )
-        return Pipeline([step, *linking], name=self.name, segmenter=model.segmenter)
-
-    def _linker(self, model: Annotator) -> Linking | None:
-        """Returns the linker for the mentions of a model, or ``None``."""
-        is_asked = self.link is not None and self.link != AUTO
-        if self.link is None or (not is_asked and (model.links or not shipped_linkers())):
-            return None
-        name = self.link if is_asked else DEFAULT_LINKER
-        found = find(name)
-        if found.covered(model.types):
-            return found.opened()
-        if is_asked:
-            raise UsageError(
-                f"the packs of the linker {name} have no concepts of the types of {model.name}"
-            )
-        return None
 
     @property
     def name(self) -> str:

@@ -24,6 +24,11 @@ class AssertedPredictor(WrappedPredictor):
         self._rules = AssertionRules(cues, rules=predictor.segmenter)
 
     @property
+    def part(self) -> str:
+        """What it adds."""
+        return "assertions"
+
+    @property
     def fingerprint(self) -> str:
         """Fingerprints of the predictor and of the cues."""
         return f"{self._predictor.fingerprint} asserted {self._rules.fingerprint}"

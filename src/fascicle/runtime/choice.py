@@ -11,7 +11,7 @@ from functools import reduce
 import msgspec
 from msgspec.structs import replace
 
-from fascicle.core.document import Document, Event, Patch
+from fascicle.core.document import Document, Event, Mention, Patch
 from fascicle.core.tags import SCHEMES
 from fascicle.core.wording import plural
 from fascicle.errors import UsageError
@@ -145,6 +145,22 @@ class FilteredPredictor(WrappedPredictor):
     def fingerprint(self) -> str:
         """Fingerprint of the predictor and of the choice."""
         return f"{self._predictor.fingerprint} {sorted(self._only)} {sorted(self._least.items())!r}"
+
+    @property
+    def part(self) -> str:
+        """The types and the lowest scores that are kept."""
+        types = ", ".join(sorted(self._only))
+        by_type = {name: score for name, score in self._least.items() if score}
+        least = ", ".join(f"{name} {score:g}" for name, score in by_type.items())
+        if len(set(by_type.values())) == 1 and len(by_type) == len(self._predictor.types):
+            least = f"{next(iter(by_type.values())):g}"
+        return "keep" + (f" {types}" if types else "") + (f" from {least}" if least else "")
+
+    def reason_to_drop(self, mention: Mention, kept: Sequence[Mention]) -> str:
+        """Names the type or the score."""
+        if self._only and mention.type not in self._only:
+            return f"the type {mention.type} was not chosen"
+        return f"its score {mention.score:.3f} is below {self._least[mention.type]:g}"
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Mentions and events for each document; see `Annotator.predict`."""

@@ -54,6 +54,14 @@ def is_shipped(name: str | os.PathLike[str]) -> bool:
     )
 
 
+def from_anywhere(name: str) -> str:
+    """Returns what opens the same from any folder: a whole path, or the name of what is shipped
+    or a plug-in.
+    """
+    place = Path(name).expanduser()
+    return str(place.resolve()) if place.exists() and not is_shipped(name) else name
+
+
 def _versions_of(model: str | os.PathLike[str]) -> list[str]:
     """Returns the shipped models of this name."""
     return [one for one in shipped_models() if str(model) in (one, one.partition("@")[0])]

@@ -67,6 +67,11 @@ class WrappedPredictor(Annotator):
         return self._predictor.kind
 
     @property
+    def parts(self) -> tuple[Annotator, ...]:
+        """The parts of the predictor, and itself."""
+        return (*self._predictor.parts, self)
+
+    @property
     def segmenter(self) -> str:
         """Segmenter of the predictor."""
         return self._predictor.segmenter
@@ -241,6 +246,11 @@ def keep_all_links(links: tuple[Link, ...]) -> tuple[Link, ...]:
     return links
 
 
+def keep_no_links(links: tuple[Link, ...]) -> tuple[Link, ...]:
+    """No link, whatever they are."""
+    return ()
+
+
 def add_links(
     predictor: Annotator,
     linker: Places | None,
@@ -322,6 +332,12 @@ class LinkedPredictor(WrappedPredictor):
     def links(self) -> bool:
         """True."""
         return True
+
+    @property
+    def part(self) -> str:
+        """That it links, and the linker."""
+        packs = ", ".join(part.pack.full_name for part in self._found.parts)
+        return f"link {packs}" + (f" in {self._found.ontology}" if self._found.ontology else "")
 
     @cached_property
     def _linker(self) -> Linking:
@@ -406,6 +422,11 @@ class JoinedPredictor(WrappedPredictor):
         return tuple(kind for kind in self._predictor.apart if kind not in self._other.types)
 
     @property
+    def part(self) -> str:
+        """The sources of the other one."""
+        return ", ".join(self._other.sources)
+
+    @property
     def kind(self) -> str:
         """Kind of the predictor, and the sources of the other one."""
         return f"{self._predictor.kind}, beside {', '.join(self._other.sources)}"
@@ -443,6 +464,18 @@ class OwnNamesPredictor(JoinedPredictor):
     """
 
     _waits = False
+
+    @property
+    def part(self) -> str:
+        """The sources of the names."""
+        return f"own names {', '.join(self._other.sources)}"
+
+    def reason_to_drop(self, mention: Mention, kept: Sequence[Mention]) -> str:
+        """Names the mentions that overlap."""
+        rivals = [rival for rival in kept if rival.start < mention.end > 0 < rival.end]
+        rivals = [rival for rival in rivals if mention.start < rival.end]
+        names = ", ".join(f"{one.type} {one.start}-{one.end} of {one.source}" for one in rivals)
+        return f"it overlaps {names}" if names else ""
 
     @property
     def own(self) -> tuple[str, ...]:

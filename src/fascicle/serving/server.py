@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -31,8 +31,7 @@ from fascicle.pipeline.loading import PipelineOpener
 from fascicle.serving.app import app_of, service_of
 from fascicle.serving.content import SLOWEST
 from fascicle.serving.service import Service
-from fascicle.settings.folders.vocabularies import AUTO
-from fascicle.settings.inputs import Case
+from fascicle.settings.choices import LINKED_MODEL, Choices
 from fascicle.settings.serving import NamedToken, ServeSettings
 
 _EVERY: Final = 10.0  # seconds between two similar lines
@@ -280,44 +279,26 @@ class _Server(uvicorn.Server):
 def pipeline_openers(
     given: list[str],
     *,
-    link: str | None = AUTO,
-    also: Sequence[str] = (),
-    case: Case = "auto",
-    assertions: bool | str = False,
+    choices: Choices = LINKED_MODEL,
 ) -> dict[str, PipelineOpener]:
     """Returns the opener of each pipeline, by the name under which it is served.
 
     Args:
         given: pipelines and models; ``NAME=PATH`` gives one a name.
-        link: linker of models.
-        also: names beside models, as `fascicle.load` takes them.
-        case: in which capitals names are found, as `fascicle.load` takes it.
-        assertions: facts of the mentions of models, as `fascicle.load` takes them.
+        choices: about the mentions of models, which are linked by default.
 
     Raises:
-        UsageError: two with one name, an empty name, or a pipeline without links.
+        UsageError: two with one name, an empty name, or choices beside a pipeline.
         RecipeError: a pipeline that cannot be read.
     """
     found: dict[str, PipelineOpener] = {}
     for one in given:
         name, sign, path = one.partition("=")
-        opening = PipelineOpener(
-            given=path if sign else one,
-            link=link,
-            also=tuple(also),
-            case=case,
-            assertions=assertions,
-        )
-        opening.refuse_names()
+        opening = PipelineOpener(given=path if sign else one, choices=choices)
+        opening.refuse_choices()
         name = name if sign else opening.name
         if not name or not opening.given:
             raise UsageError(f"{one!r} has no name or no path; give PATH or NAME=PATH")
-        if link is None and opening.is_pipeline:
-            raise UsageError(
-                f"link=None is for models, and {opening.given} is a pipeline, whose file names "
-                "its steps; leave the "
-                "steps that link out of it, or let each request ask for link=false"
-            )
         if name in found:
             raise UsageError(
                 f"two pipelines are called {name!r}; give one another name with NAME=PATH"

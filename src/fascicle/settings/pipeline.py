@@ -13,8 +13,9 @@ from msgspec import Meta, field
 
 from fascicle.errors import RecipeError
 from fascicle.settings.base import FileName, Name, Positive, Settings
+from fascicle.settings.choices import Composition
 from fascicle.settings.recipes.strict import convert_values, read_toml, resolve_path
-from fascicle.settings.steps import STEPS, StepSettings
+from fascicle.settings.steps import STEPS, RecogniserStep, StepSettings
 
 _PIPELINE: Final = "pipeline.toml"
 
@@ -106,7 +107,7 @@ class PipelineSettings(_Head, frozen=True, kw_only=True):
     """
 
     folder: str
-    steps: tuple[tuple[str, StepSettings], ...]
+    steps: tuple[tuple[str, StepSettings | RecogniserStep], ...]
 
 
 def read_pipeline(path: str | os.PathLike[str]) -> PipelineSettings:
@@ -177,7 +178,25 @@ def pipeline_toml(settings: PipelineSettings) -> str:
     return "".join([*top, *tables, *steps])
 
 
-def _step(table: Mapping[str, Any], number: int, path: Path) -> tuple[str, StepSettings]:
+def composition_toml(composition: Composition, *, segmenter: str) -> str:
+    """Returns a model with the choices of a user as a pipeline of one step.
+
+    Args:
+        composition: the model and the choices; only those that differ from the default are written.
+        segmenter: of the model.
+    """
+    name = Path(composition.model[0]).name.partition(".")[0].partition("@")[0]
+    model = composition.model if len(composition.model) > 1 else composition.model[0]
+    step = {"kind": "recogniser", "model": model, **composition.choices.changed}
+    lines = [f"{key} = {toml_value(value)}\n" for key, value in step.items()]
+    head = {"name": name, "segmenter": segmenter}
+    top = [f"{key} = {toml_value(value)}\n" for key, value in head.items()]
+    return "".join([*top, "\n[[steps]]\n", *lines])
+
+
+def _step(
+    table: Mapping[str, Any], number: int, path: Path
+) -> tuple[str, StepSettings | RecogniserStep]:
     values = dict(table)
     kind = values.pop("kind", None)
     place = f"steps[{number}]"

@@ -10,9 +10,8 @@ from msgspec import UNSET, Meta, UnsetType, field
 
 from fascicle.settings.assertion import ENGLISH, Fact
 from fascicle.settings.base import Name, Positive, Settings, Share
-from fascicle.settings.decision import Ends
+from fascicle.settings.choices import Choices
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
-from fascicle.settings.inputs import Case
 
 KnownNames = Literal["any", "all"]
 Keep = Literal["all", "nested", "flat"]
@@ -20,7 +19,8 @@ Near = Literal["exact", "folded", "canonical", "reordered", "near", "remembered"
 _Pattern = Annotated[str, Meta(max_length=1_000)]  # a regular expression
 
 
-_PATHS: Final = frozenset({"model", "cues", "also", "pack", "linker", "packs", "filter", "typer"})
+_PATHS: Final = frozenset({"cues", "pack", "linker", "packs", "filter", "typer"})
+_StepName = Annotated[str, Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?\Z", max_length=100)]
 
 
 class StepSettings(Settings, frozen=True, kw_only=True):
@@ -32,7 +32,7 @@ class StepSettings(Settings, frozen=True, kw_only=True):
             the name of their model.
     """
 
-    name: Annotated[str, Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?\Z", max_length=100)] = ""
+    name: _StepName = ""
 
     def places(self) -> Mapping[str, str | tuple[str, ...]]:
         """Returns the paths of files and folders that the step reads, by their keys; some may be
@@ -41,28 +41,39 @@ class StepSettings(Settings, frozen=True, kw_only=True):
         return {key: getattr(self, key) for key in self.__struct_fields__ if key in _PATHS}
 
 
-class RecogniserStep(StepSettings, frozen=True, kw_only=True):
-    """A model, an ensemble, a dictionary in a TSV file, or a predictor of another package.
+class RecogniserStep(Choices, frozen=True, kw_only=True):
+    """A model, an ensemble, a dictionary, term packs, or a predictor of another package, with
+    choices about its mentions.
 
     Attributes:
+        name: see `StepSettings`.
         model: as ``fascicle annotate --model`` takes it; a path from the folder of the pipeline.
-        also: names beside the model, as ``fascicle annotate --also`` takes them.
-        case: in which capitals names of dictionaries are found, as ``fascicle annotate --case``
-            takes it.
-        only: types of mentions to keep; all by default.
-        min_score: mentions with a lower score are left out; those without a score stay.
         threads: of the network of the model, in each worker.
-        ends: ``"bare"`` or ``"corpus"`` for all types, of a model with a decision of documents;
-            that of each type by default.
+        min_score: an older name of ``threshold``.
     """
 
-    model: Name
-    also: tuple[Name, ...] = ()
-    case: Case = "auto"
-    only: tuple[Name, ...] = ()
-    min_score: Share = 0.0
+    name: _StepName = ""
+    model: Name | Annotated[tuple[Name, ...], Meta(min_length=1)]
     threads: Positive = 1
-    ends: Ends | UnsetType = UNSET
+    min_score: Share | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        """Refuses the threshold under both of its names; see `Choices` too."""
+        super().__post_init__()
+        if self.min_score is not UNSET and self.threshold:
+            raise ValueError("min_score is an older name of threshold: give threshold alone")
+
+    @property
+    def choices(self) -> Choices:
+        """The choices alone."""
+        values = {name: getattr(self, name) for name in Choices.__struct_fields__}
+        if self.min_score is not UNSET:
+            values["threshold"] = self.min_score
+        return Choices(**values)
+
+    def places(self) -> Mapping[str, str | tuple[str, ...]]:
+        """See `StepSettings.places`."""
+        return {"model": self.model, **super().places()}
 
 
 class DictionaryStep(StepSettings, frozen=True, kw_only=True):
@@ -408,7 +419,7 @@ class ProcessStep(StepSettings, frozen=True, kw_only=True):
     longest: Positive = 64
 
 
-STEPS: Final[Mapping[str, type[StepSettings]]] = MappingProxyType(
+STEPS: Final[Mapping[str, type[StepSettings] | type[RecogniserStep]]] = MappingProxyType(
     {
         "recogniser": RecogniserStep,
         "dictionary": DictionaryStep,

@@ -15,22 +15,28 @@ Shapes: n words, K types, p tags of a type (BIO: B and I; IO: only I); columns a
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Sized
+from pathlib import Path
 from typing import Literal, cast, overload
 
 import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
-from fascicle.core.document import Document, Mention, Patch, TextInput
+from fascicle.core.document import Document, Mention, Patch, TextInput, to_document
+from fascicle.core.files.atomic import open_output
 from fascicle.core.progress import track
 from fascicle.core.stream import annotate, stream
 from fascicle.core.tags import SCHEMES, TagScheme
-from fascicle.errors import InputError
+from fascicle.errors import InputError, UsageError
+from fascicle.settings.choices import Composition
+from fascicle.settings.pipeline import composition_toml
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.segment import all_sentences, segmenter
+from fascicle.text.tracing import Trace, trace
 
 
 class Annotator(ABC):
@@ -41,10 +47,66 @@ class Annotator(ABC):
     needs: frozenset[str] = frozenset()
     gives: frozenset[str] = frozenset({"mentions"})
     drops: frozenset[str] = frozenset()
+    made_of: Composition | None = None  # what `fascicle.load` opened it from
 
     def __repr__(self) -> str:
         """Returns the name, the types, and the kind of predictor."""
         return f"<{type(self).__name__} {self.name}: {', '.join(self.types)}; {self.kind}>"
+
+    def __str__(self) -> str:
+        """Returns the name and the parts, in the order in which they work."""
+        return f"<{self.name}: {', '.join(part.part for part in self.parts)}>"
+
+    @property
+    def part(self) -> str:
+        """What it does as the outermost of its `parts`, in a few words."""
+        return "recognise"
+
+    @property
+    def parts(self) -> tuple[Annotator, ...]:
+        """The predictors that it is made of, each around the one before, with itself as the
+        last.
+        """
+        return (self,)
+
+    def reason_to_drop(self, mention: Mention, kept: Sequence[Mention]) -> str:
+        """Returns why it leaves out a mention that the part before it found; empty if unknown.
+
+        Args:
+            mention: that it leaves out.
+            kept: its own answer.
+        """
+        return ""
+
+    def trace(self, text: TextInput) -> Trace:
+        """Returns what each of the `parts` added, changed or dropped in a text.
+
+        Args:
+            text: a text, a pair ``(id, text)``, or a document.
+        """
+        return trace(self.parts, to_document(text, 0))
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Writes it as a pipeline, which ``run``, ``serve``, ``label`` and ``evaluate`` take.
+
+        Args:
+            path: of the new file, which ends in ``.toml``.
+            overwrite: replace such a file.
+
+        Raises:
+            UsageError: a predictor that `fascicle.load` did not open, or another suffix.
+            OutputError: the file exists, or cannot be written.
+        """
+        if self.made_of is None:
+            raise UsageError(
+                f"{self.name} was not opened by fascicle.load, so no file can describe it; open "
+                "the model with its choices by fascicle.load"
+            )
+        if Path(path).suffix != ".toml":
+            raise UsageError(f"a pipeline is a .toml file, and {os.fspath(path)} is none")
+        content = composition_toml(self.made_of, segmenter=self.segmenter)
+        with open_output(path, overwrite=overwrite) as file:
+            file.write(content.encode())
 
     @property
     def kind(self) -> str:

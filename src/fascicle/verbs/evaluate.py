@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from fascicle.core.files.atomic import open_output
 from fascicle.errors import UsageError
 from fascicle.evaluation.breakdown.buckets import Cutting
@@ -19,7 +21,6 @@ from fascicle.evaluation.scoring.scores import figures_row, undefined_numbers
 from fascicle.evaluation.systems.model import ModelRequest, check_distributions
 from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.formats.requests import parse_pairs
-from fascicle.settings.decision import Ends
 from fascicle.verbs import shared
 from fascicle.verbs import systems as declared
 from fascicle.verbs.console import Tally, with_progress
@@ -100,7 +101,7 @@ class Report:
     examples: int = option("--examples N", natural, default=5)
 
 
-class Model:
+class Model(shared.ModelChoices):
     """Options for scoring a model.
 
     Attributes:
@@ -114,7 +115,6 @@ class Model:
     about = "score a model or a pipeline itself, without a file of its predictions"
     model: list[str] = option("--model MODEL ...", reads)
     pipeline: str | None = option("--pipeline PIPELINE", reads)
-    ends: Ends | None = shared.ENDS
     distributions: str | None = declared.DISTRIBUTIONS
 
 
@@ -299,16 +299,19 @@ def _models_of(args: Options) -> list[ModelRequest]:
         UsageError: options that need a model and have none.
         OutputError: the place of the distributions file cannot be written.
     """
+    choices = shared.choices_of(args, link=())
     if not args.model:
-        if given := first_given(args, ("distributions", "threads", "ends")):
-            raise UsageError(f"{given} is about a model; give --model MODEL too")
+        option = first_given(args, ("distributions", "threads"))
+        if option := option or next((f"--{name}" for name in choices.changed), ""):
+            raise UsageError(f"{option} is about a model; give --model MODEL too")
         return []
     if args.distributions and len(args.model) > 1:
         raise UsageError(
             "--distributions is for one model, but several were given; give one --model"
         )
     check_distributions(args.distributions or "", overwrite=args.overwrite)
-    return [call(ModelRequest, args, model=one, assertions=args.facts) for one in args.model]
+    choices = msgspec.structs.replace(choices, assertions=args.facts)
+    return [call(ModelRequest, args, model=model, choices=choices) for model in args.model]
 
 
 def _headlines(systems: Sequence[ScoredSystem], notes: list[str]) -> dict[str, Headline]:

@@ -21,7 +21,13 @@ from fascicle.formats.weak_labels import ERROR, HARD, STEPS, End, Header, read_e
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import emit, say
 from fascicle.verbs.options import Overwrite, Threads, call, number, option, reads, writes
-from fascicle.verbs.shared import ReadingAs, input_format, read_request
+from fascicle.verbs.shared import (
+    ModelChoices,
+    ReadingAs,
+    choices_of,
+    input_format,
+    read_request,
+)
 from fascicle.verbs.tasks.annotate import ProgressCallbacks
 from fascicle.verbs.tasks.label import LabelRequest, label_files
 
@@ -29,7 +35,7 @@ _PROBABILITY = number("between 0 and 1, such as 0.01", lambda value: 0 < value <
 _APART = "documents from which nothing may be learned"
 
 
-class Options(Threads, Overwrite, ReadingAs):
+class Options(ModelChoices, Threads, Overwrite, ReadingAs):
     """Options of ``fascicle label``.
 
     In Python: ``fascicle.verbs.tasks.label.label("texts/", "weak.labels", model="biomed")``
@@ -109,7 +115,12 @@ def _request_of(args: Options) -> LabelRequest:
     against = ReadRequest(format=args.against_format, asked_by="--against-format")
     files = tuple(args.given or args.files)
     return call(
-        LabelRequest, args, files=files, reading=read_request(args), reading_against=against
+        LabelRequest,
+        args,
+        choices=choices_of(args, link=()),
+        files=files,
+        reading=read_request(args),
+        reading_against=against,
     )
 
 

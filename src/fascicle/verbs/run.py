@@ -19,17 +19,16 @@ from fascicle.formats.losses import describe_loss
 from fascicle.formats.sources import left_out_notes
 from fascicle.pipeline.running.report import Totals
 from fascicle.pipeline.running.run import Progress
-from fascicle.settings.inputs import Case
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import emit, say, say_notes
 from fascicle.verbs.options import FormatNames, Strict, call, fills, option, positive, reads
-from fascicle.verbs.shared import CASE, Assertions, Reading, read_request
+from fascicle.verbs.shared import AllChoices, Reading, choices_of, read_request
 from fascicle.verbs.tasks.run import run as run_pipeline
 
 _QUARANTINED: Final = 3  # exit code
 
 
-class Options(Assertions, Strict, Reading):
+class Options(AllChoices, Strict, Reading):
     """Options of ``fascicle run``.
 
     In Python: ``fascicle.verbs.tasks.run.run("texts/", "annotated", pipeline="pipeline.toml",
@@ -39,7 +38,6 @@ class Options(Assertions, Strict, Reading):
         files: texts, folders of *.txt, corpora; not standard input.
         pipeline: a pipeline.toml, a folder with one, or a model, whose mentions are linked as in
             annotate.
-        also: your own names, added to a model; see annotate.
         output: the folder of the run.
         workers: processes; default: 1.
         ray: start workers on the machines of a Ray cluster: HOST:PORT, auto or local; default: the
@@ -54,8 +52,6 @@ class Options(Assertions, Strict, Reading):
 
     files: list[str] = option("INPUT +", reads)
     pipeline: str = option("--pipeline PIPELINE", reads, required=True)
-    also: list[str] = option("--also NAMES ...", reads)
-    case: Case = CASE
     output: str = option("-o --output FOLDER", fills, required=True)
     workers: int = option("--workers N", positive, default=1)
     ray: str | None = option("--ray ADDRESS ?", const="")
@@ -73,13 +69,12 @@ def run(args: Options) -> int:
     try:
         # Ray prints on standard output, which is for the account
         with contextlib.redirect_stdout(sys.stderr):
-            asked = Assertions.wanted(args)
             totals = call(
                 run_pipeline,
                 args,
                 folder=args.output,
                 reading=reading,
-                assertions=asked,
+                choices=choices_of(args),
                 progress=see,
             )
     finally:

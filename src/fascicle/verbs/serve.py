@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from fascicle.errors import InputError, UsageError
-from fascicle.settings.folders.vocabularies import AUTO, demo_pipeline
-from fascicle.settings.inputs import Case
+from fascicle.settings.choices import LINKED_MODEL, Choices
+from fascicle.settings.folders.vocabularies import demo_pipeline
 from fascicle.settings.serving import LOCAL, NamedToken, ServeSettings, read_project
 from fascicle.verbs.console import explain_missing_extra
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import call, fills, natural, option, positive, reads
-from fascicle.verbs.shared import CASE, Assertions
+from fascicle.verbs.shared import AllChoices, choices_of
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -30,10 +30,7 @@ def _serve(  # noqa: PLR0913
     pipelines: Sequence[str],
     *,
     demo: bool = False,
-    link: str | None = AUTO,
-    also: Sequence[str] = (),
-    case: Case = "auto",
-    assertions: bool | str = False,
+    choices: Choices = LINKED_MODEL,
     host: str = "127.0.0.1",
     port: int = 8080,
     token_file: str = "",
@@ -48,10 +45,7 @@ def _serve(  # noqa: PLR0913
         pipelines: paths of pipelines, or names that `fascicle.load` takes; ``NAME=PATH`` gives one
             a name.
         demo: also serve the shipped pipeline.
-        link: linker of models, as `fascicle.load` takes it.
-        also: names beside models, as `fascicle.load` takes them.
-        case: in which capitals names are found, as `fascicle.load` takes it.
-        assertions: facts of the mentions of models, as `fascicle.load` takes them.
+        choices: about the mentions of models, which are linked by default.
         host: address to listen at.
         port: to listen at; 0 for any that is free.
         token_file: file with the token; by default it is that of the environment variable
@@ -82,16 +76,14 @@ def _serve(  # noqa: PLR0913
     if not given:
         raise UsageError("nothing to serve was given; name pipelines or models, or give demo=True")
     again = read if token_file or tokens_file else None
-    openers = pipeline_openers(given, link=link, also=also, case=case, assertions=assertions)
+    openers = pipeline_openers(given, choices=choices)
     run(openers, chosen, host, port, tokens=again, started=started)
 
 
 def app(
     *pipelines: str | os.PathLike[str],
     settings: ServeSettings | None = None,
-    also: Sequence[str] = (),
-    case: Case = "auto",
-    assertions: bool | str = False,
+    choices: Choices = LINKED_MODEL,
 ) -> Starlette:
     """Builds a service as an ASGI app, for servers such as uvicorn; pipelines are opened when it is
     started.
@@ -99,9 +91,7 @@ def app(
     Args:
         pipelines: see `_serve`.
         settings: limits of the service, and who may use it.
-        also: see `_serve`.
-        case: see `_serve`.
-        assertions: see `_serve`.
+        choices: see `_serve`.
 
     Raises:
         UsageError: no pipeline, or two of one name.
@@ -110,9 +100,7 @@ def app(
     from fascicle.serving.server import pipeline_openers
 
     given = [os.fspath(one) for one in pipelines]
-    return create_app(
-        pipeline_openers(given, also=also, case=case, assertions=assertions), settings
-    )
+    return create_app(pipeline_openers(given, choices=choices), settings)
 
 
 def read_token(path: str) -> str:
@@ -145,7 +133,7 @@ _DEFAULTS: Final = ServeSettings()
 _QUEUE: Final = f"highest number of characters of waiting texts; default: {_DEFAULTS.queue:,}"
 
 
-class Options(Assertions):
+class Options(AllChoices):
     """Options of ``fascicle serve``.
 
     In Python: ``fascicle.verbs.serve.app("pipeline.toml")``
@@ -156,8 +144,6 @@ class Options(Assertions):
         host: address to listen at; default: 127.0.0.1.
         port: 0 for any free port; default: 8080.
         workers: worker processes of each pipeline; default: 1.
-        also: your own names, added to the models; see annotate.
-        link: no links.
         token_file: file with the token; default: $FASCICLE_TOKEN, or none.
         tokens_file: file of named tokens with roles, made by fascicle tokens.
         rate: highest number of requests a minute for each token; default: no limit.
@@ -175,9 +161,6 @@ class Options(Assertions):
     host: str = option("--host ADDRESS", default="127.0.0.1")
     port: int = option("--port N", natural, default=8080)
     workers: int = option("--workers N", positive, default=_DEFAULTS.workers)
-    also: list[str] = option("--also NAMES ...", reads)
-    case: Case = CASE
-    link: str | None = option("--no-link", action="store_const", const=None, default=AUTO)
     token_file: str | None = option("--token-file FILE", reads)
     tokens_file: str | None = option("--tokens FILE", reads)
     rate: int = option("--rate N", positive, default=_DEFAULTS.rate)
@@ -217,13 +200,11 @@ def run(args: Options) -> int:
             "--open-page"
         )
     with explain_missing_extra("serve"):
-        asked = Assertions.wanted(args)
         call(
             _serve,
             args,
             pipelines=args.files,
-            link=args.link,
-            assertions=asked,
+            choices=choices_of(args),
             settings=settings,
             started=_say_started,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,9 +23,12 @@ from fascicle.formats.outputs import STDOUT, WriteRequest
 from fascicle.formats.requests import ReadRequest, parse_pairs, read_all_documents
 from fascicle.formats.shapes import SHAPES
 from fascicle.formats.textview import ViewOptions
+from fascicle.settings.choices import Choices
 from fascicle.settings.decision import Ends
-from fascicle.settings.inputs import Case
-from fascicle.verbs.options import Declared, FormatNames, StoreOnce, call, option, reads
+from fascicle.settings.folders.vocabularies import AUTO as AUTO_LINK
+from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
+from fascicle.settings.inputs import Case, RecognitionSettings
+from fascicle.verbs.options import Declared, FormatNames, StoreOnce, call, number, option, reads
 
 INPUT_FORMATS: Final = FormatNames(("auto", *READABLE, *EARLIER), group="readers")
 # Suffix of the output or value of --format -> the format of predictions.
@@ -132,24 +136,104 @@ def output_format(default: str) -> Any:
     return option("--format FORMAT", choices=_OUTPUTS, help=told)
 
 
-ENDS: Final[Any] = option(
-    "--ends",
-    choices=get_args(Ends),
-    help="for a model with a decision for documents: bare removes words that only some "
-    "guidelines include in "
-    'a name, such as " gene" and " cells"; corpus keeps them; default: the better choice for '
-    "each type "
-    "on development texts",
+ONTOLOGY: Final[Any] = option("--ontology PREFIX", action=StoreOnce, default="")
+_share = number("from 0 to 1", lambda value: 0 <= value <= 1)
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise argparse.ArgumentTypeError(
+            "no type was given; name at least one, or leave out the option"
+        )
+    return names
+
+
+def _threshold(text: str) -> float | dict[str, float]:
+    """Parses a number, or one for each of some types, for ``type=``."""
+    if "=" not in text:
+        return _share(text)
+    by_type: dict[str, float] = {}
+    for pair in text.split(","):
+        name, _, value = pair.rpartition("=")
+        if not name.strip():
+            raise argparse.ArgumentTypeError(
+                f"{pair!r} names no type; give one number for all types, or TYPE=X for some"
+            )
+        if name.strip() in by_type:
+            raise argparse.ArgumentTypeError(
+                f"the type {name.strip()!r} is given twice; give one number for each type"
+            )
+        by_type[name.strip()] = _share(value)
+    return by_type
+
+
+_ALSO = (
+    "your own names: a dictionary or term pack that is added to the model; its mentions replace "
+    "overlapping mentions of the model, but longer ones that have a link stay; if several overlap, "
+    "the first has precedence"
 )
-CASE: Final[Any] = option(
-    "--case",
-    choices=get_args(Case),
-    default="auto",
-    help="how upper and lower case are compared for names of a dictionary: auto: ignored, except "
-    "for short "
-    "names in capitals, such as REST; exact: compared for all names; any: ignored for all names; "
-    "default: auto",
+_CASE = (
+    "how upper and lower case are compared for names of a dictionary: auto: ignored, except for "
+    "short names in capitals, such as REST; exact: compared for all names; any: ignored for all "
+    "names; default: auto"
 )
+_SCORE = (
+    "leave out mentions with a score below X; TYPE=X,... gives a number for each of some types; "
+    "mentions of dictionaries have no score and stay; default: 0, for term packs "
+    f"{RecognitionSettings().threshold:g}"
+)
+_ENDS = (
+    "for a model with a decision for documents: bare removes words that only some guidelines "
+    'include in a name, such as " gene" and " cells"; corpus keeps them; default: the better '
+    "choice for each type on development texts"
+)
+_LINK = (
+    "link mentions to concepts with the shipped linker, a folder of fascicle linker fit, or the "
+    "names of a pack; if there are several, the first with a concept for a mention answers; "
+    f"default: {DEFAULT_LINKER}, if it covers a type of the model, and the format holds links"
+)
+
+
+class ModelChoices:
+    """Options for the mentions of a model, the same for every command that runs one.
+
+    Attributes:
+        described: search for the types that this file describes (for a trained model of the family
+            binder).
+        only: only mentions of these types.
+        nested: for term packs: also find names inside others, and all types of a name.
+        variants: also find sequence variants, such as c.1799T>A, Val600Glu and rs113488022, with
+            their names in HGVS.
+    """
+
+    group = "model"
+    also: list[str] = option("--also NAMES ...", reads, help=_ALSO)
+    case: Case = option("--case", choices=get_args(Case), default="auto", help=_CASE)
+    described: str | None = option("--types TYPES.toml", reads)
+    only: list[str] = option("--only TYPE,...", _names, action="extend", default=[])
+    threshold: float | dict[str, float] | None = option(
+        "--threshold --min-score X", _threshold, help=_SCORE
+    )
+    ends: Ends | None = option("--ends", choices=get_args(Ends), help=_ENDS)
+    nested: bool = option("--nested")
+    variants: bool = option("--variants")
+
+
+class LinkChoices:
+    """Options for the links of mentions.
+
+    Attributes:
+        no_link: no links.
+        ontology: give links only in this vocabulary of the pack.
+    """
+
+    group = "model"
+    link: list[str] = option(
+        "--link LINKER ?", reads, action="append", const=DEFAULT_LINKER, default=[], help=_LINK
+    )
+    no_link: bool = option("--no-link")
+    ontology: str = ONTOLOGY
 
 
 class Assertions:
@@ -161,22 +245,49 @@ class Assertions:
         cues: with --assertions: a TOML file of your own cues, in place of those for English.
     """
 
+    group = "model"
     assertions: bool = option("--assertions")
     cues: str | None = option("--cues FILE", reads)
 
-    @staticmethod
-    def wanted(args: Any) -> bool | str:
-        """Returns the cues as `fascicle.load` takes them.
 
-        Raises:
-            UsageError: cues alone.
-        """
-        if args.cues and not args.assertions:
-            raise UsageError(f"--cues {args.cues} is for --assertions; give both, or leave it out")
-        return args.cues or bool(args.assertions)
+class AllChoices(ModelChoices, LinkChoices, Assertions):
+    """All options for the mentions of a model."""
 
 
-ONTOLOGY: Final[Any] = option("--ontology PREFIX", action=StoreOnce, default="")
+def choices_of(args: Any, *, link: str | tuple[str, ...] = AUTO_LINK) -> Choices:
+    """Returns the choices that the options of a command make.
+
+    Args:
+        args: of a command with `ModelChoices`, and perhaps `LinkChoices` and `Assertions`.
+        link: the linker if no option chooses one.
+
+    Raises:
+        UsageError: options that exclude each other.
+    """
+    linkers, no_link = getattr(args, "link", []), getattr(args, "no_link", False)
+    cues = getattr(args, "cues", None)
+    if no_link and linkers:
+        raise UsageError("--link and --no-link were given; choose one of the two")
+    if no_link and args.ontology:
+        raise UsageError("--ontology and --no-link were given; choose one of the two")
+    if cues and not args.assertions:
+        raise UsageError(f"--cues {cues} is for --assertions; give both, or leave it out")
+    return Choices(
+        also=tuple(args.also),
+        case=args.case,
+        types=args.described or "",
+        only=tuple(args.only),
+        threshold=args.threshold or 0.0,
+        ends=args.ends,
+        nested=args.nested,
+        links=not no_link,
+        link=() if no_link else tuple(linkers) or link,
+        ontology=getattr(args, "ontology", "") if hasattr(args, "link") else "",
+        variants=args.variants,
+        assertions=cues or getattr(args, "assertions", False),
+    )
+
+
 TYPES: Final[Any] = option(
     "--type TYPE[=NAME] ...",
     help="score only this type of the gold; NAME is its name in the predictions; other types do "

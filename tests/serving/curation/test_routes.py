@@ -16,6 +16,7 @@ from fascicle.core.document import Document
 from fascicle.formats.files import read
 from fascicle.serving.curation.store import Store
 from fascicle.serving.server import PipelineOpener
+from fascicle.settings.choices import Choices
 from fascicle.settings.serving import ServeSettings
 from fascicle.terms.curation import read_rules
 
@@ -36,7 +37,9 @@ ITEMS = ['["m","Chemical",[[0,7]]]', '["m","Disease",[[22,30]]]']
 @pytest.fixture(scope="module")
 def curated(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     settings = ServeSettings(curation=str(tmp_path_factory.mktemp("kept") / "decisions.sqlite"))
-    with standing({"small": PipelineOpener(given=str(small), link=None)}, settings) as found:
+    with standing(
+        {"small": PipelineOpener(given=str(small), choices=Choices(links=False))}, settings
+    ) as found:
         yield found
 
 
@@ -262,7 +265,9 @@ def test_a_damaged_file_is_exported_without_what_is_damaged(small: Path, tmp_pat
     connection.commit()
     connection.close()
     settings = ServeSettings(curation=str(place))
-    with standing({"small": PipelineOpener(given=str(small), link=None)}, settings) as service:
+    with standing(
+        {"small": PipelineOpener(given=str(small), choices=Choices(links=False))}, settings
+    ) as service:
         assert "document 2 is damaged" in service.ask("GET", "/v1/curation").json["damages"]
         reply = service.ask("GET", "/v1/curation/export?what=gold")
         assert [json.loads(line)["id"] for line in reply.content.splitlines()] == ["one", "three"]
@@ -278,7 +283,9 @@ def test_a_damaged_file_is_exported_without_what_is_damaged(small: Path, tmp_pat
 
 def test_without_a_file_there_is_no_curation(small: Path) -> None:
     settings = replace(ServeSettings(), token=TOKEN, hosts=())
-    with standing({"small": PipelineOpener(given=str(small), link=None)}, settings) as service:
+    with standing(
+        {"small": PipelineOpener(given=str(small), choices=Choices(links=False))}, settings
+    ) as service:
         bearer = {"Authorization": f"Bearer {TOKEN}"}
         assert service.ask("GET", "/v1/curation").status == 401
         about = service.ask("GET", "/v1/curation", headers=bearer).json

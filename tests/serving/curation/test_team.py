@@ -20,6 +20,7 @@ from fascicle.formats.files import read
 from fascicle.serving.app import service_of
 from fascicle.serving.curation import rows
 from fascicle.serving.server import PipelineOpener
+from fascicle.settings.choices import Choices
 from fascicle.settings.serving import NamedToken, Project, Role, ServeSettings, hash_token
 from fascicle.verbs.agreement import agree_all
 
@@ -104,7 +105,9 @@ def serve(
     def begin(project: Project) -> Team:
         place = tmp_path_factory.mktemp("team") / "decisions.sqlite"
         settings = ServeSettings(curation=str(place), tokens=tokens, project=project)
-        one = standing({"small": PipelineOpener(given=str(small), link=None)}, settings)
+        one = standing(
+            {"small": PipelineOpener(given=str(small), choices=Choices(links=False))}, settings
+        )
         open_ones.append(one)
         return Team(one.__enter__())
 
@@ -429,6 +432,8 @@ def test_it_is_said_whose_decisions_do_not_count_after_the_project_has_changed(
     assert service.curation is not None
     service.curation.close()
     changed = replace(service.settings, project=Project(curators=("Ada", "Cy")))
-    with standing({"small": PipelineOpener(given=str(small), link=None)}, changed) as one:
+    with standing(
+        {"small": PipelineOpener(given=str(small), choices=Choices(links=False))}, changed
+    ) as one:
         assert Team(one).ask("Rita", "GET", "").json["uncounted"] == ["Ben"]
         assert Team(one).ask("Ada", "GET", "").json["uncounted"] == [], "what others did is private"

@@ -11,6 +11,7 @@ from standing import Standing, standing
 from tests.serving.page.browsing import Opened, opener
 
 from fascicle.serving.server import PipelineOpener
+from fascicle.settings.choices import Choices
 from fascicle.settings.serving import ServeSettings
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def shown(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sta
     settings = ServeSettings(curation=str(folder / "decisions.sqlite"))
     pipelines = {
         "small": PipelineOpener(given=str(small)),
-        "other": PipelineOpener(given=str(folder / "other.tsv"), link=None),
+        "other": PipelineOpener(given=str(folder / "other.tsv"), choices=Choices(links=False)),
     }
     with standing(pipelines, settings) as found:
         yield found

@@ -14,6 +14,7 @@ from tests.serving.page.browsing import opener, until
 
 from fascicle.serving.server import PipelineOpener
 from fascicle.serving.tokens import add_token, read_tokens
+from fascicle.settings.choices import Choices
 from fascicle.settings.serving import Project, ServeSettings
 
 if TYPE_CHECKING:
@@ -115,7 +116,8 @@ def team(folder: Path) -> Iterator[Team]:
         open_page=True,
     )
     with standing(
-        {"small": PipelineOpener(given=str(folder / "names.tsv"), link=None)}, settings
+        {"small": PipelineOpener(given=str(folder / "names.tsv"), choices=Choices(links=False))},
+        settings,
     ) as service:
         made = Team(service, tokens)
         body = {

@@ -11,6 +11,7 @@ from standing import Standing, standing
 from tests.serving.page.browsing import Opened, load, opener, press, saved, steps, tally, until
 
 from fascicle.serving.server import PipelineOpener
+from fascicle.settings.choices import Choices
 from fascicle.settings.serving import ServeSettings
 
 if TYPE_CHECKING:
@@ -50,7 +51,9 @@ def shelf(small: Path, tmp_path: Path) -> Iterator[Standing]:
     any order.
     """
     settings = ServeSettings(curation=str(tmp_path / "decisions.sqlite"))
-    with standing({"small": PipelineOpener(given=str(small), link=None)}, settings) as service:
+    with standing(
+        {"small": PipelineOpener(given=str(small), choices=Choices(links=False))}, settings
+    ) as service:
         pasted = {
             "id": "text-abc-1",
             "text": "A pasted text about aspirin.\nIts second line.",

@@ -13,6 +13,7 @@ from tests.serving.page.browsing import Opened
 from tests.support.axe import violations
 
 from fascicle.serving.server import PipelineOpener
+from fascicle.settings.choices import Choices
 from fascicle.settings.serving import ServeSettings
 
 if TYPE_CHECKING:
@@ -190,7 +191,9 @@ def overflow(page: Page) -> int:
 def test_a_token_is_asked_for_and_kept_for_the_tab_alone(browser: Browser, small: Path) -> None:
     token = "0123456789abcdef-secret"
     settings = ServeSettings(token=token, hosts=(), open_page=True)
-    with standing({"small": PipelineOpener(given=str(small), link=None)}, settings) as service:
+    with standing(
+        {"small": PipelineOpener(given=str(small), choices=Choices(links=False))}, settings
+    ) as service:
         page = browser.new_page()
         page.goto(f"http://127.0.0.1:{service.port}/")
         assert page.get_attribute("#pick-free", "type") == "password"

@@ -19,13 +19,15 @@ from fascicle.formats.outputs import WriteRequest
 from fascicle.formats.report import FailedDocuments, ReadReport
 from fascicle.formats.requests import ReadRequest
 from fascicle.loading import load
+from fascicle.runtime.composing import compose
+from fascicle.settings.choices import Choices
 from fascicle.text.annotator import Annotator
 from fascicle.verbs.tasks.annotate import (
     AnnotateRequest,
-    PredictorOpener,
     ProgressCallbacks,
     annotate,
     annotate_files,
+    held_links,
 )
 
 EARLIER = (Mention(((0, 4),), "Disease", source="names"), Mention(((0, 4),), "Disease"))
@@ -53,7 +55,8 @@ class Fragile(Annotator):
         ]
 
 
-FRAGILE = PredictorOpener(load=Fragile)
+def FRAGILE(held: HeldFields) -> Annotator:  # noqa: N802
+    return Fragile()
 
 
 @pytest.fixture
@@ -87,7 +90,7 @@ def test_python_and_the_command_treat_documents_alike(
     request = AnnotateRequest(
         files=(str(corpus),), writing=WriteRequest(path=str(tmp_path / "request.jsonl"))
     )
-    account = annotate_files(request, PredictorOpener(load=lambda: load(names)))
+    account = annotate_files(request, lambda held: load(names))
     assert (
         list(read(tmp_path / "command.jsonl")) == list(read(tmp_path / "request.jsonl")) == streamed
     )
@@ -245,7 +248,8 @@ def test_the_predictor_is_opened_for_what_the_output_holds(
 def test_links_that_the_output_cannot_hold_are_given_only_if_a_linker_was_named(
     form: str, link: str | tuple[str, ...] | None, links: bool
 ) -> None:
-    predictor = PredictorOpener(load=Fragile, link=link)(FORMATS[form].writer.holds)
+    held = held_links(FORMATS[form].writer.holds)
+    predictor = compose(Fragile(), Choices(link=link or ()), held=held)
     assert predictor.links == links
 
 

@@ -18,9 +18,9 @@ from fascicle.evaluation.systems.predictions import Predictions
 from fascicle.formats.account import EventCounts
 from fascicle.formats.distributions import SUFFIXES, DistributionsHeader, MentionDistribution, write
 from fascicle.formats.predictions import text_hash
-from fascicle.loading import load, load_single
+from fascicle.loading import load_single, open_model
 from fascicle.settings.base import Positive
-from fascicle.settings.decision import Ends
+from fascicle.settings.choices import NO_CHOICES, Choices
 
 if TYPE_CHECKING:
     from fascicle.runtime.predictor import ModelPredictor
@@ -38,16 +38,14 @@ class ModelRequest:
         distributions: file to write with the probability of each type for every gold mention; empty
             for none.
         overwrite: replace such a file.
-        ends: see ``loading.load``.
-        assertions: see there.
+        choices: about its mentions.
     """
 
     model: str
     threads: Positive | None = None
     distributions: str = ""
     overwrite: bool = False
-    ends: Ends | None = None
-    assertions: bool = False
+    choices: Choices = NO_CHOICES
 
 
 def check_distributions(path: str, *, overwrite: bool) -> None:
@@ -99,9 +97,7 @@ _Found = tuple[str, dict[str, Sequence[Mention]], tuple[str, ...]]
 def _annotated(
     request: ModelRequest, gold: Sequence[Document], events: EventCounts, watch: Watch
 ) -> _Found:
-    predictor = load(
-        request.model, threads=request.threads, ends=request.ends, assertions=request.assertions
-    )
+    predictor = open_model(request.model, request.choices, threads=request.threads)
     bare = (msgspec.structs.replace(document, mentions=(), events=()) for document in gold)
     found = events.observe(watch(predictor.stream(bare)))
     return predictor.name, {document.id: document.mentions for document in found}, ()
@@ -115,9 +111,9 @@ def _probed(
 
     predictor = cast(
         "ModelPredictor",
-        with_end_rule(load_single(request.model, threads=request.threads), request.ends),
+        with_end_rule(load_single(request.model, threads=request.threads), request.choices.ends),
     )
-    if request.ends != "corpus":
+    if request.choices.ends != "corpus":
         predictor = predictor.hiding(predictor.apart)
     probe = _Probe(predictor=predictor, events=events)
     write(

@@ -13,10 +13,10 @@ from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.core.files.tree import is_unicode
 from fascicle.errors import UsageError
-from fascicle.settings.inputs import Case
+from fascicle.settings.choices import Choices
 from fascicle.version import VERSION
 
-SCHEMA: Final = 1
+SCHEMA: Final = 2
 READ: Final = "read"  # name of the step for documents that cannot be read
 WRITE: Final = "write"
 NOTHING: Final = msgspec.Raw(b"null")
@@ -120,9 +120,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         fascicle_run: version of the form of the folder.
         pipeline: file or folder of the pipeline, or a model.
-        also: names beside the model, as `fascicle.load` takes them.
-        case: in which capitals names are found, as `fascicle.load` takes it.
-        assertions: facts of the mentions of a model, as `fascicle.load` takes them.
+        choices: about the mentions of a model.
         made_by: what decides the bytes of the parts, by name.
         reading: how inputs are read, as of `fascicle.formats.requests.ReadRequest`.
         format: of the parts.
@@ -135,9 +133,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
     fascicle_run: int = SCHEMA
     pipeline: str
-    also: tuple[str, ...] = ()
-    case: Case = "auto"
-    assertions: bool | str = False
+    choices: Choices = Choices()
     made_by: dict[str, str]
     reading: dict[str, Any]
     format: str

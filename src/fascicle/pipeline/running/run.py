@@ -24,6 +24,7 @@ from fascicle.pipeline.running.records import Done, Manifest, Shard, check_path
 from fascicle.pipeline.running.report import Totals, sum_markers, write_report
 from fascicle.pipeline.running.shard_worker import ShardWorker
 from fascicle.pipeline.running.supervisor import Supervisor
+from fascicle.settings.choices import Choices
 from fascicle.settings.pipeline import Limits, Shards
 from fascicle.version import VERSION
 
@@ -61,8 +62,8 @@ class _Opener(Protocol):
         ...
 
     @property
-    def also(self) -> tuple[str, ...]:
-        """Names beside a model."""
+    def choices(self) -> Choices:
+        """Choices about the mentions of a model."""
         ...
 
     @property
@@ -156,7 +157,7 @@ class Run:
             UsageError: a path that cannot be noted, or own names beside a pipeline.
         """
         opener = opener.from_anywhere()
-        for path in (opener.given, *opener.also):
+        for path in (opener.given, *opener.choices.paths):
             check_path(path)
         return cls(
             inputs=inputs,
@@ -289,9 +290,7 @@ class Run:
         else:
             found = Manifest(
                 pipeline=self.pipeline,
-                also=getattr(self.open_pipeline, "also", ()),
-                case=getattr(self.open_pipeline, "case", "auto"),
-                assertions=getattr(self.open_pipeline, "assertions", False),
+                choices=getattr(self.open_pipeline, "choices", Choices()),
                 made_by=made_by,
                 reading=asdict(self.reading),
                 format=self.format,

@@ -8,9 +8,8 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -30,12 +29,16 @@ from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import ReadRequest, ResolvedInputs, resolve_inputs
 from fascicle.formats.sources import input_state, notes_on
 from fascicle.formats.textview import ViewOptions
-from fascicle.loading import DEFAULT_MODEL, add_variants, load, with_assertions
+from fascicle.loading import DEFAULT_MODEL, open_model
+from fascicle.settings.choices import Choices
 from fascicle.settings.folders.vocabularies import AUTO
 from fascicle.settings.inputs import Case
 from fascicle.terms.abbreviations.finder import AbbreviationFinder
 from fascicle.text.annotator import Annotator
 from fascicle.version import VERSION
+
+if TYPE_CHECKING:
+    from fascicle.runtime.composing import HeldLinks
 
 
 class ProgressCallbacks(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,44 +78,11 @@ class AnnotateRequest(msgspec.Struct, frozen=True, kw_only=True):
     also_read: tuple[str, ...] = ()
 
 
-class PredictorOpener(msgspec.Struct, frozen=True, kw_only=True):
-    """Opener of a predictor that gives no links which the output could not hold.
+def held_links(held: HeldFields) -> HeldLinks:
+    """Returns what an output holds of links."""
+    from fascicle.runtime.composing import HeldLinks
 
-    Attributes:
-        load: returns the predictor that finds the mentions.
-        link: linker of the mentions, as `fascicle.load` takes it; ``"auto"`` is none for outputs
-            that hold no links.
-        ontology: vocabulary of the links, as `fascicle.load` takes it.
-        variants: also find sequence variants.
-        assertions: also say which mentions are negated, uncertain and so on, as `fascicle.load`
-            takes it.
-    """
-
-    load: Callable[[], Annotator]
-    link: str | tuple[str, ...] | None = None
-    ontology: str = ""
-    variants: bool = False
-    assertions: bool | str = False
-
-    def __call__(self, holds: HeldFields) -> Annotator:
-        """Opens the predictor, with links and sequence variants as asked for.
-
-        Args:
-            holds: fields that the format of the output holds.
-
-        Raises:
-            FascicleError: see `fascicle.load`.
-        """
-        from fascicle.runtime.wrapped import add_links
-
-        predictor = self.load()
-        if self.ontology or self.link not in (None, AUTO):
-            predictor = add_links(predictor, self.link, ontology=self.ontology)
-        elif self.link and "links" in holds.fields:
-            predictor = add_links(predictor, self.link, keep=holds.links)
-        if self.variants:
-            predictor = add_variants(predictor, holds.links if self.link else lambda links: ())
-        return with_assertions(predictor, self.assertions)
+    return HeldLinks(any="links" in held.fields, keep=held.links)
 
 
 @contextmanager
@@ -191,14 +161,20 @@ def annotate(  # noqa: PLR0913 - as users say it
             path=os.fspath(output), format=format, overwrite=overwrite, resume=resume
         ),
     )
-    names = None if also is None else to_path_list(also, name="also")
-    opener = PredictorOpener(
-        load=partial(load, to_path_list(model, name="model"), also=names, case=case),
-        link=link if link in (None, AUTO) else to_path_list(link, name="link"),
+    names = () if also is None else to_path_list(also, name="also")
+    choices = Choices(
+        also=names,
+        case=case,
+        links=link is not None,
+        link=() if link is None else AUTO if link == AUTO else to_path_list(link, name="link"),
         ontology=ontology,
         variants=variants,
         assertions=assertions if isinstance(assertions, bool) else os.fspath(assertions),
     )
+
+    def opener(held: HeldFields) -> Annotator:
+        return open_model(to_path_list(model, name="model"), choices, held=held_links(held))
+
     if not progress:
         return annotate_files(request, opener)
     shown = choose_progress()

@@ -28,7 +28,8 @@ from fascicle.formats.outputs import STDOUT
 from fascicle.formats.requests import ReadRequest, resolve_inputs
 from fascicle.formats.sources import notes_on
 from fascicle.formats.weak_labels import End, Entry, Header, pack_labels, pack_lines
-from fascicle.loading import DEFAULT_MODEL, load
+from fascicle.loading import DEFAULT_MODEL, open_model
+from fascicle.settings.choices import NO_CHOICES, Choices
 from fascicle.settings.pipeline import is_pipeline
 from fascicle.text.annotator import Annotator, Tagged, TagSpace, map_to_words
 from fascicle.verbs.tasks.annotate import ProgressCallbacks, output_causes, report_interruption
@@ -47,6 +48,7 @@ class LabelRequest:
         model: as `fascicle.load` takes it, or a pipeline: the mentions of all its steps are labels.
             ``None``: the mentions that the texts have; their score, or an attribute that states
                 one, is the probability.
+        choices: about the mentions of a model; a pipeline has its own.
         files: texts, as `fascicle.annotate` takes them.
         output: the file to write.
         reading: format and options of the texts.
@@ -62,6 +64,7 @@ class LabelRequest:
     """
 
     model: str | None = None
+    choices: Choices = NO_CHOICES
     files: tuple[str, ...]
     output: str
     reading: ReadRequest = field(default_factory=ReadRequest)
@@ -143,13 +146,16 @@ def label(
 def _teacher(request: LabelRequest) -> Annotator:
     """Opens the model or the pipeline of a request, or what stands for another tool."""
     if request.model is not None and not is_pipeline(request.model):
-        return load(request.model, threads=request.threads, device=request.device)
+        return open_model(
+            request.model, request.choices, threads=request.threads, device=request.device
+        )
     from fascicle.runtime.wrapped import PluggedPredictor
 
     if request.model is None:
         return PluggedPredictor(_OtherTool(_types_in(request)), package="the texts")
-    from fascicle.pipeline.loading import open_pipeline
+    from fascicle.pipeline.loading import open_pipeline, refuse_choices
 
+    refuse_choices(request.model, request.choices)
     predictor = PipelinePredictor(open_pipeline(request.model))
     return PluggedPredictor(predictor, package=f"the pipeline {predictor.name}")
 

@@ -34,7 +34,7 @@ from fascicle.pipeline.running.run import (
     open_worker,
 )
 from fascicle.pipeline.running.supervisor import Supervisor
-from fascicle.settings.inputs import Case
+from fascicle.settings.choices import LINKED_MODEL, Choices
 from fascicle.version import VERSION
 
 
@@ -43,9 +43,7 @@ def run(  # noqa: PLR0913
     folder: str | os.PathLike[str],
     *,
     pipeline: str | os.PathLike[str],
-    also: Paths | None = None,
-    case: Case = "auto",
-    assertions: bool | str = False,
+    choices: Choices | None = None,
     reading: ReadRequest | None = None,
     format: str = "jsonl",  # noqa: A002
     workers: int = 1,
@@ -61,9 +59,7 @@ def run(  # noqa: PLR0913
             `fascicle.core.files.remote.list_url`.
         folder: of the run; a path or a URL.
         pipeline: a ``pipeline.toml``, a folder with one, or a model, as `fascicle.load` takes it.
-        also: names beside a model, as `fascicle.load` takes them.
-        case: in which capitals names are found, as `fascicle.load` takes it.
-        assertions: facts of the mentions of a model, as `fascicle.load` takes them.
+        choices: about the mentions of a model, which are linked by default.
         reading: format and options of the files.
         format: of the parts.
         workers: processes at a time.
@@ -86,11 +82,10 @@ def run(  # noqa: PLR0913
         pool = pool_on(ray)
     request, place, steps = reading or ReadRequest(), os.fspath(folder), os.fspath(pipeline)
     paths = _paths(to_path_list(files), request)
-    names = () if also is None else to_path_list(also, name="also")
+    opener = PipelineOpener(given=steps, choices=choices or LINKED_MODEL)
     if not is_url(place):
-        cues = [assertions] if isinstance(assertions, str) else []
-        Inputs.of([*filterfalse(is_url, paths), steps, *names, *cues]).refuse(place, filled=True)
-    opener = PipelineOpener(given=steps, also=names, case=case, assertions=assertions)
+        read = [*filterfalse(is_url, paths), steps, *opener.choices.paths]
+        Inputs.of(read).refuse(place, filled=True)
     opened = Run.of(
         paths, opener, place, reading=request, format=format, workers=workers, pool=pool
     )
@@ -153,10 +148,7 @@ def retry(folder: str, *, only: Sequence[str] = (), pipeline: str | None = None)
     """
     run_folder = RunFolder(folder)
     manifest = run_folder.manifest()
-    facts = manifest.assertions
-    of_run = PipelineOpener(
-        given=manifest.pipeline, also=manifest.also, case=manifest.case, assertions=facts
-    )
+    of_run = PipelineOpener(given=manifest.pipeline, choices=manifest.choices)
     opener = (PipelineOpener(given=pipeline) if pipeline else of_run).from_anywhere()
     path, limits = opener.given, opener.limits
     with opener() as opened:

@@ -1,0 +1,111 @@
+"""Composition: the one place that knows in which order choices are applied to a model.
+
+The order is that of `compose`: rule for ends and hidden types, own names, kept types and scores,
+links, sequence variants, facts. Each choice wraps what is before it, see
+`fascicle.runtime.wrapped.WrappedPredictor`; `fascicle.text.annotator.Annotator.parts` lists the
+result from the model outwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fascicle.settings.choices import Choices
+from fascicle.settings.folders.vocabularies import AUTO
+from fascicle.text.annotator import Annotator
+
+if TYPE_CHECKING:
+    from fascicle.runtime.wrapped import ChooseLinks
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldLinks:
+    """What an output holds of links.
+
+    Attributes:
+        any: whether it holds links; if not, ``link = "auto"`` links nothing.
+        keep: returns the part of the links of a mention that it holds; ``None`` for all.
+    """
+
+    any: bool = True
+    keep: ChooseLinks | None = None
+
+
+ALL_LINKS = HeldLinks()
+
+
+def compose(
+    model: Annotator,
+    choices: Choices,
+    *,
+    names: Sequence[Annotator] = (),
+    held: HeldLinks = ALL_LINKS,
+) -> Annotator:
+    """Applies the choices of a user to a model.
+
+    Args:
+        model: finds the mentions, with those types too that it keeps apart.
+        choices: what is wanted; ``also``, ``case``, ``types`` and ``nested`` were applied when the
+            model and the names were opened.
+        names: the opened ``choices.also``.
+        held: what the output holds of links.
+
+    Returns:
+        The model itself if nothing is chosen.
+
+    Raises:
+        UsageError: a choice that the model does not have; see
+            `fascicle.runtime.choice.filter_answers` and `fascicle.runtime.wrapped.add_links`.
+        PackError: a linker that cannot be opened.
+        RecipeError: cues that cannot be read.
+    """
+    predictor = _filter(model, choices, names)
+    predictor = _link(predictor, choices, held)
+    predictor = _add_variants(predictor, choices, held)
+    if choices.assertions:
+        from fascicle.runtime.asserted import add_assertions
+
+        predictor = add_assertions(predictor, choices.assertions)
+    return predictor
+
+
+def _filter(model: Annotator, choices: Choices, names: Sequence[Annotator]) -> Annotator:
+    if not (names or choices.ends or choices.only or choices.threshold or model.apart):
+        return model
+    from fascicle.runtime.choice import filter_answers
+
+    beside: tuple[str, ...] = ()
+    if choices.variants:
+        from fascicle.terms.variant_recogniser import TYPE
+
+        beside = (TYPE,)
+    return filter_answers(
+        model,
+        also=names,
+        ends=choices.ends,
+        only=choices.only,
+        threshold=choices.threshold,
+        beside=beside,
+    )
+
+
+def _link(predictor: Annotator, choices: Choices, held: HeldLinks) -> Annotator:
+    from fascicle.runtime.wrapped import add_links, keep_all_links
+
+    if choices.ontology or choices.linkers:
+        return add_links(predictor, choices.link or None, ontology=choices.ontology)
+    if choices.link == AUTO and choices.links and held.any:
+        return add_links(predictor, AUTO, keep=held.keep or keep_all_links)
+    return predictor
+
+
+def _add_variants(predictor: Annotator, choices: Choices, held: HeldLinks) -> Annotator:
+    if not choices.variants:
+        return predictor
+    from fascicle.runtime.wrapped import JoinedPredictor, keep_all_links, keep_no_links
+    from fascicle.terms.variant_recogniser import VariantRecogniser
+
+    keep = (held.keep or keep_all_links) if choices.links else keep_no_links
+    return JoinedPredictor(predictor, VariantRecogniser(), keep=keep)
