@@ -77,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     given, judged = fitting_texts(pack, args.folder, args.judge)
     taught = gather_training_data(pack, None, given, settings=SETTINGS, judged=judged)
     rows = {}
-    for kind, found in taught.found.items():
+    for kind, found in taught.recognised.items():
         scores, right, mentions = _ranked(taught.tables[kind], found)
         for form, told in _judged(scores, right, mentions):
             rows[f"{kind}: {form}"] = one = stated(

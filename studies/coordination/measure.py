@@ -162,7 +162,8 @@ def measured(part: str, rules: Sequence[KnownNames]) -> dict[str, Any]:
     """All numbers of a part, for some rules and without the step."""
     linker = find(DEFAULT_LINKER).opened()
     steps: dict[str, Coordination] = {
-        rule: Coordination("coordination", linker, sources=[SOURCE], known=rule) for rule in rules
+        rule: Coordination("coordination", linker, sources=[SOURCE], required=rule)
+        for rule in rules
     }
     arms: dict[str, Coordination | None] = {ALONE: None, **steps}
     documents = {corpus: list(gold(corpus, part)) for corpus in FILES}

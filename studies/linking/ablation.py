@@ -62,7 +62,7 @@ def ablate(name: str, pack: Pack, index: NameIndex) -> dict[str, Any]:
         rankers = fit_rankers(without(taught, features), settings=settings)
         other = Linker(pack, index=index, memory=taught.memory, rankers=rankers)
         rows[group] = _scores(
-            reference, other, other.ranking.rank_candidates(ranked.found, ranked.features)
+            reference, other, other.ranking.rank_candidates(ranked.candidates, ranked.features)
         )
     for source in SOURCES:
         bare = [_plain(one) if source == "abbreviations" else one for one in fit]
@@ -90,7 +90,7 @@ def without(taught: TrainingData, features: Collection[str]) -> TrainingData:
     """
     return taught._replace(
         tables={kind: _bare(table, features) for kind, table in taught.tables.items()},
-        found={kind: _bare(table, features) for kind, table in taught.found.items()},
+        recognised={kind: _bare(table, features) for kind, table in taught.recognised.items()},
     )
 
 
@@ -111,7 +111,7 @@ def _scores(reference: Reference, linker: Linker, ranked: Ranked) -> Any:
 
 def _cases(reference: Reference, linker: Linker, ranked: Ranked) -> Iterator[LinkCase]:
     """The mentions with what is ranked first; which of it is answered is not looked at."""
-    found = ranked.found
+    found = ranked.candidates
     starts = np.searchsorted(found.owners, np.arange(len(found.units) + 1)).tolist()
     first: dict[tuple[int, int], list[tuple[str, ...]]] = defaultdict(list)
     for number, unit in enumerate(found.units):

@@ -88,7 +88,7 @@ def question(text: str, words: str, kind: str = "Gene") -> Query:
 
 
 def asked(words: str, kind: str = "Gene") -> tuple[LookupString, ...]:
-    return question(words, words, kind).asked
+    return question(words, words, kind).strings
 
 
 def test_both_forms_of_a_pair_ask_for_the_long_one_and_then_for_the_short_one() -> None:
@@ -96,17 +96,17 @@ def test_both_forms_of_a_pair_ask_for_the_long_one_and_then_for_the_short_one() 
     for words in ("ataxia telangiectasia", "Ataxia telangiectasia", "AT"):
         found = question(text, words, "Disease")
         assert found.name == "ataxia telangiectasia"
-        assert found.asked == (LookupString("ataxia telangiectasia"),)
+        assert found.strings == (LookupString("ataxia telangiectasia"),)
         assert found.short == (LookupString("AT", "short"),)
         assert not found.distinctive
     other = question(text, "AT mouse", "Disease")
-    assert (other.name, other.asked, other.short) == ("AT mouse", (LookupString("AT mouse"),), ())
+    assert (other.name, other.strings, other.short) == ("AT mouse", (LookupString("AT mouse"),), ())
 
 
 def test_the_bare_form_of_a_short_form_is_asked_for_too() -> None:
     text = "human telomerase subunit (hTS) and hTS"
     found = question(text, "hTS")
-    assert found.asked == (
+    assert found.strings == (
         LookupString("human telomerase subunit"),
         LookupString("telomerase subunit", "bare", "NCBITaxon:9606"),
     )
@@ -173,7 +173,7 @@ def test_nouns_of_adjectives_are_asked_for_if_nothing_else_is_found(
     adjective: str, noun: str
 ) -> None:
     found = question(adjective, adjective, "Disease")
-    assert found.asked == (LookupString(adjective),)
+    assert found.strings == (LookupString(adjective),)
     assert LookupString(noun, "bare") in found.shorter
     assert LookupString(noun, "bare") not in question(adjective, adjective, "Gene").shorter
 
@@ -252,7 +252,7 @@ def test_the_cause_is_that_of_the_text() -> None:
 )
 def test_what_is_asked_where_a_name_is_not_known(surface: str, kind: str, name: str | None) -> None:
     query = make_query(surface, kind)
-    found = [one.surface for one in (*query.asked, *query.shorter) if one.way == "bare"]
+    found = [one.surface for one in (*query.strings, *query.shorter) if one.way == "bare"]
     assert (name in found) if name else not found
     assert len({one.surface for one in make_query(surface, kind).shorter}) == len(
         make_query(surface, kind).shorter

@@ -48,7 +48,7 @@ def mention(text: str, words: str, kind: str = "Disease") -> Mention:
 
 def split(linker: Linker, text: str, *mentions: Mention, known: str = "any") -> set[str]:
     """The names of the document after the step."""
-    step = Coordination("coordination", linker, sources=["given"], known=known)  # type: ignore[arg-type]
+    step = Coordination("coordination", linker, sources=["given"], required=known)  # type: ignore[arg-type]
     document = Document(id="1", text=text, mentions=mentions)
     (patch,) = step.run([document])
     after = apply(document, patch, step=step.name, drops=step.drops)

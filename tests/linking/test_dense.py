@@ -19,7 +19,7 @@ from tests.support.linking import build_pack, corpus, document
 from fascicle.core.document import Document
 from fascicle.errors import FascicleError, PackError, UsageError
 from fascicle.linking import encoding, finding
-from fascicle.linking.candidates import Decision
+from fascicle.linking.decisions import Decision
 from fascicle.linking.dense import (
     GRAPH,
     MANIFEST,

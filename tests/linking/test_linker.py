@@ -13,7 +13,7 @@ from tests.support.linking import HUMAN, MOUSE, build_index, build_pack, corpus,
 from fascicle.core.document import Document
 from fascicle.core.mention import ABSENT, Link, Mention
 from fascicle.errors import InputError, PackError, UsageError
-from fascicle.linking.candidates import Decision
+from fascicle.linking.decisions import Decision
 from fascicle.linking.features import FEATURES, RARE_SHORT_FORM
 from fascicle.linking.fitting import (
     FitSettings,

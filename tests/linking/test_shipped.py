@@ -11,7 +11,7 @@ import pytest
 import fascicle
 from fascicle.core.document import Document, Link, Mention
 from fascicle.core.mention import Span
-from fascicle.linking.candidates import distinct
+from fascicle.linking.decisions import distinct
 from fascicle.linking.linker import Linker
 from fascicle.linking.opening import LinkerWithPacks, find
 from fascicle.linking.ranking import Ranked
@@ -250,7 +250,7 @@ def test_made_pairs_of_the_pack_have_one_answer(found: LinkerWithPacks) -> None:
 
 def by_mention(ranked: Ranked) -> dict[tuple[int, int], object]:
     """All that is said of each thing of each mention, in the order of the candidates."""
-    found = ranked.found
+    found = ranked.candidates
     told: dict[tuple[int, int], object] = {}
     for number, unit in enumerate(found.units):
         rows = ranked.order[np.isin(ranked.order, np.flatnonzero(found.owners == number))]
@@ -283,7 +283,7 @@ def test_mentions_that_share_a_unit_are_answered_as_if_each_had_its_own(
     linker = found.opened()
     assert isinstance(linker, Linker)
     together, apart = (linker.ranked([document], [mentions], each=each) for each in (False, True))
-    assert len(together.found.units) < len(apart.found.units)
+    assert len(together.candidates.units) < len(apart.candidates.units)
     assert by_mention(together) == by_mention(apart)
     decisions = linker.decisions([document], [mentions])[0]
     assert [(one.mention, one.part) for one in decisions] == sorted(by_mention(apart))

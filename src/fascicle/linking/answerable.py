@@ -41,9 +41,9 @@ class Answerable:
         """
         self._finder, pack = finder, finder.pack
         self._wanted = {  # whether each concept may be answered
-            kind: self._with_member(np.isin(pack.prefixes, wanted)[pack.prefix_rows])
-            for kind, wanted in vocabularies.items()
-            if wanted
+            kind: self._with_member(np.isin(pack.prefixes, prefixes)[pack.prefix_rows])
+            for kind, prefixes in vocabularies.items()
+            if prefixes
         }
         self._namesakes = Namesakes(pack)
 
@@ -51,63 +51,65 @@ class Answerable:
         """True if a concept may be answered for a mention of a type."""
         return kind not in self._wanted or bool(self._wanted[kind][row])
 
-    def _with_member(self, chosen: Bools) -> Bools:
+    def _with_member(self, members: Bools) -> Bools:
         """Returns whether the set of each concept has a chosen concept."""
-        leads = self._finder.pack.leads.of(np.arange(len(chosen)))
-        found = np.zeros(len(chosen), dtype=np.bool_)
-        found[leads[chosen]] = True
-        wanted: Bools = found[leads]
-        return wanted
+        leads = self._finder.pack.leads.of(np.arange(len(members)))
+        has_member = np.zeros(len(members), dtype=np.bool_)
+        has_member[leads[members]] = True
+        of_concept: Bools = has_member[leads]
+        return of_concept
 
     def labelled_elsewhere(self, units: Sequence[Unit]) -> Ints:
         """Returns the units whose name is the label of a concept without a species that may not
         be answered.
         """
-        asked = [at for at, unit in enumerate(units) if unit.type in self._wanted]
-        kinds = [units[at].type for at in asked]
-        found = self._finder.find([units[at].question.name for at in asked], kinds)
-        active, concepts = self._finder.pack.active, self._finder.pack.active.concept[found.terms]
-        labels = (found.tiers <= FOLDED) & (active.kind[found.terms] == _LABEL)
+        numbers = [at for at, unit in enumerate(units) if unit.type in self._wanted]
+        kinds = [units[at].type for at in numbers]
+        matches = self._finder.find([units[at].query.name for at in numbers], kinds)
+        active, concepts = self._finder.pack.active, self._finder.pack.active.concept[matches.terms]
+        labels = (matches.tiers <= FOLDED) & (active.kind[matches.terms] == _LABEL)
         labels &= self._finder.pack.taxon_rows[concepts] == 0
         answered = [
-            self._wanted[kinds[at]][row] for at, row in zip(found.places, concepts, strict=True)
+            self._wanted[kinds[at]][row] for at, row in zip(matches.places, concepts, strict=True)
         ]
         labels &= ~np.array(answered, dtype=np.bool_)
-        named: Ints = np.array(asked, dtype=np.int64)[found.places[labels]]
-        return named
+        labelled: Ints = np.array(numbers, dtype=np.int64)[matches.places[labels]]
+        return labelled
 
-    def reached(self, types: Sequence[str], found: FoundTerms) -> Equivalent:
+    def reached(self, types: Sequence[str], matches: FoundTerms) -> Equivalent:
         """Returns the equivalents of terms in the vocabularies of their types; places are
         numbers of terms.
         """
-        concepts = self._finder.pack.active.concept[found.terms].astype(np.int64)
+        concepts = self._finder.pack.active.concept[matches.terms].astype(np.int64)
         numbers: dict[str | None, int] = {
             kind: number for number, kind in enumerate((None, *self._wanted))
         }
-        of_term = np.array([numbers.get(kind, 0) for kind in types], dtype=np.int64)[found.places]
+        of_term = np.array([numbers.get(kind, 0) for kind in types], dtype=np.int64)[matches.places]
         parts = [
             self._within(concepts, places, kind)
             for kind, number in numbers.items()
             if len(places := np.flatnonzero(of_term == number))
         ]
-        joined = (
-            Equivalent(*(np.concatenate([_NONE, *one]) for one in zip(*parts, strict=True)))
+        equivalents = (
+            Equivalent(*(np.concatenate([_NONE, *column]) for column in zip(*parts, strict=True)))
             if parts
             else NOTHING
         )
-        return Equivalent(*(one[np.argsort(joined.places, kind="stable")] for one in joined))
+        return Equivalent(
+            *(column[np.argsort(equivalents.places, kind="stable")] for column in equivalents)
+        )
 
     def _within(self, concepts: Ints, places: Ints, kind: str | None) -> Equivalent:
         index = self._finder.index
         distinct, inverse = np.unique(concepts[places], return_inverse=True)
-        wanted = self._wanted[kind] if kind is not None else None
-        if wanted is None or index is None:
+        allowed = self._wanted[kind] if kind is not None else None
+        if allowed is None or index is None:
             itself = np.arange(len(distinct))
             reached = Equivalent(itself, distinct, np.zeros(len(distinct), dtype=np.int64))
         else:
-            reached = index.equivalents.within(distinct, wanted)
+            reached = index.equivalents.within(distinct, allowed)
         reached = concatenate(reached, self._namesakes.of(distinct))
-        reached = sort_equivalents(reached if wanted is None else select_rows(reached, wanted))
+        reached = sort_equivalents(reached if allowed is None else select_rows(reached, allowed))
         starts = np.searchsorted(reached.places, np.arange(len(distinct) + 1))
         owners, rows = expand_ranges(starts[inverse], starts[inverse + 1])
         return Equivalent(places[owners], reached.rows[rows], reached.distance[rows])

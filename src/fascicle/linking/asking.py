@@ -191,19 +191,19 @@ class Query(NamedTuple):
 
     Attributes:
         name: the full name: the long form of an abbreviation pair, else the own words.
-        asked: strings to look up, the name first.
+        strings: to look up, the name first.
         short: strings to look up if nothing is found for the long form of a pair: its short forms.
         distinctive: whether all of these are rarely ambiguous.
         shorter: strings to look up if nothing else is found: other names (see `_instead`), names
             without first words.
-        readings: how the name may name several things, the likeliest first; of each a question for
+        readings: how the name may name several things, the likeliest first; of each a query for
             each part.
-        needs: names with types, of all of which the pack must have a concept; else another question
+        needs: names with types, of all of which the pack must have a concept; else another query
             is asked.
     """
 
     name: str
-    asked: tuple[LookupString, ...]
+    strings: tuple[LookupString, ...]
     short: tuple[LookupString, ...] = ()
     distinctive: bool = False
     shorter: tuple[LookupString, ...] = ()
@@ -220,9 +220,9 @@ class Unit(NamedTuple):
         part: number of the thing in the mentions; 0 for most.
         type: of the mentions.
         surface: of the thing.
-        question: what is looked up.
+        query: what is looked up.
         places: of each mention, the place of the text around which species are looked for.
-        induced: questions of `_induced_queries`, the best first; the first whose needs are met is
+        induced: queries of `_induced_queries`, the best first; the first whose needs are met is
             asked instead.
     """
 
@@ -231,7 +231,7 @@ class Unit(NamedTuple):
     part: int
     type: str
     surface: str
-    question: Query
+    query: Query
     places: tuple[int, ...]
     induced: tuple[Query, ...] = ()
 
@@ -247,44 +247,44 @@ def make_units(
     """Yields the mentions of each document as units, with all strings that may be looked up for
     them.
 
-    Mentions that differ in nothing but their place share a unit: they have one type, name, question
+    Mentions that differ in nothing but their place share a unit: they have one type, name, query
     and links, and either all or none of them have a score.
     """
     for number, (document, own) in enumerate(zip(documents, mentions, strict=True)):
         pairs = Pairs(document)
         has_pairs, causes = len(pairs) > 0, _causes_in(document.text)
         # in the order of first mentions
-        seen: dict[object, tuple[str, str, Query, list[int], list[int]]] = {}
+        groups: dict[object, tuple[str, str, Query, list[int], list[int]]] = {}
         for at, mention in enumerate(own):
             spans, kind = mention.spans, mention.type
             surface = " ".join(mention_name(document.text, spans).split())
             if kind == _GENE and spans[0][0]:
                 surface = with_stem(document.text, spans[0][0], surface)
             pair, place = pairs.of(surface, *spans) if has_pairs else (None, spans[0][0])
-            question = make_query(surface, kind) if pair is None else make_pair_query(pair, kind)
-            same = (kind, surface, id(question), mention.links, mention.score is None)
-            if (several := seen.get(same)) is None:
-                several = seen[same] = (kind, surface, question, [], [])
+            query = make_query(surface, kind) if pair is None else make_pair_query(pair, kind)
+            same = (kind, surface, id(query), mention.links, mention.score is None)
+            if (several := groups.get(same)) is None:
+                several = groups[same] = (kind, surface, query, [], [])
             several[3].append(at)
             several[4].append(place)
-        for kind, surface, question, ats, places in seen.values():
+        for kind, surface, query, ats, places in groups.values():
             induced = (
-                tuple(_induced_queries(question, causes)) if causes and kind == _INDUCIBLE else ()
+                tuple(_induced_queries(query, causes)) if causes and kind == _INDUCIBLE else ()
             )
-            yield Unit(number, tuple(ats), 0, kind, surface, question, tuple(places), induced)
+            yield Unit(number, tuple(ats), 0, kind, surface, query, tuple(places), induced)
 
 
 def _causes_in(text: str) -> Mapping[str, Collection[str]]:
     """Returns the keys of names behind ``X-induced`` in a text, each with all words X, those for
     any drug as ``""``.
     """
-    found: dict[str, set[str]] = defaultdict(set)
-    for one in _inducing(text):
-        words = text[one.end() : one.end() + LONGEST].split()[:_WORDS_INDUCED]
+    causes: dict[str, set[str]] = defaultdict(set)
+    for match in _inducing(text):
+        words = text[match.end() : match.end() + LONGEST].split()[:_WORDS_INDUCED]
         for count in range(1, len(words) + 1):
-            cause = "" if _ANY_DRUG.fullmatch(one[1]) else one[1]
-            found[key(" ".join(words[:count]).rstrip(".,;:)]"), 2)].add(cause)
-    return found
+            cause = "" if _ANY_DRUG.fullmatch(match[1]) else match[1]
+            causes[key(" ".join(words[:count]).rstrip(".,;:)]"), 2)].add(cause)
+    return causes
 
 
 def _inducing(text: str) -> Iterator[re.Match[str]]:
@@ -297,28 +297,28 @@ def _inducing(text: str) -> Iterator[re.Match[str]]:
         place += len(_INDUCES)
         while start > end and not (text[start - 1].isspace() or text[start - 1] in _PARTING):
             start -= 1
-        if one := _INDUCED.match(text, max(start, end)):
-            yield one
-            end = place = one.end()
+        if match := _INDUCED.match(text, max(start, end)):
+            yield match
+            end = place = match.end()
 
 
-def _induced_queries(question: Query, causes: Mapping[str, Collection[str]]) -> Iterator[Query]:
+def _induced_queries(query: Query, causes: Mapping[str, Collection[str]]) -> Iterator[Query]:
     """Yields what the name of a disease may mean in a text that says what induces it, such as
     ``drug-induced fever``.
 
     Args:
-        question: of the mention.
+        query: of the mention.
         causes: of `_causes_in`, for its text; unless the cause is any drug, it must be a chemical.
     """
-    said = _INDUCED.match(question.name)
-    effect = question.name[said.end() :] if said else question.name
+    match = _INDUCED.match(query.name)
+    effect = query.name[match.end() :] if match else query.name
     for cause in sorted(causes.get(key(effect, 2), ())):
         chemical = ((cause, "Chemical"),) if cause else ()
         for name in (f"{general}-induced {effect}" for general in _CAUSES):
-            asked = make_query(name, _INDUCIBLE)._replace(
-                short=question.short, distinctive=question.distinctive
+            query = make_query(name, _INDUCIBLE)._replace(
+                short=query.short, distinctive=query.distinctive
             )
-            yield asked._replace(needs=((name, _INDUCIBLE), *chemical))
+            yield query._replace(needs=((name, _INDUCIBLE), *chemical))
 
 
 def mention_name(text: str, spans: Fragments) -> str:
@@ -349,16 +349,16 @@ def make_query(surface: str, kind: str) -> Query:
         surface: its words.
         kind: its type.
     """
-    asked = _asked(surface, kind)
+    strings = _own_strings(surface, kind)
     parts = tuple(
         tuple(_of_part(LookupString(part, "part")) for part in reading)
         for name in (surface, *(_unmodified(surface) if kind == _GENE else ()))
         for reading in name_readings(name, bare_endings=kind != _GENE)
     )
     instead = tuple(_instead(surface, kind))
-    names = {one.surface for one in instead}
-    shorter = (one for one in _shorter(*asked) if one.surface not in names)
-    return Query(surface, asked, shorter=(*instead, *shorter), readings=parts)
+    names = {string.surface for string in instead}
+    shorter = (string for string in _shorter(*strings) if string.surface not in names)
+    return Query(surface, strings, shorter=(*instead, *shorter), readings=parts)
 
 
 @lru_cache(maxsize=1 << 10)
@@ -369,33 +369,37 @@ def make_pair_query(pair: Pair, kind: str) -> Query:
         pair: of forms.
         kind: type of the mention.
     """
-    short = [one._replace(way="short") for form in pair.shorts for one in _asked(form, kind)]
+    short = [
+        string._replace(way="short") for form in pair.shorts for string in _own_strings(form, kind)
+    ]
     return make_query(pair.long, kind)._replace(
         short=tuple(dict.fromkeys(short)), distinctive=all(map(is_distinctive, pair.shorts))
     )
 
 
-def _of_part(asked: LookupString) -> Query:
-    return Query(asked.surface, (asked,), shorter=_shorter(asked))
+def _of_part(string: LookupString) -> Query:
+    return Query(string.surface, (string,), shorter=_shorter(string))
 
 
-def visible_ways(ways: int, *, surface: str, question: Query) -> tuple[_Way, ...]:
+def visible_ways(ways: int, *, surface: str, query: Query) -> tuple[_Way, ...]:
     """Returns ways as a mention sees them: for a short form the long form is not its own, and the
     short form is.
 
     Args:
         ways: as bits by their number in `WAYS`.
         surface: its words.
-        question: strings that were looked up for it.
+        query: strings that were looked up for it.
     """
-    is_short = key(surface, 1) != key(question.name, 1)
+    is_short = key(surface, 1) != key(query.name, 1)
     several = (way for at, way in enumerate(WAYS) if ways >> at & 1)
     return tuple(_OF_SHORT.get(way, way) if is_short else way for way in several)
 
 
-def _asked(surface: str, kind: str) -> tuple[LookupString, ...]:
+def _own_strings(surface: str, kind: str) -> tuple[LookupString, ...]:
     return tuple(
-        dict.fromkeys(one for one in (LookupString(surface), *_bare(surface, kind)) if one.surface)
+        dict.fromkeys(
+            string for string in (LookupString(surface), *_bare(surface, kind)) if string.surface
+        )
     )
 
 
@@ -405,15 +409,15 @@ def _bare(surface: str, kind: str) -> Iterator[LookupString]:
     if bare != surface:
         yield LookupString(bare, "bare")
     yield from (
-        LookupString(one, "bare")
-        for one in _spellings(_IN_BRACKETS.sub("", bare), kind)
-        if one != bare
+        LookupString(spelling, "bare")
+        for spelling in _spellings(_IN_BRACKETS.sub("", bare), kind)
+        if spelling != bare
     )
     if kind == _GENE:
         if prefixed := _PREFIX.fullmatch(bare):
             yield LookupString(prefixed[2], "bare", _LETTERS[prefixed[1]])
-        if named := _SPECIES.match(bare):
-            yield LookupString(bare[named.end() :], "bare", _TAXA[named[1].lower()])
+        if species := _SPECIES.match(bare):
+            yield LookupString(bare[species.end() :], "bare", _TAXA[species[1].lower()])
 
 
 def _spellings(surface: str, kind: str) -> Iterator[str]:
@@ -434,17 +438,17 @@ def _instead(surface: str, kind: str) -> Iterator[LookupString]:
     ``liver cirrhosis`` for ``cirrhosis of the liver``, and ``cyclooxygenase-2`` for
     ``cyclo-oxygenase-2``.
     """
-    found: list[str] = []
+    names: list[str] = []
     if kind == "Disease":
-        found = [surface.removesuffix(old) + new for old, new in _NOUNS if surface.endswith(old)]
-        found.append(_COURSE.sub("", surface, count=1) if _COURSE.match(surface) else "")
-        found += [f"{of[2]} {of[1]}" for of in [_OF.fullmatch(surface)] if of]
+        names = [surface.removesuffix(old) + new for old, new in _NOUNS if surface.endswith(old)]
+        names.append(_COURSE.sub("", surface, count=1) if _COURSE.match(surface) else "")
+        names += [f"{of[2]} {of[1]}" for of in [_OF.fullmatch(surface)] if of]
     elif kind == _GENE:
-        found = list(_unmodified(surface))
+        names = list(_unmodified(surface))
     elif kind == "Chemical":
-        found = [_SALT.sub("", surface) if _SALT.search(surface) else ""]
-    found.append(_JOINT.sub("", surface) if _JOINT.search(surface) else "")
-    yield from (LookupString(one, "bare") for one in found if one)
+        names = [_SALT.sub("", surface) if _SALT.search(surface) else ""]
+    names.append(_JOINT.sub("", surface) if _JOINT.search(surface) else "")
+    yield from (LookupString(name, "bare") for name in names if name)
 
 
 def _unmodified(surface: str) -> Iterator[str]:
@@ -455,11 +459,11 @@ def _unmodified(surface: str) -> Iterator[str]:
         yield surface[modified.end() :]
 
 
-def _shorter(*several: LookupString) -> tuple[LookupString, ...]:
+def _shorter(*strings: LookupString) -> tuple[LookupString, ...]:
     """Returns names without one to three of their first words, as ``glioblastoma`` for ``primary
     glioblastoma``.
     """
-    split = [(one.surface.split(" "), one.taxon) for one in several]
+    split = [(string.surface.split(" "), string.taxon) for string in strings]
     return tuple(
         LookupString(" ".join(words[first:]), "shorter", taxon)
         for words, taxon in split

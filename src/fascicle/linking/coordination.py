@@ -72,13 +72,13 @@ def _parts(text: str, start: int, end: int) -> Iterator[Span]:
 
 def _counted(text: str, parts: Sequence[Span]) -> Iterator[_Reading]:
     """``BRCA1/2``, ``interleukin-1 and -2``."""
-    (start, end), *others = parts
+    (start, end), *rest = parts
     first = _FIRST.fullmatch(text, start, end)
-    if first and all(_OTHER.fullmatch(text, *part) for part in others):
+    if first and all(_OTHER.fullmatch(text, *part) for part in rest):
         hyphen, blank = (start + len(first[1].rstrip(signs)) for signs in ("- ", " "))
         yield (
             ((start, end),),
-            *(((start, hyphen if text[part[0]] == "-" else blank), part) for part in others),
+            *(((start, hyphen if text[part[0]] == "-" else blank), part) for part in rest),
         )
 
 
@@ -97,26 +97,26 @@ def _with_both(text: str, parts: Sequence[Span]) -> Iterator[_Reading]:
 
 def _with_shared_word(text: str, parts: Sequence[Span]) -> Iterator[_Reading]:
     """``alpha- and beta-thalassemia``."""
-    *others, (start, end) = parts
+    *before, (start, end) = parts
     hyphen = text.find("-", start, end)
-    if 0 <= hyphen < end - 1 and all(text[last - 1] == "-" for _, last in others):
-        yield *((part, (hyphen + 1, end)) for part in others), ((start, end),)
+    if 0 <= hyphen < end - 1 and all(text[last - 1] == "-" for _, last in before):
+        yield *((part, (hyphen + 1, end)) for part in before), ((start, end),)
 
 
 def _with_shared_end(text: str, parts: Sequence[Span]) -> Iterator[_Reading]:
     """``breast and ovarian cancer``."""
-    *others, (start, end) = parts
+    *before, (start, end) = parts
     for word in (
         [] if re.match(r"\d+\s", text[start:end]) else list(_WORDS.finditer(text, start, end))[1:]
     ):
-        yield *((part, (word.start(), end)) for part in others), ((start, end),)
+        yield *((part, (word.start(), end)) for part in before), ((start, end),)
 
 
 def _with_shared_start(text: str, parts: Sequence[Span]) -> Iterator[_Reading]:
     """``cancer of the breast and ovary``."""
-    (start, end), *others = parts
+    (start, end), *behind = parts
     for word in reversed(list(_WORDS.finditer(text, start, end))[:-1]):
-        yield ((start, end),), *(((start, word.end()), part) for part in others)
+        yield ((start, end),), *(((start, word.end()), part) for part in behind)
 
 
 class _Question(NamedTuple):
@@ -150,7 +150,7 @@ class Coordination:
         linker: Linking,
         *,
         sources: Sequence[str],
-        known: KnownNames = "any",
+        required: KnownNames = "any",
         fingerprint: str = "",
     ) -> None:
         """Sets the parts of the step.
@@ -159,60 +159,60 @@ class Coordination:
             name: of the step.
             linker: whose packs have the names.
             sources: of the mentions that are read.
-            known: how many of the names within a mention the packs must have, see
+            required: how many of the names within a mention the packs must have, see
                 `fascicle.settings.steps.CoordinationStep`.
             fingerprint: decides, with that of the linker, what the step does.
         """
-        self.name, self.linker, self.known = name, linker, known
+        self.name, self.linker, self.required = name, linker, required
         self.layers = tuple(sources)
         self.sources = self.drops = frozenset(sources)
         self.fingerprint = f"{linker.fingerprint} {fingerprint}"
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns one patch for each document."""
-        asked = [list(self._questions(document)) for document in documents]
+        questions = [list(self._questions(document)) for document in documents]
         pairs = {
             (mention_name(document.text, name), one.mention.type)
-            for document, several in zip(documents, asked, strict=True)
+            for document, several in zip(documents, questions, strict=True)
             for one in several
             for reading in (*one.ways, (one.mention.spans,))
             for name in (*reading, *((part,) for several in reading for part in several))
         }
         known = self.linker.known(sorted(pairs))
-        return [self._patch(*pair, known) for pair in zip(documents, asked, strict=True)]
+        return [self._patch(*pair, known) for pair in zip(documents, questions, strict=True)]
 
     def _questions(self, document: Document) -> Iterator[_Question]:
-        own = [one for one in document.mentions if one.source in self.sources]
+        own = [mention for mention in document.mentions if mention.source in self.sources]
         spans: dict[str, list[Span]] = defaultdict(list)
         for mention in own:
             spans[mention.type].append((mention.start, mention.end))
-        taken = {kind: PlacedSpans(several) for kind, several in spans.items()}
+        placed = {kind: PlacedSpans(several) for kind, several in spans.items()}
         for mention in own:
             if len(mention.spans) == 1 and (
-                ways := tuple(_ways(document.text, mention, taken[mention.type]))
+                ways := tuple(_ways(document.text, mention, placed[mention.type]))
             ):
                 yield _Question(mention, ways)
 
     def _patch(
-        self, document: Document, asked: Sequence[_Question], known: set[tuple[str, str]]
+        self, document: Document, questions: Sequence[_Question], known: set[tuple[str, str]]
     ) -> Patch:
         added: dict[tuple[str, str, Fragments], Mention] = {}
         dropped = []
-        there = {one.key for one in document.mentions}
-        for mention, ways in asked:
-            reading = self._chosen(document.text, mention, ways, known)
+        existing = {one.key for one in document.mentions}
+        for mention, ways in questions:
+            reading = self._choose(document.text, mention, ways, known)
             if reading:
                 names = [msgspec.structs.replace(mention, spans=name, links=()) for name in reading]
-                added |= {one.key: one for one in names if one.key not in there}
+                added |= {one.key: one for one in names if one.key not in existing}
                 if mention.spans not in reading:
                     dropped.append(mention.key)
         return Patch(add=tuple(added.values()), drop=tuple(dropped))
 
-    def _chosen(
-        self, text: str, mention: Mention, ways: Sequence[_Reading], known: set[tuple[str, str]]
+    def _choose(
+        self, text: str, mention: Mention, ways: Sequence[_Reading], names: set[tuple[str, str]]
     ) -> _Reading | None:
         def is_known(name: Fragments) -> bool:
-            return (mention_name(text, name), mention.type) in known
+            return (mention_name(text, name), mention.type) in names
 
         def is_torn(name: Fragments) -> bool:
             return not is_known(name) and any(
@@ -221,44 +221,51 @@ class Coordination:
 
         parts = set(_parts(text, mention.start, mention.end))
         inside = [
-            one for one in ways if (one[0][0][0], one[-1][-1][1]) == (mention.start, mention.end)
+            reading
+            for reading in ways
+            if (reading[0][0][0], reading[-1][-1][1]) == (mention.start, mention.end)
         ]
-        for reading in (one for one in ways if one not in inside):
+        for reading in (reading for reading in ways if reading not in inside):
             if (any if text[reading[-1][-1][0]] == "-" else all)(
                 name == mention.spans or is_known(name) for name in reading
             ):
                 return reading
         if is_known(mention.spans):
             return None
-        whole = next((one for one in inside if all(map(is_known, one))), None)
+        whole = next((reading for reading in inside if all(map(is_known, reading))), None)
         if (
             whole
-            or self.known == "all"
+            or self.required == "all"
             or not _CONJUNCTION.search(text, mention.start, mention.end)
         ):
             return whole
         # One name is enough, where a word coordinates them, and tears no other name.
         return next(
-            (one for one in inside if any(map(is_known, one)) and not any(map(is_torn, one))), None
+            (
+                reading
+                for reading in inside
+                if any(map(is_known, reading)) and not any(map(is_torn, reading))
+            ),
+            None,
         )
 
 
-def _ways(text: str, mention: Mention, taken: PlacedSpans) -> Iterator[_Reading]:
+def _ways(text: str, mention: Mention, placed: PlacedSpans) -> Iterator[_Reading]:
     """Yields the readings of ranges around a mention, the widest first, and of the mention itself.
 
     Args:
         text: of the document.
         mention: in one piece.
-        taken: by mentions of the same type.
+        placed: by mentions of the same type.
     """
     before = max(0, mention.start - _BEFORE)
     starts, ends = [], []
-    if left := _LEFT.search(text, before, mention.start):
-        starts = [start for start, _ in _parts(text, left.start(), mention.start)]
-    if right := _RIGHT.match(text, mention.end, mention.end + _BEHIND):
-        ends = [right.end()]
+    if leading := _LEFT.search(text, before, mention.start):
+        starts = [start for start, _ in _parts(text, leading.start(), mention.start)]
+    if trailing := _RIGHT.match(text, mention.end, mention.end + _BEHIND):
+        ends = [trailing.end()]
     outside = [(start, mention.start) for start in starts] + [(mention.end, end) for end in ends]
     for start, end in outside:
-        if not taken.overlapping((start, end)):
+        if not placed.overlapping((start, end)):
             yield from range_readings(text, min(start, mention.start), max(end, mention.end))
     yield from range_readings(text, mention.start, mention.end)

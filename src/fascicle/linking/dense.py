@@ -19,6 +19,7 @@ from fascicle.core.arrays import Ints
 from fascicle.core.lazy import cached_property
 from fascicle.errors import PackError, UsageError
 from fascicle.linking.encoding import WIDEST, Largest, NameEncoder, largest
+from fascicle.linking.pairs import join_pairs, split_pairs
 from fascicle.settings.base import Name, Settings, Share
 from fascicle.settings.folders.described import Wording, read_description, write_description
 from fascicle.terms.pack.arrays import Array, Lists, map_array, write_array
@@ -52,7 +53,7 @@ class DenseSettings(Settings, frozen=True, kw_only=True):
     Attributes:
         encoder: a Hugging Face name, a folder, or ``package:NAME/FOLDER``.
         types: whose names get vectors; all of the packs by default.
-        most: names that a question finds.
+        most: names that a query finds.
         least: similarity (the cosine) of a name that is found.
         below: mentions are searched if their best name, by keys and trigrams, is less similar; 0:
             if they have none.
@@ -136,16 +137,17 @@ def plan_names(pack: Pack, types: Sequence[str]) -> _PlannedNames:
         pack: open.
         types: those that the pack does not have are left out.
     """
-    wanted = [number for number, kind in enumerate(pack.types) if not types or kind in types]
+    numbers = [number for number, kind in enumerate(pack.types) if not types or kind in types]
     of_term = pack.type_rows[pack.active.concept].astype(np.int64)
-    terms = np.flatnonzero(np.isin(of_term, wanted))
-    pairs = of_term[terms] << 32 | pack.active.surface[terms].astype(np.int64)
+    terms = np.flatnonzero(np.isin(of_term, numbers))
+    pairs = join_pairs(of_term[terms], pack.active.surface[terms].astype(np.int64))
     order = np.argsort(pairs, kind="stable")
     pairs, terms = pairs[order], terms[order]
     starts = np.flatnonzero(np.diff(pairs, prepend=-1))
-    counts = np.bincount(pairs[starts] >> 32, minlength=len(pack.types)).tolist()
-    found = {pack.types[number]: counts[number] for number in wanted}
-    return _PlannedNames(found, pairs[starts] & 0xFFFFFFFF, np.append(starts, len(terms)), terms)
+    kinds, surfaces = split_pairs(pairs[starts])
+    counts = np.bincount(kinds, minlength=len(pack.types)).tolist()
+    sizes = {pack.types[number]: counts[number] for number in numbers}
+    return _PlannedNames(sizes, surfaces, np.append(starts, len(terms)), terms)
 
 
 def check_size(names: int, width: int, folder: Path, *, gigabytes: float) -> int:
@@ -155,19 +157,19 @@ def check_size(names: int, width: int, folder: Path, *, gigabytes: float) -> int
         UsageError: the vectors are larger than is allowed, or than the free space.
     """
     size = names * width * 2
-    said = f"the vectors of {names:,} names with {width:,} numbers take {size / 1e9:,.3f} GB"
+    message = f"the vectors of {names:,} names with {width:,} numbers take {size / 1e9:,.3f} GB"
     if width > WIDEST:
         raise UsageError(
             f"an encoder may have at most {WIDEST} numbers in a vector, and this has {width}"
         )
     if size > gigabytes * 1e9:
         raise UsageError(
-            f"{said}, and at most {gigabytes:g} GB are allowed; name fewer types, or allow more "
+            f"{message}, and at most {gigabytes:g} GB are allowed; name fewer types, or allow more "
             "gigabytes"
         )
     if size > (free := shutil.disk_usage(folder).free):
         raise UsageError(
-            f"{said}, and {folder} has {free / 1e9:,.3f} GB left; name fewer types, or make room"
+            f"{message}, and {folder} has {free / 1e9:,.3f} GB left; name fewer types, or make room"
         )
     return size
 
@@ -179,7 +181,7 @@ def write_dense(
     encoder: ExportedEncoder,
     *,
     settings: DenseSettings,
-    told: _OnStep,
+    on_progress: _OnStep,
 ) -> DenseManifest:
     """Embeds names, and writes their vectors and the encoder into a folder.
 
@@ -189,14 +191,14 @@ def write_dense(
         plan: see `plan_names`.
         encoder: the encoder that is copied.
         settings: how names will be found.
-        told: progress callback, called with a label and a count, now and then.
+        on_progress: progress callback, called with a label and a count, now and then.
     """
     shutil.copyfile(encoder.graph, folder / GRAPH)
     shutil.copyfile(encoder.tokenizer, folder / TOKENIZER)
     write_array(folder / _STARTS, plan.starts)
     write_array(folder / _TERMS, plan.terms)
-    width = _write_vectors(folder / VECTORS, pack, plan.surfaces, encoder.opened(), told)
-    made = DenseManifest(
+    width = _write_vectors(folder / VECTORS, pack, plan.surfaces, encoder.opened(), on_progress)
+    manifest = DenseManifest(
         pack=pack.full_name,
         encoder=settings.encoder,
         pad=encoder.pad,
@@ -207,11 +209,11 @@ def write_dense(
         below=settings.below,
         files={name: FileFacts.of(folder / name) for name in _FILES},
     )
-    return write_description(folder / MANIFEST, made)
+    return write_description(folder / MANIFEST, manifest)
 
 
 def _write_vectors(
-    place: Path, pack: Pack, surfaces: Ints, encoder: NameEncoder, told: _OnStep
+    place: Path, pack: Pack, surfaces: Ints, encoder: NameEncoder, on_progress: _OnStep
 ) -> int:
     """Writes the vectors of names, which are read in the order of their sizes; returns the
     width.
@@ -227,10 +229,10 @@ def _write_vectors(
     order = np.argsort(np.diff(pack.active.surfaces.offsets.astype(np.int64))[rows], kind="stable")
     for start in range(0, len(order), _BATCH):
         chunk = order[start : start + _BATCH]
-        found = encoder.together(pack.active.surfaces.take(rows[chunk])).astype("<f2")
-        for one, vector in zip(chunk.tolist(), found, strict=True):
-            table[owners[starts[one] : starts[one + 1]]] = vector
-        told(f"vectors of names, {table.nbytes / 1e9:,.3f} GB in all", start + len(chunk))
+        vectors = encoder.together(pack.active.surfaces.take(rows[chunk])).astype("<f2")
+        for row, vector in zip(chunk.tolist(), vectors, strict=True):
+            table[owners[starts[row] : starts[row + 1]]] = vector
+        on_progress(f"vectors of names, {table.nbytes / 1e9:,.3f} GB in all", start + len(chunk))
     table.flush()
     return width
 
@@ -261,9 +263,9 @@ class DenseIndex:
         """
         manifest = read_description(folder / MANIFEST, DenseManifest, _WORDING, format=_FORMAT)
         if manifest.pack != pack.full_name:
-            said = f"belong to the pack {manifest.pack}, and {pack.folder} is {pack.full_name}"
+            message = f"belong to the pack {manifest.pack}, and {pack.folder} is {pack.full_name}"
             advice = f"give the pack that they were made for, or {_AGAIN}"
-            raise pack_error(folder, f"the vectors in {folder} {said}; {advice}", "version")
+            raise pack_error(folder, f"the vectors in {folder} {message}; {advice}", "version")
         names = sum(manifest.types.values())
         sizes = {VECTORS: 2 * names * manifest.width, _STARTS: 4 * (names + 1)}
         for name in _FILES:
@@ -275,12 +277,12 @@ class DenseIndex:
             folder, {name: manifest.files[name] for name in (*sizes, _TERMS)}
         ):
             raise _changed(folder / changed)
-        found = cls(folder, manifest)
-        if not found._terms.fits(names) or int(found._terms.values.max(initial=0)) >= max(
+        index = cls(folder, manifest)
+        if not index._terms.fits(names) or int(index._terms.values.max(initial=0)) >= max(
             len(pack.active), 1
         ):
             raise _changed(folder / _TERMS)
-        return found
+        return index
 
     @property
     def fingerprint(self) -> str:
@@ -322,23 +324,23 @@ class DenseIndex:
             PackError: another encoder, or none.
             ModelError: the encoder cannot be run.
         """
-        found: list[tuple[tuple[int, float], ...]] = [() for _ in names]
+        matches: list[tuple[tuple[int, float], ...]] = [() for _ in names]
         low, high = self._ranges.get(kind, (0, 0))
-        asked = [at for at, one in enumerate(names) if one and len(one) <= _LONGEST]
-        if low == high or not asked:
-            return found
-        vectors = self._encoder.alone([names[at] for at in asked])
+        searched = [at for at, one in enumerate(names) if one and len(one) <= _LONGEST]
+        if low == high or not searched:
+            return matches
+        vectors = self._encoder.alone([names[at] for at in searched])
         rows = largest(
             self._vectors[low:high], vectors, most=self.manifest.most, least=self.manifest.least
         )
-        for at, one in zip(asked, rows, strict=True):
-            found[at] = self._terms_of(low, one)
-        return found
+        for at, one in zip(searched, rows, strict=True):
+            matches[at] = self._terms_of(low, one)
+        return matches
 
-    def _terms_of(self, low: int, found: Largest) -> tuple[tuple[int, float], ...]:
-        places, terms = self._terms.take(low + found.rows)
+    def _terms_of(self, low: int, nearest: Largest) -> tuple[tuple[int, float], ...]:
+        places, terms = self._terms.take(low + nearest.rows)
         return tuple(
-            zip(terms.tolist(), np.minimum(found.values[places], 1.0).tolist(), strict=True)
+            zip(terms.tolist(), np.minimum(nearest.values[places], 1.0).tolist(), strict=True)
         )
 
 
@@ -349,8 +351,8 @@ def copy_dense(source: DenseIndex, folder: Path) -> None:
 
 
 def _changed(place: Path) -> PackError:
-    said = (
+    message = (
         "is missing or is not the one that the vectors of names were made with; copy the "
         "linker again, or"
     )
-    return pack_error(place, f"{place} {said} {_AGAIN}")
+    return pack_error(place, f"{place} {message} {_AGAIN}")

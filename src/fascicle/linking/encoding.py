@@ -75,16 +75,16 @@ class NameEncoder:
         for row, own in enumerate(pieces):
             ids[row, : len(own)] = own
             mask[row, : len(own)] = 1
-        found: _Vectors = self._session.run({"input_ids": ids, "attention_mask": mask})[_OUTPUT]
-        if not np.isfinite(found).all():
+        vectors: _Vectors = self._session.run({"input_ids": ids, "attention_mask": mask})[_OUTPUT]
+        if not np.isfinite(vectors).all():
             raise ModelError(
                 f"{self._session.path} gives values that are not numbers; choose another encoder"
             )
-        return found
+        return vectors
 
     def alone(self, names: Sequence[str]) -> _Vectors:
         """Returns the vectors of names, encoded one by one, so that none depends on the others."""
-        return np.concatenate([self.together([one]) for one in names])
+        return np.concatenate([self.together([name]) for name in names])
 
     def _pieces(self, ids: list[int]) -> list[int]:
         before, behind = self._tokenizer.prefix, self._tokenizer.suffix
@@ -103,7 +103,7 @@ class Largest(NamedTuple):
     values: Floats
 
 
-def largest(vectors: Array, asked: Array, *, most: int, least: float) -> list[Largest]:
+def largest(vectors: Array, queries: Array, *, most: int, least: float) -> list[Largest]:
     """Returns the rows with the largest products, in float64.
 
     Blocks of rows are multiplied in float32 with all queries at once; rows that may be among the
@@ -113,43 +113,43 @@ def largest(vectors: Array, asked: Array, *, most: int, least: float) -> list[La
     Args:
         vectors: of a length of about 1, float16, ``[rows, width]``; one block at a time is in
             memory.
-        asked: queries of a length of about 1, float32, ``[asked, width]``.
-        most: rows of each question.
+        queries: queries of a length of about 1, float32, ``[queries, width]``.
+        most: rows of each query.
         least: product of a row that is found.
 
     Raises:
         ValueError: the vectors are too wide.
     """
-    if asked.shape[1] > WIDEST:
+    if queries.shape[1] > WIDEST:
         raise ValueError(f"vectors of at most {WIDEST} numbers can be compared")
-    found: list[Largest] = []
-    for start in range(0, len(asked), _TOGETHER):
-        found += _largest(vectors, asked[start : start + _TOGETHER], most, least)
-    return found
+    nearest: list[Largest] = []
+    for start in range(0, len(queries), _TOGETHER):
+        nearest += _largest(vectors, queries[start : start + _TOGETHER], most, least)
+    return nearest
 
 
-def _largest(vectors: Array, asked: Array, most: int, least: float) -> list[Largest]:
-    exact = asked.astype(np.float64)
-    found = [Largest(np.empty(0, np.int64), np.empty(0)) for _ in asked]
-    wanted = np.full(len(asked), least)  # of a row that may still be found
+def _largest(vectors: Array, queries: Array, most: int, least: float) -> list[Largest]:
+    exact = queries.astype(np.float64)
+    nearest = [Largest(np.empty(0, np.int64), np.empty(0)) for _ in queries]
+    needed = np.full(len(queries), least)  # of a row that may still be found
     for start in range(0, len(vectors), _BLOCK):
         block = vectors[start : start + _BLOCK].astype(np.float32)
-        rough = asked @ block.T
-        floor = wanted
+        rough = queries @ block.T
+        floor = needed
         if len(block) > most:
             floor = np.maximum(floor, np.partition(rough, -most, axis=1)[:, -most])
         floor = floor - _MARGIN
         for at in np.flatnonzero(rough.max(axis=1) >= floor).tolist():
             rows = np.flatnonzero(rough[at] >= floor[at])
             values = (block[rows].astype(np.float64) * exact[at]).sum(axis=1)
-            found[at] = _joined(found[at], Largest(start + rows, values), most, least)
-            if len(found[at].rows) == most:
-                wanted[at] = found[at].values[-1]
-    return found
+            nearest[at] = _merge(nearest[at], Largest(start + rows, values), most, least)
+            if len(nearest[at].rows) == most:
+                needed[at] = nearest[at].values[-1]
+    return nearest
 
 
-def _joined(first: Largest, second: Largest, most: int, least: float) -> Largest:
-    rows, values = (np.concatenate(both) for both in zip(first, second, strict=True))
+def _merge(first: Largest, second: Largest, most: int, least: float) -> Largest:
+    rows, values = (np.concatenate(pair) for pair in zip(first, second, strict=True))
     order = np.lexsort((rows, -values))[:most]
     order = order[values[order] >= least]
     return Largest(rows[order], values[order])

@@ -13,6 +13,7 @@ import numpy as np
 from fascicle.core.arrays import Bools, Ints, unique_values
 from fascicle.core.wording import near_hint
 from fascicle.errors import UsageError
+from fascicle.linking.pairs import join_pairs, split_pairs
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import Lists, map_array, write_array
 from fascicle.terms.pack.pack import Pack, References
@@ -56,9 +57,9 @@ def write_equivalents(folder: Path, pack: Pack) -> None:
     """Writes which concepts of one type refer to each other, in either direction."""
     edges = [
         (a, b, exact)
-        for one, other, exact in find_edges(pack, _references)
-        if one != other and pack.type_rows[one] == pack.type_rows[other]
-        for a, b in ((one, other), (other, one))
+        for concept, other, exact in find_edges(pack, _references)
+        if concept != other and pack.type_rows[concept] == pack.type_rows[other]
+        for a, b in ((concept, other), (other, concept))
     ]
     table = np.array(sorted(set(edges)), dtype=np.int64).reshape(-1, 3)
     # of two references between the same, the exact one is the last
@@ -102,43 +103,45 @@ class Equivalents:
 
     def of(self, rows: Ints) -> Equivalent:
         """Returns the equivalents of some concepts that are one reference away."""
-        places, others = self._rows.take(rows)
+        places, references = self._rows.take(rows)
         _, edges = self._edges.take(rows)
         itself = np.arange(len(rows))
-        found = Equivalent(
+        equivalents = Equivalent(
             np.concatenate([itself, places]),
-            np.concatenate([rows, others]),
+            np.concatenate([rows, references]),
             np.concatenate(
                 [np.full(len(rows), ITSELF), np.where(self._exact[edges] != 0, EXACTLY, REFERRED)]
             ),
         )
-        return sort_equivalents(found)
+        return sort_equivalents(equivalents)
 
-    def within(self, rows: Ints, wanted: Bools) -> Equivalent:
+    def within(self, rows: Ints, allowed: Bools) -> Equivalent:
         """Returns equivalents in some vocabularies: one reference away, else two, else those of a
         parent.
 
         Args:
             rows: of concepts.
-            wanted: whether each concept of the pack is of one of the vocabularies.
+            allowed: whether each concept of the pack is of one of the vocabularies.
         """
-        near = select_rows(self.of(rows), wanted)
-        return sort_equivalents(concatenate(near, self._farther(rows, wanted, near)))
+        near = select_rows(self.of(rows), allowed)
+        return sort_equivalents(concatenate(near, self._farther(rows, allowed, near)))
 
-    def _farther(self, rows: Ints, wanted: Bools, near: Equivalent) -> Equivalent:
-        left = np.setdiff1d(np.arange(len(rows)), near.places)
-        if not len(left):
+    def _farther(self, rows: Ints, allowed: Bools, near: Equivalent) -> Equivalent:
+        missing = np.setdiff1d(np.arange(len(rows)), near.places)
+        if not len(missing):
             return NOTHING
-        first = self.of(rows[left])
-        twice = select_rows(self._onward(left[first.places], first.rows, TWICE), wanted)
-        left = np.setdiff1d(left, twice.places)
-        places, parents = self._parents.take(rows[left])
-        return concatenate(twice, select_rows(self._onward(left[places], parents, ABOVE), wanted))
+        first = self.of(rows[missing])
+        twice = select_rows(self._onward(missing[first.places], first.rows, TWICE), allowed)
+        missing = np.setdiff1d(missing, twice.places)
+        places, parents = self._parents.take(rows[missing])
+        return concatenate(
+            twice, select_rows(self._onward(missing[places], parents, ABOVE), allowed)
+        )
 
     def _onward(self, places: Ints, rows: Ints, distance: int) -> Equivalent:
         """Returns the concepts one reference away from those reached, with the given distance."""
-        found = self.of(rows)
-        return _distinct(places[found.places], found.rows, distance)
+        equivalents = self.of(rows)
+        return _distinct(places[equivalents.places], equivalents.rows, distance)
 
 
 def concatenate(first: Equivalent, second: Equivalent) -> Equivalent:
@@ -146,22 +149,22 @@ def concatenate(first: Equivalent, second: Equivalent) -> Equivalent:
     return Equivalent(*(np.concatenate(pair) for pair in zip(first, second, strict=True)))
 
 
-def sort_equivalents(found: Equivalent) -> Equivalent:
+def sort_equivalents(equivalents: Equivalent) -> Equivalent:
     """Sorts by place and distance."""
-    order = np.argsort((found.places << 3 | found.distance) << 32 | found.rows)
-    return Equivalent(*(one[order] for one in found))
+    order = np.argsort(join_pairs(equivalents.places << 3 | equivalents.distance, equivalents.rows))
+    return Equivalent(*(column[order] for column in equivalents))
 
 
 def _distinct(places: Ints, rows: Ints, distance: int) -> Equivalent:
     """Returns each row of a place once, in order."""
-    pairs = unique_values(places << 32 | rows)
-    return Equivalent(pairs >> 32, pairs & 0xFFFFFFFF, np.full(len(pairs), distance))
+    pairs = unique_values(join_pairs(places, rows))
+    return Equivalent(*split_pairs(pairs), np.full(len(pairs), distance))
 
 
-def select_rows(found: Equivalent, wanted: Bools) -> Equivalent:
+def select_rows(equivalents: Equivalent, allowed: Bools) -> Equivalent:
     """Returns the equivalents that are wanted, by the row of each."""
-    kept = wanted[found.rows]
-    return Equivalent(*(one[kept] for one in found))
+    selected = allowed[equivalents.rows]
+    return Equivalent(*(column[selected] for column in equivalents))
 
 
 class Namesakes:
@@ -176,20 +179,23 @@ class Namesakes:
         """Returns the namesakes of concepts, without themselves; of concepts of a type without
         species none.
         """
-        asked = np.flatnonzero(np.isin(self._pack.type_rows[rows], self._types))
-        if not len(asked):
+        with_species = np.flatnonzero(np.isin(self._pack.type_rows[rows], self._types))
+        if not len(with_species):
             return NOTHING
-        places, terms = self._names.of_concept.take(rows[asked])
+        places, terms = self._names.of_concept.take(rows[with_species])
         labels = self._names.kind[terms] == _LABEL
-        places, terms = asked[places[labels]], terms[labels]
+        places, terms = with_species[places[labels]], terms[labels]
         keys = np.searchsorted(self._names.starts, terms, side="right") - 1
-        owners, others = self._names.of_key_rows(keys)
-        labels = self._names.kind[others] == _LABEL
-        places, found = places[owners[labels]], self._names.concept[others[labels]].astype(np.int64)
-        kept = (found != rows[places]) & (
-            self._pack.type_rows[found] == self._pack.type_rows[rows[places]]
+        owners, namesake_terms = self._names.of_key_rows(keys)
+        labels = self._names.kind[namesake_terms] == _LABEL
+        places, namesakes = (
+            places[owners[labels]],
+            self._names.concept[namesake_terms[labels]].astype(np.int64),
         )
-        return _distinct(places[kept], found[kept], NAMESAKE)
+        same_type = (namesakes != rows[places]) & (
+            self._pack.type_rows[namesakes] == self._pack.type_rows[rows[places]]
+        )
+        return _distinct(places[same_type], namesakes[same_type], NAMESAKE)
 
 
 class AnsweredConcepts:
@@ -213,16 +219,16 @@ class AnsweredConcepts:
         """
         self._pack, self.ontology = pack, ontology
         self._rows: Ints | None = None  # of the answer of each concept that leads a set
-        wanted = (ontology,) if ontology else tuple(order)
-        if not wanted:
+        prefixes = (ontology,) if ontology else tuple(order)
+        if not prefixes:
             return
         check_ontology(pack, ontology)
         self._rows = np.arange(len(pack))
-        for prefix in reversed([one for one in wanted if one in pack.prefixes]):
+        for prefix in reversed([name for name in prefixes if name in pack.prefixes]):
             rows = np.flatnonzero(pack.prefix_rows == pack.prefixes.index(prefix))
             self._rows[pack.leads.of(rows)] = rows
 
-    def told(self, leads: Ints, terms: Ints) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    def describe(self, leads: Ints, terms: Ints) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         """Yields CURIE, label and other CURIEs of answers.
 
         Args:
@@ -238,26 +244,26 @@ class AnsweredConcepts:
         concept of the term.
         """
         labels = self._pack.label_rows
-        named = np.where(labels[rows] == layout.NONE, leads, rows)
-        lacks = np.flatnonzero((labels[named] == layout.NONE) & (terms >= 0))
-        named[lacks] = self._pack.active.concept[terms[lacks]]
-        return self._pack.labels_at(named)
+        labelled = np.where(labels[rows] == layout.NONE, leads, rows)
+        lacks = np.flatnonzero((labels[labelled] == layout.NONE) & (terms >= 0))
+        labelled[lacks] = self._pack.active.concept[terms[lacks]]
+        return self._pack.labels_at(labelled)
 
     def _same(self, leads: Ints, rows: Ints) -> list[tuple[str, ...]]:
         """Returns the CURIEs of the other concepts of sets than the answers, the leading one
         first.
         """
         places, led = self._pack.leads.led(leads)
-        found: list[tuple[str, ...]] = [()] * len(leads)
+        same: list[tuple[str, ...]] = [()] * len(leads)
         if not len(places):
-            return found
+            return same
         starts = np.searchsorted(places, np.arange(len(leads) + 1)).tolist()
         curies = self._pack.curies.strings.take(led)
         for place in unique_values(places).tolist():
-            row, others = int(rows[place]), range(starts[place], starts[place + 1])
+            row, members = int(rows[place]), range(starts[place], starts[place + 1])
             first = () if row == leads[place] else (self._pack.curie(int(leads[place])),)
-            found[place] = (*first, *(curies[at] for at in others if led[at] != row))
-        return found
+            same[place] = (*first, *(curies[at] for at in members if led[at] != row))
+        return same
 
 
 def check_ontology(pack: Pack, ontology: str) -> None:

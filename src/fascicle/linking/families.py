@@ -37,7 +37,7 @@ class Families:
         families: Bools = np.isin(self._pack.type_rows[concepts], self._rows)
         return families
 
-    def strangers(self, found: Candidates) -> Ints:
+    def strangers(self, candidates: Candidates) -> Ints:
         """Returns the genes that have the label of a family as an alias that hardly ever means
         them.
 
@@ -45,18 +45,22 @@ class Families:
         species, and the gene is no member by its names; or it is six times as probable. So
         ``cyclin`` is not PCNA, nor ``FSH`` BRD2, but ``Akt`` may be AKT1.
         """
-        families = np.flatnonzero(found.labels & self.are(found.concepts))
+        families = np.flatnonzero(candidates.labels & self.are(candidates.concepts))
         strangers = [_NONE]
         for at, label in zip(
-            families.tolist(), self._pack.labels_at(found.concepts[families]), strict=True
+            families.tolist(), self._pack.labels_at(candidates.concepts[families]), strict=True
         ):
             own = np.arange(
-                *np.searchsorted(found.owners, [found.owners[at], found.owners[at] + 1])
+                *np.searchsorted(
+                    candidates.owners, [candidates.owners[at], candidates.owners[at] + 1]
+                )
             )
-            loose = (found.priors[own] <= found.priors[at] / 2) | (found.distance[own] == NAMESAKE)
-            own = own[~found.labels[own] & loose]
-            member = self._are_members(found.concepts[own], label)
-            strangers.append(own[~member | (found.priors[own] <= found.priors[at] / 6)])
+            loose = (candidates.priors[own] <= candidates.priors[at] / 2) | (
+                candidates.distance[own] == NAMESAKE
+            )
+            own = own[~candidates.labels[own] & loose]
+            member = self._are_members(candidates.concepts[own], label)
+            strangers.append(own[~member | (candidates.priors[own] <= candidates.priors[at] / 6)])
         return np.concatenate(strangers)
 
     def _are_members(self, genes: Ints, family: str) -> Bools:
@@ -70,10 +74,12 @@ class Families:
         owners, terms = active.of_concept.take(genes)
         longer = re.compile(rf"(?ai:{re.escape(family)})(?=.)(?![ -]?(?:[03-9]|\d\d))")
         longs = [bool(longer.match(name)) for name in active.surfaces.take(active.surface[terms])]
-        found = np.array(longs, dtype=np.bool_)
-        symbols = found & (active.kind[terms] == _LABEL)
+        longer_names = np.array(longs, dtype=np.bool_)
+        symbols = longer_names & (active.kind[terms] == _LABEL)
         members: Bools = (
-            np.bincount(owners, weights=symbols if symbols.any() else found, minlength=len(genes))
+            np.bincount(
+                owners, weights=symbols if symbols.any() else longer_names, minlength=len(genes)
+            )
             > 0
         )
         return members

@@ -19,6 +19,7 @@ from fascicle.linking.candidates import (
     REORDERED,
 )
 from fascicle.linking.index import NameIndex, type_bit
+from fascicle.linking.pairs import join_pairs
 from fascicle.terms.abbreviations.forms import FUNCTION_WORDS
 from fascicle.terms.keys.characters import CasePolicy, case_fits, is_inflected
 from fascicle.terms.keys.key import KeyReader, key
@@ -46,7 +47,7 @@ _GREEK: Final = frozenset(
     ]
 )
 _OPPOSED: Final = frozenset(["hyper", "hypo", "non", "anti", "pre", "post", "pro"])
-_Asked = tuple[str, str]  # string, or its key, and type
+_Lookup = tuple[str, str]  # string, or its key, and type
 _Rows = tuple[tuple[int, float], ...]  # of keys or terms, with how similar they are
 
 
@@ -83,8 +84,8 @@ class Finder:
         self.pack, self.index = pack, index
         self.reader = KeyReader() if index is None else index.reader
         self.dense = None if index is None else index.dense
-        self._near: dict[_Asked, _Rows] = {}
-        self._dense: dict[_Asked, _Rows] = {}
+        self._near: dict[_Lookup, _Rows] = {}
+        self._dense: dict[_Lookup, _Rows] = {}
         self._types = {name: number for number, name in enumerate(pack.types)}
 
     def find(self, surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
@@ -98,18 +99,18 @@ class Finder:
         """
         keys = self.reader(surfaces)
         rows = self.pack.active.keys.find(keys)
-        found, names = self._of_rows(surfaces, types, np.flatnonzero(rows >= 0), rows[rows >= 0])
-        meant = self._meant(surfaces, found, names)
-        return FoundTerms._make(one[meant] for one in found)
+        matches, names = self._of_rows(surfaces, types, np.flatnonzero(rows >= 0), rows[rows >= 0])
+        plausible = self._plausible(surfaces, matches, names)
+        return FoundTerms._make(column[plausible] for column in matches)
 
     def find_families(self, surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
         """Returns the families and complexes that strings name exactly, for those of the type of
         genes.
         """
         kinds = [FAMILY_TYPES.get(kind, "") for kind in types]
-        found = self.find(surfaces, kinds)
-        exact = (found.tiers <= FOLDED) & (self.pack.active.kind[found.terms] <= _EXACT_NAME)
-        return FoundTerms._make(one[exact] for one in found)
+        matches = self.find(surfaces, kinds)
+        exact = (matches.tiers <= FOLDED) & (self.pack.active.kind[matches.terms] <= _EXACT_NAME)
+        return FoundTerms._make(column[exact] for column in matches)
 
     def find_reordered(self, surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
         """Returns the terms whose names have the same words in another order; nothing without an
@@ -118,17 +119,17 @@ class Finder:
         if self.index is None or not surfaces:
             return _nothing()
         places, rows = self.index.in_any_order(self.reader(surfaces))
-        found, _ = self._of_rows(surfaces, types, places, rows)
-        return found._replace(tiers=np.full(len(found.terms), REORDERED))
+        matches, _ = self._of_rows(surfaces, types, places, rows)
+        return matches._replace(tiers=np.full(len(matches.terms), REORDERED))
 
     def find_near(self, surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
         """Returns the terms whose names are almost equal; nothing without an index."""
         if self.index is None or not surfaces:
             return _nothing()
         pairs = list(zip(self.reader(surfaces), types, strict=True))
-        places, rows, values = _remembered(pairs, self._near, self._asked_near)
-        found, _ = self._of_rows(surfaces, types, places, rows, values)
-        return found._replace(tiers=np.full(len(found.terms), NEAR))
+        places, rows, values = _search_once(pairs, self._near, self._search_near)
+        matches, _ = self._of_rows(surfaces, types, places, rows, values)
+        return matches._replace(tiers=np.full(len(matches.terms), NEAR))
 
     def find_dense(self, surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
         """Returns the terms whose names have vectors like those of strings; nothing without
@@ -136,35 +137,37 @@ class Finder:
         """
         if self.dense is None or not surfaces:
             return _nothing()
-        places, terms, values = _remembered(
-            list(zip(surfaces, types, strict=True)), self._dense, self._asked_dense
+        places, terms, values = _search_once(
+            list(zip(surfaces, types, strict=True)), self._dense, self._search_dense
         )
         return FoundTerms(places, terms, np.full(len(terms), DENSE), values)
 
-    def _asked_dense(self, asked: Sequence[_Asked]) -> dict[_Asked, _Rows]:
+    def _search_dense(self, lookups: Sequence[_Lookup]) -> dict[_Lookup, _Rows]:
         assert self.dense is not None
-        found: dict[_Asked, _Rows] = {}
-        for kind in dict.fromkeys(kind for _, kind in asked):
-            own = [one for one in asked if one[1] == kind]
-            found.update(zip(own, self.dense.near([name for name, _ in own], kind), strict=True))
-        return found
+        matches: dict[_Lookup, _Rows] = {}
+        for kind in dict.fromkeys(kind for _, kind in lookups):
+            own = [lookup for lookup in lookups if lookup[1] == kind]
+            matches.update(zip(own, self.dense.near([name for name, _ in own], kind), strict=True))
+        return matches
 
-    def _asked_near(self, asked: Sequence[_Asked]) -> dict[_Asked, _Rows]:
+    def _search_near(self, lookups: Sequence[_Lookup]) -> dict[_Lookup, _Rows]:
         """Returns the rows of keys that are similar and do not differ in meaning, such as by
         another number.
         """
         assert self.index is not None
-        bits = [type_bit(self._types[kind]) if kind in self._types else 0 for _, kind in asked]
-        near = self.index.near([one for one, _ in asked], np.array(bits, dtype=np.uint64))
+        bits = [type_bit(self._types[kind]) if kind in self._types else 0 for _, kind in lookups]
+        near = self.index.near(
+            [name_key for name_key, _ in lookups], np.array(bits, dtype=np.uint64)
+        )
         names = self.pack.active.keys.strings.take(near.rows)
-        found: list[list[tuple[int, float]]] = [[] for _ in asked]
-        telling = [_telling(one) for one, _ in asked]
+        matches: list[list[tuple[int, float]]] = [[] for _ in lookups]
+        telling = [_telling(name_key) for name_key, _ in lookups]
         for owner, row, value, name in zip(
             near.owners.tolist(), near.rows.tolist(), near.similarity.tolist(), names, strict=True
         ):
             if telling[owner] == _telling(name):
-                found[owner].append((row, value))
-        return {pair: tuple(rows) for pair, rows in zip(asked, found, strict=True)}
+                matches[owner].append((row, value))
+        return {pair: tuple(rows) for pair, rows in zip(lookups, matches, strict=True)}
 
     def _of_rows(
         self,
@@ -181,15 +184,17 @@ class Finder:
         owners = places[which]
         values = np.ones(len(terms)) if similarity is None else similarity[which]
         numbers = np.array([self._types.get(kind, -1) for kind in types], dtype=np.int64)
-        kept = self.pack.type_rows[self.pack.active.concept[terms]] == numbers[owners]
-        owners, terms, values = owners[kept], terms[kept], values[kept]
+        of_type = self.pack.type_rows[self.pack.active.concept[terms]] == numbers[owners]
+        owners, terms, values = owners[of_type], terms[of_type], values[of_type]
         names = self.pack.active.surfaces.take(self.pack.active.surface[terms])
         return FoundTerms(owners, terms, _tiers(surfaces, owners.tolist(), names), values), names
 
-    def _meant(self, surfaces: Sequence[str], found: FoundTerms, names: Sequence[str]) -> Bools:
+    def _plausible(
+        self, surfaces: Sequence[str], matches: FoundTerms, names: Sequence[str]
+    ) -> Bools:
         """Returns whether each term can be meant by its string."""
-        cases = (self.pack.active.flags[found.terms] & layout.CASE).tolist()
-        rows = zip(found.places.tolist(), found.tiers.tolist(), names, cases, strict=True)
+        cases = (self.pack.active.flags[matches.terms] & layout.CASE).tolist()
+        rows = zip(matches.places.tolist(), matches.tiers.tolist(), names, cases, strict=True)
         can = (
             tier == EXACT or _can_be(surfaces[place], name, case)
             for place, tier, name, case in rows
@@ -201,28 +206,28 @@ def _tiers(surfaces: Sequence[str], owners: Sequence[int], names: Sequence[str])
     """Returns how each name was found by the key of its string."""
     simple: dict[int, str] = {}
     folded: dict[str, str] = {}
-    found = np.zeros(len(names), dtype=np.int64)
+    tiers = np.zeros(len(names), dtype=np.int64)
     for at, (owner, name) in enumerate(zip(owners, names, strict=True)):
         if name != surfaces[owner]:
             if owner not in simple:
                 simple[owner] = key(surfaces[owner], 1)
             if name not in folded:
                 folded[name] = key(name, 1)
-            found[at] = FOLDED if folded[name] == simple[owner] else CANONICAL
-    return found
+            tiers[at] = FOLDED if folded[name] == simple[owner] else CANONICAL
+    return tiers
 
 
-def _can_be(given: str, name: str, case: int) -> bool:
+def _can_be(surface: str, name: str, case: int) -> bool:
     """True if a string can be a name of the same key: ``serum`` is not ``SERA``, nor the word
     ``hard`` ``HARD``.
     """
-    if is_inflected(given, name):
+    if is_inflected(surface, name):
         return False
-    word = given.lower()
-    common = given[1:] == word[1:] and (
+    word = surface.lower()
+    common = surface[1:] == word[1:] and (
         word in common_words() or word.removesuffix("s") in common_words()
     )
-    return not common or case < CasePolicy.symbol or case_fits(given, name, case)
+    return not common or case < CasePolicy.symbol or case_fits(surface, name, case)
 
 
 def _telling(canonical: str) -> list[str]:
@@ -236,21 +241,21 @@ def _telling(canonical: str) -> list[str]:
     )
 
 
-def _remembered(
-    pairs: Sequence[_Asked],
-    known: dict[_Asked, _Rows],
-    ask: Callable[[Sequence[_Asked]], dict[_Asked, _Rows]],
+def _search_once(
+    pairs: Sequence[_Lookup],
+    cached: dict[_Lookup, _Rows],
+    ask: Callable[[Sequence[_Lookup]], dict[_Lookup, _Rows]],
 ) -> tuple[Ints, Ints, Floats]:
     """Returns places, rows and similarity of matches; pairs are searched once and, up to a
     bound, cached.
     """
-    missed = list(dict.fromkeys(pair for pair in pairs if pair not in known))
-    if len(known) + len(missed) > _REMEMBERED:
-        known.clear()
+    missed = list(dict.fromkeys(pair for pair in pairs if pair not in cached))
+    if len(cached) + len(missed) > _REMEMBERED:
+        cached.clear()
         missed = list(dict.fromkeys(pairs))
     for start in range(0, len(missed), _REMEMBERED):
-        known.update(ask(missed[start : start + _REMEMBERED]))
-    flat = [(at, row, value) for at, pair in enumerate(pairs) for row, value in known[pair]]
+        cached.update(ask(missed[start : start + _REMEMBERED]))
+    flat = [(at, row, value) for at, pair in enumerate(pairs) for row, value in cached[pair]]
     table = np.array(flat, dtype=np.float64).reshape(-1, 3)
     return table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2]
 
@@ -263,38 +268,40 @@ def _nothing() -> FoundTerms:
 class ShortFormFeatures:
     """Compares concepts of short forms with their long forms."""
 
-    def __init__(self, pack: Pack, read: KeyReader) -> None:
+    def __init__(self, pack: Pack, reader: KeyReader) -> None:
         """Sets the pack of the concepts, and the reader of keys."""
-        self._pack, self._read = pack, read
+        self._pack, self._read = pack, reader
 
     def __call__(
-        self, owners: Ints, concepts: Ints, questions: Sequence[Query]
+        self, owners: Ints, concepts: Ints, queries: Sequence[Query]
     ) -> tuple[Bools, Floats]:
         """Returns features of candidates that were found by short forms.
 
         Args:
             owners: number of the unit of each candidate, ``[n]``.
             concepts: rows of the candidates, ``[n]``.
-            questions: of each candidate, ``[n]``.
+            queries: of each candidate, ``[n]``.
 
         Returns:
             Whether its short form is distinctive and has one candidate in each species; the share
             of the words of its long form that its names have. Function words are none.
         """
-        distinctive = np.array([one.distinctive for one in questions], dtype=np.bool_)
-        several = list(zip(concepts.tolist(), [one.name for one in questions], strict=True))
+        distinctive = np.array([query.distinctive for query in queries], dtype=np.bool_)
+        several = list(zip(concepts.tolist(), [query.name for query in queries], strict=True))
         distinct = dict.fromkeys(several)  # a pair has many mentions
         values = dict(zip(distinct, self._shares(list(distinct)), strict=True))
         return distinctive & self._alone(owners, concepts), np.array(
-            [values[one] for one in several]
+            [values[query] for query in several]
         )
 
     def _alone(self, owners: Ints, concepts: Ints) -> Bools:
         """Returns whether the unit of each candidate has one in each species at most."""
         taxa = self._pack.taxon_rows[concepts].astype(np.int64)
-        _, first, counts = np.unique(owners << 32 | taxa, return_index=True, return_counts=True)
-        found: Bools = ~np.isin(owners, owners[first[counts > 1]])
-        return found
+        _, first, counts = np.unique(
+            join_pairs(owners, taxa), return_index=True, return_counts=True
+        )
+        alone: Bools = ~np.isin(owners, owners[first[counts > 1]])
+        return alone
 
     def _shares(self, several: Sequence[tuple[int, str]]) -> list[float]:
         active = self._pack.active
@@ -306,7 +313,9 @@ class ShortFormFeatures:
         for owner, name in zip(owners.tolist(), keys, strict=True):
             words[owner].update(name.split(" "))
         names = self._read([long for _, long in several])
-        wanted = [
+        long_words = [
             {one for one in name.split(" ") if one.isalnum()} - FUNCTION_WORDS for name in names
         ]
-        return [len(one & own) / max(1, len(one)) for one, own in zip(wanted, words, strict=True)]
+        return [
+            len(one & own) / max(1, len(one)) for one, own in zip(long_words, words, strict=True)
+        ]

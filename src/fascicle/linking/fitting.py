@@ -12,9 +12,9 @@ from typing import Annotated, Final, NamedTuple
 
 import msgspec
 import numpy as np
-from msgspec import UNSET, Meta, field
+from msgspec import UNSET, Meta, UnsetType, field
 
-from fascicle.core.arrays import Bools, Floats
+from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
 from fascicle.core.stream import portions
@@ -25,6 +25,7 @@ from fascicle.linking.folder import Correction, Ranker, TierFacts, fit_calibrati
 from fascicle.linking.gold import Memory
 from fascicle.linking.index import NameIndex
 from fascicle.linking.linker import Linker, mention_scores
+from fascicle.linking.pairs import join_pairs
 from fascicle.linking.ranking import (
     Choices,
     Ranked,
@@ -105,15 +106,15 @@ class TrainingData(NamedTuple):
             answered.
         tables: for each, the candidates of its mentions.
         few: types with enough links whose mentions can teach too little, and how many mentions can.
-        found: for each type, the candidates of found mentions; their document is -1 if it teaches
-            nothing else.
+        recognised: for each type, the candidates of mentions that a recogniser found; their
+            document is -1 if it teaches nothing else.
     """
 
     memory: Memory
     vocabularies: dict[str, tuple[str, ...]]
     tables: dict[str, Table]
     few: dict[str, int]
-    found: Mapping[str, Table] = MappingProxyType({})
+    recognised: Mapping[str, Table] = MappingProxyType({})
 
 
 def fit_linker(
@@ -126,13 +127,13 @@ def fit_linker(
 ) -> FittedLinker:
     """Fits a linker; see `gather_training_data` for its input."""
     settings = settings or FitSettings()
-    taught = gather_training_data(pack, index, documents, settings=settings, judged=judged)
-    return FittedLinker(taught.memory, fit_rankers(taught, settings=settings), taught.few)
+    data = gather_training_data(pack, index, documents, settings=settings, judged=judged)
+    return FittedLinker(data.memory, fit_rankers(data, settings=settings), data.few)
 
 
-def fit_rankers(taught: TrainingData, *, settings: FitSettings) -> dict[str, Ranker]:
+def fit_rankers(data: TrainingData, *, settings: FitSettings) -> dict[str, Ranker]:
     """Fits a ranker for each type."""
-    return {kind: _ranker(taught, kind, settings) for kind in taught.tables}
+    return {kind: _ranker(data, kind, settings) for kind in data.tables}
 
 
 def gather_training_data(
@@ -162,25 +163,26 @@ def gather_training_data(
         InputError: no type has enough mentions that are linked to concepts of the pack.
     """
     gold = [[mention for mention in document.mentions if mention.links] for document in documents]
-    seen = list(_seen(documents, gold))
-    memory = Memory.of(seen if settings.remember else ())
+    annotations = list(_annotations(documents, gold)) if settings.remember else []
+    memory = Memory.of(annotations)
     vocabularies = _vocabularies(pack, gold, settings.rare)
     if not vocabularies:
         raise _too_few(pack)
     linker = Linker(pack, index=index, memory=memory, vocabularies=vocabularies)
-    own = _own(documents, seen) if settings.remember else {}
+    own = _own(documents, annotations)
     tables = _tables(linker, documents, gold, tuple(vocabularies), own)
-    few = {
-        kind: count for kind, table in tables.items() if (count := table.choices.mentions) < _FEWEST
-    }
+    counts = {kind: table.choices.mentions for kind, table in tables.items()}
+    few = {kind: count for kind, count in counts.items() if count < _FEWEST}
     if len(few) == len(tables):
         raise _too_few(pack)
-    kept = {kind: table for kind, table in tables.items() if kind not in few}
-    found = _found(linker, documents, judged, tuple(kept), own)
-    return TrainingData(memory, {kind: vocabularies[kind] for kind in kept}, kept, few, found)
+    large = {kind: table for kind, table in tables.items() if kind not in few}
+    recognised = _recognised_tables(linker, documents, judged, tuple(large), own)
+    return TrainingData(
+        memory, {kind: vocabularies[kind] for kind in large}, large, few, recognised
+    )
 
 
-def _found(
+def _recognised_tables(
     linker: Linker,
     documents: Sequence[Document],
     judged: Sequence[Document],
@@ -192,9 +194,9 @@ def _found(
     """
     places = {document.text: number for number, document in enumerate(documents)}
     numbers = np.array([places.get(document.text, -1) for document in judged], dtype=np.int64)
-    known = {at: own.get(number, {}) for at, number in enumerate(numbers.tolist())}
+    remembered = {at: own.get(number, {}) for at, number in enumerate(numbers.tolist())}
     mentions = list(map(_with_concepts, judged))
-    tables = _tables(linker, judged, mentions, kinds, known) if judged else {}
+    tables = _tables(linker, judged, mentions, kinds, remembered) if judged else {}
     return {
         kind: table._replace(documents=numbers[table.documents])
         for kind, table in tables.items()
@@ -208,9 +210,9 @@ def _with_concepts(document: Document) -> list[Mention]:
     for mention in document.mentions:
         links[mention.type].update((link.curie, link) for link in mention.links if link.curie)
     return [
-        msgspec.structs.replace(one, links=tuple(links[one.type].values()))
-        for one in document.mentions
-        if one.score is not None and not one.links
+        msgspec.structs.replace(mention, links=tuple(links[mention.type].values()))
+        for mention in document.mentions
+        if mention.score is not None and not mention.links
     ]
 
 
@@ -222,7 +224,7 @@ def _too_few(pack: Pack) -> InputError:
     )
 
 
-def _seen(
+def _annotations(
     documents: Sequence[Document], gold: Sequence[Sequence[Mention]]
 ) -> Iterable[tuple[str, str, str, str]]:
     """Yields document, type, surface and concept of mentions of one concept."""
@@ -234,15 +236,15 @@ def _seen(
 
 
 def _own(
-    documents: Sequence[Document], seen: Iterable[tuple[str, str, str, str]]
+    documents: Sequence[Document], annotations: Iterable[tuple[str, str, str, str]]
 ) -> dict[int, dict[_Named, set[str]]]:
     """Returns, for each document, the entries of the memory that come from it."""
-    found: dict[int, dict[_Named, set[str]]] = {
+    entries: dict[int, dict[_Named, set[str]]] = {
         number: defaultdict(set) for number in range(len(documents))
     }
-    for number, kind, surface, curie in seen:
-        found[int(number)][kind, key(surface, 1)].add(curie)
-    return found
+    for number, kind, surface, curie in annotations:
+        entries[int(number)][kind, key(surface, 1)].add(curie)
+    return entries
 
 
 def _vocabularies(
@@ -253,10 +255,10 @@ def _vocabularies(
     """
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     flat = [
-        (one.type, link.curie)
+        (mention.type, link.curie)
         for mentions in gold
-        for one in mentions
-        for link in one.links
+        for mention in mentions
+        for link in mention.links
         if link.curie
     ]
     for (kind, curie), row in zip(
@@ -269,6 +271,57 @@ def _vocabularies(
         for kind, own in sorted(counts.items())
         if own.total() >= _FEWEST
     }
+
+
+class _Portion(NamedTuple):
+    """Ranked candidates of some documents.
+
+    Attributes:
+        start: number of the first document.
+        mentions: gold mentions of each document.
+        ranked: their candidates.
+        right: whether each candidate is a gold concept of its mention, or one of its set.
+    """
+
+    start: int
+    mentions: Sequence[Sequence[Mention]]
+    ranked: Ranked
+    right: Bools
+
+    def table(self, kind: str, inputs: tuple[str, ...]) -> Table:
+        """Returns the candidates of the units of a type that can be used for training.
+
+        They are in the order without a ranker, in which linkers answer where candidates are equally
+        probable.
+        """
+        candidates, order = self.ranked.candidates, self.ranked.order
+        units = np.flatnonzero(self._teaches(kind))
+        is_used = np.isin(candidates.owners[order], units)
+        rows = order[is_used & (candidates.precedence[order] != PRECEDED)]
+        owners = np.searchsorted(units, candidates.owners[rows])
+        documents = [self.start + candidates.units[unit].document for unit in units.tolist()]
+        return Table(
+            Choices(owners, self.ranked.features[rows], len(units)),
+            self.right[rows],
+            candidates.tiers[rows],
+            np.array(documents, dtype=np.int64),
+            mention_scores(candidates.units, self.mentions)[units],
+            inputs,
+        )
+
+    def _teaches(self, kind: str) -> list[bool]:
+        """Returns whether each unit is of a type, and of a mention with a score, with exactly one
+        concept, or with parts.
+        """
+        units = self.ranked.candidates.units
+        divided = {(unit.document, unit.mentions) for unit in units if unit.part}
+        teaches = []
+        for unit in units:
+            mention = self.mentions[unit.document][unit.mentions[0]]
+            is_plain = mention.score is not None or len(mention.links) == 1
+            is_clear = is_plain or (unit.document, unit.mentions) in divided
+            teaches.append(unit.type == kind and is_clear)
+        return teaches
 
 
 def _tables(
@@ -285,123 +338,87 @@ def _tables(
         mentions = gold[start : start + len(chunk)]
         without = {number: own.get(start + number, {}) for number in range(len(chunk))}
         ranked = linker.ranked(chunk, mentions, without=without, each=True)
-        right = _right(linker.pack, ranked.found, mentions)
+        right = _right(linker.pack, ranked.candidates, mentions)
+        portion = _Portion(start, mentions, ranked, right)
         for kind in kinds:
-            parts[kind].append(_table(linker, ranked, right, kind, mentions, start))
+            parts[kind].append(portion.table(kind, linker.ranking.inputs))
         start += len(chunk)
     return {kind: join_tables(several) for kind, several in parts.items()}
 
 
-def _right(pack: Pack, found: Candidates, mentions: Sequence[Sequence[Mention]]) -> Bools:
+def _right(pack: Pack, candidates: Candidates, mentions: Sequence[Sequence[Mention]]) -> Bools:
     """Returns whether each candidate is a gold concept of its mention, or one of its set."""
     gold = [
         (number, link.curie)
-        for number, unit in enumerate(found.units)
+        for number, unit in enumerate(candidates.units)
         for link in mentions[unit.document][unit.mentions[0]].links
     ]
     rows = pack.concept_rows([curie for _, curie in gold])
-    wanted = np.array([number for number, _ in gold], dtype=np.int64)[
-        rows >= 0
-    ] << 32 | pack.leads.of(rows[rows >= 0])
-    return np.isin(found.owners << 32 | found.concepts, wanted)
+    units = np.array([number for number, _ in gold], dtype=np.int64)[rows >= 0]
+    gold_pairs = join_pairs(units, pack.leads.of(rows[rows >= 0]))
+    return np.isin(join_pairs(candidates.owners, candidates.concepts), gold_pairs)
 
 
-def _table(
-    linker: Linker,
-    ranked: Ranked,
-    right: Bools,
-    kind: str,
-    mentions: Sequence[Sequence[Mention]],
-    start: int,
-) -> Table:
-    """Returns the candidates of the units of a type that can be used for training.
-
-    They are in the order without a ranker, in which linkers answer where candidates are equally
-    probable.
-    """
-    found = ranked.found
-    several = {(unit.document, unit.mentions) for unit in found.units if unit.part}
-    of_unit = [mentions[unit.document][unit.mentions[0]] for unit in found.units]
-    teaches = [
-        unit.type == kind
-        and (
-            one.score is not None
-            or len(one.links) == 1
-            or (unit.document, unit.mentions) in several
-        )
-        for unit, one in zip(found.units, of_unit, strict=True)
-    ]
-    units = np.flatnonzero(teaches)
-    rows = ranked.order[
-        np.isin(found.owners[ranked.order], units) & (found.precedence[ranked.order] != PRECEDED)
-    ]
-    owners = np.searchsorted(units, found.owners[rows])
-    documents = np.array(
-        [start + found.units[unit].document for unit in units.tolist()], dtype=np.int64
-    )
-    return Table(
-        Choices(owners, ranked.features[rows], len(units)),
-        right[rows],
-        found.tiers[rows],
-        documents,
-        mention_scores(found.units, mentions)[units],
-        linker.ranking.inputs,
-    )
-
-
-def _ranker(taught: TrainingData, kind: str, settings: FitSettings) -> Ranker:
-    table, found = taught.tables[kind], taught.found.get(kind)
-    weights = fit_limited(table.choices, table.right, table.inputs, penalty=settings.penalty)
-    by_fold = [
-        select_units(table, table.documents % settings.folds != fold)
-        for fold in range(settings.folds)
-    ]
+def _ranker(data: TrainingData, kind: str, settings: FitSettings) -> Ranker:
+    table, recognised = data.tables[kind], data.recognised.get(kind)
+    fit = partial(_fit, penalty=settings.penalty)
+    weights = fit(table)
     folds = [
-        fit_limited(one.choices, one.right, table.inputs, penalty=settings.penalty)
-        for one in by_fold
+        fit(select_units(table, table.documents % settings.folds != fold))
+        for fold in range(settings.folds)
     ]
     scores = cross_validate(table, folds, weights)
     best = best_rows(table.choices, scores)
     calibration = fit_calibration(scores[best], table.right[best])
-    told = calibration(scores[best])
+    calibrated = calibration(scores[best])
     least = partial(_least, settings, settings.lowest.get(kind, 0.0))
-    threshold = least(told, table.right[best], table.choices.mentions)
-    answered = best[told >= threshold]
-    tiers = {
-        tier: TierFacts(right=int(table.right[own].sum()), answered=len(own))
-        for number, tier in enumerate(TIERS)
-        if len(own := answered[table.tiers[answered] == number])
-    }
+    threshold = least(calibrated, table.right[best], table.choices.mentions)
+    correction: Correction | UnsetType = UNSET
+    if recognised is not None:
+        correction = _correct(recognised, cross_validate(recognised, folds, weights), least)
+    rounded = [round(weight, 6) for weight in weights.tolist()]
     return Ranker(
-        vocabularies=taught.vocabularies[kind] if settings.restricted else (),
-        weights=dict(zip(table.inputs, [round(one, 6) for one in weights.tolist()], strict=True)),
+        vocabularies=data.vocabularies[kind] if settings.restricted else (),
+        weights=dict(zip(table.inputs, rounded, strict=True)),
         threshold=threshold,
         scale=calibration.scale,
         shift=calibration.shift,
-        found=_corrected(found, cross_validate(found, folds, weights), least)
-        if found is not None
-        else UNSET,
+        found=correction,
         mentions=table.choices.mentions,
-        tiers=tiers,
+        tiers=_tier_facts(table, best[calibrated >= threshold]),
     )
 
 
-def _corrected(
-    found: Table, scores: Floats, least: Callable[[Floats, Bools, int], float]
+def _fit(table: Table, *, penalty: float) -> Floats:
+    return fit_limited(table.choices, table.right, table.inputs, penalty=penalty)
+
+
+def _tier_facts(table: Table, answered: Ints) -> dict[str, TierFacts]:
+    """Returns the accuracy of each tier among the rows that are answers."""
+    facts = {}
+    for number, tier in enumerate(TIERS):
+        rows = answered[table.tiers[answered] == number]
+        if len(rows):
+            facts[tier] = TierFacts(right=int(table.right[rows].sum()), answered=len(rows))
+    return facts
+
+
+def _correct(
+    recognised: Table, scores: Floats, least: Callable[[Floats, Bools, int], float]
 ) -> Correction:
     """Returns the calibration of links of found mentions, by the probabilities of their
     candidates.
     """
-    best = best_rows(found.choices, scores)
-    right = found.right[best]
-    given = found.scores[found.choices.owners[best]]
-    fitted = fit_calibration(scores[best], right, given)
+    best = best_rows(recognised.choices, scores)
+    right = recognised.right[best]
+    mentions = recognised.scores[recognised.choices.owners[best]]
+    fitted = fit_calibration(scores[best], right, mentions)
     return Correction(
         scale=fitted.scale,
         shift=fitted.shift,
         mention=fitted.mention,
-        threshold=least(fitted(scores[best], given), right, found.choices.mentions),
-        mentions=found.choices.mentions,
+        threshold=least(fitted(scores[best], mentions), right, recognised.choices.mentions),
+        mentions=recognised.choices.mentions,
         right=int(right.sum()),
     )
 
@@ -428,7 +445,7 @@ def threshold(scores: Floats, right: Bools, mentions: int) -> float:
     f1 = 2.0 * hits / (np.arange(1, len(order) + 1) + mentions)
     last = np.flatnonzero(np.diff(scores[order], append=-1.0))  # equal scores are answered together
     best = last[f1[last] >= f1[last].max() - 1e-12].max()
-    found, below = scores[order][best], scores[order][best + 1 :]
+    lowest, below = scores[order][best], scores[order][best + 1 :]
     if not np.any(below >= _EVEN):
-        found = min(found, _EVEN)
-    return float(np.floor(found * 1000) / 1000)
+        lowest = min(lowest, _EVEN)
+    return float(np.floor(lowest * 1000) / 1000)

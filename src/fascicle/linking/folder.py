@@ -62,8 +62,8 @@ class Calibration(NamedTuple):
             mentions: scores of their mentions, ``[n]``; without them, nothing is added for these.
         """
         added = 0.0 if mentions is None else self.mention * _odds(mentions, _SURE)
-        found: Floats = _share(self.scale * _odds(scores) + added + self.shift)
-        return found
+        calibrated: Floats = _share(self.scale * _odds(scores) + added + self.shift)
+        return calibrated
 
 
 def fit_calibration(scores: Floats, right: Bools, mentions: Floats | None = None) -> Calibration:
@@ -81,11 +81,11 @@ def fit_calibration(scores: Floats, right: Bools, mentions: Floats | None = None
         np.ones(len(scores)),
         *([] if mentions is None else [_odds(mentions, _SURE)]),
     ]
-    scale, shift, *others = _weights(np.stack(columns, axis=1), right).tolist()
-    if others and others[0] < 0:
+    scale, shift, *mention = _weights(np.stack(columns, axis=1), right).tolist()
+    if mention and mention[0] < 0:
         return fit_calibration(scores, right)
     return Calibration(
-        round(max(scale, _LEAST), 6), round(shift, 6), round(others[0], 6) if others else 0.0
+        round(max(scale, _LEAST), 6), round(shift, 6), round(mention[0], 6) if mention else 0.0
     )
 
 
@@ -108,12 +108,12 @@ def _weights(values: Floats, right: Bools) -> Floats:
 def _loss(values: Floats, right: Bools, weights: Floats) -> tuple[float, Floats, Floats]:
     """Returns the penalised negative log-likelihood, its gradient and its curvature."""
     odds, distance = values @ weights, weights - _NONE[: len(weights)]
-    found = _share(odds)
+    shares = _share(odds)
     loss = (
         np.logaddexp(0.0, np.where(right, -odds, odds)).sum() + 0.5 * _PENALTY * distance @ distance
     )
-    slope = values.T @ (found - right) + _PENALTY * distance
-    curvature = (values * (found * (1 - found))[:, None]).T @ values + _PENALTY * np.eye(
+    slope = values.T @ (shares - right) + _PENALTY * distance
+    curvature = (values * (shares * (1 - shares))[:, None]).T @ values + _PENALTY * np.eye(
         len(weights)
     )
     return float(loss), slope, curvature
@@ -139,24 +139,24 @@ def correct_probabilities(
     best = np.zeros(len(nil))
     np.maximum.at(best, owners, scores)
     some = np.bincount(owners, minlength=len(nil)) > 0
-    wanted = np.where(some, calibration(best), 0.0)
-    rest = (1.0 - wanted) / np.maximum(1.0 - best, _EDGE)
+    corrected = np.where(some, calibration(best), 0.0)
+    rest = (1.0 - corrected) / np.maximum(1.0 - best, _EDGE)
     order = np.lexsort((-scores, owners))
     first = order[np.flatnonzero(np.diff(owners[order], prepend=-1))]
-    found = scores * rest[owners]
-    found[first] = wanted[owners[first]]
-    return found, nil * rest
+    new_scores = scores * rest[owners]
+    new_scores[first] = corrected[owners[first]]
+    return new_scores, nil * rest
 
 
 def _odds(scores: Floats, edge: float = _EDGE) -> Floats:
     inside = np.clip(scores, edge, 1 - edge)
-    found: Floats = np.log(inside / (1 - inside))
-    return found
+    odds: Floats = np.log(inside / (1 - inside))
+    return odds
 
 
 def _share(odds: Floats) -> Floats:
-    found: Floats = 1.0 / (1.0 + np.exp(-np.clip(odds, -_FARTHEST, _FARTHEST)))
-    return found
+    share: Floats = 1.0 / (1.0 + np.exp(-np.clip(odds, -_FARTHEST, _FARTHEST)))
+    return share
 
 
 _FORMAT: Final = 1
@@ -240,24 +240,26 @@ class Ranker(Settings, frozen=True, kw_only=True):
         if not set(self.weights) <= set(feature_names(dense=True)):
             raise ValueError("the features are not those of this release")
 
-    def correction(self, given: Floats) -> Callable[[Floats], Floats]:
+    def correction(self, mention_scores: Floats) -> Callable[[Floats], Floats]:
         """Returns a function that calibrates the probabilities of first candidates.
 
         Args:
-            given: scores of their mentions, not a number where they have none.
+            mention_scores: scores of their mentions, not a number where they have none.
         """
         plain = Calibration(self.scale, self.shift)
         if not self.found:
             return lambda scores: plain(scores)
-        found = Calibration(self.found.scale, self.found.shift, self.found.mention)
+        recognised = Calibration(self.found.scale, self.found.shift, self.found.mention)
         return lambda scores: np.where(
-            np.isnan(given), plain(scores), found(scores, np.nan_to_num(given))
+            np.isnan(mention_scores),
+            plain(scores),
+            recognised(scores, np.nan_to_num(mention_scores)),
         )
 
-    def thresholds(self, given: Floats) -> Floats:
+    def thresholds(self, mention_scores: Floats) -> Floats:
         """Returns the probabilities below which answers are NIL; see `correction`."""
-        found = self.found.threshold if self.found else self.threshold
-        return np.where(np.isnan(given), self.threshold, found)
+        recognised = self.found.threshold if self.found else self.threshold
+        return np.where(np.isnan(mention_scores), self.threshold, recognised)
 
 
 class LinkerManifest(Settings, frozen=True, kw_only=True):
@@ -316,7 +318,7 @@ def write_linker(
     few: Mapping[str, int] = MappingProxyType({}),
 ) -> LinkerManifest:
     """Writes the manifest of a linker, beside its memory."""
-    made = LinkerManifest(
+    manifest = LinkerManifest(
         pack=pack.full_name,
         place=place,
         indexed=indexed,
@@ -329,7 +331,9 @@ def write_linker(
         order=tuple(order) or UNSET,
         few=dict(sorted(few.items())) or UNSET,
     )
-    return write_description(folder / LINKER, msgspec.structs.replace(made, hash=made.fingerprint))
+    return write_description(
+        folder / LINKER, msgspec.structs.replace(manifest, hash=manifest.fingerprint)
+    )
 
 
 def pack_place(pack: Pack, folder: Path) -> str:
@@ -353,34 +357,34 @@ def read_manifest(folder: Path) -> LinkerManifest:
     """
     place = folder / LINKER
     if not place.is_file():
-        said = f"there is no linker at {folder}; give a folder that fascicle linker fit wrote"
-        raise pack_error(folder, said, "not-found")
-    found = read_description(place, LinkerManifest, WORDING, format=_FORMAT)
-    if found.hash is not UNSET and found.hash != found.fingerprint:
+        message = f"there is no linker at {folder}; give a folder that fascicle linker fit wrote"
+        raise pack_error(folder, message, "not-found")
+    manifest = read_description(place, LinkerManifest, WORDING, format=_FORMAT)
+    if manifest.hash is not UNSET and manifest.hash != manifest.fingerprint:
         raise pack_error(place, f"{place} was changed; {WORDING.repair}")
-    return found
+    return manifest
 
 
-def check_linker(folder: Path, found: LinkerManifest, pack: Pack) -> None:
+def check_linker(folder: Path, manifest: LinkerManifest, pack: Pack) -> None:
     """Raises an error for a linker that does not fit to a pack, or that lost a file.
 
     Args:
         folder: of the linker.
-        found: its manifest.
+        manifest: its manifest.
         pack: open.
 
     Raises:
         PackError: a linker of another pack, or a damaged one.
     """
-    if found.pack != pack.full_name:
+    if manifest.pack != pack.full_name:
         raise pack_error(
             folder,
-            f"the linker {folder} was fitted with the pack {found.pack}, and {pack.folder} is "
+            f"the linker {folder} was fitted with the pack {manifest.pack}, and {pack.folder} is "
             f"{pack.full_name}; give "
             "the pack that it was fitted with, or fit it again with fascicle linker fit",
             "version",
         )
-    for name, facts in found.files.items():
+    for name, facts in manifest.files.items():
         if (
             name not in (NAMES, DENSE)
             or not (folder / name).is_file()

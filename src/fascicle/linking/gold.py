@@ -34,18 +34,18 @@ def with_pack_types(
         prefixes: type -> prefix of the identifiers without one, where it is known.
     """
     of_type = pack.own_type
-    found = list(documents)
+    annotated = list(documents)
     guessed = _prefixes(
         [
-            (of_type(one.type), link)
-            for each in found
-            for one in each.mentions
-            for link in one.links
+            (of_type(mention.type), link)
+            for document in annotated
+            for mention in document.mentions
+            for link in mention.links
         ],
         pack,
     )
-    named = {of_type(kind): prefix for kind, prefix in (prefixes or {}).items()}
-    return [to_curies(each, guessed | named, of_type=of_type) for each in found]
+    stated = {of_type(kind): prefix for kind, prefix in (prefixes or {}).items()}
+    return [to_curies(document, guessed | stated, of_type=of_type) for document in annotated]
 
 
 def to_curies(
@@ -61,15 +61,17 @@ def to_curies(
         prefixes: type -> prefix of the identifiers without one.
         of_type: gives types their names.
     """
-    mentions = unique(_spelt(one, of_type(one.type), prefixes) for one in document.mentions)[0]
+    mentions = unique(
+        _spelt(mention, of_type(mention.type), prefixes) for mention in document.mentions
+    )[0]
     return msgspec.structs.replace(document, mentions=mentions)
 
 
 def _spelt(mention: Mention, kind: str, prefixes: Mapping[str, str]) -> Mention:
     links = []
     for link in mention.links:
-        known = curie(link.curie or link.id, link.ontology or prefixes.get(kind, "")) or link.curie
-        links.append(link if link.nil or not known else msgspec.structs.replace(link, curie=known))
+        name = curie(link.curie or link.id, link.ontology or prefixes.get(kind, "")) or link.curie
+        links.append(link if link.nil or not name else msgspec.structs.replace(link, curie=name))
     return msgspec.structs.replace(mention, type=kind, links=tuple(links))
 
 
@@ -87,17 +89,17 @@ def _prefixes(links: Sequence[tuple[str, Link]], pack: Pack) -> dict[str, str]:
             and kind in pack.types
         ):
             bare[kind][link.id] += 1
-    found: dict[str, str] = {}
+    best_prefixes: dict[str, str] = {}
     for kind, ids in bare.items():
         own = unique_values(pack.prefix_rows[pack.type_rows == pack.types.index(kind)]).tolist()
         counts = [
-            (int((pack.concept_rows([curie(one, name) for one in ids]) >= 0).sum()), name)
+            (int((pack.concept_rows([curie(number, name) for number in ids]) >= 0).sum()), name)
             for name in (pack.prefixes[number] for number in own)
         ]
         best = max(counts, default=(0, ""), key=lambda pair: pair[0])
         if best[0]:
-            found[kind] = best[1]
-    return found
+            best_prefixes[kind] = best[1]
+    return best_prefixes
 
 
 class Memory:
@@ -112,16 +114,16 @@ class Memory:
         self.counts = dict(counts or {})
 
     @classmethod
-    def of(cls, seen: Iterable[tuple[str, str, str, str]]) -> Memory:
+    def of(cls, annotations: Iterable[tuple[str, str, str, str]]) -> Memory:
         """Builds a memory of documents.
 
         Args:
-            seen: document, type, surface and CURIE of annotated mentions, as often as they come.
+            annotations: document, type, surface and CURIE of annotated mentions; any may come twice.
         """
-        found: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-        for _, kind, simple, concept in {(*one[:2], key(one[2], 1), one[3]) for one in seen}:
-            found[kind, simple][concept] += 1
-        return cls(found)
+        counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        for _, kind, simple, concept in {(*one[:2], key(one[2], 1), one[3]) for one in annotations}:
+            counts[kind, simple][concept] += 1
+        return cls(counts)
 
     def of_key(self, kind: str, simple: str, without: Collection[str] = ()) -> dict[str, int]:
         """Returns the concepts of a surface.
@@ -132,11 +134,11 @@ class Memory:
             without: concepts of which one document is not counted, which is the one to link while a
                 linker is fitted.
         """
-        known = self.counts.get((kind, simple))
-        if known is None:
+        counts = self.counts.get((kind, simple))
+        if counts is None:
             return {}
-        found = {concept: count - (concept in without) for concept, count in known.items()}
-        return {concept: count for concept, count in sorted(found.items()) if count > 0}
+        reduced = {concept: count - (concept in without) for concept, count in counts.items()}
+        return {concept: count for concept, count in sorted(reduced.items()) if count > 0}
 
     def table(self) -> str:
         """Returns the counts as a table, sorted."""
@@ -158,16 +160,16 @@ class Memory:
             ModelError: a file that is too large or no such table.
         """
         place = folder / NAMES
-        found: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+        counts: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
         try:
             if place.stat().st_size > _MOST:
                 raise ValueError("it is too large")
             for line in place.read_text(encoding="utf-8").splitlines():
                 kind, simple, concept, count = line.split("\t")
-                found[kind, simple][concept] = int(count)
+                counts[kind, simple][concept] = int(count)
         except (OSError, ValueError) as error:
             raise ModelError(
                 f"{place} is not the table of names of a linker ({error}); copy the linker again",
                 file=str(place),
             ) from None
-        return cls(found)
+        return cls(counts)

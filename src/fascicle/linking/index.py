@@ -72,25 +72,25 @@ class IndexManifest(Settings, frozen=True, kw_only=True):
 
 
 def write_index(
-    folder: Path, pack: Pack, *, told: _OnStep = lambda step, count: None
+    folder: Path, pack: Pack, *, on_progress: _OnStep = lambda step, count: None
 ) -> IndexManifest:
     """Writes the index of a pack into an empty folder; the same pack gives the same bytes.
 
     Args:
         folder: the folder that exists.
         pack: whose names are to be found.
-        told: progress callback, called with a label and a count, now and then.
+        on_progress: progress callback, called with a label and a count, now and then.
     """
     write_array(folder / TYPES, _type_bits(pack))
-    _write_sorted(folder, pack.active.keys.strings, told)
+    _write_sorted(folder, pack.active.keys.strings, on_progress)
     write_trigrams(folder, pack.active.keys.strings)
-    told("names by trigrams", len(pack.active.keys.strings))
+    on_progress("names by trigrams", len(pack.active.keys.strings))
     write_equivalents(folder, pack)
-    told("references", len(pack))
+    on_progress("references", len(pack))
     names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
     facts = {name: FileFacts.of(folder / name) for name in names}
-    made = IndexManifest(pack=pack.full_name, normaliser=pack.manifest.normaliser, files=facts)
-    return write_description(folder / MANIFEST, made)
+    manifest = IndexManifest(pack=pack.full_name, normaliser=pack.manifest.normaliser, files=facts)
+    return write_description(folder / MANIFEST, manifest)
 
 
 def type_bit(number: int) -> int:
@@ -104,11 +104,11 @@ def _type_bits(pack: Pack) -> Array:
     starts = pack.active.starts[:-1].astype(np.int64)
     if not len(starts):
         return np.empty(0, dtype=np.uint64)
-    found: Array = np.bitwise_or.reduceat(bits[pack.type_rows[pack.active.concept]], starts)
-    return found
+    of_key: Array = np.bitwise_or.reduceat(bits[pack.type_rows[pack.active.concept]], starts)
+    return of_key
 
 
-def _write_sorted(folder: Path, keys: Strings, told: _OnStep) -> None:
+def _write_sorted(folder: Path, keys: Strings, on_progress: _OnStep) -> None:
     """Writes the hashes of keys of level 3, of names that are in another order."""
     reader = KeyReader()
     hashes, rows = [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.int64)]
@@ -117,13 +117,13 @@ def _write_sorted(folder: Path, keys: Strings, told: _OnStep) -> None:
         several = [at for at, one in enumerate(chunk) if " " in one]
         for at, one in zip(several, unordered([chunk[at] for at in several], reader), strict=True):
             chunk[at] = one if one != chunk[at] else ""
-        kept = [at for at in several if chunk[at]]
-        hashes.append(string_hashes([chunk[at].encode() for at in kept]))
-        rows.append(some[kept])
-        told("names in order", int(some[-1]) + 1)
-    joined = np.concatenate(hashes)
-    order = np.argsort(joined, kind="stable")
-    write_array(folder / _HASHES, joined[order])
+        reordered = [at for at in several if chunk[at]]
+        hashes.append(string_hashes([chunk[at].encode() for at in reordered]))
+        rows.append(some[reordered])
+        on_progress("names in order", int(some[-1]) + 1)
+    all_hashes = np.concatenate(hashes)
+    order = np.argsort(all_hashes, kind="stable")
+    write_array(folder / _HASHES, all_hashes[order])
     write_array(folder / _ROWS, np.concatenate(rows)[order])
 
 
@@ -162,12 +162,12 @@ class NameIndex:
             raise pack_error(folder, f"there is no index of a pack at {folder}", "not-found")
         manifest = read_description(place, IndexManifest, _WORDING, format=_FORMAT)
         if manifest.pack != pack.full_name:
-            said = (
+            message = (
                 f"{folder} belongs to the pack {manifest.pack}, and {pack.folder} is "
                 f"{pack.full_name}"
             )
             advice = "give the pack that it was made for, or make it again with fascicle linker fit"
-            raise pack_error(folder, f"{said}; {advice}", "version")
+            raise pack_error(folder, f"{message}; {advice}", "version")
         for name in manifest.files:
             if "/" in name or "\\" in name or not (folder / name).is_file():
                 raise _damaged(folder / name)
@@ -176,12 +176,12 @@ class NameIndex:
         if not set(manifest.files) >= _FILES:
             raise _damaged(place)
         try:
-            found = cls(folder, pack, manifest)
+            index = cls(folder, pack, manifest)
         except ValueError:  # a file with a part of a value at its end
             raise _damaged(folder) from None
-        if not found._fits():
+        if not index._fits():
             raise _damaged(folder)
-        return found
+        return index
 
     def _fits(self) -> bool:
         """True if the files are consistent with each other and the pack, as far as a quick check
@@ -219,20 +219,20 @@ class NameIndex:
         Raises:
             PackError: a damaged index.
         """
-        asked = unordered(list(keys), self.reader)
-        hashes = string_hashes([one.encode() for one in asked])
+        queries = unordered(list(keys), self.reader)
+        hashes = string_hashes([one.encode() for one in queries])
         low, high = (np.searchsorted(self._hashes, hashes, side=side) for side in ("left", "right"))
         places, rows = expand_ranges(low, high, self._rows)
         if int(rows.max(initial=-1)) >= len(self.types):
             raise _damaged(self.folder / _ROWS)
-        own = self.pack.active.keys.find(asked)  # names that are in this order
+        own = self.pack.active.keys.find(queries)  # names that are in this order
         places = np.concatenate([places, np.flatnonzero(own >= 0)])
         rows = np.concatenate([rows, own[own >= 0]])
         order = np.lexsort((rows, places))
         places, rows = places[order], rows[order]
-        found = unordered(self.pack.active.keys.strings.take(rows), self.reader)
+        names = unordered(self.pack.active.keys.strings.take(rows), self.reader)
         right = np.array(
-            [asked[at] == one for at, one in zip(places.tolist(), found, strict=True)],
+            [queries[at] == one for at, one in zip(places.tolist(), names, strict=True)],
             dtype=np.bool_,
         )
         return places[right], rows[right]
@@ -249,7 +249,7 @@ class NameIndex:
             PackError: a damaged index.
         """
         try:
-            return self._trigrams.near([one.encode() for one in keys], types)
+            return self._trigrams.near([name_key.encode() for name_key in keys], types)
         except IndexError:
             raise _damaged(self.folder) from None
 

@@ -29,22 +29,19 @@ from fascicle.linking.candidates import (
     FAMILY,
     FAMILY_TYPES,
     TIERS,
-    Candidate,
     Candidates,
-    Decision,
-    distinct,
     limit_candidates,
-    link_to,
-    nil_link,
     separate_mentions,
 )
+from fascicle.linking.decisions import Candidate, Decision, distinct, link_to, nil_link
 from fascicle.linking.families import Families
 from fascicle.linking.features import FeatureExtractor
 from fascicle.linking.finding import Finder
 from fascicle.linking.folder import LinkerManifest, Ranker, check_linker, feature_names
-from fascicle.linking.gathering import CandidateGenerator, Excluded
+from fascicle.linking.gathering import CandidateGenerator
 from fascicle.linking.gold import Memory
 from fascicle.linking.index import NameIndex
+from fascicle.linking.lookup import Excluded
 from fascicle.linking.ranking import CandidateRanker, Ranked
 from fascicle.linking.strategies import Strategies
 from fascicle.linking.weights import limited
@@ -116,10 +113,11 @@ class Linker(LinkStep):
             pack,
             Strategies(pack, strategies, order=order, ontology=ontology),
         )
-        fitted, self._wanted = self._strategies.chosen(rankers or {}, vocabularies or {})
-        within = {kind: limited(one.weights) for kind, one in fitted.items()}
+        fitted, self._wanted = self._strategies.resolve(rankers or {}, vocabularies or {})
+        within = {kind: limited(ranker.weights) for kind, ranker in fitted.items()}
         self.rankers = {
-            kind: msgspec.structs.replace(one, weights=within[kind]) for kind, one in fitted.items()
+            kind: msgspec.structs.replace(ranker, weights=within[kind])
+            for kind, ranker in fitted.items()
         }
         self._gatherer = CandidateGenerator(
             Finder(pack, index), memory or Memory(), self._wanted, self._strategies.allowed
@@ -159,8 +157,10 @@ class Linker(LinkStep):
         name.
         """
         typed = [(name, self.pack.own_type(kind)) for name, kind in pairs]
-        there = self._gatherer.known(typed)
-        return {pair for pair, one in zip(pairs, typed, strict=True) if one in there}
+        present = self._gatherer.names_in_pack(typed)
+        return {
+            pair for pair, typed_pair in zip(pairs, typed, strict=True) if typed_pair in present
+        }
 
     @classmethod
     def open(
@@ -208,11 +208,11 @@ class Linker(LinkStep):
         patches = []
         for chunk in portions(documents, characters=_PORTION):
             mentions = [
-                [document.mentions[at] for at in self._asked(document)] for document in chunk
+                [document.mentions[at] for at in self._unlinked(document)] for document in chunk
             ]
             ranked = self.ranked(chunk, mentions)
             answers: list[list[list[Link]]] = [[[] for _ in own] for own in mentions]
-            for unit, answer in zip(ranked.found.units, self._answers(ranked), strict=True):
+            for unit, answer in zip(ranked.candidates.units, self._answers(ranked), strict=True):
                 for at in unit.mentions:
                     answers[unit.document][at] += answer
             links = [[distinct(several) for several in found] for found in answers]
@@ -230,58 +230,70 @@ class Linker(LinkStep):
 
     def _answers(self, ranked: Ranked) -> Iterator[tuple[Link, ...]]:
         """Yields the answer of each unit: a link, or those of an ambiguous one."""
-        found, ontology = ranked.found, self._strategies.ontology
+        candidates, ontology = ranked.candidates, self._strategies.ontology
         # of each in its unit
-        places = np.arange(len(ranked.order)) - np.searchsorted(found.owners, found.owners)
-        rows = ranked.order[places < ranked.answered[found.owners]]
-        names = self._strategies.told(found, rows)
-        said = iter(zip(names, self._tiers(found, rows), ranked.scores[rows].tolist(), strict=True))
-        some = (np.bincount(found.owners, minlength=len(found.units)) > 0).tolist()
+        places = np.arange(len(ranked.order)) - np.searchsorted(
+            candidates.owners, candidates.owners
+        )
+        rows = ranked.order[places < ranked.answered[candidates.owners]]
+        names = self._strategies.describe(candidates, rows)
+        links = iter(
+            zip(names, self._tiers(candidates, rows), ranked.scores[rows].tolist(), strict=True)
+        )
+        some = (np.bincount(candidates.owners, minlength=len(candidates.units)) > 0).tolist()
         for count, nil, has in zip(
             ranked.answered.tolist(), ranked.nil.tolist(), some, strict=True
         ):
             if not count:
-                yield (nil_link(_known(nil), ontology, absent=not has),)
+                yield (nil_link(_or_none(nil), ontology, absent=not has),)
             else:
                 yield tuple(
-                    link_to(curie, label, tier if count == 1 else AMBIGUOUS, _known(score), same)
-                    for (curie, label, same), tier, score in islice(said, count)
+                    link_to(curie, label, tier if count == 1 else AMBIGUOUS, _or_none(score), same)
+                    for (curie, label, same), tier, score in islice(links, count)
                 )
 
-    def _tiers(self, found: Candidates, rows: Ints) -> list[str]:
+    def _tiers(self, candidates: Candidates, rows: Ints) -> list[str]:
         """Returns the tier of each candidate: of a family or of a coarser concept, that it is
         one.
         """
-        is_family = Families(self.pack).are(found.concepts[rows]).tolist()
-        types = (found.units[unit].type in FAMILY_TYPES for unit in found.owners[rows].tolist())
+        is_family = Families(self.pack).are(candidates.concepts[rows]).tolist()
+        types = (
+            candidates.units[unit].type in FAMILY_TYPES for unit in candidates.owners[rows].tolist()
+        )
         tiers = [
-            BROADER if one < 0 else TIERS[tier]
-            for one, tier in zip(found.precedence[rows], found.tiers[rows], strict=True)
+            BROADER if precedence < 0 else TIERS[tier]
+            for precedence, tier in zip(
+                candidates.precedence[rows], candidates.tiers[rows], strict=True
+            )
         ]
         return [
             FAMILY if family and wider else tier
             for tier, family, wider in zip(tiers, is_family, types, strict=True)
         ]
 
-    def _asked(self, document: Document) -> list[int]:
+    def _unlinked(self, document: Document) -> list[int]:
         """Returns the numbers of the mentions that are linked."""
-        covered = {kind: self.covers(kind) for kind in {one.type for one in document.mentions}}
+        covered = {
+            kind: self.covers(kind) for kind in {mention.type for mention in document.mentions}
+        }
         return [
-            at for at, one in enumerate(document.mentions) if not one.links and covered[one.type]
+            at
+            for at, mention in enumerate(document.mentions)
+            if not mention.links and covered[mention.type]
         ]
 
     def explained(self, documents: Sequence[Document], *, most: int = 20) -> list[list[Decision]]:
         """Returns the decisions of `predict` for documents, with candidates and reasons; see
         `decisions`.
         """
-        asked = list(map(self._asked, documents))
+        unlinked = list(map(self._unlinked, documents))
         mentions = [
-            [one.mentions[at] for at in own] for one, own in zip(documents, asked, strict=True)
+            [one.mentions[at] for at in own] for one, own in zip(documents, unlinked, strict=True)
         ]
-        found = self.decisions(documents, mentions, most=most)
+        decisions = self.decisions(documents, mentions, most=most)
         return [
             [msgspec.structs.replace(one, mention=own[one.mention]) for one in told]
-            for own, told in zip(asked, found, strict=True)
+            for own, told in zip(unlinked, decisions, strict=True)
         ]
 
     def decisions(
@@ -300,20 +312,23 @@ class Linker(LinkStep):
             most: candidates of each decision; more where more are the answer.
         """
         ranked = self.ranked(documents, mentions)
-        found: list[list[Decision]] = [[] for _ in documents]
+        decisions: list[list[Decision]] = [[] for _ in documents]
         bounds = np.searchsorted(
-            ranked.found.owners, np.arange(len(ranked.found.units) + 1)
+            ranked.candidates.owners, np.arange(len(ranked.candidates.units) + 1)
         ).tolist()
-        for number, unit in enumerate(ranked.found.units):
+        for number, unit in enumerate(ranked.candidates.units):
             told = max(most, int(ranked.alike[number]))
             rows = ranked.order[
                 bounds[number] : min(bounds[number + 1], bounds[number] + told)
             ].tolist()
             told_of = self._decision(ranked, number, unit, rows)
-            found[unit.document] += [
+            decisions[unit.document] += [
                 msgspec.structs.replace(told_of, mention=at) for at in unit.mentions
             ]
-        return [sorted(told, key=lambda one: (one.mention, one.part)) for told in found]
+        return [
+            sorted(told, key=lambda decision: (decision.mention, decision.part))
+            for told in decisions
+        ]
 
     def ranked(
         self,
@@ -334,26 +349,28 @@ class Linker(LinkStep):
         """
         typed = [
             [
-                one
-                if one.type in self.pack.types
-                else msgspec.structs.replace(one, type=self.pack.own_type(one.type))
-                for one in own
+                mention
+                if mention.type in self.pack.types
+                else msgspec.structs.replace(mention, type=self.pack.own_type(mention.type))
+                for mention in own
             ]
             for own in mentions
         ]
         units = make_units(documents, typed)
-        found = self._gatherer.gather(units, without=without)
-        apart = np.full(len(found.units), each)
-        apart[found.owners[self.pack.taxon_rows[found.concepts] > 0]] = True
-        found = separate_mentions(found, apart)
-        species = self._describer.of_species(found, documents, self._strategies.species)
+        candidates = self._gatherer.gather(units, without=without)
+        apart = np.full(len(candidates.units), each)
+        apart[candidates.owners[self.pack.taxon_rows[candidates.concepts] > 0]] = True
+        candidates = separate_mentions(candidates, apart)
+        species = self._describer.of_species(candidates, documents, self._strategies.species)
         if (
-            allowed := self._strategies.of_named_species(found, species)
+            allowed := self._strategies.of_named_species(candidates, species)
         ) is not None and not allowed.all():
-            found = limit_candidates(found, allowed)
-            species = self._describer.of_species(found, documents, self._strategies.species)
-        features = self._describer.features(found, documents, species)
-        return self.ranking.rank_candidates(found, features, mention_scores(found.units, typed))
+            candidates = limit_candidates(candidates, allowed)
+            species = self._describer.of_species(candidates, documents, self._strategies.species)
+        features = self._describer.features(candidates, documents, species)
+        return self.ranking.rank_candidates(
+            candidates, features, mention_scores(candidates.units, typed)
+        )
 
     def _decision(self, ranked: Ranked, number: int, unit: Unit, rows: Sequence[int]) -> Decision:
         ranker = self.rankers.get(unit.type)
@@ -365,29 +382,29 @@ class Linker(LinkStep):
             type=unit.type,
             pack=self.pack.manifest.name,
             candidates=tuple(self._candidate(ranked, row, ranker) for row in rows),
-            nil=_known(float(ranked.nil[number])),
+            nil=_or_none(float(ranked.nil[number])),
             answer=count == 1,
             ambiguous=count if count > 1 else 0,
         )
 
     def _candidate(self, ranked: Ranked, row: int, ranker: Ranker | None) -> Candidate:
-        found = ranked.found
-        term = int(found.terms[row])
-        unit = found.units[int(found.owners[row])]
+        candidates = ranked.candidates
+        term = int(candidates.terms[row])
+        unit = candidates.units[int(candidates.owners[row])]
         values = ranked.features[row].tolist()
         features = {
             name: value for name, value in zip(self.ranking.inputs, values, strict=True) if value
         }
         surfaces = self.pack.active
-        ((curie, label, same),) = self._strategies.told(found, np.array([row]))
+        ((curie, label, same),) = self._strategies.describe(candidates, np.array([row]))
         return Candidate(
             curie=curie,
             label=label,
             same=same,
             name=surfaces.surfaces[int(surfaces.surface[term])] if term >= 0 else "",
-            tier=self._tiers(found, np.array([row]))[0],
-            ways=visible_ways(int(found.ways[row]), surface=unit.surface, question=unit.question),
-            probability=_known(float(ranked.scores[row])),
+            tier=self._tiers(candidates, np.array([row]))[0],
+            ways=visible_ways(int(candidates.ways[row]), surface=unit.surface, query=unit.query),
+            probability=_or_none(float(ranked.scores[row])),
             features=features,
             parts={name: value * ranker.weights.get(name, 0.0) for name, value in features.items()}
             if ranker
@@ -400,19 +417,19 @@ def mention_scores(units: Sequence[Unit], mentions: Sequence[Sequence[Mention]])
     """Returns for each unit the best score of the mentions of its name in its document, ``[n]``;
     NaN without one.
     """
-    found = np.full(len(units), math.nan)
+    scores = np.full(len(units), math.nan)
     best: dict[tuple[int, str, str], float] = {}
     scored: list[tuple[int, tuple[int, str, str]]] = []
     for number, unit in enumerate(units):
         own = mentions[unit.document]
         if own[unit.mentions[0]].score is not None:
-            name = (unit.document, unit.type, unit.question.name.casefold())
+            name = (unit.document, unit.type, unit.query.name.casefold())
             best[name] = max(best.get(name, 0.0), *(own[at].score or 0.0 for at in unit.mentions))
             scored.append((number, name))
     for number, name in scored:
-        found[number] = best[name]
-    return found
+        scores[number] = best[name]
+    return scores
 
 
-def _known(probability: float) -> float | None:
+def _or_none(probability: float) -> float | None:
     return None if math.isnan(probability) else probability

@@ -15,7 +15,7 @@ from msgspec import Meta
 from fascicle.core.document import LINKED, Document, Event, Patch
 from fascicle.core.mention import Link, MentionKey
 from fascicle.errors import UsageError
-from fascicle.linking.candidates import Decision
+from fascicle.linking.decisions import Decision
 from fascicle.linking.equivalents import check_ontology
 from fascicle.linking.folder import WORDING, LinkerManifest, check_linker, read_manifest
 from fascicle.linking.linker import NO_STRATEGIES, Linker, LinkStep
@@ -91,15 +91,15 @@ class LinkerWithPacks(NamedTuple):
     @property
     def fingerprint(self) -> str:
         """Fingerprint of the parts that decide, with the release, all links."""
-        told = [part.manifest.fingerprint for part in self.parts] + (
+        parts = [part.manifest.fingerprint for part in self.parts] + (
             [self.ontology] if self.ontology else []
         )
-        told += (
+        parts += (
             [msgspec.json.encode(self.strategies, order="sorted").decode()]
             if self.strategies
             else []
         )
-        return hashlib.sha256(" ".join(told).encode()).hexdigest()
+        return hashlib.sha256(" ".join(parts).encode()).hexdigest()
 
     def covered(self, types: Sequence[str]) -> tuple[str, ...]:
         """Returns those types of which a pack has concepts."""
@@ -150,17 +150,17 @@ def find(
         UsageError: a pack that the linker does not need, or no pack has a concept of the ontology,
             or what a strategy names.
     """
-    given = [Pack.open(pack) for pack in packs]
+    opened = [Pack.open(pack) for pack in packs]
     homes = [find_linker(one) for one in as_places(linker)]
     folders = [folder for home in homes for folder in linker_folders(home)]
-    parts = tuple(_part(one, given, alone=len(folders) == 1) for one in folders)
+    parts = tuple(_part(one, opened, alone=len(folders) == 1) for one in folders)
     if not parts:
         raise UsageError("no linker was given; give its folder, or the name of a shipped one")
     needed = [part.manifest.pack for part in parts]
-    if unused := [pack.full_name for pack in given if pack.full_name not in needed]:
-        named = " and ".join(map(str, homes))
+    if unused := [pack.full_name for pack in opened if pack.full_name not in needed]:
+        names = " and ".join(map(str, homes))
         raise UsageError(
-            f"the linker {named} has no use for the pack {unused[0]}; its packs are "
+            f"the linker {names} has no use for the pack {unused[0]}; its packs are "
             f"{', '.join(needed)}"
         )
     ontology = (
@@ -183,14 +183,14 @@ def linker_folders(folder: Path) -> tuple[Path, ...]:
     place = folder / SEVERAL
     if not place.is_file():
         return (folder,)
-    found = read_description(place, SeveralManifest, WORDING, format=_FORMAT)
-    for name, sha256 in found.parts.items():
+    manifest = read_description(place, SeveralManifest, WORDING, format=_FORMAT)
+    for name, sha256 in manifest.parts.items():
         described = folder / name / LINKER
         if not described.is_file() or file_sha256(described) != sha256:
             raise pack_error(
                 described, f"{described} is missing or was changed; copy the linker again"
             )
-    return tuple(folder / name for name in found.parts)
+    return tuple(folder / name for name in manifest.parts)
 
 
 def write_several(folder: Path, names: Sequence[str]) -> SeveralManifest:
@@ -199,7 +199,7 @@ def write_several(folder: Path, names: Sequence[str]) -> SeveralManifest:
     return write_description(folder / SEVERAL, SeveralManifest(parts=parts))
 
 
-def _part(folder: Path, given: Sequence[Pack], *, alone: bool) -> LinkerPart:
+def _part(folder: Path, packs: Sequence[Pack], *, alone: bool) -> LinkerPart:
     """Opens a linker with the one of some packs that it needs, else with the pack at the place
     that it names.
     """
@@ -208,8 +208,8 @@ def _part(folder: Path, given: Sequence[Pack], *, alone: bool) -> LinkerPart:
         return LinkerPart(folder, LinkerManifest(pack=pack.full_name, indexed=False), pack)
     manifest = read_manifest(folder)
     # A linker that is alone takes a pack that does not fit, too, which is refused below.
-    fitting = [pack for pack in given if pack.full_name == manifest.pack] or (
-        list(given) if alone else []
+    fitting = [pack for pack in packs if pack.full_name == manifest.pack] or (
+        list(packs) if alone else []
     )
     pack = fitting[0] if fitting else Pack.open(_pack_folder(folder, manifest))
     check_linker(folder, manifest, pack)
@@ -223,12 +223,12 @@ def _pack_folder(folder: Path, manifest: LinkerManifest) -> Path:
     )
     if not manifest.place or not is_pack(place) or not place.exists():
         where = f", which is not at {place}" if manifest.place else ""
-        said = (
+        message = (
             f"the linker {folder} needs the pack {manifest.pack}{where}; give it with "
             "pack=PACK, or fit it again"
         )
-        said += newer_hint(Path(manifest.place))
-        raise pack_error(folder, said, "not-found")
+        message += newer_hint(Path(manifest.place))
+        raise pack_error(folder, message, "not-found")
     return place
 
 
@@ -261,41 +261,45 @@ class Linkers(LinkStep):
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Links those mentions of each document that have no links; see `Linker.predict`."""
-        found: list[_Links] = [{} for _ in documents]
+        links: list[_Links] = [{} for _ in documents]
         events: list[list[Event]] = [[] for _ in documents]
-        for _, _, patches in self._said(documents, found):
-            for said, patch in zip(events, patches, strict=True):
-                said.extend(patch.events)
+        for _, _, patches in self._predict_each(documents, links):
+            for own_events, patch in zip(events, patches, strict=True):
+                own_events.extend(patch.events)
         return [
-            Patch(links=tuple(own.items()), events=tuple(said))
-            for own, said in zip(found, events, strict=True)
+            Patch(links=tuple(own.items()), events=tuple(own_events))
+            for own, own_events in zip(links, events, strict=True)
         ]
 
     def explained(self, documents: Sequence[Document], *, most: int = 20) -> list[list[Decision]]:
         """Returns for each mention the decisions of the first linker that answers, else of the
         first for its type.
         """
-        found: list[_Links] = [{} for _ in documents]
-        told: list[dict[int, list[Decision]]] = [{} for _ in documents]
-        for part, asked, _ in self._said(documents, found):
-            for own, said in zip(told, part.explained(asked, most=most), strict=True):
-                for mention, group in groupby(said, key=lambda one: one.mention):
+        links: list[_Links] = [{} for _ in documents]
+        decisions: list[dict[int, list[Decision]]] = [{} for _ in documents]
+        for part, remaining, _ in self._predict_each(documents, links):
+            for own, explained in zip(decisions, part.explained(remaining, most=most), strict=True):
+                for mention, group in groupby(explained, key=lambda decision: decision.mention):
                     several = list(group)
-                    if mention not in own or any(one.answer or one.ambiguous for one in several):
+                    if mention not in own or any(
+                        decision.answer or decision.ambiguous for decision in several
+                    ):
                         own[mention] = several
-        return [[one for at in sorted(own) for one in own[at]] for own in told]
+        return [[decision for at in sorted(own) for decision in own[at]] for own in decisions]
 
-    def _said(
-        self, documents: Sequence[Document], found: Sequence[_Links]
+    def _predict_each(
+        self, documents: Sequence[Document], links: Sequence[_Links]
     ) -> Iterator[tuple[Linker, Sequence[Document], list[Patch]]]:
-        """Yields each linker, the documents as it sees them, and its patches; ``found`` gets the
+        """Yields each linker, the documents as it sees them, and its patches; ``links`` gets the
         links so far.
         """
         for part in self.parts:
-            asked = [_linked(document, own) for document, own in zip(documents, found, strict=True)]
-            patches = part.predict(asked)
-            yield part, asked, patches
-            for own, patch in zip(found, patches, strict=True):
+            remaining = [
+                _linked(document, own) for document, own in zip(documents, links, strict=True)
+            ]
+            patches = part.predict(remaining)
+            yield part, remaining, patches
+            for own, patch in zip(links, patches, strict=True):
                 own.update(
                     (key, links)
                     for key, links in patch.links
@@ -315,11 +319,13 @@ def without_links(document: Document, covers: Callable[[str], bool]) -> Document
         covers: whether mentions of a type lose theirs.
     """
     mentions = tuple(
-        msgspec.structs.replace(one, links=()) if one.links and covers(one.type) else one
-        for one in document.mentions
+        msgspec.structs.replace(mention, links=())
+        if mention.links and covers(mention.type)
+        else mention
+        for mention in document.mentions
     )
-    linked = any(one.links for one in mentions)
-    events = tuple(one for one in document.events if linked or one.code != LINKED)
+    linked = any(mention.links for mention in mentions)
+    events = tuple(mention for mention in document.events if linked or mention.code != LINKED)
     return msgspec.structs.replace(document, mentions=mentions, events=events)
 
 
@@ -327,12 +333,14 @@ def _linked(document: Document, found: _Links) -> Document:
     """Returns the document with the links so far; NIL mentions have none, so that the next
     linker tries them again.
     """
-    links = {key: several for key, several in found.items() if not _is_nil(several)}
-    if not links:
+    answered = {key: several for key, several in found.items() if not _is_nil(several)}
+    if not answered:
         return document
     mentions = tuple(
-        msgspec.structs.replace(one, links=links[one.key]) if one.key in links else one
-        for one in document.mentions
+        msgspec.structs.replace(mention, links=answered[mention.key])
+        if mention.key in answered
+        else mention
+        for mention in document.mentions
     )
     return msgspec.structs.replace(document, mentions=mentions)
 

@@ -18,7 +18,7 @@ _ENDINGS: Final = tuple(
     (re.compile(rf"-?{form}"), re.compile(rf"(.*[^\W_]-??){first}"))
     for form, first in (
         (r"\d{1,2}[A-Za-z]", r"(?<!\d)\d{1,2}[A-Za-z]?"),
-        *((one, one) for one in (r"(?<!\d)\d{1,2}", "[α-ω]", "[A-Za-z]")),
+        *((form, form) for form in (r"(?<!\d)\d{1,2}", "[α-ω]", "[A-Za-z]")),
     )
 )
 _STEM_BEFORE: Final = re.compile(r"([^\s()/,;]*[^\W\d_][^\s()/,;]*)/\Z")
@@ -52,27 +52,27 @@ def name_readings(surface: str, *, bare_endings: bool = True) -> tuple[tuple[str
     plain = bare_endings or not any(
         ending.fullmatch(part) for part in parts for ending, _ in _ENDINGS
     )
-    found = [
+    readings = [
         _counted(parts),
         _with_shared_end(parts),
         _with_shared_start(parts),
         tuple(parts) if plain else (),
     ]
-    return tuple(dict.fromkeys(reading for reading in found if reading))
+    return tuple(dict.fromkeys(reading for reading in readings if reading))
 
 
 def _counted(parts: list[str]) -> tuple[str, ...]:
     """Splits ``BRCA1/2`` into ``BRCA1`` and ``BRCA2``, and ``5-HT2A/2C`` into ``5-HT2A`` and
     ``5-HT2C``.
     """
-    found = [parts[0]]
+    names = [parts[0]]
     for part in parts[1:]:
         stems = (stem.fullmatch(parts[0]) for ending, stem in _ENDINGS if ending.fullmatch(part))
-        stem = next((one for one in stems if one), None)
+        stem = next((match for match in stems if match), None)
         if stem is None:
             return ()
-        found.append((stem[1].rstrip("-") if part.startswith("-") else stem[1]) + part)
-    return tuple(found)
+        names.append((stem[1].rstrip("-") if part.startswith("-") else stem[1]) + part)
+    return tuple(names)
 
 
 def _with_shared_end(parts: list[str]) -> tuple[str, ...]:

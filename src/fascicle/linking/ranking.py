@@ -63,7 +63,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
     """Candidates of units in their order, as arrays.
 
     Attributes:
-        found: candidates.
+        candidates: as they were gathered.
         features: of `FeatureExtractor.features`, ``[n, features]``.
         order: numbers of candidates, by unit, the best first, ``[n]``.
         scores: probability of each candidate, or NaN, ``[n]``.
@@ -73,7 +73,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
             ``[units]``.
     """
 
-    found: Candidates
+    candidates: Candidates
     features: Floats
     order: Ints
     scores: Floats
@@ -82,7 +82,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
     answered: Ints
 
 
-def stated_scores(found: Candidates, features: Floats) -> Floats:
+def stated_scores(candidates: Candidates, features: Floats) -> Floats:
     """Returns the weighted sum of the features of each candidate, ``[n]``, for types without a
     fitted ranker.
 
@@ -91,7 +91,7 @@ def stated_scores(found: Candidates, features: Floats) -> Floats:
     first was right in a third; so they are *ambiguous*.
     """
     sums = np.einsum("nf,f->n", features[:, : len(FEATURES)], _WEIGHTS)
-    dense = found.dense
+    dense = candidates.dense
     scores: Floats = np.round(sums + np.where(dense > 0, _DENSE + dense, 0.0), _DIGITS)
     return scores
 
@@ -107,8 +107,8 @@ def unit_shares(scores: Floats, owners: Ints, units: int) -> Floats:
     highest = np.full(units, -np.inf)
     np.maximum.at(highest, owners, scores)
     powers = np.exp(scores - highest[owners])
-    found: Floats = powers / np.bincount(owners, weights=powers, minlength=units)[owners]
-    return found
+    shares: Floats = powers / np.bincount(owners, weights=powers, minlength=units)[owners]
+    return shares
 
 
 def count_tied(scores: Floats, stated: Floats, owners: Ints, *, units: int) -> Ints:
@@ -125,8 +125,8 @@ def count_tied(scores: Floats, stated: Floats, owners: Ints, *, units: int) -> I
     first = starts[owners]
     ranked = np.nan_to_num(scores, nan=0.0)
     near = (ranked == ranked[first]) & (stated > stated[first] - MARGIN)
-    found: Ints = np.bincount(owners[near], minlength=units)
-    return found
+    counts: Ints = np.bincount(owners[near], minlength=units)
+    return counts
 
 
 class Choices(NamedTuple):
@@ -208,7 +208,7 @@ def _undecided(
 
 
 def _settle(
-    found: Candidates, order: Ints, scores: Floats, likely: Bools, tied: Ints, alike: Ints
+    candidates: Candidates, order: Ints, scores: Floats, likely: Bools, tied: Ints, alike: Ints
 ) -> tuple[Ints, Floats, Ints]:
     """Returns order, probabilities and counts of answers where several are the answer of a unit.
 
@@ -218,14 +218,14 @@ def _settle(
     probability.
 
     Args:
-        found: candidates.
+        candidates: candidates.
         order: of them, the best of each unit first.
         scores: probability of each, or NaN.
         likely: whether each is of the likely species.
         tied: first candidates of each unit that are equally good, ``[units]``.
         alike: how many are the answer, ``[units]``.
     """
-    owners, scores, alike = found.owners, scores.copy(), alike.copy()
+    owners, scores, alike = candidates.owners, scores.copy(), alike.copy()
     starts = np.searchsorted(owners, np.arange(len(alike)))
     places, several = np.arange(len(order)) - starts[owners], (alike > 1)[owners]
     equal = several & (places < tied[owners])
@@ -235,7 +235,7 @@ def _settle(
         owners, weights=several & (places < alike[owners]) & likely[order], minlength=len(alike)
     )
     labels = np.flatnonzero(
-        several & (found.precedence[order] > 0) & ((genes[owners] != 1) | (places == 0))
+        several & (candidates.precedence[order] > 0) & ((genes[owners] != 1) | (places == 0))
     )
     rows, units = order[labels], owners[labels]
     best = _by_score(order, scores, owners)[starts[units]]
@@ -272,23 +272,29 @@ class CandidateRanker:
         self._rankers, self.inputs, self._ties = rankers, inputs, ties
 
     def rank_candidates(
-        self, found: Candidates, features: Floats, given: Floats | None = None
+        self, candidates: Candidates, features: Floats, mention_scores: Floats | None = None
     ) -> Ranked:
         """Returns candidates in their order, and how many of them are answers.
 
         Args:
-            found: candidates of units.
+            candidates: candidates of units.
             features: of them.
-            given: score of the mention of each unit, not a number where it has none; without it,
+            mention_scores: of the mention of each unit, not a number where it has none; by default
                 none has one.
         """
-        units, kinds = len(found.units), [unit.type for unit in found.units]
-        sums = stated_scores(found, features)  # decide between candidates that are equally probable
-        sums[found.precedence == PRECEDED] = -np.inf  # a label of another vocabulary precedes them
-        shares = unit_shares(sums, found.owners, units)
-        stated = np.lexsort((found.concepts, -sums, found.owners))
+        units, kinds = len(candidates.units), [unit.type for unit in candidates.units]
+        sums = stated_scores(
+            candidates, features
+        )  # decide between candidates that are equally probable
+        sums[
+            candidates.precedence == PRECEDED
+        ] = -np.inf  # a label of another vocabulary precedes them
+        shares = unit_shares(sums, candidates.owners, units)
+        stated = np.lexsort((candidates.concepts, -sums, candidates.owners))
         parts = list(
-            self._by_ranker(kinds, found.owners, stated[found.precedence[stated] != PRECEDED])
+            self._by_ranker(
+                kinds, candidates.owners, stated[candidates.precedence[stated] != PRECEDED]
+            )
         )
         scores, nil = np.where(np.isinf(sums), 0.0, np.nan), np.full(units, np.nan)
         for ranker, numbers, rows, owners in parts:
@@ -296,31 +302,33 @@ class CandidateRanker:
             scores[rows], nil[numbers] = probabilities(
                 Choices(owners, features[rows], len(numbers)), weights
             )
-        order = _by_score(stated, scores, found.owners)
+        order = _by_score(stated, scores, candidates.owners)
         tied = np.minimum(
-            count_tied(scores[order], sums[order], found.owners, units=units), _MOST_ALIKE
+            count_tied(scores[order], sums[order], candidates.owners, units=units), _MOST_ALIKE
         )
         thresholds = np.zeros(units)
-        given = np.full(units, np.nan) if given is None else given
+        mention_scores = np.full(units, np.nan) if mention_scores is None else mention_scores
         for ranker, numbers, rows, owners in parts:
-            correction = ranker.correction(given[numbers])
+            correction = ranker.correction(mention_scores[numbers])
             scores[rows], nil[numbers] = correct_probabilities(
                 scores[rows], nil[numbers], owners, correction
             )
-            thresholds[numbers] = ranker.thresholds(given[numbers])
-        alike, thresholds = _undecided(scores[order], nil, found.owners, tied, thresholds)
-        first = np.flatnonzero(np.diff(found.owners, prepend=-1))
-        some = found.owners[first]
+            thresholds[numbers] = ranker.thresholds(mention_scores[numbers])
+        alike, thresholds = _undecided(scores[order], nil, candidates.owners, tied, thresholds)
+        first = np.flatnonzero(np.diff(candidates.owners, prepend=-1))
+        some = candidates.owners[first]
         below = scores[order[first]] < thresholds[some]  # not so without a probability
-        order, scores, alike = _settle(found, order, scores, features[:, _LIKELY] > 0, tied, alike)
+        order, scores, alike = _settle(
+            candidates, order, scores, features[:, _LIKELY] > 0, tied, alike
+        )
         alike, impossible = self._ties(kinds, alike, np.zeros(units))
         # no name was compared, so nothing is known
-        nil[np.bincount(found.owners, minlength=units) == 0] = np.nan
-        scores = np.where(np.isnan(scores) & (alike > 1)[found.owners], shares, scores)
+        nil[np.bincount(candidates.owners, minlength=units) == 0] = np.nan
+        scores = np.where(np.isnan(scores) & (alike > 1)[candidates.owners], shares, scores)
         answered = np.zeros(units, dtype=np.int64)
         answered[some] = np.where(below | (impossible[some] > 0), 0, alike[some])
         return Ranked(
-            found=found,
+            candidates=candidates,
             features=features,
             order=order,
             scores=scores,
@@ -370,10 +378,10 @@ def join_tables(tables: Sequence[Table]) -> Table:
     return Table(choices, inputs=tables[0].inputs, **columns)
 
 
-def select_units(table: Table, kept: Bools) -> Table:
+def select_units(table: Table, selected: Bools) -> Table:
     """Returns the candidates of some units."""
-    units = np.flatnonzero(kept)
-    rows = np.flatnonzero(kept[table.choices.owners])
+    units = np.flatnonzero(selected)
+    rows = np.flatnonzero(selected[table.choices.owners])
     owners = np.searchsorted(units, table.choices.owners[rows])
     choices = Choices(owners, table.choices.features[rows], len(units))
     return Table(

@@ -82,7 +82,7 @@ class Species:
     def __init__(self, document: Document = _EMPTY, *, taxon: str = "") -> None:
         """Reads the document; ``taxon``: of a species that counts as named everywhere in it."""
         places = {
-            found.start(): _WORDS[found[0].lower()] for found in _WORD.finditer(document.text)
+            match.start(): _WORDS[match[0].lower()] for match in _WORD.finditer(document.text)
         }
         places |= {0: taxon} if taxon else {}
         for mention in document.mentions:
@@ -94,7 +94,7 @@ class Species:
         self._taxa = [places[start] for start in self._starts]
         counts = Counter(self._taxa)
         self.shares = {taxon: count / len(self._taxa) for taxon, count in counts.items()}
-        self._ends = [found.end() for found in _STOP.finditer(document.text)]
+        self._ends = [match.end() for match in _STOP.finditer(document.text)]
 
     def near(self, start: int) -> NearbySpecies:
         """Returns the species that are named around a place."""
@@ -122,7 +122,7 @@ def likely_species(around: NearbySpecies) -> str:
 
 
 def agreement(
-    species: Species, around: NearbySpecies, taxon: str, known: Collection[str]
+    species: Species, around: NearbySpecies, taxon: str, named_species: Collection[str]
 ) -> tuple[float, ...]:
     """Returns features of the agreement between the species of a concept and the text around a
     place.
@@ -131,8 +131,7 @@ def agreement(
         species: of the document.
         around: species around the place.
         taxon: of the concept, as `to_species` gives it; empty if the vocabulary states none.
-        known: species that the vocabulary names; a species that it does not name agrees with any
-            other.
+        named_species: species that the vocabulary names; another one agrees with any other.
 
     Returns:
         Whether it is the likely one, the nearest one, in the sentence; its share in the document;
@@ -141,7 +140,7 @@ def agreement(
     """
 
     def same(other: str) -> bool:
-        return other == taxon if taxon else bool(other) and other not in known
+        return other == taxon if taxon else bool(other) and other not in named_species
 
     return (
         float(same(likely_species(around))),

@@ -50,7 +50,7 @@ class Strategies:
     def __init__(
         self,
         pack: Pack,
-        chosen: Mapping[str, LinkStrategy],
+        strategies: Mapping[str, LinkStrategy],
         *,
         order: Sequence[str] = (),
         ontology: str = "",
@@ -59,40 +59,49 @@ class Strategies:
 
         Args:
             pack: of the linker.
-            chosen: strategies by type; those of types that the pack lacks do nothing.
+            strategies: strategies by type; those of types that the pack lacks do nothing.
             order: as of `AnsweredConcepts`, of types without vocabularies of their own. Where names
                 equal to a mention are of several vocabularies, those of the first of these alone
                 are candidates, as of a strategy.
             ontology: as of `AnsweredConcepts`.
         """
         self._pack, self.ontology = pack, ontology
-        self.of = {pack.own_type(kind): one for kind, one in chosen.items() if pack.covers(kind)}
+        self.of = {
+            pack.own_type(kind): strategy
+            for kind, strategy in strategies.items()
+            if pack.covers(kind)
+        }
         order = () if ontology else order
         orders = {
-            kind: () if ontology else one.vocabularies or order for kind, one in self.of.items()
+            kind: () if ontology else strategy.vocabularies or order
+            for kind, strategy in self.of.items()
         }
         orders[_OTHERS] = order
         self._answers = {
-            kind: AnsweredConcepts(pack, order=one, ontology=ontology)
-            for kind, one in orders.items()
+            kind: AnsweredConcepts(pack, order=strategy, ontology=ontology)
+            for kind, strategy in orders.items()
         }
         self.species = {
-            kind: one.species for kind, one in self.of.items() if one.species not in _WEIGHTS
+            kind: strategy.species
+            for kind, strategy in self.of.items()
+            if strategy.species not in _WEIGHTS
         }
         self._rules = {
             kind: _Rule(
-                np.isin(TIERS, one.keys),
+                np.isin(TIERS, strategy.keys),
                 _ranks(pack, orders[kind]),
-                None if one.species in _WEIGHTS else _taxa(pack).get(one.species, _NO_TAXON),
+                None
+                if strategy.species in _WEIGHTS
+                else _taxa(pack).get(strategy.species, _NO_TAXON),
             )
-            for kind, one in self.of.items()
+            for kind, strategy in self.of.items()
         }
         if order:
             self._rules[_OTHERS] = _Rule(
                 np.ones(len(TIERS), dtype=np.bool_), _ranks(pack, order), None
             )
 
-    def chosen(
+    def resolve(
         self, rankers: Mapping[str, Ranker], vocabularies: Mapping[str, Sequence[str]]
     ) -> tuple[dict[str, Ranker], dict[str, Sequence[str]]]:
         """Returns the rankers that are used, and the vocabularies that are answered, by type.
@@ -101,48 +110,57 @@ class Strategies:
             rankers: of the linker.
             vocabularies: in place of those of the rankers.
         """
-        wanted = {kind: ranker.vocabularies for kind, ranker in rankers.items()} | dict(
+        answered = {kind: ranker.vocabularies for kind, ranker in rankers.items()} | dict(
             vocabularies
         )
-        wanted |= {kind: one.vocabularies for kind, one in self.of.items() if one.vocabularies}
-        stated = {kind for kind, one in self.of.items() if one.ranker == "stated"}
+        answered |= {
+            kind: strategy.vocabularies
+            for kind, strategy in self.of.items()
+            if strategy.vocabularies
+        }
+        stated = {kind for kind, strategy in self.of.items() if strategy.ranker == "stated"}
         used = {kind: ranker for kind, ranker in rankers.items() if kind not in stated}
-        return used, dict.fromkeys(self._pack.types, (self.ontology,)) if self.ontology else wanted
+        return used, dict.fromkeys(
+            self._pack.types, (self.ontology,)
+        ) if self.ontology else answered
 
-    def allowed(self, found: Candidates, given: Bools) -> Bools:
+    def allowed(self, candidates: Candidates, allowed: Bools) -> Bools:
         """Returns which candidates count.
 
         Args:
-            found: candidates.
-            given: which of them count without strategies.
+            candidates: candidates.
+            allowed: which of them count without strategies.
         """
         for kind, rule in self._rules.items():
-            fits = given & rule.tiers[found.tiers]
+            fits = allowed & rule.tiers[candidates.tiers]
             if rule.taxon is not None:
-                fits = fits & np.isin(self._pack.taxon_rows[found.concepts], (0, rule.taxon))
+                fits = fits & np.isin(self._pack.taxon_rows[candidates.concepts], (0, rule.taxon))
             if rule.places is not None:
-                fits = fits & allowed_by_precedence(rule.places, found, fits)
-            given = np.where(self._are(found, kind), fits, given)
-        return given
+                fits = fits & allowed_by_precedence(rule.places, candidates, fits)
+            allowed = np.where(self._are(candidates, kind), fits, allowed)
+        return allowed
 
-    def of_named_species(self, found: Candidates, species: Floats) -> Bools | None:
+    def of_named_species(self, candidates: Candidates, species: Floats) -> Bools | None:
         """Returns which candidates count where the species of the text decide; ``None`` if they
         decide for no type.
 
         Args:
-            found: candidates.
+            candidates: candidates.
             species: their features of `FeatureExtractor.of_species`.
         """
-        deciding = [kind for kind, one in self.of.items() if one.species == "named"]
+        deciding = [kind for kind, strategy in self.of.items() if strategy.species == "named"]
         if not deciding:
             return None
         likely = species[:, LIKELY] > 0
         some = (
-            np.bincount(found.owners, weights=likely, minlength=len(found.units))[found.owners] > 0
+            np.bincount(candidates.owners, weights=likely, minlength=len(candidates.units))[
+                candidates.owners
+            ]
+            > 0
         )
-        other = some & ~likely & (self._pack.taxon_rows[found.concepts] > 0)
+        other = some & ~likely & (self._pack.taxon_rows[candidates.concepts] > 0)
         allowed: Bools = ~(
-            other & np.logical_or.reduce([self._are(found, kind) for kind in deciding])
+            other & np.logical_or.reduce([self._are(candidates, kind) for kind in deciding])
         )
         return allowed
 
@@ -163,24 +181,28 @@ class Strategies:
             nil, np.inf, thresholds
         )
 
-    def told(self, found: Candidates, rows: Ints) -> list[tuple[str, str, tuple[str, ...]]]:
+    def describe(
+        self, candidates: Candidates, rows: Ints
+    ) -> list[tuple[str, str, tuple[str, ...]]]:
         """Returns CURIE, label and other CURIEs of candidates, each in the vocabulary of its
         type.
         """
-        concepts, terms = found.concepts[rows], found.terms[rows]
-        names = list(self._answers[_OTHERS].told(concepts, terms))
+        concepts, terms = candidates.concepts[rows], candidates.terms[rows]
+        names = list(self._answers[_OTHERS].describe(concepts, terms))
         for kind in self.of:
-            own = np.flatnonzero(self._are(found, kind)[rows])
-            for at, one in zip(
-                own.tolist(), self._answers[kind].told(concepts[own], terms[own]), strict=True
+            own = np.flatnonzero(self._are(candidates, kind)[rows])
+            for at, description in zip(
+                own.tolist(), self._answers[kind].describe(concepts[own], terms[own]), strict=True
             ):
-                names[at] = one
+                names[at] = description
         return names
 
-    def _are(self, found: Candidates, kind: str) -> Bools:
+    def _are(self, candidates: Candidates, kind: str) -> Bools:
         """Returns whether each candidate is of a type."""
-        wanted = [kind == unit.type if kind else unit.type not in self.of for unit in found.units]
-        return np.array(wanted, dtype=np.bool_)[found.owners]
+        of_unit = [
+            kind == unit.type if kind else unit.type not in self.of for unit in candidates.units
+        ]
+        return np.array(of_unit, dtype=np.bool_)[candidates.owners]
 
 
 def _taxa(pack: Pack) -> dict[str, int]:
@@ -209,36 +231,36 @@ def _prefixes(pack: Pack, kind: str) -> list[str]:
     return [pack.prefixes[number] for number in np.unique(pack.prefix_rows[own])]
 
 
-def check_strategies(packs: Sequence[Pack], chosen: Mapping[str, LinkStrategy]) -> None:
+def check_strategies(packs: Sequence[Pack], strategies: Mapping[str, LinkStrategy]) -> None:
     """Raises an error for a strategy that no pack can follow.
 
     Raises:
         UsageError: no pack has the type, a vocabulary of it or the species, or a pack has two types
             as one.
     """
-    there = {"type": {kind for pack in packs for kind in pack.types}}
-    there["species"] = (
-        {*_WEIGHTS, *(one for pack in packs for one in _taxa(pack))} if chosen else set()
+    available = {"type": {kind for pack in packs for kind in pack.types}}
+    available["species"] = (
+        {*_WEIGHTS, *(one for pack in packs for one in _taxa(pack))} if strategies else set()
     )
     for pack in packs:
-        meant = [pack.own_type(kind) for kind in chosen if pack.covers(kind)]
-        if twice := [kind for kind in meant if meant.count(kind) > 1]:
+        own_types = [pack.own_type(kind) for kind in strategies if pack.covers(kind)]
+        if twice := [kind for kind in own_types if own_types.count(kind) > 1]:
             raise UsageError(
                 f"there are several strategies for what is {twice[0]} in the pack; leave one of "
                 "them"
             )
-    for kind, one in chosen.items():
-        there["vocabulary"] = {name for pack in packs for name in _prefixes(pack, kind)}
+    for kind, one in strategies.items():
+        available["vocabulary"] = {name for pack in packs for name in _prefixes(pack, kind)}
         is_there = any(pack.covers(kind) for pack in packs)
-        asked = [
+        requirements = [
             ("type", "" if is_there else kind),
             *(("vocabulary", name) for name in one.vocabularies),
         ]
-        for what, name in (*asked, ("species", one.species)):
-            if name and name not in there[what]:
+        for what, name in (*requirements, ("species", one.species)):
+            if name and name not in available[what]:
                 raise UsageError(
                     f"the strategy for {kind} names the {what} "
-                    f"{name!r}{near_hint(name, sorted(there[what]))}, which "
+                    f"{name!r}{near_hint(name, sorted(available[what]))}, which "
                     f"no pack of the linker has{' for it' * (what == 'vocabulary')}; name "
                     f"another {what}"
                 )

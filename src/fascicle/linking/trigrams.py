@@ -57,17 +57,17 @@ def similarities(first: Sequence[bytes], second: _Letters, owners: Ints) -> Floa
     """
     if max(max(map(len, first), default=0), int(second.sizes.max(initial=0))) > _LONGEST:
         raise ValueError(f"strings of at most {_LONGEST} bytes can be compared")
-    found = np.zeros(len(owners), dtype=np.float64)
+    values = np.zeros(len(owners), dtype=np.float64)
     for start in range(0, len(first), _COUNTED):
         low, high = np.searchsorted(owners, (start, start + _COUNTED)).tolist()
-        chunk, others = (
+        chunk, compared = (
             first[start : start + _COUNTED],
             _Letters(second.letters[low:high], second.sizes[low:high]),
         )
-        common = _common(chunk, others, owners[low:high] - start)
-        sizes = _lengths(chunk)[owners[low:high] - start] + others.sizes
-        found[low:high] = np.where(sizes > 0, 2.0 * common / np.maximum(sizes, 1), 1.0)
-    return found
+        common = _common(chunk, compared, owners[low:high] - start)
+        sizes = _lengths(chunk)[owners[low:high] - start] + compared.sizes
+        values[low:high] = np.where(sizes > 0, 2.0 * common / np.maximum(sizes, 1), 1.0)
+    return values
 
 
 def to_letters(content: NDArray[np.uint8], starts: Ints, sizes: Ints) -> _Letters:
@@ -91,15 +91,15 @@ def _common(first: Sequence[bytes], second: _Letters, owners: Ints) -> Ints:
     masks = _masks(first, words)
     order = np.argsort(-second.sizes, kind="stable")  # pairs that are done are at the end
     letters = np.ascontiguousarray(second.letters[order].T)
-    owners, others = owners[order], second.sizes[order]
+    owners, sizes = owners[order], second.sizes[order]
     unmatched = np.full((len(order), words), ~np.uint64(0), dtype=np.uint64)
     rows = owners * 256
-    going = np.searchsorted(-others, -np.arange(int(others.max(initial=0))), side="left").tolist()
+    going = np.searchsorted(-sizes, -np.arange(int(sizes.max(initial=0))), side="left").tolist()
     for place, count in enumerate(going):
         _step(unmatched[:count], masks[rows[:count] + letters[place, :count]])
-    found = np.empty(len(order), dtype=np.int64)
-    found[order] = _zeros(unmatched, lengths[owners])
-    return found
+    common = np.empty(len(order), dtype=np.int64)
+    common[order] = _zeros(unmatched, lengths[owners])
+    return common
 
 
 def _step(unmatched: _Words, match: _Words) -> None:
@@ -133,8 +133,8 @@ def _zeros(numbers: _Words, lengths: Ints) -> Ints:
     """Returns how many of the lowest bits of each number are 0."""
     bits = np.unpackbits(numbers.astype("<u8").view(np.uint8), axis=1, bitorder="little")
     inside = np.arange(bits.shape[1]) < lengths[:, None]
-    found: Ints = np.count_nonzero((bits == 0) & inside, axis=1)
-    return found
+    zeros: Ints = np.count_nonzero((bits == 0) & inside, axis=1)
+    return zeros
 
 
 def _lengths(strings: Sequence[bytes]) -> Ints:
@@ -161,9 +161,9 @@ class Near(NamedTuple):
     """Strings that are almost equal to the queries.
 
     Attributes:
-        owners: number of the question of each, ascending, ``[n]``.
+        owners: number of the query of each, ascending, ``[n]``.
         rows: of the strings, ``[n]``.
-        similarity: see `similarities`, ``[n]``; for one question, the most similar come first.
+        similarity: see `similarities`, ``[n]``; for one query, the most similar come first.
     """
 
     owners: Ints
@@ -178,14 +178,14 @@ def distinct_trigrams(strings: Sequence[bytes]) -> tuple[Ints, Ints]:
         The number of the string of each trigram, in order, and its three bytes as one number,
         ascending in a string.
     """
-    joined = b"".join([b"\n " + one + b" " for one in strings])
-    letters = np.frombuffer(joined, dtype=np.uint8).astype(np.int64)
+    content = b"".join([b"\n " + string + b" " for string in strings])
+    letters = np.frombuffer(content, dtype=np.uint8).astype(np.int64)
     border = letters == _BORDER
     owners = np.cumsum(border)[:-2] - 1
     inside = ~(border[:-2] | border[1:-1] | border[2:])
     codes = (letters[:-2] << 16) | (letters[1:-1] << 8) | letters[2:]
-    both = unique_values((owners[inside] << 24) | codes[inside])
-    return both >> 24, both & (_CODES - 1)
+    pairs = unique_values((owners[inside] << 24) | codes[inside])
+    return pairs >> 24, pairs & (_CODES - 1)
 
 
 def write_trigrams(folder: Path, strings: Strings) -> None:
@@ -225,8 +225,8 @@ def _rarest(rows: Ints, codes: Ints, counts: Array) -> tuple[Array, Array]:
     rows, codes = rows[order], codes[order]
     firsts = np.flatnonzero(np.diff(rows, prepend=-1))
     places = np.arange(len(rows)) - np.repeat(firsts, np.diff(firsts, append=len(rows)))
-    kept = places < _RAREST
-    return rows[kept].astype(np.uint32), codes[kept].astype(np.uint32)
+    rare = places < _RAREST
+    return rows[rare].astype(np.uint32), codes[rare].astype(np.uint32)
 
 
 class Trigrams:
@@ -253,69 +253,69 @@ class Trigrams:
         """True if the files are consistent with each other, as far as a quick check shows."""
         return len(self._counts) == len(self._codes) and self._lists.fits(len(self._codes))
 
-    def near(self, asked: Sequence[bytes], wanted: Ints) -> Near:
+    def near(self, queries: Sequence[bytes], bits: Ints) -> Near:
         """Returns the strings that are almost equal to each of the given ones.
 
         Of the strings that share rare trigrams and are about as long, the 50 that share the most,
         and the rarest, are compared; those of a similarity of at least `LEAST` are found.
 
         Args:
-            asked: queries; one that is too short or too long finds nothing.
-            wanted: bits of each query, ``[asked]``; a string must share one.
+            queries: queries; one that is too short or too long finds nothing.
+            bits: bits of each query, ``[queries]``; a string must share one.
 
         Raises:
             IndexError: a list has the number of a string that there is not.
         """
-        found = [Near(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
-        for start in range(0, len(asked), _TOGETHER):
+        results = [Near(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
+        for start in range(0, len(queries), _TOGETHER):
             part = slice(start, start + _TOGETHER)
-            near = self._near(asked[part], wanted[part])
-            found.append(near._replace(owners=near.owners + start))
-        return Near(*(np.concatenate(one) for one in zip(*found, strict=True)))
+            near = self._near(queries[part], bits[part])
+            results.append(near._replace(owners=near.owners + start))
+        return Near(*(np.concatenate(column) for column in zip(*results, strict=True)))
 
-    def _near(self, asked: Sequence[bytes], wanted: Ints) -> Near:
-        owners, codes = distinct_trigrams(asked)
-        bounds = np.searchsorted(owners, np.arange(len(asked) + 1)).tolist()
+    def _near(self, queries: Sequence[bytes], bits: Ints) -> Near:
+        owners, codes = distinct_trigrams(queries)
+        bounds = np.searchsorted(owners, np.arange(len(queries) + 1)).tolist()
         rows = [
             self._sharing(codes[bounds[at] : bounds[at + 1]], len(one), bits)
             if _SHORTEST <= len(one) <= _LONGEST and bits
             else np.empty(0, np.int64)
-            for at, (one, bits) in enumerate(zip(asked, wanted.tolist(), strict=True))
+            for at, (one, bits) in enumerate(zip(queries, bits.tolist(), strict=True))
         ]
-        both = np.repeat(np.arange(len(asked)), [len(one) for one in rows])
-        found = np.concatenate([np.empty(0, np.int64), *rows])
+        places = np.repeat(np.arange(len(queries)), [len(one) for one in rows])
+        strings = np.concatenate([np.empty(0, np.int64), *rows])
         offsets = self.strings.offsets
-        starts = offsets[found].astype(np.int64)
+        starts = offsets[strings].astype(np.int64)
         letters = to_letters(
-            self.strings.content, starts, offsets[found + 1].astype(np.int64) - starts
+            self.strings.content, starts, offsets[strings + 1].astype(np.int64) - starts
         )
-        similarity = similarities([one[:_LONGEST] for one in asked], letters, both)
-        kept = np.flatnonzero(similarity >= LEAST)
-        kept = kept[np.lexsort((found[kept], -similarity[kept], both[kept]))]
-        return Near(both[kept], found[kept], similarity[kept])
+        similarity = similarities([one[:_LONGEST] for one in queries], letters, places)
+        similar = np.flatnonzero(similarity >= LEAST)
+        similar = similar[np.lexsort((strings[similar], -similarity[similar], places[similar]))]
+        return Near(places[similar], strings[similar], similarity[similar])
 
-    def _sharing(self, codes: Ints, size: int, wanted: int) -> Ints:
-        """Returns the rows to be compared with one question, by its trigrams and its number of
+    def _sharing(self, codes: Ints, size: int, bits: int) -> Ints:
+        """Returns the rows to be compared with one query, by its trigrams and its number of
         bytes.
         """
         if self._counters is None:
             self._counters = _Counters(self.strings, self._bits)
         sums = self._counters.sums
-        lists, weights = self._asked(codes)
+        lists, weights = self._rare_lists(codes)
         rows: Ints = np.concatenate([np.empty(0, np.uint32), *lists], dtype=np.int64)
-        kept = self._counters.fitting(rows, size, wanted)
-        touched = rows[kept]
+        fitting = self._counters.fitting(rows, size, bits)
+        touched = rows[fitting]
         start = 0
         for end, weight in zip(
-            np.searchsorted(kept, np.cumsum(list(map(len, lists)))), weights, strict=True
+            np.searchsorted(fitting, np.cumsum(list(map(len, lists)))), weights, strict=True
         ):
             sums[touched[start:end]] += weight
             start = end
-        found = sums[touched]
+        shared = sums[touched]
         sums[touched] = 0.0
-        return _strongest(touched, found)
+        return _strongest(touched, shared)
 
-    def _asked(self, codes: Ints) -> tuple[list[Array], list[float]]:
+    def _rare_lists(self, codes: Ints) -> tuple[list[Array], list[float]]:
         """Returns the lists of the rarest trigrams of a query that are not too long, and the
         weight of each.
         """
@@ -329,11 +329,11 @@ class Trigrams:
         lists: list[Array] = []
         visited = 0
         for place in places[order].tolist():
-            one = self._lists[place]
-            visited += len(one)
+            strings = self._lists[place]
+            visited += len(strings)
             if visited > _VISITED and lists:
                 break
-            lists.append(one)
+            lists.append(strings)
         weights = np.log(1.0 + len(self.strings) / counts[order[: len(lists)]])
         return lists, list(weights)
 
@@ -343,28 +343,28 @@ class _Counters:
     processor.
 
     Attributes:
-        sums: of the weights of the trigrams that it shares with a question; 0 between questions,
+        sums: of the weights of the trigrams that it shares with a query; 0 between queries,
             ``[strings]``.
     """
 
     def __init__(self, strings: Strings, bits: Array) -> None:
         """Reads sizes and bits."""
         sizes = np.diff(strings.offsets) - 1  # at most `_LONGEST` bytes: longer ones are in no list
-        self._said = (sizes & 255).astype(np.uint16) | _byte(bits).astype(np.uint16) << 8
+        self._summaries = (sizes & 255).astype(np.uint16) | _byte(bits).astype(np.uint16) << 8
         self._bits = bits
         self._whole = int(np.bitwise_or.reduce(bits, initial=0)) < 256
         self.sums = np.zeros(len(strings), dtype=np.float32)
 
-    def fitting(self, rows: Ints, size: int, wanted: int) -> Ints:
+    def fitting(self, rows: Ints, size: int, bits: int) -> Ints:
         """Returns the rows whose strings share a bit and have a length that allows the least
         similarity.
         """
         low, high = _about_as_long(size)
-        said = self._said[rows]
-        long = said & 255
-        byte = int(_byte(np.array([wanted], dtype=np.uint64))[0]) << 8
-        kept = np.flatnonzero((long >= low) & (long <= high) & ((said & byte) != 0))
-        return kept if self._whole else kept[(self._bits[rows[kept]] & wanted) != 0]
+        summaries = self._summaries[rows]
+        long = summaries & 255
+        byte = int(_byte(np.array([bits], dtype=np.uint64))[0]) << 8
+        fitting = np.flatnonzero((long >= low) & (long <= high) & ((summaries & byte) != 0))
+        return fitting if self._whole else fitting[(self._bits[rows[fitting]] & bits) != 0]
 
 
 @cache
@@ -381,8 +381,8 @@ def _byte(bits: Array) -> Array:
     """Returns bits as one byte: the lowest eight if there are no others, else several share one."""
     several = bits.astype("<u8", copy=False).view(np.uint8).reshape(len(bits), 8).T
     folded: Array = np.array(several[0])
-    for one in several[1:]:
-        folded |= one
+    for byte in several[1:]:
+        folded |= byte
     return folded
 
 
@@ -393,8 +393,8 @@ def _strongest(rows: Ints, sums: Array) -> Ints:
     most = _COMPARED * _RAREST
     if len(rows) > most:
         # with all ties: the lowest rows count
-        kept = np.flatnonzero(sums >= np.partition(sums, -most)[-most])
-        rows, sums = rows[kept], sums[kept]
+        strong = np.flatnonzero(sums >= np.partition(sums, -most)[-most])
+        rows, sums = rows[strong], sums[strong]
     rows, first = np.unique(rows, return_index=True)
     sums = sums[first]
     return rows[np.lexsort((rows, -sums))[:_COMPARED]]

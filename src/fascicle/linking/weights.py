@@ -37,13 +37,13 @@ def fit_loss(
         weights: of the features.
         penalty: half of it times the squared weights is added.
     """
-    found, none = probabilities(choices, weights)
-    of_right = np.bincount(choices.owners, weights=found * right, minlength=choices.mentions)
+    shares, none = probabilities(choices, weights)
+    of_right = np.bincount(choices.owners, weights=shares * right, minlength=choices.mentions)
     some = np.bincount(choices.owners, weights=right, minlength=choices.mentions) > 0
     target = np.where(some, of_right, none)
     loss = -np.log(np.maximum(target, 1e-300)).sum() + 0.5 * penalty * weights @ weights
-    wanted = np.where(right, found / np.maximum(of_right, 1e-300)[choices.owners], 0.0)
-    return float(loss), choices.features.T @ (found - wanted) + penalty * weights
+    targets = np.where(right, shares / np.maximum(of_right, 1e-300)[choices.owners], 0.0)
+    return float(loss), choices.features.T @ (shares - targets) + penalty * weights
 
 
 def fit(
@@ -98,8 +98,8 @@ def _curvature(choices: Choices, weights: Floats, penalty: float) -> Floats:
     """Returns the second derivative of the logarithm of the sum over candidates, and the
     penalty.
     """
-    found, _ = probabilities(choices, weights)
-    weighted = choices.features * found[:, None]
+    shares, _ = probabilities(choices, weights)
+    weighted = choices.features * shares[:, None]
     means = np.zeros((choices.mentions, choices.features.shape[1]))
     np.add.at(means, choices.owners, weighted)
     curvature: Floats = choices.features.T @ weighted - means.T @ means

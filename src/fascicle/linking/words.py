@@ -76,26 +76,30 @@ class ConceptWords:
         present = self._present(texts, unique_values(text_of))
         owners, keys = Lists(self._starts, self._keys).take(places)
         inside = present[text_of[owners], keys & ((1 << _BITS) - 1)]
-        named, words = self._of_names(places, name_of, names)
+        name_owners, name_words = self._of_names(places, name_of, names)
         size = len(concepts)
-        counts = np.bincount(owners, minlength=size) - np.bincount(named, minlength=size)
-        found = np.bincount(owners[inside], minlength=size)
-        found -= np.bincount(named[present[text_of[named], words]], minlength=size)
-        return found / (counts + 3)
+        counts = np.bincount(owners, minlength=size) - np.bincount(name_owners, minlength=size)
+        present_counts = np.bincount(owners[inside], minlength=size)
+        present_counts -= np.bincount(
+            name_owners[present[text_of[name_owners], name_words]], minlength=size
+        )
+        return present_counts / (counts + 3)
 
     def _of_names(self, places: Ints, name_of: Ints, names: Sequence[str]) -> tuple[Ints, Ints]:
         """Returns the words of the names of concepts: the number of the concept of each, and the
         word.
         """
         numbers = self._numbers
-        known = [{numbers.get(word, 0) for word in _words_of(name)} - {0} for name in names]
-        sizes = np.fromiter(map(len, known), dtype=np.int64, count=len(known))
-        values = np.fromiter(chain.from_iterable(known), dtype=np.int64, count=int(sizes.sum()))
+        numbered = [{numbers.get(word, 0) for word in _words_of(name)} - {0} for name in names]
+        sizes = np.fromiter(map(len, numbered), dtype=np.int64, count=len(numbered))
+        values = np.fromiter(chain.from_iterable(numbered), dtype=np.int64, count=int(sizes.sum()))
         owners, words = Lists(np.concatenate([[0], np.cumsum(sizes)]), values).take(name_of)
-        asked = places[owners] << _BITS | words
-        at = np.minimum(np.searchsorted(self._keys, asked), len(self._keys) - 1)
-        there = self._keys[at] == asked if len(self._keys) else np.zeros(len(asked), dtype=np.bool_)
-        return owners[there], words[there]
+        pairs = places[owners] << _BITS | words
+        at = np.minimum(np.searchsorted(self._keys, pairs), len(self._keys) - 1)
+        present = (
+            self._keys[at] == pairs if len(self._keys) else np.zeros(len(pairs), dtype=np.bool_)
+        )
+        return owners[present], words[present]
 
     def _placed(self, concepts: Ints) -> Ints:
         """Returns the places of the words of concepts; words that are not in memory yet are
@@ -109,8 +113,8 @@ class ConceptWords:
         if new:
             self._read(np.array(new, dtype=np.int64))
         places = np.array([self._places[row] for row in rows], dtype=np.int64)
-        found: Ints = places[inverse]
-        return found
+        of_concept: Ints = places[inverse]
+        return of_concept
 
     def _read(self, rows: Ints) -> None:
         active, numbers, first = self._pack.active, self._numbers, len(self._places)
@@ -152,13 +156,13 @@ class ConceptWords:
         bounds = np.searchsorted(owners, np.arange(len(rows) + 1)).tolist()
         return [labels[start:end] for start, end in pairwise(bounds)]
 
-    def _present(self, texts: Sequence[str], chosen: Ints) -> Bools:
+    def _present(self, texts: Sequence[str], rows: Ints) -> Bools:
         """Returns whether each word of any concept occurs in each of some texts, ``[texts,
         words]``.
         """
         numbers = self._numbers
         present = np.zeros((len(texts), len(numbers)), dtype=np.bool_)
-        for number in chosen.tolist():
+        for number in rows.tolist():
             present[number, [numbers.get(word, 0) for word in _words_of(texts[number])]] = True
         return present
 

@@ -132,7 +132,7 @@ def _coordination(settings: kinds.CoordinationStep, pipeline: PipelineSettings) 
 
     linker, mark = find(settings.linker, settings.packs).opened(), _told(settings)
     return Coordination(
-        settings.name, linker, sources=settings.sources, known=settings.known, fingerprint=mark
+        settings.name, linker, sources=settings.sources, required=settings.known, fingerprint=mark
     )
 
 

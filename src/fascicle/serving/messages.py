@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.linking.candidates import Decision
+from fascicle.linking.decisions import Decision
 from fascicle.pipeline.runner import Failure
 from fascicle.pipeline.workers import Failed, Working
 from fascicle.serving.records import PipelineFacts

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from fascicle.core.codec import DocumentRecord, GivenDocument
-from fascicle.linking.candidates import Decision
+from fascicle.linking.decisions import Decision
 from fascicle.terms.pack.pack import Concept
 from fascicle.terms.searching import MatchKind
 

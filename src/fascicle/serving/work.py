@@ -17,7 +17,7 @@ from fascicle.errors import FascicleError, InputError
 from fascicle.formats.files import read
 from fascicle.formats.outputs import WriteRequest, write_documents
 from fascicle.formats.report import FailedDocuments, ReadReport, WriteReport
-from fascicle.linking.candidates import Decision
+from fascicle.linking.decisions import Decision
 from fascicle.linking.linker import Linker
 from fascicle.linking.opening import Linkers, Linking, without_links
 from fascicle.pipeline.pipeline import OpenPipeline, Pipeline

@@ -19,7 +19,7 @@ from fascicle.core.stream import portions
 from fascicle.core.wording import plural
 from fascicle.errors import UsageError
 from fascicle.formats.outputs import STDOUT, write_documents
-from fascicle.linking.candidates import Candidate, Decision
+from fascicle.linking.decisions import Candidate, Decision
 from fascicle.linking.opening import Linking, Places, find, without_links
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 from fascicle.verbs import shared

@@ -175,14 +175,19 @@ class _Work:
 
     def _index(self, pack: Pack, folder: Path, index_of: Path | None) -> NameIndex:
         if index_of is None:
-            write_index(folder, pack, told=self.told)
+            write_index(folder, pack, on_progress=self.told)
         else:
             _copy_index(index_of, folder, pack, with_dense=self.encoder is None)
         if self.encoder is not None and self.settings.dense is not None:
             plan = plan_names(pack, self.settings.dense.types)
             if plan.types:
                 write_dense(
-                    folder, pack, plan, self.encoder, settings=self.settings.dense, told=self.told
+                    folder,
+                    pack,
+                    plan,
+                    self.encoder,
+                    settings=self.settings.dense,
+                    on_progress=self.told,
                 )
         return NameIndex.open(folder, pack)
 

@@ -14,7 +14,7 @@ from tests.support.linking import build_pack, corpus, document
 import fascicle
 from fascicle.core.document import LINKED, Document, Link, Patch
 from fascicle.errors import UsageError
-from fascicle.linking.candidates import Decision
+from fascicle.linking.decisions import Decision
 from fascicle.linking.opening import Places, find
 from fascicle.pipeline.loading import open_settings
 from fascicle.pipeline.pipeline import Pipeline

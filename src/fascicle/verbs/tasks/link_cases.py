@@ -12,7 +12,7 @@ from fascicle.core.document import GOLD, Document
 from fascicle.core.mention import AMBIGUOUS, Mention
 from fascicle.core.stream import portions
 from fascicle.evaluation.link_scores import KnowsConcepts, LinkCase
-from fascicle.linking.candidates import Candidate, Decision, distinct
+from fascicle.linking.decisions import Candidate, Decision, distinct
 from fascicle.linking.opening import Linking
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack.pack import Pack

@@ -1,0 +1,241 @@
+"""Candidates of units, merged from all names that lead to one concept.
+
+A *group* has the rows of one unit and one set of equal concepts, the best row first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+from msgspec.structs import asdict, astuple
+
+from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.linking.answerable import Answerable
+from fascicle.linking.asking import Unit
+from fascicle.linking.candidates import (
+    CANONICAL,
+    ELSEWHERE,
+    EXACT,
+    FOLDED,
+    SUPPLEMENTARY,
+    TIERS,
+    Candidates,
+    FoundConcepts,
+    label_precedence,
+    limit_candidates,
+    shared_priors,
+    take_rows,
+)
+from fascicle.linking.equivalents import ABOVE, ITSELF
+from fascicle.linking.families import Families
+from fascicle.linking.finding import ShortFormFeatures
+from fascicle.linking.lookup import WAY
+from fascicle.linking.pairs import join_pairs, split_pairs
+from fascicle.terms.keys.key import KeyReader
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.terms import NAME_KINDS
+
+_HALF: Final = 0.5  # of the words of a long form, that the names of its concept have at least
+_UNKNOWN_PRIOR: Final = 0.5  # of a remembered name
+_LABEL: Final = NAME_KINDS.index("label")
+_MESH: Final = "MESH"
+_DESCRIPTOR: Final = f"{_MESH}:D"
+_SHORT: Final = 1 << WAY["short"]
+Allow = Callable[[Candidates, Bools], Bools]
+
+
+class _Groups(NamedTuple):
+    """Rows in groups.
+
+    Attributes:
+        rows: of all groups, in their order.
+        priors: of each row, that of the set for the first one of a group, ``[n]``.
+        first: the first row of each group, ``[groups]``.
+        pairs: unit and leading concept of each group, ascending, ``[groups]``.
+    """
+
+    rows: FoundConcepts
+    priors: Floats
+    first: Ints
+    pairs: Ints
+
+    @property
+    def sizes(self) -> Ints:
+        """Number of rows of each group."""
+        return np.diff(self.first, append=len(self.priors))
+
+    def any(self, flags: Bools) -> Bools:
+        """Returns whether a row of each group has the flag."""
+        return np.logical_or.reduceat(flags, self.first)
+
+
+class CandidateMerger:
+    """Merges the concepts that were found for units into candidates."""
+
+    def __init__(self, pack: Pack, reader: KeyReader, answerable: Answerable, allow: Allow) -> None:
+        """Sets the open pack.
+
+        Args:
+            pack: of the concepts.
+            reader: of keys.
+            answerable: the concepts that may be answered.
+            allow: returns which candidates count, given those that count here.
+        """
+        self._pack, self._answerable, self._allow = pack, answerable, allow
+        self._compare = ShortFormFeatures(pack, reader)
+        self.families = Families(pack)
+
+    def merge(
+        self,
+        units: list[Unit],
+        found: Sequence[FoundConcepts],
+        documents: Mapping[tuple[int, int], int],
+    ) -> Candidates:
+        """Returns the candidates, each by the best of the names that lead to it.
+
+        Args:
+            units: of all documents.
+            found: their concepts.
+            documents: of a unit and a row, how many annotated texts name it so.
+        """
+        groups = self._group(found)
+        best, (owners, concepts) = take_rows(groups.rows, groups.first), split_pairs(groups.pairs)
+        ways = np.bitwise_or.reduceat(1 << groups.rows.ways, groups.first)
+        labels, verbatim = self._labels(groups, best.distance)
+        distinctive, agrees = self._agreement(units, owners, concepts, ways)
+        remembered = np.zeros(len(owners), dtype=np.int64)
+        places = np.array([unit << 32 | row for unit, row in documents], dtype=np.int64)
+        remembered[np.searchsorted(groups.pairs, places)] = list(documents.values())
+        totals = np.bincount(owners, weights=remembered, minlength=len(units)).astype(np.int64)
+
+        candidates = Candidates(
+            **asdict(best) | {"concepts": concepts, "ways": ways},
+            units=units,
+            names=groups.sizes,
+            priors=groups.priors[groups.first],
+            labels=labels,
+            distinctive=distinctive,
+            agrees=agrees,
+            remembered=remembered,
+            remembered_all=totals[owners],
+            precedence=self._precedence(
+                units, best, concepts, verbatim, groups.priors[groups.first]
+            ),
+        )
+        return limit_candidates(candidates, self._allow(candidates, self._counting(candidates)))
+
+    def _group(self, found: Sequence[FoundConcepts]) -> _Groups:
+        """Returns rows in groups: by tier, distance, way and species, then by the prior."""
+        columns = zip(*map(astuple, found), strict=True)
+        rows = FoundConcepts(*map(np.concatenate, columns))
+        active, leads = self._pack.active, self._pack.leads
+        priors = np.full(len(rows.terms), _UNKNOWN_PRIOR)
+        named = rows.terms >= 0
+        priors[named] = active.prior[rows.terms[named]]
+
+        pairs = join_pairs(rows.owners, leads.of(rows.concepts))
+        looseness = _looseness(rows.tiers, rows) * 4 - rows.hinted
+        order = np.lexsort((rows.terms, -priors, looseness, pairs))
+        rows, priors, pairs = take_rows(rows, order), priors[order], pairs[order]
+        first = np.flatnonzero(np.diff(pairs, prepend=-1))
+        if len(leads):
+            # names of one key have it by turns
+            by_key = np.where(rows.tiers <= CANONICAL, EXACT, rows.tiers)
+            looseness = _looseness(by_key, rows)
+            priors[first] = shared_priors(first, rows.concepts, looseness, priors)
+        return _Groups(rows, priors, first, pairs[first])
+
+    def _labels(self, groups: _Groups, distance: Ints) -> tuple[Bools, Bools]:
+        """Returns whether a name of each group is a label; and one as it is written in the text,
+        of a concept without a species.
+
+        Args:
+            groups: of rows.
+            distance: of the best row of each.
+        """
+        rows = groups.rows
+        labels = (rows.terms >= 0) & (rows.distance == np.repeat(distance, groups.sizes))
+        labels[labels] = self._pack.active.kind[rows.terms[labels]] == _LABEL
+        verbatim = labels & (rows.tiers <= FOLDED) & (rows.distance == ITSELF)
+        verbatim &= rows.ways <= WAY["long"]
+        # species tell genes of one label apart
+        verbatim &= self._pack.taxon_rows[rows.concepts] == 0
+        return groups.any(labels), groups.any(verbatim)
+
+    def _agreement(
+        self, units: Sequence[Unit], owners: Ints, concepts: Ints, ways: Ints
+    ) -> tuple[Bools, Floats]:
+        """Returns features of candidates that were found by short forms: see `Candidates`."""
+        distinctive, agrees = np.zeros(len(ways), dtype=np.bool_), np.zeros(len(ways))
+        short = np.flatnonzero(ways & _SHORT)
+        if len(short):
+            queries = [units[unit].query for unit in owners[short].tolist()]
+            distinctive[short], agrees[short] = self._compare(
+                owners[short], concepts[short], queries
+            )
+        return distinctive, agrees
+
+    def _precedence(
+        self,
+        units: Sequence[Unit],
+        best: FoundConcepts,
+        concepts: Ints,
+        verbatim: Bools,
+        priors: Floats,
+    ) -> Ints:
+        """Returns `Candidates.precedence`."""
+        precedence = label_precedence(
+            best.owners,
+            verbatim,
+            priors,
+            self._pack.prefix_rows[concepts],
+            self._pack.type_rows[concepts],
+            units=len(units),
+        )
+        loose = (precedence == 0) & (best.tiers <= CANONICAL)
+        loose &= np.isin(best.distance, (ITSELF, ABOVE))
+        loose &= np.isin(best.owners, self._answerable.labelled_elsewhere(units))
+        precedence[loose] = ELSEWHERE
+        return precedence
+
+    def _counting(self, candidates: Candidates) -> Bools:
+        """Returns which candidates count, whatever the strategies: a short form alone leads to a
+        concept if it is distinctive, or if the names of the concept agree with the long form.
+        """
+        counting = candidates.distinctive | (candidates.agrees >= _HALF)
+        counting |= candidates.ways != _SHORT
+        counting[self.families.strangers(candidates)] = False
+        counting[self._loose_supplementary(candidates)] = False
+        return counting
+
+    def _loose_supplementary(self, candidates: Candidates) -> Ints:
+        """Returns supplementary records of MeSH with another label, where a descriptor has the name
+        as well.
+
+        Theirs are mostly names of a parent or a mixture: ``Retinoic acid`` of retinoyl glucuronide.
+        """
+        pack, owners = self._pack, candidates.owners
+        if _MESH not in pack.prefixes:
+            return np.empty(0, dtype=np.int64)
+        counts = np.bincount(owners, minlength=len(candidates.units))
+        of_mesh = pack.prefix_rows[candidates.concepts] == pack.prefixes.index(_MESH)
+        rows = np.flatnonzero((counts[owners] > 1) & of_mesh)
+        curies = pack.curies.strings.take(candidates.concepts[rows])
+        owners, tiers = owners[rows], candidates.tiers[rows]
+
+        is_descriptor = _starting_with(_DESCRIPTOR, curies)
+        best = np.full(len(candidates.units), len(TIERS))
+        np.minimum.at(best, owners[is_descriptor], tiers[is_descriptor])
+        loose = _starting_with(SUPPLEMENTARY, curies) & ~candidates.labels[rows]
+        return rows[loose & (tiers >= best[owners])]
+
+
+def _looseness(tiers: Ints, rows: FoundConcepts) -> Ints:
+    """Returns tier, distance and way of each row as one number, in this order; each is below 8."""
+    return (tiers * 8 + rows.distance) * 8 + rows.ways
+
+
+def _starting_with(prefix: str, curies: Sequence[str]) -> Bools:
+    return np.array([curie.startswith(prefix) for curie in curies], dtype=np.bool_)
