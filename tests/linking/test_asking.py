@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.linking.asking import (
-    _INDUCED,
     LookupString,
     Query,
-    _inducing,
     make_pair_query,
     make_query,
     make_units,
 )
+from fascicle.linking.induced import _INDUCED, _inducing
 from fascicle.linking.parts import name_readings
 from fascicle.terms.abbreviations.pairs import Pairs
 

@@ -13,6 +13,7 @@ from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.linking.asking import Unit
 from fascicle.linking.pairs import join_pairs
 from fascicle.terms.pack.arrays import expand_ranges
+from fascicle.terms.pack.pack import Pack
 
 TIERS: Final = ("exact", "folded", "canonical", "reordered", "near", "remembered", "dense")
 EXACT, FOLDED, CANONICAL, REORDERED, NEAR, REMEMBERED, DENSE = range(7)
@@ -89,6 +90,12 @@ class Candidates(FoundConcepts, frozen=True, kw_only=True):
     def dense(self) -> Floats:
         """Similarity of candidates that were found by vectors, 0 for the others, ``[n]``."""
         return np.where(self.tiers == DENSE, self.similarity, 0.0)
+
+
+def have_prefix(pack: Pack, concepts: Ints, prefix: str) -> Bools:
+    """Returns whether the CURIE of each concept starts with a prefix."""
+    curies = pack.curies.strings.take(concepts)
+    return np.array([curie.startswith(prefix) for curie in curies], dtype=np.bool_)
 
 
 def take_rows(concepts: FoundConcepts, rows: Ints) -> FoundConcepts:

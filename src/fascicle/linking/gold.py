@@ -118,7 +118,7 @@ class Memory:
         """Builds a memory of documents.
 
         Args:
-            annotations: document, type, surface and CURIE of annotated mentions; any may come twice.
+            annotations: document, type, surface and CURIE of annotated mentions, with repeats.
         """
         counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         for _, kind, simple, concept in {(*one[:2], key(one[2], 1), one[3]) for one in annotations}:

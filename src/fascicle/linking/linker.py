@@ -43,6 +43,7 @@ from fascicle.linking.gold import Memory
 from fascicle.linking.index import NameIndex
 from fascicle.linking.lookup import Excluded
 from fascicle.linking.ranking import CandidateRanker, Ranked
+from fascicle.linking.species_features import SpeciesFeatures
 from fascicle.linking.strategies import Strategies
 from fascicle.linking.weights import limited
 from fascicle.settings.steps import LinkStrategy
@@ -123,7 +124,7 @@ class Linker(LinkStep):
             Finder(pack, index), memory or Memory(), self._wanted, self._strategies.allowed
         )
         dense = self._gatherer.finder.dense is not None
-        self._describer = FeatureExtractor(pack, dense=dense)
+        self._describer, self._species = FeatureExtractor(pack, dense=dense), SpeciesFeatures(pack)
         self.ranking = CandidateRanker(
             self.rankers, feature_names(dense=dense), self._strategies.ties
         )
@@ -361,12 +362,12 @@ class Linker(LinkStep):
         apart = np.full(len(candidates.units), each)
         apart[candidates.owners[self.pack.taxon_rows[candidates.concepts] > 0]] = True
         candidates = separate_mentions(candidates, apart)
-        species = self._describer.of_species(candidates, documents, self._strategies.species)
+        species = self._species(candidates, documents, self._strategies.species)
         if (
             allowed := self._strategies.of_named_species(candidates, species)
         ) is not None and not allowed.all():
             candidates = limit_candidates(candidates, allowed)
-            species = self._describer.of_species(candidates, documents, self._strategies.species)
+            species = self._species(candidates, documents, self._strategies.species)
         features = self._describer.features(candidates, documents, species)
         return self.ranking.rank_candidates(
             candidates, features, mention_scores(candidates.units, typed)

@@ -23,6 +23,7 @@ from fascicle.linking.candidates import (
     TIERS,
     Candidates,
     FoundConcepts,
+    have_prefix,
     label_precedence,
     limit_candidates,
     shared_priors,
@@ -222,20 +223,15 @@ class CandidateMerger:
         counts = np.bincount(owners, minlength=len(candidates.units))
         of_mesh = pack.prefix_rows[candidates.concepts] == pack.prefixes.index(_MESH)
         rows = np.flatnonzero((counts[owners] > 1) & of_mesh)
-        curies = pack.curies.strings.take(candidates.concepts[rows])
-        owners, tiers = owners[rows], candidates.tiers[rows]
+        concepts, owners, tiers = candidates.concepts[rows], owners[rows], candidates.tiers[rows]
 
-        is_descriptor = _starting_with(_DESCRIPTOR, curies)
+        is_descriptor = have_prefix(pack, concepts, _DESCRIPTOR)
         best = np.full(len(candidates.units), len(TIERS))
         np.minimum.at(best, owners[is_descriptor], tiers[is_descriptor])
-        loose = _starting_with(SUPPLEMENTARY, curies) & ~candidates.labels[rows]
+        loose = have_prefix(pack, concepts, SUPPLEMENTARY) & ~candidates.labels[rows]
         return rows[loose & (tiers >= best[owners])]
 
 
 def _looseness(tiers: Ints, rows: FoundConcepts) -> Ints:
     """Returns tier, distance and way of each row as one number, in this order; each is below 8."""
     return (tiers * 8 + rows.distance) * 8 + rows.ways
-
-
-def _starting_with(prefix: str, curies: Sequence[str]) -> Bools:
-    return np.array([curie.startswith(prefix) for curie in curies], dtype=np.bool_)

@@ -14,8 +14,8 @@ from fascicle.core.wording import near_hint
 from fascicle.errors import UsageError
 from fascicle.linking.candidates import TIERS, Candidates, allowed_by_precedence
 from fascicle.linking.equivalents import AnsweredConcepts
-from fascicle.linking.features import LIKELY
 from fascicle.linking.folder import Ranker
+from fascicle.linking.species_features import LIKELY
 from fascicle.settings.steps import LinkStrategy
 from fascicle.terms.pack.pack import Pack
 
@@ -146,7 +146,7 @@ class Strategies:
 
         Args:
             candidates: candidates.
-            species: their features of `FeatureExtractor.of_species`.
+            species: their `SPECIES_FEATURES`.
         """
         deciding = [kind for kind, strategy in self.of.items() if strategy.species == "named"]
         if not deciding:

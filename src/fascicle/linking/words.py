@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints, unique_values
+from fascicle.linking.pairs import join_pairs, split_pairs
 from fascicle.terms.pack.arrays import Lists
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.priors import common_words
@@ -19,7 +20,6 @@ _END: Final = "\0"  # behind the words of a concept
 _WORD_OR_END: Final = re.compile(rf"{_WORD.pattern}|{_END}")
 _MOST_NAMES: Final = 20  # of a concept
 _REMEMBERED: Final = 1 << 18  # cached words of all concepts
-_BITS: Final = 32
 
 
 class ConceptWords:
@@ -41,12 +41,12 @@ class ConceptWords:
         self._forget()
 
     def _forget(self) -> None:
-        # of words; 0: that count nothing
+        # number of each word; 0: it counts nothing
         self._numbers = {**dict.fromkeys(common_words(), 0), _END: -1}
         self._places: dict[int, int] = {}  # of concepts, in the lists below
+        # Pairs of the place of a concept and the number of a word, ascending.
         self._starts = np.zeros(1, dtype=np.int64)
-        # place of a concept and number of a word, ascending
-        self._keys = np.zeros(0, dtype=np.int64)
+        self._pairs = np.zeros(0, dtype=np.int64)
 
     def shares(
         self,
@@ -72,89 +72,36 @@ class ConceptWords:
         Returns:
             ``[n]``.
         """
-        places = self._placed(concepts)
+        places = self._find(concepts)
         present = self._present(texts, unique_values(text_of))
-        owners, keys = Lists(self._starts, self._keys).take(places)
-        inside = present[text_of[owners], keys & ((1 << _BITS) - 1)]
-        name_owners, name_words = self._of_names(places, name_of, names)
+        owners, pairs = Lists(self._starts, self._pairs).take(places)
+        in_text = present[text_of[owners], split_pairs(pairs)[1]]
+        name_owners, name_words = self._words_of_names(places, name_of, names)
+        name_in_text = present[text_of[name_owners], name_words]
+
         size = len(concepts)
         counts = np.bincount(owners, minlength=size) - np.bincount(name_owners, minlength=size)
-        present_counts = np.bincount(owners[inside], minlength=size)
-        present_counts -= np.bincount(
-            name_owners[present[text_of[name_owners], name_words]], minlength=size
-        )
-        return present_counts / (counts + 3)
+        shared = np.bincount(owners[in_text], minlength=size)
+        shared -= np.bincount(name_owners[name_in_text], minlength=size)
+        return shared / (counts + 3)
 
-    def _of_names(self, places: Ints, name_of: Ints, names: Sequence[str]) -> tuple[Ints, Ints]:
-        """Returns the words of the names of concepts: the number of the concept of each, and the
-        word.
+    def _words_of_names(
+        self, places: Ints, name_of: Ints, names: Sequence[str]
+    ) -> tuple[Ints, Ints]:
+        """Returns the words of concepts that are in their names: the number of the concept of each,
+        and the word.
         """
         numbers = self._numbers
-        numbered = [{numbers.get(word, 0) for word in _words_of(name)} - {0} for name in names]
-        sizes = np.fromiter(map(len, numbered), dtype=np.int64, count=len(numbered))
-        values = np.fromiter(chain.from_iterable(numbered), dtype=np.int64, count=int(sizes.sum()))
-        owners, words = Lists(np.concatenate([[0], np.cumsum(sizes)]), values).take(name_of)
-        pairs = places[owners] << _BITS | words
-        at = np.minimum(np.searchsorted(self._keys, pairs), len(self._keys) - 1)
-        present = (
-            self._keys[at] == pairs if len(self._keys) else np.zeros(len(pairs), dtype=np.bool_)
-        )
-        return owners[present], words[present]
-
-    def _placed(self, concepts: Ints) -> Ints:
-        """Returns the places of the words of concepts; words that are not in memory yet are
-        read.
-        """
-        distinct, inverse = np.unique(concepts, return_inverse=True)
-        if len(self._keys) > self._remembered:
-            self._forget()
-        rows = distinct.tolist()
-        new = [row for row in rows if row not in self._places]
-        if new:
-            self._read(np.array(new, dtype=np.int64))
-        places = np.array([self._places[row] for row in rows], dtype=np.int64)
-        of_concept: Ints = places[inverse]
-        return of_concept
-
-    def _read(self, rows: Ints) -> None:
-        active, numbers, first = self._pack.active, self._numbers, len(self._places)
-        sets, led = self._pack.leads.led(rows)
-        order = np.argsort(np.concatenate([np.arange(len(rows)), sets]), kind="stable")
-        of_row = np.concatenate([np.arange(len(rows)), sets])[order]
-        members = np.concatenate([rows, led])[order]
-        places, terms = active.of_concept.take(members)
-        owners = of_row[places]
-        starts = np.searchsorted(owners, np.arange(len(rows)))
-        chosen = np.arange(len(owners)) - starts[owners] < _MOST_NAMES
-        names = active.surfaces.take(active.surface[terms[chosen]])
-        bounds = np.searchsorted(owners[chosen], np.arange(len(rows) + 1)).tolist()
-        definitions = [""] * len(rows)
-        for row, definition in zip(
-            of_row.tolist(), self._pack.definitions_at(members), strict=True
-        ):
-            definitions[row] = definitions[row] or definition
-        several = zip(pairwise(bounds), definitions, self._above(rows), strict=True)
-        texts = [
-            " ".join([*names[start:end], *labels, definition.replace(_END, " ")])
-            for (start, end), definition, labels in several
-        ]
-        words = _WORD_OR_END.findall(_END.join([*texts, ""]).lower())
-        new = dict.fromkeys(word for word in words if word not in numbers)
-        numbers.update(zip(new, range(len(numbers), len(numbers) + len(new)), strict=True))
-        found = np.array([numbers[word] for word in words], dtype=np.int64)
-        places = first + np.cumsum(found < 0)
-        keys = unique_values((places << _BITS | found)[found > 0])
-        sizes = np.bincount((keys >> _BITS) - first, minlength=len(rows))
-        self._keys = np.concatenate([self._keys, keys])
-        self._starts = np.concatenate([self._starts, np.cumsum(sizes) + self._starts[-1]])
-        self._places.update(zip(rows.tolist(), range(first, first + len(rows)), strict=True))
-
-    def _above(self, rows: Ints) -> list[list[str]]:
-        """Returns the labels of the parents of concepts."""
-        owners, parents = self._pack.parent_rows.take(rows)
-        labels = self._pack.labels_at(parents)
-        bounds = np.searchsorted(owners, np.arange(len(rows) + 1)).tolist()
-        return [labels[start:end] for start, end in pairwise(bounds)]
+        words = [{numbers.get(word, 0) for word in _words_of(name)} - {0} for name in names]
+        sizes = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
+        values = np.fromiter(chain.from_iterable(words), dtype=np.int64, count=int(sizes.sum()))
+        owners, values = Lists(np.concatenate([[0], np.cumsum(sizes)]), values).take(name_of)
+        if not len(self._pairs):
+            return owners[:0], values[:0]
+        pairs = join_pairs(places[owners], values)
+        nearest = np.minimum(np.searchsorted(self._pairs, pairs), len(self._pairs) - 1)
+        is_own = self._pairs[nearest] == pairs
+        return owners[is_own], values[is_own]
 
     def _present(self, texts: Sequence[str], rows: Ints) -> Bools:
         """Returns whether each word of any concept occurs in each of some texts, ``[texts,
@@ -162,9 +109,75 @@ class ConceptWords:
         """
         numbers = self._numbers
         present = np.zeros((len(texts), len(numbers)), dtype=np.bool_)
-        for number in rows.tolist():
-            present[number, [numbers.get(word, 0) for word in _words_of(texts[number])]] = True
+        for row in rows.tolist():
+            present[row, [numbers.get(word, 0) for word in _words_of(texts[row])]] = True
         return present
+
+    def _find(self, concepts: Ints) -> Ints:
+        """Returns the places of the words of concepts; words that are not cached yet are added."""
+        distinct, inverse = np.unique(concepts, return_inverse=True)
+        if len(self._pairs) > self._remembered:
+            self._forget()
+        rows = distinct.tolist()
+        new = [row for row in rows if row not in self._places]
+        if new:
+            self._add(np.array(new, dtype=np.int64))
+        return np.array([self._places[row] for row in rows], dtype=np.int64)[inverse]
+
+    def _add(self, rows: Ints) -> None:
+        numbers, first = self._numbers, len(self._places)
+        words = _WORD_OR_END.findall(_END.join([*self._texts(rows), ""]).lower())
+        new = dict.fromkeys(word for word in words if word not in numbers)
+        numbers.update(zip(new, range(len(numbers), len(numbers) + len(new)), strict=True))
+
+        values = np.array([numbers[word] for word in words], dtype=np.int64)
+        places = first + np.cumsum(values < 0)  # the words of a concept stand before its end
+        pairs = unique_values(join_pairs(places, values)[values > 0])
+        sizes = np.bincount(split_pairs(pairs)[0] - first, minlength=len(rows))
+        self._pairs = np.concatenate([self._pairs, pairs])
+        self._starts = np.concatenate([self._starts, np.cumsum(sizes) + self._starts[-1]])
+        self._places.update(zip(rows.tolist(), range(first, first + len(rows)), strict=True))
+
+    def _texts(self, rows: Ints) -> list[str]:
+        """Returns what describes each concept: its first names, the labels of its parents, and its
+        definition, or the first one of its set.
+        """
+        places, led = self._pack.leads.led(rows)
+        owners = np.concatenate([np.arange(len(rows)), places])
+        order = np.argsort(owners, kind="stable")
+        owners, members = owners[order], np.concatenate([rows, led])[order]
+
+        definitions = [""] * len(rows)
+        for owner, definition in zip(
+            owners.tolist(), self._pack.definitions_at(members), strict=True
+        ):
+            definitions[owner] = definitions[owner] or definition
+        names = self._first_names(members, owners, len(rows))
+        descriptions = zip(names, self._parent_labels(rows), definitions, strict=True)
+        return [
+            " ".join([*own, *labels, definition.replace(_END, " ")])
+            for own, labels, definition in descriptions
+        ]
+
+    def _first_names(self, members: Ints, owners: Ints, count: int) -> list[list[str]]:
+        """Returns the first names of the concepts of each owner."""
+        active = self._pack.active
+        places, terms = active.of_concept.take(members)
+        owners = owners[places]
+        starts = np.searchsorted(owners, np.arange(count))
+        is_first = np.arange(len(owners)) - starts[owners] < _MOST_NAMES
+        names = active.surfaces.take(active.surface[terms[is_first]])
+        return _by_owner(names, owners[is_first], count)
+
+    def _parent_labels(self, rows: Ints) -> list[list[str]]:
+        owners, parents = self._pack.parent_rows.take(rows)
+        return _by_owner(self._pack.labels_at(parents), owners, len(rows))
+
+
+def _by_owner(values: list[str], owners: Ints, count: int) -> list[list[str]]:
+    """Returns the values of each owner; ``owners`` ascend."""
+    bounds = np.searchsorted(owners, np.arange(count + 1)).tolist()
+    return [values[start:end] for start, end in pairwise(bounds)]
 
 
 def _words_of(text: str) -> set[str]:
