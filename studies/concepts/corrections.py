@@ -21,9 +21,9 @@ import numpy as np
 from fascicle.core.arrays import Bools, Floats
 from fascicle.evaluation.calibration.fitting import fit_isotonic
 from fascicle.evaluation.calibration.reliability import JudgedMentions
+from fascicle.linking.calibration import fit_calibration
 from fascicle.linking.fitting import gather_training_data
-from fascicle.linking.folder import fit_calibration
-from fascicle.linking.ranking import Table, best_rows, cross_validate, select_units
+from fascicle.linking.logit import TrainingTable, best_rows, cross_validate, select_units
 from fascicle.linking.weights import fit
 from fascicle.runtime.decoding.selection import interpolate_scores
 from fascicle.terms.pack.pack import Pack
@@ -88,7 +88,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _ranked(table: Table, found: Table) -> tuple[Floats, Bools, Floats]:
+def _ranked(table: TrainingTable, found: TrainingTable) -> tuple[Floats, Bools, Floats]:
     """The first candidate of each found mention: its probability, whether it is right, and the
     score of the mention.
     """

@@ -19,7 +19,8 @@ from fascicle.linking.features import FEATURES
 from fascicle.linking.fitting import FitSettings, TrainingData, fit_rankers, gather_training_data
 from fascicle.linking.index import NameIndex
 from fascicle.linking.linker import Linker
-from fascicle.linking.ranking import Ranked, Table
+from fascicle.linking.logit import TrainingTable
+from fascicle.linking.ranking import Ranked
 from fascicle.terms.pack.pack import Pack
 from fascicle.verbs.tasks.link_cases import Reference, linked
 from studies.linking.corpora import STUDIES, documents
@@ -94,7 +95,7 @@ def without(taught: TrainingData, features: Collection[str]) -> TrainingData:
     )
 
 
-def _bare(table: Table, features: Collection[str]) -> Table:
+def _bare(table: TrainingTable, features: Collection[str]) -> TrainingTable:
     kept = np.array([name not in features for name in table.inputs])
     return table._replace(choices=table.choices._replace(features=table.choices.features * kept))
 

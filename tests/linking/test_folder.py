@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fascicle.linking.calibration import LinkCalibration, correct_probabilities, fit_calibration
 from fascicle.linking.fitting import threshold
-from fascicle.linking.folder import Calibration, correct_probabilities, fit_calibration
 
 
 def loss(scores: np.ndarray, right: np.ndarray, scale: float, shift: float) -> float:
@@ -76,7 +76,7 @@ def test_a_ranker_that_is_too_sure_becomes_honest() -> None:
 
 def test_nothing_to_learn_changes_nothing() -> None:
     none = np.empty(0)
-    assert fit_calibration(none, none.astype(bool)) == Calibration(1.0, 0.0)
+    assert fit_calibration(none, none.astype(bool)) == LinkCalibration(1.0, 0.0)
     assert fit_calibration(np.array([0.0, 1.0]), np.array([False, True])).scale > 0
 
 
@@ -91,7 +91,7 @@ def test_probabilities_still_sum_up_and_keep_their_proportions(
     scores = np.array([one / size for unit, size in zip(units, sizes, strict=True) for one in unit])
     nil = np.array([1 / size for size in sizes])
     owners = np.array([number for number, unit in enumerate(units) for _ in unit], dtype=np.int64)
-    calibration = Calibration(scale, shift)
+    calibration = LinkCalibration(scale, shift)
     found, none = correct_probabilities(scores, nil, owners, calibration)
     for number, unit in enumerate(units):
         own, before = found[owners == number], scores[owners == number]
@@ -107,7 +107,7 @@ def test_probabilities_still_sum_up_and_keep_their_proportions(
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=9), st.floats(0.05, 3), st.floats(-2, 2))
 def test_the_order_stays(scores: list[float], scale: float, shift: float) -> None:
-    found = Calibration(scale, shift)(np.array(sorted(scores)))
+    found = LinkCalibration(scale, shift)(np.array(sorted(scores)))
     assert (np.diff(found) >= 0).all()
     assert ((found >= 0) & (found <= 1)).all()
 

@@ -9,15 +9,17 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from fascicle.linking.ranking import Choices, probabilities
+from fascicle.linking.logit import ChoiceSets, probabilities
 from fascicle.linking.weights import fit, fit_loss
 
 
-def some(seed: int, *, mentions: int = 40, features: int = 4) -> tuple[Choices, NDArray[np.bool_]]:
+def some(
+    seed: int, *, mentions: int = 40, features: int = 4
+) -> tuple[ChoiceSets, NDArray[np.bool_]]:
     generator = np.random.default_rng(seed)
     owners = np.sort(generator.integers(0, mentions, 3 * mentions))
     values = generator.normal(size=(len(owners), features))
-    return Choices(owners, values, mentions), generator.random(len(owners)) < 0.3
+    return ChoiceSets(owners, values, mentions), generator.random(len(owners)) < 0.3
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -37,12 +39,12 @@ def test_equal_candidates_are_equally_probable_wherever_they_stand() -> None:
     generator = np.random.default_rng(7)
     for count in range(2, 30):
         one = generator.normal(size=45)
-        choices = Choices(np.arange(count), np.tile(one, (count, 1)), count)
+        choices = ChoiceSets(np.arange(count), np.tile(one, (count, 1)), count)
         assert len(set(probabilities(choices, generator.normal(size=45))[0].tolist())) == 1
 
 
 def test_large_scores_do_no_harm() -> None:
-    choices = Choices(np.array([0, 0, 1]), np.array([[900.0], [-900.0], [-900.0]]), 3)
+    choices = ChoiceSets(np.array([0, 0, 1]), np.array([[900.0], [-900.0], [-900.0]]), 3)
     found, none = probabilities(choices, np.ones(1))
     np.testing.assert_allclose(found, [1, 0, 0], atol=1e-300)
     np.testing.assert_allclose(none, [0, 1, 1])
@@ -64,7 +66,7 @@ def test_one_candidate_each_is_logistic_regression() -> None:
     generator = np.random.default_rng(5)
     features = generator.normal(size=(300, 5))
     right = generator.random(300) < 1 / (1 + np.exp(-features @ np.array([2, -1, 0, 0.5, 1])))
-    found = fit(Choices(np.arange(300), features, 300), right, penalty=2.0)
+    found = fit(ChoiceSets(np.arange(300), features, 300), right, penalty=2.0)
     other = LogisticRegression(C=0.5, fit_intercept=False, tol=1e-10, max_iter=1000).fit(
         features, right
     )
@@ -84,6 +86,6 @@ def test_the_fit_is_a_place_without_slope(seed: int) -> None:
 
 
 def test_a_feature_that_parts_them_all_has_a_bounded_weight() -> None:
-    choices = Choices(np.arange(50), np.where(np.arange(50) < 25, 1.0, -1.0)[:, None], 50)
+    choices = ChoiceSets(np.arange(50), np.where(np.arange(50) < 25, 1.0, -1.0)[:, None], 50)
     weights = fit(choices, np.arange(50) < 25)
     assert 1 < weights[0] < 10

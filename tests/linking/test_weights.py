@@ -11,8 +11,8 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.mention import ABSENT, AMBIGUOUS
 from fascicle.linking.features import FEATURES, RARE_SHORT_FORM
 from fascicle.linking.linker import Linker
+from fascicle.linking.logit import ChoiceSets, probabilities
 from fascicle.linking.opening import find
-from fascicle.linking.ranking import Choices, probabilities
 from fascicle.linking.weights import RARE_AT_MOST, fit, fit_limited, limited
 
 _PRIOR, _SHARE = FEATURES.index("prior"), FEATURES.index("share of prior")
@@ -26,7 +26,7 @@ def of_priors(weights: dict[str, float], priors: list[float]) -> float:
     features[:, _SHARE] = np.log(np.array(priors) / max(priors))
     vector = np.array([weights.get(name, 0.0) for name in FEATURES])
     return float(
-        probabilities(Choices(np.zeros(len(priors), dtype=np.int64), features, 1), vector)[0][0]
+        probabilities(ChoiceSets(np.zeros(len(priors), dtype=np.int64), features, 1), vector)[0][0]
     )
 
 
@@ -47,14 +47,14 @@ def test_every_name_of_the_shipped_pack_gains_by_its_prior() -> None:
     features[:, _PRIOR] = np.log(priors)
     for ranker in linker.rankers.values():
         vector = np.array([ranker.weights.get(name, 0.0) for name in FEATURES])
-        found, _ = probabilities(Choices(np.arange(len(priors)), features, len(priors)), vector)
+        found, _ = probabilities(ChoiceSets(np.arange(len(priors)), features, len(priors)), vector)
         assert (np.diff(found) >= 0).all()
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_fit_is_the_best_within_the_limits(seed: int) -> None:
     generator = np.random.default_rng(seed)
-    choices = Choices(
+    choices = ChoiceSets(
         np.sort(generator.integers(0, 80, 200)), generator.normal(size=(200, len(FEATURES))), 80
     )
     right = generator.random(200) < 0.3

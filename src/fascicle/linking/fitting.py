@@ -19,22 +19,23 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
 from fascicle.core.stream import portions
 from fascicle.errors import InputError
+from fascicle.linking.calibration import fit_calibration
 from fascicle.linking.candidates import PRECEDED, TIERS, Candidates
 from fascicle.linking.dense import DenseSettings
-from fascicle.linking.folder import Correction, Ranker, TierFacts, fit_calibration
+from fascicle.linking.folder import Correction, Ranker, TierFacts
 from fascicle.linking.gold import Memory
 from fascicle.linking.index import NameIndex
 from fascicle.linking.linker import Linker, mention_scores
-from fascicle.linking.pairs import join_pairs
-from fascicle.linking.ranking import (
-    Choices,
-    Ranked,
-    Table,
+from fascicle.linking.logit import (
+    ChoiceSets,
+    TrainingTable,
     best_rows,
     cross_validate,
     join_tables,
     select_units,
 )
+from fascicle.linking.pairs import join_pairs
+from fascicle.linking.ranking import Ranked
 from fascicle.linking.weights import fit_limited
 from fascicle.settings.base import Name, Settings, Share
 from fascicle.terms.keys.key import key
@@ -112,9 +113,9 @@ class TrainingData(NamedTuple):
 
     memory: Memory
     vocabularies: dict[str, tuple[str, ...]]
-    tables: dict[str, Table]
+    tables: dict[str, TrainingTable]
     few: dict[str, int]
-    recognised: Mapping[str, Table] = MappingProxyType({})
+    recognised: Mapping[str, TrainingTable] = MappingProxyType({})
 
 
 def fit_linker(
@@ -188,7 +189,7 @@ def _recognised_tables(
     judged: Sequence[Document],
     kinds: Sequence[str],
     own: Mapping[int, dict[_Named, set[str]]],
-) -> dict[str, Table]:
+) -> dict[str, TrainingTable]:
     """Returns the candidates of found mentions of documents that have gold, each with the
     concepts of its document.
     """
@@ -288,7 +289,7 @@ class _Portion(NamedTuple):
     ranked: Ranked
     right: Bools
 
-    def table(self, kind: str, inputs: tuple[str, ...]) -> Table:
+    def table(self, kind: str, inputs: tuple[str, ...]) -> TrainingTable:
         """Returns the candidates of the units of a type that can be used for training.
 
         They are in the order without a ranker, in which linkers answer where candidates are equally
@@ -300,8 +301,8 @@ class _Portion(NamedTuple):
         rows = order[is_used & (candidates.precedence[order] != PRECEDED)]
         owners = np.searchsorted(units, candidates.owners[rows])
         documents = [self.start + candidates.units[unit].document for unit in units.tolist()]
-        return Table(
-            Choices(owners, self.ranked.features[rows], len(units)),
+        return TrainingTable(
+            ChoiceSets(owners, self.ranked.features[rows], len(units)),
             self.right[rows],
             candidates.tiers[rows],
             np.array(documents, dtype=np.int64),
@@ -330,9 +331,9 @@ def _tables(
     gold: Sequence[Sequence[Mention]],
     kinds: Sequence[str],
     own: dict[int, dict[_Named, set[str]]],
-) -> dict[str, Table]:
+) -> dict[str, TrainingTable]:
     """Returns the candidates of all mentions, portion by portion."""
-    parts: dict[str, list[Table]] = defaultdict(list)
+    parts: dict[str, list[TrainingTable]] = defaultdict(list)
     start = 0
     for chunk in portions(documents, characters=_PORTION):
         mentions = gold[start : start + len(chunk)]
@@ -389,11 +390,11 @@ def _ranker(data: TrainingData, kind: str, settings: FitSettings) -> Ranker:
     )
 
 
-def _fit(table: Table, *, penalty: float) -> Floats:
+def _fit(table: TrainingTable, *, penalty: float) -> Floats:
     return fit_limited(table.choices, table.right, table.inputs, penalty=penalty)
 
 
-def _tier_facts(table: Table, answered: Ints) -> dict[str, TierFacts]:
+def _tier_facts(table: TrainingTable, answered: Ints) -> dict[str, TierFacts]:
     """Returns the accuracy of each tier among the rows that are answers."""
     facts = {}
     for number, tier in enumerate(TIERS):
@@ -404,7 +405,7 @@ def _tier_facts(table: Table, answered: Ints) -> dict[str, TierFacts]:
 
 
 def _correct(
-    recognised: Table, scores: Floats, least: Callable[[Floats, Bools, int], float]
+    recognised: TrainingTable, scores: Floats, least: Callable[[Floats, Bools, int], float]
 ) -> Correction:
     """Returns the calibration of links of found mentions, by the probabilities of their
     candidates.

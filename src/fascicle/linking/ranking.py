@@ -1,23 +1,23 @@
-"""Ranker: a conditional logistic model of the candidate that a mention means, or none of them.
+"""Ranker: orders the candidates of each mention, and decides how many of them are the answer.
 
-The probability of a candidate is ``exp(w x) / (1 + sum of exp(w x'))`` over the candidates ``x'``
-of its mention (McFadden 1974, the conditional logit with an outside option); what is left is that
-of NIL.
+A type with a fitted ranker has probabilities of `logit`; another one has `stated_scores`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.linking.calibration import correct_probabilities
 from fascicle.linking.candidates import PRECEDED, Candidates
 from fascicle.linking.features import FEATURES, RARE_SHORT_FORM
-from fascicle.linking.folder import Ranker, correct_probabilities
+from fascicle.linking.folder import Ranker
+from fascicle.linking.logit import ChoiceSets, probabilities
 
 WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
     {
@@ -56,7 +56,8 @@ _DENSE: Final = -2.0  # of a name that was found by vectors, beside their simila
 _WEIGHTS: Final = np.array([WEIGHTS.get(name, 0.0) for name in FEATURES])
 _LIKELY: Final = FEATURES.index("species: likely")
 _DIGITS: Final = 9  # of a sum: equal candidates must tie
-_Ties = Callable[[Sequence[str], Ints, Floats], tuple[Ints, Floats]]
+# Returns how many first candidates of each unit are answered together, and whether it is NIL.
+_Ties = Callable[[Sequence[str], Ints], tuple[Ints, Bools]]
 
 
 class Ranked(msgspec.Struct, frozen=True, kw_only=True):
@@ -129,46 +130,11 @@ def count_tied(scores: Floats, stated: Floats, owners: Ints, *, units: int) -> I
     return counts
 
 
-class Choices(NamedTuple):
-    """Candidates of mentions.
+class _TypeRows(NamedTuple):
+    """Candidates that the ranker of one type ranks.
 
     Attributes:
-        owners: number of the mention of each candidate, ascending, ``[n]``.
-        features: of each candidate, ``[n, features]``.
-        mentions: how many there are, also without candidates.
-    """
-
-    owners: Ints
-    features: Floats
-    mentions: int
-
-
-def probabilities(choices: Choices, weights: Floats) -> tuple[Floats, Floats]:
-    """Returns the probability of each candidate, and of NIL for each mention.
-
-    Args:
-        choices: candidates.
-        weights: of the features.
-
-    Returns:
-        ``[n]`` and ``[mentions]``; those of a mention sum up to 1.
-    """
-    # Not a product of matrices, whose last digits depend on the place of a row: equal candidates
-    # must tie.
-    scores = np.einsum("nf,f->n", np.ascontiguousarray(choices.features), weights)
-    highest = np.zeros(choices.mentions)
-    np.maximum.at(highest, choices.owners, scores)
-    powers = np.exp(scores - highest[choices.owners])
-    none = np.exp(-highest)
-    total = none + np.bincount(choices.owners, weights=powers, minlength=choices.mentions)
-    return powers / total[choices.owners], none / total
-
-
-class _OfRanker(NamedTuple):
-    """Candidates that one ranker ranks.
-
-    Attributes:
-        ranker: of a type.
+        ranker: of the type.
         units: numbers of the units of this type.
         rows: numbers of their candidates, in the order without a ranker, ``[n]``.
         owners: place of the unit of each in ``units``, ascending, ``[n]``.
@@ -178,6 +144,103 @@ class _OfRanker(NamedTuple):
     units: Ints
     rows: Ints
     owners: Ints
+
+
+class CandidateRanker:
+    """Ranks candidates by the rankers of their types.
+
+    Attributes:
+        inputs: names of the features, in order.
+    """
+
+    def __init__(self, rankers: Mapping[str, Ranker], inputs: tuple[str, ...], ties: _Ties) -> None:
+        """Sets the rankers.
+
+        Args:
+            rankers: by type; candidates of other types are in the order of `stated_scores`.
+            inputs: names of the features, in order.
+            ties: see `Strategies.ties`.
+        """
+        self._rankers, self.inputs, self._ties = rankers, inputs, ties
+
+    def rank_candidates(
+        self, candidates: Candidates, features: Floats, mention_scores: Floats | None = None
+    ) -> Ranked:
+        """Returns candidates in their order, and how many of them are answers.
+
+        Args:
+            candidates: candidates of units.
+            features: of them.
+            mention_scores: of the mention of each unit, not a number where it has none; by default
+                none has one.
+        """
+        owners, units = candidates.owners, len(candidates.units)
+        stated = stated_scores(candidates, features)  # decide between equally probable candidates
+        stated[candidates.precedence == PRECEDED] = -np.inf  # another label precedes them
+        by_statement = np.lexsort((candidates.concepts, -stated, owners))
+        parts = list(self._by_type(candidates, by_statement))
+        scores, nil = np.where(np.isinf(stated), 0.0, np.nan), np.full(units, np.nan)
+        self._fill_probabilities(parts, features, scores, nil)
+        order = _by_score(by_statement, scores, owners)
+        tied = count_tied(scores[order], stated[order], owners, units=units)
+        tied = np.minimum(tied, _MOST_ALIKE)
+        if mention_scores is None:
+            mention_scores = np.full(units, np.nan)
+        thresholds = _correct(parts, mention_scores, scores, nil)
+
+        alike, thresholds = _undecided(scores[order], nil, owners, tied, thresholds)
+        first = np.flatnonzero(np.diff(owners, prepend=-1))
+        is_low = np.ones(units, dtype=np.bool_)
+        # not so without a probability
+        is_low[owners[first]] = scores[order[first]] < thresholds[owners[first]]
+        likely = features[:, _LIKELY] > 0
+        order, scores, alike = _settle(candidates, order, scores, likely, tied, alike)
+        alike, is_nil = self._ties([unit.type for unit in candidates.units], alike)
+        # no name was compared, so nothing is known
+        nil[np.bincount(owners, minlength=units) == 0] = np.nan
+        shares = unit_shares(stated, owners, units)
+        return Ranked(
+            candidates=candidates,
+            features=features,
+            order=order,
+            scores=np.where(np.isnan(scores) & (alike > 1)[owners], shares, scores),
+            nil=nil,
+            alike=alike,
+            answered=np.where(is_low | is_nil, 0, alike),
+        )
+
+    def _by_type(self, candidates: Candidates, order: Ints) -> Iterator[_TypeRows]:
+        """Yields the candidates of each type with a ranker, without those that a label precedes."""
+        order = order[candidates.precedence[order] != PRECEDED]
+        owners = candidates.owners[order]
+        of_unit = np.array([unit.type for unit in candidates.units], dtype=object)
+        for kind, ranker in self._rankers.items():
+            units = np.flatnonzero(of_unit == kind)
+            of_type = np.isin(owners, units)
+            yield _TypeRows(ranker, units, order[of_type], np.searchsorted(units, owners[of_type]))
+
+    def _fill_probabilities(
+        self, parts: Sequence[_TypeRows], features: Floats, scores: Floats, nil: Floats
+    ) -> None:
+        """Fills in the probability of each candidate, and of NIL for each unit."""
+        for ranker, units, rows, owners in parts:
+            weights = np.array([ranker.weights.get(name, 0.0) for name in self.inputs])
+            choices = ChoiceSets(owners, features[rows], len(units))
+            scores[rows], nil[units] = probabilities(choices, weights)
+
+
+def _correct(
+    parts: Sequence[_TypeRows], mention_scores: Floats, scores: Floats, nil: Floats
+) -> Floats:
+    """Corrects probabilities in place; returns the threshold of each unit."""
+    thresholds = np.zeros(len(nil))
+    for ranker, units, rows, owners in parts:
+        correction = ranker.correction(mention_scores[units])
+        scores[rows], nil[units] = correct_probabilities(
+            scores[rows], nil[units], owners, correction
+        )
+        thresholds[units] = ranker.thresholds(mention_scores[units])
+    return thresholds
 
 
 def _undecided(
@@ -218,203 +281,37 @@ def _settle(
     probability.
 
     Args:
-        candidates: candidates.
+        candidates: of units.
         order: of them, the best of each unit first.
         scores: probability of each, or NaN.
         likely: whether each is of the likely species.
         tied: first candidates of each unit that are equally good, ``[units]``.
         alike: how many are the answer, ``[units]``.
     """
-    owners, scores, alike = candidates.owners, scores.copy(), alike.copy()
-    starts = np.searchsorted(owners, np.arange(len(alike)))
+    owners, units = candidates.owners, len(alike)
+    scores, alike = scores.copy(), alike.copy()
+    starts = np.searchsorted(owners, np.arange(units))
     places, several = np.arange(len(order)) - starts[owners], (alike > 1)[owners]
+
+    # Candidates that are tied share their probability.
     equal = several & (places < tied[owners])
-    sums = np.bincount(owners[equal], weights=scores[order[equal]], minlength=len(alike))
+    sums = np.bincount(owners[equal], weights=scores[order[equal]], minlength=units)
     scores[order[equal]] = (sums / np.maximum(tied, 1))[owners[equal]]
-    genes = np.bincount(
-        owners, weights=several & (places < alike[owners]) & likely[order], minlength=len(alike)
-    )
-    labels = np.flatnonzero(
-        several & (candidates.precedence[order] > 0) & ((genes[owners] != 1) | (places == 0))
-    )
-    rows, units = order[labels], owners[labels]
-    best = _by_score(order, scores, owners)[starts[units]]
+
+    # A label that precedes the others is the answer alone.
+    genes = several & (places < alike[owners]) & likely[order]
+    counts = np.bincount(owners, weights=genes, minlength=units)
+    precedes = several & (candidates.precedence[order] > 0)
+    labels = np.flatnonzero(precedes & ((counts[owners] != 1) | (places == 0)))
+    rows = order[labels]
+    best = _by_score(order, scores, owners)[starts[owners[labels]]]
     scores[rows], scores[best] = scores[best], scores[rows]
-    alike[units] = 1
-    is_label = np.isin(np.arange(len(order)), rows)
-    return (
-        order[np.lexsort((~is_label[order], -np.nan_to_num(scores[order], nan=0.0), owners))],
-        scores,
-        alike,
-    )
+    alike[owners[labels]] = 1
+    is_label = np.zeros(len(order), dtype=np.bool_)
+    is_label[rows] = True
+    falling = -np.nan_to_num(scores[order], nan=0.0)
+    return order[np.lexsort((~is_label[order], falling, owners))], scores, alike
 
 
 def _by_score(order: Ints, scores: Floats, owners: Ints) -> Ints:
     return order[np.lexsort((-np.nan_to_num(scores[order], nan=0.0), owners))]
-
-
-class CandidateRanker:
-    """Ranks candidates by the rankers of their types.
-
-    Attributes:
-        inputs: names of the features, in order.
-    """
-
-    def __init__(self, rankers: Mapping[str, Ranker], inputs: tuple[str, ...], ties: _Ties) -> None:
-        """Sets the rankers.
-
-        Args:
-            rankers: by type; candidates of other types are in the order of `stated_scores`.
-            inputs: names of the features, in order.
-            ties: returns how many first candidates are answered together, and the thresholds; see
-                `Strategies.ties`.
-        """
-        self._rankers, self.inputs, self._ties = rankers, inputs, ties
-
-    def rank_candidates(
-        self, candidates: Candidates, features: Floats, mention_scores: Floats | None = None
-    ) -> Ranked:
-        """Returns candidates in their order, and how many of them are answers.
-
-        Args:
-            candidates: candidates of units.
-            features: of them.
-            mention_scores: of the mention of each unit, not a number where it has none; by default
-                none has one.
-        """
-        units, kinds = len(candidates.units), [unit.type for unit in candidates.units]
-        sums = stated_scores(
-            candidates, features
-        )  # decide between candidates that are equally probable
-        sums[
-            candidates.precedence == PRECEDED
-        ] = -np.inf  # a label of another vocabulary precedes them
-        shares = unit_shares(sums, candidates.owners, units)
-        stated = np.lexsort((candidates.concepts, -sums, candidates.owners))
-        parts = list(
-            self._by_ranker(
-                kinds, candidates.owners, stated[candidates.precedence[stated] != PRECEDED]
-            )
-        )
-        scores, nil = np.where(np.isinf(sums), 0.0, np.nan), np.full(units, np.nan)
-        for ranker, numbers, rows, owners in parts:
-            weights = np.array([ranker.weights.get(name, 0.0) for name in self.inputs])
-            scores[rows], nil[numbers] = probabilities(
-                Choices(owners, features[rows], len(numbers)), weights
-            )
-        order = _by_score(stated, scores, candidates.owners)
-        tied = np.minimum(
-            count_tied(scores[order], sums[order], candidates.owners, units=units), _MOST_ALIKE
-        )
-        thresholds = np.zeros(units)
-        mention_scores = np.full(units, np.nan) if mention_scores is None else mention_scores
-        for ranker, numbers, rows, owners in parts:
-            correction = ranker.correction(mention_scores[numbers])
-            scores[rows], nil[numbers] = correct_probabilities(
-                scores[rows], nil[numbers], owners, correction
-            )
-            thresholds[numbers] = ranker.thresholds(mention_scores[numbers])
-        alike, thresholds = _undecided(scores[order], nil, candidates.owners, tied, thresholds)
-        first = np.flatnonzero(np.diff(candidates.owners, prepend=-1))
-        some = candidates.owners[first]
-        below = scores[order[first]] < thresholds[some]  # not so without a probability
-        order, scores, alike = _settle(
-            candidates, order, scores, features[:, _LIKELY] > 0, tied, alike
-        )
-        alike, impossible = self._ties(kinds, alike, np.zeros(units))
-        # no name was compared, so nothing is known
-        nil[np.bincount(candidates.owners, minlength=units) == 0] = np.nan
-        scores = np.where(np.isnan(scores) & (alike > 1)[candidates.owners], shares, scores)
-        answered = np.zeros(units, dtype=np.int64)
-        answered[some] = np.where(below | (impossible[some] > 0), 0, alike[some])
-        return Ranked(
-            candidates=candidates,
-            features=features,
-            order=order,
-            scores=scores,
-            nil=nil,
-            alike=alike,
-            answered=answered,
-        )
-
-    def _by_ranker(self, kinds: Sequence[str], owners: Ints, order: Ints) -> Iterator[_OfRanker]:
-        of_unit = np.array(kinds, dtype=object)
-        for kind, ranker in self._rankers.items():
-            units = np.flatnonzero(of_unit == kind)
-            rows = order[np.isin(owners[order], units)]
-            yield _OfRanker(ranker, units, rows, np.searchsorted(units, owners[rows]))
-
-
-class Table(NamedTuple):
-    """Candidates of all mentions of a type.
-
-    Attributes:
-        choices: candidates of units.
-        right: whether each is, ``[n]``.
-        tiers: of each, ``[n]``.
-        documents: number of the document of each unit, ``[units]``.
-        scores: of the mention of each unit, or not a number, ``[units]``.
-        inputs: names of the features.
-    """
-
-    choices: Choices
-    right: Bools
-    tiers: Ints
-    documents: Ints
-    scores: Floats
-    inputs: tuple[str, ...]
-
-
-def join_tables(tables: Sequence[Table]) -> Table:
-    """Concatenates several tables."""
-    sizes = np.cumsum([0, *(table.choices.mentions for table in tables)])
-    owners = [table.choices.owners + size for table, size in zip(tables, sizes[:-1], strict=True)]
-    features = np.concatenate([table.choices.features for table in tables])
-    choices = Choices(np.concatenate(owners), features, int(sizes[-1]))
-    names = ("right", "tiers", "documents", "scores")
-    columns: dict[str, Any] = {
-        name: np.concatenate([getattr(table, name) for table in tables]) for name in names
-    }
-    return Table(choices, inputs=tables[0].inputs, **columns)
-
-
-def select_units(table: Table, selected: Bools) -> Table:
-    """Returns the candidates of some units."""
-    units = np.flatnonzero(selected)
-    rows = np.flatnonzero(selected[table.choices.owners])
-    owners = np.searchsorted(units, table.choices.owners[rows])
-    choices = Choices(owners, table.choices.features[rows], len(units))
-    return Table(
-        choices,
-        table.right[rows],
-        table.tiers[rows],
-        table.documents[units],
-        table.scores[units],
-        table.inputs,
-    )
-
-
-def best_rows(choices: Choices, scores: Floats) -> Ints:
-    """Returns the best candidate of each unit that has one."""
-    order = np.lexsort((-scores, choices.owners))
-    return order[np.flatnonzero(np.diff(choices.owners[order], prepend=-1))]
-
-
-def cross_validate(table: Table, folds: Sequence[Floats], weights: Floats) -> Floats:
-    """Returns cross-validated probabilities of candidates: by weights that were fitted without
-    their document.
-
-    Args:
-        table: candidates.
-        folds: weights without each fold of documents.
-        weights: of all documents, for those that taught nothing.
-    """
-    scores = np.zeros(len(table.right))
-    fold_of = np.where(table.documents < 0, len(folds), table.documents % len(folds))[
-        table.choices.owners
-    ]
-    for fold, own_weights in enumerate((*folds, weights)):
-        own = fold_of == fold
-        if own.any():
-            scores[own] = probabilities(table.choices, own_weights)[0][own]
-    return scores

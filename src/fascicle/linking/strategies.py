@@ -164,22 +164,18 @@ class Strategies:
         )
         return allowed
 
-    def ties(self, kinds: Sequence[str], alike: Ints, thresholds: Floats) -> tuple[Ints, Floats]:
-        """Returns how many first candidates are answered together, and the thresholds, as the
-        strategies end ties.
+    def ties(self, kinds: Sequence[str], alike: Ints) -> tuple[Ints, Bools]:
+        """Returns how many first candidates are answered together, and whether the answer is NIL,
+        as the strategies end ties.
 
         Args:
             kinds: type of each unit.
             alike: first candidates of each unit that are equally good, ``[units]``.
-            thresholds: of each unit, ``[units]``.
         """
-        ends = np.array(
-            [self.of[kind].fallback if kind in self.of else "" for kind in kinds], dtype=object
-        )
-        nil = (ends == "nil") & (alike > 1)
-        return np.where(ends == "first", np.minimum(alike, 1), alike), np.where(
-            nil, np.inf, thresholds
-        )
+        ends = [self.of[kind].fallback if kind in self.of else "" for kind in kinds]
+        of_unit = np.array(ends, dtype=object)
+        first = np.where(of_unit == "first", np.minimum(alike, 1), alike)
+        return first, (of_unit == "nil") & (alike > 1)
 
     def describe(
         self, candidates: Candidates, rows: Ints

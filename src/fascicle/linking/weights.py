@@ -13,7 +13,7 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Floats
 from fascicle.linking.features import RARE_SHORT_FORM
-from fascicle.linking.ranking import Choices, probabilities
+from fascicle.linking.logit import ChoiceSets, probabilities
 
 _PRIOR: Final = "prior"
 _SHARE: Final = "share of prior"
@@ -24,7 +24,7 @@ _DONE: Final = 1e-9  # gain of a step, relative to the loss
 
 
 def fit_loss(
-    choices: Choices, right: Bools, weights: Floats, penalty: float
+    choices: ChoiceSets, right: Bools, weights: Floats, penalty: float
 ) -> tuple[float, Floats]:
     """Returns the negative log-likelihood of the right candidates, with an L2 penalty, and its
     gradient.
@@ -47,7 +47,7 @@ def fit_loss(
 
 
 def fit(
-    choices: Choices,
+    choices: ChoiceSets,
     right: Bools,
     *,
     penalty: float = 1.0,
@@ -94,7 +94,7 @@ def fit(
     return weights
 
 
-def _curvature(choices: Choices, weights: Floats, penalty: float) -> Floats:
+def _curvature(choices: ChoiceSets, weights: Floats, penalty: float) -> Floats:
     """Returns the second derivative of the logarithm of the sum over candidates, and the
     penalty.
     """
@@ -123,7 +123,9 @@ def limited(weights: Mapping[str, float]) -> dict[str, float]:
     return {**weights, _PRIOR: prior, _SHARE: share, RARE_SHORT_FORM: rare}
 
 
-def fit_limited(choices: Choices, right: Bools, inputs: Sequence[str], *, penalty: float) -> Floats:
+def fit_limited(
+    choices: ChoiceSets, right: Bools, inputs: Sequence[str], *, penalty: float
+) -> Floats:
     """Fits the weights of least loss within the limits.
 
     Args:
