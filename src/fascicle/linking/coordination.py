@@ -119,16 +119,23 @@ def _with_shared_start(text: str, parts: Sequence[Span]) -> Iterator[_Reading]:
         yield ((start, end),), *(((start, word.end()), part) for part in behind)
 
 
-class _Question(NamedTuple):
+class _Ranges(NamedTuple):
     """Mention with the ranges that it may be part of.
 
     Attributes:
         mention: as it was found.
-        ways: readings of each range, in the order in which they are tried.
+        readings: of each range, in the order in which they are tried.
     """
 
     mention: Mention
-    ways: tuple[_Reading, ...]
+    readings: tuple[_Reading, ...]
+
+    def names(self) -> Iterator[Fragments]:
+        """Yields all names that decide between the readings."""
+        for reading in (*self.readings, (self.mention.spans,)):
+            yield from reading
+            for name in reading:
+                yield from ((part,) for part in name)
 
 
 class Coordination:
@@ -170,87 +177,105 @@ class Coordination:
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns one patch for each document."""
-        questions = [list(self._questions(document)) for document in documents]
+        ranges = [list(self._ranges(document)) for document in documents]
         pairs = {
-            (mention_name(document.text, name), one.mention.type)
-            for document, several in zip(documents, questions, strict=True)
-            for one in several
-            for reading in (*one.ways, (one.mention.spans,))
-            for name in (*reading, *((part,) for several in reading for part in several))
+            (mention_name(document.text, name), around.mention.type)
+            for document, own in zip(documents, ranges, strict=True)
+            for around in own
+            for name in around.names()
         }
-        known = self.linker.known(sorted(pairs))
-        return [self._patch(*pair, known) for pair in zip(documents, questions, strict=True)]
+        names = self.linker.known(sorted(pairs))
+        return [self._patch(*pair, names) for pair in zip(documents, ranges, strict=True)]
 
-    def _questions(self, document: Document) -> Iterator[_Question]:
+    def _ranges(self, document: Document) -> Iterator[_Ranges]:
         own = [mention for mention in document.mentions if mention.source in self.sources]
         spans: dict[str, list[Span]] = defaultdict(list)
         for mention in own:
             spans[mention.type].append((mention.start, mention.end))
         placed = {kind: PlacedSpans(several) for kind, several in spans.items()}
         for mention in own:
-            if len(mention.spans) == 1 and (
-                ways := tuple(_ways(document.text, mention, placed[mention.type]))
-            ):
-                yield _Question(mention, ways)
+            if len(mention.spans) > 1:
+                continue
+            if readings := tuple(_readings(document.text, mention, placed[mention.type])):
+                yield _Ranges(mention, readings)
 
     def _patch(
-        self, document: Document, questions: Sequence[_Question], known: set[tuple[str, str]]
+        self, document: Document, ranges: Sequence[_Ranges], names: set[tuple[str, str]]
     ) -> Patch:
         added: dict[tuple[str, str, Fragments], Mention] = {}
         dropped = []
-        existing = {one.key for one in document.mentions}
-        for mention, ways in questions:
-            reading = self._choose(document.text, mention, ways, known)
-            if reading:
-                names = [msgspec.structs.replace(mention, spans=name, links=()) for name in reading]
-                added |= {one.key: one for one in names if one.key not in existing}
-                if mention.spans not in reading:
-                    dropped.append(mention.key)
+        existing = {mention.key for mention in document.mentions}
+        for mention, readings in ranges:
+            choice = _Choice(document.text, mention, readings, names)
+            reading = choice.outside() or choice.inside(required=self.required)
+            if not reading:
+                continue
+            for spans in reading:
+                new = msgspec.structs.replace(mention, spans=spans, links=())
+                if new.key not in existing:
+                    added[new.key] = new
+            if mention.spans not in reading:
+                dropped.append(mention.key)
         return Patch(add=tuple(added.values()), drop=tuple(dropped))
 
-    def _choose(
-        self, text: str, mention: Mention, ways: Sequence[_Reading], names: set[tuple[str, str]]
-    ) -> _Reading | None:
-        def is_known(name: Fragments) -> bool:
-            return (mention_name(text, name), mention.type) in names
 
-        def is_torn(name: Fragments) -> bool:
-            return not is_known(name) and any(
-                is_known((part,)) for part in parts.intersection(name)
-            )
+class _Choice:
+    """Choice between the readings of a mention."""
 
-        parts = set(_parts(text, mention.start, mention.end))
-        inside = [
-            reading
-            for reading in ways
-            if (reading[0][0][0], reading[-1][-1][1]) == (mention.start, mention.end)
-        ]
-        for reading in (reading for reading in ways if reading not in inside):
-            if (any if text[reading[-1][-1][0]] == "-" else all)(
-                name == mention.spans or is_known(name) for name in reading
-            ):
+    def __init__(
+        self,
+        text: str,
+        mention: Mention,
+        readings: Sequence[_Reading],
+        names: set[tuple[str, str]],
+    ) -> None:
+        """Sets the readings; ``names``: with types, those that the packs have."""
+        self._text, self._mention, self._names = text, mention, names
+        whole = (mention.start, mention.end)
+        self._inside = [reading for reading in readings if _range_of(reading) == whole]
+        self._outside = [reading for reading in readings if _range_of(reading) != whole]
+        self._parts = set(_parts(text, *whole))
+
+    def outside(self) -> _Reading | None:
+        """Returns the first reading of a wider range whose names the packs have: all, or any where
+        the last one begins with a hyphen.
+        """
+        for reading in self._outside:
+            needed = any if self._text[reading[-1][-1][0]] == "-" else all
+            if needed(name == self._mention.spans or self._has(name) for name in reading):
                 return reading
-        if is_known(mention.spans):
+        return None
+
+    def inside(self, *, required: KnownNames) -> _Reading | None:
+        """Returns the first reading of the mention alone; none if the packs have it as one name."""
+        if self._has(self._mention.spans):
             return None
-        whole = next((reading for reading in inside if all(map(is_known, reading))), None)
-        if (
-            whole
-            or self.required == "all"
-            or not _CONJUNCTION.search(text, mention.start, mention.end)
-        ):
-            return whole
+        for reading in self._inside:
+            if all(map(self._has, reading)):
+                return reading
+        start, end = self._mention.start, self._mention.end
+        if required == "all" or not _CONJUNCTION.search(self._text, start, end):
+            return None
         # One name is enough, where a word coordinates them, and tears no other name.
-        return next(
-            (
-                reading
-                for reading in inside
-                if any(map(is_known, reading)) and not any(map(is_torn, reading))
-            ),
-            None,
-        )
+        for reading in self._inside:
+            if any(map(self._has, reading)) and not any(map(self._is_torn, reading)):
+                return reading
+        return None
+
+    def _has(self, name: Fragments) -> bool:
+        return (mention_name(self._text, name), self._mention.type) in self._names
+
+    def _is_torn(self, name: Fragments) -> bool:
+        """True for a name that the packs lack, and of which they have a part."""
+        parts = self._parts.intersection(name)
+        return not self._has(name) and any(self._has((part,)) for part in parts)
 
 
-def _ways(text: str, mention: Mention, placed: PlacedSpans) -> Iterator[_Reading]:
+def _range_of(reading: _Reading) -> Span:
+    return reading[0][0][0], reading[-1][-1][1]
+
+
+def _readings(text: str, mention: Mention, placed: PlacedSpans) -> Iterator[_Reading]:
     """Yields the readings of ranges around a mention, the widest first, and of the mention itself.
 
     Args:

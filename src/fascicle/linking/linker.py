@@ -110,14 +110,11 @@ class Linker(LinkStep):
         Raises:
             UsageError: the pack has no concept of the ontology, or has no sets of equal concepts.
         """
-        self.pack, self._strategies = (
-            pack,
-            Strategies(pack, strategies, order=order, ontology=ontology),
-        )
+        self.pack = pack
+        self._strategies = Strategies(pack, strategies, order=order, ontology=ontology)
         fitted, self._wanted = self._strategies.resolve(rankers or {}, vocabularies or {})
-        within = {kind: limited(ranker.weights) for kind, ranker in fitted.items()}
         self.rankers = {
-            kind: msgspec.structs.replace(ranker, weights=within[kind])
+            kind: msgspec.structs.replace(ranker, weights=limited(ranker.weights))
             for kind, ranker in fitted.items()
         }
         self._gatherer = CandidateGenerator(
@@ -159,9 +156,7 @@ class Linker(LinkStep):
         """
         typed = [(name, self.pack.own_type(kind)) for name, kind in pairs]
         present = self._gatherer.names_in_pack(typed)
-        return {
-            pair for pair, typed_pair in zip(pairs, typed, strict=True) if typed_pair in present
-        }
+        return {pair for pair, name in zip(pairs, typed, strict=True) if name in present}
 
     @classmethod
     def open(
@@ -206,47 +201,37 @@ class Linker(LinkStep):
         Returns:
             Links, NIL among them, and for a document with others an event with their origin.
         """
-        patches = []
-        for chunk in portions(documents, characters=_PORTION):
-            mentions = [
-                [document.mentions[at] for at in self._unlinked(document)] for document in chunk
-            ]
-            ranked = self.ranked(chunk, mentions)
-            answers: list[list[list[Link]]] = [[[] for _ in own] for own in mentions]
-            for unit, answer in zip(ranked.candidates.units, self._answers(ranked), strict=True):
-                for at in unit.mentions:
-                    answers[unit.document][at] += answer
-            links = [[distinct(several) for several in found] for found in answers]
-            events = self.pack.origins([list(chain(*found)) for found in links], step=self.name)
-            patches += [
-                Patch(
-                    links=tuple(
-                        (one.key, several) for one, several in zip(own, found, strict=True)
-                    ),
-                    events=said,
-                )
-                for own, found, said in zip(mentions, links, events, strict=True)
-            ]
-        return patches
+        chunks = portions(documents, characters=_PORTION)
+        return [patch for chunk in chunks for patch in self._patches(chunk)]
+
+    def _patches(self, documents: Sequence[Document]) -> Iterator[Patch]:
+        mentions = list(map(self._unlinked_mentions, documents))
+        ranked = self.ranked(documents, mentions)
+        answers: list[list[list[Link]]] = [[[] for _ in own] for own in mentions]
+        for unit, answer in zip(ranked.candidates.units, self._answers(ranked), strict=True):
+            for number in unit.mentions:
+                answers[unit.document][number] += answer
+        links = [list(map(distinct, own)) for own in answers]
+        events = self.pack.origins([list(chain(*own)) for own in links], step=self.name)
+        for own, own_links, own_events in zip(mentions, links, events, strict=True):
+            keys = [mention.key for mention in own]
+            yield Patch(links=tuple(zip(keys, own_links, strict=True)), events=own_events)
 
     def _answers(self, ranked: Ranked) -> Iterator[tuple[Link, ...]]:
         """Yields the answer of each unit: a link, or those of an ambiguous one."""
-        candidates, ontology = ranked.candidates, self._strategies.ontology
-        # of each in its unit
-        places = np.arange(len(ranked.order)) - np.searchsorted(
-            candidates.owners, candidates.owners
-        )
-        rows = ranked.order[places < ranked.answered[candidates.owners]]
-        names = self._strategies.describe(candidates, rows)
-        links = iter(
-            zip(names, self._tiers(candidates, rows), ranked.scores[rows].tolist(), strict=True)
-        )
-        some = (np.bincount(candidates.owners, minlength=len(candidates.units)) > 0).tolist()
-        for count, nil, has in zip(
-            ranked.answered.tolist(), ranked.nil.tolist(), some, strict=True
+        owners, units = ranked.candidates.owners, ranked.candidates.units
+        ontology = self._strategies.ontology
+        places = np.arange(len(owners)) - np.searchsorted(owners, owners)  # of each in its unit
+        rows = ranked.order[places < ranked.answered[owners]]
+        names = self._strategies.describe(ranked.candidates, rows)
+        tiers, scores = self._tiers(ranked.candidates, rows), ranked.scores[rows].tolist()
+        links = zip(names, tiers, scores, strict=True)
+        absent = (np.bincount(owners, minlength=len(units)) == 0).tolist()
+        for count, nil, is_absent in zip(
+            ranked.answered.tolist(), ranked.nil.tolist(), absent, strict=True
         ):
             if not count:
-                yield (nil_link(_or_none(nil), ontology, absent=not has),)
+                yield (nil_link(_or_none(nil), ontology, absent=is_absent),)
             else:
                 yield tuple(
                     link_to(curie, label, tier if count == 1 else AMBIGUOUS, _or_none(score), same)
@@ -258,44 +243,43 @@ class Linker(LinkStep):
         one.
         """
         is_family = Families(self.pack).are(candidates.concepts[rows]).tolist()
-        types = (
-            candidates.units[unit].type in FAMILY_TYPES for unit in candidates.owners[rows].tolist()
-        )
-        tiers = [
-            BROADER if precedence < 0 else TIERS[tier]
-            for precedence, tier in zip(
-                candidates.precedence[rows], candidates.tiers[rows], strict=True
-            )
-        ]
-        return [
-            FAMILY if family and wider else tier
-            for tier, family, wider in zip(tiers, is_family, types, strict=True)
-        ]
+        tiers = []
+        for row, family in zip(rows.tolist(), is_family, strict=True):
+            if family and candidates.units[candidates.owners[row]].type in FAMILY_TYPES:
+                tiers.append(FAMILY)
+            elif candidates.precedence[row] < 0:
+                tiers.append(BROADER)
+            else:
+                tiers.append(TIERS[candidates.tiers[row]])
+        return tiers
 
     def _unlinked(self, document: Document) -> list[int]:
-        """Returns the numbers of the mentions that are linked."""
+        """Returns the numbers of the mentions that are to be linked."""
         covered = {
             kind: self.covers(kind) for kind in {mention.type for mention in document.mentions}
         }
         return [
-            at
-            for at, mention in enumerate(document.mentions)
+            number
+            for number, mention in enumerate(document.mentions)
             if not mention.links and covered[mention.type]
         ]
+
+    def _unlinked_mentions(self, document: Document) -> list[Mention]:
+        return [document.mentions[number] for number in self._unlinked(document)]
 
     def explained(self, documents: Sequence[Document], *, most: int = 20) -> list[list[Decision]]:
         """Returns the decisions of `predict` for documents, with candidates and reasons; see
         `decisions`.
         """
-        unlinked = list(map(self._unlinked, documents))
-        mentions = [
-            [one.mentions[at] for at in own] for one, own in zip(documents, unlinked, strict=True)
-        ]
-        decisions = self.decisions(documents, mentions, most=most)
-        return [
-            [msgspec.structs.replace(one, mention=own[one.mention]) for one in told]
-            for own, told in zip(unlinked, decisions, strict=True)
-        ]
+        mentions = list(map(self._unlinked_mentions, documents))
+        decided = zip(documents, self.decisions(documents, mentions, most=most), strict=True)
+        return [list(self._numbered(document, own)) for document, own in decided]
+
+    def _numbered(self, document: Document, decisions: Sequence[Decision]) -> Iterator[Decision]:
+        """Yields decisions with the numbers that the mentions have in the document."""
+        numbers = self._unlinked(document)
+        for decision in decisions:
+            yield msgspec.structs.replace(decision, mention=numbers[decision.mention])
 
     def decisions(
         self,
@@ -313,22 +297,18 @@ class Linker(LinkStep):
             most: candidates of each decision; more where more are the answer.
         """
         ranked = self.ranked(documents, mentions)
+        owners, units = ranked.candidates.owners, ranked.candidates.units
         decisions: list[list[Decision]] = [[] for _ in documents]
-        bounds = np.searchsorted(
-            ranked.candidates.owners, np.arange(len(ranked.candidates.units) + 1)
-        ).tolist()
-        for number, unit in enumerate(ranked.candidates.units):
-            told = max(most, int(ranked.alike[number]))
-            rows = ranked.order[
-                bounds[number] : min(bounds[number + 1], bounds[number] + told)
-            ].tolist()
-            told_of = self._decision(ranked, number, unit, rows)
+        bounds = np.searchsorted(owners, np.arange(len(units) + 1)).tolist()
+        for number, unit in enumerate(units):
+            start, end = bounds[number : number + 2]
+            rows = ranked.order[start:end][: max(most, int(ranked.alike[number]))]
+            decision = self._decision(ranked, number, unit, rows.tolist())
             decisions[unit.document] += [
-                msgspec.structs.replace(told_of, mention=at) for at in unit.mentions
+                msgspec.structs.replace(decision, mention=mention) for mention in unit.mentions
             ]
         return [
-            sorted(told, key=lambda decision: (decision.mention, decision.part))
-            for told in decisions
+            sorted(own, key=lambda decision: (decision.mention, decision.part)) for own in decisions
         ]
 
     def ranked(
@@ -348,30 +328,25 @@ class Linker(LinkStep):
             each: whether each mention has a unit of its own, as a fit counts them; else only one
                 whose concepts have species, which depend on its place.
         """
-        typed = [
-            [
-                mention
-                if mention.type in self.pack.types
-                else msgspec.structs.replace(mention, type=self.pack.own_type(mention.type))
-                for mention in own
-            ]
-            for own in mentions
-        ]
-        units = make_units(documents, typed)
-        candidates = self._gatherer.gather(units, without=without)
-        apart = np.full(len(candidates.units), each)
-        apart[candidates.owners[self.pack.taxon_rows[candidates.concepts] > 0]] = True
-        candidates = separate_mentions(candidates, apart)
+        typed = [list(map(self._with_own_type, own)) for own in mentions]
+        candidates = self._gatherer.gather(make_units(documents, typed), without=without)
+        separated = np.full(len(candidates.units), each)
+        separated[candidates.owners[self.pack.taxon_rows[candidates.concepts] > 0]] = True
+        candidates = separate_mentions(candidates, separated)
         species = self._species(candidates, documents, self._strategies.species)
-        if (
-            allowed := self._strategies.of_named_species(candidates, species)
-        ) is not None and not allowed.all():
+        allowed = self._strategies.of_named_species(candidates, species)
+        if not allowed.all():
             candidates = limit_candidates(candidates, allowed)
             species = self._species(candidates, documents, self._strategies.species)
         features = self._describer.features(candidates, documents, species)
-        return self.ranking.rank_candidates(
-            candidates, features, mention_scores(candidates.units, typed)
-        )
+        scores = mention_scores(candidates.units, typed)
+        return self.ranking.rank_candidates(candidates, features, scores)
+
+    def _with_own_type(self, mention: Mention) -> Mention:
+        """Returns a mention with its type as the pack names it."""
+        if mention.type in self.pack.types:
+            return mention
+        return msgspec.structs.replace(mention, type=self.pack.own_type(mention.type))
 
     def _decision(self, ranked: Ranked, number: int, unit: Unit, rows: Sequence[int]) -> Decision:
         ranker = self.rankers.get(unit.type)
@@ -389,27 +364,24 @@ class Linker(LinkStep):
         )
 
     def _candidate(self, ranked: Ranked, row: int, ranker: Ranker | None) -> Candidate:
-        candidates = ranked.candidates
+        candidates, active = ranked.candidates, self.pack.active
         term = int(candidates.terms[row])
         unit = candidates.units[int(candidates.owners[row])]
-        values = ranked.features[row].tolist()
-        features = {
-            name: value for name, value in zip(self.ranking.inputs, values, strict=True) if value
-        }
-        surfaces = self.pack.active
+        named_values = zip(self.ranking.inputs, ranked.features[row].tolist(), strict=True)
+        features = {name: value for name, value in named_values if value}
+        weights = ranker.weights if ranker else {}
+        parts = {name: value * weights.get(name, 0.0) for name, value in features.items()}
         ((curie, label, same),) = self._strategies.describe(candidates, np.array([row]))
         return Candidate(
             curie=curie,
             label=label,
             same=same,
-            name=surfaces.surfaces[int(surfaces.surface[term])] if term >= 0 else "",
+            name=active.surfaces[int(active.surface[term])] if term >= 0 else "",
             tier=self._tiers(candidates, np.array([row]))[0],
             ways=visible_ways(int(candidates.ways[row]), surface=unit.surface, query=unit.query),
             probability=_or_none(float(ranked.scores[row])),
             features=features,
-            parts={name: value * ranker.weights.get(name, 0.0) for name, value in features.items()}
-            if ranker
-            else {},
+            parts=parts if ranker else {},
             date=self.pack.date_at(self.pack.row(curie)),
         )
 

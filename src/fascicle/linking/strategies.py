@@ -4,7 +4,7 @@ and how ties end.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -72,34 +72,29 @@ class Strategies:
             if pack.covers(kind)
         }
         order = () if ontology else order
-        orders = {
+        orders = {_OTHERS: order} | {
             kind: () if ontology else strategy.vocabularies or order
             for kind, strategy in self.of.items()
         }
-        orders[_OTHERS] = order
         self._answers = {
-            kind: AnsweredConcepts(pack, order=strategy, ontology=ontology)
-            for kind, strategy in orders.items()
+            kind: AnsweredConcepts(pack, order=own, ontology=ontology)
+            for kind, own in orders.items()
         }
         self.species = {
             kind: strategy.species
             for kind, strategy in self.of.items()
             if strategy.species not in _WEIGHTS
         }
-        self._rules = {
-            kind: _Rule(
-                np.isin(TIERS, strategy.keys),
-                _ranks(pack, orders[kind]),
-                None
-                if strategy.species in _WEIGHTS
-                else _taxa(pack).get(strategy.species, _NO_TAXON),
-            )
-            for kind, strategy in self.of.items()
-        }
+        self._rules = {kind: self._rule(kind, orders[kind]) for kind in self.of}
         if order:
-            self._rules[_OTHERS] = _Rule(
-                np.ones(len(TIERS), dtype=np.bool_), _ranks(pack, order), None
-            )
+            every = np.ones(len(TIERS), dtype=np.bool_)
+            self._rules[_OTHERS] = _Rule(every, _ranks(pack, order), None)
+
+    def _rule(self, kind: str, order: Sequence[str]) -> _Rule:
+        taxon = None
+        if kind in self.species:
+            taxon = _taxa(self._pack).get(self.species[kind], _NO_TAXON)
+        return _Rule(np.isin(TIERS, self.of[kind].keys), _ranks(self._pack, order), taxon)
 
     def resolve(
         self, rankers: Mapping[str, Ranker], vocabularies: Mapping[str, Sequence[str]]
@@ -140,28 +135,21 @@ class Strategies:
             allowed = np.where(self._are(candidates, kind), fits, allowed)
         return allowed
 
-    def of_named_species(self, candidates: Candidates, species: Floats) -> Bools | None:
-        """Returns which candidates count where the species of the text decide; ``None`` if they
-        decide for no type.
+    def of_named_species(self, candidates: Candidates, species: Floats) -> Bools:
+        """Returns which candidates count, of types where the species of the text decide.
 
         Args:
-            candidates: candidates.
+            candidates: of units.
             species: their `SPECIES_FEATURES`.
         """
-        deciding = [kind for kind, strategy in self.of.items() if strategy.species == "named"]
-        if not deciding:
-            return None
+        owners, allowed = candidates.owners, np.ones(len(candidates.owners), dtype=np.bool_)
         likely = species[:, LIKELY] > 0
-        some = (
-            np.bincount(candidates.owners, weights=likely, minlength=len(candidates.units))[
-                candidates.owners
-            ]
-            > 0
-        )
-        other = some & ~likely & (self._pack.taxon_rows[candidates.concepts] > 0)
-        allowed: Bools = ~(
-            other & np.logical_or.reduce([self._are(candidates, kind) for kind in deciding])
-        )
+        has_likely = np.bincount(owners, weights=likely, minlength=len(candidates.units)) > 0
+        of_other = has_likely[owners] & ~likely
+        of_other &= self._pack.taxon_rows[candidates.concepts] > 0
+        for kind, strategy in self.of.items():
+            if strategy.species == "named":
+                allowed &= ~(of_other & self._are(candidates, kind))
         return allowed
 
     def ties(self, kinds: Sequence[str], alike: Ints) -> tuple[Ints, Bools]:
@@ -187,10 +175,9 @@ class Strategies:
         names = list(self._answers[_OTHERS].describe(concepts, terms))
         for kind in self.of:
             own = np.flatnonzero(self._are(candidates, kind)[rows])
-            for at, description in zip(
-                own.tolist(), self._answers[kind].describe(concepts[own], terms[own]), strict=True
-            ):
-                names[at] = description
+            described = self._answers[kind].describe(concepts[own], terms[own])
+            for row, description in zip(own.tolist(), described, strict=True):
+                names[row] = description
         return names
 
     def _are(self, candidates: Candidates, kind: str) -> Bools:
@@ -215,9 +202,8 @@ def _ranks(pack: Pack, order: Sequence[str]) -> Ints | None:
     places = np.full(len(pack), len(order))
     for place, prefix in reversed(list(enumerate(order))):
         if prefix in pack.prefixes:
-            places[
-                pack.leads.of(np.flatnonzero(pack.prefix_rows == pack.prefixes.index(prefix)))
-            ] = place
+            rows = np.flatnonzero(pack.prefix_rows == pack.prefixes.index(prefix))
+            places[pack.leads.of(rows)] = place
     return places
 
 
@@ -234,10 +220,8 @@ def check_strategies(packs: Sequence[Pack], strategies: Mapping[str, LinkStrateg
         UsageError: no pack has the type, a vocabulary of it or the species, or a pack has two types
             as one.
     """
-    available = {"type": {kind for pack in packs for kind in pack.types}}
-    available["species"] = (
-        {*_WEIGHTS, *(one for pack in packs for one in _taxa(pack))} if strategies else set()
-    )
+    if not strategies:
+        return
     for pack in packs:
         own_types = [pack.own_type(kind) for kind in strategies if pack.covers(kind)]
         if twice := [kind for kind in own_types if own_types.count(kind) > 1]:
@@ -245,18 +229,21 @@ def check_strategies(packs: Sequence[Pack], strategies: Mapping[str, LinkStrateg
                 f"there are several strategies for what is {twice[0]} in the pack; leave one of "
                 "them"
             )
-    for kind, one in strategies.items():
-        available["vocabulary"] = {name for pack in packs for name in _prefixes(pack, kind)}
-        is_there = any(pack.covers(kind) for pack in packs)
-        requirements = [
-            ("type", "" if is_there else kind),
-            *(("vocabulary", name) for name in one.vocabularies),
-        ]
-        for what, name in (*requirements, ("species", one.species)):
-            if name and name not in available[what]:
-                raise UsageError(
-                    f"the strategy for {kind} names the {what} "
-                    f"{name!r}{near_hint(name, sorted(available[what]))}, which "
-                    f"no pack of the linker has{' for it' * (what == 'vocabulary')}; name "
-                    f"another {what}"
-                )
+    types = {kind for pack in packs for kind in pack.types}
+    species = {*_WEIGHTS, *(taxon for pack in packs for taxon in _taxa(pack))}
+    for kind, strategy in strategies.items():
+        if not any(pack.covers(kind) for pack in packs):
+            _check_name(kind, "type", kind, types)
+        vocabularies = {name for pack in packs for name in _prefixes(pack, kind)}
+        for name in strategy.vocabularies:
+            _check_name(kind, "vocabulary", name, vocabularies)
+        _check_name(kind, "species", strategy.species, species)
+
+
+def _check_name(kind: str, what: str, name: str, available: Collection[str]) -> None:
+    if name and name not in available:
+        raise UsageError(
+            f"the strategy for {kind} names the {what} "
+            f"{name!r}{near_hint(name, sorted(available))}, which "
+            f"no pack of the linker has{' for it' * (what == 'vocabulary')}; name another {what}"
+        )
