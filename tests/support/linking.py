@@ -12,7 +12,7 @@ from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
 from fascicle.linking.index import NameIndex, write_index
-from fascicle.linking.trigrams import similarities, to_letters
+from fascicle.linking.similarity import similarities, to_letters
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.terms import ConceptRecord, CrossReference, Name
 

@@ -184,13 +184,13 @@ def make_query(surface: str, kind: str) -> Query:
     readings = (
         reading for name in names for reading in name_readings(name, bare_endings=kind != _GENE)
     )
-    others = tuple(LookupString(name, "bare") for name in other_names(surface, kind) if name)
-    other_surfaces = {string.surface for string in others}
+    other = tuple(LookupString(name, "bare") for name in other_names(surface, kind) if name)
+    other_surfaces = {string.surface for string in other}
     shorter = (string for string in _shorter(*strings) if string.surface not in other_surfaces)
     return Query(
         surface,
         strings,
-        shorter=(*others, *shorter),
+        shorter=(*other, *shorter),
         readings=tuple(tuple(map(_part_query, reading)) for reading in readings),
     )
 

@@ -223,11 +223,7 @@ class _Choice:
     """Choice between the readings of a mention."""
 
     def __init__(
-        self,
-        text: str,
-        mention: Mention,
-        readings: Sequence[_Reading],
-        names: set[tuple[str, str]],
+        self, text: str, mention: Mention, readings: Sequence[_Reading], names: set[tuple[str, str]]
     ) -> None:
         """Sets the readings; ``names``: with types, those that the packs have."""
         self._text, self._mention, self._names = text, mention, names

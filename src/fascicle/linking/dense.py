@@ -326,15 +326,15 @@ class DenseIndex:
         """
         matches: list[tuple[tuple[int, float], ...]] = [() for _ in names]
         low, high = self._ranges.get(kind, (0, 0))
-        searched = [at for at, one in enumerate(names) if one and len(one) <= _LONGEST]
+        searched = [number for number, name in enumerate(names) if name and len(name) <= _LONGEST]
         if low == high or not searched:
             return matches
-        vectors = self._encoder.alone([names[at] for at in searched])
-        rows = largest(
+        vectors = self._encoder.alone([names[number] for number in searched])
+        results = largest(
             self._vectors[low:high], vectors, most=self.manifest.most, least=self.manifest.least
         )
-        for at, one in zip(searched, rows, strict=True):
-            matches[at] = self._terms_of(low, one)
+        for number, nearest in zip(searched, results, strict=True):
+            matches[number] = self._terms_of(low, nearest)
         return matches
 
     def _terms_of(self, low: int, nearest: Largest) -> tuple[tuple[int, float], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
@@ -131,21 +131,31 @@ def largest(vectors: Array, queries: Array, *, most: int, least: float) -> list[
 def _largest(vectors: Array, queries: Array, most: int, least: float) -> list[Largest]:
     exact = queries.astype(np.float64)
     nearest = [Largest(np.empty(0, np.int64), np.empty(0)) for _ in queries]
-    needed = np.full(len(queries), least)  # of a row that may still be found
+    needed = np.full(len(queries), least)  # of a row that may still be among the largest
     for start in range(0, len(vectors), _BLOCK):
         block = vectors[start : start + _BLOCK].astype(np.float32)
-        rough = queries @ block.T
-        floor = needed
-        if len(block) > most:
-            floor = np.maximum(floor, np.partition(rough, -most, axis=1)[:, -most])
-        floor = floor - _MARGIN
-        for at in np.flatnonzero(rough.max(axis=1) >= floor).tolist():
-            rows = np.flatnonzero(rough[at] >= floor[at])
-            values = (block[rows].astype(np.float64) * exact[at]).sum(axis=1)
-            nearest[at] = _merge(nearest[at], Largest(start + rows, values), most, least)
-            if len(nearest[at].rows) == most:
-                needed[at] = nearest[at].values[-1]
+        for number, rows in _likely_rows(block, queries, needed, most):
+            values = (block[rows].astype(np.float64) * exact[number]).sum(axis=1)
+            merged = _merge(nearest[number], Largest(start + rows, values), most, least)
+            nearest[number] = merged
+            if len(merged.rows) == most:
+                needed[number] = merged.values[-1]
     return nearest
+
+
+def _likely_rows(
+    block: Array, queries: Array, needed: Floats, most: int
+) -> Iterator[tuple[int, Ints]]:
+    """Yields each query, and the rows of a block that may be among its largest, by products in
+    float32.
+    """
+    rough = queries @ block.T
+    floor = needed
+    if len(block) > most:
+        floor = np.maximum(floor, np.partition(rough, -most, axis=1)[:, -most])
+    floor = floor - _MARGIN
+    for number in np.flatnonzero(rough.max(axis=1) >= floor).tolist():
+        yield number, np.flatnonzero(rough[number] >= floor[number])
 
 
 def _merge(first: Largest, second: Largest, most: int, least: float) -> Largest:

@@ -191,7 +191,7 @@ class FeatureExtractor:
         names = _numbers([simple[unit.query.name] for unit in units])
         # a number for each pair, in the order of the places
         pairs = places * (int(names.max(initial=0)) + 1) + names[candidates.owners]
-        others = _count(certain, places) - _count(np.sort(pairs[is_certain]), pairs)
+        by_another = _count(certain, places) - _count(np.sort(pairs[is_certain]), pairs)
 
         parents_of, leads = self.pack.parent_rows, self.pack.leads
         near = np.zeros(len(places), dtype=np.bool_)
@@ -200,7 +200,7 @@ class FeatureExtractor:
         # fewer than the children of all candidates
         owners, parents = parents_of.take(certain % size)
         near |= np.isin(places, certain[owners] // size * size + leads.of(parents))
-        return [others > 0, near]
+        return [by_another > 0, near]
 
     def _around(self, candidates: Candidates, documents: Sequence[Document]) -> Floats:
         """Returns the share of the words of a concept that occur in the document, where there is

@@ -270,7 +270,7 @@ class ShortFormFeatures:
 
     def __init__(self, pack: Pack, reader: KeyReader) -> None:
         """Sets the pack of the concepts, and the reader of keys."""
-        self._pack, self._read = pack, reader
+        self._pack, self._reader = pack, reader
 
     def __call__(
         self, owners: Ints, concepts: Ints, queries: Sequence[Query]
@@ -287,12 +287,11 @@ class ShortFormFeatures:
             of the words of its long form that its names have. Function words are none.
         """
         distinctive = np.array([query.distinctive for query in queries], dtype=np.bool_)
-        several = list(zip(concepts.tolist(), [query.name for query in queries], strict=True))
-        distinct = dict.fromkeys(several)  # a pair has many mentions
+        names = list(zip(concepts.tolist(), [query.name for query in queries], strict=True))
+        distinct = dict.fromkeys(names)  # a pair has many mentions
         values = dict(zip(distinct, self._shares(list(distinct)), strict=True))
-        return distinctive & self._alone(owners, concepts), np.array(
-            [values[query] for query in several]
-        )
+        shares = np.array([values[name] for name in names])
+        return distinctive & self._alone(owners, concepts), shares
 
     def _alone(self, owners: Ints, concepts: Ints) -> Bools:
         """Returns whether the unit of each candidate has one in each species at most."""
@@ -303,19 +302,19 @@ class ShortFormFeatures:
         alone: Bools = ~np.isin(owners, owners[first[counts > 1]])
         return alone
 
-    def _shares(self, several: Sequence[tuple[int, str]]) -> list[float]:
+    def _shares(self, names: Sequence[tuple[int, str]]) -> list[float]:
+        """Returns for each concept and long form, which share of its words names of the concept
+        have.
+        """
         active = self._pack.active
-        owners, terms = active.of_concept.take(
-            np.array([row for row, _ in several], dtype=np.int64)
-        )
+        concepts = np.array([concept for concept, _ in names], dtype=np.int64)
+        owners, terms = active.of_concept.take(concepts)
         keys = active.keys.strings.take(np.searchsorted(active.starts, terms, side="right") - 1)
-        words: list[set[str]] = [set() for _ in several]
+        words: list[set[str]] = [set() for _ in names]
         for owner, name in zip(owners.tolist(), keys, strict=True):
             words[owner].update(name.split(" "))
-        names = self._read([long for _, long in several])
-        long_words = [
-            {one for one in name.split(" ") if one.isalnum()} - FUNCTION_WORDS for name in names
-        ]
-        return [
-            len(one & own) / max(1, len(one)) for one, own in zip(long_words, words, strict=True)
-        ]
+        shares = []
+        for own, name in zip(words, self._reader([name for _, name in names]), strict=True):
+            long = set(filter(str.isalnum, name.split(" "))) - FUNCTION_WORDS
+            shares.append(len(long & own) / max(1, len(long)))
+        return shares

@@ -74,17 +74,17 @@ class CandidateGenerator:
         _replace_queries(units, self._induced(units))
         _replace_queries(units, self._symbols(units))
 
-        found = [self._look(own_lookups(units, range(len(units))), units, self.finder.find)]
-        missing = own_lookups(units, missing_units(units, found))
-        found.append(self._look(missing, units, self.finder.find_reordered))
-        units, found = self._divide(units, found)
-        found += self._look_loosely(units, missing_units(units, found), without)
+        matches = [self._look(own_lookups(units, range(len(units))), units, self.finder.find)]
+        missing = own_lookups(units, missing_units(units, matches))
+        matches.append(self._look(missing, units, self.finder.find_reordered))
+        units, matches = self._divide(units, matches)
+        matches += self._look_loosely(units, missing_units(units, matches), without)
         if (dense := self.finder.dense) is not None:
-            missing = own_lookups(units, missing_units(units, found, below=dense.manifest.below))
-            found.append(self._look(missing, units, self.finder.find_dense))
+            missing = own_lookups(units, missing_units(units, matches, below=dense.manifest.below))
+            matches.append(self._look(missing, units, self.finder.find_dense))
 
         remembered, documents = self._remember(units, without)
-        return self._merger.merge(units, [*found, remembered], documents)
+        return self._merger.merge(units, [*matches, remembered], documents)
 
     def names_in_pack(self, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
         """Returns those pairs of a name and a type of which the pack has a concept with this
@@ -149,14 +149,14 @@ class CandidateGenerator:
         return set(symbols.owners[official].tolist()) - set(symbols.owners[shared].tolist())
 
     def _divide(
-        self, units: list[Unit], found: list[FoundConcepts]
+        self, units: list[Unit], matches: list[FoundConcepts]
     ) -> tuple[list[Unit], list[FoundConcepts]]:
         """Replaces units without candidates by their parts, where each part of a reading is a
         name.
         """
-        parts_of = self._parts(units, missing_units(units, found))
+        parts_of = self._parts(units, missing_units(units, matches))
         if not parts_of:
-            return units, found
+            return units, matches
         divided: list[Unit] = []
         new: list[int] = []
         numbers = np.zeros(len(units), dtype=np.int64)
@@ -165,7 +165,7 @@ class CandidateGenerator:
             parts = parts_of.get(number, ())
             new += range(len(divided), len(divided) + len(parts))
             divided += parts or (unit,)
-        renumbered = [replace(rows, owners=numbers[rows.owners]) for rows in found]
+        renumbered = [replace(rows, owners=numbers[rows.owners]) for rows in matches]
         rows = self._look(own_lookups(divided, new), divided, self.finder.find)
         return divided, [*renumbered, rows]
 

@@ -35,17 +35,15 @@ def with_pack_types(
     """
     of_type = pack.own_type
     annotated = list(documents)
-    guessed = _prefixes(
-        [
-            (of_type(mention.type), link)
-            for document in annotated
-            for mention in document.mentions
-            for link in mention.links
-        ],
-        pack,
-    )
+    links = [
+        (of_type(mention.type), link)
+        for document in annotated
+        for mention in document.mentions
+        for link in mention.links
+    ]
     stated = {of_type(kind): prefix for kind, prefix in (prefixes or {}).items()}
-    return [to_curies(document, guessed | stated, of_type=of_type) for document in annotated]
+    every = _prefixes(links, pack) | stated
+    return [to_curies(document, every, of_type=of_type) for document in annotated]
 
 
 def to_curies(
@@ -90,15 +88,15 @@ def _prefixes(links: Sequence[tuple[str, Link]], pack: Pack) -> dict[str, str]:
         ):
             bare[kind][link.id] += 1
     best_prefixes: dict[str, str] = {}
-    for kind, ids in bare.items():
-        own = unique_values(pack.prefix_rows[pack.type_rows == pack.types.index(kind)]).tolist()
-        counts = [
-            (int((pack.concept_rows([curie(number, name) for number in ids]) >= 0).sum()), name)
-            for name in (pack.prefixes[number] for number in own)
-        ]
-        best = max(counts, default=(0, ""), key=lambda pair: pair[0])
-        if best[0]:
-            best_prefixes[kind] = best[1]
+    for kind, numbers in bare.items():
+        rows = unique_values(pack.prefix_rows[pack.type_rows == pack.types.index(kind)])
+        counts = {}
+        for prefix in (pack.prefixes[row] for row in rows.tolist()):
+            curies = [curie(number, prefix) for number in numbers]
+            counts[prefix] = int((pack.concept_rows(curies) >= 0).sum())
+        best = max(counts, default="", key=lambda prefix: counts[prefix])
+        if best and counts[best]:
+            best_prefixes[kind] = best
     return best_prefixes
 
 
@@ -121,8 +119,12 @@ class Memory:
             annotations: document, type, surface and CURIE of annotated mentions, with repeats.
         """
         counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-        for _, kind, simple, concept in {(*one[:2], key(one[2], 1), one[3]) for one in annotations}:
-            counts[kind, simple][concept] += 1
+        simple = {
+            (document, kind, key(surface, 1), concept)
+            for document, kind, surface, concept in annotations
+        }
+        for _, kind, name, concept in simple:
+            counts[kind, name][concept] += 1
         return cls(counts)
 
     def of_key(self, kind: str, simple: str, without: Collection[str] = ()) -> dict[str, int]:

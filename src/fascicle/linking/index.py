@@ -112,15 +112,18 @@ def _write_sorted(folder: Path, keys: Strings, on_progress: _OnStep) -> None:
     """Writes the hashes of keys of level 3, of names that are in another order."""
     reader = KeyReader()
     hashes, rows = [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.int64)]
-    for some in row_chunks(len(keys), _CHUNK):
-        chunk = keys.take(some)
-        several = [at for at, one in enumerate(chunk) if " " in one]
-        for at, one in zip(several, unordered([chunk[at] for at in several], reader), strict=True):
-            chunk[at] = one if one != chunk[at] else ""
-        reordered = [at for at in several if chunk[at]]
-        hashes.append(string_hashes([chunk[at].encode() for at in reordered]))
-        rows.append(some[reordered])
-        on_progress("names in order", int(some[-1]) + 1)
+    for chunk in row_chunks(len(keys), _CHUNK):
+        names, places = keys.take(chunk), []
+        several = [place for place, name in enumerate(names) if " " in name]
+        ordered = unordered([names[place] for place in several], reader)
+        encoded = []
+        for place, name in zip(several, ordered, strict=True):
+            if name and name != names[place]:
+                places.append(place)
+                encoded.append(name.encode())
+        hashes.append(string_hashes(encoded))
+        rows.append(chunk[places])
+        on_progress("names in order", int(chunk[-1]) + 1)
     all_hashes = np.concatenate(hashes)
     order = np.argsort(all_hashes, kind="stable")
     write_array(folder / _HASHES, all_hashes[order])
@@ -220,7 +223,7 @@ class NameIndex:
             PackError: a damaged index.
         """
         queries = unordered(list(keys), self.reader)
-        hashes = string_hashes([one.encode() for one in queries])
+        hashes = string_hashes([query.encode() for query in queries])
         low, high = (np.searchsorted(self._hashes, hashes, side=side) for side in ("left", "right"))
         places, rows = expand_ranges(low, high, self._rows)
         if int(rows.max(initial=-1)) >= len(self.types):
@@ -229,13 +232,16 @@ class NameIndex:
         places = np.concatenate([places, np.flatnonzero(own >= 0)])
         rows = np.concatenate([rows, own[own >= 0]])
         order = np.lexsort((rows, places))
-        places, rows = places[order], rows[order]
+        return self._with_equal_words(queries, places[order], rows[order])
+
+    def _with_equal_words(
+        self, queries: Sequence[str], places: Ints, rows: Ints
+    ) -> tuple[Ints, Ints]:
+        """Returns the rows whose words are those of the query: hashes of others may be the same."""
         names = unordered(self.pack.active.keys.strings.take(rows), self.reader)
-        right = np.array(
-            [queries[at] == one for at, one in zip(places.tolist(), names, strict=True)],
-            dtype=np.bool_,
-        )
-        return places[right], rows[right]
+        pairs = zip(places.tolist(), names, strict=True)
+        is_equal = np.array([queries[place] == name for place, name in pairs], dtype=np.bool_)
+        return places[is_equal], rows[is_equal]
 
     def near(self, keys: Sequence[str], types: Ints) -> Near:
         """Returns the keys of the pack that are almost equal to the given ones; see

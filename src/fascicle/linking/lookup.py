@@ -152,10 +152,10 @@ def own_lookups(units: Sequence[Unit], numbers: Iterable[int]) -> list[Lookup]:
 
 
 def missing_units(
-    units: Sequence[Unit], found: Sequence[FoundConcepts], *, below: float = 0.0
+    units: Sequence[Unit], matches: Sequence[FoundConcepts], *, below: float = 0.0
 ) -> list[int]:
     """Returns the numbers of units that have no row, or only rows below the required similarity."""
     is_missing = np.ones(len(units), dtype=np.bool_)
-    for rows in found:
+    for rows in matches:
         is_missing[rows.owners[rows.similarity >= below]] = False
     return np.flatnonzero(is_missing).tolist()

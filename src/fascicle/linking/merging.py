@@ -91,17 +91,17 @@ class CandidateMerger:
     def merge(
         self,
         units: list[Unit],
-        found: Sequence[FoundConcepts],
+        matches: Sequence[FoundConcepts],
         documents: Mapping[tuple[int, int], int],
     ) -> Candidates:
         """Returns the candidates, each by the best of the names that lead to it.
 
         Args:
             units: of all documents.
-            found: their concepts.
+            matches: their concepts.
             documents: of a unit and a row, how many annotated texts name it so.
         """
-        groups = self._group(found)
+        groups = self._group(matches)
         best, (owners, concepts) = take_rows(groups.rows, groups.first), split_pairs(groups.pairs)
         ways = np.bitwise_or.reduceat(1 << groups.rows.ways, groups.first)
         labels, verbatim = self._labels(groups, best.distance)
@@ -127,14 +127,14 @@ class CandidateMerger:
         )
         return limit_candidates(candidates, self._allow(candidates, self._counting(candidates)))
 
-    def _group(self, found: Sequence[FoundConcepts]) -> _Groups:
+    def _group(self, matches: Sequence[FoundConcepts]) -> _Groups:
         """Returns rows in groups: by tier, distance, way and species, then by the prior."""
-        columns = zip(*map(astuple, found), strict=True)
+        columns = zip(*map(astuple, matches), strict=True)
         rows = FoundConcepts(*map(np.concatenate, columns))
         active, leads = self._pack.active, self._pack.leads
         priors = np.full(len(rows.terms), _UNKNOWN_PRIOR)
-        named = rows.terms >= 0
-        priors[named] = active.prior[rows.terms[named]]
+        has_term = rows.terms >= 0
+        priors[has_term] = active.prior[rows.terms[has_term]]
 
         pairs = join_pairs(rows.owners, leads.of(rows.concepts))
         looseness = _looseness(rows.tiers, rows) * 4 - rows.hinted

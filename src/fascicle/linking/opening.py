@@ -151,9 +151,9 @@ def find(
             or what a strategy names.
     """
     opened = [Pack.open(pack) for pack in packs]
-    homes = [find_linker(one) for one in as_places(linker)]
+    homes = list(map(find_linker, as_places(linker)))
     folders = [folder for home in homes for folder in linker_folders(home)]
-    parts = tuple(_part(one, opened, alone=len(folders) == 1) for one in folders)
+    parts = tuple(_part(folder, opened, alone=len(folders) == 1) for folder in folders)
     if not parts:
         raise UsageError("no linker was given; give its folder, or the name of a shipped one")
     needed = [part.manifest.pack for part in parts]
@@ -163,12 +163,10 @@ def find(
             f"the linker {names} has no use for the pack {unused[0]}; its packs are "
             f"{', '.join(needed)}"
         )
-    ontology = (
-        prefix_name(ontology, [one for part in parts for one in part.pack.prefixes])
-        if ontology
-        else ""
-    )
-    for part in [one for one in parts if _has(one.pack, ontology)] or parts[:1]:
+    if ontology:
+        prefixes = [prefix for part in parts for prefix in part.pack.prefixes]
+        ontology = prefix_name(ontology, prefixes)
+    for part in [part for part in parts if _has(part.pack, ontology)] or parts[:1]:
         check_ontology(part.pack, ontology)
     check_strategies([part.pack for part in parts], strategies)
     return LinkerWithPacks(parts, ontology, strategies)
@@ -329,11 +327,11 @@ def without_links(document: Document, covers: Callable[[str], bool]) -> Document
     return msgspec.structs.replace(document, mentions=mentions, events=events)
 
 
-def _linked(document: Document, found: _Links) -> Document:
+def _linked(document: Document, links: _Links) -> Document:
     """Returns the document with the links so far; NIL mentions have none, so that the next
     linker tries them again.
     """
-    answered = {key: several for key, several in found.items() if not _is_nil(several)}
+    answered = {key: own for key, own in links.items() if not _is_nil(own)}
     if not answered:
         return document
     mentions = tuple(

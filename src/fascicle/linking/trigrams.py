@@ -13,133 +13,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fascicle.core.arrays import Bools, Floats, Ints, unique_values
-from fascicle.terms.pack.arrays import Array, Lists, Strings, expand_ranges, map_array, write_array
-
-_LONGEST: Final = 256  # bytes of a string that is compared
-_WORD: Final = 64
-_COUNTED: Final = 512  # strings of the first kind
-_Words = NDArray[np.uint64]
-
-
-class _Letters(NamedTuple):
-    """Strings as an array.
-
-    Attributes:
-        letters: bytes of each, with any others behind them, ``[n, longest]``.
-        sizes: how many bytes each has, ``[n]``.
-    """
-
-    letters: NDArray[np.uint8]
-    sizes: Ints
-
-
-def similarities(first: Sequence[bytes], second: _Letters, owners: Ints) -> Floats:
-    """Returns the share of two strings that is a common subsequence: twice its length, divided by
-    the length of both.
-
-    This is one minus the normalised distance of insertions and deletions. The longest common
-    subsequence is found by bits (Hyyrö, "Bit-parallel LCS-length computation revisited", 2004), for
-    all pairs side by side.
-
-    Args:
-        first: strings of at most `_LONGEST` bytes.
-        second: others, each of which is compared with one of the first.
-        owners: for each of ``second`` the number of that one, in order, ``[n]``.
-
-    Returns:
-        For each of ``second`` a value from 0 to 1, ``[n]``; 1 for two empty strings.
-
-    Raises:
-        ValueError: a string is too long.
-    """
-    if max(max(map(len, first), default=0), int(second.sizes.max(initial=0))) > _LONGEST:
-        raise ValueError(f"strings of at most {_LONGEST} bytes can be compared")
-    values = np.zeros(len(owners), dtype=np.float64)
-    for start in range(0, len(first), _COUNTED):
-        low, high = np.searchsorted(owners, (start, start + _COUNTED)).tolist()
-        chunk, compared = (
-            first[start : start + _COUNTED],
-            _Letters(second.letters[low:high], second.sizes[low:high]),
-        )
-        common = _common(chunk, compared, owners[low:high] - start)
-        sizes = _lengths(chunk)[owners[low:high] - start] + compared.sizes
-        values[low:high] = np.where(sizes > 0, 2.0 * common / np.maximum(sizes, 1), 1.0)
-    return values
-
-
-def to_letters(content: NDArray[np.uint8], starts: Ints, sizes: Ints) -> _Letters:
-    """Returns the bytes of strings in one array.
-
-    Args:
-        content: the bytes.
-        starts: where each string begins, ``[n]``.
-        sizes: how many bytes each has, ``[n]``.
-    """
-    if not sizes.any():
-        return _Letters(np.zeros((len(sizes), 0), dtype=np.uint8), sizes)
-    places = starts[:, None] + np.arange(int(sizes.max()))
-    return _Letters(content[np.minimum(places, len(content) - 1)], sizes)
-
-
-def _common(first: Sequence[bytes], second: _Letters, owners: Ints) -> Ints:
-    """Returns the length of the longest common subsequence of each pair."""
-    lengths = _lengths(first)
-    words = max(1, -(-int(lengths.max(initial=0)) // _WORD))
-    masks = _masks(first, words)
-    order = np.argsort(-second.sizes, kind="stable")  # pairs that are done are at the end
-    letters = np.ascontiguousarray(second.letters[order].T)
-    owners, sizes = owners[order], second.sizes[order]
-    unmatched = np.full((len(order), words), ~np.uint64(0), dtype=np.uint64)
-    rows = owners * 256
-    going = np.searchsorted(-sizes, -np.arange(int(sizes.max(initial=0))), side="left").tolist()
-    for place, count in enumerate(going):
-        _step(unmatched[:count], masks[rows[:count] + letters[place, :count]])
-    common = np.empty(len(order), dtype=np.int64)
-    common[order] = _zeros(unmatched, lengths[owners])
-    return common
-
-
-def _step(unmatched: _Words, match: _Words) -> None:
-    """Processes one letter of the second strings; the words of a number follow each other, the
-    lowest first.
-    """
-    carry: Bools = np.zeros(len(unmatched), dtype=np.bool_)
-    for word in range(unmatched.shape[1]):
-        now, hit = unmatched[:, word], match[:, word]
-        total = now + (now & hit)
-        over = total < now
-        total += carry
-        carry = over | (carry & (total == 0))
-        unmatched[:, word] = total | (now & ~hit)
-
-
-def _masks(strings: Sequence[bytes], words: int) -> _Words:
-    """Returns, for each string and byte, the positions of the byte as bits, ``[256 strings,
-    words]``.
-    """
-    masks = np.zeros((256 * len(strings), words), dtype=np.uint64)
-    lengths = _lengths(strings)
-    owners, places = expand_ranges(np.zeros_like(lengths), lengths)
-    letters = np.frombuffer(b"".join(strings), dtype=np.uint8)
-    bits = np.uint64(1) << (places % _WORD).astype(np.uint64)
-    np.bitwise_or.at(masks, (256 * owners + letters, places // _WORD), bits)
-    return masks
-
-
-def _zeros(numbers: _Words, lengths: Ints) -> Ints:
-    """Returns how many of the lowest bits of each number are 0."""
-    bits = np.unpackbits(numbers.astype("<u8").view(np.uint8), axis=1, bitorder="little")
-    inside = np.arange(bits.shape[1]) < lengths[:, None]
-    zeros: Ints = np.count_nonzero((bits == 0) & inside, axis=1)
-    return zeros
-
-
-def _lengths(strings: Sequence[bytes]) -> Ints:
-    return np.fromiter(map(len, strings), dtype=np.int64, count=len(strings))
-
+from fascicle.core.arrays import Floats, Ints, unique_values
+from fascicle.linking.similarity import LONGEST, similarities, to_letters
+from fascicle.terms.pack.arrays import Array, Lists, Strings, map_array, write_array
 
 _SHORTEST: Final = 5  # bytes of a string that may be misspelt
 LEAST: Final = 0.75  # similarity
@@ -192,12 +69,12 @@ def write_trigrams(folder: Path, strings: Strings) -> None:
     """Writes the lists of distinct strings; those that are too short or too long are in none."""
     counts = np.zeros(_CODES, dtype=np.uint32)
     for _, codes in _chunks(strings):
-        places, found = np.unique(codes, return_counts=True)
-        counts[places] += found.astype(np.uint32)
-    kept = [_rarest(rows, codes, counts) for rows, codes in _chunks(strings)]
-    rows = np.concatenate([np.empty(0, np.uint32), *(one for one, _ in kept)])
-    codes = np.concatenate([np.empty(0, np.uint32), *(one for _, one in kept)])
-    del kept
+        distinct, sizes = np.unique(codes, return_counts=True)
+        counts[distinct] += sizes.astype(np.uint32)
+    empty = np.empty(0, np.uint32)
+    rarest = [(empty, empty), *(_rarest(rows, codes, counts) for rows, codes in _chunks(strings))]
+    rows, codes = map(np.concatenate, zip(*rarest, strict=True))
+    del rarest
     distinct, sizes = np.unique(codes, return_counts=True)
     write_array(folder / CODES, distinct)
     write_array(folder / _COUNTS, counts[distinct])
@@ -210,7 +87,7 @@ def _chunks(strings: Strings) -> Iterator[tuple[Ints, Ints]]:
     for start in range(0, len(strings), _CHUNK):
         offsets = strings.offsets[start : start + _CHUNK + 1].astype(np.int64)
         sizes = np.diff(offsets)
-        rows = np.flatnonzero((sizes >= _SHORTEST) & (sizes <= _LONGEST))
+        rows = np.flatnonzero((sizes >= _SHORTEST) & (sizes <= LONGEST))
         content = strings.content[offsets[0] : offsets[-1]].tobytes()
         bounds = (offsets - offsets[0]).tolist()
         owners, codes = distinct_trigrams(
@@ -274,25 +151,31 @@ class Trigrams:
         return Near(*(np.concatenate(column) for column in zip(*results, strict=True)))
 
     def _near(self, queries: Sequence[bytes], bits: Ints) -> Near:
-        owners, codes = distinct_trigrams(queries)
-        bounds = np.searchsorted(owners, np.arange(len(queries) + 1)).tolist()
-        rows = [
-            self._sharing(codes[bounds[at] : bounds[at + 1]], len(one), bits)
-            if _SHORTEST <= len(one) <= _LONGEST and bits
-            else np.empty(0, np.int64)
-            for at, (one, bits) in enumerate(zip(queries, bits.tolist(), strict=True))
-        ]
-        places = np.repeat(np.arange(len(queries)), [len(one) for one in rows])
+        rows = self._compared(queries, bits)
+        owners = np.repeat(np.arange(len(queries)), list(map(len, rows)))
         strings = np.concatenate([np.empty(0, np.int64), *rows])
         offsets = self.strings.offsets
         starts = offsets[strings].astype(np.int64)
-        letters = to_letters(
-            self.strings.content, starts, offsets[strings + 1].astype(np.int64) - starts
-        )
-        similarity = similarities([one[:_LONGEST] for one in queries], letters, places)
+        sizes = offsets[strings + 1].astype(np.int64) - starts
+        letters = to_letters(self.strings.content, starts, sizes)
+        similarity = similarities([query[:LONGEST] for query in queries], letters, owners)
         similar = np.flatnonzero(similarity >= LEAST)
-        similar = similar[np.lexsort((strings[similar], -similarity[similar], places[similar]))]
-        return Near(places[similar], strings[similar], similarity[similar])
+        order = np.lexsort((strings[similar], -similarity[similar], owners[similar]))
+        similar = similar[order]
+        return Near(owners[similar], strings[similar], similarity[similar])
+
+    def _compared(self, queries: Sequence[bytes], bits: Ints) -> list[Ints]:
+        """Returns the rows that are compared with each query."""
+        owners, codes = distinct_trigrams(queries)
+        bounds = np.searchsorted(owners, np.arange(len(queries) + 1)).tolist()
+        rows = []
+        for number, (query, wanted_bits) in enumerate(zip(queries, bits.tolist(), strict=True)):
+            own = np.empty(0, np.int64)
+            if _SHORTEST <= len(query) <= LONGEST and wanted_bits:
+                start, end = bounds[number : number + 2]
+                own = self._sharing(codes[start:end], len(query), wanted_bits)
+            rows.append(own)
+        return rows
 
     def _sharing(self, codes: Ints, size: int, bits: int) -> Ints:
         """Returns the rows to be compared with one query, by its trigrams and its number of
@@ -349,7 +232,7 @@ class _Counters:
 
     def __init__(self, strings: Strings, bits: Array) -> None:
         """Reads sizes and bits."""
-        sizes = np.diff(strings.offsets) - 1  # at most `_LONGEST` bytes: longer ones are in no list
+        sizes = np.diff(strings.offsets) - 1  # at most `LONGEST` bytes: longer ones are in no list
         self._summaries = (sizes & 255).astype(np.uint16) | _byte(bits).astype(np.uint16) << 8
         self._bits = bits
         self._whole = int(np.bitwise_or.reduce(bits, initial=0)) < 256
@@ -372,7 +255,7 @@ def _about_as_long(size: int) -> tuple[int, int]:
     """Returns the least and the most bytes, less one, of strings whose length allows the least
     similarity.
     """
-    sizes = np.arange(1, _LONGEST + 1)
+    sizes = np.arange(1, LONGEST + 1)
     allowed = np.flatnonzero(2.0 * np.minimum(sizes, size) >= LEAST * (sizes + size))
     return int(sizes[allowed[0]]) - 1, int(sizes[allowed[-1]]) - 1
 
