@@ -79,7 +79,7 @@ def fit_touching(folder: Path, dev: str) -> dict[str, float]:
     manifest, found = read_manifest(folder), {}
     scorer = Remembering(TorchScorer(model=load_model(folder, manifest)))
     tokenizer = PieceTokenizer.from_file(folder / "tokenizer.json", pad=manifest.tokenizer.pad)
-    reader = CachedReader(documents, read=make_reader(folder, manifest))
+    reader = CachedReader(documents, reader=make_reader(folder, manifest))
     for value in (0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0):
         model = ModelPredictor(with_touching(manifest, value), tokenizer, scorer, read=reader)
         found[str(value)] = scored(model, documents).micro.f1

@@ -74,7 +74,7 @@ class Twin:
             model=load_model(folder, self.manifest).eval(), answer=self.manifest.decision.answer
         )
         self._scorer = ReplayedScorer(torch_scorer)
-        self._read = CachedReader(dev, read=make_reader(folder, self.manifest))
+        self._read = CachedReader(dev, reader=make_reader(folder, self.manifest))
 
     def fitted(self, judge: Judge) -> dict[str, Any]:
         """Thresholds by this judge, and what they give for each type of each corpus."""

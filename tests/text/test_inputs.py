@@ -251,7 +251,9 @@ def test_parts_of_a_document_know_what_the_whole_knows(level: Any) -> None:
 def test_kept_readings_look_up_once() -> None:
     finder = Everywhere(aspirin=("Chemical",))
     documents = [Document(id="d", text=TEXT)]
-    kept = CachedReader(documents, read=FeatureReader(finder, FeatureColumns(types=("Chemical",))))
+    kept = CachedReader(
+        documents, reader=FeatureReader(finder, FeatureColumns(types=("Chemical",)))
+    )
     for _ in range(3):
         kept(documents, TOKENIZER, reading=ReadingSettings(), level="word")
     assert finder.calls == 1

@@ -220,11 +220,11 @@ class Annotator(ABC):
                 else a line now and then on standard error.
         """
         predict = self.predict_and_cut if segments else self.predict
-        found = stream(predict, documents, aside=aside, source=self.sources)
+        annotated = stream(predict, documents, aside=aside, source=self.sources)
         return (
-            track(found, of=len(documents) if isinstance(documents, Sized) else None)
+            track(annotated, of=len(documents) if isinstance(documents, Sized) else None)
             if progress
-            else found
+            else annotated
         )
 
     @overload
@@ -247,10 +247,10 @@ class Annotator(ABC):
         Returns:
             The document, or a list of documents; iterating over a document gives its mentions.
         """
-        one = isinstance(given, str | bytes | tuple) or isinstance(
+        is_single = isinstance(given, str | bytes | tuple) or isinstance(
             getattr(given, "text", None), str
         )
-        if one or not isinstance(given, Iterable):
+        if is_single or not isinstance(given, Iterable):
             return next(self.stream([cast(TextInput, given)]))
         return list(self.stream(cast(Iterable[TextInput], given), progress=progress))
 
@@ -328,13 +328,13 @@ class WordMentions(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         Returns:
             ``[words, p types]``; 0 outside the mentions.
         """
-        found = np.zeros((words, types, scheme.width))
+        table = np.zeros((words, types, scheme.width))
         for (start, end, kind), score in zip(
             self.spans.tolist(), self.scores.tolist(), strict=True
         ):
-            found[start:end, kind, -1] = score
-            found[start, kind] = score * (np.arange(scheme.width) == 0)
-        return found.reshape(words, types * scheme.width)
+            table[start:end, kind, -1] = score
+            table[start, kind] = score * (np.arange(scheme.width) == 0)
+        return table.reshape(words, types * scheme.width)
 
     def tags(self, scheme: TagScheme, *, words: int, types: int) -> Bools:
         """Returns the hard tags of the words; arguments and shape as for `table`."""
@@ -353,8 +353,8 @@ def document_words(document: Document, rules: str) -> Ints:
     Raises:
         InputError: this release has no such segmenter.
     """
-    found = document.words if document.words is not None else segmenter(rules).words(document.text)
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
+    words = document.words if document.words is not None else segmenter(rules).words(document.text)
+    return np.array(words, dtype=np.int64).reshape(-1, 2)
 
 
 def map_to_words(mentions: Sequence[Mention], words: Ints, *, types: Sequence[str]) -> WordMentions:
@@ -367,33 +367,36 @@ def map_to_words(mentions: Sequence[Mention], words: Ints, *, types: Sequence[st
         types: names of the types, in their order.
     """
     index = {name: at for at, name in enumerate(types)}
-    lost: Counter[str] = Counter()
-    taken = np.zeros((len(types), len(words)), dtype=bool)
+    skipped: Counter[str] = Counter()
+    occupied = np.zeros((len(types), len(words)), dtype=bool)
     rows: list[tuple[int, int, int, float]] = []
-    for mention in sorted(mentions, key=lambda one: (*one.rank, one.type)):
+    for mention in sorted(mentions, key=lambda mention: (*mention.rank, mention.type)):
         start = int(np.searchsorted(words[:, 1], mention.start, side="right"))
         end = int(np.searchsorted(words[:, 0], mention.end, side="left"))
         kind = index.get(mention.type, -1)
-        if reason := _refused(mention, taken[kind, start:end]) if kind >= 0 else "unknown-type":
-            lost[reason] += 1
+        if reason := _refused(mention, occupied[kind, start:end]) if kind >= 0 else "unknown-type":
+            skipped[reason] += 1
             continue
-        lost["inside-word"] += (words[start, 0], words[end - 1, 1]) != (mention.start, mention.end)
-        taken[kind, start:end] = True
+        skipped["inside-word"] += (words[start, 0], words[end - 1, 1]) != (
+            mention.start,
+            mention.end,
+        )
+        occupied[kind, start:end] = True
         rows.append((start, end, kind, 1.0 if mention.score is None else mention.score))
     rows.sort()
     table = np.array(rows, dtype=np.float64).reshape(-1, 4)
-    return WordMentions(spans=table[:, :3].astype(np.int64), scores=table[:, 3], lost=+lost)
+    return WordMentions(spans=table[:, :3].astype(np.int64), scores=table[:, 3], lost=+skipped)
 
 
-def _refused(mention: Mention, taken: Bools) -> str:
+def _refused(mention: Mention, occupied: Bools) -> str:
     """Returns the reason why a mention cannot be mapped to its words, of which some may be
     taken; empty if it can.
     """
     if len(mention.spans) > 1:
         return "discontinuous"
-    if not len(taken):
+    if not len(occupied):
         return "unread"
-    return "overlapped" if taken.any() else ""
+    return "overlapped" if occupied.any() else ""
 
 
 def unit_rows_to_words(words: Ints, units: Ints, table: Floats) -> Floats:
@@ -408,12 +411,12 @@ def unit_rows_to_words(words: Ints, units: Ints, table: Floats) -> Floats:
     Returns:
         ``[n, c]``; 0 for a word in which no unit begins, because the network does not read it.
     """
-    found = np.zeros((len(words), table.shape[1]))
+    rows = np.zeros((len(words), table.shape[1]))
     at = np.searchsorted(units[:, 0], words[:, 0], side="left")
-    read = np.flatnonzero(at < len(units))
-    read = read[units[at[read], 0] < words[read, 1]]
-    found[read] = table[at[read]]
-    return found
+    inside = np.flatnonzero(at < len(units))
+    inside = inside[units[at[inside], 0] < words[inside, 1]]
+    rows[inside] = table[at[inside]]
+    return rows
 
 
 def bio_to_io(table: Floats) -> Floats:
@@ -442,9 +445,9 @@ def tag_by_mentions(
         types: its types.
     """
     words = document_words(document, rules)
-    found = map_to_words(patch.add, words, types=types)
+    mapped = map_to_words(patch.add, words, types=types)
     return Tagged(
         patch=patch,
         words=words,
-        probabilities=found.table(SCHEMES["BIO"], words=len(words), types=len(types)),
+        probabilities=mapped.table(SCHEMES["BIO"], words=len(words), types=len(types)),
     )

@@ -201,33 +201,33 @@ class AssertionRules:
         for start, end in all_sentences(document, self._segmenter):
             inside = places[bisect_left(places, (start, 0)) : bisect_left(places, (end, 0))]
             if inside or text[end : end + 1] == "\n":
-                yield self._read(
+                yield self._parse(
                     text, words[bisect_left(starts, start) : bisect_left(starts, end)], inside
                 )
 
-    def _read(self, text: str, spans: Sequence[Span], places: Sequence[Span]) -> _Sentence:
-        written = [text[start:end] for start, end in spans]
+    def _parse(self, text: str, spans: Sequence[Span], places: Sequence[Span]) -> _Sentence:
+        verbatim = [text[start:end] for start, end in spans]
         starts, ends = [start for start, _ in spans], [end for _, end in spans]
         mentions = {
             place: (bisect_right(ends, place[0]), bisect_left(starts, place[1])) for place in places
         }
 
         inside = frozenset(chain.from_iterable(range(*words) for words in mentions.values()))
-        is_mixed = any(map(str.islower, written))
-        taken = inside.union(
-            at for at, word in enumerate(written) if is_mixed and word == _NITRIC_OXIDE
+        is_mixed = any(map(str.islower, verbatim))
+        skipped = inside.union(
+            at for at, word in enumerate(verbatim) if is_mixed and word == _NITRIC_OXIDE
         )
-        words = [word.lower() for word in written]
+        words = [word.lower() for word in verbatim]
         breaks = accumulate(
             text.count("\n", end, start)
             for end, start in zip([*starts[:1], *ends], starts, strict=False)
         )
         return _Sentence(
-            words, spans, list(breaks), list(self._matches(words, spans, taken)), inside, mentions
+            words, spans, list(breaks), list(self._matches(words, spans, skipped)), inside, mentions
         )
 
     def _matches(
-        self, words: Sequence[str], spans: Sequence[Span], taken: Collection[int]
+        self, words: Sequence[str], spans: Sequence[Span], skipped: Collection[int]
     ) -> Iterator[_Match]:
         """Yields the longest patterns from the left, without overlaps, and without words that
         are taken.
@@ -236,7 +236,7 @@ class AssertionRules:
         for at in (at for at, word in enumerate(words) if word in self._inside):
             if at < last:
                 continue
-            free = takewhile(lambda place: place not in taken, range(at, len(words)))
+            free = takewhile(lambda place: place not in skipped, range(at, len(words)))
             size, patterns = self._inside.longest(words[place] for place in free)
             last = at + size
             yield from (
@@ -262,7 +262,7 @@ class AssertionRules:
         end = bisect_left(sentence.matches, last + _FARTHEST, key=lambda match: match.first)
         near = sentence.matches[start:end]
         return sorted(
-            (*cues, *(one for one in near if self._holds(one, near, sentence, mention))),
+            (*cues, *(cue for cue in near if self._holds(cue, near, sentence, mention))),
             key=distance,
         )
 

@@ -159,9 +159,9 @@ def _headed(lines: Sequence[str]) -> tuple[set[int], bool]:
     if len(_HEADS.findall("\n" + "\n".join(lines))) < least:
         return set(), False
     heads = [(at, head) for at, line in enumerate(lines) if (head := _HEAD.match(line))]
-    marked, labelled = ({at for at, head in heads if head[group]} for group in (1, 2))
-    most = max(marked, labelled, key=len)
-    return (most, most is marked) if len(most) >= least else (set(), False)
+    numbered, labelled = ({at for at, head in heads if head[group]} for group in (1, 2))
+    most = max(numbered, labelled, key=len)
+    return (most, most is numbered) if len(most) >= least else (set(), False)
 
 
 def _unheaded(lines: Sequence[str], widest: int, roomy: set[int]) -> set[int]:

@@ -39,7 +39,7 @@ _PAIRS: Final = {
     "\u2071\u1d62": "i",
 }
 PLAIN: Final[Mapping[int, str]] = MappingProxyType(
-    {ord(one): to for many, to in _PAIRS.items() for one in many}
+    {ord(letter): to for letters, to in _PAIRS.items() for letter in letters}
 )
 
 
@@ -83,7 +83,9 @@ _RARE: Final = 200  # letters for each capital; a sentence of English has fewer
 _WORD: Final = re.compile(r"\b[A-Za-z][a-z]+")
 _TITLED: Final = 0.9  # share of words with a capital, at least; headlines leave small words without
 _WORDS: Final = 8  # of a text that can be in Title Case
-_CAPITALS: Final = MappingProxyType({ord(one): one.upper() for one in "abcdefghijklmnopqrstuvwxyz"})
+_CAPITALS: Final = MappingProxyType(
+    {ord(letter): letter.upper() for letter in "abcdefghijklmnopqrstuvwxyz"}
+)
 
 
 def with_capitals(document: Document) -> Document:
@@ -130,13 +132,13 @@ def find_occurrences(text: str, forms: Collection[str]) -> dict[str, list[Span]]
     Returns:
         Spans of each form that was found, in order.
     """
-    wanted = {form for form in forms if 0 < len(form) <= _LONGEST}
-    if len(wanted) <= _FEW:
-        each = ((form, list(_places(text, form))) for form in sorted(wanted))
+    searched = {form for form in forms if 0 < len(form) <= _LONGEST}
+    if len(searched) <= _FEW:
+        each = ((form, list(_places(text, form))) for form in sorted(searched))
         return {form: places for form, places in each if places}
-    firsts = {form[0] for form in wanted}
-    lengths = sorted({len(form) for form in wanted})
-    found: dict[str, list[Span]] = {}
+    firsts = {form[0] for form in searched}
+    lengths = sorted({len(form) for form in searched})
+    occurrences: dict[str, list[Span]] = {}
     for match in _START.finditer(text):
         start = match.start()
         if match[0] not in firsts:
@@ -144,12 +146,12 @@ def find_occurrences(text: str, forms: Collection[str]) -> dict[str, list[Span]]
         for length in lengths:
             form = text[start : start + length]
             if (
-                form in wanted
+                form in searched
                 and len(form) == length
                 and not text[start + length : start + length + 1].isalnum()
             ):
-                found.setdefault(form, []).append((start, start + length))
-    return found
+                occurrences.setdefault(form, []).append((start, start + length))
+    return occurrences
 
 
 def _places(text: str, form: str) -> Iterator[Span]:

@@ -67,9 +67,9 @@ def count_cooccurrence(
     ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     words = tuple(word for word, count in ranked if count >= least)[: most or None]
     index = {word: number for number, word in enumerate(words)}
-    kept = [[index[word] for word in text if word in index] for text in texts]
-    ids = np.array([i for text in kept for i in text], dtype=np.int64)
-    owner = np.repeat(np.arange(len(kept)), [len(text) for text in kept])
+    numbered = [[index[word] for word in text if word in index] for text in texts]
+    ids = np.array([i for text in numbered for i in text], dtype=np.int64)
+    owner = np.repeat(np.arange(len(numbered)), [len(text) for text in numbered])
     keys, values = _near(ids, owner, window=window, size=len(words))
     if not len(keys):
         raise InputError(
@@ -89,10 +89,10 @@ def _near(ids: Ints, owner: Ints, *, window: int, size: int) -> tuple[Ints, _Dou
     for distance in range(1, min(window, len(ids) - 1) + 1):
         together = owner[distance:] == owner[:-distance]
         first, second = ids[:-distance][together], ids[distance:][together]
-        found, count = np.unique(
+        pairs, count = np.unique(
             np.concatenate([first * size + second, second * size + first]), return_counts=True
         )
-        keys.append(found)
+        keys.append(pairs)
         values.append(count / distance)
     cells, inverse = np.unique(np.concatenate(keys), return_inverse=True)
     sums: _Doubles = np.bincount(
@@ -165,8 +165,8 @@ class Cells(NamedTuple):
 
 def cell_weights(values: Floats, settings: GloveSettings) -> Floats:
     """Computes ``f`` of Eq. 9."""
-    found: Floats = np.minimum(1.0, values / settings.x_max) ** settings.alpha
-    return found
+    weights: Floats = np.minimum(1.0, values / settings.x_max) ** settings.alpha
+    return weights
 
 
 def gradient(first: Side, second: Side, cells: Cells) -> tuple[float, Side, Side]:
@@ -216,11 +216,13 @@ def train_glove(
             columns, places = np.unique(table.columns[picked], return_inverse=True)
             local = np.searchsorted(rows, table.rows[picked])
             cells = Cells(local, places, logs[picked], weights[picked])
-            taken = tuple(zip(pair, (rows, columns), strict=True))
-            one, two = (Side(sides[side].vectors[at], sides[side].biases[at]) for side, at in taken)
-            part, *slopes = gradient(one, two, cells)
+            pairs = tuple(zip(pair, (rows, columns), strict=True))
+            first, second = (
+                Side(sides[side].vectors[at], sides[side].biases[at]) for side, at in pairs
+            )
+            part, *slopes = gradient(first, second, cells)
             loss += part
-            for (side, at), slope in zip(taken, slopes, strict=True):
+            for (side, at), slope in zip(pairs, slopes, strict=True):
                 _step(sides[side], sums[side], at, slope=slope, rate=settings.learning_rate)
         if tell is not None:
             tell(number, loss / len(table.values))

@@ -74,15 +74,15 @@ def case_patterns(text: str, spans: Ints) -> NDArray[np.int64]:
         (uncased > 0, "uncased"),
         ((upper == 1) & _begin_with_capital(kinds, spans), "initial"),
     )
-    found = np.select(
+    patterns = np.select(
         [rule for rule, _ in rules], [_NUMBER[name] for _, name in rules], _NUMBER["mixed"]
     )
-    for at in np.flatnonzero(found == _NUMBER["capitals"]).tolist():
+    for at in np.flatnonzero(patterns == _NUMBER["capitals"]).tolist():
         if letters[at] == 1:
-            found[at] = _NUMBER["capital"]
+            patterns[at] = _NUMBER["capital"]
         elif _ROMAN.fullmatch(text[spans[at, 0] : spans[at, 1]]):
-            found[at] = _NUMBER["roman"]
-    return found.astype(np.int64)
+            patterns[at] = _NUMBER["roman"]
+    return patterns.astype(np.int64)
 
 
 def _begin_with_capital(kinds: NDArray[np.int8], spans: Ints) -> Bools:
@@ -115,8 +115,8 @@ def _kinds(text: str) -> NDArray[np.int8]:
     kinds: NDArray[np.int8] = _ASCII[codes & 127]
     rare = np.flatnonzero(codes > 127)
     if len(rare):
-        known, at = np.unique(codes[rare], return_inverse=True)
-        kinds[rare] = np.array([_kind(chr(code)) for code in known.tolist()], dtype=np.int8)[at]
+        distinct, at = np.unique(codes[rare], return_inverse=True)
+        kinds[rare] = np.array([_kind(chr(code)) for code in distinct.tolist()], dtype=np.int8)[at]
     return kinds
 
 
@@ -223,24 +223,24 @@ def compute_unit_inputs(
         columns: columns, with all types of the finder.
     """
     number = {name: at for at, name in enumerate(columns.types)}
-    found: Iterable[Sequence[FoundName]] = (
+    names: Iterable[Sequence[FoundName]] = (
         ([] for _ in documents) if finder is None else finder.matches(documents)
     )
     rows = (
         [(name.start, name.end, number[kind]) for name in names for kind in name.types]
-        for names in found
+        for names in names
     )
     matches = [np.array(of_one, dtype=np.int64).reshape(-1, 3) for of_one in rows]
-    known: list[UnitInputs] = []
+    inputs: list[UnitInputs] = []
     for part in _portions(documents):
         rows_of = _rows_of_each(
             columns, matches[part], units[part], [document.text for document in documents[part]]
         )
-        known += [
+        inputs += [
             UnitInputs(columns=columns, matches=m, rows=r)
             for m, r in zip(matches[part], rows_of, strict=True)
         ]
-    return known
+    return inputs
 
 
 def _portions(documents: Sequence[Document]) -> Iterator[slice]:
@@ -261,44 +261,44 @@ def _rows_of_each(
     Most texts are single sentences, for which the overhead of numpy calls exceeds the computation.
     """
     starts = np.cumsum([0, *map(len, texts)])[:-1]
-    together = _rows(columns, _joined(matches, starts), _joined(units, starts), "".join(texts))
+    together = _rows(columns, _expand(matches, starts), _expand(units, starts), "".join(texts))
     return np.split(together, np.cumsum([len(of_one) for of_one in units])[:-1])
 
 
-def _joined(ranges: Sequence[Ints], starts: Ints) -> Ints:
+def _expand(ranges: Sequence[Ints], starts: Ints) -> Ints:
     """Concatenates ranges of several texts (two columns, perhaps more) as ranges of their joined
     text.
     """
-    joined = np.concatenate(ranges)
-    joined[:, :2] += np.repeat(starts, [len(of_one) for of_one in ranges])[:, None]
-    return joined
+    values = np.concatenate(ranges)
+    values[:, :2] += np.repeat(starts, [len(of_one) for of_one in ranges])[:, None]
+    return values
 
 
 def _rows(columns: FeatureColumns, matches: Ints, units: Ints, text: str) -> _Features:
     """Computes the features of the units of a text."""
-    found = np.zeros((len(units), sum(columns.blocks)), dtype=np.uint8)
+    rows = np.zeros((len(units), sum(columns.blocks)), dtype=np.uint8)
     if columns.types:
-        _mark_places(found, matches, units)
+        _mark_places(rows, matches, units)
     if columns.shapes and len(units):
         # for a part of a text, the rest is not needed
         low, high = int(units[0, 0]), int(units[:, 1].max())
         shapes = case_patterns(text[low:high], units - low)
-        found[np.arange(len(units)), found.shape[1] - len(PATTERNS) + shapes] = 1
-    return found
+        rows[np.arange(len(units)), rows.shape[1] - len(PATTERNS) + shapes] = 1
+    return rows
 
 
-def _mark_places(found: _Features, matches: Ints, units: Ints) -> None:
+def _mark_places(features: _Features, matches: Ints, units: Ints) -> None:
     """Sets the first columns: for each unit its places in names of each type."""
     if not len(matches) or not len(units):
         return
     # Pieces that share characters may have ends in another order than their starts.
     first = np.searchsorted(np.maximum.accumulate(units[:, 1]), matches[:, 0], side="right")
     after = np.searchsorted(units[:, 0], matches[:, 1], side="left")
-    matches, first, after = (one[after > first] for one in (matches, first, after))
+    matches, first, after = (column[after > first] for column in (matches, first, after))
     count = after - first
     end = np.cumsum(count)
     row = np.arange(count.sum()) + np.repeat(first - (end - count), count)
     place = np.full(len(row), _INNER, dtype=np.int64)
     place[end - 1] = _LAST
     place[end - count] = np.where(count > 1, _FIRST, _WHOLE)
-    found[row, np.repeat(matches[:, 2], count) * len(PLACES) + place] = 1
+    features[row, np.repeat(matches[:, 2], count) * len(PLACES) + place] = 1

@@ -113,12 +113,12 @@ def make_candidates(
     whole = ((0, len(document.text)),)
     ranges = whole if unit == "document" else all_sentences(document, segmenter_of(segmenter))
     starts, ends = [start for start, _ in ranges], [end for _, end in ranges]
-    found = []
+    candidates = []
     for mention in mentions:
         low, high = _around((mention.start, mention.end), starts, ends)
         spans = tuple((start - low, end - low) for start, end in mention.spans)
-        found.append(Candidate(text=document.text[low:high], spans=spans, type=mention.type))
-    return found
+        candidates.append(Candidate(text=document.text[low:high], spans=spans, type=mention.type))
+    return candidates
 
 
 def _around(span: Span, starts: Sequence[int], ends: Sequence[int]) -> Span:
@@ -157,16 +157,16 @@ def encode_candidates(
     near = [_nearby(candidate, _NEAR * form.max_length) for candidate in candidates]
     segments = [_segments(candidate) for candidate, _ in near]
     encoded = iter(tokenizer.encode([segment for of_one in segments for segment in of_one]))
-    found = []
+    mentions = []
     for (candidate, left_out), of_one in zip(near, segments, strict=True):
         parts = [next(encoded) for _ in of_one]
         prompt = int((parts[0][1][:, 0] < len(candidate.type)).sum())
         pieces = [ids for ids, _ in parts]
-        marked = _fitted([pieces[0][:prompt], pieces[0][prompt:], *pieces[1:]], tokenizer, form)
-        found.append(
-            EncodedMention(ids=marked.ids, cropped=marked.cropped or left_out, cut=marked.cut)
+        mention = _join([pieces[0][:prompt], pieces[0][prompt:], *pieces[1:]], tokenizer, form)
+        mentions.append(
+            EncodedMention(ids=mention.ids, cropped=mention.cropped or left_out, cut=mention.cut)
         )
-    return found
+    return mentions
 
 
 def _nearby(candidate: Candidate, reach: int) -> tuple[Candidate, bool]:
@@ -181,42 +181,43 @@ def _nearby(candidate: Candidate, reach: int) -> tuple[Candidate, bool]:
     return Candidate(text=candidate.text[low:high], spans=spans, type=candidate.type), True
 
 
-def _fitted(parts: Sequence[Ints], tokenizer: PieceTokenizer, form: InputForm) -> EncodedMention:
+def _join(parts: Sequence[Ints], tokenizer: PieceTokenizer, form: InputForm) -> EncodedMention:
     """Joins prompt, left text, fragments with gaps, and right text, cropped to the limit of the
     network.
     """
     capacity = form.max_length - len(tokenizer.prefix) - len(tokenizer.suffix)
-    prompt, left, *inner, right = parts
+    prompt, before, *inner, after = parts
     short_prompt = prompt[: max(1, capacity // 4)]
     room = capacity - len(short_prompt)
-    # no room for a piece and two markers for each fragment: marked as one
+    fragments = _fit_fragments(inner, room)
+    room -= len(fragments) + 1 + sum(map(len, fragments))
+    size_before = min(len(before), max(room // 2, room - len(after)))
+    size_after = min(len(after), room - size_before)
+
+    pieces = [tokenizer.prefix, short_prompt, before[len(before) - size_before :]]
+    for number, part in enumerate(fragments):
+        pieces += [[form.end if number % 2 else form.start], part]
+    pieces += [[form.end], after[:size_after], tokenizer.suffix]
+    return EncodedMention(
+        ids=np.concatenate([np.array(part, dtype=np.int64) for part in pieces]),
+        cropped=size_before < len(before) or size_after < len(after),
+        cut=len(short_prompt) < len(prompt) or sum(map(len, fragments)) < sum(map(len, inner)),
+    )
+
+
+def _fit_fragments(inner: list[Ints], room: int) -> list[Ints]:
+    """Returns fragments with the gaps between them, shortened so that they fit with a marker before
+    each and one behind all; one fragment if there is no room for a piece and two markers of each.
+    """
     if 3 * (len(inner) // 2 + 1) > room:
         inner = [np.concatenate(inner)]
     room -= len(inner) + 1
     fragments = _shortened(inner[::2], room)
     gaps = _shortened(inner[1::2], room - sum(map(len, fragments)))
-    kept = [
-        part
-        for pair in zip(fragments, [*gaps, None], strict=True)
-        for part in pair
-        if part is not None
-    ]
-    room -= sum(map(len, kept))
-    before = min(len(left), max(room // 2, room - len(right)))
-    after = min(len(right), room - before)
-    pieces = [np.array(tokenizer.prefix, dtype=np.int64), short_prompt, left[len(left) - before :]]
-    for at, part in enumerate(kept):
-        pieces += [np.array([form.end if at % 2 else form.start], dtype=np.int64), part]
-    pieces += [
-        np.array([form.end], dtype=np.int64),
-        right[:after],
-        np.array(tokenizer.suffix, dtype=np.int64),
-    ]
-    return EncodedMention(
-        ids=np.concatenate(pieces),
-        cropped=before < len(left) or after < len(right),
-        cut=len(short_prompt) < len(prompt) or sum(map(len, kept)) < sum(map(len, inner)),
-    )
+    result = [fragments[0]]
+    for gap, fragment in zip(gaps, fragments[1:], strict=True):
+        result += [gap, fragment]
+    return result
 
 
 def _shortened(parts: Sequence[Ints], room: int) -> list[Ints]:
@@ -241,14 +242,14 @@ def _ends_of(part: Ints, count: int) -> Ints:
     return np.concatenate([part[: count - count // 2], part[len(part) - count // 2 :]])
 
 
-def pad_marked(marked: Sequence[Sequence[int] | Ints], *, pad: int) -> Batch:
+def pad_marked(sequences: Sequence[Sequence[int] | Ints], *, pad: int) -> Batch:
     """Pads inputs to ``input_ids`` and ``attention_mask``, ``[B, T]``; there must be at least
     one.
     """
-    length = max(map(len, marked))
-    ids = np.full((len(marked), length), pad, dtype=np.int64)
-    mask = np.zeros((len(marked), length), dtype=np.int64)
-    for row, pieces in enumerate(marked):
+    length = max(map(len, sequences))
+    ids = np.full((len(sequences), length), pad, dtype=np.int64)
+    mask = np.zeros((len(sequences), length), dtype=np.int64)
+    for row, pieces in enumerate(sequences):
         ids[row, : len(pieces)] = pieces
         mask[row, : len(pieces)] = 1
     return {"input_ids": ids, "attention_mask": mask}
@@ -294,7 +295,7 @@ class TypeTexts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Written:
+class _TypeText:
     """One text: its type, its description for messages, and the position of its mark (-1 for
     none).
     """
@@ -324,64 +325,70 @@ def tokenise_types(
         RecipeError: a type lacks the text that the view needs, or its text has no piece, no known
             word, or too many pieces, or the same pieces as the text of another type.
     """
-    written = list(_written(settings, types, descriptions))
-    tokenizer, longest = reader.tokenizer, reader.longest
+    texts = list(_describe(settings, types, descriptions))
+    tokenizer = reader.tokenizer
     rows, places = [], []
-    for text, (ids, spans) in zip(
-        written, tokenizer.encode([w.text for w in written]), strict=True
-    ):
-        row = [*tokenizer.prefix, *ids.tolist(), *tokenizer.suffix]
-        if not len(ids):
-            raise RecipeError(
-                f"{text.what} has nothing that {reader.origin} reads: write it in words"
-            )
-        if len(row) > longest:
-            raise RecipeError(
-                f"{text.what} has {plural(len(row), 'piece')} with special tokens, but "
-                f"{reader.origin} "
-                f"reads at most {longest}: shorten it"
-            )
-        place = len(tokenizer.prefix) + _piece_at(text, spans) if text.mark >= 0 else 0
+    encoded = tokenizer.encode([text.text for text in texts])
+    for text, (ids, spans) in zip(texts, encoded, strict=True):
+        rows.append([*tokenizer.prefix, *ids.tolist(), *tokenizer.suffix])
+        _check_type_text(text, ids, len(rows[-1]), reader)
+        places.append(len(tokenizer.prefix) + _piece_at(text, spans) if text.mark >= 0 else 0)
         if _knows_no_word(text, ids, spans, unknown=tokenizer.unknown):
             raise RecipeError(
                 f"{text.what} has no word that {reader.origin} knows: say it in words that it does"
             )
-        rows.append(row)
-        places.append(place)
-    _refuse_twins(written, rows, origin=reader.origin)
+    _refuse_twins(texts, rows, origin=reader.origin)
     padded = pad_marked(rows, pad=tokenizer.pad)
     return TypeTexts(
         ids=padded["input_ids"],
         mask=padded["attention_mask"],
         place=np.array(places, dtype=np.int64),
-        counts=np.array([sum(w.type == name for w in written) for name in types], dtype=np.int64),
+        counts=np.array(
+            [sum(text.type == name for text in texts) for name in types], dtype=np.int64
+        ),
         at_rest=FEWEST_INSTANCES if settings.type_view == "instances" else 1,
     )
 
 
-def _written(
+def _check_type_text(text: _TypeText, ids: Ints, size: int, reader: TypeTokenizer) -> None:
+    """Raises an error for a text without pieces, or with too many; ``size``: special tokens
+    included.
+    """
+    if not len(ids):
+        raise RecipeError(f"{text.what} has nothing that {reader.origin} reads: write it in words")
+    if size > reader.longest:
+        raise RecipeError(
+            f"{text.what} has {plural(size, 'piece')} with special tokens, but {reader.origin} "
+            f"reads at most {reader.longest}: shorten it"
+        )
+
+
+def _describe(
     settings: BinderSettings, types: Sequence[str], descriptions: TypeDescriptions | None
-) -> Iterator[_Written]:
+) -> Iterator[_TypeText]:
     view = settings.type_view
     if view == "name":
         for name in types:
-            yield _Written(
+            yield _TypeText(
                 type=name, what=f"the name of the type {name!r}", text=name.replace("_", " ")
             )
         return
     described = _of_types(types, descriptions)
     if view == "instances":
         described.instances(FEWEST_INSTANCES)  # refuses types with fewer
-        for one in described.types:
-            for example in one.examples:
+        for described_type in described.types:
+            for example in described_type.examples:
                 text, mark = _marked_instance(parse_instance(example))
-                yield _Written(
-                    type=one.name, what=f"an example of {one.name!r}", text=text, mark=mark
+                yield _TypeText(
+                    type=described_type.name,
+                    what=f"an example of {described_type.name!r}",
+                    text=text,
+                    mark=mark,
                 )
         return
     texts = described.texts("guideline" if view == "description" else "keyword")
     for name, text in zip(described.names, texts, strict=True):
-        yield _Written(type=name, what=f"the {view} of {name!r}", text=text)
+        yield _TypeText(type=name, what=f"the {view} of {name!r}", text=text)
 
 
 def _of_types(types: Sequence[str], descriptions: TypeDescriptions | None) -> TypeDescriptions:
@@ -400,31 +407,31 @@ def _marked_instance(instance: Instance) -> tuple[str, int]:
     return instance.marked(opening, closing), len(before) + opening.index(_OPENING)
 
 
-def _piece_at(text: _Written, spans: Ints) -> int:
+def _piece_at(text: _TypeText, spans: Ints) -> int:
     """Returns the index of the piece that contains the mark."""
-    found = np.flatnonzero((spans[:, 0] <= text.mark) & (text.mark < spans[:, 1]))
-    if not len(found):
+    places = np.flatnonzero((spans[:, 0] <= text.mark) & (text.mark < spans[:, 1]))
+    if not len(places):
         raise RecipeError(
             f"the tokenizer drops the mark {_OPENING} in {text.what}: choose another type_view"
         )
-    return int(found[0])
+    return int(places[0])
 
 
-def _knows_no_word(text: _Written, ids: Ints, spans: Ints, *, unknown: int | None) -> bool:
+def _knows_no_word(text: _TypeText, ids: Ints, spans: Ints, *, unknown: int | None) -> bool:
     """True if every piece with a letter or a digit is the unknown one; signs, and so marks, do
     not count.
     """
-    said = [has_letters(text.text[start:end]) for start, end in spans.tolist()]
-    return unknown is not None and any(said) and bool((ids[said] == unknown).all())
+    has_word = [has_letters(text.text[start:end]) for start, end in spans.tolist()]
+    return unknown is not None and any(has_word) and bool((ids[has_word] == unknown).all())
 
 
 def _refuse_twins(
-    written: Sequence[_Written], rows: Sequence[Sequence[int]], *, origin: str
+    texts: Sequence[_TypeText], rows: Sequence[Sequence[int]], *, origin: str
 ) -> None:
     """Raises an error for two types with the same pieces, which would get the same vector."""
-    seen: dict[tuple[int, ...], _Written] = {}
-    for text, row in zip(written, rows, strict=True):
-        other = seen.setdefault(tuple(row), text)
+    by_row: dict[tuple[int, ...], _TypeText] = {}
+    for text, row in zip(texts, rows, strict=True):
+        other = by_row.setdefault(tuple(row), text)
         if other.type != text.type:
             raise RecipeError(
                 f"{other.what} and {text.what} are the same pieces to {origin}, which could not "

@@ -59,15 +59,15 @@ class KnownWords:
         """Returns the ids and character ranges of the pieces of texts for which `_is_plain`
         holds.
         """
-        joined = "\n".join(texts)
-        words = _WORD.findall(joined)
+        text = "\n".join(texts)
+        words = _WORD.findall(text)
         cuts = list(map(self._known.get, words))
         if not all(cuts):
             new = self._learn([word for word, cut in zip(words, cuts, strict=True) if cut is None])
             cuts = [cut or new[word] for word, cut in zip(words, cuts, strict=True)]
         pieces, ranges = zip(*cuts, strict=True) if cuts else ((), ())
         counts = np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces))
-        starts = np.repeat(_word_starts(joined), counts)
+        starts = np.repeat(_word_starts(text), counts)
         ids = np.fromiter(chain.from_iterable(pieces), dtype=np.int64, count=len(starts))
         edges = np.fromiter(chain.from_iterable(ranges), dtype=np.int64, count=2 * len(starts))
         spans = edges.reshape(-1, 2) + starts[:, None]
@@ -82,12 +82,15 @@ class KnownWords:
         """Returns how some words are cut, and keeps that of most of them."""
         words = list(dict.fromkeys(occurring))
         encoded = self._tokenizer.encode_batch(words, add_special_tokens=False)
-        cuts = [(tuple(one.ids), tuple(chain.from_iterable(one.offsets))) for one in encoded]
+        cuts = [
+            (tuple(encoding.ids), tuple(chain.from_iterable(encoding.offsets)))
+            for encoding in encoded
+        ]
         # tuples of numbers are nothing that the garbage collector looks at
-        found = dict(zip(words, cuts, strict=True))
-        kept = [word for word in words if len(word) <= _LONGEST][: _MOST - len(self._known)]
-        self._known |= {word: found[word] for word in kept}
-        return found
+        pieces = dict(zip(words, cuts, strict=True))
+        cached = [word for word in words if len(word) <= _LONGEST][: _MOST - len(self._known)]
+        self._known |= {word: pieces[word] for word in cached}
+        return pieces
 
 
 def _is_plain(text: str) -> bool:
@@ -111,7 +114,7 @@ def cuts_words_alone(tokenizer: Tokenizer) -> bool:
     """
     parts = tokenizer.normalizer, tokenizer.pre_tokenizer, tokenizer.model
     is_bert = all(map(isinstance, parts, (BertNormalizer, BertPreTokenizer, WordPiece)))
-    return is_bert and all(one.special for one in tokenizer.get_added_tokens_decoder().values())
+    return is_bert and all(token.special for token in tokenizer.get_added_tokens_decoder().values())
 
 
 _BLANKS = ("▁", "Ġ")  # blanks of SentencePiece and byte-level tokenizers
@@ -119,7 +122,7 @@ _LAST_SPACE = 0x3000
 _WITH_SPACES = (range(0x100), (0x1680,), range(0x2000, 0x2060), (_LAST_SPACE,))
 # White space lies in these blocks of code points alone; the last value is for all higher ones.
 _IS_SPACE = np.zeros(_LAST_SPACE + 2, dtype=np.bool_)
-_IS_SPACE[[one for some in _WITH_SPACES for one in some if chr(one).isspace()]] = True
+_IS_SPACE[[code for codes in _WITH_SPACES for code in codes if chr(code).isspace()]] = True
 
 
 class Pieces(msgspec.Struct, frozen=True, kw_only=True):
@@ -207,8 +210,8 @@ class PieceTokenizer:
 
     def id_of(self, token: str) -> int | None:
         """Returns the id of one token of the vocabulary, ``None`` if it has no such token."""
-        found = self._tokenizer.token_to_id(token)
-        return None if found is None else int(found)
+        number = self._tokenizer.token_to_id(token)
+        return None if number is None else int(number)
 
     @cached_property
     def tokens(self) -> Mapping[str, int]:
@@ -224,8 +227,8 @@ class PieceTokenizer:
         """Returns the word that WordPiece splits into some pieces, as the tokenizer normalises
         it.
         """
-        first, *others = (self._tokenizer.id_to_token(piece) or "" for piece in pieces)
-        return first + "".join(piece.removeprefix("##") for piece in others)
+        first, *rest = (self._tokenizer.id_to_token(piece) or "" for piece in pieces)
+        return first + "".join(piece.removeprefix("##") for piece in rest)
 
     def ordinary(self) -> Ints:
         """Returns the ids of all pieces except the special tokens, in order."""
@@ -234,8 +237,8 @@ class PieceTokenizer:
             for number, token in self._tokenizer.get_added_tokens_decoder().items()
             if token.special
         }
-        known = set(self._tokenizer.get_vocab(with_added_tokens=True).values())
-        return np.array(sorted(known - special), dtype=np.int64)
+        vocabulary = set(self._tokenizer.get_vocab(with_added_tokens=True).values())
+        return np.array(sorted(vocabulary - special), dtype=np.int64)
 
     def with_tokens(self, tokens: Sequence[str]) -> PieceTokenizer:
         """Returns a copy with more special tokens, which are never read from a text, only inserted
@@ -259,10 +262,10 @@ class PieceTokenizer:
             range.
         """
         by_words = [self._words is not None and _is_plain(text) for text in texts]
-        known = iter(self._words.encode(list(compress(texts, by_words))) if self._words else ())
-        others = [text for text, is_known in zip(texts, by_words, strict=True) if not is_known]
-        encoded = iter(self._tokenizer.encode_batch(others, add_special_tokens=False))
-        return [next(known) if is_known else self._ranges(next(encoded)) for is_known in by_words]
+        by_word = iter(self._words.encode(list(compress(texts, by_words))) if self._words else ())
+        rest = [text for text, is_known in zip(texts, by_words, strict=True) if not is_known]
+        encoded = iter(self._tokenizer.encode_batch(rest, add_special_tokens=False))
+        return [next(by_word) if is_known else self._ranges(next(encoded)) for is_known in by_words]
 
     @cached_property
     def _words(self) -> KnownWords | None:
@@ -432,7 +435,7 @@ def _pad_id(tokenizer: Tokenizer, padding: dict[str, object] | None) -> int:
     if padding is not None:
         return int(str(padding["pad_id"]))
     for token in ("[PAD]", "<pad>", "<|endoftext|>"):
-        found = tokenizer.token_to_id(token)
-        if found is not None:
-            return int(found)
+        number = tokenizer.token_to_id(token)
+        if number is not None:
+            return int(number)
     return 0

@@ -135,12 +135,12 @@ def without_marks(pieces: Sequence[Piece]) -> tuple[list[str], list[int]]:
     Args:
         pieces: of one block, in their order.
     """
-    shown, marks, is_next = list[str](), list[int](), _Notes(pieces)
+    texts, marks, is_next = list[str](), list[int](), _Notes(pieces)
     for at, piece in enumerate(pieces):
-        shown.append(piece.text)
+        texts.append(piece.text)
         if piece.level is _PLAIN or not piece.text.strip():
             continue
-        before = "" if piece.level is _MARK else _last(shown[-25:-1])
+        before = "" if piece.level is _MARK else _last(texts[-25:-1])
         # of a link nothing behind it counts
         following = pieces[at + 1 : at + 9] if piece.level is _RAISED else ()
         after = piece.text[len(piece.text.rstrip()) :] + "".join(
@@ -148,7 +148,7 @@ def without_marks(pieces: Sequence[Piece]) -> tuple[list[str], list[int]]:
             for text, level in following
             if level in (_PLAIN, _LINKED) or text.lstrip()[:1] in ("+", "−", "-")  # of a charge
         )
-        if at and pieces[at - 1].level is piece.level is _RAISED and shown[at - 1][-1:].isalpha():
+        if at and pieces[at - 1].level is piece.level is _RAISED and texts[at - 1][-1:].isalpha():
             continue  # the raised number of a raised name, as of the allele `rd1`
         follows = at - 1 in marks[-1:] or (
             at - 2 in marks[-1:] and _SEPARATOR.fullmatch(pieces[at - 1].text)
@@ -156,22 +156,22 @@ def without_marks(pieces: Sequence[Piece]) -> tuple[list[str], list[int]]:
         starts_note = is_next(piece, after)
         if starts_note or _is_mark(piece, before, after, follows=bool(follows)):
             marks.append(at)
-            shown[at] = ""
+            texts[at] = ""
     if not marks:
-        return shown, marks
+        return texts, marks
     out = _with_signs(pieces, marks)
     for at in out:
-        shown[at] = ""
+        texts[at] = ""
     for at in sorted(out):
-        before, after = "".join(shown[max(0, at - 9) : at]), "".join(shown[at + 1 : at + 9])
-        shown[at] = " " if before[-1:].strip() and re.match(r"\w|\(", after) else ""
+        before, after = "".join(texts[max(0, at - 9) : at]), "".join(texts[at + 1 : at + 9])
+        texts[at] = " " if before[-1:].strip() and re.match(r"\w|\(", after) else ""
         if (
             at
             and at - 1 not in out
             and (pieces[at - 1].level is _RAISED or re.match("[.,;:)]", after))
         ):
-            shown[at - 1] = shown[at - 1].rstrip(" ,;" if pieces[at - 1].level is _RAISED else " ")
-    return shown, marks
+            texts[at - 1] = texts[at - 1].rstrip(" ,;" if pieces[at - 1].level is _RAISED else " ")
+    return texts, marks
 
 
 def _last(texts: Sequence[str]) -> str:
@@ -333,7 +333,7 @@ class Line:
             return "".join(texts)
         self._levels = {}
         pieces = list(map(Piece, texts, map(levels.get, range(len(texts)), repeat(_PLAIN))))
-        shown, marks = without_marks(pieces)
+        visible, marks = without_marks(pieces)
         if marks and not self.marks:
             before, mark = (
                 "".join(piece.text for piece in pieces[: marks[0]]),
@@ -341,7 +341,7 @@ class Line:
             )
             self.example = f"{before[-20:]}^{mark}".strip()
         self.marks += len(marks)
-        return "".join(shown)
+        return "".join(visible)
 
     def events(self, step: str) -> tuple[Event, ...]:
         """Returns a note with the number of marks that were left out; none without marks."""

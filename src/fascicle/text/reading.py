@@ -106,26 +106,29 @@ class FeatureReader:
         level: Level,
     ) -> Reading:
         """Reads documents like ``read_documents``, and adds their features."""
-        read = read_documents(documents, tokenizer, reading=reading, level=level)
-        known = compute_unit_inputs(
-            documents, [p.units for p in read.pieces], self._finder, self._columns
+        result = read_documents(documents, tokenizer, reading=reading, level=level)
+        inputs = compute_unit_inputs(
+            documents, [p.units for p in result.pieces], self._finder, self._columns
         )
         return replace(
-            read, pieces=[replace(p, inputs=one) for p, one in zip(read.pieces, known, strict=True)]
+            result,
+            pieces=[replace(p, inputs=own) for p, own in zip(result.pieces, inputs, strict=True)],
         )
 
 
 class CachedReader:
     """Reader that caches the readings of documents that will be read several times."""
 
-    def __init__(self, again: Sequence[Document], *, read: DocumentReader = read_documents) -> None:
+    def __init__(
+        self, again: Sequence[Document], *, reader: DocumentReader = read_documents
+    ) -> None:
         """Starts with an empty cache.
 
         Args:
             again: documents that will be read several times; their readings are kept in memory.
-            read: reader to call.
+            reader: reader to call.
         """
-        self._read = read
+        self._read = reader
         # kept alive, so that their ids stay unique
         self._again = {id(document): document for document in again}
         self._known: dict[tuple[object, ...], Reading] = {}
@@ -145,22 +148,22 @@ class CachedReader:
         key = (ids, id(tokenizer), reading, level)
         if key in self._known:
             return self._known[key]
-        found = self._read(documents, tokenizer, reading=reading, level=level)
+        result = self._read(documents, tokenizer, reading=reading, level=level)
         if self._again.keys() >= set(ids):
-            self._known[key] = found
-        return found
+            self._known[key] = result
+        return result
 
 
-def with_piece_units(read: Reading) -> Reading:
+def with_piece_units(reading: Reading) -> Reading:
     """Returns the same windows with pieces as units, for a head that labels pieces beside one
     that labels words.
     """
-    pieces = [_pieces_as_units(p) for p in read.pieces]
+    pieces = [_pieces_as_units(p) for p in reading.pieces]
     windows = [
         _moved(cut, words, of)
-        for cut, words, of in zip(read.windows, read.pieces, pieces, strict=True)
+        for cut, words, of in zip(reading.windows, reading.pieces, pieces, strict=True)
     ]
-    return replace(read, level="piece", pieces=pieces, windows=windows)
+    return replace(reading, level="piece", pieces=pieces, windows=windows)
 
 
 def _pieces_as_units(pieces: Pieces) -> Pieces:
@@ -183,12 +186,12 @@ def _moved(windows: Sequence[Window], words: Pieces, pieces: Pieces) -> list[Win
     def moved(span: tuple[int, int]) -> tuple[int, int]:
         return int(borders[span[0]]), int(min(borders[span[1]], ends[span[1] - 1]))
 
-    found = []
+    result = []
     for window in windows:
-        read = int(np.searchsorted(pieces.first, window.pieces[1]))
-        units, keep = ((a, min(b, read)) for a, b in (moved(window.units), moved(window.keep)))
-        found.append(replace(window, units=units, keep=keep, segment=moved(window.segment)))
-    return found
+        end = int(np.searchsorted(pieces.first, window.pieces[1]))
+        units, keep = ((a, min(b, end)) for a, b in (moved(window.units), moved(window.keep)))
+        result.append(replace(window, units=units, keep=keep, segment=moved(window.segment)))
+    return result
 
 
 def _sentence_ends(words: Pieces) -> Ints:
@@ -224,7 +227,7 @@ def can_read_in_parts(reading: ReadingSettings) -> bool:
 
 
 def read_in_parts(
-    document: Document, read: _Read, *, reading: ReadingSettings, size: int = PART
+    document: Document, reader: _Read, *, reading: ReadingSettings, size: int = PART
 ) -> Iterator[Part]:
     """Reads a document part by part.
 
@@ -233,8 +236,8 @@ def read_in_parts(
 
     Args:
         document: a document of any length.
-        read: function that reads whole documents.
-        reading: settings of ``read``; see `can_read_in_parts`.
+        reader: function that reads whole documents.
+        reading: settings of ``reader``; see `can_read_in_parts`.
         size: characters of a part, unless a segment is longer.
     """
     bare = Document(
@@ -243,11 +246,11 @@ def read_in_parts(
     sentences = all_sentences(document, segmenter(reading.segmenter))
     first, before = 0, 0
     while first < len(sentences):
-        last, wanted = first, size
+        last, needed = first, size
         while True:
-            last = _reach(sentences, first, wanted)
+            last = _reach(sentences, first, needed)
             end = sentences[last][0] if last < len(sentences) else len(bare.text)
-            part = read([_slice(bare, sentences[first:last], (before, end))])
+            part = reader([_slice(bare, sentences[first:last], (before, end))])
             if last == len(sentences):
                 following = last
                 break
@@ -256,11 +259,11 @@ def read_in_parts(
                 following, end = first + count, sentences[first + count][0]
                 part = _shortened(part, count)
                 break
-            wanted *= 2
+            needed *= 2
         yield Part(span=(before, end), reading=_moved_by(part, before, document.text))
         first, before = following, end
     if not sentences and document.text:
-        yield Part(span=(0, len(document.text)), reading=read([bare]))
+        yield Part(span=(0, len(document.text)), reading=reader([bare]))
 
 
 def _reach(sentences: Sequence[Span], first: int, size: int) -> int:
@@ -314,7 +317,7 @@ def _shortened(part: Reading, count: int) -> Reading:
     (pieces,), (windows,) = part.pieces, part.windows
     end = int(pieces.sentences[count - 1, 1])
     units = int(np.searchsorted(pieces.first, end))
-    kept = replace(
+    shorter = replace(
         pieces,
         ids=pieces.ids[:end],
         spans=pieces.spans[:end],
@@ -325,7 +328,9 @@ def _shortened(part: Reading, count: int) -> Reading:
         inputs=None if pieces.inputs is None else pieces.inputs.first(units),
     )
     return replace(
-        part, pieces=[kept], windows=[[window for window in windows if window.segment[1] <= units]]
+        part,
+        pieces=[shorter],
+        windows=[[window for window in windows if window.segment[1] <= units]],
     )
 
 

@@ -115,19 +115,19 @@ _UNCHANGED = re.compile(r"[a-z]{1,5}[A-Z0-9]|(?:alpha|beta|gamma|delta|kappa)-|(
 _LOOK_BACK = 48  # characters; no abbreviation is longer, and a bound keeps the whole linear
 
 
-def _listed(spaced: str) -> frozenset[str]:
+def _word_set(spaced: str) -> frozenset[str]:
     return frozenset(spaced.split())
 
 
 # The lists hold lower case, so a word in capitals (CF, MR, SP: acronyms, not abbreviations) is in
 # none unless listed. Never the last word of a sentence; the titles only as written, for "50 ms"
 # ends one.
-_TITLES = _listed("Dr Drs Prof Mr Mrs Ms Mme St FIG FIGS")
-_NEVER_LAST = _listed("e.g i.e eg ie vs cf viz fig figs eq eqs ref refs approx")
+_TITLES = _word_set("Dr Drs Prof Mr Mrs Ms Mme St FIG FIGS")
+_NEVER_LAST = _word_set("e.g i.e eg ie vs cf viz fig figs eq eqs ref refs approx")
 # Part of a reference or a quantity when a number follows, an ordinary end of a sentence otherwise.
-_BEFORE_NUMBER = _listed("no nos nr vol vols pp pg ch chap sec sect tab art suppl ca ver ed")
+_BEFORE_NUMBER = _word_set("no nos nr vol vols pp pg ch chap sec sect tab art suppl ca ver ed")
 # May end a sentence, but only if the next word commonly begins one.
-_ABBREVIATIONS = _listed(
+_ABBREVIATIONS = _word_set(
     "al etc inc ltd co corp pharm univ dept sp spp ssp subsp var cv jr sr eds ed incl resp esp est "
     "no "
     "jan feb mar apr jun jul aug sep sept oct nov dec "
@@ -138,7 +138,7 @@ _ABBREVIATIONS = _listed(
     "surg symp ther"
 )
 # A single capital after one of these is a name (vitamin C), not an initial.
-_LETTERED = _listed(
+_LETTERED = _word_set(
     "actinomycin alpha apolipoprotein arm beta case cathepsin class cohort complex cyclosporin "
     "cytochrome degrees "
     "delta experiment factor family fragile gamma grade group groups haplotype hepatitis "
@@ -147,7 +147,7 @@ _LETTERED = _listed(
     "virus vitamin"
 )
 _LETTERED_NAME = re.compile(r".*\W")  # what precedes the last part of NF-kappa B, (type B
-_STARTERS = _listed(
+_STARTERS = _word_set(
     "a additionally after all also although among an and another as at based because before both "
     "but by compared "
     "consequently conversely data despite due during each either even finally first five following "
@@ -162,7 +162,7 @@ _STARTERS = _listed(
     "we what when whereas "
     "whether which while who why with within without you"
 )
-_SECTION_NAMES = _listed(
+_SECTION_NAMES = _word_set(
     "abstract acknowledgements acknowledgments aim aims background conclusion conclusions "
     "discussion funding "
     "introduction keywords limitations method methods objective objectives purpose references "
@@ -409,29 +409,29 @@ class SurfaceReader:
                 f"the span ({start}, {end}) ends beyond document {name!r}, which has "
                 f"{plural(length, 'character')}; offsets are code points into its text"
             )
-        text, found = self.document.text, []
+        text, spans = self.document.text, []
         for number in range(
             max(0, bisect_right(self._starts, start) - 1), bisect_left(self._starts, end)
         ):
             first, last = self.words[number]
             if last > start:
-                found.append(text[max(first, start) : min(last, end)])
-        if not found:
+                spans.append(text[max(first, start) : min(last, end)])
+        if not spans:
             raise InputError(
                 f"the span ({start}, {end}) of document {name!r} holds no word; give one that does"
             )
-        return tuple(found)
+        return tuple(spans)
 
     @cached_property
     def sentences(self) -> tuple[tuple[int, int], ...]:
         """Word range of each sentence, ``(first, end)``; sentences without words are left out."""
         document = self.document
-        given = (
+        ranges = (
             document.sentences
             if document.sentences is not None
             else all_sentences(document, self._segmenter)
         )
-        bounds = [bisect_right(self._starts, start - 1) for start, _ in given]
+        bounds = [bisect_right(self._starts, start - 1) for start, _ in ranges]
         if not bounds:
             return ((0, len(self.words)),) if self.words else ()
         bounds[0] = 0  # words before the first given sentence

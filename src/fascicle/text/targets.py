@@ -177,10 +177,10 @@ def align(
         Target spans, and counts of lost mentions.
     """
     index = {name: i for i, name in enumerate(types)}
-    lost: Counter[str] = Counter()
+    losses: Counter[str] = Counter()
     segment_of = segment_firsts(windows, len(pieces.units))
     reach = Reach(pieces, windows, limits)
-    chosen = _Chosen(len(pieces.units), len(types), limits)
+    targets = _TargetSpans(len(pieces.units), len(types), limits)
     for mention in sorted(mentions, key=lambda m: (m.start - m.end, m.start, m.type)):
         if mention.type not in index:
             raise ValueError(
@@ -189,17 +189,17 @@ def align(
         span, reason = find_units(mention, pieces, segment_of, breakers=limits.breakers)
         if span is not None:
             row, outside = (*span, index[mention.type]), reach.outside(span)
-            refused = chosen.refuses(row) or outside
-            if not refused or (limits.of_spans and chosen.may_teach(row, outside)):
-                chosen.add(row, exact=not (refused or reason), taken=not outside)
+            refused = targets.refuses(row) or outside
+            if not refused or (limits.of_spans and targets.may_teach(row, outside)):
+                targets.add(row, exact=not (refused or reason), overlaps=not outside)
             reason = refused or reason
         if reason:
-            lost[reason] += 1
-    table = np.array(sorted(chosen.rows), dtype=np.int64).reshape(-1, 4)
+            losses[reason] += 1
+    table = np.array(sorted(targets.rows), dtype=np.int64).reshape(-1, 4)
     spans, exact = table[:, :3], table[:, 3] > 0
     if not limits.separates:
-        lost["touching"] += int((_touching(spans, segment_of) & exact).sum())
-    return AlignedGold(spans=spans, lost=+lost)
+        losses["touching"] += int((_touching(spans, segment_of) & exact).sum())
+    return AlignedGold(spans=spans, lost=+losses)
 
 
 def unknown_units(ranges: Sequence[Span], pieces: Pieces, *, limits: Limits) -> Ints:
@@ -220,12 +220,12 @@ def unknown_units(ranges: Sequence[Span], pieces: Pieces, *, limits: Limits) -> 
     borders = np.array(ranges, dtype=np.int64)
     start = np.searchsorted(pieces.units[:, 1], borders[:, 0], side="right")
     end = np.searchsorted(pieces.units[:, 0], borders[:, 1], side="left")
-    found = np.stack([start, end], axis=1)[start < end].astype(np.int64)
+    units = np.stack([start, end], axis=1)[start < end].astype(np.int64)
     if limits.continues:
         sentence_of = np.searchsorted(pieces.sentences[:, 1], pieces.first, side="right")
         following = np.append(sentence_of, -1)  # no unit follows the last one
-        found[:, 1] += sentence_of[found[:, 1] - 1] == following[found[:, 1]]
-    return found
+        units[:, 1] += sentence_of[units[:, 1] - 1] == following[units[:, 1]]
+    return units
 
 
 def spans_in_window(spans: Ints, window: Window) -> Ints:
@@ -240,9 +240,9 @@ def spans_in_window(spans: Ints, window: Window) -> Ints:
     start, end = window.units
     inside = (spans[:, 0] >= start) & (spans[:, 1] <= end)
     touched = (spans[:, 2] <= UNKNOWN) & (spans[:, 0] < end) & (spans[:, 1] > start)
-    found: Ints = spans[inside | touched].copy()
-    found[:, :2] = found[:, :2].clip(start, end) - start
-    return found
+    selected: Ints = spans[inside | touched].copy()
+    selected[:, :2] = selected[:, :2].clip(start, end) - start
+    return selected
 
 
 def covered_mask(ranges: Ints, units: int) -> Bools:
@@ -262,48 +262,48 @@ def covered_mask(ranges: Ints, units: int) -> Bools:
     return inside
 
 
-class _Chosen:
-    """Spans chosen so far, the longest first."""
+class _TargetSpans:
+    """Target spans so far, the longest first."""
 
     def __init__(self, units: int, types: int, limits: Limits) -> None:
         self.rows: list[tuple[int, int, int, bool]] = []
         self._limits = limits
-        self._known: set[tuple[int, ...]] = set()
-        self._taken = np.zeros((types if limits.across_types else 1, units), dtype=bool)
+        self._keys: set[tuple[int, ...]] = set()
+        self._covered = np.zeros((types if limits.across_types else 1, units), dtype=bool)
 
     def refuses(self, row: tuple[int, int, int]) -> str:
         """Returns the reason why a span cannot be added to the others; empty if it can."""
         if not self._limits.nested:
             return "overlapped" if self._under(row).any() else ""
-        return "same-span" if self._key(row) in self._known else ""
+        return "same-span" if self._key(row) in self._keys else ""
 
     def may_teach(self, row: tuple[int, int, int], outside: str) -> bool:
         """True if a span that cannot be returned can still be a training target beside the
         others.
         """
-        if self._key(row) in self._known:
+        if self._key(row) in self._keys:
             return False
         return self._limits.pairs or (not self._limits.nested and not outside)
 
-    def add(self, row: tuple[int, int, int], *, exact: bool, taken: bool) -> None:
+    def add(self, row: tuple[int, int, int], *, exact: bool, overlaps: bool) -> None:
         """Adds a span with its type.
 
         Args:
             row: start, end and type of the span.
             exact: true if the mention is exactly this span.
-            taken: true if no competing span that overlaps it can be returned with it.
+            overlaps: true if no competing span that overlaps it can be returned with it.
         """
         self.rows.append((*row, exact))
-        self._known.add(self._key(row))
-        self._under(row)[:] |= taken
+        self._keys.add(self._key(row))
+        self._under(row)[:] |= overlaps
 
     def _key(self, row: tuple[int, int, int]) -> tuple[int, ...]:
         return row if self._limits.pairs or self._limits.across_types else row[:2]
 
     def _under(self, row: tuple[int, int, int]) -> Bools:
-        """Returns a view of the mask of taken units of a span; only competing spans count."""
+        """Returns a view of the mask of covered units of a span; only competing spans count."""
         start, end, kind = row
-        return self._taken[kind if self._limits.across_types else 0, start:end]
+        return self._covered[kind if self._limits.across_types else 0, start:end]
 
 
 class Reach:

@@ -35,7 +35,7 @@ def sentence_hashes(document: Document, cuts: Cuts) -> frozenset[int]:
         The first five bytes of the SHA-256 of each sentence of at least 60 letters and digits.
     """
     cut = cuts(document.text) if document.sentences is None else document.sentences
-    texts = (_OTHERS.sub("", document.text[slice(*one)]).casefold() for one in cut)
+    texts = (_OTHERS.sub("", document.text[slice(*span)]).casefold() for span in cut)
     digests = (
         hashlib.sha256(text.encode("utf-8")).digest() for text in texts if len(text) >= _LEAST
     )
@@ -44,10 +44,10 @@ def sentence_hashes(document: Document, cuts: Cuts) -> frozenset[int]:
 
 def all_sentence_hashes(documents: Iterable[Document], cuts: Cuts) -> frozenset[int]:
     """Computes the hashes of the sentences of all documents; see `sentence_hashes`."""
-    found: set[int] = set()
+    hashes: set[int] = set()
     for document in documents:
-        found |= sentence_hashes(document, cuts)
-    return frozenset(found)
+        hashes |= sentence_hashes(document, cuts)
+    return frozenset(hashes)
 
 
 def pack_hashes(hashes: Collection[int]) -> bytes:

@@ -57,26 +57,26 @@ class VectorReport:
 
     def sentences(self) -> list[str]:
         """Returns messages for the user; empty if all rows were read."""
-        found = []
+        sentences = []
         if self.duplicates:
-            found.append(
+            sentences.append(
                 f"left out: {plural(self.duplicates, 'row')} of vectors with a word that was "
                 "there before "
                 f"(the first in line {self.first_duplicate:,})"
             )
         if self.not_utf8:
-            found.append(
+            sentences.append(
                 f"left out: {plural(self.not_utf8, 'row')} of vectors with a word that is no UTF-8 "
                 f"(the first in line {self.first_not_utf8:,})"
             )
         if self.announced:
-            there = self.rows + self.duplicates + self.not_utf8
-            found.append(
+            total = self.rows + self.duplicates + self.not_utf8
+            sentences.append(
                 f"the first line of the file of vectors says {plural(self.announced, 'row')}, "
                 "but it has "
-                f"{there:,}: it may be cut off"
+                f"{total:,}: it may be cut off"
             )
-        return found
+        return sentences
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -142,9 +142,9 @@ class StaticVectors:
         a row.
         """
         rows = self.rows(words)
-        found = np.array(self.matrix[np.maximum(rows, 0)], dtype=np.float32)
-        found[rows < 0] = self.unknown
-        return found
+        vectors = np.array(self.matrix[np.maximum(rows, 0)], dtype=np.float32)
+        vectors[rows < 0] = self.unknown
+        return vectors
 
 
 _CACHE_SUFFIX: Final = ".mapped"
@@ -192,22 +192,22 @@ def read_vectors(
     if not path.is_file():
         message = f"there is no file of vectors at {path}; give a GloVe or word2vec text file"
         raise InputError(message, file=str(path), code="not-found")
-    found = _mapped(path, cache) if cache is not None else None
-    if found is None:
+    cached = _mapped(path, cache) if cache is not None else None
+    if cached is None:
         if cache is not None:
             _adopt(cache)
             check_folder(cache, kind=_KIND, overwrite=True)
-        found = _parsed(path)
+        cached = _parsed(path)
         if cache is not None:
-            _store(path, cache, found)
-            found = _mapped(path, cache) or found
-    if dimension is not None and found.dimension != dimension:
+            _store(path, cache, cached)
+            cached = _mapped(path, cache) or cached
+    if dimension is not None and cached.dimension != dimension:
         raise FormatError(
-            f"the vectors of {path} have {plural(found.dimension, 'number')} each, where "
+            f"the vectors of {path} have {plural(cached.dimension, 'number')} each, where "
             f"{dimension} are asked "
             "for; give another file, or the dimension of this one"
         )
-    return found
+    return cached
 
 
 def cache_folder(path: str | Path) -> Path:

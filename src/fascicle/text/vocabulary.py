@@ -62,44 +62,56 @@ def rewrite_vocabulary(
         RecipeError: a tokenizer of another kind.
     """
     content = json.loads(tokenizer.content)
-    model = content["model"]
+    model, added = content["model"], content["added_tokens"]
     if model.get("type") != "WordPiece":
         raise RecipeError(
             "vocabulary changes a tokenizer of the kind WordPiece, and that of the encoder is "
             "of the kind "
             f"{model.get('type')}; leave the table [vocabulary] out, or choose another encoder"
         )
-    prefix, added = model["continuing_subword_prefix"], content["added_tokens"]
     vocabulary: dict[str, int] = model["vocab"]
-    always = {token["id"] for token in added} | set(range(tokenizer.pad + 1))
-    kept: list[tuple[str, tuple[int, ...]]] = [
-        (piece, (number,))
-        for piece, number in sorted(vocabulary.items(), key=lambda one: one[1])
-        if needed is None or number in needed or number in always or _stays(piece, prefix)
-    ]
-    left_out = len(vocabulary) - len(kept)
+    pieces = _kept_pieces(tokenizer, model, added, needed)
+    left_out = len(vocabulary) - len(pieces)
     if needed is not None:
-        kept += _missing(vocabulary, prefix, leave={token["content"] for token in added})
+        special = {token["content"] for token in added}
+        pieces += _missing(vocabulary, model["continuing_subword_prefix"], leave=special)
     beside = [token for token in added if token["content"] not in vocabulary]
-    order = [*kept, *((token["content"], (token["id"],)) for token in beside)]
+    order = [*pieces, *((token["content"], (token["id"],)) for token in beside)]
     numbers = {piece: number for number, (piece, _) in enumerate(order)}
-    model["vocab"] = {piece: numbers[piece] for piece, _ in kept}
+
+    model["vocab"] = {piece: numbers[piece] for piece, _ in pieces}
     renumbered = ({**token, "id": numbers[token["content"]]} for token in added)
     content["added_tokens"] = sorted(renumbered, key=itemgetter("id"))
-    content["post_processor"] = _renumbered(content["post_processor"], numbers)
-    made = Tokenizer.from_str(json.dumps(content))
+    content["post_processor"] = _renumber(content["post_processor"], numbers)
+    rewritten = Tokenizer.from_str(json.dumps(content))
     new = [word for word in dict.fromkeys(words) if word not in numbers]
-    made.add_tokens([AddedToken(word, single_word=True, normalized=True) for word in new])
-    sources = (
-        *(source for _, source in order),
-        *(tuple(ids.tolist()) for ids, _ in tokenizer.encode(new)),
-    )
+    rewritten.add_tokens([AddedToken(word, single_word=True, normalized=True) for word in new])
+    sources = [source for _, source in order]
+    sources += (tuple(ids.tolist()) for ids, _ in tokenizer.encode(new))
     return RewrittenTokenizer(
-        tokenizer=PieceTokenizer(made, pad=sources.index((tokenizer.pad,))),
-        sources=sources,
+        tokenizer=PieceTokenizer(rewritten, pad=sources.index((tokenizer.pad,))),
+        sources=tuple(sources),
         left_out=left_out,
         added=len(sources) - len(vocabulary) - len(beside) + left_out,
     )
+
+
+def _kept_pieces(
+    tokenizer: PieceTokenizer,
+    model: Mapping[str, Any],
+    added: Sequence[Mapping[str, Any]],
+    needed: Collection[int] | None,
+) -> list[tuple[str, tuple[int, ...]]]:
+    """Returns the pieces that stay, each with its id, in their order."""
+    always = {token["id"] for token in added} | set(range(tokenizer.pad + 1))
+    return [
+        (piece, (number,))
+        for piece, number in sorted(model["vocab"].items(), key=itemgetter(1))
+        if needed is None
+        or number in needed
+        or number in always
+        or _stays(piece, model["continuing_subword_prefix"])
+    ]
 
 
 def may_be_added(word: str) -> bool:
@@ -119,26 +131,26 @@ def _missing(
     """Yields characters of pieces that are no piece of their own in that position, with the ids
     of these pieces.
     """
-    found: dict[str, list[int]] = {}
+    missing: dict[str, list[int]] = {}
     for piece, number in vocabulary.items():
         if piece in leave:
             continue
         inside = piece.startswith(prefix)
         for at, character in enumerate(piece.removeprefix(prefix)):
-            one = character if at == 0 and not inside else prefix + character
-            if one not in vocabulary:
-                found.setdefault(one, []).append(number)
-    return ((one, tuple(sorted(set(numbers)))) for one, numbers in sorted(found.items()))
+            name = character if at == 0 and not inside else prefix + character
+            if name not in vocabulary:
+                missing.setdefault(name, []).append(number)
+    return ((name, tuple(sorted(set(numbers)))) for name, numbers in sorted(missing.items()))
 
 
-def _renumbered(processor: Any, numbers: Mapping[str, int]) -> Any:
+def _renumber(processor: Any, numbers: Mapping[str, int]) -> Any:
     """Replaces the ids of special tokens in a post-processor of any kind."""
     if isinstance(processor, list):
         if len(processor) == 2 and isinstance(processor[0], str) and isinstance(processor[1], int):
             return [processor[0], numbers[processor[0]]]
-        return [_renumbered(one, numbers) for one in processor]
+        return [_renumber(part, numbers) for part in processor]
     if isinstance(processor, dict):
         if "ids" in processor and "tokens" in processor:
             return processor | {"ids": [numbers[token] for token in processor["tokens"]]}
-        return {name: _renumbered(one, numbers) for name, one in processor.items()}
+        return {name: _renumber(part, numbers) for name, part in processor.items()}
     return processor

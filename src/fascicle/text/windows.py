@@ -140,8 +140,8 @@ def scored_mask(window: Window, spans: Ints) -> Bools:
     start, end = spans[:, 0], spans[:, 1]
     middle = (start + end - 1) // 2
     inside = (window.units[0] <= start) & (end <= window.units[1])
-    found: Bools = inside & (window.keep[0] <= middle) & (middle < window.keep[1])
-    return found
+    scored: Bools = inside & (window.keep[0] <= middle) & (middle < window.keep[1])
+    return scored
 
 
 def scores_span(window: Window, start: int, end: int) -> bool:
@@ -181,11 +181,11 @@ def stitch(scores: Sequence[Floats32], windows: Sequence[Window], *, units: int)
         ``[units, C]``.
     """
     width = scores[0].shape[1] if scores else 0
-    joined = np.zeros((units, width), dtype=np.float32)
+    stitched = np.zeros((units, width), dtype=np.float32)
     for rows, window in zip(scores, windows, strict=True):
         start, end = window.keep
-        joined[start:end] = rows[start - window.units[0] : end - window.units[0]]
-    return joined
+        stitched[start:end] = rows[start - window.units[0] : end - window.units[0]]
+    return stitched
 
 
 def last_pieces(pieces: Pieces) -> Ints:
@@ -229,30 +229,23 @@ def _cut(
     if high == low:
         return []
     if segment[1] - segment[0] <= capacity:
-        everything = (low, high)
-        return [
-            Window(
-                document=document,
-                pieces=segment,
-                units=everything,
-                keep=everything,
-                segment=everything,
-            )
-        ]
+        whole = (low, high)
+        return [Window(document=document, pieces=segment, units=whole, keep=whole, segment=whole)]
     # Pieces before the first unit are dropped. Those of no unit after a unit go with it as far as
     # there is room.
     borders = np.append(pieces.first[low:high], segment[1])
     ranges = list(_unit_windows(borders[:-1], reach[low:high], capacity=capacity, overlap=overlap))
-    cuts = [0, *((b_next + e) // 2 for (_, e), (b_next, _) in pairwise(ranges)), high - low]
+    # overlaps are divided in their middle
+    middles = [(start + end) // 2 for (_, end), (start, _) in pairwise(ranges)]
     return [
         Window(
             document=document,
-            pieces=(int(borders[a]), int(min(borders[b], borders[a] + capacity))),
-            units=(low + a, low + b),
-            keep=(low + cuts[i], low + cuts[i + 1]),
+            pieces=(int(borders[start]), int(min(borders[end], borders[start] + capacity))),
+            units=(low + start, low + end),
+            keep=(low + keep[0], low + keep[1]),
             segment=(low, high),
         )
-        for i, (a, b) in enumerate(ranges)
+        for (start, end), keep in zip(ranges, pairwise([0, *middles, high - low]), strict=True)
     ]
 
 
@@ -360,10 +353,11 @@ def _share(
         return max(int(previous[end + count]), end) - end
 
     most_before, most_after = before(available[0]), after(available[1])
-    left = before(min(most_before, max(room // 2, room - most_after)))
-    right = after(min(most_after, room - left))
-    left = before(min(most_before, room - right))  # room that the right side lost by rounding
-    return start - left, end + right
+    earlier = before(min(most_before, max(room // 2, room - most_after)))
+    later = after(min(most_after, room - earlier))
+    # room that the right side lost by rounding
+    earlier = before(min(most_before, room - later))
+    return start - earlier, end + later
 
 
 Batch = dict[str, Ints]
@@ -386,54 +380,55 @@ def collate(
         unit, -1 for special tokens, padding and pieces of no unit; if the documents have inputs of
         units, also ``features`` ``[B, U, F]``, the features of each unit, 0 beyond the units.
     """
-    ahead, extra = len(tokenizer.prefix), len(tokenizer.prefix) + len(tokenizer.suffix)
-    length = max(w.pieces[1] - w.pieces[0] for w in windows) + extra
-    widest = max(w.units[1] - w.units[0] for w in windows)
-    size = len(windows)
-    ids = np.full((size, length), tokenizer.pad, dtype=np.int64)
-    mask = np.zeros((size, length), dtype=np.int64)
-    first = np.zeros((size, widest), dtype=np.int64)
-    last = np.zeros((size, widest), dtype=np.int64)
-    unit_of = np.full((size, length), -1, dtype=np.int64)
-    for row, window in enumerate(windows):
-        a, b = window.pieces
-        u, v = window.units
-        source = documents[window.document]
-        end = ahead + b - a
-        ids[row, :ahead] = tokenizer.prefix
-        ids[row, ahead:end] = source.ids[a:b]
-        ids[row, end : end + len(tokenizer.suffix)] = tokenizer.suffix
-        mask[row, : end + len(tokenizer.suffix)] = 1
-        first[row, : v - u] = source.first[u:v] - a + ahead
-        numbers = source.unit_of[a:b]
-        unit_of[row, ahead:end] = np.where((numbers >= u) & (numbers < v), numbers - u, -1)
-        members = np.flatnonzero(unit_of[row] >= 0)
-        last[row, unit_of[row, members]] = members  # the last one of each unit remains
+    prefix, suffix = tokenizer.prefix, tokenizer.suffix
+    length = max(w.pieces[1] - w.pieces[0] for w in windows) + len(prefix) + len(suffix)
     counts = np.array([w.units[1] - w.units[0] for w in windows], dtype=np.int64)
-    known = [documents[w.document].inputs for w in windows]
-    looked_up = (
-        {FEATURES: _features(windows, [one for one in known if one is not None], widest)}
-        if known[0]
-        else {}
-    )
-    return {
-        "input_ids": ids,
-        "attention_mask": mask,
-        "first_piece": first,
-        "last_piece": last,
-        "unit_of_piece": unit_of,
+    shape, units_shape = (len(windows), length), (len(windows), int(counts.max()))
+    batch = {
+        "input_ids": np.full(shape, tokenizer.pad, dtype=np.int64),
+        "attention_mask": np.zeros(shape, dtype=np.int64),
+        "first_piece": np.zeros(units_shape, dtype=np.int64),
+        "last_piece": np.zeros(units_shape, dtype=np.int64),
+        "unit_of_piece": np.full(shape, -1, dtype=np.int64),
         "unit_count": counts,
-        **looked_up,
     }
+    for row, window in enumerate(windows):
+        pieces = documents[window.document]
+        start, end = window.pieces
+        ids, size = batch["input_ids"][row], len(prefix) + end - start
+        ids[: len(prefix)] = prefix
+        ids[len(prefix) : size] = pieces.ids[start:end]
+        ids[size : size + len(suffix)] = suffix
+        batch["attention_mask"][row, : size + len(suffix)] = 1
+        _fill_units({name: values[row] for name, values in batch.items()}, window, pieces, prefix)
+    inputs = [documents[window.document].inputs for window in windows]
+    if inputs[0]:
+        batch[FEATURES] = _features(windows, [own for own in inputs if own is not None])
+    return batch
 
 
-def _features(windows: Sequence[Window], known: Sequence[UnitInputs], widest: int) -> Ints:
+def _fill_units(
+    row: Mapping[str, Ints], window: Window, pieces: Pieces, prefix: Sequence[int]
+) -> None:
+    """Fills in the pieces of each unit, and the unit of each piece, in the row of a window."""
+    (start, end), (first, after), ahead = window.pieces, window.units, len(prefix)
+    row["first_piece"][: after - first] = pieces.first[first:after] - start + ahead
+    numbers = pieces.unit_of[start:end]
+    is_inside = (numbers >= first) & (numbers < after)
+    row["unit_of_piece"][ahead : ahead + end - start] = np.where(is_inside, numbers - first, -1)
+    members = np.flatnonzero(row["unit_of_piece"] >= 0)
+    # the last one of each unit remains
+    row["last_piece"][row["unit_of_piece"][members]] = members
+
+
+def _features(windows: Sequence[Window], inputs: Sequence[UnitInputs]) -> Ints:
     """Returns the features of the units of each window."""
-    found = np.zeros((len(windows), widest, known[0].rows.shape[1]), dtype=np.int64)
-    for row, (window, inputs) in enumerate(zip(windows, known, strict=True)):
-        u, v = window.units
-        found[row, : v - u] = inputs.rows[u:v]
-    return found
+    widest = max(window.units[1] - window.units[0] for window in windows)
+    features = np.zeros((len(windows), widest, inputs[0].rows.shape[1]), dtype=np.int64)
+    for row, (window, own) in enumerate(zip(windows, inputs, strict=True)):
+        first, after = window.units
+        features[row, : after - first] = own.rows[first:after]
+    return features
 
 
 _T = TypeVar("_T")

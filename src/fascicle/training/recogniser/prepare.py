@@ -115,7 +115,8 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
         InputError: the network reads nothing of train, or a dictionary cannot be read.
     """
     inputs = read_inputs(recipe)
-    read = CachedReader(parts.train, read=inputs.read)  # used for fitted widths and for the windows
+    # used for fitted widths and for the windows
+    read = CachedReader(parts.train, reader=inputs.read)
     asked = recipe.heads()
     widths = {}
     for name, head in asked.items():

@@ -163,7 +163,7 @@ class Recogniser(Trainee):
         several = {one.name: one.annotates for one in self.parts.several}
         self._judge = SeveralCorpora(annotates=several) if several else Judge()
         # Dev is cut once, because it is used at every scoring and for every value of a decision.
-        self._read = CachedReader(self.parts.dev, read=self.prepared.inputs.read)
+        self._read = CachedReader(self.parts.dev, reader=self.prepared.inputs.read)
         answer = manifest.decision.answer
         names = (answer, *(name for name in manifest.heads if name != answer))
         self._views = {view.folder: view for view in (_View.of(name, manifest) for name in names)}
