@@ -7,17 +7,17 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fascicle.formats.pdf import Piece, printed_text
+from fascicle.formats.pdf import PrintedPiece, printed_text
 
 SIZE, STEP, ADVANCE = 10.0, 12.0, 6.0
 WORD = st.text(st.sampled_from("abcdefgh"), min_size=1, max_size=12)
 
 
-def piece(x: float, y: float, text: str, *, size: float = SIZE) -> Piece:
-    return Piece(x, y, x + len(text) * ADVANCE, y + size, text)
+def piece(x: float, y: float, text: str, *, size: float = SIZE) -> PrintedPiece:
+    return PrintedPiece(x, y, x + len(text) * ADVANCE, y + size, text)
 
 
-def column(words: list[str], x: float, *, top: float = 700, room: int = 30) -> list[Piece]:
+def column(words: list[str], x: float, *, top: float = 700, room: int = 30) -> list[PrintedPiece]:
     """Lines of at most ``room`` characters, none of them cut."""
     lines = [""]
     for word in words:
@@ -96,7 +96,7 @@ def test_words_with_hyphens_of_their_own_keep_them() -> None:
 
 
 def test_running_heads_are_left_out_and_lines_of_the_text_stay() -> None:
-    def page(number: int) -> list[Piece]:
+    def page(number: int) -> list[PrintedPiece]:
         return [
             piece(50, 760, "A Journal"),
             piece(300, 760, str(number + 1)),

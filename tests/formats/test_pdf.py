@@ -13,7 +13,7 @@ from tests.formats.oracle.papers import FOOT, HEAD, Paper, by_browser, by_hand, 
 from fascicle.core.document import Document
 from fascicle.errors import FormatError, InputError
 from fascicle.formats import detect, read, write
-from fascicle.formats.pdf import Piece, _gutter, _regions, printed_text
+from fascicle.formats.pdf import PrintedPiece, _gutter, _regions, printed_text
 
 pytest.importorskip("pypdfium2")
 BAR = 0.98
@@ -75,7 +75,7 @@ def test_letters_without_a_usable_height(tmp_path: Path, scale: bytes, count: in
         assert found.text.strip()
 
 
-def pieces(draw: Random, count: int) -> list[Piece]:
+def pieces(draw: Random, count: int) -> list[PrintedPiece]:
     """Pieces of some columns, of which some lie across; many have edges in common."""
     found = []
     for _ in range(count):
@@ -84,11 +84,13 @@ def pieces(draw: Random, count: int) -> list[Piece]:
             12.0 * draw.randrange(20),
         )
         right = left + draw.choice([0.0, 30.0, 200.0, 500.0])
-        found.append(Piece(left, bottom, right, bottom + draw.choice([0.0, 9.0, 10.0, 30.0]), "x"))
+        found.append(
+            PrintedPiece(left, bottom, right, bottom + draw.choice([0.0, 9.0, 10.0, 30.0]), "x")
+        )
     return found
 
 
-def clearest(given: list[Piece]) -> float | None:
+def clearest(given: list[PrintedPiece]) -> float | None:
     """The left edge of the column behind the clearest space, by looking at all pairs of pieces."""
     best: list[tuple[int, float, int]] = []
     edges = list(dict.fromkeys(round(one.left) for one in given))
@@ -118,7 +120,7 @@ def test_the_clearest_space_between_columns(seed: int) -> None:
 
 def test_columns_in_columns_without_end_are_read(tmp_path: Path) -> None:
     given = [
-        Piece(20.0 * at, 10.0 * row, 20.0 * at + 10, 10.0 * row + 9, "x")
+        PrintedPiece(20.0 * at, 10.0 * row, 20.0 * at + 10, 10.0 * row + 9, "x")
         for at in range(3_000)
         for row in range(3)
     ]

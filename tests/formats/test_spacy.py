@@ -20,7 +20,7 @@ from fascicle.core.document import Document, Link, Mention, unique
 from fascicle.errors import FormatError, InputError
 from fascicle.formats import ReadReport, WriteReport, detect, read, write
 from fascicle.formats.report import FailedDocuments
-from fascicle.formats.spacy_read import murmur64, string_number, symbols
+from fascicle.formats.spacy_strings import murmur64, string_number, symbols
 
 DATA = os.environ.get("FASCICLE_DATA")
 IL2 = Link(id="3558", ontology="NCBIGene", curie="NCBIGene:3558")

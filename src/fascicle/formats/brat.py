@@ -252,7 +252,7 @@ def _convert_offsets(text: str, standoff: Standoff, *, has_mark: bool) -> list[T
     rows = standoff.rows
     mentions = [StatedMention(row.spans, row.text) for row in rows if row.text is not None]
     fit = fit_offsets(
-        text, mentions, agrees=lambda beside, spans: agrees(beside, text, spans), marked=has_mark
+        text, mentions, agrees=lambda beside, spans: agrees(beside, text, spans), has_bom=has_mark
     )
     if not fit.how:
         return rows

@@ -229,7 +229,7 @@ class MentionCollector:
             return AS_STATED
         if self._unit in (AUTO, BY_WORDS):
             return fit_offsets(
-                self._text, mentions, agrees=self._agrees, marked=self._marked, votes=self._votes
+                self._text, mentions, agrees=self._agrees, has_bom=self._marked, votes=self._votes
             )
         convert = conversion(self._text, self._unit)
         is_same = all(

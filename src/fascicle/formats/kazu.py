@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
@@ -21,7 +22,7 @@ from fascicle.core.mention import Span, is_curie
 from fascicle.errors import FormatError, explain_errors
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader, Writer, separate_sections
-from fascicle.formats.losses import EVERYTHING, HeldFields
+from fascicle.formats.losses import EVERYTHING, HeldFields, facts_of_source
 from fascicle.formats.offset_units import AUTO
 from fascicle.formats.records import read_records
 from fascicle.formats.report import ReadReport, WriteReport
@@ -122,29 +123,30 @@ def _document(value: Any, place: str) -> Document:
         at=place,
         advice=advice,
     ):
-        given = msgspec.convert(value, _Document)
-        text, starts = _placed(given.sections)
+        record = msgspec.convert(value, _Document)
+        text, starts = _join_texts(record.sections)
         collector = MentionCollector(text, step=_STEP, unit=AUTO)
-        for section, start in zip(given.sections, starts, strict=True):
+        for section, start in zip(record.sections, starts, strict=True):
             for entity in section.entities:
                 _add(collector, entity, start)
+
         return collector.document(
-            given.idx,
-            sections=tuple(_sections(given.sections, starts)) or None,
-            sentences=_sentences(given.sections, starts),
-            meta=_facts(given.metadata),
-            events=_left_out(given),
+            record.idx,
+            sections=tuple(_sections(record.sections, starts)) or None,
+            sentences=_sentences(record.sections, starts),
+            meta=_facts(record.metadata),
+            events=_events(record),
         )
 
 
-def _facts(given: Mapping[str, Any]) -> dict[str, str]:
+def _facts(metadata: Mapping[str, Any]) -> dict[str, str]:
     return {
-        key: one if isinstance(one, str) else msgspec.json.encode(one).decode()
-        for key, one in given.items()
+        key: value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        for key, value in metadata.items()
     }
 
 
-def _placed(sections: Sequence[_Section]) -> tuple[str, list[int]]:
+def _join_texts(sections: Sequence[_Section]) -> tuple[str, list[int]]:
     """Returns the text of all sections, and the start of each section in it."""
     parts, starts, length = list[str](), list[int](), 0
     for section in sections:
@@ -156,14 +158,14 @@ def _placed(sections: Sequence[_Section]) -> tuple[str, list[int]]:
 
 
 def _has_blanks(section: _Section) -> bool:
-    """True if the metadata of a section say what stands before it."""
-    told = section.metadata.get(_BEFORE)
-    return isinstance(told, str) and not told.strip()
+    """True if the metadata of a section say which blanks are before it."""
+    blanks = section.metadata.get(_BEFORE)
+    return isinstance(blanks, str) and not blanks.strip()
 
 
 def _sections(sections: Sequence[_Section], starts: Sequence[int]) -> Iterator[Section]:
     for section, start in zip(sections, starts, strict=True):
-        if section.name not in ("", _UNNAMED):
+        if _has_name(section):
             yield Section(
                 start,
                 start + len(section.text),
@@ -182,29 +184,32 @@ def _sentences(sections: Sequence[_Section], starts: Sequence[int]) -> tuple[Spa
         return None
     return tuple(
         sorted(
-            (start + one.start, start + one.end)
+            (start + sentence.start, start + sentence.end)
             for section, start in zip(sections, starts, strict=True)
-            for one in section.sentence_spans
+            for sentence in section.sentence_spans
         )
     )
 
 
 def _add(collector: MentionCollector, entity: _Entity, start: int) -> None:
-    spans = [(start + one.start, start + one.end) for one in entity.spans]
     facts = entity.metadata.get(_FACTS)
-    attributes = [(str(name), str(one)) for name, one in facts] if isinstance(facts, list) else []
+    attributes = (
+        [(str(name), str(value)) for name, value in facts] if isinstance(facts, list) else []
+    )
     if entity.mention_confidence != _SURE:
         attributes.append(("mention-confidence", entity.mention_confidence))
-    ordered = sorted(
-        entity.mappings, key=lambda one: (str(one.metadata.get(_RANK, "")), one.source, one.idx)
+
+    mappings = sorted(
+        entity.mappings,
+        key=lambda mapping: (str(mapping.metadata.get(_RANK, "")), mapping.source, mapping.idx),
     )
     collector.add(
-        spans,
+        [(start + span.start, start + span.end) for span in entity.spans],
         entity.entity_class,
         expected=entity.match,
         source=entity.namespace,
         score=_number(entity.metadata.get(_SCORE)),
-        links=tuple(map(_link, ordered)),
+        links=tuple(map(_link, mappings)),
         attributes=tuple(attributes),
     )
 
@@ -226,26 +231,30 @@ def _number(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _left_out(given: _Document) -> Iterator[Event]:
-    entities = [one for section in given.sections for one in section.entities]
+def _events(record: _Document) -> Iterator[Event]:
+    """Yields an event about the parts of a document that are not read, if it has any."""
+    entities = [entity for section in record.sections for entity in section.entities]
     counts = {
-        "candidates for links": sum(len(one.linking_candidates) for one in entities),
+        "candidates for links": sum(len(entity.linking_candidates) for entity in entities),
         "strategies of mappings": sum(
-            one.string_match_strategy not in ("", _STEP)
+            mapping.string_match_strategy not in ("", _STEP)
             for entity in entities
-            for one in entity.mappings
+            for mapping in entity.mappings
         ),
         "further facts of entities": sum(
-            len(one.metadata.keys() - {_FACTS, _SCORE}) for one in entities
+            len(entity.metadata.keys() - {_FACTS, _SCORE}) for entity in entities
         ),
         "further facts of sections": sum(
-            len(one.metadata) for one in given.sections if one.name in ("", _UNNAMED)
+            len(section.metadata) for section in record.sections if not _has_name(section)
         ),
     }
-    if listed := ", ".join(f"{what} {count:,}" for what, count in counts.items() if count):
-        yield make_event(
-            "parts-left-out", step=_STEP, message=f"these parts are not read: {listed}"
-        )
+    if listing := ", ".join(f"{what} {count:,}" for what, count in counts.items() if count):
+        message = f"these parts are not read: {listing}"
+        yield make_event("parts-left-out", step=_STEP, message=message)
+
+
+def _has_name(section: _Section | Section) -> bool:
+    return section.name not in ("", _UNNAMED)
 
 
 # -- writing ---------------------------------------------------------------------------------------
@@ -253,67 +262,73 @@ def _left_out(given: _Document) -> Iterator[Event]:
 
 def _encode(document: Document, report: WriteReport) -> bytes:
     """Encodes one document as one line."""
-    sections, starts = _made(document, report)
-    ends = [start + len(section.text) for section, start in zip(sections, starts, strict=True)]
+    parts = _divide(document, report)
+    sections = _make_sections(document, parts, report)
     for mention in document.mentions:
-        home = _home(mention.start, mention.end, starts, ends)
+        home = _home(parts, mention.start, mention.end)
         if home is None:
             report.lose("across-sections", document, mention)
             report.mentions -= 1
             continue
-        sections[home].entities.append(_entity(mention, document.text, starts[home]))
+        sections[home].entities.append(_entity(mention, document.text, parts[home].start))
+
+    _add_sentences(document, parts, sections, report)
+    record = _Document(idx=document.id, sections=sections, metadata=facts_of_source(document))
+    return _ENCODER.encode(record) + b"\n"
+
+
+def _divide(document: Document, report: WriteReport) -> list[Section]:
+    """Returns the sections of a document, and a section for each text outside them."""
+    parts, end = list[Section](), 0
+    for section in separate_sections(document, report, fits=_has_name):
+        if document.text[end : section.start].strip():
+            parts.append(Section(end, section.start, _UNNAMED))
+        parts.append(section)
+        end = section.end
+    if end < len(document.text) or not parts:
+        parts.append(Section(end, len(document.text), _UNNAMED))
+    return parts
+
+
+def _make_sections(
+    document: Document, parts: Sequence[Section], report: WriteReport
+) -> list[_Section]:
+    """Makes the sections of Kazu, still without entities; each keeps the blanks before it."""
+    sections, end = list[_Section](), 0
+    for part in parts:
+        facts = {key: value for key, value in part.attributes if key != _BEFORE}
+        if count := len(part.attributes) - len(facts):
+            report.lose("section-attributes", document, count=count)
+        blanks = document.text[end : part.start]
+        if blanks != _BETWEEN * bool(sections):
+            facts[_BEFORE] = blanks
+
+        text = document.text[part.start : part.end]
+        sections.append(
+            _Section(text=text, name=part.name, metadata=facts, entities=[], sentence_spans=[])
+        )
+        end = part.end
+    return sections
+
+
+def _add_sentences(
+    document: Document, parts: Sequence[Section], sections: Sequence[_Section], report: WriteReport
+) -> None:
     for start, end in document.sentences or ():
-        home = _home(start, end, starts, ends)
+        home = _home(parts, start, end)
         if home is not None:
-            sections[home].sentence_spans.append(_Range(start - starts[home], end - starts[home]))
+            first = parts[home].start
+            sections[home].sentence_spans.append(_Range(start - first, end - first))
+
+    starts = [part.start for part in parts]
     if document.sentences and _sentences(sections, starts) != document.sentences:
         report.lose("sentences", document)
-    facts = {
-        key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")
-    }
-    return _ENCODER.encode(_Document(idx=document.id, sections=sections, metadata=facts)) + b"\n"
 
 
-def _made(document: Document, report: WriteReport) -> tuple[list[_Section], list[int]]:
-    """Makes a section for each section of a document and for other text; the next section keeps
-    blanks between them.
-    """
-    found, starts, at = list[_Section](), list[int](), 0
-
-    def add(start: int, end: int, name: str, attributes: Sequence[tuple[str, str]] = ()) -> None:
-        blanks = document.text[starts[-1] + len(found[-1].text) if found else 0 : start]
-        told = {key: value for key, value in attributes if key != _BEFORE}
-        if lost := len(attributes) - len(told):
-            report.lose("section-attributes", document, count=lost)
-        if blanks != _BETWEEN * bool(found):
-            told[_BEFORE] = blanks
-        found.append(
-            _Section(
-                text=document.text[start:end],
-                name=name,
-                metadata=told,
-                entities=[],
-                sentence_spans=[],
-            )
-        )
-        starts.append(start)
-
-    for section in separate_sections(
-        document, report, fits=lambda one: one.name not in ("", _UNNAMED)
-    ):
-        if document.text[at : section.start].strip():
-            add(at, section.start, _UNNAMED)
-        add(section.start, section.end, section.name, section.attributes)
-        at = section.end
-    if at < len(document.text) or not found:
-        add(at, len(document.text), _UNNAMED)
-    return found, starts
-
-
-def _home(start: int, end: int, starts: Sequence[int], ends: Sequence[int]) -> int | None:
+def _home(parts: Sequence[Section], start: int, end: int) -> int | None:
     """Returns the number of the section that contains a range."""
-    at = bisect_right(starts, start) - 1
-    return at if at >= 0 and end <= ends[at] else None
+    number = bisect_right(parts, start, key=attrgetter("start")) - 1
+    return number if number >= 0 and end <= parts[number].end else None
 
 
 def _entity(mention: Mention, text: str, start: int) -> _Entity:

@@ -8,8 +8,9 @@ it; several files of one text are one document. Files of Knowtator 2, whose oute
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 from xml.etree.ElementTree import Element
@@ -31,7 +32,7 @@ _XML: Final = ".xml"
 _OBO: Final = "http://purl.obolibrary.org/obo/"
 # an element for each text, in Knowtator and in Knowtator 2
 _OUTER: Final = ("annotations", "document")
-_Records = defaultdict[str, list[Element]]  # by the name of the text
+_Records = dict[str, list[Element]]  # by the name of the text
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
@@ -51,127 +52,186 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         FormatError: no text, or no annotation of one.
     """
     with open_tree(source.path, suffixes=(TEXT, _XML)) as tree:
-        texts: dict[str, str] = {}
-        for name in (one for one in tree.names if lower_suffix(one) == TEXT):
-            if (other := texts.setdefault(PurePosixPath(name).name, name)) != name:
-                message = (
-                    f"{tree.place(name)} and {other} are two texts of one name; give one "
-                    "of their folders"
-                )
-                raise InputError(message)
-        found = _records(tree, texts, source, report)
-        if not found:
+        texts = _texts(tree)
+        records = _records(tree, texts, source, report)
+        if not records:
             message = (
                 "no file of Knowtator (.xml) with a text of its name is in this folder; "
                 "give the folder of both"
             )
             raise FormatError(message, at=source.path)
+        votes = report.offset_votes[source.path]
         for name, place in sorted(texts.items()):
             with report.aside.one():
-                yield _document(
-                    tree, place, found.pop(name, []), source, votes=report.offset_votes[source.path]
-                )
+                yield _document(tree, place, records.pop(name, []), source, votes=votes)
+
+
+def _texts(tree: Tree) -> dict[str, str]:
+    """Returns the places of the text files by their names."""
+    texts: dict[str, str] = {}
+    for place in tree.names:
+        if lower_suffix(place) != TEXT:
+            continue
+        if (other := texts.setdefault(PurePosixPath(place).name, place)) != place:
+            message = (
+                f"{tree.place(place)} and {other} are two texts of one name; give one "
+                "of their folders"
+            )
+            raise InputError(message)
+    return texts
 
 
 def _records(tree: Tree, texts: Mapping[str, str], source: Source, report: ReadReport) -> _Records:
     """Returns the annotation of each text; files without a text are set aside."""
-    found: _Records = defaultdict(list)
-    for name in (one for one in tree.names if lower_suffix(one) == _XML):
+    records: _Records = {}
+    for name in tree.names:
+        if lower_suffix(name) != _XML:
+            continue
+        place = tree.place(name)
         with report.aside.one():
-            for _, record in elements_in(tree.text(name, source)[0], _OUTER, path=tree.place(name)):
-                stated = PurePosixPath(
-                    record.get("textSource") or record.get("text-file") or ""
-                ).name
-                own = next((one for one in (stated, f"{stated}{TEXT}") if one in texts), "")
-                if not own:
-                    message = (
-                        f"there is no text {stated or '(without a name)'}; put it into this folder"
-                    )
-                    raise FormatError(message, at=tree.place(name))
-                found[own].append(record)
-    return found
+            for _, record in elements_in(tree.text(name, source)[0], _OUTER, path=place):
+                records.setdefault(_text_of(record, texts, place), []).append(record)
+    return records
+
+
+def _text_of(record: Element, texts: Mapping[str, str], place: str) -> str:
+    """Returns the name of the text that a record is about."""
+    path = record.get("textSource") or record.get("text-file") or ""
+    name = PurePosixPath(path).name
+    for text in (name, f"{name}{TEXT}"):
+        if text in texts:
+            return text
+    message = f"there is no text {name or '(without a name)'}; put it into this folder"
+    raise FormatError(message, at=place)
 
 
 def _document(
     tree: Tree, place: str, records: list[Element], source: Source, *, votes: Counter[str]
 ) -> Document:
     text, _ = tree.text(place, source)
-    collector, events, slots = (
-        MentionCollector(text, step=_STEP, unit=BY_WORDS, votes=votes),
-        list[Event](),
-        0,
-    )
+    collector = MentionCollector(text, step=_STEP, unit=BY_WORDS, votes=votes)
     annotators = {
-        annotator
-        for record in records
-        for annotator in map(_annotator, record.iterfind("annotation"))
+        _annotator(annotation) for record in records for annotation in record.iterfind("annotation")
     }
+    untyped = relations = 0
     for record in records:
-        facts = _Facts(record)
-        for one in record.iterfind("annotation"):
-            name, label, attributes, lost = facts.of(one)
-            slots += lost
-            kind, links = _class(name, label)
+        classes = _Classes(record)
+        for annotation in record.iterfind("annotation"):
+            entry = classes.of(annotation)
+            kind, links = entry.type_and_links
+            spans = [_span(span, tree.place(place)) for span in annotation.iterfind("span")]
+            relations += entry.relations
+            if not kind:
+                untyped += 1
+                continue
+            attributes = entry.attributes
             if len(annotators) > 1:
-                attributes = [*attributes, ("annotator", _annotator(one))]
-            spans = [_span(span, tree.place(place)) for span in one.iterfind("span")]
-            told = one.findtext("spannedText") or " ... ".join(
-                span.text for span in one.iterfind("span") if span.text
+                attributes += (("annotator", _annotator(annotation)),)
+            collector.add(
+                spans,
+                kind,
+                expected=_text_at(annotation),
+                is_standoff=True,
+                links=links,
+                attributes=attributes,
             )
-            if kind:
-                collector.add(
-                    spans,
-                    kind,
-                    expected=told or None,
-                    is_standoff=True,
-                    links=links,
-                    attributes=tuple(attributes),
-                )
-            else:
-                events.append(
-                    make_event(
-                        "mention-without-type", step=_STEP, message="an annotation has no class"
-                    )
-                )
-    if not records:
-        message = f"{place} has no annotation"
-        events.append(Event(step=_STEP, kind="note", code="no-annotation", message=message))
-    if slots:
-        message = f"slots with other mentions are not read ({slots:,})"
-        events.append(make_event("relations-left-out", step=_STEP, message=message))
+    events = list(_events(untyped, relations, "" if records else place))
     return collector.document(PurePosixPath(place).stem, at=tree.place(place), events=events)
 
 
-class _Facts:
+def _text_at(annotation: Element) -> str | None:
+    """Returns the text that a file states beside the spans of an annotation, if any."""
+    texts = (span.text for span in annotation.iterfind("span"))
+    return annotation.findtext("spannedText") or " ... ".join(filter(None, texts)) or None
+
+
+def _events(untyped: int, relations: int, unannotated: str) -> Iterator[Event]:
+    """Yields the events of a document.
+
+    Args:
+        untyped: number of annotations without a class.
+        relations: number of slots with other mentions.
+        unannotated: name of the text, if no record is about it.
+    """
+    for _ in range(untyped):
+        message = "an annotation has no class"
+        yield make_event("mention-without-type", step=_STEP, message=message)
+    if unannotated:
+        message = f"{unannotated} has no annotation"
+        yield Event(step=_STEP, kind="note", code="no-annotation", message=message)
+    if relations:
+        message = f"slots with other mentions are not read ({relations:,})"
+        yield make_event("relations-left-out", step=_STEP, message=message)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Class:
+    """Class of an annotation, and the content of its slots.
+
+    Attributes:
+        name: id of the class.
+        label: its name for people.
+        attributes: values of slots, each after the name of its slot.
+        relations: number of values that are other mentions.
+    """
+
+    name: str = ""
+    label: str = ""
+    attributes: tuple[tuple[str, str], ...] = ()
+    relations: int = 0
+
+    @property
+    def type_and_links(self) -> tuple[str, tuple[Link, ...]]:
+        """Type of a mention of the class, and its link if the class is an entry of an ontology."""
+        name, label = self.name, self.label
+        curie = name.removeprefix(_OBO).replace("_", ":", 1) if name.startswith(_OBO) else name
+        if is_curie(curie) and not curie.partition(":")[2].startswith("//"):
+            return curie.partition(":")[0], (parse_link(curie, name=label),)
+        if "://" in name:
+            return label or name.rpartition("#")[2].rpartition("/")[2], (Link(id=name, name=label),)
+        return name, ()
+
+
+class _Classes:
     """Classes and slots of one record, which its annotations name by their ids."""
 
     def __init__(self, record: Element) -> None:
-        self._by_id = {one.get("id"): one for one in record if one.tag.endswith("Mention")}
+        self._by_id = {child.get("id"): child for child in record if child.tag.endswith("Mention")}
 
-    def of(self, annotation: Element) -> tuple[str, str, list[tuple[str, str]], int]:
-        """Returns the class of an annotation, its name, the values of slots, and the number of
-        other mentions there.
-        """
-        if (given := annotation.find("class")) is not None:  # of Knowtator 2
-            return given.get("id", ""), (given.get("label") or "").strip("'"), [], 0
+    def of(self, annotation: Element) -> _Class:
+        """Returns the class of an annotation, with the content of its slots."""
+        element = annotation.find("class")  # of Knowtator 2
+        if element is not None:
+            return _Class(name=element.get("id", ""), label=(element.get("label") or "").strip("'"))
         reference = annotation.find("mention")
         mention = self._by_id.get(reference.get("id") if reference is not None else None)
-        stated = mention.find("mentionClass") if mention is not None else None
-        if mention is None or stated is None:
-            return "", "", [], 0
-        attributes, others = [], 0
+        element = mention.find("mentionClass") if mention is not None else None
+        if mention is None or element is None:
+            return _Class()
+        attributes, relations = self._slots(mention)
+        return _Class(
+            name=element.get("id", ""),
+            label=(element.text or "").strip(),
+            attributes=tuple(attributes),
+            relations=relations,
+        )
+
+    def _slots(self, mention: Element) -> tuple[list[tuple[str, str]], int]:
+        """Returns the values of slots with their names, and the number of other mentions there."""
+        attributes, relations = list[tuple[str, str]](), 0
         for reference in mention.iterfind("hasSlotMention"):
             if (slot := self._by_id.get(reference.get("id"))) is None:
                 continue
-            name = slot.find("mentionSlot")
-            values = [one.get("value", "") for one in slot if one.tag.endswith("SlotMentionValue")]
+            values = [
+                child.get("value", "") for child in slot if child.tag.endswith("SlotMentionValue")
+            ]
             if slot.tag in ("complexSlotMention", "classSlotMention"):
-                others += len(values)
-            else:
-                attributes += [
-                    ("" if name is None else name.get("id", ""), value) for value in values
-                ]
-        return stated.get("id", ""), (stated.text or "").strip(), attributes, others
+                relations += len(values)
+                continue
+            element = slot.find("mentionSlot")
+            name = "" if element is None else element.get("id", "")
+            attributes += [(name, value) for value in values]
+        return attributes, relations
 
 
 def _annotator(annotation: Element) -> str:
@@ -186,16 +246,6 @@ def _span(span: Element, place: str) -> Span:
             f"a span has the offsets {start!r} and {end!r}; they must be integers", at=place
         )
     return int(start), int(end)
-
-
-def _class(name: str, label: str) -> tuple[str, tuple[Link, ...]]:
-    """Returns the type for a class, and its link if it is an entry of an ontology."""
-    curie = name.removeprefix(_OBO).replace("_", ":", 1) if name.startswith(_OBO) else name
-    if is_curie(curie) and not curie.partition(":")[2].startswith("//"):
-        return curie.partition(":")[0], (parse_link(curie, name=label),)
-    if "://" in name:
-        return label or name.rpartition("#")[2].rpartition("/")[2], (Link(id=name, name=label),)
-    return name, ()
 
 
 READER: Final = Reader(read=read)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import accumulate
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import msgspec
 
@@ -15,6 +14,7 @@ from fascicle.core.effects import make_event
 from fascicle.core.mention import Span, without_overlaps
 from fascicle.core.wording import plural
 from fascicle.formats.collect import MentionCollector, short_facts
+from fascicle.formats.offset_units import UTF16, conversion
 from fascicle.formats.unread import fields_argument
 
 STEP: Final = "label-studio"
@@ -24,7 +24,7 @@ ATTRIBUTES: Final = "fascicle_attributes"  # key in the meta of a region
 # key in the meta of a task or region: facts that Label Studio has no field for
 OURS: Final = "fascicle"
 _TEXT: Final = "text"
-_LAST_OF_ONE_UNIT: Final = 0xFFFF
+
 _END_OF_LINE: Final = re.compile("[\n\r]")  # for which Label Studio writes two characters, \n
 
 
@@ -66,12 +66,10 @@ class _Annotation(msgspec.Struct):
     @property
     def annotator(self) -> str:
         """Number or address of the annotator."""
-        given = self.completed_by
-        return (
-            str(given.get("email") or given.get("id") or "")
-            if isinstance(given, dict)
-            else str(given or "")
-        )
+        user = self.completed_by
+        if isinstance(user, dict):
+            user = user.get("email") or user.get("id")
+        return str(user or "")
 
 
 class _Prediction(msgspec.Struct):
@@ -95,8 +93,8 @@ class _Task(msgspec.Struct):
     @property
     def ours(self) -> _Ours | None:
         """Facts that Fascicle wrote into the ``meta`` of the task."""
-        told = (self.meta or {}).get(OURS)
-        return None if told is None else msgspec.convert(told, _Ours)
+        facts = (self.meta or {}).get(OURS)
+        return None if facts is None else msgspec.convert(facts, _Ours)
 
 
 _Layers = list[tuple[str, Sequence[_Region]]]  # source and its regions
@@ -129,15 +127,15 @@ def from_task(
         ValueError: a part has another form, or it is not known which of several annotations is
             gold.
     """
-    given = msgspec.convert(task, _Task)
-    name = _text_field(given.data, field)
-    text = given.data[name]
-    layers, events = _layers(given, annotator)
-    layers, others = _on_text(layers, given.data, name, part=part)
+    record = msgspec.convert(task, _Task)
+    name = _text_field(record.data, field)
+    text = record.data[name]
+    layers, events = _layers(record, annotator)
+    layers, others = _on_text(layers, record.data, name, part=part)
     collector = MentionCollector(text, step=STEP)
     events += _add(collector, text, layers, others)
-    meta = short_facts(given.data, leave=(name,))
-    if (ours := given.ours) is not None:
+    meta = short_facts(record.data, leave=(name,))
+    if (ours := record.ours) is not None:
         identifier, meta = ours.id, {**meta, **ours.meta}
     return collector.document(identifier, before=events, meta=meta)
 
@@ -157,52 +155,70 @@ def _text_field(data: Mapping[str, Any], field: str) -> str:
 
 def _layers(task: _Task, annotator: str) -> tuple[_Layers, list[Event]]:
     """Returns the regions of each source, and events for what is left out."""
-    made = [one for one in task.annotations if not one.was_cancelled]
-    events = []
-    if cancelled := len(task.annotations) - len(made):
-        message = (
-            f"{plural(cancelled, 'annotation')} of the task cancelled by the annotator, not read"
-        )
-        events.append(Event(step=STEP, kind="note", code="cancelled-annotation", message=message))
-    if not made:
-        message = "the task has no annotation: read as text without gold mentions"
-        events.append(Event(step=STEP, kind="note", code="unannotated-record", message=message))
-    if task.drafts:
-        message = f"{plural(len(task.drafts), 'draft')} of an annotation not read"
-        events.append(Event(step=STEP, kind="note", code="drafts-left-out", message=message))
-    told = [one for one in task.predictions if not isinstance(one, int)]
-    if numbers := len(task.predictions) - len(told):
-        message = (
-            f"of {plural(numbers, 'prediction')} the export has the number alone, and "
-            "nothing that it says"
-        )
-        events.append(Event(step=STEP, kind="note", code="predictions-left-out", message=message))
+    annotations = [annotation for annotation in task.annotations if not annotation.was_cancelled]
+    predictions = [prediction for prediction in task.predictions if not isinstance(prediction, int)]
+    events = list(_notes(task, len(annotations), len(predictions)))
     layers: _Layers = [
-        (prediction.model_version or "predictions", prediction.result) for prediction in told
+        (prediction.model_version or "predictions", prediction.result) for prediction in predictions
     ]
     if annotator == _EVERYONE:
-        return [*((f"annotator-{one.annotator}", one.result) for one in made), *layers], events
-    chosen = _chosen(made, annotator)
-    if left := len(made) - len(chosen):
+        sources = [f"annotator-{annotation.annotator}" for annotation in annotations]
+    else:
+        gold = _choose_gold(annotations, annotator)
+        if count := len(annotations) - len(gold):
+            message = (
+                f"{plural(count, 'annotation')} of the task by others than the chosen "
+                "annotator, not read"
+            )
+            events.append(_note("other-annotators", message))
+        annotations, sources = gold, [GOLD] * len(gold)
+    results = [annotation.result for annotation in annotations]
+    return [*zip(sources, results, strict=True), *layers], events
+
+
+def _notes(task: _Task, annotations: int, predictions: int) -> Iterator[Event]:
+    """Yields events about the parts of a task that are not read.
+
+    Args:
+        task: the task.
+        annotations: number of annotations that are read.
+        predictions: number of predictions that are read.
+    """
+    if count := len(task.annotations) - annotations:
+        message = f"{plural(count, 'annotation')} of the task cancelled by the annotator, not read"
+        yield _note("cancelled-annotation", message)
+    if not annotations:
+        message = "the task has no annotation: read as text without gold mentions"
+        yield _note("unannotated-record", message)
+    if task.drafts:
+        message = f"{plural(len(task.drafts), 'draft')} of an annotation not read"
+        yield _note("drafts-left-out", message)
+    if count := len(task.predictions) - predictions:
         message = (
-            f"{plural(left, 'annotation')} of the task by others than the chosen "
-            "annotator, not read"
+            f"of {plural(count, 'prediction')} the export has the number alone, and "
+            "nothing that it says"
         )
-        events.append(Event(step=STEP, kind="note", code="other-annotators", message=message))
-    return [*((GOLD, one.result) for one in chosen), *layers], events
+        yield _note("predictions-left-out", message)
 
 
-def _chosen(made: Sequence[_Annotation], annotator: str) -> list[_Annotation]:
+def _note(code: str, message: str) -> Event:
+    return Event(step=STEP, kind="note", code=code, message=message)
+
+
+def _choose_gold(annotations: list[_Annotation], annotator: str) -> list[_Annotation]:
     """Returns the annotation that is gold, if there is one."""
     if annotator:
-        found = [one for one in made if one.annotator == annotator]
+        gold = [annotation for annotation in annotations if annotation.annotator == annotator]
+    elif len(annotations) < 2:
+        gold = annotations
     else:
-        found = list(made) if len(made) < 2 else [one for one in made if one.ground_truth]
-    if len(found) == 1 or (not found and (annotator or not made)):
-        return found
-    who = ", ".join(dict.fromkeys(one.annotator for one in found or made))
+        gold = [annotation for annotation in annotations if annotation.ground_truth]
+    if len(gold) == 1 or (not gold and (annotator or not annotations)):
+        return gold
+    candidates = gold or annotations
+    annotators = ", ".join(dict.fromkeys(annotation.annotator for annotation in candidates))
     raise ValueError(
-        f"the task has {plural(len(found or made), 'annotation')}, of the annotator(s) {who}, "
+        f"the task has {plural(len(candidates), 'annotation')}, of the annotator(s) {annotators}, "
         "and nothing says which "
         f"one is gold; choose one with {fields_argument(('annotator', 'NAME'))}, or keep each as "
         "a source with "
@@ -214,50 +230,60 @@ def _on_text(
     layers: _Layers, data: Mapping[str, Any], field: str, *, part: str
 ) -> tuple[_Layers, int]:
     """Returns the regions on the text of a field, and the number of those on other texts."""
-    labels = [one for _, regions in layers for one in regions if one.type == "labels"]
-    names = dict.fromkeys(one.to_name for one in labels if one.to_name)
-    ours = {part} if part else {field} & names.keys()
-    rest = [name for name in names if not isinstance(data.get(name), str)]
-    if not ours:
-        on = {name: [_labels_of(one) for one in labels if one.to_name == name] for name in rest}
-        fitting = [name for name in rest if _fit(data[field], on[name])]
-        elsewhere = len(rest) == 1 and any(
-            _fit(text, on[rest[0]]) for text in data.values() if isinstance(text, str)
-        )
-        ours = set(fitting if len(rest) > 1 or elsewhere else rest)
-    if len(ours) > 1:
+    labels = [region for _, regions in layers for region in regions if region.type == "labels"]
+    names = {part} if part else _names_of_text(labels, data, field)
+    if len(names) > 1:
         raise ValueError(
-            f"the regions of the task are on {' and '.join(sorted(ours))}, and nothing says "
+            f"the regions of the task are on {' and '.join(sorted(names))}, and nothing says "
             "which of them shows the "
-            f"field {field!r}; choose one with {fields_argument(('to_name', min(ours)))}"
+            f"field {field!r}; choose one with {fields_argument(('to_name', min(names)))}"
         )
-    kept: _Layers = [
-        (
-            source,
-            [
-                one
-                for one in regions
-                if one.type != "labels" or not one.to_name or one.to_name in ours
-            ],
-        )
-        for source, regions in layers
-    ]
-    return kept, sum(len(regions) for _, regions in layers) - sum(
-        len(regions) for _, regions in kept
-    )
+    on_text: _Layers = []
+    count = 0
+    for source, regions in layers:
+        selected = [
+            region
+            for region in regions
+            if region.type != "labels" or not region.to_name or region.to_name in names
+        ]
+        on_text.append((source, selected))
+        count += len(regions) - len(selected)
+    return on_text, count
+
+
+def _names_of_text(labels: Sequence[_Region], data: Mapping[str, Any], field: str) -> set[str]:
+    """Returns the names that regions may have for the text of a field: that of the field, or else
+    those that are no field, if their texts fit.
+    """
+    names = dict.fromkeys(region.to_name for region in labels if region.to_name)
+    if field in names:
+        return {field}
+    by_name: dict[str, list[_Labels]] = {
+        name: [] for name in names if not isinstance(data.get(name), str)
+    }
+    for region in labels:
+        if region.to_name in by_name:
+            by_name[region.to_name].append(_labels_of(region))
+
+    fitting = {name for name, ranges in by_name.items() if _fit(data[field], ranges)}
+    if len(by_name) == 1:
+        (ranges,) = by_name.values()
+        fits_any = any(_fit(text, ranges) for text in data.values() if isinstance(text, str))
+        return fitting if fits_any else set(by_name)
+    return fitting
 
 
 def _labels_of(region: _Region) -> _Labels:
     return msgspec.convert(region.value, _Labels)
 
 
-def _fit(text: object, regions: Sequence[_Labels]) -> bool:
+def _fit(text: object, ranges: Sequence[_Labels]) -> bool:
     """True if regions are in a text, and their own texts, as far as they have any, are at their
     offsets.
     """
-    if not isinstance(text, str) or any(one.end > len(text) for one in regions):
+    if not isinstance(text, str) or any(labels.end > len(text) for labels in ranges):
         return False
-    return _agrees(text, regions, lambda one: (one.start, one.end))
+    return _agrees(text, ranges, _as_stated)
 
 
 _Part = tuple[_Labels, _Region]  # of a mention
@@ -267,181 +293,110 @@ def _add(collector: MentionCollector, text: str, layers: _Layers, others: int) -
     """Adds the mentions to the collector; counts the regions that are not mentions with a type
     of this text.
     """
-    left = Counter({"labels of other texts": others})
-    found = [(source, parts) for source, regions in layers for parts in _mentions(regions, left)]
-    place, events = _places(text, [one for _, parts in found for one, _ in parts])
-    for source, parts in found:
-        places = [one for one, _ in parts]
-        left["labels without a type"] += not places[0].labels
-        expected = (
-            None if _agrees(text, places, place) else " ".join(one.text or "" for one in places)
-        )
-        spans = without_overlaps(map(place, places))
+    counts = Counter({"labels of other texts": others})
+    mentions = [
+        (source, parts) for source, regions in layers for parts in _mentions(regions, counts)
+    ]
+    place, events = _places(text, [labels for _, parts in mentions for labels, _ in parts])
+    for source, parts in mentions:
+        ranges = [labels for labels, _ in parts]
+        counts["labels without a type"] += not ranges[0].labels
+        spans = without_overlaps(map(place, ranges))
         if len(spans) < len(parts):
             message = f"parts of a mention at {spans} overlap; they were joined"
             events.append(make_event("overlapping-fragments", step=STEP, message=message))
-        score = next((one.score for _, one in parts if one.score is not None), None)
-        links = next((one.links for _, one in parts if one.links), ())
-        attributes = next((one.attributes for _, one in parts if one.attributes), ())
-        for kind in places[0].labels:
-            collector.add(
-                spans,
-                kind,
-                expected=expected,
-                source=source,
-                score=score,
-                links=links,
-                attributes=attributes,
-            )
-    listed = ", ".join(f"{kind} {count}" for kind, count in sorted(left.items()) if count)
-    if listed:
-        message = f"what is no mention of a type is not read ({listed})"
+
+        is_right = _agrees(text, ranges, place)
+        expected = None if is_right else " ".join(labels.text or "" for labels in ranges)
+        facts = _facts([region for _, region in parts])
+        for kind in ranges[0].labels:
+            collector.add(spans, kind, expected=expected, source=source, **facts)
+
+    listing = ", ".join(f"{kind} {count}" for kind, count in sorted(counts.items()) if count)
+    if listing:
+        message = f"what is no mention of a type is not read ({listing})"
         events.append(make_event("regions-left-out", step=STEP, message=message))
     return events
 
 
-def _mentions(regions: Sequence[_Region], left: Counter[str]) -> list[list[_Part]]:
+def _facts(regions: Sequence[_Region]) -> Any:
+    """Returns the first score, links and attributes among the regions of a mention."""
+    return {
+        "score": next((region.score for region in regions if region.score is not None), None),
+        "links": next(filter(None, (region.links for region in regions)), ()),
+        "attributes": next(filter(None, (region.attributes for region in regions)), ()),
+    }
+
+
+def _mentions(regions: Sequence[_Region], counts: Counter[str]) -> list[list[_Part]]:
     """Returns the parts of each mention: one region, or several of the same types that relations
     join.
 
     Args:
         regions: of one source.
-        left: receives the counts of what is no mention and joins none.
+        counts: receives the counts of what is no mention and joins none.
     """
-    parts = [(_labels_of(one), one) for one in regions if one.type == "labels"]
+    parts = [(_labels_of(region), region) for region in regions if region.type == "labels"]
+    numbers = {
+        region.id: number for number, (_, region) in enumerate(parts) if region.id is not None
+    }
     groups = [[number] for number in range(len(parts))]
-    at = {one.id: number for number, (_, one) in enumerate(parts) if one.id is not None}
-    for one in regions:
-        ends = [at[end] for end in (one.from_id, one.to_id) if end in at]
-        if one.type == "labels":
+    for region in regions:
+        if region.type == "labels":
             continue
-        kinds = {frozenset(parts[end][0].labels) for end in ends}
-        if PARTS not in (one.labels or ()) or len(ends) < 2 or len(kinds) > 1:
-            left[one.type] += 1
-            continue
-        small, large = sorted((groups[end] for end in ends), key=len)
-        if small is not large:
-            large += small
-            for number in small:
-                groups[number] = large
+        ends = [numbers[end] for end in (region.from_id, region.to_id) if end in numbers]
+        types = {frozenset(parts[end][0].labels) for end in ends}
+        if PARTS in (region.labels or ()) and len(ends) == 2 and len(types) == 1:
+            _merge(groups, *ends)
+        else:
+            counts[region.type] += 1
     return [
-        [parts[one] for one in group] for number, group in enumerate(groups) if group[0] == number
+        list(map(parts.__getitem__, group))
+        for number, group in enumerate(groups)
+        if group[0] == number
     ]
+
+
+def _merge(groups: list[list[int]], first: int, second: int) -> None:
+    """Merges the groups of two numbers; ``groups`` has the group of each number."""
+    small, large = sorted((groups[first], groups[second]), key=len)
+    if small is not large:
+        large += small
+        for number in small:
+            groups[number] = large
 
 
 _Place = Callable[[_Labels], Span]  # where a region is in the text, in code points
 
 
-def _places(text: str, found: Sequence[_Labels]) -> tuple[_Place, list[Event]]:
+def _places(text: str, ranges: Sequence[_Labels]) -> tuple[_Place, list[Event]]:
     """Returns a function to code points; it converts UTF-16 units (before 1.4) if only those
     match all texts.
     """
+    if text.isascii() or _agrees(text, ranges, _as_stated):
+        return _as_stated, []
+    convert = conversion(text, UTF16)
 
-    def as_given(one: _Labels) -> Span:
-        return one.start, one.end
+    def from_utf16(labels: _Labels) -> Span:
+        return convert(labels.start), convert(labels.end)
 
-    def moved(one: _Labels) -> Span:
-        return at.get(one.start, -1), at.get(one.end, -1)
-
-    if text.isascii() or _agrees(text, found, as_given):
-        return as_given, []
-    # For each character the number of UTF-16 units before it, and that of all.
-    units = accumulate((1 + (ord(sign) > _LAST_OF_ONE_UNIT) for sign in text), initial=0)
-    at = {unit: number for number, unit in enumerate(units)}
-    if not _agrees(text, found, moved):
-        return as_given, []
+    if not _agrees(text, ranges, from_utf16):
+        return _as_stated, []
     message = (
         "the offsets of the task count UTF-16 units; moved to code points, where all texts "
         "of mentions agree"
     )
-    return moved, [make_event("offsets-moved", step=STEP, message=message)]
+    return from_utf16, [make_event("offsets-moved", step=STEP, message=message)]
 
 
-def _agrees(text: str, found: Sequence[_Labels], place: _Place) -> bool:
-    pairs = ((one.text, text[slice(*place(one))]) for one in found)
-    return all(told is None or told in (own, _END_OF_LINE.sub(r"\\n", own)) for told, own in pairs)
+def _as_stated(labels: _Labels) -> Span:
+    return labels.start, labels.end
 
 
-_P = TypeVar("_P", bound=str)
-ANNOTATION: Final = "annotation_id"
-ANNOTATOR: Final = "annotator"
-# Fields of the export about an annotation; all other fields are the data of the task, or
-# annotations.
-_OF_EXPORT: Final = frozenset(
-    {
-        *("id", ANNOTATION, ANNOTATOR, "created_at", "updated_at", "lead_time"),
-        *("agreement", "history", "predictions", "comments"),
-    }
-)
-
-
-def is_flat(names: object) -> bool:
-    """True if these are the fields of such a record, or the columns of such a table."""
-    return isinstance(names, dict | list | tuple) and ANNOTATION in names and ANNOTATOR in names
-
-
-def merge_records(records: Iterator[tuple[_P, Any]]) -> Iterator[tuple[_P, Any]]:
-    """Merges consecutive records of one id and one text into a task; other records stay as they
-    are.
-
-    Args:
-        records: each with its place.
-    """
-    waiting: list[tuple[_P, Any]] = []  # records of one task, until the next record is known
-    for place, value in records:
-        if not isinstance(value, dict) or not is_flat(value):
-            yield from waiting
-            waiting = []
-            yield place, _with_annotations(value)
-            continue
-        task = _task(value)
-        if waiting and all(waiting[0][1][name] == task[name] for name in ("id", "data")):
-            waiting[0][1]["annotations"] += task["annotations"]
-            continue
-        yield from waiting
-        waiting = [(place, task)]
-    yield from waiting
-
-
-def _with_annotations(value: Any) -> Any:
-    """Returns a task that has only predictions with an empty list of annotations; any other
-    value as it is.
-    """
-    is_task = (
-        isinstance(value, dict) and isinstance(value.get("data"), dict) and "predictions" in value
-    )
-    return {"annotations": [], **value} if is_task else value
-
-
-def _task(record: Mapping[str, Any]) -> dict[str, Any]:
-    regions = {
-        name: value
-        for name, value in record.items()
-        if name not in _OF_EXPORT and _are_regions(value)
-    }
-    data = {
-        name: value
-        for name, value in record.items()
-        if name not in _OF_EXPORT and name not in regions
-    }
-    result = [_region(one) for several in regions.values() for one in several]
-    annotations = (
-        [{"result": result, "completed_by": record[ANNOTATOR]}]
-        if record[ANNOTATION] is not None
-        else []
-    )
-    return {"id": record.get("id"), "data": data, "annotations": annotations}
-
-
-def _are_regions(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
-
-
-def _region(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a region; the export omits its type, which is the name of the field with its
-    labels.
-    """
-    return {
-        "type": next((name for name, one in value.items() if isinstance(one, list)), "labels"),
-        "value": value,
-    }
+def _agrees(text: str, ranges: Sequence[_Labels], place: _Place) -> bool:
+    """True if the text of each region, where it has one, is that at its place."""
+    for labels in ranges:
+        own = text[slice(*place(labels))]
+        if labels.text not in (None, own, _END_OF_LINE.sub(r"\\n", own)):
+            return False
+    return True

@@ -6,6 +6,7 @@ They name the parts of the labelling configuration ``label`` and ``text``, as it
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count, pairwise
@@ -17,7 +18,7 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.mention import display_identifier
 from fascicle.formats.handlers import Encode, WriteOne, Writer
 from fascicle.formats.label_studio import ATTRIBUTES, OURS, PARTS
-from fascicle.formats.losses import OF_LINKS, held_fields
+from fascicle.formats.losses import OF_LINKS, facts_of_source, held_fields
 from fascicle.formats.report import WriteReport
 
 _WHOLE: Final = (
@@ -29,20 +30,16 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 def encode(document: Document, report: WriteReport) -> bytes:
     """Encodes one document as a task; its id and its facts are in the ``meta`` of the task."""
-    facts = {
-        key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")
-    }
-    if lost := sum(not one.source for one in document.mentions):
-        report.lose("sources", document, count=lost)  # a prediction has the name of a model
-    layers: dict[str, list[dict[str, Any]]] = {
-        source: [] for source in dict.fromkeys(one.source for one in document.mentions)
-    }
+    if count := sum(not mention.source for mention in document.mentions):
+        report.lose("sources", document, count=count)  # a prediction has the name of a model
+
+    layers: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for number, mention in enumerate(document.mentions):
-        layers[mention.source] += _written(mention, number, document.text)
+        layers[mention.source] += _regions(mention, number, document.text)
     gold = layers.pop(GOLD, None)
     task = {
         "data": {"text": document.text},
-        "meta": {OURS: {"id": document.id, "meta": facts}},
+        "meta": {OURS: {"id": document.id, "meta": facts_of_source(document)}},
         "annotations": [{"result": gold}] if gold else [],
         "predictions": [
             {"model_version": source, "result": regions} for source, regions in layers.items()
@@ -51,18 +48,10 @@ def encode(document: Document, report: WriteReport) -> bytes:
     return _ENCODER.encode(task)
 
 
-def _written(mention: Mention, number: int, text: str) -> Iterator[dict[str, Any]]:
+def _regions(mention: Mention, number: int, text: str) -> Iterator[dict[str, Any]]:
     """Yields a region for each part of a mention, and relations that join them in their order."""
-    facts: dict[str, Any] = {} if mention.score is None else {"score": mention.score}
-    shown = [
-        f"{display_identifier(link)} {link.name}".rstrip() for link in mention.links if not link.nil
-    ]
-    shown += [name for name, _ in mention.attributes]
-    links, attributes = msgspec.to_builtins((mention.links, mention.attributes))
-    if links or attributes:  # the text is shown beside the region
-        kept = {OURS: links, ATTRIBUTES: attributes}
-        facts["meta"] = {"text": shown, **{key: value for key, value in kept.items() if value}}
-    names = [f"m{number}{f'-{at}' if at else ''}" for at in range(len(mention.spans))]
+    facts = _facts(mention)
+    names = [f"m{number}{f'-{part}' if part else ''}" for part in range(len(mention.spans))]
     for name, (start, end) in zip(names, mention.spans, strict=True):
         value = {"start": start, "end": end, "text": text[start:end], "labels": [mention.type]}
         yield {
@@ -73,14 +62,34 @@ def _written(mention: Mention, number: int, text: str) -> Iterator[dict[str, Any
             "value": value,
             **facts,
         }
-    for name, other in pairwise(names):
+
+    for name, following in pairwise(names):
         yield {
             "type": "relation",
             "from_id": name,
-            "to_id": other,
+            "to_id": following,
             "direction": "right",
             "labels": [PARTS],
         }
+
+
+def _facts(mention: Mention) -> dict[str, Any]:
+    """Returns the fields of a region about the score, links and attributes of its mention."""
+    facts: dict[str, Any] = {} if mention.score is None else {"score": mention.score}
+    links, attributes = msgspec.to_builtins((mention.links, mention.attributes))
+    if not (links or attributes):
+        return facts
+    # Label Studio shows the text beside the region.
+    lines = [
+        f"{display_identifier(link)} {link.name}".rstrip() for link in mention.links if not link.nil
+    ]
+    lines += [name for name, _ in mention.attributes]
+    facts["meta"] = {"text": lines}
+    if links:
+        facts["meta"][OURS] = links
+    if attributes:
+        facts["meta"][ATTRIBUTES] = attributes
+    return facts
 
 
 @contextmanager
@@ -97,12 +106,12 @@ def _into_array(stream: BinaryIO, encode: Encode) -> Iterator[WriteOne]:
     before = b"[\n"
     numbers = count(1)
 
-    def put(data: Any) -> None:
+    def write(data: Any) -> None:
         nonlocal before
         stream.write(b'%b{"id":%d,%b' % (before, next(numbers), data[1:]))
         before = b",\n"
 
-    yield put
+    yield write
     stream.write(b"[]\n" if before == b"[\n" else b"\n]\n")
 
 

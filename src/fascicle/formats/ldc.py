@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import accumulate
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Final, NamedTuple
 from xml.etree.ElementTree import Element
 
 import msgspec
@@ -28,6 +28,7 @@ from fascicle.core.effects import make_event
 from fascicle.core.files.elements import elements_in
 from fascicle.core.files.source import Source, is_integer
 from fascicle.core.files.tree import Tree, open_tree
+from fascicle.core.mention import Span
 from fascicle.core.wording import plural, unescape_html
 from fascicle.errors import FormatError, Place
 from fascicle.formats.collect import MentionCollector, join_tokens
@@ -46,7 +47,20 @@ _LEFT_OUT: Final = {"relation": "relations-left-out", "event": "events-left-out"
     ("value", "timex2"), "parts-left-out"
 )
 _Move = Callable[[int], int]
-_Said = tuple[int, int, str, Element, Element]  # start, end, text, entity, mention
+
+
+class _Stated(NamedTuple):
+    """Mention as the XML has it; the end is its last character."""
+
+    start: int
+    last: int
+    text: str
+    entity: Element
+    mention: Element
+
+    def span(self, move: _Move) -> Span:
+        """Returns its range in the text without escapes."""
+        return move(self.start), move(self.last + 1)
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
@@ -79,17 +93,17 @@ def _texts(tree: Tree) -> dict[str, str]:
     """Returns the text files by the ids of their documents."""
     names = [name for name in tree.names if name.lower().endswith(_TEXT)]
     final = [name for name in names if _FINAL in PurePosixPath(name).parts]
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for name in final or names:
         identifier = PurePosixPath(name).stem
-        if identifier in found:
+        if identifier in texts:
             message = (
-                f"{tree.place(name)} and {found[identifier]} are two texts of one name; "
+                f"{tree.place(name)} and {texts[identifier]} are two texts of one name; "
                 "give one of their folders"
             )
             raise FormatError(message)
-        found[identifier] = name
-    return found
+        texts[identifier] = name
+    return texts
 
 
 def _document(tree: Tree, name: str, identifier: str, source: Source) -> Document:
@@ -101,23 +115,40 @@ def _document(tree: Tree, name: str, identifier: str, source: Source) -> Documen
         )
     raw = _TAG.sub("", tree.text(name, source)[0])
     place = tree.place(beside)
-    tags = ("entity", *_LEFT_OUT)
-    records = [one for _, one in elements_in(tree.text(beside, source)[0], tags, path=place)]
-    said = [one for record in records if record.tag == "entity" for one in _said(record, place)]
-    text, move, events = _settled(raw, said)
+    elements = elements_in(tree.text(beside, source)[0], ("entity", *_LEFT_OUT), path=place)
+    records = [record for _, record in elements]
+    mentions = [
+        mention
+        for record in records
+        if record.tag == "entity"
+        for mention in _mentions(record, place)
+    ]
+    text, move, events = _resolve_escapes(raw, mentions)
     collector = MentionCollector(text, step=_STEP)
-    for start, end, expected, entity, mention in said:
-        found = move(start), move(end + 1)
-        # a line may end otherwise in the XML
-        same = _BLANK.sub(" ", expected) == _BLANK.sub(" ", text[slice(*found)])
-        attributes = _attributes(entity.attrib, mention.attrib)
-        kind = entity.get("TYPE", "")
-        collector.add([found], kind, expected=None if same else expected, attributes=attributes)
+    for mention in mentions:
+        _add(collector, text, mention, mention.span(move))
     return collector.document(identifier, events=(*events, *_left_out(records)))
 
 
-def _said(entity: Element, place: str) -> Iterator[_Said]:
-    """Yields the extents of the mentions of an entity."""
+def _add(collector: MentionCollector, text: str, mention: _Stated, span: Span) -> None:
+    # A line may end otherwise in the XML.
+    is_same = _BLANK.sub(" ", mention.text) == _BLANK.sub(" ", text[slice(*span)])
+    entity = mention.entity
+    facts = (
+        ("subtype", entity.get("SUBTYPE")),
+        ("mention", mention.mention.get("TYPE")),
+        ("entity", entity.get("ID")),
+    )
+    collector.add(
+        [span],
+        entity.get("TYPE", ""),
+        expected=None if is_same else mention.text,
+        attributes=tuple((name, value) for name, value in facts if value),
+    )
+
+
+def _mentions(entity: Element, place: str) -> Iterator[_Stated]:
+    """Yields the mentions of an entity with their extents."""
     for mention in entity.iter("entity_mention"):
         extent = mention.find("extent/charseq")
         offsets = ("", "") if extent is None else (extent.get("START", ""), extent.get("END", ""))
@@ -128,46 +159,34 @@ def _said(entity: Element, place: str) -> Iterator[_Said]:
                 "mend it",
                 at=place,
             )
-        yield int(offsets[0]), int(offsets[1]), "".join(extent.itertext()), entity, mention
+        start, last = map(int, offsets)
+        yield _Stated(start, last, "".join(extent.itertext()), entity, mention)
 
 
-def _settled(raw: str, said: list[_Said]) -> tuple[str, _Move, list[Event]]:
+def _resolve_escapes(raw: str, mentions: list[_Stated]) -> tuple[str, _Move, list[Event]]:
     """Returns the text with its escapes resolved, and what moves the offsets of the mentions
     into it.
     """
-    text, moved = _ESCAPE.sub(lambda found: unescape_html(found[0]), raw), _move(raw)
+    text, move = _ESCAPE.sub(lambda match: unescape_html(match[0]), raw), _move(raw)
 
-    def right(move: _Move) -> int:
-        return sum(
-            text[move(start) : move(end + 1)] == expected for start, end, expected, *_ in said
-        )
+    def count_matches(move: _Move) -> int:
+        return sum(text[slice(*mention.span(move))] == mention.text for mention in mentions)
 
-    if text == raw or right(int) >= right(moved):
+    if text == raw or count_matches(int) >= count_matches(move):
         return text, int, []
     message = (
         "the offsets of this document count the characters of &amp; and other escapes; "
         "they were moved"
     )
-    return text, moved, [make_event("offsets-moved", step=_STEP, message=message)]
+    return text, move, [make_event("offsets-moved", step=_STEP, message=message)]
 
 
 def _move(raw: str) -> _Move:
     """Returns a function from offsets in a text with escapes to those in the text without."""
     escapes = list(_ESCAPE.finditer(raw))
-    ends = [one.end() for one in escapes]
-    shorter = [0, *accumulate(len(one[0]) - len(unescape_html(one[0])) for one in escapes)]
+    ends = [escape.end() for escape in escapes]
+    shorter = [0, *accumulate(len(match[0]) - len(unescape_html(match[0])) for match in escapes)]
     return lambda offset: offset - shorter[bisect_right(ends, offset)]
-
-
-def _attributes(
-    entity: Mapping[str, str], mention: Mapping[str, str]
-) -> tuple[tuple[str, str], ...]:
-    told = (
-        ("subtype", entity.get("SUBTYPE")),
-        ("mention", mention.get("TYPE")),
-        ("entity", entity.get("ID")),
-    )
-    return tuple((name, value) for name, value in told if value)
 
 
 def _left_out(records: list[Element]) -> Iterator[Event]:
@@ -215,20 +234,18 @@ def _read_names(source: Source, options: None, report: ReadReport) -> Iterator[D
 
 
 def _documents(text: str, stem: str, *, place: str) -> list[Document]:
-    found: list[Document] = []
-    end, at, line = 0, 0, 1
+    documents: list[Document] = []
+    end, content, line = 0, 0, 1
     while (start := _START.search(text, end)) and (end := text.find("</DOC>", start.end())) >= 0:
-        line, at = line + text.count("\n", at, start.end()), start.end()
-        found.append(
-            _document_of_names(
-                text[at:end], _facts_of(start[1]).get("DOCNO") or stem, Place(place, line)
-            )
-        )
-    if not found and text.strip():
+        line += text.count("\n", content, start.end())
+        content = start.end()
+        identifier = _facts_of(start[1]).get("DOCNO") or stem
+        documents.append(_document_of_names(text[content:end], identifier, Place(place, line)))
+    if not documents and text.strip():
         raise FormatError(
             "the file has no <DOC> that is closed; is it a .name file of OntoNotes?", at=place
         )
-    return found
+    return documents
 
 
 def _document_of_names(content: str, identifier: str, start: Place) -> Document:
@@ -236,19 +253,19 @@ def _document_of_names(content: str, identifier: str, start: Place) -> Document:
     names: list[_Name] = []
     first = 0
     for number, line in enumerate(content.split("\n"), start.line or 1):
-        tokens, found = _sentence(line, Place(start.file, number))
-        names += [(first + low, first + high, facts) for low, high, facts in found]
+        tokens, names_of_line = _sentence(line, Place(start.file, number))
+        names += [(first + low, first + high, facts) for low, high, facts in names_of_line]
         first += len(tokens)
-        sentences += [tokens] if tokens else []
+        if tokens:
+            sentences.append(tokens)
+
     document = join_tokens(identifier, sentences, (), step=_NAMES_STEP)
     words = document.words or ()
     collector = MentionCollector(document.text, step=_NAMES_STEP)
     for low, high, facts in names:
-        inner = (
-            words[low][0] + int(facts.get("S_OFF", 0)),
-            words[high - 1][1] - int(facts.get("E_OFF", 0)),
-        )
-        collector.add([inner], facts["TYPE"])
+        start_of_name = words[low][0] + int(facts.get("S_OFF", 0))
+        end_of_name = words[high - 1][1] - int(facts.get("E_OFF", 0))
+        collector.add([(start_of_name, end_of_name)], facts["TYPE"])
     return msgspec.structs.replace(
         document, mentions=collector.mentions, events=tuple(collector.events)
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import compress
 from operator import is_
 from types import MappingProxyType
 from typing import Any, Final, Protocol, TypeVar, cast
@@ -121,18 +122,19 @@ class HeldFields:
         """Returns the part of the links that the format holds; losses are not counted."""
         if not links or not self.lacking & OF_LINKS:
             return links
-        empty = {name: value for code, (name, value) in _OF_LINK.items() if code in self.lacking}
-        kept = (
-            links if "nil-links" in self.fields else tuple(link for link in links if not link.nil)
-        )
-        if "ambiguous" in self.lacking:
-            kept = tuple(link for link in kept if link.tier != AMBIGUOUS)
         if "links" not in self.fields:
             return ()
+        empty = {name: value for code, (name, value) in _OF_LINK.items() if code in self.lacking}
         return tuple(
             link if link.tier == AMBIGUOUS else msgspec.structs.replace(link, **empty)
-            for link in kept
+            for link in links
+            if self._has_place(link)
         )
+
+    def _has_place(self, link: Link) -> bool:
+        if link.nil and "nil-links" not in self.fields:
+            return False
+        return link.tier != AMBIGUOUS or "ambiguous" not in self.lacking
 
     @cached_property
     def of_document(self) -> tuple[tuple[str, Callable[[Document], int]], ...]:
@@ -142,10 +144,10 @@ class HeldFields:
     @cached_property
     def of_mention(self) -> tuple[tuple[str, Callable[[Mention], int]], ...]:
         """Functions that count the lost fields of a mention, with their codes."""
-        found = [(code, count) for code, count in _OF_MENTION.items() if code in self.lacking]
+        counts = [(code, count) for code, count in _OF_MENTION.items() if code in self.lacking]
         if "sources" in self.lacking:
-            found.append(("sources", lambda mention: mention.source != self.source))
-        return tuple(found)
+            counts.append(("sources", lambda mention: mention.source != self.source))
+        return tuple(counts)
 
 
 def held_fields(
@@ -184,10 +186,10 @@ OF_LINKS: Final = frozenset({"links", "nil-links", "ambiguous", *_OF_LINK})
 _OF_DOCUMENT: Final[Mapping[str, Callable[[Document], int]]] = MappingProxyType(
     {
         "ids": lambda document: 1,
-        "text-between-words": lambda document: _joined(document) != document.text,
+        "text-between-words": lambda document: _words_joined(document) != document.text,
         "sections": lambda document: bool(document.sections),
         "section-attributes": lambda document: sum(
-            len(one.attributes) for one in document.sections or ()
+            len(section.attributes) for section in document.sections or ()
         ),
         "sentences": lambda document: bool(document.sentences),
         "words": lambda document: bool(document.words),
@@ -243,31 +245,33 @@ def representable_part(document: Item, holds: HeldFields, report: WriteReport) -
         if document.relations:
             return cast(Item, _with_relations(document, holds, report))
         for code, count in holds.of_document:
-            if lost := count(document):
-                report.lose(code, document, count=lost)
+            if total := count(document):
+                report.lose(code, document, count=total)
     if not document.mentions:
         return document
-    kept = _held_mentions(document, document.mentions, holds, report)
-    if len(kept) == len(document.mentions) and all(map(is_, kept, document.mentions)):
+    mentions = _held_mentions(document, document.mentions, holds, report)
+    if len(mentions) == len(document.mentions) and all(map(is_, mentions, document.mentions)):
         return document
-    return cast(Item, msgspec.structs.replace(cast(msgspec.Struct, document), mentions=kept))
+    return cast(Item, msgspec.structs.replace(cast(msgspec.Struct, document), mentions=mentions))
 
 
 def _with_relations(document: Document, holds: HeldFields, report: WriteReport) -> Document:
     """Returns the part of a document with relations; those are kept whose mentions are all
     written.
     """
-    held = representable_part(document.having(relations=()), holds, report)
-    written = {mention.key for mention in held.mentions}
+    part = representable_part(document.having(relations=()), holds, report)
+    keys = {mention.key for mention in part.mentions}
     whole = tuple(
-        one for one in document.relations if all(key in written for _, key in one.arguments)
+        relation
+        for relation in document.relations
+        if keys.issuperset(key for _, key in relation.arguments)
     )
-    kept = whole if "relations" in holds.fields else ()
+    relations = whole if "relations" in holds.fields else ()
     # A file with the answer of one system says nothing of what others said about their mentions.
     due = whole if holds.by_reference and holds.only is not None else document.relations
-    if lost := len(due) - len(kept):
-        report.lose("relations", document, count=lost)
-    return held.having(relations=kept)
+    if count := len(due) - len(relations):
+        report.lose("relations", document, count=count)
+    return part.having(relations=relations)
 
 
 def _held_mentions(
@@ -287,36 +291,46 @@ def _held_mentions(
         if mentions:
             report.lose("mentions", document, mentions[0], count=len(mentions))
         return ()
-    kept = (
-        _of_one_source(document, mentions, holds, report)
-        if "second-source" in holds.lacking
-        else mentions
-    )
+    if "second-source" in holds.lacking:
+        mentions = _of_one_source(document, mentions, holds, report)
     if "discontinuous" in holds.lacking:
-        for mention in kept:
+        for mention in mentions:
             if len(mention.spans) > 1:
                 report.lose("discontinuous", document, mention)
-        kept = tuple(mention for mention in kept if len(mention.spans) == 1)
+        mentions = tuple(mention for mention in mentions if len(mention.spans) == 1)
+
     for code, count in holds.of_mention:
-        lost = [count(mention) for mention in kept]
-        if total := sum(lost):
-            first = next(mention for mention, some in zip(kept, lost, strict=True) if some)
-            report.lose(code, document, first, count=total)
+        _count(code, document, mentions, count, report)
     if "ambiguous" in holds.lacking:
-        kept = tuple(_with_links(one, lambda link: link.tier != AMBIGUOUS) for one in kept)
-    return (
-        tuple(_with_links(one, lambda link: not link.nil) for one in kept)
-        if "nil-links" in holds.lacking
-        else kept
-    )
+        mentions = _with_links(mentions, lambda link: link.tier != AMBIGUOUS)
+    if "nil-links" in holds.lacking:
+        mentions = _with_links(mentions, lambda link: not link.nil)
+    return mentions
 
 
-def _with_links(mention: Mention, wanted: Callable[[Link], bool]) -> Mention:
-    links = tuple(link for link in mention.links if wanted(link))
-    return (
+def _count(
+    code: str,
+    document: Named,
+    mentions: tuple[Mention, ...],
+    count: Callable[[Mention], int],
+    report: WriteReport,
+) -> None:
+    """Counts a loss in all mentions; the first mention that has it is the example."""
+    counts = list(map(count, mentions))
+    if total := sum(counts):
+        first = next(compress(mentions, counts))
+        report.lose(code, document, first, count=total)
+
+
+def _with_links(
+    mentions: tuple[Mention, ...], accepts: Callable[[Link], bool]
+) -> tuple[Mention, ...]:
+    """Returns mentions with those of their links that a condition accepts."""
+    return tuple(
         mention
-        if len(links) == len(mention.links)
-        else msgspec.structs.replace(mention, links=links)
+        if all(map(accepts, mention.links))
+        else msgspec.structs.replace(mention, links=tuple(filter(accepts, mention.links)))
+        for mention in mentions
     )
 
 
@@ -328,14 +342,14 @@ def _of_one_source(
     """
     if len({mention.source for mention in mentions}) < 2:
         return mentions
-    chosen: dict[tuple[str, tuple[tuple[int, int], ...]], Mention] = {}
+    by_identity: dict[tuple[str, tuple[tuple[int, int], ...]], Mention] = {}
     for mention in mentions:
         identity = mention.type, mention.spans
-        if identity in chosen:
+        if identity in by_identity:
             report.lose("second-source", document, mention)
-        if identity not in chosen or mention.source == holds.source:
-            chosen[identity] = mention
-    return tuple(chosen.values())
+        if identity not in by_identity or mention.source == holds.source:
+            by_identity[identity] = mention
+    return tuple(by_identity.values())
 
 
 def _of_the_only_sources(
@@ -355,9 +369,19 @@ def _of_the_only_sources(
     return tuple(mention for mention in mentions if mention.source in only)
 
 
-def _joined(document: Document) -> str:
+def _words_joined(document: Document) -> str:
     text = document.text
     return " ".join([text[start:end] for start, end in document.words or ()])
+
+
+def facts_of_source(document: Document) -> dict[str, str]:
+    """Returns the ``meta`` of a document without the statement that its text was joined, which
+    readers set.
+    """
+    facts = dict(document.meta)
+    if facts.get("text") == "joined":
+        del facts["text"]
+    return facts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -413,11 +437,11 @@ def loss_names(names: Iterable[str]) -> frozenset[str]:
         raise UsageError(
             f"allow_loss must be a list of names of losses; {type(names).__name__} was given"
         )
-    found = frozenset(map(str, names))
-    for name in sorted(found - LOSSES.keys()):
+    codes = frozenset(map(str, names))
+    for name in sorted(codes - LOSSES.keys()):
         message = (
             f"there is no loss called {name!r}{typo_hint(name, LOSSES)}; choose from "
             f"{', '.join(LOSSES)}"
         )
         raise UsageError(message, code="unknown-name")
-    return found
+    return codes

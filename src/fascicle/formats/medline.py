@@ -7,7 +7,7 @@ end, so that offsets are those of PubTator.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -36,7 +36,7 @@ _STEP: Final = "medline"
 _BETWEEN: Final = "\n"
 _DELETED: Final = ("DeleteCitation", "DeleteDocument")
 _RECORDS: Final = ("PubmedArticle", "PubmedBookArticle", "MedlineCitation")
-_UNTOLD: Final = frozenset({"", "UNASSIGNED", "UNLABELLED"})
+_NO_LABEL: Final = frozenset({"", "UNASSIGNED", "UNLABELLED"})
 # Elements that are read whole, those of which the children are looked at, and ids, which are read
 # if they have a type.
 _READ: Final = frozenset(
@@ -134,63 +134,68 @@ def _document(record: Element, place: Place, options: MedlineOptions) -> Documen
     identifier = element_text(pmid)
     if pmid is None or not identifier:
         raise FormatError("a citation has no PMID; fetch the file again", at=place)
-    article = citation.find("Article")
-    article = citation if article is None else article
+
     line = Line()
-    further = line if options.others else Line()  # marks in a text that is not read are not counted
-    abstracts = (
-        part
-        for each in citation.iter("OtherAbstract")
-        for part in _abstract(each, "abstract-other", further)
+    # Marks in a text that is not read are not counted.
+    further = _further_parts(citation, line if options.others else Line())
+    parts = _parts(citation, line)
+    text, sections = join_sections(
+        [*parts, *further] if options.others else parts, between=_BETWEEN
     )
-    others = [
-        one for one in (*_titles(article, "VernacularTitle", further), *abstracts) if one.text
-    ]
-    parts = [
-        *_titles(article, "ArticleTitle", line),
-        *_abstract(article.find("Abstract"), "abstract", line),
-    ]
-    text, sections = join_sections([*parts, *others] if options.others else parts, between=_BETWEEN)
+
     unread = sorted(set(unread_fields(record, opened=_OPEN, is_read=_is_read)))
     events = [*field_note(unread, step=_STEP), *line.events(_STEP)]
-    if others and not options.others:
-        events.append(_other_event(len(others)))
-    facts = {name: said for name, find in _META.items() if (said := find(record))}
+    if further and not options.others:
+        events.append(_other_event(len(further)))
+    facts = {name: value for name, find in _META.items() if (value := find(record))}
     if (version := pmid.get("Version", "1")) != "1":
         facts["version"] = version
     return Document(id=identifier, text=text, sections=sections, meta=facts, events=tuple(events))
 
 
+def _parts(citation: Element, line: Line) -> list[Part]:
+    """Returns the title and the parts of the abstract."""
+    article = _article(citation)
+    title = shown_text(article.find("ArticleTitle"), line)
+    title = title or shown_text(article.find("Book/BookTitle"), line)
+    return [Part("title", title), *_abstract(article.find("Abstract"), "abstract", line)]
+
+
+def _further_parts(citation: Element, line: Line) -> list[Part]:
+    """Returns the title and the abstracts in other languages, or for other readers."""
+    parts = [Part("title-other", shown_text(_article(citation).find("VernacularTitle"), line))]
+    for abstract in citation.iter("OtherAbstract"):
+        parts += _abstract(abstract, "abstract-other", line)
+    return [part for part in parts if part.text]
+
+
+def _article(citation: Element) -> Element:
+    """Returns the element of the title and the abstract."""
+    article = citation.find("Article")
+    return citation if article is None else article
+
+
 def _citation(record: Element) -> Element:
     """Returns the element that holds the PMID, the title and the abstract."""
     for name in ("MedlineCitation", "BookDocument"):
-        found = record.find(name)
-        if found is not None:
-            return found
+        citation = record.find(name)
+        if citation is not None:
+            return citation
     return record
-
-
-def _titles(article: Element, name: str, line: Line) -> Iterator[Part]:
-    title = shown_text(article.find(name), line)
-    if name == "ArticleTitle" and not title:
-        title = shown_text(article.find("Book/BookTitle"), line)
-    yield Part("title" if name == "ArticleTitle" else "title-other", title)
 
 
 def _abstract(abstract: Element | None, name: str, line: Line) -> Iterator[Part]:
     if abstract is None:
         return
     for part in abstract.iter("AbstractText"):
-        facts = tuple(
-            (key, told)
-            for key, said in (*abstract.items(), *part.items())
-            if (told := said.strip())
-        )
+        attributes = (*abstract.items(), *part.items())
+        facts = tuple((key, value.strip()) for key, value in attributes if value.strip())
         text, label = shown_text(part, line), part.get("Label", "").strip()
-        told = part.get("NlmCategory", "")
-        kind = part_kind(told if told not in _UNTOLD else label)
-        shown = f"{label}: {text}" if label not in _UNTOLD and text else text
-        yield Part(f"{name}-{kind}" if kind else name, shown, facts)
+        category = part.get("NlmCategory", "")
+        kind = part_kind(label if category in _NO_LABEL else category)
+        if text and label not in _NO_LABEL:
+            text = f"{label}: {text}"
+        yield Part(f"{name}-{kind}" if kind else name, text, facts)
 
 
 def _other_event(count: int) -> Event:
@@ -218,14 +223,14 @@ def _all_of(tag: str, *, within: str = "", attribute: str = "") -> Callable[[Ele
     """
 
     def find(record: Element) -> str:
-        around = record.iter(within or tag)
-        children = (one for each in around for one in each if one.tag == tag) if within else around
-        return "|".join(
-            filter(
-                None,
-                (one.get(attribute, "") if attribute else element_text(one) for one in children),
-            )
+        elements: Iterable[Element] = record.iter(within or tag)
+        if within:
+            elements = (child for parent in elements for child in parent if child.tag == tag)
+        values = (
+            element.get(attribute, "") if attribute else element_text(element)
+            for element in elements
         )
+        return "|".join(filter(None, values))
 
     return find
 
@@ -233,40 +238,32 @@ def _all_of(tag: str, *, within: str = "", attribute: str = "") -> Callable[[Ele
 def _identifiers(kind: str) -> Callable[[Element], str]:
     """Returns a function that finds an id of the article of another kind than PMID."""
 
+    def elements(record: Element) -> Iterator[Element]:
+        for element in record.iter("ELocationID"):
+            if element.get("EIdType") == kind:
+                yield element
+        for element in record.iterfind("PubmedData/ArticleIdList/ArticleId"):
+            if element.get("IdType") == kind:
+                yield element
+        for element in record.iter("OtherID") if kind == "pmc" else ():
+            if element_text(element).startswith("PMC"):
+                yield element
+
     def find(record: Element) -> str:
-        own = (one for one in record.iter("ELocationID") if one.get("EIdType") == kind)
-        ids = (
-            one
-            for one in record.iterfind("PubmedData/ArticleIdList/ArticleId")
-            if one.get("IdType") == kind
-        )
-        other = (
-            one
-            for one in record.iter("OtherID")
-            if kind == "pmc" and element_text(one).startswith("PMC")
-        )
-        return next(
-            filter(
-                None,
-                (
-                    element_text(one).partition(" ")[0]
-                    for found in (own, ids, other)
-                    for one in found
-                ),
-            ),
-            "",
-        )
+        values = (element_text(element).partition(" ")[0] for element in elements(record))
+        return next(filter(None, values), "")
 
     return find
 
 
 def _mesh(record: Element) -> str:
     """Returns headings as ``D005072`` or ``D005072/Q000502*``; a star marks a major topic."""
-    headings = (
-        "/".join(one.get("UI", "") + "*" * (one.get("MajorTopicYN") == "Y") for one in heading)
-        for heading in record.iter("MeshHeading")
-    )
+    headings = ("/".join(map(_mesh_identifier, heading)) for heading in record.iter("MeshHeading"))
     return "|".join(filter(None, headings))
+
+
+def _mesh_identifier(descriptor: Element) -> str:
+    return descriptor.get("UI", "") + "*" * (descriptor.get("MajorTopicYN") == "Y")
 
 
 def _year(record: Element) -> str:

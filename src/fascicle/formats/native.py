@@ -78,17 +78,18 @@ def _in_code_points(line: str) -> Document | None:
     record = decode_present(msgspec.json.Decoder(codec.DocumentRecord), line)
     text = record.text
     wrong = [
-        one
-        for one in record.mentions
-        if one.text is not None and not is_text_at(one.spans, text, one.text)
+        mention
+        for mention in record.mentions
+        if mention.text is not None and not is_text_at(mention.spans, text, mention.text)
     ]
-    stated = [StatedMention(one.spans, one.text) for one in wrong]
+    stated = [StatedMention(mention.spans, mention.text) for mention in wrong]
     fit = fit_offsets(text, stated, agrees=lambda beside, spans: is_text_at(spans, text, beside))
     if not fit.how or record.relations:  # which name mentions by their offsets
         return None
-    for one in wrong:
-        one.spans = convert_spans(one.spans, fit.convert)
-        if not is_text_at(one.spans, text, one.text or ""):
+
+    for mention in wrong:
+        mention.spans = convert_spans(mention.spans, fit.convert)
+        if not is_text_at(mention.spans, text, mention.text or ""):
             return None
     message = f"the offsets of {plural(len(wrong), 'mention')} count {fit.how}; they were moved"
     return codec.decode(msgspec.json.encode(record)).with_events(
@@ -126,14 +127,15 @@ def _plain_encoder() -> Callable[[Document, WriteReport], bytes]:
     A text that begins with U+FEFF gets another one in front, since readers take the first for a
     byte order mark. It raises a `UsageError` for a second document.
     """
-    written: list[str] = []
+    is_full = False
 
     def encode(document: Document, report: WriteReport) -> bytes:
-        if written:
+        nonlocal is_full
+        if is_full:
             raise UsageError(
                 "a plain text file holds one document, but there are several; write jsonl"
             )
-        written.append(document.id)
+        is_full = True
         return file_text(document, report)[1]
 
     return encode

@@ -23,7 +23,7 @@ from fascicle.formats.brat_write import ZIP_DATE
 from fascicle.formats.extraction import package_errors, read_zip_package
 from fascicle.formats.handlers import Encode, Reader, WriteOne, Writer
 from fascicle.formats.predictions import find_columns
-from fascicle.formats.report import ReadReport, WriteReport
+from fascicle.formats.report import ReadReport, WriteReport, list_counts
 from fascicle.formats.sheets import MAX_ROWS, Sheet, Workbook, escape
 from fascicle.formats.tables import TSV, Rows, TableOptions, table_held_fields
 from fascicle.formats.text_tables import TextTableOptions, documents_of_rows
@@ -52,50 +52,44 @@ def _read_sheets(
     package = read_zip_package(source)
     with package_errors(source):
         book = Workbook(package)
-        # those that are shown come first
+        # Visible sheets come first.
         sheets = [sheet for sheet in book.sheets if sheet.has_rows()]
         rows = list(sheets[0].rows()) if sheets else []
     if not sheets:
         return
-    chosen, *others = sheets
-    if find_columns("\t".join(rows[0][1])):
+    sheet, *unread = sheets
+    header = rows[0][1]
+    if find_columns("\t".join(header)):
         raise FormatError(
-            f"the sheet {chosen.name!r} is a table of mentions without texts; save it as CSV to "
+            f"the sheet {sheet.name!r} is a table of mentions without texts; save it as CSV to "
             "compare its mentions "
             "with others",
             at=source.path,
         )
-    events: tuple[Event, ...] = (
-        *_sheet_events(chosen, others),
-        *book.events(),
-        *chosen.line.events(_SHEET_STEP),
-    )
-    width = len(rows[0][1])
-    padded = ((number, cells + [""] * (width - len(cells))) for number, cells in rows)
+    events = (*_sheet_events(sheet, unread), *book.events(), *sheet.line.events(_SHEET_STEP))
+    padded = ((number, cells + [""] * (len(header) - len(cells))) for number, cells in rows)
     for document in documents_of_rows(padded, source, options=options, report=report):
         yield document.with_events(*events) if events else document
         events = ()
 
 
-def _sheet_events(sheet: Sheet, others: Sequence[Sheet]) -> Iterator[Event]:
+def _sheet_events(sheet: Sheet, unread: Sequence[Sheet]) -> Iterator[Event]:
     """Yields the events about what is not read, or was read although it is hidden."""
-    if others or sheet.is_hidden:
-        listed = f", and these were not: {', '.join(map(str, others))}" if others else ""
-        yield make_event(
-            "parts-left-out", step=_SHEET_STEP, message=f"the sheet {sheet} was read{listed}"
-        )
-    if lost := sheet.counts.pop("", 0):
+    if unread or sheet.is_hidden:
+        rest = f", and these were not: {', '.join(map(str, unread))}" if unread else ""
+        message = f"the sheet {sheet} was read{rest}"
+        yield make_event("parts-left-out", step=_SHEET_STEP, message=message)
+    if count := sheet.counts.pop("", 0):
         message = (
-            f"the sheet {sheet} has {plural(lost, 'formula')} without a value, and these cells "
+            f"the sheet {sheet} has {plural(count, 'formula')} without a value, and these cells "
             "were read as empty; "
             "open the file in its program, and save it again"
         )
         yield make_event("unread-text", step=_SHEET_STEP, message=message)
     if sheet.counts:
-        listed = ", ".join(f"{what} {count:,}" for what, count in sorted(sheet.counts.items()))
         message = (
-            f"the sheet {sheet} has {listed}; each cell was read once, as if nothing was "
-            "hidden or merged"
+            f"the sheet {sheet} has {list_counts(sheet.counts)}; each cell was read once, as if "
+            "nothing was hidden or merged"
         )
         yield Event(step=_SHEET_STEP, kind="note", code="hidden-or-merged", message=message)
 
@@ -108,17 +102,17 @@ class _Sheet(Rows):
     def __init__(self, options: TableOptions) -> None:
         super().__init__(TSV, options)
 
-    def __call__(self, said: Any, part: WriteReport) -> bytes:
-        lines = super().__call__(said, part).decode()
+    def __call__(self, document: Any, report: WriteReport) -> bytes:
+        lines = super().__call__(document, report).decode()
         if max(map(len, re.split("[\t\n]", lines))) > _MAX_CELL:
             raise InputError(
-                f"document {said.id!r} has a mention of more than {_MAX_CELL:,} characters, "
+                f"document {document.id!r} has a mention of more than {_MAX_CELL:,} characters, "
                 "which no cell of "
                 "Excel holds; write CSV instead",
-                key=said.id,
+                key=document.id,
             )
-        if unheld := len(_UNHELD.findall(lines)):
-            part.lose("control-characters", said, count=unheld)
+        if count := len(_UNHELD.findall(lines)):
+            report.lose("control-characters", document, count=count)
         return _UNHELD.sub("\ufffd", lines).encode()
 
 
@@ -126,19 +120,11 @@ class _Sheet(Rows):
 def _into_sheet(stream: BinaryIO, encode: Encode) -> Iterator[WriteOne]:
     """Yields the function that adds rows to a sheet; the workbook is written at the end."""
     openpyxl = import_extra("openpyxl", extra="office")
-    from openpyxl.cell import WriteOnlyCell
-    from openpyxl.writer.excel import ExcelWriter
-
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("mentions")
     count = 0
 
-    def cell(text: str) -> Any:
-        made = WriteOnlyCell(sheet, value=escape(text))
-        made.data_type = "s"  # never a formula or an error
-        return made
-
-    def put(lines: bytes) -> None:
+    def write(lines: bytes) -> None:
         nonlocal count
         for line in lines.decode().split("\n")[:-1]:
             count += 1
@@ -147,19 +133,26 @@ def _into_sheet(stream: BinaryIO, encode: Encode) -> Iterator[WriteOne]:
                     f"a sheet of Excel holds {MAX_ROWS:,} rows, and there are more; write CSV "
                     "instead"
                 )
-            sheet.append(_row(line.split("\t"), cell))
+            sheet.append(_row(line.split("\t"), sheet))
 
-    put(encode.header)  # type: ignore[attr-defined]  # of `Rows`
+    write(encode.header)  # type: ignore[attr-defined]  # of `Rows`
     try:
-        yield put
+        yield write
     except BaseException:
         sheet.close()  # or the interpreter reports that it was left open
         raise
-    # an archive on a pipe that a reader closed would report it once more when it is deleted
+    stream.write(_packed(book))
+
+
+def _packed(book: Any) -> bytes:
+    """Returns the file of a workbook; the same content gives the same bytes."""
+    from openpyxl.writer.excel import ExcelWriter
+
+    # An archive on a pipe that a reader closed would report it once more when it is deleted.
     packed = io.BytesIO()
     book.properties.created = book.properties.modified = datetime(*ZIP_DATE)
     ExcelWriter(book, _Undated(packed, "w", zipfile.ZIP_DEFLATED)).save()
-    stream.write(packed.getbuffer())
+    return packed.getvalue()
 
 
 class _Undated(zipfile.ZipFile):
@@ -172,12 +165,20 @@ class _Undated(zipfile.ZipFile):
         return super().open(name, *args, **options)
 
 
-def _row(cells: Sequence[str], cell: Any) -> list[Any]:
+def _row(texts: Sequence[str], sheet: Any) -> list[Any]:
     """Returns the values of a row: the offsets and the score as numbers, all else as text."""
     return [
-        float(one) if 2 <= at <= 4 and _NUMBER.fullmatch(one) else cell(one)
-        for at, one in enumerate(cells)
+        float(text) if 2 <= column <= 4 and _NUMBER.fullmatch(text) else _text_cell(text, sheet)
+        for column, text in enumerate(texts)
     ]
+
+
+def _text_cell(text: str, sheet: Any) -> Any:
+    from openpyxl.cell import WriteOnlyCell
+
+    cell = WriteOnlyCell(sheet, value=escape(text))
+    cell.data_type = "s"  # never a formula or an error
+    return cell
 
 
 XLSX_READER: Final = Reader(read=_read_sheets, options=TextTableOptions)

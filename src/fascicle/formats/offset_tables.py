@@ -31,6 +31,29 @@ from fascicle.formats.report import ReadReport
 
 _STEP: Final = "offsets"
 HEADER: Final = ("document", "type", "start", "end", "score")  # of a table of predictions
+_SUFFIX: Final = ".tsv"
+_ABOVE: Final = 2  # folders above the texts in which a table is looked for
+_NAMES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "document": (
+            "document",
+            "document_id",
+            "doc_id",
+            "tweets_id",
+            "tweet_id",
+            "filename",
+            "file",
+            "id",
+        ),
+        "start": ("start", "begin", "off0", "start_span", "start_offset"),
+        "end": ("end", "off1", "end_span", "end_offset"),
+        "type": ("type", "label"),
+        "text": ("text", "extraction", "span"),
+    }
+)
+_OPTIONAL: Final = "text"
+_HEAD: Final = 64 * 1024
+_ENDS: Final = re.compile(r"\r*\n|\r")
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
@@ -82,15 +105,15 @@ def _files(tree: Tree) -> dict[str, str]:
 
 
 def _table(source: Source, files: dict[str, str]) -> OffsetTable:
-    found = find_tables(source.path, files.keys())
-    if len(found) > 1:
+    tables = find_tables(source.path, files.keys())
+    if len(tables) > 1:
         raise FormatError(
-            f"{' and '.join(table.path for table in found)} are tables of offsets of the texts "
+            f"{' and '.join(table.path for table in tables)} are tables of offsets of the texts "
             f"in {source.path}; "
             "leave one of them there",
             file=source.path,
         )
-    if not found:
+    if not tables:
         parts = ", ".join(names[0] for part, names in _NAMES.items() if part != _OPTIONAL)
         raise FormatError(
             f"no table of offsets names a text of {source.path}; a .tsv with columns for {parts} "
@@ -98,7 +121,7 @@ def _table(source: Source, files: dict[str, str]) -> OffsetTable:
             f"or up to {plural(_ABOVE, 'folder')} above it",
             file=source.path,
         )
-    return found[0]
+    return tables[0]
 
 
 def _rows(
@@ -123,48 +146,20 @@ def _rows_left_out(table: OffsetTable, count: int) -> tuple[Event, ...]:
 
 
 def _document(tree: Tree, name: str, source: Source, rows: list[_OffsetRow]) -> Document:
-    text, marked = tree.text(name, source)
+    text, has_bom = tree.text(name, source)
 
     def agrees(cell: str, spans: Sequence[Span]) -> bool:
         return any(is_text_at(spans, text, beside) for beside in spellings(cell))
 
-    collector = MentionCollector(text, step=_STEP, unit=AUTO, marked=marked, agrees=agrees)
+    collector = MentionCollector(text, step=_STEP, unit=AUTO, marked=has_bom, agrees=agrees)
     for row in rows:
         collector.add(row.spans, row.type, expected=row.text, is_standoff=True)
-    message = f"{name} has no row in the table"
-    events = (
-        () if rows else (Event(step=_STEP, kind="note", code="no-annotation", message=message),)
-    )
+    events = []
+    if not rows:
+        message = f"{name} has no row in the table"
+        events.append(Event(step=_STEP, kind="note", code="no-annotation", message=message))
     # Codecs that let lone surrogates pass make texts that no document may have.
     return collector.document(PurePosixPath(name).stem, at=tree.place(name), events=events)
-
-
-READER: Final = Reader(read=read)
-
-
-_SUFFIX: Final = ".tsv"
-_ABOVE: Final = 2  # folders above the texts in which a table is looked for
-_NAMES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "document": (
-            "document",
-            "document_id",
-            "doc_id",
-            "tweets_id",
-            "tweet_id",
-            "filename",
-            "file",
-            "id",
-        ),
-        "start": ("start", "begin", "off0", "start_span", "start_offset"),
-        "end": ("end", "off1", "end_span", "end_offset"),
-        "type": ("type", "label"),
-        "text": ("text", "extraction", "span"),
-    }
-)
-_OPTIONAL: Final = "text"
-_HEAD: Final = 64 * 1024
-_ENDS: Final = re.compile(r"\r*\n|\r")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,13 +257,14 @@ def columns_by_name(header: str) -> dict[str, int]:
     if set(HEADER[:-1]) <= set(header.split("\t")):
         return {}
     cells = [cell.strip().lower() for cell in header.split("\t")]
-    found = {
-        part: next((cells.index(name) for name in names if name in cells), None)
-        for part, names in _NAMES.items()
-    }
-    if any(at is None for part, at in found.items() if part != _OPTIONAL):
-        return {}
-    return {part: at for part, at in found.items() if at is not None}
+    columns: dict[str, int] = {}
+    for part, names in _NAMES.items():
+        name = next((name for name in names if name in cells), None)
+        if name is not None:
+            columns[part] = cells.index(name)
+        elif part != _OPTIONAL:
+            return {}
+    return columns
 
 
 def find_tables(path: str, names: Collection[str]) -> list[OffsetTable]:
@@ -283,9 +279,9 @@ def find_tables(path: str, names: Collection[str]) -> list[OffsetTable]:
     """
     place = Path(path)
     for level in (place, *place.absolute().parents[:_ABOVE]):
-        found = [table for table in _tables_in(level) if _names_some(table, names)]
-        if found:
-            return found
+        tables = [table for table in _tables_in(level) if _names_some(table, names)]
+        if tables:
+            return tables
     return []
 
 
@@ -367,3 +363,6 @@ def spellings(cell: str) -> tuple[str, ...]:
     if len(cell) > 1 and cell.startswith('"') and cell.endswith('"'):
         return cell, cell[1:-1].replace('""', '"')
     return (cell,)
+
+
+READER: Final = Reader(read=read)

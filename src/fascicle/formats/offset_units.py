@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import accumulate, product
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -59,21 +60,21 @@ AS_STATED: Final = OffsetFit()
 
 
 def conversion(
-    text: str, unit: str, *, marked: bool = False, joined_ends: bool = False
+    text: str, unit: str, *, has_bom: bool = False, joined_ends: bool = False
 ) -> Conversion:
     """Returns the function that converts offsets to code points; see `OffsetFit.convert`.
 
     Args:
         text: of the document.
         unit: of `UNIT_NAMES`.
-        marked: whether a byte order mark before the text counts.
+        has_bom: whether a byte order mark before the text counts.
         joined_ends: whether CRLF counts as one character.
     """
     sizes = [_size(character, unit) for character in text]
     for end in _CRLF.finditer(text) if joined_ends else ():
         sizes[end.start()] = 0
     places: dict[int, int] = {}
-    for place, offset in enumerate(accumulate(sizes, initial=_size(_MARK, unit) * marked)):
+    for place, offset in enumerate(accumulate(sizes, initial=_size(_MARK, unit) * has_bom)):
         places.setdefault(offset, place)
     return lambda offset: places.get(offset, -1)
 
@@ -94,7 +95,7 @@ def fit_offsets(
     mentions: Sequence[StatedMention],
     *,
     agrees: Callable[[str, Sequence[Span]], bool],
-    marked: bool = False,
+    has_bom: bool = False,
     votes: Counter[str] | None = None,
 ) -> OffsetFit:
     """Returns the counting that fits the mentions of a document best; code points if no other fits
@@ -105,31 +106,16 @@ def fit_offsets(
         mentions: as the file states them; if some have a text, only these decide.
         agrees: true if the text beside a mention is the text at these spans, which lie inside the
             document.
-        marked: whether the text has a byte order mark in its file.
+        has_bom: whether the text has a byte order mark in its file.
         votes: of earlier documents of the file, which decide if the mentions fit two units equally
             well.
     """
-    if text.isascii() and "\r\n" not in text and not marked:
+    if text.isascii() and "\r\n" not in text and not has_bom:
         return AS_STATED
     with_text = [mention for mention in mentions if mention.text is not None]
-
-    def score(convert: Conversion) -> int:
-        placed = [
-            (
-                mention.text,
-                mention.spans if convert is int else convert_spans(mention.spans, convert),
-            )
-            for mention in with_text or mentions
-        ]
-        inside = [(beside, spans) for beside, spans in placed if _is_inside(spans, text)]
-        if with_text:
-            return sum(agrees(beside or "", spans) for beside, spans in inside)
-        starts, ends = ({span[side] for _, spans in inside for span in spans} for side in (0, 1))
-        borders = starts & ends  # where one mention follows another inside a word
-        return sum(_on_words(spans, text, borders) for _, spans in inside)
-
+    score = partial(_count_fitting, text, with_text or mentions, agrees if with_text else None)
     as_stated = score(int)
-    ways = _ways(text, marked=marked) if as_stated < len(with_text or mentions) else iter(())
+    ways = _ways(text, has_bom=has_bom) if as_stated < len(with_text or mentions) else iter(())
     if not with_text:
         return _by_words(
             text, mentions, score, list(ways), votes=Counter() if votes is None else votes
@@ -140,6 +126,34 @@ def fit_offsets(
         default=AS_STATED,
     )
     return best if score(best.convert) > as_stated else AS_STATED
+
+
+def _count_fitting(
+    text: str,
+    mentions: Sequence[StatedMention],
+    agrees: Callable[[str, Sequence[Span]], bool] | None,
+    convert: Conversion,
+) -> int:
+    """Returns the number of mentions that fit a text if their offsets are converted.
+
+    Args:
+        text: of the document.
+        mentions: as the file states them.
+        agrees: see `fit_offsets`; ``None`` if mentions have to begin and end at words.
+        convert: from the offsets to code points.
+    """
+    inside: list[tuple[str, Sequence[Span]]] = []
+    for mention in mentions:
+        spans = mention.spans if convert is int else convert_spans(mention.spans, convert)
+        if _is_inside(spans, text):
+            inside.append((mention.text or "", spans))
+    if agrees is not None:
+        return sum(agrees(beside, spans) for beside, spans in inside)
+
+    ranges = [span for _, spans in inside for span in spans]
+    # where one mention follows another inside a word
+    borders = {start for start, _ in ranges} & {end for _, end in ranges}
+    return sum(_on_words(spans, text, borders) for _, spans in inside)
 
 
 def _by_words(
@@ -156,12 +170,7 @@ def _by_words(
     as_stated = score(int)
     if max(text) >= _FIRST_OF_TWO_UNITS:
         pairs = OffsetFit(UNIT_NAMES[UTF16], conversion(text, UTF16))
-        if any(
-            pairs.convert(offset) != offset
-            for mention in mentions
-            for span in mention.spans
-            for offset in span
-        ):
+        if _count_changed(mentions, pairs.convert):
             gain = score(pairs.convert) - as_stated
             votes[UTF16] += (gain > 0) - (gain < 0)
             if gain > 0 or (gain == 0 and votes[UTF16] > 0):
@@ -170,21 +179,27 @@ def _by_words(
                 return OffsetFit(is_sure=False)
     if 2 * as_stated < len(mentions):
         for how, convert in ways:
-            changed = sum(
-                convert_spans(mention.spans, convert) != mention.spans for mention in mentions
-            )
+            changed = _count_changed(mentions, convert)
             if changed >= _ENOUGH and score(convert) == len(mentions):
                 return OffsetFit(how, convert)
     return AS_STATED
 
 
-def _ways(text: str, *, marked: bool) -> Iterator[tuple[str, Conversion]]:
+def _count_changed(mentions: Sequence[StatedMention], convert: Conversion) -> int:
+    """Returns the number of mentions with an offset that a conversion changes."""
+    return sum(
+        any(convert(offset) != offset for span in mention.spans for offset in span)
+        for mention in mentions
+    )
+
+
+def _ways(text: str, *, has_bom: bool) -> Iterator[tuple[str, Conversion]]:
     """Yields the ways to count that differ for a text, each with its name, without that of this
     package.
     """
-    units = (CODE_POINTS,) if text.isascii() and not marked else tuple(UNIT_NAMES)
+    units = (CODE_POINTS,) if text.isascii() and not has_bom else tuple(UNIT_NAMES)
     for unit, mark, ends in product(
-        units, (False, True)[: 1 + marked], (False, True)[: 1 + ("\r\n" in text)]
+        units, (False, True)[: 1 + has_bom], (False, True)[: 1 + ("\r\n" in text)]
     ):
         names = {
             UNIT_NAMES[unit]: unit != CODE_POINTS,
@@ -193,7 +208,7 @@ def _ways(text: str, *, marked: bool) -> Iterator[tuple[str, Conversion]]:
         }
         how = " and ".join(name for name, counts in names.items() if counts)
         if how:
-            yield how, conversion(text, unit, marked=mark, joined_ends=ends)
+            yield how, conversion(text, unit, has_bom=mark, joined_ends=ends)
 
 
 def _is_inside(spans: Sequence[Span], text: str) -> bool:

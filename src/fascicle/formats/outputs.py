@@ -23,7 +23,7 @@ from fascicle.core.files.source import LONGEST_NAME, STDIN
 from fascicle.errors import InputError
 from fascicle.formats.catalogue import Format, format_named, format_to_write
 from fascicle.formats.files import IdSet
-from fascicle.formats.handlers import EXTRACTED, TEXT, Encode, check_options, write_each
+from fascicle.formats.handlers import EXTRACTED, TEXT, Encode, Writer, check_options, write_each
 from fascicle.formats.losses import (
     EVERYTHING,
     LENIENT,
@@ -70,7 +70,7 @@ class WriteRequest:
         return (self.source,) if isinstance(self.source, str) else self.source or None
 
     @property
-    def chosen(self) -> Format:
+    def output_format(self) -> Format:
         """Format of the output.
 
         Raises:
@@ -85,13 +85,13 @@ class WriteRequest:
             The format.
 
         Raises:
-            UsageError: see `chosen`; or standard output, or the name of one file, for a format of
-                several files.
+            UsageError: see `output_format`; or standard output, or the name of one file, for a
+                format of several files.
             OutputError: it exists and may not be overwritten, or its folder is missing.
         """
-        chosen = self.chosen
-        chosen.writer.check(self.path, overwrite=self.overwrite)
-        return chosen
+        output = self.output_format
+        output.writer.check(self.path, overwrite=self.overwrite)
+        return output
 
 
 def write(  # noqa: PLR0913 - what users may say, each on its own
@@ -136,10 +136,10 @@ def write(  # noqa: PLR0913 - what users may say, each on its own
     check_argument(format, str, name="format", means="a str")
     documents = validate_documents(documents)
     request = WriteRequest(path=str(path), format=format, overwrite=overwrite, options=options)
-    chosen = request.chosen
-    check_options(options, chosen.writer.options, chosen.name)
+    output = request.output_format
+    check_options(options, output.writer.options, output.name)
     request = replace(request, strictness=LossPolicy(refuse=strict, allowed=loss_names(allow_loss)))
-    return _write(documents, request, chosen, chosen.writer.holds, report=report)
+    return _write(documents, request, output, output.writer.holds, report=report)
 
 
 def write_documents(
@@ -167,8 +167,9 @@ def write_documents(
         LossError: the format would lose something of a document, and that is refused; nothing is
             written to a file.
     """
-    chosen = request.chosen
-    return _write(documents, request, chosen, _held(chosen, request), report=report, opened=opened)
+    output = request.output_format
+    holds = _held_fields(output, request)
+    return _write(documents, request, output, holds, report=report, opened=opened)
 
 
 def write_predictions(
@@ -189,21 +190,21 @@ def write_predictions(
         InputError: an id or a type that the format cannot hold.
         LossError: see `write_documents`.
     """
-    chosen = request.chosen
-    holds = chosen.writer.holds
+    output = request.output_format
+    holds = output.writer.holds
     # A table of one system has the name of the system.
     holds = replace(holds, by_reference=holds.by_reference | {"sources"})
-    if chosen.writer.options is not None:
-        request = replace(request, options=chosen.writer.options(with_text=False))
+    if output.writer.options is not None:
+        request = replace(request, options=output.writer.options(with_text=False))
         # a table without texts has no columns for them
         holds = replace(holds, fields=holds.fields - OF_LINKS)
-    return _write(predictions, request, chosen, holds, report=report)
+    return _write(predictions, request, output, holds, report=report)
 
 
 def _write(
     documents: Iterable[Any],
     request: WriteRequest,
-    chosen: Format,
+    output: Format,
     holds: HeldFields,
     *,
     report: WriteReport | None,
@@ -212,56 +213,69 @@ def _write(
     """Writes documents, or predictions for formats without texts; ``holds`` names the fields in
     the output.
     """
-    writer, path = chosen.writer, request.path
-    options = request.options if isinstance(request.options, writer.options or ()) else None
-    encode = writer.encoder(
-        writer.options() if options is None and writer.options is not None else options
-    )
+    writer, path = output.writer, request.path
     report = WriteReport() if report is None else report
-    # which shows the text itself
-    if "text-between-words" in holds.by_reference and chosen.name != "text":
+    # The format 'text' shows the text itself.
+    if "text-between-words" in holds.by_reference and output.name != "text":
         documents = write_texts_beside(documents, path, overwrite=request.overwrite, report=report)
-    ready = map(writer.prepare, documents) if writer.prepare is not None else documents
-    once = _once(encode) if writer.by_id else encode
+    if writer.prepare is not None:
+        documents = map(writer.prepare, documents)
+
+    encode = _encoder(writer, request.options)
     send = partial(
-        write_each, ready, once, holds=holds, report=report, strictness=request.strictness
+        write_each,
+        documents,
+        _refuse_repeated_ids(encode) if writer.by_id else encode,
+        holds=holds,
+        report=report,
+        strictness=request.strictness,
     )
     if writer.into_folder is not None:
         writer.check(path, overwrite=request.overwrite)
-        if not path.lower().endswith(".zip"):
-            with (
-                atomic_folder(path, kind=chosen.name, overwrite=request.overwrite) as folder,
-                writer.into_folder(folder) as put,
-            ):
-                send(put)
-            return report
-    with opened(path, overwrite=request.overwrite) as stream, writer.into(stream, encode) as put:
-        send(put)
+    if writer.into_folder is None or path.lower().endswith(".zip"):
+        with (
+            opened(path, overwrite=request.overwrite) as stream,
+            writer.into(stream, encode) as add,
+        ):
+            send(add)
+    else:
+        with (
+            atomic_folder(path, kind=output.name, overwrite=request.overwrite) as folder,
+            writer.into_folder(folder) as add,
+        ):
+            send(add)
     return report
 
 
-def _once(encode: Encode) -> Encode:
-    """Returns an encoder that refuses a second document with an id."""
-    seen = IdSet()
+def _encoder(writer: Writer, options: Any) -> Encode:
+    """Returns the function that encodes one document; options of another format do not count."""
+    if writer.options is None:
+        return writer.encoder(None)
+    return writer.encoder(options if isinstance(options, writer.options) else writer.options())
 
-    def encoded(document: Any, part: WriteReport) -> Any:
+
+def _refuse_repeated_ids(encode: Encode) -> Encode:
+    """Returns an encoder that refuses a second document with an id."""
+    identifiers = IdSet()
+
+    def encode_once(document: Any, part: WriteReport) -> Any:
         content = encode(document, part)
-        if not seen.add(document.id):
+        if not identifiers.add(document.id):
             raise InputError(
                 f"two documents have the id {document.id!r}, but this format needs different "
                 "ids; rename one of them"
             )
         return content
 
-    return encoded
+    return encode_once
 
 
-def _held(chosen: Format, request: WriteRequest) -> HeldFields:
+def _held_fields(output: Format, request: WriteRequest) -> HeldFields:
     """Returns the fields in the file; a table or view of one source keeps the source as its own
     name.
     """
-    holds, sources = chosen.writer.holds, request.sources
-    if chosen.name == "text" and request.path == STDOUT:
+    holds, sources = output.writer.holds, request.sources
+    if output.name == "text" and request.path == STDOUT:
         return replace(holds, fields=EVERYTHING, only=sources)  # output for a person, not a file
     if holds.fields == EVERYTHING or sources is None:
         return holds
@@ -306,7 +320,7 @@ def write_texts_beside(
 
 def _write_text(folder: Path, document: Document, *, overwrite: bool) -> None:
     folder.mkdir(exist_ok=True)
-    name = _NOT_IN_NAMES.sub(lambda found: f"%{ord(found[0]):02X}", document.id) + TEXT
+    name = _NOT_IN_NAMES.sub(lambda match: f"%{ord(match[0]):02X}", document.id) + TEXT
     if len(os.fsencode(name)) > LONGEST_NAME:
         name = hashlib.sha256(document.id.encode()).hexdigest() + TEXT
     place, content = folder / name, document.text.encode()

@@ -12,9 +12,10 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
+from operator import attrgetter
 from typing import Final, NamedTuple
 
-from fascicle.formats.page_parts import Piece, rows_of
+from fascicle.formats.page_parts import PrintedPiece, rows_of
 
 _BAND: Final = 1.12  # of the space between the lines of cells: a wider one may lie between two rows
 _BLANK: Final = 0.3  # of the height of letters: a wider space lies between two columns
@@ -35,18 +36,18 @@ class _Block(NamedTuple):
     above it.
     """
 
-    lines: list[list[Piece]]
+    lines: list[list[PrintedPiece]]
     is_ruled: bool
 
     @property
-    def pieces(self) -> list[Piece]:
+    def pieces(self) -> list[PrintedPiece]:
         """All pieces."""
         return list(chain(*self.lines))
 
 
 def divide_by_bands(
-    pieces: Sequence[Piece], rules: Sequence[Piece]
-) -> list[tuple[bool, list[Piece]]]:
+    pieces: Sequence[PrintedPiece], rules: Sequence[PrintedPiece]
+) -> list[tuple[bool, list[PrintedPiece]]]:
     """Divides pieces into tables whose cells have several lines and what stands between them, from
     top to bottom.
 
@@ -59,7 +60,7 @@ def divide_by_bands(
         TAB between cells.
     """
     blocks = list(_blocks(rows_of(pieces), rules))
-    parts: list[tuple[bool, list[Piece]]] = []
+    parts: list[tuple[bool, list[PrintedPiece]]] = []
     at = 0
     while at < len(blocks):
         end = _end(blocks, at)
@@ -71,12 +72,12 @@ def divide_by_bands(
     return parts
 
 
-def _blocks(rows: Sequence[list[Piece]], rules: Sequence[Piece]) -> Iterator[_Block]:
+def _blocks(rows: Sequence[list[PrintedPiece]], rules: Sequence[PrintedPiece]) -> Iterator[_Block]:
     """Yields what stands between bands that cross all pieces, or between lines that are drawn
     across all.
     """
     pitches = _pitches(list(chain(*rows)))
-    drawn = sorted({(one.middle, round(one.left), round(one.right)) for one in rules})
+    drawn = sorted({(rule.middle, round(rule.left), round(rule.right)) for rule in rules})
     block = _Block([], is_ruled=False)
     for row in rows:
         is_ruled = bool(block.lines) and _is_ruled(block.lines[-1], row, drawn)
@@ -92,10 +93,12 @@ def _blocks(rows: Sequence[list[Piece]], rules: Sequence[Piece]) -> Iterator[_Bl
 
 
 def _is_ruled(
-    above: Sequence[Piece], row: Sequence[Piece], rules: Sequence[tuple[float, int, int]]
+    above: Sequence[PrintedPiece],
+    row: Sequence[PrintedPiece],
+    rules: Sequence[tuple[float, int, int]],
 ) -> bool:
     """True if a line is drawn between two rows, in one part or in several."""
-    left, right = min(above[0].left, row[0].left), max(one.right for one in (*above, *row))
+    left, right = min(above[0].left, row[0].left), max(piece.right for piece in (*above, *row))
     first, last = bisect_left(rules, (row[0].middle,)), bisect_left(rules, (above[0].middle,))
     widths: dict[int, float] = defaultdict(float)
     for place, start, end in rules[first:last]:
@@ -103,17 +106,17 @@ def _is_ruled(
     return any(width > _RULED * (right - left) for width in widths.values())
 
 
-def _space(above: Sequence[Piece], row: Sequence[Piece]) -> float:
+def _space(above: Sequence[PrintedPiece], row: Sequence[PrintedPiece]) -> float:
     return above[0].middle - row[0].middle
 
 
-def _pitches(pieces: Sequence[Piece]) -> dict[int, float]:
+def _pitches(pieces: Sequence[PrintedPiece]) -> dict[int, float]:
     """Returns the space from one line to the next in columns, for each height of letters: one of
     the least.
     """
     spaces: dict[int, list[float]] = defaultdict(list)
-    last: dict[int, Piece] = {}
-    for piece in sorted(pieces, key=lambda one: -one.middle):
+    last: dict[int, PrintedPiece] = {}
+    for piece in sorted(pieces, key=attrgetter("middle"), reverse=True):
         above = last.get(round(piece.left))
         if above is not None and above.middle - piece.middle > _BLANK * piece.height:
             spaces[round(piece.height)].append(above.middle - piece.middle)
@@ -121,7 +124,7 @@ def _pitches(pieces: Sequence[Piece]) -> dict[int, float]:
     return {height: sorted(values)[len(values) // 10] for height, values in spaces.items()}
 
 
-def _columns(pieces: Sequence[Piece]) -> list[tuple[float, float]]:
+def _columns(pieces: Sequence[PrintedPiece]) -> list[tuple[float, float]]:
     """Returns the sides of the columns, between which no piece stands."""
     columns: list[tuple[float, float]] = []
     for piece in sorted(pieces):
@@ -140,7 +143,9 @@ def _end(blocks: Sequence[_Block], at: int) -> int:
     height = blocks[at].lines[0][0].height
     for place in range(at, len(blocks)):
         own = _columns(blocks[place].pieces)
-        common = _columns([Piece(left, 0, right, height, "") for left, right in columns + own])
+        common = _columns(
+            [PrintedPiece(left, 0, right, height, "") for left, right in columns + own]
+        )
         is_like = abs(blocks[place].lines[0][0].height - height) < _SAME * height
         fits = len(own) > 1 and max(len(own), len(columns)) <= len(common) <= _WIDEST
         if not (is_like and fits and _is_row(_cells(blocks[place], own))):
@@ -149,7 +154,7 @@ def _end(blocks: Sequence[_Block], at: int) -> int:
     return len(blocks)
 
 
-def _is_row(cells: Sequence[Sequence[Piece]]) -> bool:
+def _is_row(cells: Sequence[Sequence[PrintedPiece]]) -> bool:
     """True if each cell has its lines one below the other, at the top, the middle or the bottom
     of the row.
     """
@@ -166,15 +171,15 @@ def _is_row(cells: Sequence[Sequence[Piece]]) -> bool:
     return True
 
 
-def _cells(block: _Block, columns: Sequence[tuple[float, float]]) -> list[list[Piece]]:
+def _cells(block: _Block, columns: Sequence[tuple[float, float]]) -> list[list[PrintedPiece]]:
     """Returns the pieces of each column from top to bottom, and from left to right."""
-    cells: list[list[Piece]] = [[] for _ in columns]
+    cells: list[list[PrintedPiece]] = [[] for _ in columns]
     for piece in block.pieces:
         cells[bisect_right(columns, piece.left, key=lambda sides: sides[0]) - 1].append(piece)
     return cells
 
 
-def _table(blocks: Sequence[_Block]) -> list[Piece]:
+def _table(blocks: Sequence[_Block]) -> list[PrintedPiece]:
     """Returns the rows of a table; none if the blocks are no rows of one.
 
     Lines are drawn between them, or some have cells with unequal numbers of lines; labels of a list
@@ -185,25 +190,30 @@ def _table(blocks: Sequence[_Block]) -> list[Piece]:
     columns = _columns(list(chain(*(block.pieces for block in blocks))))
     rows = [_cells(block, columns) for block in blocks]
     texts = [column for column in zip(*rows, strict=True) if not all(map(_is_label, column))]
-    counts = [{len(rows_of(cell)) for cell in row if cell} for row in zip(*texts, strict=True)]
+    counts = map(_line_counts, zip(*texts, strict=True))
     long = [row for row in counts if max(row, default=0) > 1]
     is_unequal = sum(len(row) > 1 for row in long) >= max(_UNEQUAL, _MANY * len(long))
     is_ruled = len(texts) > 1 and sum(block.is_ruled for block in blocks[1:]) >= _FEWEST - 1
     return list(map(_row, rows)) if is_ruled or is_unequal else []
 
 
-def _is_label(cell: Sequence[Piece]) -> bool:
+def _line_counts(cells: Sequence[Sequence[PrintedPiece]]) -> set[int]:
+    """Returns the numbers of lines of the cells of a row."""
+    return {len(rows_of(cell)) for cell in cells if cell}
+
+
+def _is_label(cell: Sequence[PrintedPiece]) -> bool:
     return not cell or (len(cell) == 1 and _LABEL.fullmatch(cell[0].text.strip()) is not None)
 
 
-def _row(cells: Sequence[Sequence[Piece]]) -> Piece:
-    pieces = sorted(chain(*cells), key=lambda one: (-one.middle, one.left))
-    left, right = min(one.left for one in pieces), max(one.right for one in pieces)
+def _row(cells: Sequence[Sequence[PrintedPiece]]) -> PrintedPiece:
+    pieces = sorted(chain(*cells), key=lambda piece: (-piece.middle, piece.left))
+    left, right = min(piece.left for piece in pieces), max(piece.right for piece in pieces)
     text = "\t".join(map(_text, cells))
     return pieces[0]._replace(left=left, right=right, text=text)
 
 
-def _text(cell: Sequence[Piece]) -> str:
+def _text(cell: Sequence[PrintedPiece]) -> str:
     text = ""
     for piece in cell:
         text += " " * (bool(text) and not text.endswith("-")) + piece.text.strip()

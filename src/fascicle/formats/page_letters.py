@@ -12,11 +12,13 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from fascicle.errors import import_extra
-from fascicle.formats.page_parts import Piece, turns_of, whole_lines
+from fascicle.formats.page_parts import PrintedPiece, turns_of
+from fascicle.formats.page_tables import whole_lines
 
 _FARTHEST: Final = 1e6  # from the corner of a page
 _GAP: Final = 0.8  # of the height of letters: a wider one may be the space between two columns
@@ -71,53 +73,58 @@ class Page(NamedTuple):
     ``rules`` are level lines that are drawn, and the upper and lower sides of boxes.
     """
 
-    pieces: list[Piece]
+    pieces: list[PrintedPiece]
     height: float
     has_pictures: bool
     left_out: Counter[str]
-    rules: list[Piece]
+    rules: list[PrintedPiece]
 
 
 def letters_of(page: Any) -> Page:
     """Returns the pieces of lines of a page of PDFium, and counts what is not read."""
-    pieces: list[Piece] = []
-    open_piece: Piece | None = None
-    is_apart = False
     left_out = Counter(_notes(page))
-    for sign, box in _with_accents(_signs(page, left_out)):
-        if sign.isspace() or box is None:
-            is_apart = True
-            if sign in "\r\n" and open_piece is not None:
-                pieces.append(open_piece)
-                open_piece = None
-            continue
-        if open_piece is not None and _goes_on(open_piece, box):
-            tall = max(open_piece, box, key=lambda one: one.height)
-            before, letter = open_piece.text + " " * is_apart, sign
-            if _is_above(box, open_piece):
-                letter = f"{UP}{sign}{DOWN}"
-            elif _is_above(open_piece, box):  # all that stood before
-                before = f"{UP}{before}{DOWN}"
-            right = max(open_piece.right, box.right)
-            open_piece = Piece(
-                open_piece.left, tall.bottom, right, tall.top, before + letter, box.turn
-            )
-        else:
-            pieces += [open_piece] if open_piece is not None else []
-            open_piece = box
-        is_apart = False
-    pieces += [open_piece] if open_piece is not None else []
-    pieces = whole_lines(_with_caps(pieces))
+    pieces = whole_lines(_with_caps(_pieces(_with_accents(_signs(page, left_out)))))
     left, bottom, right, top = page.get_bbox()
     turn = sum(turns_of(pieces)[:1])
-    height = right - left if turn % 2 else top - bottom
-    has_pictures = next(page.get_objects(max_depth=2), None) is not None
     return Page(
-        pieces, height, has_pictures, left_out, list(islice(_rules(page, turn), _MOST_RULES))
+        pieces=pieces,
+        height=right - left if turn % 2 else top - bottom,
+        has_pictures=next(page.get_objects(max_depth=2), None) is not None,
+        left_out=left_out,
+        rules=list(islice(_rules(page, turn), _MOST_RULES)),
     )
 
 
-def _rules(page: Any, turn: int) -> Iterator[Piece]:
+def _pieces(signs: Iterable[tuple[str, PrintedPiece | None]]) -> list[PrintedPiece]:
+    """Returns the pieces of lines that letters make, in the order of the letters."""
+    pieces: list[PrintedPiece] = []
+    is_open = has_blank = False  # whether the last piece may go on, and after a blank
+    for sign, box in signs:
+        if sign.isspace() or box is None:
+            has_blank = True
+            is_open = is_open and sign not in "\r\n"
+            continue
+        if is_open and _goes_on(pieces[-1], box):
+            pieces[-1] = _extend(pieces[-1], box, " " * has_blank)
+        else:
+            pieces.append(box)
+        is_open, has_blank = True, False
+    return pieces
+
+
+def _extend(piece: PrintedPiece, letter: PrintedPiece, blank: str) -> PrintedPiece:
+    """Returns a piece with a further letter at its end."""
+    before, sign = piece.text + blank, letter.text
+    if _is_above(letter, piece):
+        sign = f"{UP}{sign}{DOWN}"
+    elif _is_above(piece, letter):  # all letters so far
+        before = f"{UP}{before}{DOWN}"
+    tall = max(piece, letter, key=attrgetter("height"))
+    right = max(piece.right, letter.right)
+    return PrintedPiece(piece.left, tall.bottom, right, tall.top, before + sign, letter.turn)
+
+
+def _rules(page: Any, turn: int) -> Iterator[PrintedPiece]:
     """Yields the level lines that are drawn on a page, seen as its letters stand."""
     raw = pdfium().raw
     sides = page.get_bbox()
@@ -148,7 +155,7 @@ def _notes(page: Any) -> Iterator[str]:
         raw.FPDFPage_CloseAnnot(note)
 
 
-def _goes_on(piece: Piece, box: Piece) -> bool:
+def _goes_on(piece: PrintedPiece, box: PrintedPiece) -> bool:
     if len(piece.text) == 1 and piece.height > _LARGE * box.height and box.top > piece.middle:
         return False  # a large letter at the start of a paragraph
     is_level = piece.turn == box.turn and abs(piece.middle - box.middle) < 0.5 * max(
@@ -157,90 +164,80 @@ def _goes_on(piece: Piece, box: Piece) -> bool:
     return is_level and -piece.height < box.left - piece.right < _GAP * piece.height
 
 
-def _with_accents(signs: Iterable[tuple[str, Piece | None]]) -> Iterator[tuple[str, Piece | None]]:
+def _with_accents(
+    signs: Iterable[tuple[str, PrintedPiece | None]],
+) -> Iterator[tuple[str, PrintedPiece | None]]:
     """Yields signs; an accent that is printed over a letter is one with it, as TeX makes such
     letters.
     """
-    held: tuple[str, Piece | None] = "", None
+    pending: tuple[str, PrintedPiece | None] = "", None
     for sign, box in signs:
-        letter = _accented(*held, sign, box) or _accented(sign, box, *held)
-        if letter is None and held[0]:
-            yield held
-        held = letter or (sign, box)
-    if held[0]:
-        yield held
+        letter = _accented(*pending, sign, box) or _accented(sign, box, *pending)
+        if letter is None and pending[0]:
+            yield pending
+        pending = letter or (sign, box)
+    if pending[0]:
+        yield pending
 
 
 def _accented(
-    accent: str, over: Piece | None, letter: str, box: Piece | None
-) -> tuple[str, Piece] | None:
+    accent: str, over: PrintedPiece | None, letter: str, box: PrintedPiece | None
+) -> tuple[str, PrintedPiece] | None:
     mark = _ACCENTS.get(accent)
     if mark is None or over is None or box is None or over.turn != box.turn:
         return None
-    made = unicodedata.normalize("NFC", _WITH_DOT.get(letter, letter) + mark)
+    sign = unicodedata.normalize("NFC", _WITH_DOT.get(letter, letter) + mark)
     beside = min(over.right, box.right) - max(over.left, box.left)
     is_over = beside > _OVER * min(over.right - over.left, box.right - box.left)
-    return (made, box._replace(text=made)) if len(made) == 1 and is_over else None
+    return (sign, box._replace(text=sign)) if len(sign) == 1 and is_over else None
 
 
-def _with_caps(pieces: Sequence[Piece]) -> list[Piece]:
+def _with_caps(pieces: Sequence[PrintedPiece]) -> list[PrintedPiece]:
     """Returns pieces; a large letter at the start of a paragraph is one with the line beside its
     top.
     """
-    caps = [one for one in pieces if len(one.text) == 1 and one.text.isupper()]
-    joined = list(pieces)
+    caps = [piece for piece in pieces if len(piece.text) == 1 and piece.text.isupper()]
+    lines = list(pieces)
     for cap in caps:
-        for at, line in enumerate(joined):
-            space = line.left - cap.right
-            is_beside = line.turn == cap.turn and abs(cap.top - line.top) < 0.5 * line.height
-            if (
-                is_beside
-                and cap.height > _LARGE * line.height
-                and -0.5 * line.height < space < line.height
-            ):
-                is_word = cap.text in ("A", "I") and space > 0.3 * line.height
-                joined[at] = line._replace(text=f"{cap.text}{' ' * is_word}{line.text}")
-                joined.remove(cap)
+        for number, line in enumerate(lines):
+            if _is_cap_of(cap, line):
+                is_word = cap.text in ("A", "I") and line.left - cap.right > 0.3 * line.height
+                lines[number] = line._replace(text=f"{cap.text}{' ' * is_word}{line.text}")
+                lines.remove(cap)
                 break
-    return joined
+    return lines
 
 
-def _is_above(letter: Piece, others: Piece) -> bool:
-    """True if a letter is smaller than others, and stands above their line."""
+def _is_cap_of(cap: PrintedPiece, line: PrintedPiece) -> bool:
+    """True if a letter is larger than those of a line, and stands at its start and top."""
     return (
-        letter.height < _SMALL * others.height
-        and letter.bottom - others.bottom > _RAISED * others.height
+        line.turn == cap.turn
+        and abs(cap.top - line.top) < 0.5 * line.height
+        and cap.height > _LARGE * line.height
+        and -0.5 * line.height < line.left - cap.right < line.height
     )
 
 
-def _signs(page: Any, left_out: Counter[str]) -> Iterator[tuple[str, Piece | None]]:
+def _is_above(letter: PrintedPiece, line: PrintedPiece) -> bool:
+    """True if a letter is smaller than others, and stands above their line."""
+    return (
+        letter.height < _SMALL * line.height and letter.bottom - line.bottom > _RAISED * line.height
+    )
+
+
+def _signs(page: Any, left_out: Counter[str]) -> Iterator[tuple[str, PrintedPiece | None]]:
     """Yields the characters of a page with their places; those without a place are blanks
     between words and lines.
     """
     raw, text = pdfium().raw, page.get_textpage()
     rectangle, sides = raw.FS_RECTF(), page.get_bbox()
-    signs = [chr(raw.FPDFText_GetUnicode(text, at)) for at in range(text.count_chars())]
-    for at, sign in enumerate(signs):
-        # two halves of a character of UTF-16
-        if _PAIR.fullmatch(pair := "".join(signs[at : at + 2])):
-            signs[at + 1] = pair.encode("utf-16", "surrogatepass").decode("utf-16")
-            continue
-        sign = "-" if sign in _HYPHENS else sign
-        if (
-            "\ud800" <= sign <= "\udfff"
-            or sign in ("\0", UP, DOWN)
-            or raw.FPDFText_HasUnicodeMapError(text, at) == 1
-        ):
-            sign = "\ufffd"
-        is_made = raw.FPDFText_IsGenerated(text, at) == 1
-        if is_made and sign != "-":
+    for number, sign in _characters(text):
+        if raw.FPDFText_IsGenerated(text, number) == 1 and sign != "-":
             yield sign if sign.isspace() else " ", None
-        elif raw.FPDFText_GetLooseCharBox(text, at, ctypes.byref(rectangle)):
-            quarters = raw.FPDFText_GetCharAngle(text, at) / (math.pi / 2)
-            is_straight, is_inside = (
-                abs(quarters - round(quarters)) < _SLANT,
-                _is_inside(rectangle, sides),
-            )
+        elif raw.FPDFText_GetLooseCharBox(text, number, ctypes.byref(rectangle)):
+            quarters = raw.FPDFText_GetCharAngle(text, number) / (math.pi / 2)
+            is_straight = abs(quarters - round(quarters)) < _SLANT
+            is_inside = _is_inside(rectangle, sides)
             if sign.isspace() or (is_straight and is_inside):
                 left_out["signs without a letter"] += sign == "\ufffd"
                 yield sign, _turned(rectangle, sides, round(quarters) % 4, sign)
@@ -248,23 +245,41 @@ def _signs(page: Any, left_out: Counter[str]) -> Iterator[tuple[str, Piece | Non
                 left_out["slanted signs" if is_inside else "signs outside of the page"] += 1
 
 
+def _characters(text: Any) -> Iterator[tuple[int, str]]:
+    """Yields the characters of a page with their numbers; U+FFFD stands for an unknown one."""
+    raw = pdfium().raw
+    signs = [chr(raw.FPDFText_GetUnicode(text, number)) for number in range(text.count_chars())]
+    for number, sign in enumerate(signs):
+        # two halves of a character of UTF-16
+        if _PAIR.fullmatch(pair := "".join(signs[number : number + 2])):
+            signs[number + 1] = pair.encode("utf-16", "surrogatepass").decode("utf-16")
+        elif (
+            "\ud800" <= sign <= "\udfff"
+            or sign in ("\0", UP, DOWN)
+            or raw.FPDFText_HasUnicodeMapError(text, number) == 1
+        ):
+            yield number, "\ufffd"
+        else:
+            yield number, "-" if sign in _HYPHENS else sign
+
+
 def _is_inside(box: Any, page: Sequence[float]) -> bool:
     left, bottom, right, top = page
     return not (box.right < left or box.left > right or box.top < bottom or box.bottom > top)
 
 
-def _turned(box: Any, page: Sequence[float], turn: int, sign: str) -> Piece:
+def _turned(box: Any, page: Sequence[float], turn: int, sign: str) -> PrintedPiece:
     """Returns the place of a letter on its page turned back, so that it stands upright."""
     left, bottom, right, top = map(_bounded, (box.left, box.bottom, box.right, box.top))
     x, y, far, high = page
     if not turn:
-        return Piece(left - x, bottom - y, right - x, top - y, sign)
+        return PrintedPiece(left - x, bottom - y, right - x, top - y, sign)
     sides = (
         (high - top, left - x, high - bottom, right - x),
         (far - right, high - top, far - left, high - bottom),
         (bottom - y, far - right, top - y, far - left),
     )[turn - 1]
-    return Piece(*sides, sign, turn)
+    return PrintedPiece(*sides, sign, turn)
 
 
 def _bounded(place: float) -> float:

@@ -20,7 +20,7 @@ from fascicle.core.codec import note_text_differences
 from fascicle.core.document import Document, Mention, Section
 from fascicle.core.files.atomic import check_folder
 from fascicle.core.files.source import STDIN, Source
-from fascicle.core.mention import AMBIGUOUS, Link, link_text
+from fascicle.core.mention import AMBIGUOUS, Link, Span, link_text
 from fascicle.errors import FormatError, InputError, UsageError, import_extra
 from fascicle.formats.handlers import Reader, WriteOne, Writer
 from fascicle.formats.losses import EVERYTHING, HeldFields
@@ -46,28 +46,48 @@ def _schemas() -> dict[str, Any]:
         MissingExtraError: pyarrow is not installed.
     """
     pa = _arrow()
-    text, number, real = pa.string(), pa.int32(), pa.float64()
-    ends = [("start", number), ("end", number)]
-    span, facts = pa.struct(ends), pa.list_(pa.struct([("name", text), ("value", text)]))
-    section, spans = pa.struct([*ends, ("name", text), ("attributes", facts)]), pa.list_(span)
+    return {DOCUMENTS: pa.schema(_document_columns(pa)), MENTIONS: pa.schema(_mention_columns(pa))}
+
+
+def _document_columns(pa: Any) -> list[tuple[str, Any]]:
+    text, facts, span = pa.string(), _facts_type(pa), pa.struct(_ends(pa))
+    section = pa.struct([*_ends(pa), ("name", text), ("attributes", facts)])
     pair = pa.struct([("short", span), ("long", span)])
+    return [
+        ("document", text),
+        ("text", text),
+        ("sections", pa.list_(section)),
+        ("sentences", pa.list_(span)),
+        ("words", pa.list_(span)),
+        ("abbreviations", pa.list_(pair)),
+        ("meta", facts),
+    ]
+
+
+def _mention_columns(pa: Any) -> list[tuple[str, Any]]:
+    text, real = pa.string(), pa.float64()
     names = [(name, text) for name in ("id", "ontology", "name", "tier", "curie")]
     link = pa.struct([*names, ("score", real), ("nil", pa.bool_()), ("same", pa.list_(text))])
-    documents = {
-        **dict.fromkeys(("document", "text"), text),
-        "sections": pa.list_(section),
-        **dict.fromkeys(("sentences", "words"), spans),
-        **{"abbreviations": pa.list_(pair), "meta": facts},
-    }
-    mentions = {
-        **{"document": text, "type": text, "start": number, "end": number, "text": text},
-        **{"score": real, "source": text, "concept": text},
-        **{"spans": spans, "links": pa.list_(link), "attributes": facts},
-    }
-    return {
-        DOCUMENTS: pa.schema(list(documents.items())),
-        MENTIONS: pa.schema(list(mentions.items())),
-    }
+    return [
+        ("document", text),
+        ("type", text),
+        *_ends(pa),
+        ("text", text),
+        ("score", real),
+        ("source", text),
+        ("concept", text),
+        ("spans", pa.list_(pa.struct(_ends(pa)))),
+        ("links", pa.list_(link)),
+        ("attributes", _facts_type(pa)),
+    ]
+
+
+def _ends(pa: Any) -> list[tuple[str, Any]]:
+    return [("start", pa.int32()), ("end", pa.int32())]
+
+
+def _facts_type(pa: Any) -> Any:
+    return pa.list_(pa.struct([("name", pa.string()), ("value", pa.string())]))
 
 
 # -- writing ---------------------------------------------------------------------------------------
@@ -77,12 +97,11 @@ def _encode(document: Document, report: WriteReport) -> _Rows:
     """Returns the row of a document and those of its mentions; cells have the order of the
     columns.
     """
+    sections = document.sections
     row = (
         document.id,
         document.text,
-        None
-        if document.sections is None
-        else [msgspec.structs.astuple(one) for one in document.sections],
+        None if sections is None else list(map(msgspec.structs.astuple, sections)),
         document.sentences,
         document.words,
         document.abbreviations,
@@ -110,8 +129,17 @@ def _cells(document: Document, mention: Mention) -> _Row:
         ),
         mention.spans,
         [
-            (one.id, one.ontology, one.name, one.tier, one.curie, one.score, one.nil, one.same)
-            for one in mention.links
+            (
+                link.id,
+                link.ontology,
+                link.name,
+                link.tier,
+                link.curie,
+                link.score,
+                link.nil,
+                link.same,
+            )
+            for link in mention.links
         ],
         mention.attributes,
     )
@@ -137,8 +165,8 @@ def to_arrow(documents: Document | Iterable[Document]) -> Any:
         UsageError: something else than documents.
     """
     schema = _schemas()[MENTIONS]
-    given = [documents] if isinstance(documents, Document) else validate_documents(documents)
-    rows = (_cells(document, mention) for document in given for mention in document.mentions)
+    stream = [documents] if isinstance(documents, Document) else validate_documents(documents)
+    rows = (_cells(document, mention) for document in stream for mention in document.mentions)
     parts = iter(lambda: list(islice(rows, _ROWS[MENTIONS])), [])
     return _arrow().concat_tables(
         [schema.empty_table(), *(_table_of(part, schema) for part in parts)]
@@ -171,20 +199,20 @@ def _column(kind: Any, cells: tuple[Any, ...]) -> Any:
 
 
 @contextmanager
-def _opened(path: Path, schema: Any, most: int) -> Iterator[Callable[[list[_Row]], None]]:
+def _open_table(path: Path, schema: Any, most: int) -> Iterator[Callable[[list[_Row]], None]]:
     """Opens a table that is written in batches of rows; yields the function that adds some."""
     path.parent.mkdir(exist_ok=True)
     with _arrow().parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-        held: list[_Row] = []
+        batch: list[_Row] = []
 
-        def put(rows: list[_Row], least: int = most) -> None:
-            held.extend(rows)
-            if len(held) >= least:
-                writer.write_table(_table_of(held, schema))
-                held.clear()
+        def add(rows: list[_Row], least: int = most) -> None:
+            batch.extend(rows)
+            if len(batch) >= least:
+                writer.write_table(_table_of(batch, schema))
+                batch.clear()
 
-        yield put
-        put([], least=1)
+        yield add
+        add([], least=1)
 
 
 @contextmanager
@@ -196,15 +224,15 @@ def _into_folder(folder: Path) -> Iterator[WriteOne]:
         MissingExtraError: pyarrow is not installed.
     """
     first, second = (
-        _opened(folder / name, schema, _ROWS[name]) for name, schema in _schemas().items()
+        _open_table(folder / name, schema, _ROWS[name]) for name, schema in _schemas().items()
     )
-    with first as documents, second as mentions:
+    with first as add_documents, second as add_mentions:
 
-        def put(rows: _Rows) -> None:
-            documents([rows[0]])
-            mentions(rows[1])
+        def add(rows: _Rows) -> None:
+            add_documents([rows[0]])
+            add_mentions(rows[1])
 
-        yield put
+        yield add
 
 
 def _check_place(path: str, *, overwrite: bool) -> None:
@@ -269,11 +297,11 @@ class _Mentions:
         self.waiting = next(rows, None)
 
     def of(self, identifier: str) -> list[dict[str, Any]]:
-        found = []
+        rows = []
         while self.waiting is not None and self.waiting["document"] == identifier:
-            found.append(self.waiting)
+            rows.append(self.waiting)
             self.waiting = next(self._rows, None)
-        return found
+        return rows
 
 
 def _rows(path: Path, table: str) -> Iterator[dict[str, Any]]:
@@ -281,7 +309,9 @@ def _rows(path: Path, table: str) -> Iterator[dict[str, Any]]:
     try:
         with pa.parquet.ParquetFile(path) as file:
             missing = [
-                one.name for one in _schemas()[table] if one.name not in file.schema_arrow.names
+                field.name
+                for field in _schemas()[table]
+                if field.name not in file.schema_arrow.names
             ]
             if missing:
                 raise FormatError(f"the table lacks the columns {', '.join(missing)}", at=str(path))
@@ -290,32 +320,36 @@ def _rows(path: Path, table: str) -> Iterator[dict[str, Any]]:
             ):
                 yield from batch.select(_schemas()[table].names).cast(_schemas()[table]).to_pylist()
     except (pa.ArrowException, OSError, ValueError) as error:
-        said = " ".join(str(error).split())
+        reason = " ".join(str(error).split())
         raise FormatError(
-            f"the table cannot be read ({said[:300]}); write it again", at=str(path)
+            f"the table cannot be read ({reason[:300]}); write it again", at=str(path)
         ) from None
 
 
 def _document(row: Mapping[str, Any], rows: list[dict[str, Any]], folder: Path) -> Document:
     try:
-        pairs, mentions = row["abbreviations"], [_mention(one) for one in rows]
+        mentions = list(map(_mention, rows))
         document = Document(
             id=row["document"],
             text=row["text"],
             sections=None if row["sections"] is None else tuple(map(_section, row["sections"])),
             sentences=_spans(row["sentences"]),
             words=_spans(row["words"]),
-            abbreviations=None
-            if pairs is None
-            else tuple((_pair(one["short"]), _pair(one["long"])) for one in pairs),
+            abbreviations=_abbreviations(row["abbreviations"]),
             mentions=tuple(mentions),
             meta=dict(_facts(row["meta"])),
         )
-        return note_text_differences(document, mentions, texts=[one["text"] for one in rows])
+        return note_text_differences(document, mentions, texts=[row["text"] for row in rows])
     except (ValueError, TypeError, AttributeError) as error:
         raise FormatError(
             f"the rows of document {row['document']!r} make none: {error}", at=str(folder)
         ) from None
+
+
+def _abbreviations(pairs: list[dict[str, Any]] | None) -> tuple[tuple[Span, Span], ...] | None:
+    if pairs is None:
+        return None
+    return tuple((_pair(pair["short"]), _pair(pair["long"])) for pair in pairs)
 
 
 def _mention(row: Mapping[str, Any]) -> Mention:
@@ -325,7 +359,7 @@ def _mention(row: Mapping[str, Any]) -> Mention:
         score=row["score"],
         source=row["source"],
         links=tuple(
-            Link(**one | {"same": tuple(one.get("same") or ())}) for one in row["links"] or ()
+            Link(**link | {"same": tuple(link.get("same") or ())}) for link in row["links"] or ()
         ),
         attributes=_facts(row["attributes"]),
     )
@@ -335,16 +369,16 @@ def _section(row: Mapping[str, Any]) -> Section:
     return Section(**{**row, "attributes": _facts(row.get("attributes"))})
 
 
-def _facts(given: list[dict[str, str]] | None) -> tuple[tuple[str, str], ...]:
-    return tuple((one["name"], one["value"]) for one in given or ())
+def _facts(pairs: list[dict[str, str]] | None) -> tuple[tuple[str, str], ...]:
+    return tuple((pair["name"], pair["value"]) for pair in pairs or ())
 
 
-def _spans(given: list[dict[str, int]] | None) -> tuple[tuple[int, int], ...] | None:
-    return None if given is None else tuple(map(_pair, given))
+def _spans(spans: list[dict[str, int]] | None) -> tuple[Span, ...] | None:
+    return None if spans is None else tuple(map(_pair, spans))
 
 
-def _pair(given: Mapping[str, int]) -> tuple[int, int]:
-    return given["start"], given["end"]
+def _pair(span: Mapping[str, int]) -> Span:
+    return span["start"], span["end"]
 
 
 READER: Final = Reader(read=read)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -23,19 +23,18 @@ from fascicle.errors import FormatError
 from fascicle.formats.extraction import package_errors, read_all_bytes
 from fascicle.formats.handlers import EXTRACTED, Reader
 from fascicle.formats.page_cells import divide_by_bands
+from fascicle.formats.page_heads import running_heads
 from fascicle.formats.page_letters import DOWN, UP, Page, letters_of, pdfium
 from fascicle.formats.page_parts import (
-    Piece,
-    divide,
+    PrintedPiece,
     line_numbers,
     line_place,
     rows_of,
-    running_heads,
-    table_lines,
     turns_of,
     usual_pitch,
 )
-from fascicle.formats.report import ReadReport
+from fascicle.formats.page_tables import divide, table_lines
+from fascicle.formats.report import ReadReport, list_counts
 from fascicle.text.borders import without_wraps
 from fascicle.text.raised import Level, Line
 
@@ -76,9 +75,9 @@ class _PrintedText:
 
 
 def printed_text(
-    pages: Sequence[Sequence[Piece]],
+    pages: Sequence[Sequence[PrintedPiece]],
     heights: Sequence[float],
-    rules: Sequence[Sequence[Piece]] | None = None,
+    rules: Sequence[Sequence[PrintedPiece]] | None = None,
 ) -> _PrintedText:
     """Puts the pieces of pages in order, and joins them to one text.
 
@@ -89,56 +88,57 @@ def printed_text(
     """
     heads = running_heads(pages, heights)
     marks = Line()
-    numbers = [line_numbers(page) for page in pages]
-    texts = (
-        [one for one in page if one not in out] for page, out in zip(pages, numbers, strict=True)
-    )
-    lines = [
-        list(_page_lines(*page, marks))
-        for page in zip(texts, heads, rules or [()] * len(pages), strict=True)
-    ]
-    joined, starts = _join(lines)
+    lines: list[list[PrintedPiece]] = []
+    left_out = sum(map(len, heads))
+    for page, places, drawn in zip(pages, heads, rules or [()] * len(pages), strict=True):
+        numbers = line_numbers(page)
+        pieces = [piece for piece in page if piece not in numbers]
+        lines.append(list(_page_lines(pieces, places, drawn, marks)))
+        left_out += len(numbers)
+    text, starts = _join(lines)
     return _PrintedText(
-        text=joined.text,
-        hyphens=tuple(joined.hyphens),
+        text=text.text,
+        hyphens=tuple(text.hyphens),
         pages=tuple(starts),
-        left_out=sum(map(len, heads)) + sum(map(len, numbers)),
-        empty=tuple(at for at, page in enumerate(lines) if not page),
+        left_out=left_out,
+        empty=tuple(number for number, page in enumerate(lines) if not page),
         marks=marks,
     )
 
 
-def _join(pages: Sequence[Sequence[Piece]]) -> tuple[_Joined, list[int]]:
+def _join(pages: Sequence[Sequence[PrintedPiece]]) -> tuple[_RunningText, list[int]]:
     """Joins the lines of pages; returns their text, and where each page begins in it."""
-    known = Counter(
+    words = Counter(
         word.lower() for page in pages for line in page for word in _WORD.findall(line.text)[:-1]
     )
-    joined = _Joined(known)
+    text = _RunningText(words)
     starts = []
     for page in pages:
         pitch = usual_pitch(page)
-        begun = [joined.add(line, pitch) for line in page]
-        starts.append(begun[0] if begun else joined.length)
-    return joined, starts
+        lines = [text.add(line, pitch) for line in page]
+        starts.append(lines[0] if lines else text.length)
+    return text, starts
 
 
 def _page_lines(
-    page: Sequence[Piece], heads: Collection[int], rules: Sequence[Piece], marks: Line
-) -> Iterator[Piece]:
+    page: Sequence[PrintedPiece], heads: Collection[int], rules: Sequence[PrintedPiece], marks: Line
+) -> Iterator[PrintedPiece]:
     """Yields the lines of a page without its running heads; letters that are turned otherwise
     than most come last.
     """
     for rank, turn in enumerate(turns_of(page)):
         pieces = [
-            one for one in page if one.turn == turn and (rank or line_place(one) not in heads)
+            piece
+            for piece in page
+            if piece.turn == turn and (rank or line_place(piece) not in heads)
         ]
         for region in _regions(pieces, () if rank else rules):
             yield from _lines(region, marks)
 
 
 def _regions(
-    pieces: Sequence[Piece], rules: Sequence[Piece], *, within: int = 0
-) -> Iterator[list[Piece]]:
+    pieces: Sequence[PrintedPiece], rules: Sequence[PrintedPiece], *, within: int = 0
+) -> Iterator[list[PrintedPiece]]:
     """Yields columns and what lies across them, in the order in which they are read.
 
     Args:
@@ -147,34 +147,48 @@ def _regions(
         within: so many regions lie around these pieces.
     """
     parts = list(_parts(pieces, rules)) if within < _DEEPEST else []
-    if len(parts) > 1 or any("\t" in one.text for _, part in parts for one in part):
+    if len(parts) > 1 or any("\t" in piece.text for _, part in parts for piece in part):
         for is_table, part in parts:
             yield from [part] if is_table else _regions(part, rules, within=within + 1)
         return
     is_table = any(is_table for is_table, _ in parts)
     gutter = _gutter(pieces) if within < _DEEPEST and not is_table else None
-    if gutter is None:
-        if pieces:
-            yield list(pieces)
-        return
-    across = sorted((one for one in pieces if _crosses(one, gutter)), key=lambda one: -one.middle)
-    bands: list[list[Piece]] = [[] for _ in range(len(across) + 1)]
-    for one in pieces:
-        if not _crosses(one, gutter):
-            bands[bisect_left(across, -one.middle, key=lambda other: -other.middle)].append(one)
-    held: list[Piece] = []
-    for at, band in enumerate(bands):
-        if band and held:
-            yield held
-            held = []
-        yield from _regions([one for one in band if one.right <= gutter], rules, within=within + 1)
-        yield from _regions([one for one in band if one.right > gutter], rules, within=within + 1)
-        held += across[at : at + 1]
-    if held:
-        yield held
+    if gutter is not None:
+        yield from _columns(pieces, gutter, rules, within + 1)
+    elif pieces:
+        yield list(pieces)
 
 
-def _parts(pieces: Sequence[Piece], rules: Sequence[Piece]) -> Iterator[tuple[bool, list[Piece]]]:
+def _columns(
+    pieces: Sequence[PrintedPiece], gutter: float, rules: Sequence[PrintedPiece], within: int
+) -> Iterator[list[PrintedPiece]]:
+    """Yields the regions on both sides of a space between columns, and the pieces across it."""
+    across = sorted(
+        (piece for piece in pieces if _crosses(piece, gutter)), key=lambda piece: -piece.middle
+    )
+    bands: list[list[PrintedPiece]] = [[] for _ in range(len(across) + 1)]
+    for piece in pieces:
+        if not _crosses(piece, gutter):
+            number = bisect_left(across, -piece.middle, key=lambda other: -other.middle)
+            bands[number].append(piece)
+
+    pending: list[PrintedPiece] = []  # across, without columns between them
+    for number, band in enumerate(bands):
+        if band and pending:
+            yield pending
+            pending = []
+        before = [piece for piece in band if piece.right <= gutter]
+        behind = [piece for piece in band if piece.right > gutter]
+        yield from _regions(before, rules, within=within)
+        yield from _regions(behind, rules, within=within)
+        pending += across[number : number + 1]
+    if pending:
+        yield pending
+
+
+def _parts(
+    pieces: Sequence[PrintedPiece], rules: Sequence[PrintedPiece]
+) -> Iterator[tuple[bool, list[PrintedPiece]]]:
     """Yields tables and what stands between them, from top to bottom; rows of long cells are
     pieces with TABs.
     """
@@ -185,17 +199,17 @@ def _parts(pieces: Sequence[Piece], rules: Sequence[Piece]) -> Iterator[tuple[bo
             yield from divide(part)
 
 
-def _crosses(piece: Piece, gutter: float) -> bool:
+def _crosses(piece: PrintedPiece, gutter: float) -> bool:
     return piece.left < gutter - 1 and piece.right > gutter
 
 
-def _gutter(pieces: Sequence[Piece]) -> float | None:
+def _gutter(pieces: Sequence[PrintedPiece]) -> float | None:
     """Returns the left edge of the column behind the clearest space between two columns, if
     there is one.
     """
-    lefts, rights = sorted(one.left for one in pieces), sorted(one.right for one in pieces)
+    lefts, rights = sorted(piece.left for piece in pieces), sorted(piece.right for piece in pieces)
     spaces = []
-    for edge, count in Counter(round(one.left) for one in pieces).items():
+    for edge, count in Counter(round(piece.left) for piece in pieces).items():
         before, behind = bisect_right(rights, edge), len(pieces) - bisect_left(lefts, edge - 1)
         crossing = len(pieces) - before - behind
         if min(count, before, behind) >= _FEW and crossing <= _CROSSING * len(pieces):
@@ -206,30 +220,33 @@ def _gutter(pieces: Sequence[Piece]) -> float | None:
     )
 
 
-def _is_between_columns(pieces: Sequence[Piece], edge: int) -> bool:
+def _is_between_columns(pieces: Sequence[PrintedPiece], edge: int) -> bool:
     """True if half of the pieces on one side of a space have one beside them on the other side."""
-    before = sorted(one.middle for one in pieces if one.right <= edge)
-    behind = [one for one in pieces if one.left >= edge - 1]
+    before = sorted(piece.middle for piece in pieces if piece.right <= edge)
+    behind = [piece for piece in pieces if piece.left >= edge - 1]
     beside = sum(  # or between two lines that stand apart
-        bisect_right(before, one.bottom - one.height / 2)
-        < bisect_left(before, one.top + one.height / 2)
-        for one in behind
+        bisect_right(before, piece.bottom - piece.height / 2)
+        < bisect_left(before, piece.top + piece.height / 2)
+        for piece in behind
     )
     return 2 * beside >= min(len(before), len(behind))
 
 
-def _lines(pieces: Iterable[Piece], marks: Line) -> list[Piece]:
+def _lines(pieces: Sequence[PrintedPiece], marks: Line) -> list[PrintedPiece]:
     """Returns the lines of a region from top to bottom; pieces beside each other become one."""
-    pieces = list(pieces)
-    if any("\t" in one.text for one in pieces):  # rows that are joined
-        return [
-            one._replace(text="\t".join(_tidy(cell, marks) for cell in one.text.split("\t")))
-            for one in pieces
-        ]
+    if any("\t" in piece.text for piece in pieces):  # rows that are joined
+        return [_tidy_piece(piece, marks) for piece in pieces]
     if any(is_table for is_table, _ in divide(pieces)):
-        cells = [one._replace(text=_tidy(one.text, marks)) for one in pieces]
-        return [line for line in table_lines(cells) if line.text]
-    return [line for line in (_line(row, marks) for row in rows_of(pieces)) if line.text]
+        lines = table_lines([_tidy_piece(piece, marks) for piece in pieces])
+    else:
+        lines = [_line(row, marks) for row in rows_of(pieces)]
+    return [line for line in lines if line.text]
+
+
+def _tidy_piece(piece: PrintedPiece, marks: Line) -> PrintedPiece:
+    """Returns a piece with tidy cells, which TABs separate."""
+    cells = [_tidy(cell, marks) for cell in piece.text.split("\t")]
+    return piece._replace(text="\t".join(cells))
 
 
 def _tidy(text: str, marks: Line) -> str:
@@ -239,24 +256,24 @@ def _tidy(text: str, marks: Line) -> str:
     return " ".join(_SOFT.sub("", marks.take().translate(_LIGATURES)).split())
 
 
-def _line(row: Sequence[Piece], marks: Line) -> Piece:
+def _line(row: Sequence[PrintedPiece], marks: Line) -> PrintedPiece:
     text = row[0].text
     for before, piece in pairwise(row):
         text += " " * (piece.left - before.right > 0.15 * piece.height) + piece.text
-    bottom, top = min(one.bottom for one in row), max(one.top for one in row)
-    return Piece(
-        row[0].left, bottom, max(one.right for one in row), top, _tidy(text, marks), row[0].turn
+    bottom, top = min(cell.bottom for cell in row), max(cell.top for cell in row)
+    return PrintedPiece(
+        row[0].left, bottom, max(cell.right for cell in row), top, _tidy(text, marks), row[0].turn
     )
 
 
-class _Joined:
+class _RunningText:
     """Text to which lines are added one after the other."""
 
-    def __init__(self, known: Counter[str]) -> None:
-        """Starts without text; ``known`` are the words that stand within lines."""
-        self._known = known
+    def __init__(self, words: Counter[str]) -> None:
+        """Starts without text; ``words`` are those that stand within lines."""
+        self._words = words
         self._parts: list[str] = []
-        self._last: deque[Piece] = deque(maxlen=_LINES)  # of the paragraph
+        self._last: deque[PrintedPiece] = deque(maxlen=_LINES)  # of the paragraph
         self.length = 0
         self.hyphens: list[int] = []
 
@@ -267,7 +284,7 @@ class _Joined:
         """
         return without_wraps("".join(self._parts))
 
-    def add(self, line: Piece, pitch: float = 0) -> int:
+    def add(self, line: PrintedPiece, pitch: float = 0) -> int:
         """Adds one line: to the paragraph, to the word that is cut off before it, or as a new
         paragraph.
 
@@ -280,7 +297,7 @@ class _Joined:
         """
         before = self._parts[-1] if self._parts else ""
         if before and self._is_new(line, pitch):
-            self._put("\n\n")
+            self._append("\n\n")
             self._last.clear()
         elif cut := _CUT.search(before):
             if self._is_one_word(cut[1], line.text):
@@ -288,16 +305,16 @@ class _Joined:
                 self.length -= 1
                 self.hyphens.append(self.length)
         elif before:
-            self._put("\n")
-        self._put(line.text)
+            self._append("\n")
+        self._append(line.text)
         self._last.append(line)
         return self.length - len(line.text)
 
-    def _put(self, text: str) -> None:
+    def _append(self, text: str) -> None:
         self._parts.append(text)
         self.length += len(text)
 
-    def _is_new(self, line: Piece, usual: float) -> bool:
+    def _is_new(self, line: PrintedPiece, usual: float) -> bool:
         """True if a line begins a paragraph: other letters, a space above it, or a place to the
         right of the others.
         """
@@ -319,12 +336,12 @@ class _Joined:
 
     def _is_one_word(self, head: str, line: str) -> bool:
         """True if the hyphen between the end of a line and the next line is not part of a word."""
-        found = _WORD.match(line)
-        if found is None or not found[0][0].islower():
+        tail = _WORD.match(line)
+        if tail is None or not tail[0][0].islower():
             return False
-        whole, compound = f"{head}{found[0]}".lower(), f"{head}-{found[0]}".lower()
-        if self._known[whole] or self._known[compound]:
-            return self._known[whole] >= self._known[compound]
+        whole, compound = f"{head}{tail[0]}".lower(), f"{head}-{tail[0]}".lower()
+        if self._words[whole] or self._words[compound]:
+            return self._words[whole] >= self._words[compound]
         return head[1:].islower() or len(head) == 1
 
 
@@ -347,35 +364,39 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
             text.
         MissingExtraError: pypdfium2 is not installed.
     """
-    content = read_all_bytes(source).getvalue()
-    library = pdfium()
-    with package_errors(source):
-        document = library.PdfDocument(content)
-        try:
-            pages = list(map(letters_of, document))
-        finally:
-            document.close()
-    found = printed_text(
+    pages = _pages(source)
+    printed = printed_text(
         [page.pieces for page in pages],
         [page.height for page in pages],
         [page.rules for page in pages],
     )
-    if not found.text:
+    if not printed.text:
         message = (
             "the PDF holds no text, only pictures of pages; recognise its text first, for "
             "example with ocrmypdf"
         )
         raise FormatError(message, at=source.path)
-    facts = {"pages": found.pages, "hyphens": found.hyphens}
-    meta = {
-        **EXTRACTED,
-        **{name: " ".join(map(str, offsets)) for name, offsets in facts.items() if offsets},
-    }
-    yield Document(id=source.name, text=found.text, meta=meta, events=tuple(_events(found, pages)))
+    meta = dict(EXTRACTED)
+    for name, offsets in (("pages", printed.pages), ("hyphens", printed.hyphens)):
+        if offsets:
+            meta[name] = " ".join(map(str, offsets))
+    events = tuple(_events(printed, pages))
+    yield Document(id=source.name, text=printed.text, meta=meta, events=events)
 
 
-def _events(found: _PrintedText, pages: Sequence[Page]) -> Iterator[Event]:
-    pictures = [str(at + 1) for at in found.empty if pages[at].has_pictures]
+def _pages(source: Source) -> list[Page]:
+    content = read_all_bytes(source).getvalue()
+    library = pdfium()
+    with package_errors(source):
+        document = library.PdfDocument(content)
+        try:
+            return list(map(letters_of, document))
+        finally:
+            document.close()
+
+
+def _events(printed: _PrintedText, pages: Sequence[Page]) -> Iterator[Event]:
+    pictures = [str(number + 1) for number in printed.empty if pages[number].has_pictures]
     if pictures:
         message = (
             f"{plural(len(pictures), 'page')} with pictures and without text: "
@@ -385,19 +406,17 @@ def _events(found: _PrintedText, pages: Sequence[Page]) -> Iterator[Event]:
         yield make_event("parts-left-out", step=_STEP, message=message)
     left_out = sum((page.left_out for page in pages), Counter[str]())
     if left_out:
-        listed = ", ".join(f"{what} {count:,}" for what, count in sorted(left_out.items()))
-        yield make_event(
-            "parts-left-out", step=_STEP, message=f"these parts are not read: {listed}"
-        )
-    if found.left_out:  # a note, for nearly every paper has some
+        message = f"these parts are not read: {list_counts(left_out)}"
+        yield make_event("parts-left-out", step=_STEP, message=message)
+    if printed.left_out:  # a note, for nearly every paper has some
         what = plural(
-            found.left_out,
+            printed.left_out,
             "running head or page number",
             "running heads and numbers of pages and lines",
         )
         message = f"these parts are not read: {what}"
         yield Event(step=_STEP, kind="note", code="parts-left-out", message=message)
-    yield from found.marks.events(_STEP)
+    yield from printed.marks.events(_STEP)
 
 
 READER: Final = Reader(read=read)

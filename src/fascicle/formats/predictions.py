@@ -107,10 +107,10 @@ def find_columns(line: str) -> tuple[int, ...]:
         names = our_names(split_cells(line, table_separator(line)))
     except ValueError:
         return ()
-    wanted = HEADER if HEADER[-1] in names else HEADER[:-1]
+    columns = HEADER if HEADER[-1] in names else HEADER[:-1]
     return (
-        tuple(names.index(name) for name in wanted)
-        if all(names.count(name) == 1 for name in wanted)
+        tuple(names.index(name) for name in columns)
+        if all(names.count(name) == 1 for name in columns)
         else ()
     )
 
@@ -212,21 +212,21 @@ def read(
             that occurs twice.
     """
     aside = FailedDocuments() if aside is None else aside
-    seen: set[str] = set()
+    identifiers: set[str] = set()
     with aside.one():
         for make in _makers(source, mention_source):
             with aside.one():
-                yield _new(make(), seen, source)
+                yield _new(make(), identifiers, source)
 
 
-def _new(prediction: Prediction, seen: set[str], source: Source) -> Prediction:
-    if prediction.id in seen:
+def _new(prediction: Prediction, identifiers: set[str], source: Source) -> Prediction:
+    if prediction.id in identifiers:
         raise FormatError(
             f"document {prediction.id!r} occurs twice; put the rows of a document together, as "
             "sorting does, and give each document an id of its own",
             at=source.path,
         )
-    seen.add(prediction.id)
+    identifiers.add(prediction.id)
     return prediction
 
 
@@ -257,20 +257,20 @@ def _makers(source: Source, mention_source: str) -> Iterator[Callable[[], Predic
 def _from_json(line: Line, place: str, mention_source: str) -> Prediction:
     text = line_text(line)
     with explain_errors("not a prediction", at=place):
-        found = decode_present(_DECODER, text)
-        if found.fascicle_predictions != _SCHEMA:
+        stored = decode_present(_DECODER, text)
+        if stored.fascicle_predictions != _SCHEMA:
             message = (
-                f"predictions of schema {found.fascicle_predictions}; this release reads "
+                f"predictions of schema {stored.fascicle_predictions}; this release reads "
                 f"schema {_SCHEMA}"
             )
             raise FormatError(message, at=place, code="version")
-        mentions: Iterable[Mention] = found.mentions
+        mentions: Iterable[Mention] = stored.mentions
         if mention_source:
             mentions, _ = unique(
                 msgspec.structs.replace(m, source=mention_source) for m in mentions
             )
         return Prediction(
-            id=found.id, sha256=found.sha256, mentions=in_order(mentions), events=found.events
+            id=stored.id, sha256=stored.sha256, mentions=in_order(mentions), events=stored.events
         )
 
 
@@ -280,21 +280,18 @@ def _rows(
     """Yields the columns of `HEADER` in its order, and those of links and texts, with the line
     number.
     """
-    separator, names = table_separator(header), split_cells(header, table_separator(header))
-    order = (
-        () if separator == "\t" and tuple(names) in (HEADER, HEADER[:-1]) else find_columns(header)
-    )
+    separator = table_separator(header)
+    names = split_cells(header, separator)
+    is_own = separator == "\t" and tuple(names) in (HEADER, HEADER[:-1])
+    order: Sequence[int | None] = () if is_own else find_columns(header)
     names = our_names(names)
-    wanted = (
-        _with_more(order, names)
-        if order and any(names.count(name) == 1 for name in (LINKS[0], TEXT))
-        else order
-    )
+    if order and any(names.count(name) == 1 for name in (LINKS[0], TEXT)):
+        order = _with_more(order, names)
     for number, line in numbered:
         if isinstance(line, FormatError):
             yield line
         elif line:
-            yield _row(line, number, separator, names, wanted, source)
+            yield _row(line, number, separator, names, order, source)
 
 
 def _row(
@@ -305,6 +302,7 @@ def _row(
     order: Sequence[int | None],
     source: Source,
 ) -> _Row | FormatError:
+    place = Place(source.path, number)
     if not order:
         columns = line.split("\t")
         if len(columns) in (4, len(HEADER)):
@@ -312,16 +310,14 @@ def _row(
         message = (
             f"columns: {len(columns)}; allowed are {', '.join(HEADER)}, the score may be empty"
         )
-        return FormatError(message, at=Place(source.path, number))
+        return FormatError(message, at=place)
     try:
         columns = split_cells(line, separator)
     except ValueError as error:
-        return FormatError(f"{error}; write every row on one line", at=Place(source.path, number))
+        return FormatError(f"{error}; write every row on one line", at=place)
     if len(columns) != len(names):
-        return FormatError(
-            f"columns: {len(columns)}; the header has {len(names)}", at=Place(source.path, number)
-        )
-    return number, [columns[at] if at is not None else "" for at in order]
+        return FormatError(f"columns: {len(columns)}; the header has {len(names)}", at=place)
+    return number, [columns[column] if column is not None else "" for column in order]
 
 
 def _with_more(order: Sequence[int | None], names: Sequence[str]) -> tuple[int | None, ...]:
@@ -338,23 +334,23 @@ def _from_rows(
     group: Sequence[_Row | InputError], source: Source, mention_source: str
 ) -> Prediction:
     """Makes a prediction from the rows of one document."""
-    mentions, told = [], []
+    mentions, texts = [], []
     for number, columns in raise_first_error(group):
         try:
             mentions.append(_mention(columns, mention_source))
         except ValueError as error:
             raise FormatError(str(error), at=Place(source.path, number)) from None
         if len(columns) > len(HEADER) and columns[-1]:
-            told.append((mentions[-1], spellings(columns[-1])))
+            texts.append((mentions[-1], spellings(columns[-1])))
     try:
-        found = Prediction(id=columns[0], mentions=in_order(mentions))
+        in_document = in_order(mentions)
     except ValueError as error:
         raise FormatError(
             f"in document {columns[0]!r}, {error}", at=Place(source.path, number)
         ) from None
-    return (
-        TablePrediction(id=found.id, mentions=found.mentions, told=tuple(told)) if told else found
-    )
+    if not texts:
+        return Prediction(id=columns[0], mentions=in_document)
+    return TablePrediction(id=columns[0], mentions=in_document, told=tuple(texts))
 
 
 def _mention(columns: list[str], mention_source: str) -> Mention:
@@ -369,19 +365,18 @@ def _mention(columns: list[str], mention_source: str) -> Mention:
         score = _score(columns[4]) if len(columns) > 4 and columns[4] else None
         if len(columns) <= len(HEADER):
             return Mention(spans, columns[1], score=score, source=mention_source)
-        links, attributes = cell_links(*columns[5:7]), cell_attributes(columns[7])
         return Mention(
             spans,
             columns[1],
             score=score,
             source=mention_source,
-            links=links,
-            attributes=attributes,
+            links=cell_links(*columns[5:7]),
+            attributes=cell_attributes(columns[7]),
         )
     except ValueError as error:
-        told = f" and score {columns[4]!r}" if len(columns) > 4 else ""
+        score_text = f" and score {columns[4]!r}" if len(columns) > 4 else ""
         raise ValueError(
-            f"start {columns[2]!r}, end {columns[3]!r}{told} make no mention ({error})"
+            f"start {columns[2]!r}, end {columns[3]!r}{score_text} make no mention ({error})"
         ) from None
 
 
@@ -404,8 +399,8 @@ def _score(text: str) -> float:
     return float(text)
 
 
-def _encoded(said: Document | Prediction, part: WriteReport) -> bytes:
-    return json_line(make_prediction(said) if isinstance(said, Document) else said)
+def _encoded(content: Document | Prediction, part: WriteReport) -> bytes:
+    return json_line(make_prediction(content) if isinstance(content, Document) else content)
 
 
 WRITER: Final = Writer(holds=_HOLDS, encoder=lambda _: _encoded, by_id=True)

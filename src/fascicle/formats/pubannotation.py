@@ -36,7 +36,7 @@ class _Denotation(msgspec.Struct):
     def spans(self) -> tuple[Span, ...]:
         """Half-open ranges; a list of them is a discontinuous mention."""
         ranges = self.span if isinstance(self.span, list) else [self.span]
-        return tuple((one.begin, one.end) for one in ranges)
+        return tuple((part.begin, part.end) for part in ranges)
 
 
 class _Attribute(msgspec.Struct):
@@ -86,22 +86,31 @@ def from_record(
     collector = MentionCollector(record["text"], step=STEP, unit=unit, votes=votes)
     tracks = [(GOLD, stated), *((track.project, track) for track in stated.tracks)]
     for source, track in tracks:
-        for one in track.denotations:
-            facts = tuple(
-                (fact.pred, _text(fact.obj)) for fact in track.attributes if fact.subj == one.id
-            )
-            collector.add(one.spans, one.obj, attributes=facts, source=source)
+        _add_mentions(collector, track, source)
+
     keys, events = iter(collector.settle()), list[Event]()
     relations: list[Relation] = []
     for _, track in tracks:
-        named = [StatedArgument(one.id, one.spans, next(keys)) for one in track.denotations]
-        relations += read_relations({RELATIONS: track.relations}, named, events, step=STEP)
+        arguments = [
+            StatedArgument(mention.id, mention.spans, next(keys)) for mention in track.denotations
+        ]
+        relations += read_relations({RELATIONS: track.relations}, arguments, events, step=STEP)
     if stated.blocks:
         message = f"{plural(len(stated.blocks), 'block')} not read"
         events.append(make_event("parts-left-out", step=STEP, message=message))
     if stated.divid is not None:
         identifier = f"{identifier}-{stated.divid}"
     return collector.document(identifier, meta=meta, relations=tuple(relations), events=events)
+
+
+def _add_mentions(collector: MentionCollector, track: _Track, source: str) -> None:
+    for mention in track.denotations:
+        attributes = tuple(
+            (attribute.pred, _text(attribute.obj))
+            for attribute in track.attributes
+            if attribute.subj == mention.id
+        )
+        collector.add(mention.spans, mention.obj, attributes=attributes, source=source)
 
 
 def _text(value: str | bool | int | float) -> str:

@@ -13,8 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-import msgspec
-
 from fascicle.core.document import Document, Event, Link, Mention, Section
 from fascicle.core.effects import make_event
 from fascicle.core.files.source import Line, Source, is_integer, line_text, read_lines_or_errors
@@ -204,22 +202,27 @@ def _relation_events(block: _Block) -> tuple[Event, ...]:
 def parse_links(columns: Sequence[str]) -> tuple[tuple[Link, ...], tuple[tuple[str, str], ...]]:
     """Returns the links and attributes in the columns of a mention."""
     raw = columns[5] if len(columns) > 5 else ""
-    column = raw.strip()
-    ids: list[str] = []
-    if column not in _NO_ID:
-        parts = [part for part in map(str.strip, _SEPARATORS.split(column)) if part not in _NO_ID]
-        ids = (
-            list(dict.fromkeys(parts))
-            if all(_ONE_ID.fullmatch(part) for part in parts) and parts
-            else [column]
-        )
+    ids = _split_ids(raw.strip())
     attributes = [] if raw in ("|".join(ids), _NO_CONCEPT) else [(RAW_ID, raw)]
     if len(columns) > 6 and columns[6]:
         attributes.append((_NAMES, columns[6]))
-    return tuple(
-        parse_link(one) if ":" in one and not _SEPARATORS.search(one) else Link(id=one)
-        for one in ids
-    ), tuple(attributes)
+    return tuple(map(_link, ids)), tuple(attributes)
+
+
+def _split_ids(column: str) -> list[str]:
+    """Returns the parts of a column, each once, if all of them look like ids; else the column."""
+    if column in _NO_ID:
+        return []
+    parts = [part for part in map(str.strip, _SEPARATORS.split(column)) if part not in _NO_ID]
+    if parts and all(map(_ONE_ID.fullmatch, parts)):
+        return list(dict.fromkeys(parts))
+    return [column]
+
+
+def _link(identifier: str) -> Link:
+    if ":" in identifier and not _SEPARATORS.search(identifier):
+        return parse_link(identifier)
+    return Link(id=identifier)
 
 
 READER: Final = Reader(read=read)
@@ -246,16 +249,15 @@ def _encode(document: Document, report: WriteReport) -> bytes:
         InputError: an id or a type that would break the lines.
     """
     identifier = check_name(document.id, what="the document id", forbidden="|")
+    if count := len(_LINE_BREAK.findall(document.text)):
+        report.lose("line-breaks", document, count=count)
+    if count := document.text.count("\0"):
+        report.lose("nul", document, count=count)
+
     text = _NOT_IN_LINES.sub(" ", document.text)
-    for code, count in (
-        ("line-breaks", len(_LINE_BREAK.findall(document.text))),
-        ("nul", document.text.count("\0")),
-    ):
-        if count:
-            report.lose(code, document, count=count)
     end = _title_end(document)
     title, abstract = text[:end], text[end + 1 :]
-    bare = {msgspec.structs.replace(one, attributes=()) for one in document.sections or ()}
+    bare = {Section(part.start, part.end, part.name) for part in document.sections or ()}
     if not bare <= set(_sections_of(title, abstract)):
         report.lose("sections", document)
     rows = [f"{identifier}|t|{title}", f"{identifier}|a|{abstract}"]
@@ -283,34 +285,39 @@ def _columns(mention: Mention, document: Document, text: str, report: WriteRepor
         return columns
     links, attributes = parse_links(columns)
     count_links(mention, links, document, report)
-    if lost := sum(attribute not in attributes for attribute in mention.attributes):
-        report.lose("attributes", document, mention, count=lost)
+    if count := sum(attribute not in attributes for attribute in mention.attributes):
+        report.lose("attributes", document, mention, count=count)
     return columns
 
 
 def count_links(
-    mention: Mention, found: Iterable[Link], document: Document, report: WriteReport
+    mention: Mention, links: Iterable[Link], document: Document, report: WriteReport
 ) -> None:
     """Counts the links of a mention, and parts of them, that are not in the written file.
 
     Args:
         mention: the mention that was written.
-        found: the links that are read back.
+        links: those that are read back.
         document: its own.
         report: receives the counts.
     """
-    left, lost = list(found), Counter[str]()
+    rest, losses = list(links), Counter[str]()
     for link in mention.links:
-        same = [one for one in left if link.id in (one.id, one.curie)]
+        same = [other for other in rest if link.id in (other.id, other.curie)]
         if not same:
-            lost["links"] += 1
+            losses["links"] += 1
             continue
-        one = max(same, key=lambda one: (one.curie == link.curie, one.ontology == link.ontology))
-        left.remove(one)
-        lost["link-ontologies"] += bool(link.ontology) and one.ontology != link.ontology
-        lost["link-curies"] += bool(link.curie) and one.curie != link.curie
-    for code, count in (+lost).items():
+        best = max(same, key=lambda other: (other.curie == link.curie, _is_of(other, link)))
+        rest.remove(best)
+        losses["link-ontologies"] += bool(link.ontology) and not _is_of(best, link)
+        losses["link-curies"] += bool(link.curie) and best.curie != link.curie
+    for code, count in (+losses).items():
         report.lose(code, document, mention, count=count)
+
+
+def _is_of(link: Link, other: Link) -> bool:
+    """True if two links are to the same ontology."""
+    return link.ontology == other.ontology
 
 
 def _facts(mention: Mention) -> list[str]:

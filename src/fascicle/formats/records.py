@@ -4,9 +4,9 @@ corpora.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final
 
 import msgspec
@@ -21,7 +21,7 @@ from fascicle.formats.collect import group_by_key, raise_first_error
 from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.json_documents import from_records
 from fascicle.formats.json_record import Record
-from fascicle.formats.label_studio import merge_records
+from fascicle.formats.label_studio_rows import merge_records
 from fascicle.formats.losses import OF_LINKS, held_fields
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.shape_detection import Shapes
@@ -94,7 +94,7 @@ def read(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[
             annotation that would not be read.
     """
     for number, group in enumerate(
-        group_by_key(_chosen(source, options, report), lambda record: record.group), 1
+        group_by_key(_records(source, options, report), lambda record: record.group), 1
     ):
         with report.aside.one():
             yield from_records(raise_first_error(group), source, number, report)
@@ -128,40 +128,44 @@ def _entity(mention: Mention, text: str) -> dict[str, Any]:
     return entity
 
 
-def _chosen(
+def _records(
     source: Source, options: JsonlOptions, report: ReadReport
 ) -> Iterator[Record | InputError]:
     shapes = Shapes(
         options.shape, options.fields, report=report, path=source.path, labels=options.labels
     )
-    for place, value in merge_records(_asked(source, options)):
+    has_answers = any(field == _ANSWER for field, _ in options.where)
+    for place, value in merge_records(_select(source, options)):
         if isinstance(value, FormatError):
             yield value
         elif not isinstance(value, dict):
-            found = type(value).__name__
-            yield FormatError(f"a JSON object is expected for each record, found {found}", at=place)
+            kind = type(value).__name__
+            yield FormatError(f"a JSON object is expected for each record, found {kind}", at=place)
         else:
-            yield _record(value, place, shapes, asked=[field for field, _ in options.where])
+            yield _record(value, place, shapes, has_answers=has_answers)
 
 
-def _asked(source: Source, options: JsonlOptions) -> Iterator[tuple[str, Any]]:
+def _select(source: Source, options: JsonlOptions) -> Iterator[tuple[str, Any]]:
     """Yields the records that match the conditions of the options, and all values that are not
     objects.
     """
     for place, value in read_records(source):
         if not isinstance(value, dict) or all(
-            field in value and str(value[field]) == wanted for field, wanted in options.where
+            field in value and str(value[field]) == condition for field, condition in options.where
         ):
             yield place, value
 
 
 def _record(
-    value: dict[str, Any], place: str, shapes: Shapes, *, asked: Collection[str]
+    value: dict[str, Any], place: str, shapes: Shapes, *, has_answers: bool
 ) -> Record | InputError:
+    """Returns a record with its shape, or why it cannot be read; ``has_answers`` is true if the
+    user names the answers of annotators to read.
+    """
     try:
         shape, events = shapes.of(value, place)
         # Prodigy keeps what the annotator rejected or skipped beside what was accepted.
-        if value.get(_ANSWER, _ACCEPTED) != _ACCEPTED and _ANSWER not in asked and shape.entities:
+        if value.get(_ANSWER, _ACCEPTED) != _ACCEPTED and not has_answers and shape.entities:
             raise FormatError(
                 f"the annotation of this record was not accepted ({_ANSWER} = "
                 f"{value[_ANSWER]!r}); read only "
@@ -179,12 +183,9 @@ def read_records(source: Source) -> Iterator[tuple[str, Any]]:
     """
     if source.path != STDIN and not is_pipe(source.path) and _is_one_value(source):
         value = _parse(source.text(), source.path)
-        listed = (
-            value
-            if isinstance(value, list) and not isinstance(next(iter(value), None), str)
-            else [value]
-        )
-        for number, record in enumerate((one for given in listed for one in _records_in(given)), 1):
+        is_list = isinstance(value, list) and not isinstance(next(iter(value), None), str)
+        records = chain.from_iterable(map(_records_in, value if is_list else [value]))
+        for number, record in enumerate(records, 1):
             yield Place(source.path, shown=f"{source.path}, record {number}"), record
         return
     for number, line in read_lines_or_errors(source):
@@ -193,7 +194,8 @@ def read_records(source: Source) -> Iterator[tuple[str, Any]]:
             yield place, line
         elif line.strip():
             try:
-                yield from ((place, one) for one in _records_in(_parse(line_text(line), place)))
+                for record in _records_in(_parse(line_text(line), place)):
+                    yield place, record
             except FormatError as error:
                 yield place, error
 
@@ -206,21 +208,26 @@ def _records_in(value: Any) -> Iterator[Any]:
         case [str(text), dict(annotation)] if "entities" in annotation:
             yield {**annotation, "text": text}
         case {"classes": _, "annotations": list(pairs)}:
-            yield from (one for pair in pairs if pair is not None for one in _records_in(pair))
+            for pair in pairs:
+                if pair is not None:
+                    yield from _records_in(pair)
         case {"paragraphs": [{"sentences": [{"tokens": [{"orth": _}, *_]}, *_]}, *_] as paragraphs}:
-            yield from (_of_spacy_2(one) for one in paragraphs)
+            yield from map(_of_spacy_2, paragraphs)
         case dict() if parts := _parts_of(value):
-            yield from (one for part in parts for one in _records_in(part))
+            for part in parts:
+                yield from _records_in(part)
         case _:
             yield value
 
 
 def _of_spacy_2(paragraph: Any) -> dict[str, Any]:
     """Returns a paragraph of the training data of spaCy 2 as a record of tokens and tags."""
+    tokens: list[list[Any]] = []
+    tags: list[Any] = []
     try:
-        sentences = [sentence["tokens"] for sentence in paragraph["sentences"]]
-        tags = [token.get("ner") or _OUTSIDE for sentence in sentences for token in sentence]
-        tokens = [[token["orth"] for token in sentence] for sentence in sentences]
+        for sentence in paragraph["sentences"]:
+            tokens.append([token["orth"] for token in sentence["tokens"]])
+            tags += [token.get("ner") or _OUTSIDE for token in sentence["tokens"]]
     except (AttributeError, KeyError, TypeError):
         return {"paragraphs": paragraph}  # which no shape reads
     return {"tokens": tokens, "tags": [_OUTSIDE if tag == _UNKNOWN else tag for tag in tags]}
@@ -253,11 +260,11 @@ def _is_one_value(source: Source) -> bool:
         first, _, more = head.partition("\n")
         return first.rstrip() == "{" and more.lstrip()[:1] == '"'
     try:
-        line, *others = islice((line for _, line in source.lines() if line.strip()), 2)
+        line, *following = islice((line for _, line in source.lines() if line.strip()), 2)
         _DECODER.decode(line)
     except (FormatError, *BROKEN):
         return True
-    return not others
+    return not following
 
 
 READER: Final = Reader(read=read, options=JsonlOptions)

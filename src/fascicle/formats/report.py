@@ -7,7 +7,7 @@ its number of documents) go into a report, which the caller may pass in.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, Protocol
@@ -157,21 +157,27 @@ class ReadReport:
         """Returns the report as sentences for users: schemes and repairs per file, then the
         events.
         """
-        said = [f"{file}: records of the shape {shape}" for file, shape in self.shapes.items()]
-        said += [f"{file}: read as {encoding}" for file, encoding in self.encodings.items()]
-        for file, census in self.tags.items():
-            mended = f", {census.repairs:,} invalid tag sequences mended" if census.repairs else ""
-            said.append(f"{file}: tag scheme {census.scheme}{mended}")
-        said += [
-            f"{file}: withdraws {plural(len(ids), 'document')}"
-            for file, ids in self.deleted.items()
+        return [
+            *(f"{file}: records of the shape {shape}" for file, shape in self.shapes.items()),
+            *(f"{file}: read as {encoding}" for file, encoding in self.encodings.items()),
+            *(f"{file}: {_describe(census)}" for file, census in self.tags.items()),
+            *(
+                f"{file}: withdraws {plural(len(ids), 'document')}"
+                for file, ids in self.deleted.items()
+            ),
+            *(table_unread(folder, table) for folder, table in self.tables_unread.items()),
+            *(
+                f"{kind} {code}: {count:,} ({self.first[kind, code]})"
+                for (kind, code), count in sorted(self.events.items())
+            ),
         ]
-        said += [table_unread(folder, table) for folder, table in self.tables_unread.items()]
-        said += [
-            f"{kind} {code}: {count:,} ({self.first[kind, code]})"
-            for (kind, code), count in sorted(self.events.items())
-        ]
-        return said
+
+
+def list_counts(counts: Mapping[str, int]) -> str:
+    """Returns what was counted and how often, sorted; what has no name or is 0 is left out."""
+    return ", ".join(
+        f"{what} {count:,}" for what, count in sorted(counts.items()) if what and count
+    )
 
 
 def table_unread(folder: str, table: str) -> str:
@@ -181,6 +187,11 @@ def table_unread(folder: str, table: str) -> str:
         "not read (the format "
         "offsets reads both)"
     )
+
+
+def _describe(census: TagCensus) -> str:
+    repairs = f", {census.repairs:,} invalid tag sequences mended" if census.repairs else ""
+    return f"tag scheme {census.scheme}{repairs}"
 
 
 class Named(Protocol):
@@ -234,19 +245,14 @@ class WriteReport:
             instead: the mention that was written in its place, if there is one.
         """
         self.losses[code] += count
-        if code not in self.examples:
-            places = (
-                ", ".join(f"{start}-{end}" for start, end in mention.spans)
-                if mention is not None
-                else ""
-            )
-            where = f" at {places}" if places else ""
-            choice = (
-                f": {_scored(mention)} gave way to {_scored(instead)}"
-                if mention and instead
-                else ""
-            )
-            self.examples[code] = f"{shorten(document.id)}{where}{choice}"
+        if code in self.examples:
+            return
+        example = shorten(document.id)
+        if mention is not None and mention.spans:
+            example += f" at {', '.join(f'{start}-{end}' for start, end in mention.spans)}"
+        if mention and instead:
+            example += f": {_scored(mention)} gave way to {_scored(instead)}"
+        self.examples[code] = example
 
     def add(self, other: WriteReport) -> None:
         """Adds the counts of another report, except for its documents set aside."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +22,7 @@ from fascicle.formats.catalogue import canonical_name, format_named, plugged_by_
 from fascicle.formats.files import make_sources, unique_ids
 from fascicle.formats.files import stream_sources as documents_in
 from fascicle.formats.report import ReadReport
-from fascicle.formats.sources import Place, find_places, unread_tables
+from fascicle.formats.sources import InputFiles, find_places, unread_tables
 
 if TYPE_CHECKING:
     from fascicle.formats.conll import ConllOptions
@@ -92,24 +93,9 @@ class ReadRequest:
             UsageError: an option of another format was given, or one with a value that is not
                 allowed.
         """
-        for owners, names in _OWNERS:
-            given = [name for name in names if getattr(self, name)]
-            if given and format_name not in owners:
-                raise UsageError(
-                    f"{given[0]}=VALUE is for files of the format {' or '.join(owners)}, but "
-                    f"{path} has the format "
-                    f"{format_name}"
-                )
+        self._check_owners(path, format_name)
         if self.documents or self.columns or (self.bare_tags and format_name == "conll"):
-            from fascicle.formats.conll import ConllOptions
-
-            token, tags = self.token_and_tags
-            return ConllOptions(
-                token_column=token,
-                tag_columns=tags,
-                documents=self.documents or "auto",
-                bare=self.bare_tags,
-            )
+            return self._conll_options()
         if self.fields and format_name in ("webanno", "cas"):
             from fascicle.formats.inception import InceptionOptions
 
@@ -119,13 +105,41 @@ class ReadRequest:
 
             return TextTableOptions.of(self.fields)
         if self.shape or self.fields or self.labels or self.where or self.bare_tags:
-            from fascicle.formats.records import JsonlOptions
-
-            fields = (*self.fields, *((("bare", "true"),) if self.bare_tags else ()))
-            return JsonlOptions(
-                shape=self.shape or "auto", fields=fields, labels=self.labels, where=self.where
-            )
+            return self._jsonl_options()
         return None
+
+    def _check_owners(self, path: str, format_name: str) -> None:
+        """Raises an error if an option of another format was given."""
+        for owners, names in _OWNERS:
+            name = next(filter(partial(getattr, self), names), None)
+            if name is not None and format_name not in owners:
+                raise UsageError(
+                    f"{name}=VALUE is for files of the format {' or '.join(owners)}, but "
+                    f"{path} has the format "
+                    f"{format_name}"
+                )
+
+    def _conll_options(self) -> ConllOptions:
+        from fascicle.formats.conll import ConllOptions
+
+        token, tags = self.token_and_tags
+        return ConllOptions(
+            token_column=token,
+            tag_columns=tags,
+            documents=self.documents or "auto",
+            bare=self.bare_tags,
+        )
+
+    def _jsonl_options(self) -> JsonlOptions:
+        from fascicle.formats.records import JsonlOptions
+
+        bare = (("bare", "true"),) if self.bare_tags else ()
+        return JsonlOptions(
+            shape=self.shape or "auto",
+            fields=(*self.fields, *bare),
+            labels=self.labels,
+            where=self.where,
+        )
 
     @property
     def token_and_tags(self) -> tuple[int, tuple[int, ...] | None]:
@@ -146,15 +160,15 @@ def parse_pairs(texts: Iterable[str], *, key: str, example: str) -> tuple[tuple[
     Raises:
         UsageError: a text without a name or without ``=``.
     """
-    found = []
+    pairs = []
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign or not name:
             raise UsageError(
                 f"{key} {text!r} is not allowed; give NAME=VALUE, for example {example}"
             )
-        found.append((name, value))
-    return tuple(found)
+        pairs.append((name, value))
+    return tuple(pairs)
 
 
 class ResolvedInputs(msgspec.Struct, frozen=True, kw_only=True):
@@ -167,7 +181,7 @@ class ResolvedInputs(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     inputs: tuple[Input, ...]
-    places: tuple[Place, ...]
+    places: tuple[InputFiles, ...]
     reading: ReadRequest
 
     def documents(self, report: ReadReport) -> Iterator[tuple[str, Document]]:
@@ -177,7 +191,7 @@ class ResolvedInputs(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def size(self) -> int | None:
         """Size of all inputs in bytes; ``None`` if an input is not read from start to end."""
-        sizes = [_size_of(given) for given in self.inputs]
+        sizes = list(map(_size_of, self.inputs))
         return None if None in sizes else sum(size for size in sizes if size is not None)
 
 
@@ -198,10 +212,10 @@ def resolve_inputs(
     if texts and files:
         raise UsageError("files and texts=TEXTS were given; give one or the other")
     if texts:
-        named = (
+        inputs = (
             Input(name=f"text-{number}", text=text) for number, text in enumerate(texts, start=1)
         )
-        return ResolvedInputs(inputs=tuple(named), places=(), reading=reading)
+        return ResolvedInputs(inputs=tuple(inputs), places=(), reading=reading)
     if "" in files:
         raise UsageError(
             "an empty file name was given; name a file or folder, or . for this folder"
@@ -215,13 +229,13 @@ def resolve_inputs(
 
 def distinct_files(paths: Iterable[str]) -> list[str]:
     """Returns each file once, as it was named first; links are files of their own."""
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     for path in paths:
-        found.setdefault(path if path == STDIN or is_url(path) else os.path.abspath(path), path)  # noqa: PTH100
-    return list(found.values())
+        files.setdefault(path if path == STDIN or is_url(path) else os.path.abspath(path), path)  # noqa: PTH100
+    return list(files.values())
 
 
-def places_to_read(files: Sequence[str], request: ReadRequest) -> list[Place]:
+def places_to_read(files: Sequence[str], request: ReadRequest) -> list[InputFiles]:
     """Looks up the places for files and folders.
 
     Args:
@@ -261,14 +275,14 @@ def read_file(
         UsageError: options that the format of the file does not have.
         InputError: see ``formats.files.read``.
     """
-    chosen = format_named(_format_of(path, request))
-    options = request.options(path, chosen.name)
+    file_format = format_named(_format_of(path, request))
+    options = request.options(path, file_format.name)
     report = ReadReport() if report is None else report
-    (place,) = find_places([path], format=chosen.name)
+    (place,) = find_places([path], format=file_format.name)
     report.tables_unread.update(unread_tables([place], format=request.format))
     sources = make_sources(place.sources, encoding=request.encoding, report=report)
     return documents_in(
-        [(source, chosen) for source in sources], options, report, are_unique=are_unique
+        [(source, file_format) for source in sources], options, report, are_unique=are_unique
     )
 
 
@@ -288,7 +302,7 @@ def read_inputs(
             after an error.
         are_unique: whether ids are made unique, see ``formats.files.stream_sources``.
     """
-    pairs = _each(inputs, request, report, are_unique=are_unique)
+    pairs = _stream(inputs, request, report, are_unique=are_unique)
     if not are_unique:
         return pairs
     names: list[str] = []
@@ -303,12 +317,12 @@ def read_all_documents(
     return (document for _, document in read_inputs(inputs, request, report=report))
 
 
-def _size_of(given: Input) -> int | None:
-    if given.text is not None or given.name == STDIN or not Path(given.name).is_file():
+def _size_of(input_: Input) -> int | None:
+    if input_.text is not None or input_.name == STDIN or not Path(input_.name).is_file():
         return None
     from fascicle.formats.detection import format_by_suffix
 
-    return None if format_by_suffix(given.name) == "brat" else Path(given.name).stat().st_size
+    return None if format_by_suffix(input_.name) == "brat" else Path(input_.name).stat().st_size
 
 
 def _noting(names: list[str], pairs: Iterator[tuple[str, Document]]) -> Iterator[Document]:
@@ -317,31 +331,31 @@ def _noting(names: list[str], pairs: Iterator[tuple[str, Document]]) -> Iterator
         yield document
 
 
-def _each(
+def _stream(
     inputs: Iterable[Input], request: ReadRequest, report: ReadReport, *, are_unique: bool
 ) -> Iterator[tuple[str, Document]]:
-    for given in inputs:
-        before = 0
+    for input_ in inputs:
+        count = 0
         try:
-            for document in _read_input(given, request, report, are_unique=are_unique):
-                before += 1
-                yield given.name, document
+            for document in _read_input(input_, request, report, are_unique=are_unique):
+                count += 1
+                yield input_.name, document
         except (InputError, OSError) as error:
-            kept = (
-                f"; the {plural(before, 'document')} before that are kept, the rest was not read"
-                if before
+            rest = (
+                f"; the {plural(count, 'document')} before that are kept, the rest was not read"
+                if count
                 else ""
             )
-            report.aside.add(InputError(f"{error}{kept}"))
+            report.aside.add(InputError(f"{error}{rest}"))
 
 
 def _read_input(
-    given: Input, request: ReadRequest, report: ReadReport, *, are_unique: bool
+    input_: Input, request: ReadRequest, report: ReadReport, *, are_unique: bool
 ) -> Iterator[Document]:
-    if given.text is None:
-        return read_file(given.name, request, report=report, are_unique=are_unique)
+    if input_.text is None:
+        return read_file(input_.name, request, report=report, are_unique=are_unique)
     try:
-        return iter((Document(id=given.name, text=given.text),))
+        return iter((Document(id=input_.name, text=input_.text),))
     except ValueError as error:
         raise InputError(f"the text that was given is not Unicode: {error}") from None
 
@@ -368,6 +382,7 @@ def _is_bare(path: str) -> bool:
     """True if a file is empty and its suffix does not name a format or predictions."""
     from fascicle.formats.detection import format_by_suffix
 
-    told = format_by_suffix(path) or suffix(path) in (".tsv", ".csv")
-    is_empty = path != STDIN and not told and Path(path).is_file() and not Path(path).stat().st_size
+    if path == STDIN or format_by_suffix(path) or suffix(path) in (".tsv", ".csv"):
+        return False
+    is_empty = Path(path).is_file() and not Path(path).stat().st_size
     return is_empty and not plugged_by_suffix(suffix(path), "readers")

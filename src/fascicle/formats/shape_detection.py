@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Final
 
 from fascicle.core.document import Event
@@ -37,11 +38,12 @@ def _detect_shape(record: Mapping[str, Any]) -> str:
     error.
     """
     likely = {name: shape for name, shape in SHAPES.items() if shape.deciding[0][0] in record}
-    for matches in (_fits, _has_fields):
-        found = next((name for name, shape in likely.items() if matches(record, shape)), "")
-        if found:
-            break
-    return "" if found == "title" and _has_longer_text(record) else found
+    names = chain(
+        (name for name, shape in likely.items() if _fits(record, shape)),
+        (name for name, shape in likely.items() if _has_fields(record, shape)),
+    )
+    name = next(names, "")
+    return "" if name == "title" and _has_longer_text(record) else name
 
 
 def _has_longer_text(record: Mapping[str, Any]) -> bool:
@@ -49,8 +51,8 @@ def _has_longer_text(record: Mapping[str, Any]) -> bool:
     fact and than both.
     """
     sizes = {name: max(_text_sizes(value), default=0) for name, value in record.items()}
-    read = sizes.pop("title", 0) + sizes.pop("abstract", 0)
-    return max(sizes.values(), default=0) > max(read, META_LENGTH)
+    usual = sizes.pop("title", 0) + sizes.pop("abstract", 0)
+    return max(sizes.values(), default=0) > max(usual, META_LENGTH)
 
 
 def _text_sizes(value: object) -> Iterator[int]:
@@ -71,8 +73,10 @@ def _fits(record: Mapping[str, Any], shape: JsonShape) -> bool:
             return False
     if not shape.entities:
         return True
-    found = record.get(shape.entities)
-    return fields_fit(found, start=shape.start, end=shape.end, kind=shape.type, spans=shape.spans)
+    mentions = record.get(shape.entities)
+    return fields_fit(
+        mentions, start=shape.start, end=shape.end, kind=shape.type, spans=shape.spans
+    )
 
 
 class Shapes:
@@ -108,17 +112,25 @@ class Shapes:
         Raises:
             FormatError: no known shape, or annotation that the shape does not read.
         """
-        is_told = self._name != "auto" or bool(self._changes)
-        if not is_told:
+        is_stated = self._name != "auto" or bool(self._changes)
+        if not is_stated:
             _refuse_native(record, place, is_first=not self._adjusted)
-        name = self._name if self._name != "auto" else self._detected(record)
+        name = self._name if self._name != "auto" else self._detect(record)
         if not name and not self._changes:
             raise FormatError(_unknown(record, place))
+        shape = self._adjust(name, record)
+        if unread := find_unread_fields(record, known=shape.fields):
+            raise FormatError(_refusal(record, unread, shape, name), at=place)
+        return shape, () if is_stated else self._notes(shape, name)
+
+    def _adjust(self, name: str, record: Mapping[str, Any]) -> JsonShape:
+        """Returns the shape of this name with the changes, and with the names of tags if they are
+        numbers in the record.
+        """
         shape = self._adjusted.get(name)
         if shape is None:
-            shape = self._adjusted[name] = adjust_shape(
-                SHAPES.get(name, JsonShape()), self._changes
-            )
+            shape = adjust_shape(SHAPES.get(name, JsonShape()), self._changes)
+            self._adjusted[name] = shape
             self._remember(name or _AS_GIVEN)
         if shape.tags and not shape.tag_names and _has_numbers(record.get(shape.tags)):
             names = (
@@ -127,24 +139,20 @@ class Shapes:
                 else names_beside(self._path, field=shape.tags)
             )
             shape = self._adjusted[name] = replace(shape, tag_names=names)
-        if unread := find_unread_fields(record, known=shape.fields):
-            raise FormatError(_refusal(record, unread, shape, name), at=place)
-        return shape, () if is_told else self._noted(shape, name)
+        return shape
 
-    def _detected(self, record: dict[str, Any]) -> str:
+    def _detect(self, record: dict[str, Any]) -> str:
         name = _detect_shape(record)
         # A user who names the field of the text does not want the parts of an article.
-        return (
-            ""
-            if name in _UNANNOTATED and any(part == "text" for part, _ in self._changes)
-            else name
-        )
+        if name in _UNANNOTATED and any(part == "text" for part, _ in self._changes):
+            return ""
+        return name
 
     def _remember(self, name: str) -> None:
         before = self._report.shapes.get(self._path)
         self._report.shapes[self._path] = f"{before}, {name}" if before else name
 
-    def _noted(self, shape: JsonShape, name: str) -> tuple[Event, ...]:
+    def _notes(self, shape: JsonShape, name: str) -> tuple[Event, ...]:
         """Returns events for texts without annotation, if other records of the file are
         annotated.
         """
@@ -192,7 +200,6 @@ def _refuse_native(record: dict[str, Any], place: str, *, is_first: bool) -> Non
 
 
 def _unknown(record: dict[str, Any], place: str) -> str:
-    shape = JsonShape()
     if not record:
         return f"{place}: the record is empty; a record has fields, such as id and text"
     message = (
@@ -205,9 +212,9 @@ def _unknown(record: dict[str, Any], place: str) -> str:
             f"{message}; none of the fields has a text, so mentions would have no place; give "
             "a file with the texts"
         )
-    named = adjust_shape(shape, [("text", text)])
-    unread = find_unread_fields(record, known=named.fields)
-    changes = _workable(record, named, unread)
+    shape = adjust_shape(JsonShape(), [("text", text)])
+    unread = find_unread_fields(record, known=shape.fields)
+    changes = _find_changes(record, shape, unread)
     if changes is None:
         changes = (("ignored", ",".join(unread)),)
     return f"{message}; name the fields yourself with {fields_argument(('text', text), *changes)}"
@@ -215,17 +222,17 @@ def _unknown(record: dict[str, Any], place: str) -> str:
 
 def _refusal(record: dict[str, Any], unread: list[str], shape: JsonShape, name: str) -> str:
     nearest = f"the nearest known shape, {name}," if name in SHAPES else "the shape that was given"
-    changes = _workable(record, shape, unread)
-    read = f"name it with {fields_argument(*changes)}, or " if changes else ""
+    changes = _find_changes(record, shape, unread)
+    advice = f"name it with {fields_argument(*changes)}, or " if changes else ""
     ignored = ",".join(filter(None, (shape.ignored, *unread)))
     return (
         f"the field {unread[0]!r} looks like annotation, and {nearest} does not read it; "
-        f"{read}leave it out with "
+        f"{advice}leave it out with "
         f"{fields_argument(('ignored', ignored))}"
     )
 
 
-def _workable(
+def _find_changes(
     record: dict[str, Any], shape: JsonShape, unread: list[str]
 ) -> tuple[tuple[str, str], ...] | None:
     """Returns the changes to a shape with which a record is read; ``None`` if there are none."""
@@ -235,19 +242,15 @@ def _workable(
         return None
     spelt = {part: getattr(shape, part) for part in _PARTS}
     changes = tuple(field_options(unread[0], record[unread[0]], spelt=spelt))
-    changed = adjust_shape(shape, changes)
-    values = [value_at(record, name) for name in (changed.tokens, changed.text) if name]
-    is_read = any(values) and not find_unread_fields(record, known=changed.fields)
-    if changed.tags:
-        tags = record[changed.tags]
-        return (
-            changes
-            if is_read and changed.tokens and len(tags) == len(record[changed.tokens])
-            else None
-        )
-    entities = value_at(record, changed.entities)
-    return (
-        changes
-        if is_read and are_mentions(entities, changed.start, changed.end, changed.type)
-        else None
-    )
+    return changes if _reads(adjust_shape(shape, changes), record) else None
+
+
+def _reads(shape: JsonShape, record: dict[str, Any]) -> bool:
+    """True if a shape reads a text and mentions of a record, and leaves no annotation unread."""
+    values = [value_at(record, name) for name in (shape.tokens, shape.text) if name]
+    if not any(values) or find_unread_fields(record, known=shape.fields):
+        return False
+    if shape.tags:
+        return bool(shape.tokens) and len(record[shape.tags]) == len(record[shape.tokens])
+    entities = value_at(record, shape.entities)
+    return are_mentions(entities, shape.start, shape.end, shape.type)

@@ -96,18 +96,14 @@ class JsonShape:
     @cached_property
     def fields(self) -> frozenset[str]:
         """Names of the fields that are read, or ignored on request."""
-        of_record = (
-            self.tokens,
-            self.text,
-            self.id,
-            self.group,
-            self.entities,
-            self.tags,
-            self.groups,
+        names = (
+            *(self.tokens, self.text, self.id, self.group, self.entities, self.tags, self.groups),
+            *(name for name, _ in self.needs),
+            *self.also,
         )
-        needed = [name for name, _ in self.needs]
-        named = {name.partition(".")[0] for name in (*of_record, *needed, *self.also)}
-        return frozenset(named) | {name.strip() for name in self.ignored.split(",")}
+        return frozenset(name.partition(".")[0] for name in names) | {
+            name.strip() for name in self.ignored.split(",")
+        }
 
     @cached_property
     def places(self) -> tuple[str, ...]:
@@ -132,8 +128,8 @@ class JsonShape:
         """Fields by which records of this shape are detected, with the types of their values."""
         if self.needs:
             return self.needs
-        named = ((self.tokens, list), (self.text, str), (self.entities, list), (self.tags, list))
-        return tuple((name, kind) for name, kind in named if name)
+        parts = ((self.tokens, list), (self.text, str), (self.entities, list), (self.tags, list))
+        return tuple((name, kind) for name, kind in parts if name)
 
 
 # of PubAnnotation: the first is counted, the second is style

@@ -19,6 +19,7 @@ from fascicle.core.document import Event
 from fascicle.core.effects import make_event
 from fascicle.errors import FormatError, import_extra
 from fascicle.formats.fonts import shown_text
+from fascicle.formats.report import list_counts
 from fascicle.text.raised import Level, Line, Piece
 
 _STYLES: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml"
@@ -46,12 +47,12 @@ def escape(text: str) -> str:
     return _ESCAPABLE.sub("_x005F_", text)
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     if "_x" not in text:
         return text
-    shown = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
-    shown = shown.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return shown.replace("\r\n", "\n").replace("\r", "\n")
+    text = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _local(element: Element) -> str:
@@ -59,23 +60,23 @@ def _local(element: Element) -> str:
 
 
 def _child(element: Element, name: str) -> Element | None:
-    return next((one for one in element if _local(one) == name), None)
+    return next((child for child in element if _local(child) == name), None)
 
 
 def _pieces(item: Element, font: str) -> list[Piece]:
     """Returns the runs of a text; how it is pronounced is none."""
     if len(item) == 1 and _local(item[0]) == "t":
-        return [Piece(shown_text(font, _unescaped(item[0].text or "")))]
+        return [Piece(shown_text(font, _unescape(item[0].text or "")))]
     pieces = []
-    for one in item:
-        run = one if _local(one) == "r" else [one]
-        text = "".join(each.text or "" for each in run if _local(each) == "t")
-        properties = _child(one, "rPr")
-        facts = {
-            _local(each): each.get("val", "") for each in (() if properties is None else properties)
-        }
+    for child in item:
+        run = child if _local(child) == "r" else [child]
+        text = "".join(part.text or "" for part in run if _local(part) == "t")
+        properties = _child(child, "rPr")
+        facts = (
+            {} if properties is None else {_local(fact): fact.get("val", "") for fact in properties}
+        )
         level = Level.RAISED if facts.get("vertAlign") == "superscript" else Level.PLAIN
-        pieces.append(Piece(shown_text(facts.get("rFont", font), _unescaped(text)), level))
+        pieces.append(Piece(shown_text(facts.get("rFont", font), _unescape(text)), level))
     return pieces
 
 
@@ -105,15 +106,12 @@ class _Format(NamedTuple):
     def number(self, value: str) -> str:
         """Returns a number with what stands around it, and with leading zeros."""
         if self.share:
-            shown = f"{100 * float(value):.{len(self.decimals)}f}%"
+            digits = f"{100 * float(value):.{len(self.decimals)}f}%"
         else:
-            shown = value if _WHOLE.fullmatch(value) else f"{float(value):.15g}"
-            shown = (
-                shown.zfill(len(self.zeros))
-                if _WHOLE.fullmatch(shown) and not self.decimals
-                else shown
-            )
-        return self.before + shown + self.behind
+            digits = value if _WHOLE.fullmatch(value) else f"{float(value):.15g}"
+            if _WHOLE.fullmatch(digits) and not self.decimals:
+                digits = digits.zfill(len(self.zeros))
+        return self.before + digits + self.behind
 
 
 class Workbook:
@@ -132,23 +130,26 @@ class Workbook:
         reader.read_manifest()
         reader.read_workbook()
         self.archive, self.epoch = reader.archive, reader.wb.epoch
-        self.strings = [
-            item for item in self._part(reader.package.find(SHARED_STRINGS)) if _local(item) == "si"
-        ]
-        styles = {_local(one): list(one) for one in self._part(reader.package.find(_STYLES))}
-        self._codes = {
-            int(one.get("numFmtId", 0)): one.get("formatCode", "")
-            for one in styles.get("numFmts", ())
-        }
-        names = (_child(one, "name") for one in styles.get("fonts", ()))
-        self._fonts = ["" if one is None else one.get("val", "") for one in names]
-        self._styles = styles.get("cellXfs", [])
+        items = self._part(reader.package.find(SHARED_STRINGS))
+        self.strings = [item for item in items if _local(item) == "si"]
+        self._read_styles(self._part(reader.package.find(_STYLES)))
         sheets = [
             Sheet(sheet.name, sheet.state != "visible", link.target, self)
             for sheet, link in reader.parser.find_sheets()
             if link.target in reader.valid_files and "chartsheet" not in link.Type
         ]
-        self.sheets = sorted(sheets, key=lambda one: one.is_hidden)
+        self.sheets = sorted(sheets, key=lambda sheet: sheet.is_hidden)
+
+    def _read_styles(self, part: Element | tuple[()]) -> None:
+        """Reads the formats of numbers, the fonts, and the styles that name them."""
+        styles = {_local(group): list(group) for group in part}
+        self._codes = {
+            int(code.get("numFmtId", 0)): code.get("formatCode", "")
+            for code in styles.get("numFmts", ())
+        }
+        names = (_child(font, "name") for font in styles.get("fonts", ()))
+        self._fonts = ["" if name is None else name.get("val", "") for name in names]
+        self._styles = styles.get("cellXfs", [])
 
     def _part(self, entry: Any) -> Element | tuple[()]:
         return fromstring(self.archive.read(entry.PartName[1:])) if entry else ()
@@ -160,12 +161,9 @@ class Workbook:
             counts["charts"] += "/charts/chart" in name
             for start, (what, mark) in _PARTS.items():
                 counts[what] += self.archive.read(name).count(mark) if start in name else 0
-        if listed := ", ".join(
-            f"{what} {count:,}" for what, count in sorted(counts.items()) if count
-        ):
-            yield make_event(
-                "parts-left-out", step="xlsx", message=f"these parts are not read: {listed}"
-            )
+        if listing := list_counts(counts):
+            message = f"these parts are not read: {listing}"
+            yield make_event("parts-left-out", step="xlsx", message=message)
 
     def format(self, style: int) -> _Format:
         """Returns the format of the cells of a style."""
@@ -175,8 +173,8 @@ class Workbook:
         number, font = int(facts.get("numFmtId", 0)), int(facts.get("fontId", 0))
         code = self._codes.get(number) or BUILTIN_FORMATS.get(number, "General")
         name = self._fonts[font] if font < len(self._fonts) else ""
-        found = _NUMBER.fullmatch(code)
-        before, zeros, decimals, share, behind = found.groups("") if found else [""] * 5
+        match = _NUMBER.fullmatch(code)
+        before, zeros, decimals, share, behind = match.groups("") if match else [""] * 5
         before, behind = (_QUOTED.sub(r"\1\2", part) for part in (before, behind))
         return _Format(
             name,
@@ -257,42 +255,49 @@ class Sheet:
         from openpyxl.utils import column_index_from_string
 
         texts: dict[int, str] = {}
-        at = 0
+        column = 0
         for cell in row:
-            place = cell.get("r", "").rstrip("0123456789")
-            at = column_index_from_string(place) if place else at + 1
-            texts[at] = self._text(cell)
+            letters = cell.get("r", "").rstrip("0123456789")
+            column = column_index_from_string(letters) if letters else column + 1
+            texts[column] = self._text(cell)
         return [texts.get(column, "") for column in range(1, max(texts, default=0) + 1)]
 
     def _text(self, cell: Element) -> str:
-        kind, parts = cell.get("t", "n"), {one.tag.rpartition("}")[2]: one for one in cell}
+        kind = cell.get("t", "n")
+        parts = {part.tag.rpartition("}")[2]: part for part in cell}
         style = int(cell.get("s", 0))
         if style not in self._formats:
             self._formats[style] = self._book.format(style)
-        form = self._formats[style]
+        cell_format = self._formats[style]
         value = parts["v"].text if "v" in parts else None
         if "f" in parts and value is None and kind != "str":  # such a value is an empty text
             self.counts[""] += 1
-        if kind == "inlineStr" or (kind == "s" and value):
-            item = self._book.strings[int(value or 0)] if kind == "s" else parts.get("is")
-            for piece in () if item is None else _pieces(item, form.font):
-                self.line.add(*piece)
-            return self.line.take()
+        if kind == "inlineStr":
+            return self._runs(parts.get("is"), cell_format)
         if not value:
             return ""
+        if kind == "s":
+            return self._runs(self._book.strings[int(value)], cell_format)
         if kind == "n":
-            return self._number(value, form)
+            return self._number(value, cell_format)
         convert = _KINDS.get(kind)
-        return convert(value) if convert is not None else shown_text(form.font, _unescaped(value))
+        return convert(value) if convert else shown_text(cell_format.font, _unescape(value))
 
-    def _number(self, value: str, form: _Format) -> str:
+    def _runs(self, item: Element | None, cell_format: _Format) -> str:
+        """Returns the text of the runs of a cell, without raised marks, which are counted."""
+        for piece in () if item is None else _pieces(item, cell_format.font):
+            self.line.add(*piece)
+        return self.line.take()
+
+    def _number(self, value: str, cell_format: _Format) -> str:
         """Returns a number as it is shown."""
-        if form.is_date:
+        if cell_format.is_date:
             from openpyxl.utils.datetime import from_excel
 
             with suppress(OverflowError, ValueError):  # no date: Excel shows signs in its place
-                return _date(from_excel(float(value), self._book.epoch, timedelta=form.is_duration))
-        return form.number(value)
+                is_duration = cell_format.is_duration
+                return _date(from_excel(float(value), self._book.epoch, timedelta=is_duration))
+        return cell_format.number(value)
 
 
 def _date(value: Any) -> str:

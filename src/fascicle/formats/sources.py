@@ -63,7 +63,7 @@ def format_of_folder(folder: Path) -> str:
     )
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class InputFiles(msgspec.Struct, frozen=True, kw_only=True):
     """Files that a path refers to, looked up once.
 
     Attributes:
@@ -77,7 +77,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     is_texts: bool = False
 
 
-def find_places(paths: Iterable[str], *, format: str = "auto") -> list[Place]:  # noqa: A002
+def find_places(paths: Iterable[str], *, format: str = "auto") -> list[InputFiles]:  # noqa: A002
     """Looks up paths: a folder of texts becomes its files; a folder of brat files remains one
     source.
 
@@ -88,7 +88,7 @@ def find_places(paths: Iterable[str], *, format: str = "auto") -> list[Place]:  
     Raises:
         InputError: a path that is not there, or a folder without texts.
     """
-    found = []
+    places = []
     for path in paths:
         if path != STDIN and not path_exists(path):
             raise InputError(
@@ -96,14 +96,13 @@ def find_places(paths: Iterable[str], *, format: str = "auto") -> list[Place]:  
             )
         folder = Path(path)
         is_texts = path != STDIN and folder.is_dir()
-        # A folder may be one corpus of the format, and not separate text files.
-        is_texts = (
-            is_texts
-            and not format_named(format_of_folder(folder) if format == "auto" else format).many
-        )
+        if is_texts:
+            name = format_of_folder(folder) if format == "auto" else format
+            # A folder may be one corpus of the format, and not separate text files.
+            is_texts = not format_named(name).many
         sources = tuple(map(str, _files_of(folder))) if is_texts else (path,)
-        found.append(Place(path=path, sources=sources, is_texts=is_texts))
-    return found
+        places.append(InputFiles(path=path, sources=sources, is_texts=is_texts))
+    return places
 
 
 def _files_of(folder: Path) -> list[Path]:
@@ -114,14 +113,8 @@ def _files_of(folder: Path) -> list[Path]:
     """
     files = sorted(file for file in folder.iterdir() if _is_text(file))
     if not files:
-        entries = [entry for entry in folder.iterdir() if entry.is_file() and entry.name != _TYPES]
-        others = Counter(map(_ending, entries))
-        ends = sorted(
-            filter(None, others),
-            key=lambda end: (not readable_by_suffix(suffix(f"a{end}")), -others[end]),
-        )
-        most = ends[0] if ends else ""
-        advice = f", such as {folder}/*{most}" if most else ""
+        ending = _usual_ending(folder)
+        advice = f", such as {folder}/*{ending}" if ending else ""
         message = (
             f"the folder {folder} holds no *.txt file; give a folder of plain texts, or "
             f"name the files{advice}"
@@ -130,12 +123,25 @@ def _files_of(folder: Path) -> list[Path]:
     return files
 
 
+def _usual_ending(folder: Path) -> str:
+    """Returns the suffix of most files that can be read, else of most files; empty if none has a
+    suffix.
+    """
+    entries = [entry for entry in folder.iterdir() if entry.is_file() and entry.name != _TYPES]
+    counts = Counter(filter(None, map(_ending, entries)))
+    return min(
+        counts,
+        key=lambda end: (not readable_by_suffix(suffix(f"a{end}")), -counts[end]),
+        default="",
+    )
+
+
 def _ending(entry: Path) -> str:
     """Returns the suffix of a file as it is written, with the one before ``.gz``."""
     return "".join(entry.suffixes[-2:] if entry.suffix.lower() == ".gz" else entry.suffixes[-1:])
 
 
-def notes_on(places: Sequence[Place], *, format: str = "auto") -> Iterator[str]:  # noqa: A002
+def notes_on(places: Sequence[InputFiles], *, format: str = "auto") -> Iterator[str]:  # noqa: A002
     """Yields messages about what folders hold and nobody reads: beside texts, and corpora beside
     brat files.
     """
@@ -148,9 +154,9 @@ def notes_on(places: Sequence[Place], *, format: str = "auto") -> Iterator[str]:
                 "of a folder, only the *.txt files are read, not those of its subfolders"
             )
     for folder in dict.fromkeys(Path(place.path) for place in places if not place.is_texts):
-        if format in ("auto", "brat") and (others := _beside_brat(folder)):
+        if format in ("auto", "brat") and (names := _beside_brat(folder)):
             yield (
-                f"{plural(len(others), 'file')} of {folder} left out, the first {others[0]}; in "
+                f"{plural(len(names), 'file')} of {folder} left out, the first {names[0]}; in "
                 "this folder of "
                 "brat, only *.txt files and their annotation files are read; name other files to "
                 "read them too"
@@ -188,7 +194,7 @@ def _beside_brat(folder: Path) -> list[str]:
     )
 
 
-def unread_tables(places: Iterable[Place], *, format: str = "auto") -> dict[str, str]:  # noqa: A002
+def unread_tables(places: Iterable[InputFiles], *, format: str = "auto") -> dict[str, str]:  # noqa: A002
     """Returns the unread tables of offsets beside folders of texts whose format was not given.
 
     Args:
@@ -198,16 +204,17 @@ def unread_tables(places: Iterable[Place], *, format: str = "auto") -> dict[str,
     Returns:
         Folder -> one table that names texts of it.
     """
-    plain = {one.path: one.sources for one in places if one.is_texts and format == "auto"}
+    plain = [place for place in places if place.is_texts and format == "auto"]
     if not plain:
         return {}
     from fascicle.formats.offset_tables import find_tables
 
-    found = {
-        path: find_tables(path, frozenset(Path(file).stem for file in files))
-        for path, files in plain.items()
-    }
-    return {path: tables[0].path for path, tables in found.items() if tables}
+    unread: dict[str, str] = {}
+    for place in plain:
+        names = frozenset(Path(file).stem for file in place.sources)
+        if tables := find_tables(place.path, names):
+            unread[place.path] = tables[0].path
+    return unread
 
 
 def input_state(path: str) -> str:
@@ -222,8 +229,8 @@ def input_state(path: str) -> str:
     try:
         facts = Path(path).stat()
     except OSError:
-        found = split_archive(path)  # a folder inside a zip
-        return "" if found is None else input_state(str(found[0])) + _state_of_tables(path)
+        archive = split_archive(path)  # a folder inside a zip
+        return "" if archive is None else input_state(str(archive[0])) + _state_of_tables(path)
     if stat.S_ISDIR(facts.st_mode) and parquet_tables(Path(path)):
         return source_sha256(path)
     if stat.S_ISDIR(facts.st_mode):
@@ -254,8 +261,8 @@ def source_sha256(path: str) -> str:
         return _with_tables(tree_sha256(path, suffixes=_suffixes_in(path)), path)
     if not place.is_dir():
         return file_sha256(place)
-    listed = "".join(f"{file.name} {file_sha256(file)}\n" for file in _files_of(place))
-    return _with_tables(hashlib.sha256(listed.encode("utf-8")).hexdigest(), path)
+    lines = "".join(f"{file.name} {file_sha256(file)}\n" for file in _files_of(place))
+    return _with_tables(hashlib.sha256(lines.encode("utf-8")).hexdigest(), path)
 
 
 def _with_tables(digest: str, path: str) -> str:
@@ -296,8 +303,11 @@ def parquet_tables(place: Path) -> tuple[Path, ...]:
     """Returns the tables of documents and of mentions in a folder of the format parquet; empty
     for another place.
     """
-    there = [name for name in (DOCUMENTS, _DOCUMENTS_BEFORE) if (place / name).is_file()]
-    return (place / there[0], place / MENTIONS) if there and (place / MENTIONS).is_file() else ()
+    mentions = place / MENTIONS
+    for documents in (place / DOCUMENTS, place / _DOCUMENTS_BEFORE):
+        if documents.is_file() and mentions.is_file():
+            return documents, mentions
+    return ()
 
 
 def _holds_annotation(place: Path) -> bool:

@@ -6,12 +6,10 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import groupby
-from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
@@ -25,6 +23,7 @@ from fascicle.errors import FormatError, Place, explain_errors
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
+from fascicle.formats.spacy_strings import names_of, symbols
 
 VERSION: Final = "0.1"
 GROUP: Final = "sc"  # the group of spans that spaCy trains on, for gold
@@ -40,6 +39,22 @@ SPAN: Final = ">QQQllll"
 ID: Final = "id"  # in the user data
 META: Final = "meta"
 SCORES: Final = "scores"
+_STEP: Final = "spacy"
+_CHUNK: Final = 2**20
+_OUTSIDE: Final = (0, 2)  # of an entity, and not known
+_BEGIN: Final = 3
+_USER_DATA: Final = msgspec.msgpack.Decoder()
+_GROUPS: Final = msgspec.msgpack.Decoder(dict[bytes, list[str]] | list[bytes])
+_BROKEN: Final = (
+    msgspec.MsgspecError,
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    OverflowError,
+    struct.error,
+)
+_Column = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,11 +81,11 @@ class Tokens:
 
     def ranges(self) -> list[Span]:
         """Returns the range of each token in the text, in code points."""
-        found, at = [], 0
+        ranges, start = list[Span](), 0
         for text, space in zip(self.texts, self.spaces, strict=True):
-            found.append((at, at + len(text)))
-            at += len(text) + space
-        return found
+            ranges.append((start, start + len(text)))
+            start += len(text) + space
+        return ranges
 
     def words(self) -> tuple[Span, ...]:
         """Returns the ranges of the tokens that are not blanks."""
@@ -92,105 +107,6 @@ class Tokens:
                 words.append(at)
         if words:
             yield words[0][0], words[-1][1]
-
-
-_MASK: Final = 2**64 - 1
-_MULTIPLY: Final = 0xC6A4A7935BD1E995
-_SHIFT: Final = 47
-_SEED: Final = 1
-# The names of the symbols in their order; ``FLAG19-63`` means FLAG19, FLAG20, ... FLAG63.
-_NAMES: Final = """
-IS_ALPHA IS_ASCII IS_DIGIT IS_LOWER IS_PUNCT IS_SPACE IS_TITLE IS_UPPER LIKE_URL LIKE_NUM LIKE_EMAIL
-IS_STOP
-IS_OOV_DEPRECATED IS_BRACKET IS_QUOTE IS_LEFT_PUNCT IS_RIGHT_PUNCT IS_CURRENCY FLAG19-63 ID ORTH
-LOWER NORM SHAPE
-PREFIX SUFFIX LENGTH CLUSTER LEMMA POS TAG DEP ENT_IOB ENT_TYPE HEAD SENT_START SPACY PROB LANG ADJ
-ADP ADV AUX CONJ
-CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X EOL SPACE DEPRECATED001-276 PERSON
-NORP FACILITY ORG
-GPE LOC PRODUCT EVENT WORK_OF_ART LANGUAGE LAW DATE TIME PERCENT MONEY QUANTITY ORDINAL CARDINAL
-acomp advcl advmod
-agent amod appos attr aux auxpass cc ccomp complm conj cop csubj csubjpass dep det dobj expl hmod
-hyph infmod intj
-iobj mark meta neg nmod nn npadvmod nsubj nsubjpass num number oprd obj obl parataxis partmod pcomp
-pobj poss
-possessive preconj prep prt punct quantmod relcl rcmod root xcomp acl ENT_KB_ID MORPH ENT_ID IDX _
-"""
-
-
-@cache
-def symbols() -> Mapping[str, int]:
-    """Returns the symbols with their numbers, the same in all versions of spaCy 3; the empty
-    string is the first.
-    """
-    return MappingProxyType({name: number for number, name in enumerate(["", *_listed()])})
-
-
-def _listed() -> Iterator[str]:
-    for name in _NAMES.split():
-        first, dash, last = name.partition("-")
-        if not dash:
-            yield name
-            continue
-        letters = first.rstrip("0123456789")
-        digits = len(first) - len(letters)
-        yield from (
-            f"{letters}{number:0{digits}}"
-            for number in range(int(first[len(letters) :]), int(last) + 1)
-        )
-
-
-def string_number(text: str) -> int:
-    """Returns the number of a string: that of the symbol, or the hash of its UTF-8.
-
-    Raises:
-        UnicodeEncodeError: a lone surrogate.
-    """
-    found = symbols().get(text)
-    return murmur64(text.encode()) if found is None else found
-
-
-def _names_of(texts: Iterable[str]) -> dict[int, str]:
-    """Returns the strings of a file, and all symbols, by their numbers."""
-    return {
-        **{number: name for name, number in symbols().items()},
-        **{string_number(text): text for text in texts},
-    }
-
-
-def murmur64(data: bytes) -> int:
-    """Returns MurmurHash64A of bytes, with the seed of spaCy.
-
-    Source: Austin Appleby, MurmurHash2, 64-bit version for 64-bit machines (public domain).
-    """
-    whole = len(data) // 8 * 8
-    state = _SEED ^ (len(data) * _MULTIPLY & _MASK)
-    for at in range(0, whole, 8):
-        block = int.from_bytes(data[at : at + 8], "little") * _MULTIPLY & _MASK
-        block = (block ^ block >> _SHIFT) * _MULTIPLY & _MASK
-        state = (state ^ block) * _MULTIPLY & _MASK
-    if whole < len(data):
-        state = (state ^ int.from_bytes(data[whole:], "little")) * _MULTIPLY & _MASK
-    state = (state ^ state >> _SHIFT) * _MULTIPLY & _MASK
-    return state ^ state >> _SHIFT
-
-
-_STEP: Final = "spacy"
-_CHUNK: Final = 2**20
-_OUTSIDE: Final = (0, 2)  # of an entity, and not known
-_BEGIN: Final = 3
-_USER_DATA: Final = msgspec.msgpack.Decoder()
-_GROUPS: Final = msgspec.msgpack.Decoder(dict[bytes, list[str]] | list[bytes])
-_BROKEN: Final = (
-    msgspec.MsgspecError,
-    ValueError,
-    TypeError,
-    KeyError,
-    IndexError,
-    OverflowError,
-    struct.error,
-)
-_Column = np.ndarray[Any, Any]
 
 
 class _Bin(msgspec.Struct):
@@ -229,17 +145,17 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     Raises:
         FormatError: no such file, or one that is too large.
     """
-    found = _bin(source)
-    if found is None:
+    content = _bin(source)
+    if content is None:
         return
-    columns = _columns(found, source)
-    names = _names_of(found.strings)
+    columns = _columns(content, source)
+    names = names_of(content.strings)
     start = 0
     for number, length in enumerate(columns.lengths):
         part = slice(start, start + int(length))
         start = part.stop
         with report.aside.one():
-            yield _document(found, columns, part, number, names, source)
+            yield _document(content, columns, part, number, names, source)
 
 
 def _bin(source: Source) -> _Bin | None:
@@ -283,20 +199,20 @@ class _Columns:
     unread: tuple[str, ...]
 
 
-def _columns(found: _Bin, source: Source) -> _Columns:
+def _columns(content: _Bin, source: Source) -> _Columns:
     with _of_spacy(source):
-        lengths = np.frombuffer(found.lengths, "<i4")
-        spaces = np.frombuffer(found.spaces, bool)
-        tokens = np.frombuffer(found.tokens, "<u8").reshape(len(spaces), len(found.attrs))
+        lengths = np.frombuffer(content.lengths, "<i4")
+        spaces = np.frombuffer(content.spaces, bool)
+        tokens = np.frombuffer(content.tokens, "<u8").reshape(len(spaces), len(content.attrs))
         total = int(lengths.sum(dtype=np.int64))
-        if (lengths < 0).any() or total != len(spaces) or _ORTH not in found.attrs:
+        if (lengths < 0).any() or total != len(spaces) or _ORTH not in content.attrs:
             raise ValueError("the columns do not fit together")
-    of = {attribute: tokens[:, at] for at, attribute in enumerate(found.attrs)}
-    known = {number: name for name, number in symbols().items()}
+    of = {attribute: tokens[:, column] for column, attribute in enumerate(content.attrs)}
+    names = {number: name for name, number in symbols().items()}
     unread = [
-        known.get(one, str(one))
-        for one, column in of.items()
-        if one not in ATTRIBUTES and column.any()
+        names.get(attribute, str(attribute))
+        for attribute, column in of.items()
+        if attribute not in ATTRIBUTES and column.any()
     ]
     return _Columns(lengths=lengths, spaces=spaces, of=of, unread=tuple(sorted(unread)))
 
@@ -312,7 +228,7 @@ class _Doc:
 
 
 def _document(
-    found: _Bin,
+    content: _Bin,
     columns: _Columns,
     part: slice,
     number: int,
@@ -323,15 +239,16 @@ def _document(
     try:
         tokens = _tokens(columns, part, names)
         doc = _Doc(tokens=tokens, collector=MentionCollector(tokens.text, step=_STEP), names=names)
-        if number < len(found.span_groups) and found.span_groups[number]:
-            _add_groups(doc, found.span_groups[number])
-        _add_entities(doc, {one: column[part] for one, column in columns.of.items()})
-        identifier, meta, events = _told(found, number)
-        events += _unread(found, columns, number)
-        name = f"{source.name}:{number + 1}" if identifier is None else identifier
-        words, sentences = tokens.words(), tokens.sentences()
+        if number < len(content.span_groups) and content.span_groups[number]:
+            _add_groups(doc, content.span_groups[number])
+        _add_entities(doc, {name: column[part] for name, column in columns.of.items()})
+        identifier, meta, events = _user_data(content, number)
         return doc.collector.document(
-            name, words=words, sentences=sentences, meta=meta, events=events
+            f"{source.name}:{number + 1}" if identifier is None else identifier,
+            words=tokens.words(),
+            sentences=tokens.sentences(),
+            meta=meta,
+            events=[*events, *_unread(content, columns, number)],
         )
     except _BROKEN as error:
         raise FormatError(
@@ -340,27 +257,29 @@ def _document(
 
 
 def _tokens(columns: _Columns, part: slice, names: Mapping[int, str]) -> Tokens:
-    texts = [names[int(one)] for one in columns.of[_ORTH][part]]
     starts = columns.of[_SENT_START][part] if _SENT_START in columns.of else np.zeros(0)
-    known = [bool(one == 1) for one in starts] if starts.any() else None
-    return Tokens(texts=texts, spaces=[bool(one) for one in columns.spaces[part]], starts=known)
+    return Tokens(
+        texts=[names[int(number)] for number in columns.of[_ORTH][part]],
+        spaces=columns.spaces[part].tolist(),
+        starts=(starts == 1).tolist() if starts.any() else None,
+    )
 
 
 def _add_groups(doc: _Doc, data: bytes) -> None:
-    given = _GROUPS.decode(data)
-    listed = given.items() if isinstance(given, dict) else [(one, None) for one in given]
-    for one, keys in listed:
-        group = _GROUP.decode(one)
+    groups = _GROUPS.decode(data)
+    # earlier versions have a list of groups, each under its own name
+    keyed = groups.items() if isinstance(groups, dict) else [(group, None) for group in groups]
+    for packed, keys in keyed:
+        group = _GROUP.decode(packed)
         for key in keys if keys is not None else [group.name]:
             _add_group(doc, group, GOLD if key == GROUP else key)
 
 
 def _add_group(doc: _Doc, group: _Group, source: str) -> None:
-    ranges, given = doc.tokens.ranges(), group.attrs.get(SCORES)
-    scores: Sequence[Any] = (
-        given if isinstance(given, list) and len(given) == len(group.spans) else ()
-    )
-    for at, packed in enumerate(group.spans):
+    ranges, scores = doc.tokens.ranges(), group.attrs.get(SCORES)
+    if not isinstance(scores, list) or len(scores) != len(group.spans):
+        scores = [None] * len(group.spans)
+    for packed, score in zip(group.spans, scores, strict=True):
         _, concept, label, first, last, start, end = struct.unpack(SPAN, packed)
         kind = doc.names[label]
         if not kind or not 0 <= first < last <= len(ranges):
@@ -371,7 +290,6 @@ def _add_group(doc: _Doc, group: _Group, source: str) -> None:
             continue
         span = ranges[first][0], ranges[last - 1][1]
         doc.grouped.add((span, kind))
-        score = scores[at] if scores else None
         doc.collector.add(
             [span],
             kind,
@@ -427,23 +345,21 @@ def _links(concept: str) -> tuple[Link, ...]:
     return (parse_link(concept),) if concept else ()
 
 
-def _told(found: _Bin, number: int) -> tuple[str | None, dict[str, str], list[Event]]:
+def _user_data(content: _Bin, number: int) -> tuple[str | None, dict[str, str], list[Event]]:
     """Returns the id and the facts in the user data; other user data is counted in events."""
-    data = found.user_data[number] if number < len(found.user_data) else None
-    given = _USER_DATA.decode(data) if data else {}
-    if not isinstance(given, dict):
+    packed = content.user_data[number] if number < len(content.user_data) else None
+    data = _USER_DATA.decode(packed) if packed else {}
+    if not isinstance(data, dict):
         return None, {}, []
-    identifier, meta = given.pop(ID, None), given.pop(META, {})
+    identifier, meta = data.pop(ID, None), data.pop(META, {})
     facts = (
-        {key: str(one) for key, one in meta.items() if isinstance(key, str)}
+        {key: str(value) for key, value in meta.items() if isinstance(key, str)}
         if isinstance(meta, dict)
         else {}
     )
-    events = (
-        [_loss("user-data-left-out", f"{len(given)} further user data are not read")]
-        if given
-        else []
-    )
+    events = []
+    if data:
+        events.append(_loss("user-data-left-out", f"{len(data)} further user data are not read"))
     return str(identifier) if isinstance(identifier, str | int) else None, facts, events
 
 
@@ -454,13 +370,13 @@ def _is_of_entities(name: str) -> bool:
     return name == "ENT_ID" or name.isdigit()
 
 
-def _unread(found: _Bin, columns: _Columns, number: int) -> list[Event]:
+def _unread(content: _Bin, columns: _Columns, number: int) -> list[Event]:
     events = []
     for is_loss, names in groupby(sorted(columns.unread, key=_is_of_entities), key=_is_of_entities):
         message = f"these facts of tokens are not read: {', '.join(names)}"
         note = Event(step=_STEP, kind="note", code="grammar-left-out", message=message)
         events.append(_loss("attributes-left-out", message) if is_loss else note)
-    if number < len(found.cats) and found.cats[number]:
+    if number < len(content.cats) and content.cats[number]:
         events.append(_loss("categories-left-out", "categories of the text are not read"))
     return events
 

@@ -11,6 +11,7 @@ import struct
 import tempfile
 import zlib
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from fascicle.core.mention import Span, link_text, parse_link
 from fascicle.errors import InputError
 from fascicle.formats.conll_write import on_words, with_words
 from fascicle.formats.handlers import Encode, WriteOne, Writer
-from fascicle.formats.losses import held_fields
+from fascicle.formats.losses import facts_of_source, held_fields
 from fascicle.formats.pubtator import count_links
 from fascicle.formats.report import WriteReport
 from fascicle.formats.spacy_read import (
@@ -37,8 +38,8 @@ from fascicle.formats.spacy_read import (
     SPAN,
     VERSION,
     Tokens,
-    string_number,
 )
+from fascicle.formats.spacy_strings import string_number
 
 _WHOLE: Final = "ids text-between-words meta mentions nested second-source sources scores"
 _HOLDS: Final = held_fields(
@@ -52,14 +53,14 @@ _ENCODER: Final = msgspec.msgpack.Encoder()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class _Encoded:
     """Encoded columns of one document, by their names, and its strings."""
 
     columns: Mapping[str, bytes]
     strings: frozenset[str]
 
 
-def _encode(document: Document, report: WriteReport) -> Entry:
+def _encode(document: Document, report: WriteReport) -> _Encoded:
     """Encodes one document as columns.
 
     Raises:
@@ -71,18 +72,15 @@ def _encode(document: Document, report: WriteReport) -> Entry:
     report.mentions = len(placed)
     strings: set[str] = set(tokens.texts) | {""}
     groups = _groups(placed, ranges, strings)
-    columns = _columns(tokens, placed, strings)
-    facts = {
-        key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")
-    }
-    user_data = _ENCODER.encode({ID: document.id, META: facts})
-    written = {
-        "tokens": columns.tobytes("C"),
+    user_data = _ENCODER.encode({ID: document.id, META: facts_of_source(document)})
+    columns = {
+        "tokens": _columns(tokens, placed, strings).tobytes("C"),
         "spaces": np.asarray(tokens.spaces, bool).tobytes(),
         "lengths": len(tokens.texts).to_bytes(4, "little"),
-        **{"span_groups": _ENCODER.encode(groups), "user_data": _ENCODER.encode(user_data)},
+        "span_groups": _ENCODER.encode(groups),
+        "user_data": _ENCODER.encode(user_data),
     }
-    return Entry(columns=written, strings=frozenset(strings))
+    return _Encoded(columns=columns, strings=frozenset(strings))
 
 
 def _with_tokens(document: Document) -> Document:
@@ -91,10 +89,10 @@ def _with_tokens(document: Document) -> Document:
     """
     if document.words is not None:
         return document
-    made = with_words(document)
+    document = with_words(document)
     borders = sorted({at for mention in document.mentions for span in mention.spans for at in span})
-    words = tuple(chain.from_iterable(_cut(word, borders) for word in made.words or ()))
-    return msgspec.structs.replace(made, words=words)
+    words = tuple(chain.from_iterable(_cut(word, borders) for word in document.words or ()))
+    return msgspec.structs.replace(document, words=words)
 
 
 def _cut(word: Span, borders: Sequence[int]) -> Iterator[Span]:
@@ -114,13 +112,13 @@ def _tokens(document: Document) -> tuple[Tokens, list[Span]]:
     """
     text, spaces, ranges = document.text, list[bool](), list[Span]()
     for start, end in [*(document.words or ()), (len(text), len(text))]:
-        at = ranges[-1][1] if ranges else 0
-        has_space = bool(ranges) and at < start and text[at] == " "
+        position = ranges[-1][1] if ranges else 0
+        has_space = bool(ranges) and position < start and text[position] == " "
         if ranges:
             spaces[-1] = has_space
-        for one in ((at + has_space, start), (start, end)):
-            if one[0] < one[1]:
-                ranges.append(one)
+        for first, last in ((position + has_space, start), (start, end)):
+            if first < last:
+                ranges.append((first, last))
                 spaces.append(False)
     texts = [text[start:end] for start, end in ranges]
     return Tokens(texts=texts, spaces=spaces, starts=_starts(document, ranges, texts)), ranges
@@ -130,13 +128,13 @@ def _starts(document: Document, ranges: Sequence[Span], texts: Sequence[str]) ->
     """Returns for each token whether it begins a sentence; ``None`` if sentences are not known."""
     if document.sentences is None:
         return None
-    words = [at for at, text in enumerate(texts) if text.strip()]
-    places = [ranges[at][0] for at in words]
-    found = (bisect_left(places, start) for start, _ in document.sentences)
+    words = [token for token, text in enumerate(texts) if text.strip()]
+    places = [ranges[token][0] for token in words]
+    numbers = (bisect_left(places, start) for start, _ in document.sentences)
     # Text before the first word belongs to its sentence: in spaCy the first token always begins a
     # sentence.
-    firsts = {words[at] if at else 0 for at in found if at < len(words)}
-    return [at in firsts for at in range(len(texts))]
+    firsts = {words[number] if number else 0 for number in numbers if number < len(words)}
+    return [token in firsts for token in range(len(texts))]
 
 
 def _count(document: Document, tokens: Tokens, report: WriteReport) -> None:
@@ -176,53 +174,62 @@ def _entities(placed: Iterable[_Placed]) -> list[_Placed]:
     """Selects mentions that do not overlap: gold first, then the better score, then the longest,
     then the first.
     """
-    chosen: list[_Placed] = []
-    taken: set[int] = set()
-    for one in sorted(placed, key=lambda one: (one.mention.source != GOLD, *one.mention.rank)):
-        own = range(one.first, one.last)
-        if taken.isdisjoint(own):
-            taken.update(own)
-            chosen.append(one)
-    return chosen
+    entities: list[_Placed] = []
+    covered: set[int] = set()
+    for entity in sorted(placed, key=_rank):
+        tokens = range(entity.first, entity.last)
+        if covered.isdisjoint(tokens):
+            covered.update(tokens)
+            entities.append(entity)
+    return entities
+
+
+def _rank(placed: _Placed) -> tuple[Any, ...]:
+    return (placed.mention.source != GOLD, *placed.mention.rank)
 
 
 def _columns(tokens: Tokens, placed: Sequence[_Placed], strings: set[str]) -> np.ndarray[Any, Any]:
     """Returns the columns of the tokens."""
-    found = np.zeros((len(tokens.texts), len(ATTRIBUTES)), dtype="<u8")
+    columns = np.zeros((len(tokens.texts), len(ATTRIBUTES)), dtype="<u8")
     numbers = {text: string_number(text) for text in set(tokens.texts)}
-    found[:, 0] = [numbers[text] for text in tokens.texts]
-    found[:, 1] = _OUTSIDE
-    for one in _entities(placed):
-        strings |= {one.mention.type, one.concept}
-        found[one.first : one.last, 1] = _INSIDE
-        found[one.first, 1] = _BEGIN
-        found[one.first : one.last, 2] = string_number(one.mention.type)
-        found[one.first : one.last, 4] = string_number(one.concept)
+    columns[:, 0] = [numbers[text] for text in tokens.texts]
+    columns[:, 1] = _OUTSIDE
+    for entity in _entities(placed):
+        kind, rows = entity.mention.type, slice(entity.first, entity.last)
+        strings |= {kind, entity.concept}
+        columns[rows, 1] = _INSIDE
+        columns[entity.first, 1] = _BEGIN
+        columns[rows, 2] = string_number(kind)
+        columns[rows, 4] = string_number(entity.concept)
     if tokens.starts is not None:
-        found[:, 3] = [1 if start else _NOT_A_START for start in tokens.starts]
-    return found
+        columns[:, 3] = [1 if start else _NOT_A_START for start in tokens.starts]
+    return columns
 
 
 def _groups(placed: Sequence[_Placed], ranges: Sequence[Span], strings: set[str]) -> bytes:
     """Encodes a group of spans for each source; none if the entities already hold all mentions."""
-    is_plain = all(one.mention.source == GOLD and one.mention.score is None for one in placed)
+    is_plain = all(span.mention.source == GOLD and span.mention.score is None for span in placed)
     if not placed or (is_plain and len(_entities(placed)) == len(placed)):
         return b""
+    by_source: dict[str, list[_Placed]] = defaultdict(list)
+    for span in placed:
+        by_source[span.mention.source].append(span)
+        strings |= {span.mention.type, span.concept}
+
     groups: dict[bytes, list[str]] = {}
-    for source in dict.fromkeys(one.mention.source for one in placed):
+    for source, spans in by_source.items():
         name = GROUP if source == GOLD else source
-        own = [one for one in placed if one.mention.source == source]
-        strings.update(chain.from_iterable((one.mention.type, one.concept) for one in own))
-        scores = [one.mention.score for one in own]
+        scores = [span.mention.score for span in spans]
         attributes = {SCORES: scores} if any(score is not None for score in scores) else {}
-        spans = [_packed(one, ranges) for one in own]
-        groups[_ENCODER.encode({"name": name, "attrs": attributes, "spans": spans})] = [name]
+        packed = [_packed(span, ranges) for span in spans]
+        groups[_ENCODER.encode({"name": name, "attrs": attributes, "spans": packed})] = [name]
     return _ENCODER.encode(groups)
 
 
-def _packed(one: _Placed, ranges: Sequence[Span]) -> bytes:
-    numbers = (0, string_number(one.concept), string_number(one.mention.type), one.first, one.last)
-    return struct.pack(SPAN, *numbers, ranges[one.first][0], ranges[one.last - 1][1])
+def _packed(placed: _Placed, ranges: Sequence[Span]) -> bytes:
+    first, last, kind = placed.first, placed.last, string_number(placed.mention.type)
+    numbers = (0, string_number(placed.concept), kind, first, last)
+    return struct.pack(SPAN, *numbers, ranges[first][0], ranges[last - 1][1])
 
 
 # -- the file --------------------------------------------------------------------------------------
@@ -239,10 +246,10 @@ class _Columns:
         self._strings: set[str] = set()
         self._count = 0
 
-    def put(self, entry: Entry) -> None:
-        for name, part in entry.columns.items():
+    def add(self, document: _Encoded) -> None:
+        for name, part in document.columns.items():
             self._files[name].write(part)
-        self._strings |= entry.strings
+        self._strings |= document.strings
         self._count += 1
 
     def message(self) -> Iterator[bytes]:
@@ -284,7 +291,7 @@ def _into_message(stream: BinaryIO, encode: Encode) -> Iterator[WriteOne]:
     """
     with ExitStack() as files:
         columns = _Columns(files)
-        yield columns.put
+        yield columns.add
         packer = zlib.compressobj()
         for part in columns.message():
             stream.write(packer.compress(part))

@@ -129,24 +129,24 @@ class CorpusStats:
         self.longest_mention_words = max(self.longest_mention_words, words)
 
     def _add_relations(self, mentions: Iterable[Mention]) -> None:
-        found: defaultdict[str, set[int]] = defaultdict(set)
+        numbers: defaultdict[str, set[int]] = defaultdict(set)  # of mentions, by field
         for (i, a), (j, b) in overlapping_mentions(mentions):
-            found["overlapping"] |= {i, j}
+            numbers["overlapping"] |= {i, j}
             if a.spans == b.spans:
-                found["same_span"] |= {i, j}
+                numbers["same_span"] |= {i, j}
                 continue
-            inner = (
-                {j}
-                if fragments_contain(a.spans, b.spans)
-                else {i}
-                if fragments_contain(b.spans, a.spans)
-                else set()
-            )
-            found["nested"] |= inner
-            found["inner_same_type"] |= inner if a.type == b.type else set()
-            found["crossing"] |= set() if inner else {i, j}
-        for name, those in found.items():
-            setattr(self, name, getattr(self, name) + len(those))
+            if fragments_contain(a.spans, b.spans):
+                inner = j
+            elif fragments_contain(b.spans, a.spans):
+                inner = i
+            else:
+                numbers["crossing"] |= {i, j}
+                continue
+            numbers["nested"].add(inner)
+            if a.type == b.type:
+                numbers["inner_same_type"].add(inner)
+        for name, members in numbers.items():
+            setattr(self, name, getattr(self, name) + len(members))
 
 
 def corpus_stats(documents: Iterable[Document], report: ReadReport | None = None) -> CorpusStats:

@@ -87,7 +87,7 @@ class _Table:
         """
         more = partial(self._more_cells, text=text, with_attributes=with_attributes, lose=lose)
         return "".join(
-            self.row([*self._cells(identifier, one), *more(one)]) for one in mentions
+            self.row([*self._cells(identifier, mention), *more(mention)]) for mention in mentions
         ).encode()
 
     def _cells(self, identifier: str, mention: Mention) -> list[str]:
@@ -108,19 +108,19 @@ class _Table:
         with_attributes: bool,
         lose: Callable[[str, Mention], None],
     ) -> Iterator[str]:
-        held = [
+        pairs = [
             f"{name}={value}"
             for name, value in mention.attributes
             if with_attributes and _is_fact(name, value)
         ]
-        for _ in range(len(mention.attributes) - len(held)):
+        for _ in range(len(mention.attributes) - len(pairs)):
             lose("attributes", mention)
         if text is not None:
             yield from map(
                 self.cell, (join_fragments(text, mention.spans), *_link_cells(mention, lose))
             )
         if with_attributes:
-            yield self.cell(_BETWEEN.join(held))
+            yield self.cell(_BETWEEN.join(pairs))
 
 
 def cell_links(ids: str, names: str) -> tuple[Link, ...]:
@@ -151,25 +151,27 @@ def _link_cells(mention: Mention, lose: Callable[[str, Mention], None]) -> tuple
         lose("ambiguous", mention)
     if ambiguous and not links:
         return "", f"ambiguous: {ambiguous} concepts"
-    held = list(filter(_fits, links))
-    for _ in range(len(links) - len(held)):
+    fitting = list(filter(_fits, links))
+    for _ in range(len(links) - len(fitting)):
         lose("links", mention)
-    names = [link.name for link in held]
+
+    ids = _BETWEEN.join(map(display_identifier, fitting))
+    names = [link.name for link in fitting]
     if any(_BETWEEN in name or _NOT_IN_CELLS.search(name) for name in names):
         lose("link-names", mention)
         names = []
-    return _BETWEEN.join(map(display_identifier, held)), _BETWEEN.join(names) if any(names) else ""
+    return ids, _BETWEEN.join(names) if any(names) else ""
 
 
 def _fits(link: Link) -> bool:
     """True if a link can be restored from its identifier."""
-    told = display_identifier(link)
+    text = display_identifier(link)
+    if not text or _BETWEEN in text or _NOT_IN_CELLS.search(text):
+        return False
     # what is read back names the same entry
-    curie = link.curie or told * bool(link.ontology and is_curie(told))
-    same = msgspec.structs.replace(
-        link, name="", score=None, tier="", curie=curie, same=()
-    ) == parse_link(told)
-    return same and told != "" and _BETWEEN not in told and not _NOT_IN_CELLS.search(told)
+    curie = link.curie or text * bool(link.ontology and is_curie(text))
+    bare = msgspec.structs.replace(link, name="", score=None, tier="", curie=curie, same=())
+    return bare == parse_link(text)
 
 
 def split_cells(line: str, separator: str) -> list[str]:
@@ -187,13 +189,13 @@ def split_cells(line: str, separator: str) -> list[str]:
     cells: list[str] = []
     at, more = 0, True
     while more:
-        found = _CELL.match(line, at)
-        if found is None:
+        match = _CELL.match(line, at)
+        if match is None:
             raise ValueError(f"the quotes of cell {len(cells) + 1} do not match")
-        quoted, bare, comma = found.groups()
+        quoted, bare, comma = match.groups()
         cell = bare if quoted is None else quoted.replace('""', '"')
         cells.append(cell[1:] if _ESCAPED.match(cell) else cell)
-        at, more = found.end(), bool(comma)
+        at, more = match.end(), bool(comma)
     return cells
 
 
@@ -250,19 +252,17 @@ class Rows:
         """Creates an encoder for a kind of table; ``header`` is the first line."""
         self._table = table
         self._options = options
-        more = ((TEXT, *LINKS) if options.with_text else ()) + (
-            ATTRIBUTES,
-        ) * options.with_attributes
-        self.header = table.header(more)
+        more = (TEXT, *LINKS) if options.with_text else ()
+        self.header = table.header(more + (ATTRIBUTES,) * options.with_attributes)
 
-    def __call__(self, said: Any, part: WriteReport) -> bytes:
+    def __call__(self, document: Any, report: WriteReport) -> bytes:
         """Returns the rows of one document or prediction."""
         return self._table.rows(
-            said.id,
-            said.mentions,
-            text=said.text if self._options.with_text else None,
+            document.id,
+            document.mentions,
+            text=document.text if self._options.with_text else None,
             with_attributes=self._options.with_attributes,
-            lose=lambda code, one: part.lose(code, said, one),
+            lose=lambda code, mention: report.lose(code, document, mention),
         )
 
 
@@ -310,8 +310,10 @@ _SOCIALDISNER: Final = {
 
 def our_names(names: Sequence[str]) -> list[str]:
     """Returns the names of columns of a table, those of a task under our names."""
-    task = next((one for one in (_LIVINGNER, _SOCIALDISNER) if tuple(one) == tuple(names)), {})
-    return [task.get(name, name) for name in names]
+    for columns in (_LIVINGNER, _SOCIALDISNER):
+        if tuple(columns) == tuple(names):
+            return list(columns.values())
+    return list(names)
 
 
 class _TaskRows:
@@ -321,12 +323,12 @@ class _TaskRows:
         self.header = ("\t".join(columns) + "\n").encode()
         self._cells = tuple(_CELLS[part] for part in columns.values())
 
-    def __call__(self, document: Document, part: WriteReport) -> bytes:
-        rows = (
-            "\t".join(cell(document, mention, number) for cell in self._cells) + "\n"
-            for number, mention in enumerate(document.mentions, 1)
-        )
-        return "".join(rows).encode()
+    def __call__(self, document: Document, report: WriteReport) -> bytes:
+        lines = []
+        for number, mention in enumerate(document.mentions, 1):
+            cells = (cell(document, mention, number) for cell in self._cells)
+            lines.append("\t".join(cells) + "\n")
+        return "".join(lines).encode()
 
 
 def _writer(name: str, columns: Mapping[str, str]) -> Writer:

@@ -24,12 +24,12 @@ _INFO: Final = "dataset_info.json"
 _NAMES: Final = "names"
 
 
-def label_names(given: str, *, field: str) -> tuple[str, ...]:
+def label_names(labels: str, *, field: str) -> tuple[str, ...]:
     """Returns the names of the tags, in the order of their numbers.
 
     Args:
-        given: names with commas between them, or a ``.json`` file: ``dataset_info.json``, or a list
-            of names.
+        labels: names with commas between them, or a ``.json`` file: ``dataset_info.json``, or a
+            list of names.
         field: name of the field of the records whose tag names the file holds.
 
     Raises:
@@ -37,25 +37,25 @@ def label_names(given: str, *, field: str) -> tuple[str, ...]:
         FormatError: it does not hold the names.
         UsageError: less than two names, or one that is empty.
     """
-    if given.lower().endswith(".json"):
-        return _of_file(given, field)
-    check_labels(given)
-    return tuple(name.strip() for name in given.split(","))
+    if labels.lower().endswith(".json"):
+        return _of_file(labels, field)
+    check_labels(labels)
+    return tuple(name.strip() for name in labels.split(","))
 
 
-def check_labels(given: str) -> None:
+def check_labels(labels: str) -> None:
     """Checks names separated by commas; a file name or an empty value is accepted here and checked
     later.
 
     Raises:
         UsageError: less than two names, or one that is empty.
     """
-    names = [name.strip() for name in given.split(",")]
-    if not given or given.lower().endswith(".json"):
+    names = [name.strip() for name in labels.split(",")]
+    if not labels or labels.lower().endswith(".json"):
         return
     if len(names) < 2 or not all(names):
         raise UsageError(
-            f"labels {given!r} cannot be read; give names in the order of their numbers, as "
+            f"labels {labels!r} cannot be read; give names in the order of their numbers, as "
             "O,B-PER,I-PER"
         )
 
@@ -82,8 +82,8 @@ def tags_by_number(tags: Sequence[Any], names: Sequence[str]) -> list[str]:
             f"the tag {wrong!r} is not the number of a name; there are {len(names)} names, from 0"
         )
     is_bare = not any(is_tag(name) for name in names if name != "O")
-    found = [names[tag] for tag in tags]
-    return add_io_prefixes(found) if is_bare else found
+    tag_texts = [names[tag] for tag in tags]
+    return add_io_prefixes(tag_texts) if is_bare else tag_texts
 
 
 def add_io_prefixes(tags: Sequence[str]) -> list[str]:
@@ -107,15 +107,15 @@ def add_io_prefixes(tags: Sequence[str]) -> list[str]:
 def _of_file(path: str, field: str) -> tuple[str, ...]:
     with explain_errors(f"{path}: not JSON"):
         value = msgspec.json.decode(read_whole_text(Source(path=path)))
-    found = {names for names in _lists(value, field) if names}
-    if len(found) != 1:
-        several = "several lists" if found else "no list"
+    lists = {names for names in _lists(value, field) if names}
+    if len(lists) != 1:
+        several = "several lists" if lists else "no list"
         raise FormatError(
             f"{path} has {several} of names for the field {field!r}; give a dataset_info.json "
             "with this feature, a "
             'list of names, or the names themselves with labels="O,B-PER,I-PER"'
         )
-    return found.pop()
+    return lists.pop()
 
 
 def _lists(value: Any, field: str) -> Iterator[tuple[str, ...]]:
@@ -126,8 +126,8 @@ def _lists(value: Any, field: str) -> Iterator[tuple[str, ...]]:
         yield _texts(value)
         return
     configurations = [value, *value.values()] if isinstance(value, dict) else []
-    for one in configurations:
-        features = one.get("features") if isinstance(one, dict) else None
+    for configuration in configurations:
+        features = configuration.get("features") if isinstance(configuration, dict) else None
         if isinstance(features, dict):
             yield _of_feature(features.get(field))
 
@@ -143,7 +143,7 @@ def _of_feature(feature: Any) -> tuple[str, ...]:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    is_list = isinstance(value, list) and all(isinstance(one, str) and one for one in value)
+    is_list = isinstance(value, list) and all(isinstance(text, str) and text for text in value)
     return tuple(value) if is_list else ()
 
 
@@ -178,20 +178,16 @@ class Conll2012Rows:
             IndexError: too few columns.
             ValueError: brackets that do not match.
         """
-        token, shown = columns[3], columns[10]
-        found = _BRACKETS.fullmatch(shown)
-        if (
-            found is None
-            or (found["kind"] and self._open)
-            or (found["end"] and not (self._open or found["kind"]))
-        ):
+        match = _BRACKETS.fullmatch(columns[10])
+        kind, end = (match["kind"], match["end"]) if match else (None, None)
+        if match is None or (kind and self._open) or (end and not (self._open or kind)):
             raise ValueError(
-                f"the brackets of {shown!r} in column 10 do not match; allowed are (X*, *, *) "
-                "and (X)"
+                f"the brackets of {columns[10]!r} in column 10 do not match; allowed are "
+                "(X*, *, *) and (X)"
             )
-        tag = f"B-{found['kind']}" if found["kind"] else f"I-{self._open}" if self._open else "O"
-        self._open = "" if found["end"] else found["kind"] or self._open
-        return token, [tag]
+        tag = f"B-{kind}" if kind else f"I-{self._open}" if self._open else "O"
+        self._open = "" if end else kind or self._open
+        return columns[3], [tag]
 
 
 def parse_conllu_row(columns: Sequence[str]) -> tuple[str, list[str]] | None:
@@ -204,8 +200,8 @@ def parse_conllu_row(columns: Sequence[str]) -> tuple[str, list[str]] | None:
     number = _NUMBER.fullmatch(columns[0])
     if number is not None and number["part"]:
         return None
-    found = _NAMED.search(columns[9])
-    tag = found[1] if found is not None and found[1] != "_" else "O"
+    match = _NAMED.search(columns[9])
+    tag = match[1] if match is not None and match[1] != "_" else "O"
     if not is_tag(tag):
         raise ValueError(
             f"the names in MISC ({tag!r}) are not tags such as B-PER; convert them first"
@@ -233,36 +229,39 @@ def columns_beside_numbers(lines: Iterable[str]) -> tuple[int, ...]:
     Returns:
         The second column and those of tags; empty if the first column may hold words.
     """
-    groups = groupby(
-        lines, lambda line: bool(line.strip()) and not line.startswith(("#", "-DOCSTART-"))
-    )
-    blocks = [
-        [line.split("\t") if "\t" in line else line.split() for line in group]
-        for is_row, group in groups
-        if is_row
-    ]
-    rows = [block for block in blocks if len(block) > 1]
-    width = min((len(row) for block in rows for row in block), default=0)
-    if width < 3 or any(map(is_conllu, chain.from_iterable(rows))):
+    sentences = [sentence for sentence in _sentences(lines) if len(sentence) > 1]
+    rows = list(chain(*sentences))
+    width = min(map(len, rows), default=0)
+    if width < 3 or any(map(is_conllu, rows)):
         return ()
-    words = [row[1] for block in rows for row in block]
+    words = [row[1] for row in rows]
     if all(map(is_tag, words)) or not any(map(str.isalpha, "".join(words))):
         return ()
-    if not (all(map(_counts, rows)) or all(map(_repeats, rows))):
+    if not (all(map(_counts, sentences)) or all(map(_repeats, sentences))):
         return ()
-    tagged = [
-        at for at in range(2, width) if all(is_tag(row[at]) for block in rows for row in block)
-    ]
+    columns = list(zip(*(row[:width] for row in rows), strict=True))
+    tagged = [number for number in range(2, width) if all(map(is_tag, columns[number]))]
     return (1, *(tagged or [width - 1]))
+
+
+def _sentences(lines: Iterable[str]) -> Iterator[list[list[str]]]:
+    """Yields the rows of each sentence, divided into columns."""
+    for is_row, group in groupby(lines, _is_row):
+        if is_row:
+            yield [line.split("\t") if "\t" in line else line.split() for line in group]
+
+
+def _is_row(line: str) -> bool:
+    return bool(line.strip()) and not line.startswith(("#", DOCSTART))
 
 
 def _counts(block: Sequence[Sequence[str]]) -> bool:
     """True if the first column counts the rows."""
-    numbers = [int(one[1]) if (one := _WORD_NUMBER.fullmatch(row[0])) else -1 for row in block]
+    matches = [_WORD_NUMBER.fullmatch(row[0]) for row in block]
+    numbers = [int(match[1]) if match else -1 for match in matches]
     return numbers[0] >= 0 and all(after == before + 1 for before, after in pairwise(numbers))
 
 
 def _repeats(block: Sequence[Sequence[str]]) -> bool:
     """True if the first column is the same in all rows, and the second is not."""
-    first, second = ({row[at] for row in block} for at in (0, 1))
-    return len(first) == 1 < len(second)
+    return len({row[0] for row in block}) == 1 < len({row[1] for row in block})

@@ -88,23 +88,27 @@ def read(source: Source, options: JatsOptions, report: ReadReport) -> Iterator[D
         FormatError: no well-formed XML, or a text that is too large.
     """
     for _, root in elements(source, ("TEI", "tei:TEI", "TEI.2")):
-        for element in root.iter():
-            element.tag = local_name(element.tag)
-        facts = {name: value for name, find in _META.items() if (value := find(root))}
-        header = root.find("teiHeader")
-        unread = (
-            set() if header is None else set(unread_fields(header, opened=_OPEN, is_read=_is_read))
-        )
-        blocks = Blocks(options=options)
-        for path, kind in _PARTS:
-            for part in root.iterfind(path):
-                _rename(part)
-                part.tag = "article-title" if kind == "title" else part.tag
-                blocks.add(part, kind)
-        text, sections = blocks.joined()
-        identifier = facts.get("pmc") or facts.get("pmid") or facts.get("doi") or source.name
-        events = (*blocks.events(_STEP), *field_note(sorted(unread), step=_STEP))
-        yield Document(id=identifier, text=text, sections=sections, meta=facts, events=events)
+        yield _document(root, options, source)
+
+
+def _document(root: Element, options: JatsOptions, source: Source) -> Document:
+    for element in root.iter():
+        element.tag = local_name(element.tag)
+    facts = {name: value for name, find in _META.items() if (value := find(root))}
+    header = root.find("teiHeader")
+    unread = () if header is None else unread_fields(header, opened=_OPEN, is_read=_is_read)
+    notes = field_note(sorted(set(unread)), step=_STEP)
+
+    blocks = Blocks(options=options)
+    for path, kind in _PARTS:
+        for part in root.iterfind(path):
+            _rename(part)
+            part.tag = "article-title" if kind == "title" else part.tag
+            blocks.add(part, kind)
+    text, sections = blocks.joined()
+    identifier = facts.get("pmc") or facts.get("pmid") or facts.get("doi") or source.name
+    events = (*blocks.events(_STEP), *notes)
+    return Document(id=identifier, text=text, sections=sections, meta=facts, events=events)
 
 
 def _rename(part: Element) -> None:

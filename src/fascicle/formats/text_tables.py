@@ -28,7 +28,7 @@ from fascicle.formats.extraction import join_sections
 from fascicle.formats.handlers import Reader
 from fascicle.formats.json_documents import from_records
 from fascicle.formats.json_record import IDS, Record
-from fascicle.formats.label_studio import ANNOTATION, ANNOTATOR, is_flat, merge_records
+from fascicle.formats.label_studio_rows import ANNOTATION, ANNOTATOR, is_flat, merge_records
 from fascicle.formats.report import ReadReport
 from fascicle.formats.shape_detection import Shapes
 from fascicle.formats.shapes import JsonShape, adjust_shape
@@ -77,18 +77,14 @@ class TextTableOptions:
         Raises:
             UsageError: another name, or another value for ``quotes`` than ``true`` or ``false``.
         """
-        given = dict(fields)
-        annotation = tuple(
-            (name, value) for name, value in given.items() if name not in ("text", "id", "quotes")
-        )
-        adjust_shape(JsonShape(), annotation)
-        if given.get("quotes", "true") not in ("true", "false"):
-            raise UsageError(f"quotes = {given['quotes']!r} is not allowed; give true or false")
+        values = dict(fields)
+        text, identifier = values.pop("text", ""), values.pop("id", "")
+        quotes = values.pop("quotes", "false")
+        adjust_shape(JsonShape(), values.items())
+        if quotes not in ("true", "false"):
+            raise UsageError(f"quotes = {quotes!r} is not allowed; give true or false")
         return cls(
-            text=given.get("text", ""),
-            id=given.get("id", ""),
-            quotes=given.get("quotes") == "true",
-            annotation=annotation,
+            text=text, id=identifier, quotes=quotes == "true", annotation=tuple(values.items())
         )
 
 
@@ -120,12 +116,12 @@ def longest_cell(names: Sequence[str], cells: Sequence[str]) -> str:
     """Returns the name of the column with the longest cell in a row, the most likely one to hold
     texts.
     """
-    named = [
+    sizes = [
         (len(cell), name)
         for name, cell in zip(names, cells, strict=False)
         if name and "," not in name
     ]
-    return max(named, key=itemgetter(0))[1] if named else names[-1]
+    return max(sizes, key=itemgetter(0))[1] if sizes else names[-1]
 
 
 def column_names(header: str) -> list[str]:
@@ -143,11 +139,11 @@ def _usual(names: Sequence[str]) -> list[str]:
     """Returns which of the names of columns, in lower case, are those of texts."""
     if _TEXT in names:
         return [_TEXT]
-    found = [
-        next((name for name in known if names.count(name) == 1), "")
-        for known in (_TITLES, _ABSTRACTS, _BODIES)
-    ]
-    return list(filter(None, found[:2])) or found[2:] * bool(found[2])
+    title, abstract, body = (
+        next(filter(lambda name: names.count(name) == 1, usual), "")
+        for usual in (_TITLES, _ABSTRACTS, _BODIES)
+    )
+    return list(filter(None, (title, abstract) if title or abstract else (body,)))
 
 
 def read(source: Source, options: TextTableOptions, report: ReadReport) -> Iterator[Document]:
@@ -183,27 +179,27 @@ def documents_of_rows(
     start = list(islice(rows, 1))
     cells = [] if not start or isinstance(start[0][1], FormatError) else start[0][1]
     columns = _columns(header[1], options, source, cells=cells)
-    said = (
-        ()
-        if options.text or columns.names[columns.texts[0]].lower() == _TEXT
-        else (_taken(columns),)
-    )
+    is_named = options.text or columns.names[columns.texts[0]].lower() == _TEXT
+    notes = () if is_named else (_note_columns(columns),)
+
     shapes = Shapes("auto", options.annotation, report=report, path=source.path)
     places = ((Place(source.path, line), cells) for line, cells in chain(start, rows))
-    seen = ((at, _seen(cells, columns=columns, options=options, place=at)) for at, cells in places)
-    for number, (place, found) in enumerate(merge_records(seen), 1):
+    records = (
+        (place, _record(cells, columns=columns, options=options, place=place))
+        for place, cells in places
+    )
+    for number, (place, record) in enumerate(merge_records(records), 1):
         with report.aside.one():
-            if isinstance(found, FormatError):
-                raise found
-            if isinstance(found, dict):
-                shape, events = shapes.of(found, place)
-                made = from_records(
-                    [Record(found, shape, place, events=events)], source, number, report
-                )
+            if isinstance(record, FormatError):
+                raise record
+            if isinstance(record, dict):
+                shape, events = shapes.of(record, place)
+                parts = [Record(record, shape, place, events=events)]
+                document = from_records(parts, source, number, report)
             else:
-                made = _document(found, columns, f"{source.name}:{number}", place)
-            yield made.with_events(*said) if said else made
-            said = ()
+                document = _document(record, columns, f"{source.name}:{number}", place)
+            yield document.with_events(*notes) if notes else document
+            notes = ()
 
 
 def _rows(source: Source, options: TextTableOptions) -> Iterator[tuple[int, _Row]]:
@@ -211,15 +207,15 @@ def _rows(source: Source, options: TextTableOptions) -> Iterator[tuple[int, _Row
     bad: list[FormatError] = []
     # so that quotes in a bad line still begin and end cells
     source = replace(source, bad=bad.append)
-    given = (line_text(line) + "\n" for _, line in read_lines_or_errors(source))
-    first = next(given, None)
+    lines = (line_text(line) + "\n" for _, line in read_lines_or_errors(source))
+    first = next(lines, None)
     if first is None:
         return
     separator = _separator_of(first)
     quoting: Literal[0, 3] = (
         csv.QUOTE_MINIMAL if options.quotes or separator != "\t" else csv.QUOTE_NONE
     )
-    reader = csv.reader(chain((first,), given), delimiter=separator, quoting=quoting, strict=True)
+    reader = csv.reader(chain((first,), lines), delimiter=separator, quoting=quoting, strict=True)
     while True:
         before = csv.field_size_limit(MAX_LINE)  # of the process; so it is set back after each row
         try:
@@ -253,17 +249,19 @@ def _columns(
             )
         return lowered.index(name.strip().lower())
 
-    told = options.id or next((name for name in _IDS if lowered.count(name) == 1), "")
+    identifier = options.id or next((name for name in _IDS if lowered.count(name) == 1), "")
     texts = options.text.split(",") if options.text else _usual(lowered) or [_TEXT]
     return _Columns(
-        names=names, texts=[number(name) for name in texts], id=number(told) if told else None
+        names=names,
+        texts=list(map(number, texts)),
+        id=number(identifier) if identifier else None,
     )
 
 
-def _taken(columns: _Columns) -> Event:
+def _note_columns(columns: _Columns) -> Event:
     """Returns a note about which columns were taken, for a user who named none."""
-    texts = [columns.names[at] for at in columns.texts]
-    where = (
+    texts = [columns.names[column] for column in columns.texts]
+    identifier = (
         f"the column {columns.names[columns.id]}"
         if columns.id is not None
         else "the number of the row"
@@ -271,57 +269,66 @@ def _taken(columns: _Columns) -> Event:
     lone = ", which has titles alone," if len(texts) == 1 and texts[0].lower() in _TITLES else ""
     message = (
         f"the text is the column{'s' * (len(texts) > 1)} {' and '.join(texts)}{lone} and the id "
-        f"is {where}; "
+        f"is {identifier}; "
         f"{fields_argument((_TEXT, ','.join(texts)))} and so on name others"
     )
     return Event(step=_STEP, kind="note", code="columns-taken", message=message)
 
 
-def _seen(cells: _Row, *, columns: _Columns, options: TextTableOptions, place: Place) -> Any:
+def _record(cells: _Row, *, columns: _Columns, options: TextTableOptions, place: Place) -> Any:
     """Returns a row as a record, if a cell may hold annotation; else its cells, or the error if
     it cannot be read.
     """
     if isinstance(cells, FormatError) or len(cells) != len(columns.names):
         return cells
-    others = {name: _value(cell) for name, cell in _others(cells, columns)}
-    ignored = [
-        one.strip()
-        for name, value in options.annotation
-        if name == "ignored"
-        for one in value.split(",")
-    ]
-    looked = {name: value for name, value in others.items() if name not in ignored}
-    if offsets := offset_fields(looked):
-        return FormatError(
+    rest = {name: _value(cell) for name, cell in _other_cells(cells, columns)}
+    ignored = set[str]()
+    for name, names in options.annotation:
+        if name == "ignored":
+            ignored.update(map(str.strip, names.split(",")))
+    candidates = {name: value for name, value in rest.items() if name not in ignored}
+    is_tool = is_flat(columns.names)
+    offsets = offset_fields(candidates)
+    has_annotation = (
+        is_tool or find_unread_fields(candidates, known=()) or [] in candidates.values()
+    )
+    if offsets or (has_annotation and len(columns.texts) > 1):
+        return _refusal(offsets, place)
+    if not has_annotation:
+        return cells
+    if is_tool:
+        # an empty cell: the text has no annotation
+        rest = {ANNOTATION: None, ANNOTATOR: None, **rest}
+    identifier = {"id": cells[columns.id]} if columns.id is not None else {}
+    return {**rest, "text": cells[columns.texts[0]], **identifier}
+
+
+def _refusal(offsets: Sequence[str], place: Place) -> FormatError:
+    """Returns the error about columns of offsets; or, without them, about annotation beside
+    several columns of texts.
+    """
+    if offsets:
+        message = (
             f"the columns {' and '.join(map(repr, offsets))} look like the offsets of one "
             "mention, and a row of a "
             "table of texts is a whole document; put the mentions of a text as a JSON list into "
             "one column, or leave "
-            f"these out with {fields_argument(('ignored', ','.join(offsets)))}",
-            at=place,
+            f"these out with {fields_argument(('ignored', ','.join(offsets)))}"
         )
-    is_tool = is_flat(columns.names)
-    if not (is_tool or find_unread_fields(looked, known=()) or [] in looked.values()):
-        return cells
-    if len(columns.texts) > 1:
-        return FormatError(
+    else:
+        message = (
             "the row has cells that look like annotation, and several columns are read as one "
             "text, so that offsets "
             "have no meaning; name one column of texts, or leave annotation out with "
-            f"{fields_argument(('ignored', 'NAMES'))}",
-            at=place,
+            f"{fields_argument(('ignored', 'NAMES'))}"
         )
-    if is_tool:
-        # an empty cell: the text has no annotation
-        others = {ANNOTATION: None, ANNOTATOR: None, **others}
-    identifier = {"id": cells[columns.id]} if columns.id is not None else {}
-    return {**others, "text": cells[columns.texts[0]], **identifier}
+    return FormatError(message, at=place)
 
 
-def _others(cells: Sequence[str], columns: _Columns) -> Iterator[tuple[str, str]]:
+def _other_cells(cells: Sequence[str], columns: _Columns) -> Iterator[tuple[str, str]]:
     """Yields the names and cells of a row beside its texts and its id, those that are not empty."""
-    for at, (name, cell) in enumerate(zip(columns.names, cells, strict=True)):
-        if at not in columns.texts and at != columns.id and name and cell:
+    for column, (name, cell) in enumerate(zip(columns.names, cells, strict=True)):
+        if column not in columns.texts and column != columns.id and name and cell:
             yield name, cell
 
 
@@ -349,15 +356,17 @@ def _document(cells: Sequence[str], columns: _Columns, numbered: str, place: Pla
         raise FormatError(
             f"the row has {len(cells)} cells, and the table {len(columns.names)} columns", at=place
         )
-    parts = [(columns.names[at], cells[at]) for at in columns.texts]
-    facts = {name: cell for name, cell in _others(cells, columns) if len(cell) <= META_LENGTH}
+    parts = [(columns.names[column], cells[column]) for column in columns.texts]
     identifier = cells[columns.id] if columns.id is not None else ""
     text, sections = join_sections(parts, between=_BETWEEN)
-    events = [_quoted(name) for name, cell in parts if _QUOTED.fullmatch(cell)]
-    shown = sections if len(parts) > 1 else None
-    bare = MentionCollector(text, step=_STEP)
-    return bare.document(
-        identifier or numbered, at=place, sections=shown, meta=facts, events=events
+    return MentionCollector(text, step=_STEP).document(
+        identifier or numbered,
+        at=place,
+        sections=sections if len(parts) > 1 else None,
+        meta={
+            name: cell for name, cell in _other_cells(cells, columns) if len(cell) <= META_LENGTH
+        },
+        events=[_quoted(name) for name, cell in parts if _QUOTED.fullmatch(cell)],
     )
 
 

@@ -105,7 +105,7 @@ class TextView:
         self._origins |= dict.fromkeys(document.origins)
         self._counts.update(mention.type for mention in mentions)
         lines = _Lines(self._width)
-        for part, style in self._marked(document.text, mentions):
+        for part, style in self._divide(document.text, mentions):
             lines.add(part, style)
         head = _paint(document.id.translate(_HARMLESS), "1" if self._colour else "") + "\n"
         below = "".join([*_links(document, mentions), *_abbreviations(document)])
@@ -129,27 +129,32 @@ class TextView:
             self._types.append(kind)
         return f"{'1;' if nested else ''}4;{_COLOURS[self._types.index(kind) % len(_COLOURS)]}"
 
-    def _marked(self, text: str, mentions: Iterable[Mention]) -> Iterator[tuple[str, _Style]]:
+    def _divide(self, text: str, mentions: Iterable[Mention]) -> Iterator[tuple[str, _Style]]:
         """Yields the text in pieces of one style; without colour, brackets are added between the
         pieces.
         """
         fragments = _fragments(mentions)
-        opening: list[_Fragment] = []
-        ahead, position = 0, 0
-        for point in sorted({place for f in fragments for place in (f.start, f.end)} | {len(text)}):
-            yield text[position:point].translate(_HARMLESS), self._innermost(opening)
-            position = point
-            for fragment in reversed([f for f in opening if f.end == point]):
-                opening.remove(fragment)
-                if not self._colour:
-                    yield f"]{fragment.type}{'' if fragment.last else '+'}", ""
-                if fragment.facts:
-                    yield fragment.facts, ""
-            while ahead < len(fragments) and fragments[ahead].start == point:
-                opening.append(fragments[ahead])
-                ahead += 1
+        borders = {border for fragment in fragments for border in (fragment.start, fragment.end)}
+        covering: list[_Fragment] = []
+        position = number = 0  # of the text, and of the next fragment
+        for border in sorted(borders | {len(text)}):
+            yield text[position:border].translate(_HARMLESS), self._innermost(covering)
+            position = border
+            for fragment in covering[::-1]:
+                if fragment.end == border:
+                    covering.remove(fragment)
+                    yield from self._closing(fragment)
+            while number < len(fragments) and fragments[number].start == border:
+                covering.append(fragments[number])
+                number += 1
                 if not self._colour:
                     yield "[", ""
+
+    def _closing(self, fragment: _Fragment) -> Iterator[tuple[str, _Style]]:
+        if not self._colour:
+            yield f"]{fragment.type}{'' if fragment.last else '+'}", ""
+        if fragment.facts:
+            yield fragment.facts, ""
 
     def _innermost(self, covering: Sequence[_Fragment]) -> _Style:
         if not covering:
@@ -231,19 +236,13 @@ class _Lines:
 
 
 def _fragments(mentions: Iterable[Mention]) -> list[_Fragment]:
-    found = [
-        _Fragment(
-            start,
-            end,
-            mention.type,
-            last := number == len(mention.spans),
-            _facts(mention) * last,
-            mention.rank,
-        )
-        for mention in mentions
-        for number, (start, end) in enumerate(mention.spans, start=1)
-    ]
-    return sorted(found, key=lambda f: (f.start, -f.end, f.type))
+    fragments = []
+    for mention in mentions:
+        facts = _facts(mention)
+        for number, (start, end) in enumerate(mention.spans, start=1):
+            last = number == len(mention.spans)
+            fragments.append(_Fragment(start, end, mention.type, last, facts * last, mention.rank))
+    return sorted(fragments, key=lambda fragment: (fragment.start, -fragment.end, fragment.type))
 
 
 def _facts(mention: Mention) -> str:
@@ -266,24 +265,24 @@ def _columns(text: str) -> int:
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
 
 
-def _count_hidden(document: Document, part: WriteReport) -> None:
+def _count_hidden(document: Document, report: WriteReport) -> None:
     """Counts mentions that have no word in their colour, because a better scored one has the
     same range.
     """
-    shown: dict[Fragments, Mention] = {}
-    for mention in sorted(document.mentions, key=lambda one: one.rank):
-        if shown.setdefault(mention.spans, mention).type != mention.type:
-            part.lose("nested", document, mention, instead=shown[mention.spans])
+    visible: dict[Fragments, Mention] = {}
+    for mention in sorted(document.mentions, key=lambda mention: mention.rank):
+        if visible.setdefault(mention.spans, mention).type != mention.type:
+            report.lose("nested", document, mention, instead=visible[mention.spans])
 
 
 @contextmanager
 def _above_legend(stream: BinaryIO, views: Any) -> Iterator[WriteOne]:
-    def put(content: bytes) -> None:
+    def write(content: bytes) -> None:
         stream.write(content)
         stream.flush()
 
-    yield put
-    put(views.legend().encode())
+    yield write
+    write(views.legend().encode())
 
 
 WRITER: Final = Writer(

@@ -114,15 +114,13 @@ def find_unread_fields(record: Mapping[str, Any], *, known: Collection[str]) -> 
         record: one JSON object.
         known: names of fields that are read, or left out on request.
     """
-    fields = [
-        (name, value)
-        for name, value in record.items()
-        if name not in known and isinstance(value, _FORMS)
-    ]
     return [
         name
-        for name, value in fields
-        if value and (_looks(name.lower(), value) or _holds_mentions(value))
+        for name, value in record.items()
+        if name not in known
+        and value
+        and isinstance(value, _FORMS)
+        and (_looks(name.lower(), value) or _holds_mentions(value))
     ]
 
 
@@ -132,29 +130,22 @@ def _holds_mentions(value: object, *, depth: int = 0) -> bool:
     """
     if depth > _DEEPEST:
         return True
-    if isinstance(value, list):
+    if isinstance(value, dict):
+        parts = [part for part in value.items() if part[1] and isinstance(part[1], list | dict)]
         return any(
-            _holds_mentions(part, depth=depth + 1)
-            for part in value
-            if isinstance(part, list | dict)
+            _has_mentions(name.lower(), part) or _holds_mentions(part, depth=depth + 1)
+            for name, part in parts
         )
-    if not isinstance(value, dict):
-        return False
-    nested = [
-        (name.lower(), part)
-        for name, part in value.items()
-        if isinstance(part, list | dict) and part
-    ]
-    return any(
-        (name in _NAMES and any(objects_in(part)))
-        or (
-            name not in _STRUCTURE
-            and isinstance(part, list)
-            and any(map(_has_offsets, objects_in(part)))
-        )
-        or _holds_mentions(part, depth=depth + 1)
-        for name, part in nested
+    return isinstance(value, list) and any(
+        _holds_mentions(part, depth=depth + 1) for part in value if isinstance(part, list | dict)
     )
+
+
+def _has_mentions(name: str, value: object) -> bool:
+    """True if a field has objects, and the name of annotation or objects with offsets."""
+    if name in _NAMES and any(objects_in(value)):
+        return True
+    return name not in _STRUCTURE and _is_placed(value)
 
 
 def value_at(record: Mapping[str, Any], name: str) -> Any:
@@ -190,8 +181,8 @@ def are_mentions(value: object, start: str, end: str, kind: str) -> bool:
     """True if a value is a list of mentions with whole numbers as offsets, and with types, in
     fields of these names.
     """
-    listed = value if isinstance(value, list) else []
-    return bool(listed) and all(_is_mention(one, (start, end, kind)) for one in listed)
+    mentions = value if isinstance(value, list) else []
+    return bool(mentions) and all(_is_mention(part, (start, end, kind)) for part in mentions)
 
 
 def _is_mention(mention: object, names: Sequence[str]) -> bool:
@@ -211,10 +202,9 @@ def offset_fields(record: Mapping[str, Any]) -> tuple[str, ...]:
     or an empty tuple.
     """
     names = {name.lower(): name for name, value in record.items() if str(value).isdecimal()}
-    pair = [
-        next((names[one] for one in several if one in names), "") for several in (_STARTS, _ENDS)
-    ]
-    return tuple(pair) if all(pair) else ()
+    start = next(filter(None, map(names.get, _STARTS)), None)
+    end = next(filter(None, map(names.get, _ENDS)), None)
+    return (start, end) if start and end else ()
 
 
 def looks_native(record: Mapping[str, Any]) -> bool:
@@ -227,13 +217,13 @@ def looks_native(record: Mapping[str, Any]) -> bool:
     )
 
 
-def fields_fit(found: object, *, start: str, end: str, kind: str, spans: str) -> bool:
+def fields_fit(mentions: object, *, start: str, end: str, kind: str, spans: str) -> bool:
     """True if mentions have offsets and types in the fields of these names; mentions that are
     lists are accepted.
     """
-    if isinstance(found, list) and any(isinstance(one, str) for one in found):
+    if isinstance(mentions, list) and any(isinstance(mention, str) for mention in mentions):
         return False  # names of classes
-    first = next(objects_in(found), None)
+    first = next(objects_in(mentions), None)
     if first is None:
         return True
     has = {
@@ -258,21 +248,35 @@ def field_options(name: str, value: object, *, spelt: Mapping[str, str]) -> list
             (key for key, part in value.items() if isinstance(part, dict) or _is_placed(part)), ""
         )
         name, value = f"{name}.{inner}", value.get(inner)
-    wanted = {"entities": name}
-    for mention in islice(objects_in(value), 1):
-        fields = {
-            inner.lower(): f"{key}.{inner}"
-            for key, part in mention.items()
-            if isinstance(part, dict)
-            for inner in part
-        } | {key.lower(): key for key in mention}
-        for part, names in (("start", _STARTS), ("end", _ENDS), ("type", _TYPES)):
-            named = next((fields[one] for one in names if one in fields and one != _LENGTH), "")
-            if spelt[part] not in mention and named:
-                wanted[part] = named
-        if not {"end", "spans"} & {*wanted, *mention} and _LENGTH in fields:
-            wanted |= {"end": fields[_LENGTH], "lengths": "true"}
-    return list(wanted.items())
+    mention = next(objects_in(value), {})
+    return [("entities", name), *_mention_options(mention, spelt)]
+
+
+def _mention_options(
+    mention: Mapping[str, Any], spelt: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Yields the names of the fields of a mention with its start, end and type, where they differ
+    from the default names.
+    """
+    fields = _field_names(mention)
+    has_end = bool({"end", "spans"} & mention.keys())
+    for part, names in (("start", _STARTS), ("end", _ENDS), ("type", _TYPES)):
+        name = next((fields[name] for name in names if name in fields and name != _LENGTH), "")
+        if spelt[part] not in mention and name:
+            has_end = has_end or part == "end"
+            yield part, name
+    if not has_end and _LENGTH in fields:
+        yield "end", fields[_LENGTH]
+        yield "lengths", "true"
+
+
+def _field_names(mention: Mapping[str, Any]) -> dict[str, str]:
+    """Returns the names of fields, also of those inside, by the name in lower case."""
+    names: dict[str, str] = {}
+    for key, part in mention.items():
+        for inner in part if isinstance(part, dict) else ():
+            names[inner.lower()] = f"{key}.{inner}"
+    return names | {name.lower(): name for name in mention}
 
 
 def _is_placed(value: object) -> bool:
@@ -285,21 +289,19 @@ def fields_argument(*fields: tuple[str, str]) -> str:
     Args:
         fields: ``(part of the shape, field of the records)``.
     """
-    listed = ", ".join(
-        f'("{part}", {json.dumps(field, ensure_ascii=False)})' for part, field in fields
-    )
-    return f"fields=[{listed}]"
+    pairs = (f'("{part}", {json.dumps(field, ensure_ascii=False)})' for part, field in fields)
+    return f"fields=[{', '.join(pairs)}]"
 
 
-def with_fields(text: str, shown: Callable[[Sequence[tuple[str, str]]], str]) -> str:
+def with_fields(text: str, write: Callable[[Sequence[tuple[str, str]]], str]) -> str:
     """Replaces each `fields_argument` in a sentence by another notation.
 
     Args:
         text: the sentence.
-        shown: formats the pairs of an argument.
+        write: formats the pairs of an argument.
     """
     return _FIELDS.sub(
-        lambda match: shown([(part, _plain(field)) for part, field in _FIELD.findall(match[0])]),
+        lambda match: write([(part, _plain(field)) for part, field in _FIELD.findall(match[0])]),
         text,
     )
 
@@ -321,7 +323,7 @@ def _looks(name: str, value: str | list[Any] | dict[str, Any]) -> bool:
     if not isinstance(value, list) or name in _STRUCTURE:
         return name in _PERHAPS and isinstance(value, dict)
     if name in _PERHAPS and (
-        not all(isinstance(one, str) for one in value) or all(map(is_tag, value))
+        not all(isinstance(part, str) for part in value) or all(map(is_tag, value))
     ):
         return True
     return any(map(_has_offsets, islice(objects_in(value), _ENOUGH)))
@@ -338,14 +340,14 @@ def objects_in(value: object) -> Iterator[Mapping[str, Any]]:
     """Yields the objects of a list, or of the lists of a list; and those of an object of objects
     or lists.
     """
-    listed = list(value.values()) if isinstance(value, dict) else value
-    if not isinstance(listed, list):
+    parts = list(value.values()) if isinstance(value, dict) else value
+    if not isinstance(parts, list):
         return
-    for part in listed:
+    for part in parts:
         if isinstance(part, dict):
             yield part
         elif isinstance(part, list):
             # no generator of its own, of which each mention that is a list would make one
-            for one in part:
-                if isinstance(one, dict):
-                    yield one
+            for inner in part:
+                if isinstance(inner, dict):
+                    yield inner

@@ -249,27 +249,32 @@ def read_labels(path: str | Path, documents: Iterable[Document]) -> Iterator[Lab
     """
     header, entries = read_entries(path)
     rules, tags = segmenter(header.segmenter).name, len(header.tags)
-    given = map(as_printed, documents)
+    printed = map(as_printed, documents)
     for entry in entries:
         if isinstance(entry, End):
             return
-        document = next((one for one in given if one.id == entry.id), None)
+        document = next((document for document in printed if document.id == entry.id), None)
         why = (
             f"of {entry.id!r}, which is not among the texts, or not in the order in which they "
             "were labelled"
         )
         if document is not None:
             words = document_words(document, rules)
-            if (entry.text, entry.characters, entry.words) == (
-                text_key(document),
-                len(document.text),
-                len(words),
-            ):
+            if _is_about(entry, document, words):
                 yield unpack_labels(entry, document, words, tags=tags)
                 continue
             why = f"for other text: {entry.id!r} was another text when it was labelled"
         advice = "give the same texts, or label these with fascicle label"
         raise InputError(f"{path} has labels {why}; {advice}", file=str(path), key=entry.id)
+
+
+def _is_about(entry: Entry, document: Document, words: Ints) -> bool:
+    """True if an entry was made of the text of a document, divided into the same words."""
+    return (
+        entry.characters == len(document.text)
+        and entry.words == len(words)
+        and entry.text == text_key(document)
+    )
 
 
 def _entries(

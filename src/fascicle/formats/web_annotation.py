@@ -72,15 +72,15 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     """
     from fascicle.formats.records import read_records  # late: it imports the readers of tools
 
-    found: dict[str, list[tuple[Mapping[str, Any], _Target]]] = defaultdict(list)
+    by_address: dict[str, list[tuple[Mapping[str, Any], _Target]]] = defaultdict(list)
     for place, value in read_records(source):
         with report.aside.one():
             if isinstance(value, FormatError):
                 raise value
             for annotation in _annotations(value):
                 for target in _targets(annotation, place):
-                    found[target.source].append((annotation, target))
-    for address, stated in found.items():
+                    by_address[target.source].append((annotation, target))
+    for address, stated in by_address.items():
         with report.aside.one():
             yield _document(address, stated, source)
 
@@ -90,24 +90,17 @@ def _annotations(value: Any) -> Iterator[Mapping[str, Any]]:
     of a graph.
     """
     if isinstance(value, list):
-        for one in value:
-            yield from _annotations(one)
+        for part in value:
+            yield from _annotations(part)
     elif isinstance(value, dict):
-        inner = next(
-            (
-                value[name]
-                for name in ("items", "first", "@graph")
-                if isinstance(value.get(name), list | dict)
-            ),
-            None,
-        )
-        if inner is not None:
-            yield from _annotations(inner)
-        else:
-            yield value
+        for name in ("items", "first", "@graph"):
+            if isinstance(value.get(name), list | dict):
+                yield from _annotations(value[name])
+                return
+        yield value
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
@@ -119,13 +112,13 @@ def _address(value: Any) -> str:
 
 
 def _targets(annotation: Mapping[str, Any], place: str) -> Iterator[_Target]:
-    for one in _listed(annotation.get("target")):
-        address, _, fragment = _address(one).partition("#")
+    for target in _as_list(annotation.get("target")):
+        address, _, fragment = _address(target).partition("#")
         if not address:
             raise FormatError(
                 "a target of an annotation has no source; give the address of its text", at=place
             )
-        selectors = [*_listed(one.get("selector"))] if isinstance(one, dict) else []
+        selectors = _as_list(target.get("selector")) if isinstance(target, dict) else []
         yield _Target(address, [*selectors, {"value": fragment}] if fragment else selectors)
     if "target" not in annotation:
         raise FormatError(
@@ -137,22 +130,7 @@ def _document(
     address: str, stated: list[tuple[Mapping[str, Any], _Target]], source: Source
 ) -> Document:
     name = PurePosixPath(unquote(urlsplit(address).path)).name
-    stem = name.removesuffix(TEXT)
-    beside = [
-        Path(source.path).parent / one
-        for one in (name, f"{stem}{TEXT}", f"{Path(name).stem}{TEXT}")
-        if stem
-    ]
-    path = next(
-        (one for one in beside if one.is_file() and one.resolve() != Path(source.path).resolve()),
-        None,
-    )
-    if path is None:
-        message = (
-            f"the text of the annotations of {address} is not here; put it beside them as "
-            f"{stem or 'NAME'}{TEXT}"
-        )
-        raise FormatError(message, at=source.path)
+    path = _text_path(name, address, source)
     text = read_whole_text(Source(path=os.fspath(path), encoding=source.encoding))
     collector, events = MentionCollector(text, step=_STEP, unit=AUTO), []
     for annotation, target in stated:
@@ -171,27 +149,44 @@ def _document(
     )
 
 
+def _text_path(name: str, address: str, source: Source) -> Path:
+    """Returns the file with the text of an address, beside the file of annotations."""
+    stem = name.removesuffix(TEXT)
+    own = Path(source.path)
+    for beside in (name, f"{stem}{TEXT}", f"{Path(name).stem}{TEXT}") if stem else ():
+        path = own.parent / beside
+        if path.is_file() and path.resolve() != own.resolve():
+            return path
+    message = (
+        f"the text of the annotations of {address} is not here; put it beside them as "
+        f"{stem or 'NAME'}{TEXT}"
+    )
+    raise FormatError(message, at=source.path)
+
+
 def _span(target: _Target, text: str) -> tuple[Span | None, str | None]:
     """Returns the range of characters that a target selects, and the text that it quotes."""
-    selectors = [one for one in target.selectors if isinstance(one, dict)]
+    selectors = [selector for selector in target.selectors if isinstance(selector, dict)]
     # whose offsets are those inside the outer selection
-    if any("refinedBy" in one for one in selectors):
+    if any("refinedBy" in selector for selector in selectors):
         return None, None
-    quote = next((one for one in selectors if isinstance(one.get("exact"), str)), None)
-    exact = quote["exact"] if quote else None
-    for one in selectors:
-        if type(start := one.get("start")) is int and type(end := one.get("end")) is int:
+    quotes = (selector for selector in selectors if isinstance(selector.get("exact"), str))
+    quote = next(quotes, {})
+    exact = quote.get("exact")
+    for selector in selectors:
+        start, end = selector.get("start"), selector.get("end")
+        if type(start) is int and type(end) is int:
             return (start, end), exact
-        if found := _CHARACTERS.search(str(one.get("value", ""))):
-            return (int(found[1]), int(found[2])), exact
-    if quote is None:
+        if match := _CHARACTERS.search(str(selector.get("value", ""))):
+            return (int(match[1]), int(match[2])), exact
+    if exact is None:
         return None, None
-    wanted = Quote(
-        exact=quote["exact"],
+    query = Quote(
+        exact=exact,
         prefix=str(quote.get("prefix") or ""),
         postfix=str(quote.get("suffix") or ""),
     )
-    return next(quoted_places(wanted, text), None), None
+    return next(quoted_places(query, text), None), None
 
 
 def _body(annotation: Mapping[str, Any]) -> _Body:
@@ -199,24 +194,22 @@ def _body(annotation: Mapping[str, Any]) -> _Body:
     remarks.
     """
     tags, links, attributes = list[str](), list[Link](), list[tuple[str, str]]()
-    for one in (
-        *_listed(annotation.get("body")),
-        *({"value": one} for one in _listed(annotation.get("bodyValue"))),
-    ):
-        purpose = (
-            str(one.get("purpose") or annotation.get("motivation") or "")
-            if isinstance(one, dict)
-            else ""
-        )
-        value = one.get("value") if isinstance(one, dict) else None
-        if isinstance(value, str | int | float):
-            if purpose in _REMARKS:
-                attributes.append((purpose, str(value)))
-            else:
-                tags.append(str(value))
-        elif address := _address(one):
-            links.append(_link(address))
-    tags += [links[0].ontology] if links and not tags and links[0].ontology else []
+    values = [{"value": value} for value in _as_list(annotation.get("bodyValue"))]
+    for body in (*_as_list(annotation.get("body")), *values):
+        facts = body if isinstance(body, dict) else {}
+        value = facts.get("value")
+        if not isinstance(value, str | int | float):
+            if address := _address(body):
+                links.append(_link(address))
+            continue
+        purpose = str(facts.get("purpose") or annotation.get("motivation") or "")
+        if purpose in _REMARKS:
+            attributes.append((purpose, str(value)))
+        else:
+            tags.append(str(value))
+
+    if links and not tags and links[0].ontology:
+        tags.append(links[0].ontology)
     attributes += [("tag", tag) for tag in tags[1:]]
     return _Body(tags[0] if tags else "", tuple(links), tuple(attributes))
 

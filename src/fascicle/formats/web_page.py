@@ -32,7 +32,7 @@ from fascicle.errors import FormatError, UsageError, import_extra
 from fascicle.formats.extraction import collapse, join_sections
 from fascicle.formats.handlers import EXTRACTED, Encode, Reader, WriteOne, Writer, open_frame
 from fascicle.formats.losses import EVERYTHING, HeldFields
-from fascicle.formats.report import ReadReport, WriteReport
+from fascicle.formats.report import ReadReport, WriteReport, list_counts
 from fascicle.text.raised import Level, Line, level_of
 
 _STEP: Final = "html"
@@ -167,35 +167,40 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         MissingExtraError: selectolax is not installed.
     """
     text = read_whole_text(_declared(source))
+    if not text:
+        yield Document(id=source.name, text="")
+        return
+    root = _parse(text, source.path)
+    blocks = _Blocks()
+    blocks.walk(root)
+    content, sections = join_sections(blocks.blocks, between=_BETWEEN)
+    language = root.attributes.get("lang") if root is not None else None
+    meta = {**EXTRACTED, **({"language": language} if language else {})}
+    yield Document(
+        id=source.name, text=content, sections=sections, meta=meta, events=tuple(blocks.events())
+    )
+
+
+def _parse(text: str, path: str) -> Any:
+    """Returns the root of a page, if it is not too large and was not written by Fascicle."""
     if len(text) > MAX_PAGE:
         message = f"the page has more than {MAX_PAGE:,} characters; save its text first"
-        raise FormatError(message, at=source.path, code="too-large")
+        raise FormatError(message, at=path, code="too-large")
     if _depth(text) > _MAX_DEPTH:
         message = (
             f"elements of the page are nested more than {_MAX_DEPTH:,} deep; save its text first"
         )
-        raise FormatError(message, at=source.path, code="too-large")
-    if not text:
-        yield Document(id=source.name, text="")
-        return
-    tree = import_extra("selectolax.lexbor", extra="html", package="selectolax").LexborHTMLParser(
-        text
-    )
+        raise FormatError(message, at=path, code="too-large")
+    selectolax = import_extra("selectolax.lexbor", extra="html", package="selectolax")
+    tree = selectolax.LexborHTMLParser(text)
     if tree.body is not None and "fascicle" in (tree.body.attributes.get("class") or "").split():
         raise FormatError(
             "the page was written by Fascicle, and holds the names of types among its texts; read "
             "the documents that "
             "it was made of",
-            at=source.path,
+            at=path,
         )
-    blocks = _Blocks()
-    blocks.walk(tree.root)
-    content, sections = join_sections(blocks.found, between=_BETWEEN)
-    language = tree.root.attributes.get("lang") if tree.root is not None else None
-    meta = {**EXTRACTED, **({"language": language} if language else {})}
-    yield Document(
-        id=source.name, text=content, sections=sections, meta=meta, events=tuple(blocks.events())
-    )
+    return tree.root
 
 
 def _depth(text: str) -> int:
@@ -227,10 +232,10 @@ def _declared(source: Source) -> Source:
         return source
     with source.open() as stream:
         head = stream.read(_HEAD)
-    found = _CHARSET.search(head)
-    if found is None or bom_encoding(head):
+    match = _CHARSET.search(head)
+    if match is None or bom_encoding(head):
         return source
-    name = found[1].decode("ascii").lower()
+    name = match[1].decode("ascii").lower()
     try:
         return replace(source, encoding="cp1252" if name in _WESTERN else name, meter=None)
     except UsageError:
@@ -259,11 +264,11 @@ class _Blocks:
     """Builder that divides a page into blocks.
 
     Attributes:
-        found: kind and text of each block, in the order of the page.
+        blocks: kind and text of each block, in the order of the page.
         left_out: what was left out, and how often.
     """
 
-    found: list[tuple[str, str]] = field(default_factory=list)
+    blocks: list[tuple[str, str]] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     _line: Line = field(default_factory=Line)
     _text: list[str] = field(default_factory=list)  # of the block so far
@@ -330,17 +335,14 @@ class _Blocks:
         text = "".join(self._text).strip("\r\n" if kind == "pre" else "\n\t")
         self._text.clear()
         if text:
-            self.found.append((kind, text))
+            self.blocks.append((kind, text))
 
     def events(self) -> Iterator[Event]:
         """Yields events for the parts and marks that were left out."""
         yield from self._line.events(_STEP)
-        if listed := ", ".join(
-            f"{what} {count:,}" for what, count in sorted(self.left_out.items()) if what and count
-        ):
-            yield make_event(
-                "parts-left-out", step=_STEP, message=f"these parts are not read: {listed}"
-            )
+        if listing := list_counts(self.left_out):
+            message = f"these parts are not read: {listing}"
+            yield make_event("parts-left-out", step=_STEP, message=message)
 
 
 READER: Final = Reader(read=read, may_be_empty=True)
