@@ -219,9 +219,8 @@ def _choose_gold(annotations: list[_Annotation], annotator: str) -> list[_Annota
     annotators = ", ".join(dict.fromkeys(annotation.annotator for annotation in candidates))
     raise ValueError(
         f"the task has {plural(len(candidates), 'annotation')}, of the annotator(s) {annotators}, "
-        "and nothing says which "
-        f"one is gold; choose one with {fields_argument(('annotator', 'NAME'))}, or keep each as "
-        "a source with "
+        "and nothing says which one is gold; choose one with "
+        f"{fields_argument(('annotator', 'NAME'))}, or keep each as a source with "
         f"{fields_argument(('annotator', _EVERYONE))}"
     )
 

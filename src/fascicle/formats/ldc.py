@@ -154,9 +154,8 @@ def _mentions(entity: Element, place: str) -> Iterator[_Stated]:
         offsets = ("", "") if extent is None else (extent.get("START", ""), extent.get("END", ""))
         if extent is None or not all(map(is_integer, offsets)) or not entity.get("TYPE"):
             raise FormatError(
-                f"the mention {mention.get('ID', '')!r} has no type, or no extent whose START "
-                "and END are numbers; "
-                "mend it",
+                f"the mention {mention.get('ID', '')!r} has no type, or no extent whose START and "
+                "END are numbers; mend it",
                 at=place,
             )
         start, last = map(int, offsets)
@@ -286,9 +285,8 @@ def _sentence(line: str, place: Place) -> tuple[list[str], list[_Name]]:
             opened.append((len(tokens), facts))
         else:
             raise FormatError(
-                f"{other or close or tag.strip()!r} is not an ENAMEX tag with a TYPE around "
-                "tokens of this line; "
-                "correct it",
+                f"{other or close or tag.strip()!r} is not an ENAMEX tag with a TYPE around tokens "
+                "of this line; correct it",
                 at=place,
             )
     if opened:

@@ -418,8 +418,7 @@ class LossPolicy:
             advice = self.advice.format(codes=",".join(codes), quoted=", ".join(map(repr, codes)))
             raise LossError(
                 f"document {document.id!r} would lose {', '.join(codes)}, which {format_name} "
-                f"cannot hold ({codes[0]} "
-                f"first in {part.examples[codes[0]]}); {advice}",
+                f"cannot hold ({codes[0]} first in {part.examples[codes[0]]}); {advice}",
                 key=document.id,
             )
 

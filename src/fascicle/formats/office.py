@@ -62,8 +62,7 @@ def _read_sheets(
     if find_columns("\t".join(header)):
         raise FormatError(
             f"the sheet {sheet.name!r} is a table of mentions without texts; save it as CSV to "
-            "compare its mentions "
-            "with others",
+            "compare its mentions with others",
             at=source.path,
         )
     events = (*_sheet_events(sheet, unread), *book.events(), *sheet.line.events(_SHEET_STEP))
@@ -82,8 +81,7 @@ def _sheet_events(sheet: Sheet, unread: Sequence[Sheet]) -> Iterator[Event]:
     if count := sheet.counts.pop("", 0):
         message = (
             f"the sheet {sheet} has {plural(count, 'formula')} without a value, and these cells "
-            "were read as empty; "
-            "open the file in its program, and save it again"
+            "were read as empty; open the file in its program, and save it again"
         )
         yield make_event("unread-text", step=_SHEET_STEP, message=message)
     if sheet.counts:
@@ -107,8 +105,7 @@ class _Sheet(Rows):
         if max(map(len, re.split("[\t\n]", lines))) > _MAX_CELL:
             raise InputError(
                 f"document {document.id!r} has a mention of more than {_MAX_CELL:,} characters, "
-                "which no cell of "
-                "Excel holds; write CSV instead",
+                "which no cell of Excel holds; write CSV instead",
                 key=document.id,
             )
         if count := len(_UNHELD.findall(lines)):

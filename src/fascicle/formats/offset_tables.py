@@ -97,8 +97,7 @@ def _files(tree: Tree) -> dict[str, str]:
         if identifier in files:
             raise InputError(
                 f"{tree.place(name)} and {files[identifier]} are two texts of one name, and a "
-                "table cannot tell them "
-                "apart; give one of their folders"
+                "table cannot tell them apart; give one of their folders"
             )
         files[identifier] = name
     return files
@@ -108,17 +107,15 @@ def _table(source: Source, files: dict[str, str]) -> OffsetTable:
     tables = find_tables(source.path, files.keys())
     if len(tables) > 1:
         raise FormatError(
-            f"{' and '.join(table.path for table in tables)} are tables of offsets of the texts "
-            f"in {source.path}; "
-            "leave one of them there",
+            f"{' and '.join(table.path for table in tables)} are tables of offsets of the texts in "
+            f"{source.path}; leave one of them there",
             file=source.path,
         )
     if not tables:
         parts = ", ".join(names[0] for part, names in _NAMES.items() if part != _OPTIONAL)
         raise FormatError(
             f"no table of offsets names a text of {source.path}; a .tsv with columns for {parts} "
-            "must be in this place "
-            f"or up to {plural(_ABOVE, 'folder')} above it",
+            f"must be in this place or up to {plural(_ABOVE, 'folder')} above it",
             file=source.path,
         )
     return tables[0]
@@ -347,8 +344,7 @@ def _row_of(
     if len(starts) != len(ends) or not all(map(is_integer, offsets)):
         raise FormatError(
             "the start and the end of the row must be whole numbers, one each or as many of both "
-            "with ; between them; "
-            "mend the row",
+            "with ; between them; mend the row",
             at=place,
         )
     spans = tuple(zip(map(int, starts), map(int, ends), strict=True))

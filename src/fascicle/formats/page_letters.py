@@ -29,25 +29,13 @@ _SLANT: Final = 0.06  # of a quarter of a turn
 _LARGE: Final = 1.6  # of the height of other letters
 _OVER: Final = 0.5  # of the narrower one of an accent and its letter
 _ACCENTS: Final = MappingProxyType(
-    {
-        **{
-            "`": "\u0300",
-            "´": "\u0301",
-            "ˆ": "\u0302",
-            "˜": "\u0303",
-            "¯": "\u0304",
-            "˘": "\u0306",
-            "˙": "\u0307",
-        },
-        **{
-            "¨": "\u0308",
-            "˚": "\u030a",
-            "˝": "\u030b",
-            "ˇ": "\u030c",
-            "¸": "\u0327",
-            "˛": "\u0328",
-        },
-    }
+    dict(
+        zip(
+            "`´ˆ˜¯˘˙¨˚˝ˇ¸˛",
+            "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327\u0328",
+            strict=True,
+        )
+    )
 )
 _WITH_DOT: Final = MappingProxyType({"ı": "i", "ȷ": "j"})
 _PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")

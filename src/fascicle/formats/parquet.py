@@ -283,8 +283,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     if mentions.waiting is not None:
         raise FormatError(
             f"the mentions of document {mentions.waiting['document']!r} have no document, or "
-            "another order than the "
-            "documents; sort both tables alike",
+            "another order than the documents; sort both tables alike",
             at=str(folder / MENTIONS),
         )
 

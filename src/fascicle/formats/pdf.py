@@ -34,7 +34,7 @@ from fascicle.formats.page_parts import (
     usual_pitch,
 )
 from fascicle.formats.page_tables import divide, table_lines
-from fascicle.formats.report import ReadReport, list_counts
+from fascicle.formats.report import ReadReport, unread_parts
 from fascicle.text.borders import without_wraps
 from fascicle.text.raised import Level, Line
 
@@ -400,14 +400,10 @@ def _events(printed: _PrintedText, pages: Sequence[Page]) -> Iterator[Event]:
     if pictures:
         message = (
             f"{plural(len(pictures), 'page')} with pictures and without text: "
-            f"{', '.join(pictures)}; recognise their "
-            "text first, for example with ocrmypdf"
+            f"{', '.join(pictures)}; recognise their text first, for example with ocrmypdf"
         )
         yield make_event("parts-left-out", step=_STEP, message=message)
-    left_out = sum((page.left_out for page in pages), Counter[str]())
-    if left_out:
-        message = f"these parts are not read: {list_counts(left_out)}"
-        yield make_event("parts-left-out", step=_STEP, message=message)
+    yield from unread_parts(sum((page.left_out for page in pages), Counter()), step=_STEP)
     if printed.left_out:  # a note, for nearly every paper has some
         what = plural(
             printed.left_out,

@@ -164,8 +164,7 @@ def write_tsv(predictions: Iterable[Prediction], stream: BinaryIO) -> None:
         if len({(m.type, m.spans) for m in prediction.mentions}) < len(prediction.mentions):
             raise InputError(
                 f"document {prediction.id!r} has the same mention from two sources, which TSV "
-                "cannot tell apart; "
-                "choose one source, or write JSON Lines"
+                "cannot tell apart; choose one source, or write JSON Lines"
             )
         stream.write(TSV.rows(prediction.id, prediction.mentions))
 

@@ -136,17 +136,15 @@ class _Block:
         if len(columns) >= 4 and self.identifier and columns[0].strip() != self.identifier:
             raise FormatError(
                 f"a row of document {columns[0].strip()!r} stands among those of document "
-                f"{self.identifier!r}; put it "
-                "below its own title and abstract",
+                f"{self.identifier!r}; put it below its own title and abstract",
                 at=place,
             )
         if len(columns) < 4 or not self.identifier:
             owner = f"of document {self.identifier}" if self.identifier else "before any title line"
             raise FormatError(
                 f"{len(columns)} TAB-separated column(s) {owner}; allowed are id|t|title, "
-                "id|a|abstract, "
-                "mentions (id, start, end, text, type, concept id) and relations (id, type, id1, "
-                "id2)",
+                "id|a|abstract, mentions (id, start, end, text, type, concept id) and relations "
+                "(id, type, id1, id2)",
                 at=place,
             )
         if not is_integer(columns[1]):

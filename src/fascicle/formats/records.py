@@ -167,9 +167,8 @@ def _record(
         # Prodigy keeps what the annotator rejected or skipped beside what was accepted.
         if value.get(_ANSWER, _ACCEPTED) != _ACCEPTED and not has_answers and shape.entities:
             raise FormatError(
-                f"the annotation of this record was not accepted ({_ANSWER} = "
-                f"{value[_ANSWER]!r}); read only "
-                f"the records where {_ANSWER}={_ACCEPTED}",
+                f"the annotation of this record was not accepted ({_ANSWER} = {value[_ANSWER]!r}); "
+                f"read only the records where {_ANSWER}={_ACCEPTED}",
                 at=place,
             )
     except FormatError as error:

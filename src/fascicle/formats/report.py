@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from fascicle.core.document import Document, Event, Mention
+from fascicle.core.effects import make_event
 from fascicle.core.files.encodings import BY_MARK
 from fascicle.core.files.source import Meter
 from fascicle.core.tags import TagCensus
@@ -180,12 +181,23 @@ def list_counts(counts: Mapping[str, int]) -> str:
     )
 
 
+def unread_parts(counts: Mapping[str, int], *, step: str) -> Iterator[Event]:
+    """Yields an event about parts that are not read, if there are any.
+
+    Args:
+        counts: number of each kind of parts, see `list_counts`.
+        step: name of the reader.
+    """
+    if listing := list_counts(counts):
+        message = f"these parts are not read: {listing}"
+        yield make_event("parts-left-out", step=step, message=message)
+
+
 def table_unread(folder: str, table: str) -> str:
     """Returns the message that a table of offsets beside texts was not read."""
     return (
-        f"{folder}: read as plain text; {table} has offsets of mentions in these texts and was "
-        "not read (the format "
-        "offsets reads both)"
+        f"{folder}: read as plain text; {table} has offsets of mentions in these texts and was not "
+        "read (the format offsets reads both)"
     )
 
 

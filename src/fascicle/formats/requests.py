@@ -114,9 +114,8 @@ class ReadRequest:
             name = next(filter(partial(getattr, self), names), None)
             if name is not None and format_name not in owners:
                 raise UsageError(
-                    f"{name}=VALUE is for files of the format {' or '.join(owners)}, but "
-                    f"{path} has the format "
-                    f"{format_name}"
+                    f"{name}=VALUE is for files of the format {' or '.join(owners)}, but {path} "
+                    f"has the format {format_name}"
                 )
 
     def _conll_options(self) -> ConllOptions:

@@ -227,8 +227,7 @@ def _refusal(record: dict[str, Any], unread: list[str], shape: JsonShape, name: 
     ignored = ",".join(filter(None, (shape.ignored, *unread)))
     return (
         f"the field {unread[0]!r} looks like annotation, and {nearest} does not read it; "
-        f"{advice}leave it out with "
-        f"{fields_argument(('ignored', ignored))}"
+        f"{advice}leave it out with {fields_argument(('ignored', ignored))}"
     )
 
 

@@ -16,10 +16,9 @@ from typing import Any, BinaryIO, Final, NamedTuple
 from xml.etree.ElementTree import Element, fromstring, iterparse
 
 from fascicle.core.document import Event
-from fascicle.core.effects import make_event
 from fascicle.errors import FormatError, import_extra
 from fascicle.formats.fonts import shown_text
-from fascicle.formats.report import list_counts
+from fascicle.formats.report import unread_parts
 from fascicle.text.raised import Level, Line, Piece
 
 _STYLES: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml"
@@ -161,9 +160,7 @@ class Workbook:
             counts["charts"] += "/charts/chart" in name
             for start, (what, mark) in _PARTS.items():
                 counts[what] += self.archive.read(name).count(mark) if start in name else 0
-        if listing := list_counts(counts):
-            message = f"these parts are not read: {listing}"
-            yield make_event("parts-left-out", step="xlsx", message=message)
+        yield from unread_parts(counts, step="xlsx")
 
     def format(self, style: int) -> _Format:
         """Returns the format of the cells of a style."""

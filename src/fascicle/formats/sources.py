@@ -156,10 +156,9 @@ def notes_on(places: Sequence[InputFiles], *, format: str = "auto") -> Iterator[
     for folder in dict.fromkeys(Path(place.path) for place in places if not place.is_texts):
         if format in ("auto", "brat") and (names := _beside_brat(folder)):
             yield (
-                f"{plural(len(names), 'file')} of {folder} left out, the first {names[0]}; in "
-                "this folder of "
-                "brat, only *.txt files and their annotation files are read; name other files to "
-                "read them too"
+                f"{plural(len(names), 'file')} of {folder} left out, the first {names[0]}; in this "
+                "folder of brat, only *.txt files and their annotation files are read; name other "
+                "files to read them too"
             )
 
 

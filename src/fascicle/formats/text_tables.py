@@ -242,9 +242,8 @@ def _columns(
         if (count := lowered.count(name.strip().lower())) != 1:
             advice = f"name the one with {fields_argument((_TEXT, longest_cell(names, cells)))}"
             raise FormatError(
-                f"{f'{count} columns are' if count else 'no column is'} called {name!r}; the "
-                "table has "
-                f"{', '.join(names)}; {'rename all but one of them' if count else advice}",
+                f"{f'{count} columns are' if count else 'no column is'} called {name!r}; the table "
+                f"has {', '.join(names)}; {'rename all but one of them' if count else advice}",
                 at=Place(source.path, 1),
             )
         return lowered.index(name.strip().lower())
@@ -268,9 +267,8 @@ def _note_columns(columns: _Columns) -> Event:
     )
     lone = ", which has titles alone," if len(texts) == 1 and texts[0].lower() in _TITLES else ""
     message = (
-        f"the text is the column{'s' * (len(texts) > 1)} {' and '.join(texts)}{lone} and the id "
-        f"is {identifier}; "
-        f"{fields_argument((_TEXT, ','.join(texts)))} and so on name others"
+        f"the text is the column{'s' * (len(texts) > 1)} {' and '.join(texts)}{lone} and the id is "
+        f"{identifier}; {fields_argument((_TEXT, ','.join(texts)))} and so on name others"
     )
     return Event(step=_STEP, kind="note", code="columns-taken", message=message)
 
@@ -309,18 +307,16 @@ def _refusal(offsets: Sequence[str], place: Place) -> FormatError:
     """
     if offsets:
         message = (
-            f"the columns {' and '.join(map(repr, offsets))} look like the offsets of one "
-            "mention, and a row of a "
-            "table of texts is a whole document; put the mentions of a text as a JSON list into "
-            "one column, or leave "
-            f"these out with {fields_argument(('ignored', ','.join(offsets)))}"
+            f"the columns {' and '.join(map(repr, offsets))} look like the offsets of one mention, "
+            "and a row of a table of texts is a whole document; put the mentions of a text as a "
+            "JSON list into one column, or leave these out with "
+            f"{fields_argument(('ignored', ','.join(offsets)))}"
         )
     else:
         message = (
             "the row has cells that look like annotation, and several columns are read as one "
-            "text, so that offsets "
-            "have no meaning; name one column of texts, or leave annotation out with "
-            f"{fields_argument(('ignored', 'NAMES'))}"
+            "text, so that offsets have no meaning; name one column of texts, or leave annotation "
+            f"out with {fields_argument(('ignored', 'NAMES'))}"
         )
     return FormatError(message, at=place)
 

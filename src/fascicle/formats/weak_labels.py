@@ -299,9 +299,8 @@ def _entries(
         if error.code != "damaged":
             raise
     raise FormatError(
-        f"the file is cut off or damaged after its first {count:,} documents; go on with "
-        "fascicle label --resume, or "
-        "fetch it again",
+        f"the file is cut off or damaged after its first {count:,} documents; go on with fascicle "
+        "label --resume, or fetch it again",
         at=str(path),
         code="damaged",
     )

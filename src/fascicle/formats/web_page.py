@@ -17,7 +17,6 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from fascicle.core.document import Document, Event
-from fascicle.core.effects import make_event
 from fascicle.core.files.encodings import AUTO, bom_encoding
 from fascicle.core.files.source import STDIN, Source, read_whole_text
 from fascicle.core.marks import (
@@ -32,7 +31,7 @@ from fascicle.errors import FormatError, UsageError, import_extra
 from fascicle.formats.extraction import collapse, join_sections
 from fascicle.formats.handlers import EXTRACTED, Encode, Reader, WriteOne, Writer, open_frame
 from fascicle.formats.losses import EVERYTHING, HeldFields
-from fascicle.formats.report import ReadReport, WriteReport, list_counts
+from fascicle.formats.report import ReadReport, WriteReport, unread_parts
 from fascicle.text.raised import Level, Line, level_of
 
 _STEP: Final = "html"
@@ -133,12 +132,9 @@ _BLOCKS: Final = frozenset(
     re.findall(
         r"\w+",
         "address article aside blockquote body caption center col colgroup dd details dialog dir "
-        "div dl dt fieldset "
-        "figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html "
-        "legend li listing main "
-        "menu nav noframes ol optgroup option p plaintext pre search section summary table tbody "
-        "tfoot thead title tr "
-        "ul xmp",
+        "div dl dt fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 head header "
+        "hgroup hr html legend li listing main menu nav noframes ol optgroup option p plaintext "
+        "pre search section summary table tbody tfoot thead title tr ul xmp",
     )
 )
 _KINDS: Final = MappingProxyType(
@@ -196,8 +192,7 @@ def _parse(text: str, path: str) -> Any:
     if tree.body is not None and "fascicle" in (tree.body.attributes.get("class") or "").split():
         raise FormatError(
             "the page was written by Fascicle, and holds the names of types among its texts; read "
-            "the documents that "
-            "it was made of",
+            "the documents that it was made of",
             at=path,
         )
     return tree.root
@@ -340,9 +335,7 @@ class _Blocks:
     def events(self) -> Iterator[Event]:
         """Yields events for the parts and marks that were left out."""
         yield from self._line.events(_STEP)
-        if listing := list_counts(self.left_out):
-            message = f"these parts are not read: {listing}"
-            yield make_event("parts-left-out", step=_STEP, message=message)
+        yield from unread_parts(self.left_out, step=_STEP)
 
 
 READER: Final = Reader(read=read, may_be_empty=True)
