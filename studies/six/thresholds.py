@@ -80,7 +80,7 @@ class Twin:
         """Thresholds by this judge, and what they give for each type of each corpus."""
         self._scorer.rewind()
         decision, _ = fit_threshold(
-            self.manifest, self._tokenizer, self._scorer, self._dev, read=self._read, judge=judge
+            self.manifest, self._tokenizer, self._scorer, self._dev, reader=self._read, judge=judge
         )
         scores = self._scores(msgspec.structs.replace(self.manifest, decision=decision), judge)
         return {

@@ -316,10 +316,8 @@ def main() -> None:
         end=", ",
     )
     print(f"majority {scores.majority.accuracy:.4f}, {scores.published}", end=", ")
-    print(
-        f"found {scores.found.micro if scores.found else '-'}, {finished.cpu_seconds / 60:.1f} "
-        "CPU minutes"
-    )
+    recognition = scores.recognition.micro if scores.recognition else "-"
+    print(f"found {recognition}, {finished.cpu_seconds / 60:.1f} CPU minutes")
 
 
 def add_words(name: str, folder: Path, test: Path) -> None:

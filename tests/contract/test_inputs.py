@@ -97,7 +97,7 @@ class Made:
         )
         scorer = TorchScorer(model=self.prepared.model.eval(), answer=answer)
         return ModelPredictor(
-            manifest, self.tokenizer, scorer, read=self.prepared.inputs.read, **options
+            manifest, self.tokenizer, scorer, read=self.prepared.inputs.reader, **options
         )
 
     def save(self, folder: Path) -> Path:
@@ -116,7 +116,7 @@ class Made:
     def read(self, texts: list[str]) -> Reading:
         documents = [Document(id=str(at), text=text) for at, text in enumerate(texts)]
         level = self.prepared.manifest.answering.level
-        return self.prepared.inputs.read(
+        return self.prepared.inputs.reader(
             documents, self.tokenizer, reading=self.recipe.reading, level=level
         )
 

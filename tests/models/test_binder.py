@@ -449,7 +449,7 @@ def test_vectors_follow_training(made: Any, form: dict[str, Any], optimizer: str
     seen = [kept(given)]
     for step in trainer.run():
         if given.model.training:
-            assert not given.head._kept  # nothing is kept in training
+            assert not given.head._is_current  # nothing is kept in training
         if type(step).__name__ == "EpochDone":
             seen.append(kept(given))
             assert torch.equal(given.head.vectors, fresh_vectors(given.head))

@@ -129,7 +129,7 @@ def test_one_run_gives_both_heads(tiny_recipe: Maker, toy_corpus: Path, tmp_path
     assert (
         scores["test"]["micro"]["f1"] == scores["others"]["softmax"]["test"]["micro"]["f1"] == 1.0
     )
-    assert [o.head for o in finished.others] == ["softmax"]
+    assert [o.head for o in finished.other_heads] == ["softmax"]
     for folder, answer in (("best", "span"), ("best-softmax", "softmax")):
         assert read_manifest(tmp_path / "run" / folder).decision.answer == answer
         (found,) = load(tmp_path / "run" / folder).annotate("the patient has lung cancer")

@@ -125,7 +125,7 @@ def test_human_labels_of_train_and_dev_change_nothing(
         events = list(run_recipe(recipe, tmp_path / name))
         notes[name] = [e.text for e in events if isinstance(e, Note) and "tag scheme" not in e.text]
         results[name] = make_result(
-            tmp_path / name, recipe, shown=recipe, recipe_hash="", labels={}
+            tmp_path / name, recipe, portable=recipe, recipe_hash="", labels={}
         )
         results[f"{name} data"] = (
             {n: [a.tolist() for a in gold] for n, gold in ready.data.gold.items()},
@@ -280,7 +280,7 @@ def test_seen_is_what_was_taught(
         distant=toy_dictionary, corpus={"test": str(toy_corpus)}, training={"epochs": 1}
     )
     list(run_recipe(recipe, tmp_path / "run"))
-    recall = make_result(tmp_path / "run", recipe, shown=recipe, recipe_hash="", labels={})[
+    recall = make_result(tmp_path / "run", recipe, portable=recipe, recipe_hash="", labels={})[
         "test_recall"
     ]
     assert (recall["seen"]["gold"], recall["unseen"]["gold"]) == (12, 6)

@@ -28,7 +28,7 @@ from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.recogniser import CorpusSettings, ReadingSettings, Recipe
 from fascicle.text.reading import read_documents
 from fascicle.training.corpus import read_part
-from fascicle.training.distil.prediction import FILE, AnswerLabels, teacher_answers
+from fascicle.training.distil.answers import FILE, AnswerLabels, teacher_answers
 from fascicle.training.engine.events import Finished, Validated
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.run import prepare_distil, run_recipe
@@ -92,7 +92,7 @@ def test_answers_are_what_the_teacher_says_of_each_word(
         documents, load(teachers["softmax"])._tokenizer, reading=ReadingSettings(), level="word"
     )
     wanted = AnswerLabels(types=("Disease", "Chemical"), scheme="BIO", megabytes=1)
-    found = teacher_answers(teacher, documents, read.pieces, wanted=wanted, folder=Path("nowhere"))
+    found = teacher_answers(teacher, documents, read.pieces, labels=wanted, folder=Path("nowhere"))
     assert [table.shape for table in found.tables] == [(len(p.units), 4) for p in read.pieces]
     assert found.unseen == 0
     for table, tagged, pieces in zip(
@@ -108,7 +108,7 @@ def test_answers_are_what_the_teacher_says_of_each_word(
                 )
     other = [replace(read.pieces[0], units=read.pieces[0].units[:1] + np.array([0, 1]))]
     assert (
-        teacher_answers(teacher, documents[:1], other, wanted=wanted, folder=Path("nowhere")).unseen
+        teacher_answers(teacher, documents[:1], other, labels=wanted, folder=Path("nowhere")).unseen
         == 1
     )
 
@@ -121,25 +121,25 @@ def test_answers_are_found_again_only_where_nothing_changed(
         documents, teacher._tokenizer, reading=ReadingSettings(), level="word"
     ).pieces
     wanted = AnswerLabels(types=TYPES, scheme="BIO", megabytes=1)
-    found = teacher_answers(teacher, documents, pieces, wanted=wanted, folder=tmp_path)
+    found = teacher_answers(teacher, documents, pieces, labels=wanted, folder=tmp_path)
     found.save(tmp_path)
     asked = teacher.tag
     try:
         teacher.tag = lambda documents: pytest.fail("the teacher was asked again")  # type: ignore[method-assign]
-        again = teacher_answers(teacher, documents, pieces, wanted=wanted, folder=tmp_path)
+        again = teacher_answers(teacher, documents, pieces, labels=wanted, folder=tmp_path)
         assert all(map(np.array_equal, again.tables, found.tables))
         with pytest.raises(pytest.fail.Exception):
-            teacher_answers(teacher, documents[:3], pieces[:3], wanted=wanted, folder=tmp_path)
+            teacher_answers(teacher, documents[:3], pieces[:3], labels=wanted, folder=tmp_path)
     finally:
         teacher.tag = asked  # type: ignore[method-assign]
     other = teacher_answers(
-        load(teachers["crf"]), documents, pieces, wanted=wanted, folder=tmp_path
+        load(teachers["crf"]), documents, pieces, labels=wanted, folder=tmp_path
     )
     assert not all(map(np.array_equal, other.tables, found.tables))
     flipped = (tmp_path / FILE).read_bytes()
     for damaged in (b"damaged", flipped[:-1] + bytes([flipped[-1] ^ 1])):
         (tmp_path / FILE).write_bytes(damaged)
-        again = teacher_answers(teacher, documents, pieces, wanted=wanted, folder=tmp_path)
+        again = teacher_answers(teacher, documents, pieces, labels=wanted, folder=tmp_path)
         assert all(map(np.array_equal, again.tables, found.tables))
 
 
@@ -154,7 +154,7 @@ def test_more_answers_than_allowed_are_refused(teachers: Any) -> None:
             teacher,
             documents,
             pieces,
-            wanted=AnswerLabels(types=TYPES, scheme="BIO", megabytes=1),
+            labels=AnswerLabels(types=TYPES, scheme="BIO", megabytes=1),
             folder=Path("nowhere"),
         )
 
@@ -248,7 +248,7 @@ def test_what_is_taught_is_of_the_windows_of_the_batch(make: Make, tmp_path: Pat
     trainee: Any = prepare_distil(make("multilabel"), tmp_path, {})
     data = trainee.loop.data
     # what prediction.megabytes allows
-    assert {table.dtype for table in data.answers} == {np.dtype(np.float16)}
+    assert {table.dtype for table in data.answers.tables} == {np.dtype(np.float16)}
     for batch, _ in data.batches(size=3, seed=1, epoch=0):
         taught = batch["taught"].numpy()
         assert taught.shape[:2] == tuple(batch["first_piece"].shape)
@@ -260,7 +260,7 @@ def test_what_is_taught_is_of_the_windows_of_the_batch(make: Make, tmp_path: Pat
                     row[:count], data.head.soft_gold(table[slice(*window.units)].astype(np.float32))
                 )
                 for window in data.windows
-                for table in [data.answers[window.document]]
+                for table in [data.answers.tables[window.document]]
             )
 
 

@@ -287,7 +287,7 @@ def test_which_epochs_give_negatives(make: Maker, tiny_run: Path, tmp_path: Path
         parts = read_parts(recipe.corpus)
         (member,), _ = read_members(recipe, dev=parts.dev, train=parts.train)
         sizes[epochs] = len(member.wrong)
-        assert member.chosen == {
+        assert member.best == {
             p.id: p.mentions for p in read(Source(path=str(tiny_run / "predictions" / "dev.tsv")))
         }
     assert sizes == {"all": 13, "best": 1, "last": 2}

@@ -140,9 +140,9 @@ def test_dev_is_read_once_and_to_the_same_scores(
     manifest, dev = read_manifest(best), read_parts(recipe.corpus).dev
     tokenizer = CountingTokenizer.from_file(best / "tokenizer.json", pad=manifest.tokenizer.pad)
     scorer, read = TorchScorer(model=load_model(best, manifest)), CachedReader(dev)
-    decision, tried = fit_threshold(manifest, tokenizer, scorer, dev, read=read)
+    decision, tried = fit_threshold(manifest, tokenizer, scorer, dev, reader=read)
     once = tokenizer.calls
-    assert fit_threshold(manifest, tokenizer, scorer, dev, read=read) == (decision, tried)
+    assert fit_threshold(manifest, tokenizer, scorer, dev, reader=read) == (decision, tried)
     found = ModelPredictor(manifest, tokenizer, scorer, read=read).predict(dev)
     assert tokenizer.calls == once > 0
     assert found == ModelPredictor(manifest, tokenizer, scorer).predict(dev)

@@ -82,7 +82,7 @@ def test_a_run_learns_its_corpus_and_is_repeatable(tmp_path: Path, toy_corpus: P
     assert scores.typing.mentions == 18
     assert scores.typing.accuracy >= scores.majority.accuracy
     assert scores.lookup.accuracy == 1.0
-    assert scores.found is None
+    assert scores.recognition is None
     assert scores.published is not None
     assert scores.published.f1 == pytest.approx(
         2 * scores.typing.accuracy / (1 + scores.typing.accuracy)
@@ -197,7 +197,7 @@ def test_with_a_class_for_nothing_mentions_are_found(tmp_path: Path, toy_corpus:
         tmp_path, toy_corpus, nothing=True, negatives=0, width=4, updates=150, hidden=16
     )
     _, end = finished(recipe, tmp_path / "run")
-    found = end.parts["test"].found
+    found = end.parts["test"].recognition
     assert found is not None
     assert found.micro.f1 > 0.9
     assert (tmp_path / "run" / "model" / "typer.json").is_file()

@@ -71,10 +71,10 @@ class Encoder(nn.Module):
             attention_mask: ``[B, T]``.
             shift: added to the embedding of each piece of a row, ``[B, d of the embeddings]``.
         """
-        read: dict[str, Tensor] = {"input_ids": input_ids}
+        inputs: dict[str, Tensor] = {"input_ids": input_ids}
         if shift is not None:
-            read = {"inputs_embeds": self.pieces(input_ids) + shift[:, None]}
-        return self.network(**read, attention_mask=attention_mask).last_hidden_state
+            inputs = {"inputs_embeds": self.pieces(input_ids) + shift[:, None]}
+        return self.network(**inputs, attention_mask=attention_mask).last_hidden_state
 
 
 _OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "mpnet"})
@@ -121,7 +121,7 @@ def load_pretrained(name: str, *, revision: str = "", pooler: bool = False) -> P
     )
     tokenizer = find_tokenizer(fast, name, what="encoder")
     network = network.float()
-    pooling = _taken_pooler(network, missing) if pooler else None
+    pooling = _take_pooler(network, missing) if pooler else None
     return Pretrained(
         encoder=Encoder(network, origin=name),
         tokenizer=tokenizer,
@@ -183,12 +183,7 @@ def fetch_network(
     from transformers import AutoTokenizer
 
     place = _place(name)
-    # never a name on the hub
-    if (place.count("/") > 1 or place.startswith((".", "/"))) and not Path(place).exists():
-        raise ModelError(
-            f"there is no folder {name}, which is to be the {what}; give a Hugging Face name or "
-            "a folder"
-        )
+    _check_folder(place, name, what=what)
     options: dict[str, Any] = {"revision": revision} if revision else {}
     hub = _unreachable_hub(place)
     if hub:
@@ -209,14 +204,22 @@ def fetch_network(
         first = str(error).strip().partition("\n")[0]
         if hub:
             raise ModelError(
-                f"the {what} {name!r} is neither a folder nor among the models downloaded "
-                f"before, and {hub}; give a "
-                "folder, or connect this machine"
+                f"the {what} {name!r} is neither a folder nor among the models downloaded before, "
+                f"and {hub}; give a folder, or connect this machine"
             ) from None
         raise ModelError(
             f"the {what} {name!r} could not be loaded ({first}); give a Hugging Face name or a "
             "folder"
         ) from None
+
+
+def _check_folder(place: str, name: str, *, what: str) -> None:
+    """Refuses a path that can be no name on the hub, and that does not exist."""
+    if (place.count("/") > 1 or place.startswith((".", "/"))) and not Path(place).exists():
+        raise ModelError(
+            f"there is no folder {name}, which is to be the {what}; give a Hugging Face name or a "
+            "folder"
+        )
 
 
 def find_tokenizer(fast: Any, name: str, *, what: str) -> PieceTokenizer:
@@ -240,7 +243,7 @@ def find_tokenizer(fast: Any, name: str, *, what: str) -> PieceTokenizer:
     return PieceTokenizer(backend, pad=fast.pad_token_id)
 
 
-def _taken_pooler(network: nn.Module, missing: Collection[str]) -> dict[str, Tensor] | None:
+def _take_pooler(network: nn.Module, missing: Collection[str]) -> dict[str, Tensor] | None:
     """Removes the dense layer over the first state from a network; ``None`` if it has none, or
     an untrained one.
     """
@@ -268,9 +271,8 @@ def _check_case(backend: Tokenizer, name: str) -> None:
     if cased > _FEW_CAPITALS * backend.get_vocab_size():
         raise ModelError(
             f"the tokenizer of {name!r} lower-cases text, but {cased:,} pieces of its vocabulary "
-            "have capitals: its "
-            "files do not say that it is cased; save it with do_lower_case=False to a folder and "
-            "give that folder"
+            "have capitals: its files do not say that it is cased; save it with "
+            "do_lower_case=False to a folder and give that folder"
         )
 
 
@@ -363,9 +365,9 @@ def replace_embeddings(network: nn.Module, vocabulary: RewrittenTokenizer) -> No
     config: Any = network.config
     config.vocab_size = len(vocabulary.sources)
     for name in ("bos_token_id", "eos_token_id", "sep_token_id", "cls_token_id"):
-        given = getattr(config, name, None)
-        if isinstance(given, int) and (given,) in vocabulary.sources:
-            setattr(config, name, vocabulary.sources.index((given,)))
+        token = getattr(config, name, None)
+        if isinstance(token, int) and (token,) in vocabulary.sources:
+            setattr(config, name, vocabulary.sources.index((token,)))
 
 
 class Trainable(nn.Module, ABC):

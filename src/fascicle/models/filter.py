@@ -130,13 +130,12 @@ def make_filter(
         ModelError: the tokenizer has one of the markers already.
     """
     markers = (settings.start_marker, settings.end_marker)
-    known = [marker for marker in markers if pretrained.tokenizer.id_of(marker) is not None]
-    if known:
+    duplicates = [marker for marker in markers if pretrained.tokenizer.id_of(marker) is not None]
+    if duplicates:
         raise ModelError(
-            f"the tokenizer of {settings.encoder} has the marker {known[0]!r} already, so it "
-            "would mean two things; "
-            "choose others with model.start_marker and model.end_marker, for example [mention] "
-            "and [/mention]"
+            f"the tokenizer of {settings.encoder} has the marker {duplicates[0]!r} already, so it "
+            "would mean two things; choose others with model.start_marker and model.end_marker, "
+            "for example [mention] and [/mention]"
         )
     tokenizer = pretrained.tokenizer.with_tokens(markers)
     start, end = (tokenizer.id_of(marker) for marker in markers)

@@ -63,8 +63,8 @@ class Layers:
             .transpose(1, 2)
             for states in (self.queries, self.keys)
         )
-        found = query @ key.transpose(-1, -2) * query.shape[-1] ** -0.5
-        return found if self.bias is None else found + self.bias.float()
+        scores = query @ key.transpose(-1, -2) * query.shape[-1] ** -0.5
+        return scores if self.bias is None else scores + self.bias.float()
 
 
 class LayerReader:
@@ -84,40 +84,40 @@ class LayerReader:
         self.heads = int(encoder.config.num_attention_heads)
         self._network = encoder.network
         self._layers = list(encoder.network.get_submodule(_path_of_layers(encoder)).children())
-        found = [_projections(layer) for layer in self._layers] if attention else []
-        self._pairs = [pair for pair in found if pair is not None]
-        if len(self._pairs) < len(found):
+        pairs = [_projections(layer) for layer in self._layers] if attention else []
+        self._pairs = [pair for pair in pairs if pair is not None]
+        if len(self._pairs) < len(pairs):
             raise ModelError(
                 f"the attention of the encoder {encoder.origin!r} ({encoder.config.model_type}) "
-                "has no separate "
-                "queries and keys, so it cannot be compared; set layers.attention = 0"
+                "has no separate queries and keys, so it cannot be compared; set layers.attention "
+                "= 0"
             )
 
     @contextmanager
     def reading(self) -> Iterator[Layers]:
         """Returns a block in which the encoder runs once; the result is complete at its end."""
-        found = Layers(heads=self.heads)
+        layers = Layers(heads=self.heads)
 
-        def layer(_: nn.Module, given: tuple[Any, ...], output: Any) -> None:
-            if not found.states:
-                found.states.append(given[0])
-            found.states.append(output[0] if isinstance(output, tuple) else output)
+        def store(_: nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
+            if not layers.states:
+                layers.states.append(inputs[0])
+            layers.states.append(output[0] if isinstance(output, tuple) else output)
 
-        handles = [one.register_forward_hook(layer) for one in self._layers]
+        handles = [module.register_forward_hook(store) for module in self._layers]
         for pair in self._pairs:
-            for module, seen in zip(pair, (found.queries, found.keys), strict=True):
+            for module, outputs in zip(pair, (layers.queries, layers.keys), strict=True):
                 handles.append(
                     module.register_forward_hook(
-                        lambda _, __, output, seen=seen: seen.append(output)
+                        lambda _, __, output, outputs=outputs: outputs.append(output)
                     )
                 )
         try:
-            yield found
+            yield layers
         finally:
             for handle in handles:
                 handle.remove()
         if self._pairs:
-            found.bias = self._position_bias(found.states[0])
+            layers.bias = self._position_bias(layers.states[0])
 
     def _position_bias(self, states: Tensor) -> Tensor | None:
         compute = getattr(getattr(self._network, "encoder", None), "compute_position_bias", None)
@@ -134,15 +134,15 @@ def _path_of_layers(encoder: Encoder) -> str:
     depth = int(encoder.config.num_hidden_layers)
     lists = [
         name
-        for name, one in encoder.network.named_modules()
-        if isinstance(one, nn.ModuleList) and len(one) == depth
+        for name, module in encoder.network.named_modules()
+        if isinstance(module, nn.ModuleList) and len(module) == depth
     ]
     outer = [name for name in lists if not any(name.startswith(f"{other}.") for other in lists)]
     if len(outer) != 1:
         raise ModelError(
             f"the layers of the encoder {encoder.origin!r} ({encoder.config.model_type}) are not "
-            "found; use a BERT, "
-            "RoBERTa, ELECTRA, DistilBERT or MPNet, or distil with [prediction] only"
+            "found; use a BERT, RoBERTa, ELECTRA, DistilBERT or MPNet, or distil with [prediction] "
+            "only"
         )
     return outer[0]
 
@@ -150,9 +150,9 @@ def _path_of_layers(encoder: Encoder) -> str:
 def _projections(layer: nn.Module) -> tuple[nn.Module, nn.Module] | None:
     """Returns the layers that compute queries and keys."""
     linear = {
-        name.rpartition(".")[2]: one
-        for name, one in layer.named_modules()
-        if isinstance(one, nn.Linear)
+        name.rpartition(".")[2]: module
+        for name, module in layer.named_modules()
+        if isinstance(module, nn.Linear)
     }
     return next(
         ((linear[q], linear[k]) for q, k in _PROJECTIONS if q in linear and k in linear), None
@@ -178,14 +178,14 @@ def with_layers(encoder: Encoder, layers: Sequence[int]) -> Encoder:
         )
     network = _fresh(encoder.config, num_hidden_layers=len(layers))
     new = {str(old - 1): str(at) for at, old in enumerate(layers)}
-    kept = {}
+    tensors = {}
     for name, tensor in encoder.network.state_dict().items():
         inside = re.fullmatch(rf"{re.escape(path)}\.(\d+)\.(.*)", name)
         if not inside:
-            kept[name] = tensor
+            tensors[name] = tensor
         elif inside[1] in new:
-            kept[f"{path}.{new[inside[1]]}.{inside[2]}"] = tensor
-    network.load_state_dict(kept)
+            tensors[f"{path}.{new[inside[1]]}.{inside[2]}"] = tensor
+    network.load_state_dict(tensors)
     return Encoder(network, origin=f"{encoder.origin} layers {' '.join(map(str, layers))}")
 
 

@@ -70,9 +70,9 @@ def make_head(settings: HeadSettings, basis: Basis) -> Head:
     """
     maker = FAMILIES.get(type(settings))
     if maker is None:
-        known = ", ".join(sorted(str(kind.__struct_config__.tag) for kind in FAMILIES))
+        families = ", ".join(sorted(str(kind.__struct_config__.tag) for kind in FAMILIES))
         raise ModelError(
-            f"the family {settings.family!r} has no head in this release; it knows {known}"
+            f"the family {settings.family!r} has no head in this release; it knows {families}"
         )
     return maker(settings, basis)
 
@@ -136,7 +136,7 @@ class NerModel(Answering):
         # not random
         self.guidelines = nn.Embedding(rows, width, padding_idx=0, _weight=torch.zeros(rows, width))
 
-    def kept(self) -> dict[str, Tensor]:
+    def saved_tensors(self) -> dict[str, Tensor]:
         """Returns the tensors of the model without those that only training needs."""
         return {
             name: tensor
@@ -146,10 +146,10 @@ class NerModel(Answering):
 
     def head(self, name: str) -> Head:
         """Returns one head."""
-        found = self.heads[name]
+        head = self.heads[name]
         # for the type checker: ModuleDict does not keep the type of its items
-        assert isinstance(found, Head)
-        return found
+        assert isinstance(head, Head)
+        return head
 
     def forward(self, batch: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
         """Returns the score tables of every head that is trained.
@@ -185,10 +185,10 @@ class NerModel(Answering):
             scores: of ``forward``.
             targets: of each head.
         """
-        first, *others = (
+        first, *rest = (
             self.head(n).loss(scores[n], targets[n]) * w for n, w in self.weights.items()
         )
-        return sum(others, first)
+        return sum(rest, first)
 
 
 WEIGHTS = "model.safetensors"
@@ -296,7 +296,7 @@ def save_model(
     """
     for name, content in dictionaries.items():
         (folder / name).write_bytes(content)
-    write_network(folder, model.kept(), model.encoder, tokenizer)
+    write_network(folder, model.saved_tensors(), model.encoder, tokenizer)
     return write_manifest(folder, msgspec.structs.replace(manifest, runtime="torch"))
 
 
@@ -373,9 +373,9 @@ def with_types(
     """
     name = manifest.decision.answer
     head, settings = model.head(name), manifest.heads[name]
-    read = {name: types} if settings.needs.types else {}
+    descriptions = {name: types} if settings.needs.types else {}
     changed = msgspec.structs.replace(
-        manifest, types=types.names, heads={name: settings}, descriptions=read
+        manifest, types=types.names, heads={name: settings}, descriptions=descriptions
     )
     head.look_for(head_basis(name, changed, model.encoder, tokenizer))
     return changed
@@ -401,16 +401,15 @@ def check_tensors(
     Raises:
         ModelError: they do not fit.
     """
-    expected, found = (
+    expected, actual = (
         {n: tuple(t.shape) for n, t in x.items()} for x in (model.state_dict(), tensors)
     )
-    for tensor in sorted(expected.keys() | found.keys()):
-        if found.get(tensor) != expected.get(tensor):
-            shapes = [x.get(tensor, "nothing") for x in (found, expected)]
+    for tensor in sorted(expected.keys() | actual.keys()):
+        if actual.get(tensor) != expected.get(tensor):
+            shapes = [x.get(tensor, "nothing") for x in (actual, expected)]
             raise ModelError(
-                f"{folder / WEIGHTS} does not fit its {name}: {tensor} has the shape "
-                f"{shapes[0]}, expected is "
-                f"{shapes[1]}; {advice}"
+                f"{folder / WEIGHTS} does not fit its {name}: {tensor} has the shape {shapes[0]}, "
+                f"expected is {shapes[1]}; {advice}"
             )
 
 
@@ -424,15 +423,15 @@ def find_device(name: str | None) -> torch.device:
     Raises:
         UsageError: there is no such device here.
     """
-    wanted = "cpu" if name is None else name
-    if wanted == "auto":
-        wanted = "cuda" if torch.cuda.is_available() else "cpu"
+    device = "cpu" if name is None else name
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        place = torch.device(wanted)
+        place = torch.device(device)
         torch.empty(0, device=place)
     except (RuntimeError, AssertionError, NotImplementedError):
         raise UsageError(
-            f"the device {name!r} cannot be used here; give cpu, auto, or one that torch has, "
-            "such as cuda"
+            f"the device {name!r} cannot be used here; give cpu, auto, or one that torch has, such "
+            "as cuda"
         ) from None
     return place

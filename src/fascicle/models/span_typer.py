@@ -10,6 +10,7 @@ and its states belong to one span.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -131,17 +132,17 @@ class TyperModel:
         # neighbours have common beginnings
         ordered = sorted(distinct, key=lambda surface: (len(surface), surface))
         classes = len(self.types) + self.manifest.settings.nothing
-        found = np.zeros((len(distinct), classes))
+        table = np.zeros((len(distinct), classes))
         device = self.network.vectors.device
         with torch.inference_mode():
             for start in range(0, len(ordered), _AT_ONCE):
                 part = ordered[start : start + _AT_ONCE]
                 rows, batch = self.vocabulary.batch(part)
                 logits = self.network(rows.to(device), batch.to(device)).double()
-                found[[distinct[surface] for surface in part]] = (
+                table[[distinct[surface] for surface in part]] = (
                     torch.softmax(logits, dim=1).cpu().numpy()
                 )
-        return found[[distinct[surface] for surface in surfaces]]
+        return table[[distinct[surface] for surface in surfaces]]
 
     def type_probabilities(self, surfaces: Sequence[Surface]) -> Floats:
         """Returns the probability of each type, given that the span is a mention, ``[m, K]``;
@@ -168,9 +169,9 @@ class TyperModel:
         """
         surfaces: list[Surface] = []
         sizes = []
-        for document, given in zip(documents, spans, strict=True):
+        for document, mentions in zip(documents, spans, strict=True):
             reader = self.reader(document)
-            for fragments in given:
+            for fragments in mentions:
                 surfaces += [reader.surface(fragment) for fragment in fragments]
                 sizes.append(len(fragments))
         table = self.type_probabilities(surfaces) if surfaces else np.zeros((0, len(self.types)))
@@ -191,31 +192,45 @@ class TyperModel:
         """
         spans = [sorted({m.spans for m in proposed.get(document.id, ())}) for document in documents]
         tables = iter(self.type_fragments(documents, spans))
-        patches = []
-        for document, given in zip(documents, spans, strict=True):
-            mentions, events = [], []
-            merged = len(proposed.get(document.id, ())) - len(given)
-            if merged:
-                text = (
-                    f"{merged} proposed mentions have the span of another one and share its "
-                    "new type"
+        return [
+            self._retype_spans(
+                own,
+                list(islice(tables, len(own))),
+                merged=len(proposed.get(document.id, ())) - len(own),
+            )
+            for document, own in zip(documents, spans, strict=True)
+        ]
+
+    def _retype_spans(
+        self, spans: Sequence[Fragments], tables: Sequence[Floats], *, merged: int
+    ) -> Patch:
+        """Returns the mentions of one document from the probabilities of their fragments.
+
+        Args:
+            spans: of the mentions.
+            tables: of each mention, ``[fragments, K]``.
+            merged: mentions that had the span of another one.
+        """
+        mentions, events = [], []
+        if merged:
+            events.append(
+                _note(
+                    "same-span",
+                    f"{merged} proposed mentions have the span of another one and share its new "
+                    "type",
                 )
-                events.append(Event(step="typer", kind="note", code="same-span", message=text))
-            for fragments in given:
-                table = next(tables)
-                logs = np.log(np.maximum(table, 1e-300)).mean(axis=0)
-                best = int(logs.argmax())
-                if len(set(table.argmax(axis=1))) > 1:
-                    text = "the fragments of a discontinuous mention have different types alone"
-                    events.append(
-                        Event(step="typer", kind="note", code="fragments-disagree", message=text)
-                    )
-                score = min(1.0, float(np.exp(logs[best])))
-                mentions.append(
-                    Mention(fragments, self.types[best], score=score, source=self.manifest.name)
-                )
-            patches.append(Patch(add=tuple(mentions), events=tuple(events)))
-        return patches
+            )
+        for fragments, table in zip(spans, tables, strict=True):
+            logs = np.log(np.maximum(table, 1e-300)).mean(axis=0)
+            best = int(logs.argmax())
+            if len(set(table.argmax(axis=1))) > 1:
+                text = "the fragments of a discontinuous mention have different types alone"
+                events.append(_note("fragments-disagree", text))
+            mentions.append(self._mention(fragments, best, float(np.exp(logs[best]))))
+        return Patch(add=tuple(mentions), events=tuple(events))
+
+    def _mention(self, spans: Fragments, kind: int, score: float) -> Mention:
+        return Mention(spans, self.types[kind], score=min(1.0, score), source=self.manifest.name)
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Finds mentions: every span of up to ``width`` words of one sentence gets its most
@@ -229,13 +244,12 @@ class TyperModel:
         """
         if not self.manifest.settings.nothing:
             raise UsageError(
-                f"the span typer {self.manifest.name} types given spans and cannot find any: "
-                "give it the spans of "
-                "another system, or train it with nothing = true"
+                f"the span typer {self.manifest.name} types given spans and cannot find any: give "
+                "it the spans of another system, or train it with nothing = true"
             )
-        return [self._found(document) for document in documents]
+        return [self._find_mentions(document) for document in documents]
 
-    def _found(self, document: Document) -> Patch:
+    def _find_mentions(self, document: Document) -> Patch:
         spans, scores = [], []
         for part in _parts(self.reader(document).spans(self.manifest.settings.width)):
             table = self.probabilities([surface for _, surface in part])
@@ -245,30 +259,24 @@ class TyperModel:
                 scores.append(float(table[place, best[place]]))
         if not spans:
             return Patch()
-        kept = select(np.array(spans), np.array(scores), decoding=self.manifest.settings.decoding)
-        name = self.manifest.name
+        selected = select(
+            np.array(spans), np.array(scores), decoding=self.manifest.settings.decoding
+        )
+        rows = ((*spans[i], scores[i]) for i in selected)
         return Patch(
             add=tuple(
-                Mention(
-                    ((spans[i][0], spans[i][1]),),
-                    self.types[spans[i][2]],
-                    score=min(1.0, scores[i]),
-                    source=name,
-                )
-                for i in kept
+                self._mention(((start, end),), kind, score) for start, end, kind, score in rows
             )
         )
 
 
+def _note(code: str, message: str) -> Event:
+    return Event(step="typer", kind="note", code=code, message=message)
+
+
 def _parts(spans: Iterator[tuple[Span, Surface]]) -> Iterator[list[tuple[Span, Surface]]]:
     """Yields spans in portions, so that a long document needs no more memory than a short one."""
-    part: list[tuple[Span, Surface]] = []
-    for span in spans:
-        part.append(span)
-        if len(part) == 32 * _AT_ONCE:
-            yield part
-            part = []
-    if part:
+    while part := list(islice(spans, 32 * _AT_ONCE)):
         yield part
 
 

@@ -51,16 +51,16 @@ def tags_of_labels(labels: Sequence[str]) -> tuple[str, ...]:
     Raises:
         ModelError: no label O, no type, or some types with a prefix and some without.
     """
-    named = [label for label in labels if label != _OUTSIDE and label not in _NO_WORDS]
-    prefixed = [label for label in named if is_tag(label)]
-    if _OUTSIDE not in labels or not named or len(prefixed) not in (0, len(named)):
+    types = [label for label in labels if label != _OUTSIDE and label not in _NO_WORDS]
+    prefixed = [label for label in types if is_tag(label)]
+    if _OUTSIDE not in labels or not types or len(prefixed) not in (0, len(types)):
         raise ModelError(
-            f"the labels {', '.join(labels[:8])} are not tags; allowed are O and types, all with "
-            "a prefix (B-PER, "
-            "I-PER) or all without one (person), so give their names as id2label in config.json"
+            f"the labels {', '.join(labels[:8])} are not tags; allowed are O and types, all with a "
+            "prefix (B-PER, I-PER) or all without one (person), so give their names as id2label in "
+            "config.json"
         )
     bare = "" if prefixed else "I-"
-    return tuple(f"{bare}{label}" if label in named else _OUTSIDE for label in labels)
+    return tuple(f"{bare}{label}" if label in types else _OUTSIDE for label in labels)
 
 
 def _types_of_tags(tags: Sequence[str]) -> tuple[str, ...]:
@@ -95,21 +95,21 @@ class LabelDecoder:
         return [emissions[row, :count].copy() for row, count in enumerate(counts.tolist())]
 
     def decide(
-        self, taken: Sequence[Sequence[Floats32]], windows: Sequence[Sequence[Window]]
+        self, logits: Sequence[Sequence[Floats32]], windows: Sequence[Sequence[Window]]
     ) -> list[SpansAndScores]:
         """Reads the labels of each segment as one sequence."""
-        return [self._decided(rows, cut) for rows, cut in zip(taken, windows, strict=True)]
+        return [self._decided(rows, cut) for rows, cut in zip(logits, windows, strict=True)]
 
     def _decided(self, rows: Sequence[Floats32], cut: Sequence[Window]) -> SpansAndScores:
-        joined = stitch(rows, cut, units=max((w.segment[1] for w in cut), default=0))
-        chosen = joined.argmax(axis=1) if len(joined) else np.zeros(0, np.int64)
-        found = [
+        logits = stitch(rows, cut, units=max((w.segment[1] for w in cut), default=0))
+        labels = logits.argmax(axis=1) if len(logits) else np.zeros(0, np.int64)
+        mentions = [
             (first + start, first + end, self._kinds[kind])
             for first, last in dict.fromkeys(window.segment for window in cut)
-            for start, end, kind in decode_tags([self._tags[at] for at in chosen[first:last]])
+            for start, end, kind in decode_tags([self._tags[at] for at in labels[first:last]])
         ]
-        spans = np.array(found, dtype=np.int64).reshape(-1, 3)
-        return spans, geometric_mean(joined, chosen, spans=spans)
+        spans = np.array(mentions, dtype=np.int64).reshape(-1, 3)
+        return spans, geometric_mean(logits, labels, spans=spans)
 
 
 _WHAT: Final = "token classifier"
@@ -148,11 +148,10 @@ def load_token_classifier(name: str, *, device: str | torch.device = "cpu") -> M
             "trained"
         )
     tokenizer = find_tokenizer(fast, name, what=_WHAT)
-    if tokenizer.size > (known := network.get_input_embeddings().num_embeddings):
+    if tokenizer.size > (rows := network.get_input_embeddings().num_embeddings):
         raise ModelError(
-            f"the tokenizer of the {_WHAT} {name!r} has {tokenizer.size:,} pieces, and its "
-            f"network {known:,}; "
-            "give a folder whose files belong together"
+            f"the tokenizer of the {_WHAT} {name!r} has {tokenizer.size:,} pieces, and its network "
+            f"{rows:,}; give a folder whose files belong together"
         )
     network = network.float().eval()
     labels = [str(network.config.id2label[at]) for at in range(network.config.num_labels)]
@@ -187,18 +186,18 @@ def _manifest(
 
 
 def _hash(network: nn.Module) -> str:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for name, tensor in sorted(network.state_dict().items()):
-        found.update(name.encode())
-        found.update(tensor.detach().cpu().contiguous().numpy().tobytes())
-    return found.hexdigest()
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()
 
 
 def _kinds(tags: Sequence[str]) -> HeadKinds:
     def prober(head: SoftmaxSettings, decision: Decision, types: int, spans: Sequence[Ints]) -> Any:
         raise UsageError(
-            "a checkpoint of another tool does not tell the probabilities of given spans; train "
-            "a model"
+            "a checkpoint of another tool does not tell the probabilities of given spans; train a "
+            "model"
         )
 
     def decoder(head: SoftmaxSettings, decision: Decision, types: int) -> LabelDecoder:

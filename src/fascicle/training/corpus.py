@@ -61,11 +61,11 @@ class Selected:
     def lines(self, part: str) -> Iterator[str]:
         """Yields sentences on the changes."""
         if self.left_out:
-            lost = plural(self.left_out.total(), "gold mention is", "gold mentions are")
-            yield f"{part}: {lost} left out ({_listed(self.left_out)})"
+            count = plural(self.left_out.total(), "gold mention is", "gold mentions are")
+            yield f"{part}: {count} left out ({_format_counts(self.left_out)})"
         if self.renamed:
             changed = plural(self.renamed.total(), "gold mention has", "gold mentions have")
-            yield f"{part}: {changed} another type ({_listed(self.renamed)})"
+            yield f"{part}: {changed} another type ({_format_counts(self.renamed)})"
         if self.merged:
             yield (
                 f"{part}: {plural(self.merged, 'gold mention')} became one with another of the "
@@ -73,34 +73,36 @@ class Selected:
             )
 
 
-def choose_types(documents: list[Document], wanted: CorpusTypes | None) -> Selected:
+def choose_types(documents: list[Document], selection: CorpusTypes | None) -> Selected:
     """Leaves out and renames gold mentions.
 
     Args:
         documents: of a part.
-        wanted: selection, by the labels in the files; ``None`` for no change.
+        selection: selection, by the labels in the files; ``None`` for no change.
     """
     labels = Counter(m.type for d in documents for m in d.layer(GOLD))
-    new_names = wanted.rename if wanted else {}
-    gone = {label for label in labels if wanted and not wanted.keeps(label)}
+    new_names = selection.rename if selection else {}
+    gone = {label for label in labels if selection and not selection.keeps(label)}
     left_out = Counter({label: labels[label] for label in sorted(gone)})
     renamed = Counter(
         {label: labels[label] for label in sorted(new_names) if label in labels.keys() - gone}
     )
     merged = 0
     if gone or renamed:
-        pairs = [_changed(document, gone, new_names) for document in documents]
+        pairs = [_change_gold(document, gone, new_names) for document in documents]
         documents, merged = [d for d, _ in pairs], sum(count for _, count in pairs)
     return Selected(
         documents=documents, labels=labels, left_out=left_out, renamed=renamed, merged=merged
     )
 
 
-def check_labels(wanted: CorpusTypes, labels: Mapping[str, int], *, place: str = "corpus") -> None:
+def check_labels(
+    selection: CorpusTypes, labels: Mapping[str, int], *, place: str = "corpus"
+) -> None:
     """Refuses a selection with labels that no part of the corpus has.
 
     Args:
-        wanted: of the recipe.
+        selection: of the recipe.
         labels: of all parts.
         place: of the corpus in the recipe.
 
@@ -108,18 +110,17 @@ def check_labels(wanted: CorpusTypes, labels: Mapping[str, int], *, place: str =
         RecipeError: names them, and those that there are.
     """
     for key in ("keep", "drop", "rename"):
-        unknown = [label for label in getattr(wanted, key) if label not in labels]
+        unknown = [label for label in getattr(selection, key) if label not in labels]
         if unknown:
-            there = ", ".join(map(repr, sorted(labels))) or "none"
+            names = ", ".join(map(repr, sorted(labels))) or "none"
             raise RecipeError(
-                f"{place}.types.{key} names {', '.join(map(repr, unknown))}, a label that no "
-                "gold mention of the "
-                f"corpus has; its labels are {there}"
+                f"{place}.types.{key} names {', '.join(map(repr, unknown))}, a label that no gold "
+                f"mention of the corpus has; its labels are {names}"
             )
 
 
 def check_merged(
-    documents: Sequence[Document], wanted: CorpusTypes | UnsetType, *, place: str
+    documents: Sequence[Document], selection: CorpusTypes | UnsetType, *, place: str
 ) -> None:
     """Refuses type names under which mentions of different labels overlap as mentions of one type.
 
@@ -127,21 +128,21 @@ def check_merged(
 
     Args:
         documents: of a part, with the labels of the files.
-        wanted: of the recipe.
+        selection: of the recipe.
         place: of the corpus in the recipe.
 
     Raises:
         RecipeError: names the first two.
     """
-    if not wanted:
+    if not selection:
         return
     for document in documents:
         # by new type name, the mentions that the next mention may overlap
         reaching: dict[str, list[Mention]] = {}
         for mention in sorted(
-            filter(lambda m: wanted.keeps(m.type), document.layer(GOLD)), key=lambda m: m.start
+            filter(lambda m: selection.keeps(m.type), document.layer(GOLD)), key=lambda m: m.start
         ):
-            name = wanted.rename.get(mention.type, mention.type)
+            name = selection.rename.get(mention.type, mention.type)
             before = [m for m in reaching.get(name, ()) if m.end > mention.start]
             other = next(
                 (m for m in before if m.type != mention.type and _crosses(m, mention)), None
@@ -149,35 +150,39 @@ def check_merged(
             if other is not None:
                 raise RecipeError(
                     f"{place}.types.rename gives {other.type!r} and {mention.type!r} the name "
-                    f"{name!r}, but mentions "
-                    f"of the two overlap (document {document.id!r}, {other.start}..{other.end} and "
-                    f"{mention.start}..{mention.end}): give them two names, or drop one"
+                    f"{name!r}, but mentions of the two overlap (document {document.id!r}, "
+                    f"{other.start}..{other.end} and {mention.start}..{mention.end}): give them "
+                    "two names, or drop one"
                 )
             reaching[name] = [*before, mention]
 
 
-def _crosses(one: Mention, other: Mention) -> bool:
+def _crosses(mention: Mention, other: Mention) -> bool:
     """True if two mentions overlap and have different ranges."""
-    return one.spans != other.spans and any(overlaps(a, b) for a in one.spans for b in other.spans)
+    return mention.spans != other.spans and any(
+        overlaps(a, b) for a in mention.spans for b in other.spans
+    )
 
 
-def _changed(document: Document, gone: set[str], names: Mapping[str, str]) -> tuple[Document, int]:
+def _change_gold(
+    document: Document, gone: set[str], names: Mapping[str, str]
+) -> tuple[Document, int]:
     """Returns the document with changed gold, and the number of gold mentions that were merged
     with another one.
     """
-    kept: dict[tuple[str, object], Mention] = {}
-    others, merged = [], 0
+    gold: dict[tuple[str, object], Mention] = {}
+    predicted, merged = [], 0
     for mention in document.mentions:
         if mention.source != GOLD:
-            others.append(mention)
+            predicted.append(mention)
         elif mention.type not in gone:
             name = names.get(mention.type, mention.type)
             new = mention if name == mention.type else msgspec.structs.replace(mention, type=name)
-            merged += kept.setdefault((name, mention.spans), new) is not new
-    return msgspec.structs.replace(document, mentions=(*kept.values(), *others)), merged
+            merged += gold.setdefault((name, mention.spans), new) is not new
+    return msgspec.structs.replace(document, mentions=(*gold.values(), *predicted)), merged
 
 
-def _listed(counts: Counter[str]) -> str:
+def _format_counts(counts: Counter[str]) -> str:
     return ", ".join(f"{count:,} {label}" for label, count in counts.items())
 
 
@@ -211,9 +216,8 @@ def check_data(recipe: RecipeBase) -> None:
             )
         if key in _MODELS and is_unfinished(Path(path)):
             raise InputError(
-                f"{key} of the recipe is {path}, a training run that has not ended; finish it, "
-                "or give its model so "
-                f"far, {Path(path) / 'best'}"
+                f"{key} of the recipe is {path}, a training run that has not ended; finish it, or "
+                f"give its model so far, {Path(path) / 'best'}"
             )
 
 
@@ -273,7 +277,7 @@ def read_with(
     try:
         documents = read_file(path, request, report=report)
         # a model reads texts as printed
-        return [as_printed(one) if part == "train" else one for one in documents]
+        return [as_printed(document) if part == "train" else document for document in documents]
     except UsageError as error:
         raise RecipeError(f"in [{place}], {_with_keys(str(error), place)}") from None
     except InputError as error:
@@ -315,12 +319,12 @@ def _with_keys(text: str, place: str) -> str:
         text: the sentence.
         place: of the corpus in the recipe, e.g. ``"corpus"``.
     """
-    listed = with_fields(
+    sentence = with_fields(
         text, lambda pairs: f"fields = {json.dumps([f'{part}={field}' for part, field in pairs])}"
     )
     for argument, key in _KEYS.items():
-        listed = re.sub(rf"\b{re.escape(argument)}", key.replace("PLACE", place), listed)
-    return listed
+        sentence = re.sub(rf"\b{re.escape(argument)}", key.replace("PLACE", place), sentence)
+    return sentence
 
 
 def _unless_auto(value: str) -> str:
@@ -352,10 +356,10 @@ def dev_sha256(recipe: Recipe) -> str:
     """
     if recipe.corpus:
         return source_sha256(recipe.corpus.dev)
-    listed = "".join(
+    lines = "".join(
         f"{name} {source_sha256(part.dev)}\n" for name, part in recipe.corpora().items() if part.dev
     )
-    return hashlib.sha256(listed.encode("utf-8")).hexdigest()
+    return hashlib.sha256(lines.encode("utf-8")).hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -419,13 +423,13 @@ class Parts:
         empty for one corpus.
         """
         return {
-            one.name: Learnt(
-                annotates=one.annotates,
-                documents=len(one.train),
-                excluded=one.excluded,
-                labelled_by=one.labelled_by or msgspec.UNSET,
+            part.name: Learnt(
+                annotates=part.annotates,
+                documents=len(part.train),
+                excluded=part.excluded,
+                labelled_by=part.labelled_by or msgspec.UNSET,
             )
-            for one in self.several
+            for part in self.several
         }
 
     def facts(self, recipe: Recipe) -> dict[str, Any]:

@@ -68,12 +68,12 @@ class WeakLabels:
 
     Attributes:
         matcher: the dictionary and its rule.
-        told: sentences on the number of names.
+        counts: sentences on the number of names.
         notes: sentences on the reading.
     """
 
     matcher: _Labeller
-    told: tuple[str, ...]
+    counts: tuple[str, ...]
     notes: tuple[str, ...]
 
     def of(self, documents: Iterable[Document]) -> list[Document]:
@@ -98,65 +98,66 @@ def weak_labels(recipe: Recipe) -> WeakLabels | None:
         RecipeError: settings of tables beside a term pack.
         UsageError: an encoding that is not known.
     """
-    given = recipe.distant
-    if not given:
+    settings = recipe.distant
+    if not settings:
         return None
-    if is_pack(given.core):
-        return _labels_of_pack(given)
-    files = [(given.core, _core_columns(given), DictionaryReport())]
-    if given.full:
-        _refuse_same(given)
-        phrases = TsvOptions(name_column=0, type_column=None, encoding=given.encoding, alone=True)
-        files.append((given.full, phrases, DictionaryReport()))
+    if is_pack(settings.core):
+        return _labels_of_pack(settings)
+    files = [(settings.core, _core_columns(settings), DictionaryReport())]
+    if settings.full:
+        _refuse_same(settings)
+        phrases = TsvOptions(
+            name_column=0, type_column=None, encoding=settings.encoding, alone=True
+        )
+        files.append((settings.full, phrases, DictionaryReport()))
     entries = chain.from_iterable(
         read_dictionary(path, options, report=report) for path, options, report in files
     )
-    matcher = Matcher(entries, rule=given.rule, reader=WordReader(recipe.reading.segmenter))
+    matcher = Matcher(entries, rule=settings.rule, reader=WordReader(recipe.reading.segmenter))
     notes = [f"{path}: {line}" for path, _, report in files for line in report.lines()]
-    told = tuple(matcher.counts.lines())
+    counts = tuple(matcher.counts.lines())
     return WeakLabels(
-        matcher=matcher, told=told, notes=(*notes, *(f"dictionary: {line}" for line in told))
+        matcher=matcher, counts=counts, notes=(*notes, *(f"dictionary: {line}" for line in counts))
     )
 
 
-def _labels_of_pack(given: DistantSettings) -> WeakLabels:
-    usual = DistantSettings(core=given.core)
+def _labels_of_pack(settings: DistantSettings) -> WeakLabels:
+    usual = DistantSettings(core=settings.core)
     if changed := [
-        key for key in given.__struct_fields__ if getattr(given, key) != getattr(usual, key)
+        key for key in settings.__struct_fields__ if getattr(settings, key) != getattr(usual, key)
     ]:
         raise RecipeError(
-            f"distant.core is the term pack {given.core}, and distant.{changed[0]} is for tables "
-            "of names; leave it out"
+            f"distant.core is the term pack {settings.core}, and distant.{changed[0]} is for "
+            "tables of names; leave it out"
         )
-    pack = Pack.open(given.core)
+    pack = Pack.open(settings.core)
     finder = PackFinder({pack.manifest.name: pack}, overlaps="longest")
-    told = (f"{pack.full_name} with {plural(len(pack.active), 'name')}",)
-    return WeakLabels(matcher=finder, told=told, notes=told)
+    counts = (f"{pack.full_name} with {plural(len(pack.active), 'name')}",)
+    return WeakLabels(matcher=finder, counts=counts, notes=counts)
 
 
-def _refuse_same(given: DistantSettings) -> None:
+def _refuse_same(settings: DistantSettings) -> None:
     """Refuses one file for both kinds of names: all names would be known with a type and
     without.
     """
-    if Path(given.core).resolve() == Path(given.full).resolve():
+    if Path(settings.core).resolve() == Path(settings.full).resolve():
         raise InputError(
-            f"distant.core and distant.full are both {given.core}; set distant.full to another "
-            "file, with phrases "
-            "without types, or leave it out"
+            f"distant.core and distant.full are both {settings.core}; set distant.full to another "
+            "file, with phrases without types, or leave it out"
         )
 
 
-def _core_columns(given: DistantSettings) -> TsvOptions:
+def _core_columns(settings: DistantSettings) -> TsvOptions:
     """Returns the options of the names; a column of types before them is an error if one type is
     set for all names.
     """
     return TsvOptions(
-        name_column=given.name_column,
-        type_column=None if given.type else given.type_column,
-        type=given.type,
-        header=given.header,
-        encoding=given.encoding,
-        suspect=0 if given.type and given.name_column else None,
+        name_column=settings.name_column,
+        type_column=None if settings.type else settings.type_column,
+        type=settings.type,
+        header=settings.header,
+        encoding=settings.encoding,
+        suspect=0 if settings.type and settings.name_column else None,
     )
 
 
@@ -174,9 +175,10 @@ def distant_documents(documents: Iterable[Document], matcher: _Labeller) -> list
         The same documents with the matches as gold and with unknown ranges; ``meta["labels"]``
         names the dictionary's source, rule and segmenter.
     """
-    given = list(documents)
+    documents = list(documents)
     return [
-        _labelled(d, found, matcher) for d, found in zip(given, matcher.matches(given), strict=True)
+        _label(document, matches, matcher)
+        for document, matches in zip(documents, matcher.matches(documents), strict=True)
     ]
 
 
@@ -200,17 +202,17 @@ def score_known(documents: Iterable[Document], found: Mapping[str, tuple[Mention
         found: document id -> predicted mentions, for each document.
     """
     given = list(documents)
-    return score(layers(given), {d.id: _judged(d, found[d.id]) for d in given})
+    return score(layers(given), {d.id: _drop_unjudged(d, found[d.id]) for d in given})
 
 
-def _judged(document: Document, found: tuple[Mention, ...]) -> tuple[Mention, ...]:
+def _drop_unjudged(document: Document, predicted: tuple[Mention, ...]) -> tuple[Mention, ...]:
     ranges = unknown_ranges(document)
     if not ranges:
-        return found
+        return predicted
     gold = {(m.type, m.spans) for m in document.layer(GOLD)}
     return tuple(
         m
-        for m in found
+        for m in predicted
         if (m.type, m.spans) in gold
         or not any(overlaps(span, other) for span in m.spans for other in ranges)
     )
@@ -219,7 +221,7 @@ def _judged(document: Document, found: tuple[Mention, ...]) -> tuple[Mention, ..
 def label_notes(documents: Sequence[Document]) -> list[str]:
     """Returns sentences on the weak labels."""
     types = Counter(m.type for d in documents for m in d.layer(GOLD))
-    shown = (
+    frequent = (
         sorted(types.items())
         if len(types) <= _LISTED
         else sorted(types.items(), key=lambda t: (-t[1], t[0]))[:3]
@@ -227,23 +229,23 @@ def label_notes(documents: Sequence[Document]) -> list[str]:
     places = Counter((d.id, m.spans) for d in documents for m in d.layer(GOLD))
     unknown = sum(len(d.layer(UNKNOWN)) for d in documents)
     makers = sorted({d.meta[LABELS] for d in documents if LABELS in d.meta})
-    listed = ", ".join(f"{count:,} {name}" for name, count in shown) or "none"
-    if len(types) > len(shown):
-        listed = f"of {plural(len(types), 'type')}, most of all {listed}"
-    said = [
+    listing = ", ".join(f"{count:,} {name}" for name, count in frequent) or "none"
+    if len(types) > len(frequent):
+        listing = f"of {plural(len(types), 'type')}, most of all {listing}"
+    notes = [
         f"labels by {', '.join(makers) or 'people'}: {plural(types.total(), 'mention')} "
-        f"({listed}), {unknown:,} unknown"
+        f"({listing}), {unknown:,} unknown"
     ]
     several = sum(count > 1 for count in places.values())
     if several:
-        said.append(f"{plural(several, 'place has', 'places have')} mentions of several types")
-    return said
+        notes.append(f"{plural(several, 'place has', 'places have')} mentions of several types")
+    return notes
 
 
-def _labelled(document: Document, found: Sequence[Match], matcher: _Labeller) -> Document:
+def _label(document: Document, matches: Sequence[Match], matcher: _Labeller) -> Document:
     mentions = [
         Mention(((match.start, match.end),), kind, source=source)
-        for match in found
+        for match in matches
         for kind, source in ([(kind, GOLD) for kind in match.types] or [(UNKNOWN, UNKNOWN)])
     ]
     meta = {**document.meta, LABELS: f"{matcher.name} {matcher.version}"}
@@ -273,8 +275,8 @@ class SoftTags:
     @property
     def present(self) -> list[str]:
         """Types of which at least one word has a probability."""
-        seen = self.steps.reshape(-1, len(self.types), self.scheme.width).any(axis=(0, 2))
-        return [self.types[at] for at in np.flatnonzero(seen)]
+        occurs = self.steps.reshape(-1, len(self.types), self.scheme.width).any(axis=(0, 2))
+        return [self.types[at] for at in np.flatnonzero(occurs)]
 
     def at(self, units: Ints, *, types: Sequence[str], scheme: TagScheme) -> Floats32:
         """Returns the same probabilities for the units of another model.
@@ -293,28 +295,34 @@ class SoftTags:
             the words.
         """
         word = np.searchsorted(self.words[:, 0], units[:, 0], side="right") - 1
-        read = np.flatnonzero(word >= 0)
-        read = read[units[read, 0] < self.words[word[read], 1]]
-        word = word[read]
-        told = _in(self.steps[word] / STEPS, self.scheme, scheme).reshape(
-            len(read), len(self.types), scheme.width
+        covered = np.flatnonzero(word >= 0)
+        covered = covered[units[covered, 0] < self.words[word[covered], 1]]
+        word = word[covered]
+        probabilities = _to_scheme(self.steps[word] / STEPS, self.scheme, scheme).reshape(
+            len(covered), len(self.types), scheme.width
         )
         if scheme.width > 1:
-            continues = units[read, 0] > self.words[word, 0]
-            told[continues, :, -1] = np.minimum(1.0, told[continues].sum(axis=2))
-            told[continues, :, 0] = 0.0
-        found = np.full((len(units), len(types), scheme.width), UNTOLD, dtype=np.float32)
+            _continue(probabilities, units[covered, 0] > self.words[word, 0])
+        table = np.full((len(units), len(types), scheme.width), UNTOLD, dtype=np.float32)
         columns = [types.index(name) for name in self.types]
-        found[read[:, None], columns] = told
-        return found.reshape(len(units), len(types) * scheme.width)
+        table[covered[:, None], columns] = probabilities
+        return table.reshape(len(units), len(types) * scheme.width)
 
 
-def _in(table: NDArray[np.float64], own: TagScheme, wanted: TagScheme) -> NDArray[np.float64]:
-    if own.width == wanted.width:
+def _continue(probabilities: NDArray[np.float64], units: Bools) -> None:
+    """Gives units within a word, ``[u]``, no B, and the sum of B and I as their I."""
+    probabilities[units, :, -1] = np.minimum(1.0, probabilities[units].sum(axis=2))
+    probabilities[units, :, 0] = 0.0
+
+
+def _to_scheme(
+    table: NDArray[np.float64], own: TagScheme, target: TagScheme
+) -> NDArray[np.float64]:
+    if own.width == target.width:
         return table
-    if own.width < wanted.width:
+    if own.width < target.width:
         raise ValueError(
-            f"labels in {own.name} say nothing of where mentions begin, as {wanted.name} needs it"
+            f"labels in {own.name} say nothing of where mentions begin, as {target.name} needs it"
         )
     return bio_to_io(table)
 
@@ -349,8 +357,8 @@ def with_answer_as_gold(labels: Labels, header: Header, names: Mapping[str, str]
         for kind, name in names.items()
         for start, end in _runs(labels.tags, header.types.index(kind), scheme)
     ]
-    others = [mention for mention in labels.document.mentions if mention.source != GOLD]
-    return msgspec.structs.replace(labels.document, mentions=(*mentions, *others))
+    predicted = [mention for mention in labels.document.mentions if mention.source != GOLD]
+    return msgspec.structs.replace(labels.document, mentions=(*mentions, *predicted))
 
 
 def _runs(tags: Bools, kind: int, scheme: TagScheme) -> list[tuple[int, int]]:

@@ -1,8 +1,8 @@
 """Reads several corpora of one recipe, each with its own types; document ids begin with the name of
 the corpus.
 
-`read_corpus` reads every kind of part. A part of weak labels (`_of_teacher`) consists of raw texts
-and of the answers of a teacher for these texts, which ``fascicle label`` wrote. Documents of an
+`read_corpus` reads every kind of part. A part of weak labels (`_read_weak_labels`) consists of raw
+texts and of the answers of a teacher for them, which ``fascicle label`` wrote. Documents of an
 exclusion list (``fascicle corpus check --exclude-list``) are left out of train only, because the
 model is not trained on dev and test.
 """
@@ -13,6 +13,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -58,14 +59,14 @@ def without_excluded(
         names no list.
 
     Raises:
-        InputError: see `_without_listed`.
+        InputError: see `_remove_excluded`.
     """
     if not corpus.exclude:
         return documents, ()
-    (kept,), notes = _without_listed({corpus.train: documents}, corpus.exclude)
-    if len(kept) == len(documents):
+    (remaining,), notes = _remove_excluded({corpus.train: documents}, corpus.exclude)
+    if len(remaining) == len(documents):
         _check_used(corpus.exclude, documents=len(documents), trains=(corpus.train,))
-    return kept, notes
+    return remaining, notes
 
 
 def _check_used(exclude: str, *, documents: int, trains: Sequence[str]) -> None:
@@ -82,12 +83,11 @@ def _check_used(exclude: str, *, documents: int, trains: Sequence[str]) -> None:
     if any(row.part not in PROTECTED for row in read_exclusions(Source(path=exclude))):
         raise InputError(
             f"the exclusion list {exclude} names none of the {plural(documents, 'document')} of "
-            f"{' and '.join(trains)}"
-            f", so it was made for another corpus; {_AGAIN}"
+            f"{' and '.join(trains)}, so it was made for another corpus; {_AGAIN}"
         )
 
 
-def _without_listed(
+def _remove_excluded(
     files: Mapping[str, Sequence[Document]], exclude: str
 ) -> tuple[list[list[Document]], tuple[str, ...]]:
     """Removes the documents of an exclusion list.
@@ -104,61 +104,59 @@ def _without_listed(
     """
     rows = list(read_exclusions(Source(path=exclude)))
     reasons = exclusions_by_key(rows)
-    kept, found = [], list[Exclusion | None]()
+    remaining, removed, total = [], list[Exclusion](), 0
     for path, documents in files.items():
         hashes = [
             hashlib.sha256(document.text.encode("utf-8")).hexdigest() for document in documents
         ]
-        pairs = list(zip(documents, hashes, strict=True))
-        _check_texts(
-            rows, {document.id: digest for document, digest in pairs}, path=path, exclude=exclude
-        )
-        of_file = [
-            reasons.get((document.id, digest)) or reasons.get(("", digest))
-            for document, digest in pairs
-        ]
-        kept.append(
-            [document for document, row in zip(documents, of_file, strict=True) if row is None]
-        )
-        found += of_file
-    if found and not any(kept):
+        ids = [document.id for document in documents]
+        _check_texts(rows, dict(zip(ids, hashes, strict=True)), path=path, exclude=exclude)
+        stay = []
+        for document, digest in zip(documents, hashes, strict=True):
+            if row := reasons.get((document.id, digest)) or reasons.get(("", digest)):
+                removed.append(row)
+            else:
+                stay.append(document)
+        remaining.append(stay)
+        total += len(documents)
+    if total and not any(remaining):
         raise InputError(
-            f"the exclusion list {exclude} names every document of {' and '.join(files)}; none "
-            "is left"
+            f"the exclusion list {exclude} names every document of {' and '.join(files)}; none is "
+            "left"
         )
-    notes = list(_notes(exclude, [row for row in found if row is not None], total=len(found)))
+    notes = list(_notes(exclude, removed, total=total))
     if in_dev := sum(row.part == "dev" for row in rows):
         notes.append(
             f"dev: the list names {plural(in_dev, 'document')} of dev; they stay, for nothing is "
             "learned from dev"
         )
-    return kept, tuple(notes)
+    return remaining, tuple(notes)
 
 
 def _check_texts(
-    rows: Sequence[Exclusion], known: Mapping[str, str], *, path: str, exclude: str
+    rows: Sequence[Exclusion], hashes: Mapping[str, str], *, path: str, exclude: str
 ) -> None:
     """Refuses a list that was made for other texts.
 
     Raises:
         InputError: it names a document of this file with another text.
     """
-    named = [row for row in rows if row.document in known and _is_of(row, path)]
-    other = [row.document for row in named if known[row.document] != row.sha256]
+    entries = [row for row in rows if row.document in hashes and _is_about(row, path)]
+    other = [row.document for row in entries if hashes[row.document] != row.sha256]
     if other:
         raise InputError(
             f"the exclusion list {exclude} was made for other texts: {len(other):,} of the "
-            f"{len(named):,} documents "
-            f"that it names of {path} have another text now, the first is {other[0]!r}; {_AGAIN}"
+            f"{len(entries):,} documents that it names of {path} have another text now, the first "
+            f"is {other[0]!r}; {_AGAIN}"
         )
 
 
-def _is_of(row: Exclusion, path: str) -> bool:
+def _is_about(row: Exclusion, path: str) -> bool:
     """True if a row may belong to a file, by the file name: lists are made with paths from any
     folder.
     """
-    told = [part for part in Path(row.corpus).parts if part not in (".", "..")]
-    return bool(told) and list(Path(path).parts[-len(told) :]) == told
+    names = [part for part in Path(row.corpus).parts if part not in (".", "..")]
+    return bool(names) and list(Path(path).parts[-len(names) :]) == names
 
 
 def _notes(exclude: str, rows: Sequence[Exclusion], *, total: int) -> Iterator[str]:
@@ -168,35 +166,33 @@ def _notes(exclude: str, rows: Sequence[Exclusion], *, total: int) -> Iterator[s
         yield f"train:   {count:,} for {reason} with {part} ({Path(name).name})"
 
 
-def _names(name: str, part: PartSettings, header: Header) -> dict[str, str]:
+def _names_of_labels(name: str, part: PartSettings, header: Header) -> dict[str, str]:
     """Returns type of the file -> its name in the model."""
     types = part.types or None
-    kept = {
-        one: types.rename.get(one, one) if types else one
-        for one in header.types
-        if not types or types.keeps(one)
+    names = {
+        kind: types.rename.get(kind, kind) if types else kind
+        for kind in header.types
+        if not types or types.keeps(kind)
     }
-    twice = [new for new, count in Counter(kept.values()).items() if count > 1]
+    twice = [new for new, count in Counter(names.values()).items() if count > 1]
     if twice:
         raise RecipeError(
             f"parts.{name}.types.rename gives several types of {part.label_file} the name "
-            f"{twice[0]!r}, and their "
-            "probabilities cannot be joined; drop all but one"
+            f"{twice[0]!r}, and their probabilities cannot be joined; drop all but one"
         )
-    if strangers := sorted(set(kept.values()) - set(part.annotates)):
+    if strangers := sorted(set(names.values()) - set(part.annotates)):
         raise RecipeError(
-            f"the labels of parts.{name} have {', '.join(map(repr, strangers))}, which "
-            f"parts.{name}.annotates does not "
-            f"name; add them, or leave them out with parts.{name}.types.drop"
+            f"the labels of parts.{name} have {_quote(strangers)}, which "
+            f"parts.{name}.annotates does not name; add them, or leave them out with "
+            f"parts.{name}.types.drop"
         )
-    if idle := sorted(set(part.annotates) - set(kept.values())):
+    if idle := sorted(set(part.annotates) - set(names.values())):
         raise RecipeError(
-            f"parts.{name}.annotates names {', '.join(map(repr, idle))}, of which "
-            f"{part.label_file} says nothing; its "
-            f"types are {', '.join(map(repr, header.types))}, so correct it or "
-            f"parts.{name}.types.rename"
+            f"parts.{name}.annotates names {_quote(idle)}, of which "
+            f"{part.label_file} says nothing; its types are {', '.join(map(repr, header.types))}, "
+            f"so correct it or parts.{name}.types.rename"
         )
-    return kept
+    return names
 
 
 def read_corpora(recipe: Recipe, report: ReadReport | None = None) -> list[CorpusPart]:
@@ -211,14 +207,16 @@ def read_corpora(recipe: Recipe, report: ReadReport | None = None) -> list[Corpu
         RecipeError: see `read_corpus`.
     """
     parts = recipe.corpora()
-    read = [read_corpus(name, part, report) for name, part in parts.items()]
-    for path in {part.exclude for part in parts.values() if part.exclude}:
+    corpora = [read_corpus(name, part, report) for name, part in parts.items()]
+    for exclude in {part.exclude for part in parts.values() if part.exclude}:
         # A list may be about several parts, and may have no entry for one of them.
-        users = [one for one in read if parts[one.name].exclude == path]
-        if not any(one.excluded for one in users):
-            trains = [path for one in users for path in parts[one.name].trains]
-            _check_used(path, documents=sum(len(one.train) for one in users), trains=trains)
-    return read
+        users = [corpus for corpus in corpora if parts[corpus.name].exclude == exclude]
+        if not any(corpus.excluded for corpus in users):
+            trains = [path for corpus in users for path in parts[corpus.name].trains]
+            _check_used(
+                exclude, documents=sum(len(corpus.train) for corpus in users), trains=trains
+            )
+    return corpora
 
 
 def read_corpus(name: str, part: PartSettings, report: ReadReport | None = None) -> CorpusPart:
@@ -235,32 +233,30 @@ def read_corpus(name: str, part: PartSettings, report: ReadReport | None = None)
         RecipeError: a label that the corpus does not have; a type that is declared and not
             annotated, or the other way round; names of types under which mentions overlap.
     """
-    read = (_of_teacher if part.weak_labels else _of_people)(name, part, report)
-    documents = [document for of_file in read.files.values() for document in of_file]
-    kept, left_out = documents, tuple[str, ...]()
+    files = (_read_weak_labels if part.weak_labels else _read_gold)(name, part, report)
+    by_file, left_out = list(map(list, files.files.values())), tuple[str, ...]()
+    count = sum(map(len, by_file))
     if part.exclude:
-        of_files, left_out = _without_listed(read.files, part.exclude)
-        kept = [document for of_file in of_files for document in of_file]
-    read.check(kept)
-    unscored = unscored_type_notes(part.annotates, read.dev.documents) if part.dev else ()
+        by_file, left_out = _remove_excluded(files.files, part.exclude)
+    train, dev = list(chain.from_iterable(by_file)), files.dev
+    files.check(train)
+    unscored = unscored_type_notes(part.annotates, dev.documents) if part.dev else ()
+    notes = (*files.notes, *left_out, *dev.lines("dev"), *unscored)
     return CorpusPart(
         name=name,
         annotates=part.annotates,
         weight=part.weight,
-        train=[_named(document, name) for document in kept],
-        dev=[_named(document, name) for document in read.dev.documents],
-        excluded=len(documents) - len(kept),
-        notes=tuple(
-            f"{name}: {line}"
-            for line in (*read.notes, *left_out, *read.dev.lines("dev"), *unscored)
-        ),
-        soft={f"{name}/{key}": tags for key, tags in read.soft.items()},
-        labelled_by=read.labelled_by,
+        train=[_with_prefix(document, name) for document in train],
+        dev=[_with_prefix(document, name) for document in dev.documents],
+        excluded=count - len(train),
+        notes=tuple(f"{name}: {line}" for line in notes),
+        soft={f"{name}/{key}": tags for key, tags in files.soft.items()},
+        labelled_by=files.labelled_by,
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Read:
+class _PartFiles:
     """Content of the files of a part, before any document of train is left out.
 
     Attributes:
@@ -280,45 +276,36 @@ class _Read:
     labelled_by: str = ""
 
 
-def _of_people(name: str, part: PartSettings, report: ReadReport | None) -> _Read:
+def _read_gold(name: str, part: PartSettings, report: ReadReport | None) -> _PartFiles:
     """Reads a part with gold."""
-    raw = {
-        path: read_with(part, path, "train", place=f"parts.{name}", report=report)
-        for path in part.trains
-    }
+    place = f"parts.{name}"
+    raw = {path: read_with(part, path, "train", place=place, report=report) for path in part.trains}
     trains = {path: choose_types(documents, part.types or None) for path, documents in raw.items()}
-    dev = _dev(name, part, report)
+    dev = _read_dev(name, part, report)
     if part.types:
-        labels = sum((chosen.labels for chosen in trains.values()), dev.labels)
-        check_labels(part.types, labels, place=f"parts.{name}")
+        labels = sum((selected.labels for selected in trains.values()), dev.labels)
+        check_labels(part.types, labels, place=place)
 
-    names = (
-        [f"train {number}" for number in range(1, len(trains) + 1)]
-        if len(trains) > 1
-        else ["train"]
-    )
-    notes = [
-        line
-        for part, chosen in zip(names, trains.values(), strict=True)
-        for line in chosen.lines(part)
-    ]
+    notes = list[str]()
+    for number, selected in enumerate(trains.values(), 1):
+        notes += selected.lines(f"train {number}" if len(trains) > 1 else "train")
 
-    def check(kept: Sequence[Document]) -> None:
-        stay = set(map(id, kept))
-        for path, chosen in trains.items():
-            pairs = zip(raw[path], chosen.documents, strict=True)
+    def check(remaining: Sequence[Document]) -> None:
+        stay = set(map(id, remaining))
+        for path, selected in trains.items():
+            pairs = zip(raw[path], selected.documents, strict=True)
             check_merged(
-                [one for one, changed in pairs if id(changed) in stay],
+                [document for document, changed in pairs if id(changed) in stay],
                 part.types,
-                place=f"parts.{name}",
+                place=place,
             )
-        _check_declared(name, part, kept, dev.documents)
+        _check_declared(name, part, remaining, dev.documents)
 
-    files = {path: chosen.documents for path, chosen in trains.items()}
-    return _Read(files=files, dev=dev, notes=notes, check=check)
+    files = {path: selected.documents for path, selected in trains.items()}
+    return _PartFiles(files=files, dev=dev, notes=notes, check=check)
 
 
-def _of_teacher(name: str, part: PartSettings, report: ReadReport | None) -> _Read:
+def _read_weak_labels(name: str, part: PartSettings, report: ReadReport | None) -> _PartFiles:
     """Reads a part with labels of a teacher in place of gold.
 
     Raises:
@@ -326,50 +313,50 @@ def _of_teacher(name: str, part: PartSettings, report: ReadReport | None) -> _Re
             probabilities and must be.
         RecipeError: types of the file that the part does not declare, or the other way round.
     """
-    dev = _dev(name, part, report)
+    dev = _read_dev(name, part, report)
     header = read_header(part.label_file)
     if part.types:  # which apply to the gold of dev too
         check_labels(part.types, Counter([*header.types, *dev.labels]), place=f"parts.{name}")
-    names = _names(name, part, header)
+    names = _names_of_labels(name, part, header)
     if part.soft and header.meaning == "none":
         raise InputError(
             f"parts.{name}.soft asks for probabilities, but {header.model}, which made "
-            f"{part.label_file}, gives none; "
-            "set soft = false, or label the texts with a model",
+            f"{part.label_file}, gives none; set soft = false, or label the texts with a model",
             file=part.label_file,
         )
     files: dict[str, list[Document]] = {path: [] for path in part.trains}
     soft: dict[str, SoftTags] = {}
-    inputs: list[str] = []
-
-    def texts() -> Iterator[Document]:
-        request = reading_of_part(part, "train", place=f"parts.{name}")
-        try:
-            for path, document in resolve_inputs(part.trains, (), request).documents(
-                report or ReadReport()
-            ):
-                inputs.append(path)
-                yield document
-        except UsageError as error:
-            raise RecipeError(f"in [parts.{name}], {error}") from None
-
-    for labels in read_labels(part.label_file, texts()):
+    inputs: list[str] = []  # the file of each text that was read
+    for labels in read_labels(part.label_file, _texts(name, part, report, inputs)):
         document = with_answer_as_gold(labels, header, names)
         files.setdefault(inputs[-1], []).append(document)
         if part.soft:
             soft[document.id] = soft_tags(labels, header, names)
     kind = f"probabilities ({header.meaning})" if part.soft else "answers"
     count = plural(sum(map(len, files.values())), "document")
-    return _Read(
+    note = f"train: the {kind} of {header.model} on {count}, of {len(inputs):,} that were read"
+    return _PartFiles(
         files=files,
         dev=dev,
-        notes=[
-            f"train: the {kind} of {header.model} on {count}, of {len(inputs):,} that were read"
-        ],
-        check=lambda kept: _check_taught(name, part, kept, soft, dev.documents),
+        notes=[note],
+        check=lambda remaining: _check_taught(name, part, remaining, soft, dev.documents),
         soft=soft,
         labelled_by=f"{header.model} {header.sha256}",
     )
+
+
+def _texts(
+    name: str, part: PartSettings, report: ReadReport | None, inputs: list[str]
+) -> Iterator[Document]:
+    """Yields the texts of train; appends the file of each to ``inputs``."""
+    request = reading_of_part(part, "train", place=f"parts.{name}")
+    try:
+        texts = resolve_inputs(part.trains, (), request).documents(report or ReadReport())
+        for path, document in texts:
+            inputs.append(path)
+            yield document
+    except UsageError as error:
+        raise RecipeError(f"in [parts.{name}], {error}") from None
 
 
 def _check_taught(
@@ -386,21 +373,25 @@ def _check_taught(
         RecipeError: either.
     """
     _check_undeclared_types(name, part, _types(dev))
-    found = {kind for one in train for kind in soft[one.id].present} if part.soft else _types(train)
-    if idle := sorted(set(part.annotates) - found):
+    taught = (
+        {kind for document in train for kind in soft[document.id].present}
+        if part.soft
+        else _types(train)
+    )
+    if idle := sorted(set(part.annotates) - taught):
         what = (
             "gave no word of its texts a probability of"
             if part.soft
             else "found no mention in its texts of"
         )
         raise RecipeError(
-            f"the teacher of parts.{name} {what} {_listed(idle)}, so it would be taught that "
+            f"the teacher of parts.{name} {what} {_quote(idle)}, so it would be taught that "
             "there are none; leave "
             f"them out of parts.{name}.annotates" + ("" if part.soft else ", or set soft = true")
         )
 
 
-def _dev(name: str, part: PartSettings, report: ReadReport | None) -> Selected:
+def _read_dev(name: str, part: PartSettings, report: ReadReport | None) -> Selected:
     place = f"parts.{name}"
     documents = read_with(part, part.dev, "dev", place=place, report=report) if part.dev else []
     check_merged(documents, part.types, place=place)
@@ -425,38 +416,36 @@ def _check_declared(
     _check_undeclared_types(name, part, all_types)
     if idle := sorted(set(part.annotates) - taught):
         raise RecipeError(
-            f"parts.{name}.annotates names {_listed(idle)}, of which train has no gold mention, "
-            "so the model would "
-            f"learn that there are none; the types of train are {_listed(sorted(taught))}"
+            f"parts.{name}.annotates names {_quote(idle)}, of which train has no gold mention, so "
+            "the model would learn that there are none; the types of train are "
+            f"{_quote(sorted(taught))}"
         )
 
 
 def _check_undeclared_types(name: str, part: PartSettings, types: Collection[str]) -> None:
     if strangers := sorted(set(types) - set(part.annotates)):
         raise RecipeError(
-            f"the gold of parts.{name} has {_listed(strangers)}, which parts.{name}.annotates "
-            "does not name; add what "
-            f"it annotates in every text, rename it with parts.{name}.types.rename, or leave it "
-            "out with "
-            f"parts.{name}.types.drop"
+            f"the gold of parts.{name} has {_quote(strangers)}, which parts.{name}.annotates does "
+            "not name; add what it annotates in every text, rename it with "
+            f"parts.{name}.types.rename, or leave it out with parts.{name}.types.drop"
         )
 
 
 def unscored_type_notes(types: Collection[str], dev: Sequence[Document]) -> Iterator[str]:
     """Yields sentences on the types of train that have no mention in dev."""
     if unseen := sorted(set(types) - _types(dev)):
-        yield f"dev has no gold mention of {_listed(unseen)}, so it gives no score of that"
+        yield f"dev has no gold mention of {_quote(unseen)}, so it gives no score of that"
 
 
 def _types(documents: Sequence[Document]) -> set[str]:
     return {mention.type for document in documents for mention in document.layer(GOLD)}
 
 
-def _named(document: Document, name: str) -> Document:
+def _with_prefix(document: Document, name: str) -> Document:
     return msgspec.structs.replace(document, id=f"{name}/{document.id}")
 
 
-def _listed(names: Sequence[str]) -> str:
+def _quote(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names))
 
 

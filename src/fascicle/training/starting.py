@@ -36,7 +36,7 @@ _VECTORS: Final = "units.vectors.table"  # prefix of the weights of a head with 
 
 
 @dataclass(frozen=True, kw_only=True)
-class _TrainedModel:
+class TrainedModel:
     """Model of torch with its weights.
 
     Attributes:
@@ -88,22 +88,22 @@ class _TrainedModel:
         start at zero.
         """
         before, after = (
-            feature_columns(one.inputs).names if one.inputs else ()
-            for one in (self.manifest, manifest)
+            feature_columns(described.inputs).names if described.inputs else ()
+            for described in (self.manifest, manifest)
         )
-        both = [name for name in after if name in before]
-        if own is not None and new is not None and both:
-            places = [(before.index(name), after.index(name)) for name in both]
+        common = [name for name in after if name in before]
+        if own is not None and new is not None and common:
+            places = [(before.index(name), after.index(name)) for name in common]
             with torch.no_grad():
                 new.table[[at for _, at in places]] = own[[at for at, _ in places]]
         if after:
             yield (
-                f"of {len(after)} vectors of inputs {len(both)} go on, and the others start at zero"
+                f"of {len(after)} vectors of inputs {len(common)} go on, and the others start at "
+                "zero"
             )
-        if len(both) < len(before):
-            yield (
-                f"{len(before) - len(both)} vectors of inputs of {self.manifest.name} are not used"
-            )
+        if len(common) < len(before):
+            unused = len(before) - len(common)
+            yield f"{unused} vectors of inputs of {self.manifest.name} are not used"
 
     def _differs(self, name: str, manifest: Manifest) -> str:
         """Returns the reason why a head cannot take these weights; empty if it can."""
@@ -119,11 +119,11 @@ class _TrainedModel:
         return ""
 
 
-def open_trained(given: str, *, key: str, use: str) -> _TrainedModel:
+def open_trained(source: str, *, key: str, use: str) -> TrainedModel:
     """Opens a model to be trained further, with its weights.
 
     Args:
-        given: a model folder, a run folder, an export, or the name of a model that ships.
+        source: a model folder, a run folder, an export, or the name of a model that ships.
         key: of the recipe that names it, for sentences.
         use: missing property of an unsuitable model, for messages, such as ``"whose layers cannot
             be read"``.
@@ -132,23 +132,23 @@ def open_trained(given: str, *, key: str, use: str) -> _TrainedModel:
         ModelError: there is no such model, or it is damaged.
         RecipeError: an ensemble or a dictionary.
     """
-    if is_dictionary(given) or is_pack(given):
+    if is_dictionary(source) or is_pack(source):
         raise RecipeError(
-            f"{key} = {given!r} is a dictionary or term pack, {use}; give the run folder of a "
+            f"{key} = {source!r} is a dictionary or term pack, {use}; give the run folder of a "
             "model",
             key=key,
         )
-    folder = find_model(given)
+    folder = find_model(source)
     if description_file(folder).name != MANIFEST:
         raise RecipeError(
-            f"{key} = {given!r} is not a single model, {use}; give the run folder of one", key=key
+            f"{key} = {source!r} is not a single model, {use}; give the run folder of one", key=key
         )
     manifest = read_manifest(folder)
     check_files(folder, manifest)
     tokenizer = PieceTokenizer.from_file(folder / TOKENIZER, pad=manifest.tokenizer.pad)
     exported = manifest.runtime != "torch"
     model = restore_model(folder, manifest, tokenizer) if exported else load_model(folder, manifest)
-    return _TrainedModel(manifest=manifest, model=model, tokenizer=tokenizer)
+    return TrainedModel(manifest=manifest, model=model, tokenizer=tokenizer)
 
 
 def open_encoder(settings: TeacherSettings) -> Pretrained:
@@ -201,16 +201,15 @@ def reduce_vocabulary(
     """
     tokenizer = pretrained.tokenizer
     counts = piece_counts(tokenizer, documents)
-    found = rewrite_vocabulary(tokenizer, needed=most_frequent(counts, pieces))
-    replace_embeddings(pretrained.encoder.network, found)
-    stay = sorted({number for source in found.sources for number in source})
+    rewritten = rewrite_vocabulary(tokenizer, needed=most_frequent(counts, pieces))
+    replace_embeddings(pretrained.encoder.network, rewritten)
+    stay = sorted({number for source in rewritten.sources for number in source})
     gone = 1.0 - counts[stay].sum() / max(counts.sum(), 1)
     note = (
-        f"the vocabulary has {found.tokenizer.size:,} pieces in place of {tokenizer.size:,}; "
-        f"{gone:.2%} of the pieces "
-        "of train are gone, and their words fall into more pieces"
+        f"the vocabulary has {rewritten.tokenizer.size:,} pieces in place of {tokenizer.size:,}; "
+        f"{gone:.2%} of the pieces of train are gone, and their words fall into more pieces"
     )
-    return replace(pretrained, tokenizer=found.tokenizer), note
+    return replace(pretrained, tokenizer=rewritten.tokenizer), note
 
 
 def piece_counts(tokenizer: PieceTokenizer, documents: Sequence[Document]) -> Ints:
@@ -251,28 +250,30 @@ def adapt_vocabulary(
         RecipeError: the tokenizer is not of the kind WordPiece.
     """
     tokenizer = pretrained.tokenizer
-    found = rewrite_vocabulary(
+    rewritten = rewrite_vocabulary(
         tokenizer,
         needed=frequent_pieces(text, least=settings.keep_frequency) if settings.prune else None,
         words=frequent_words(text, tokenizer, settings),
     )
-    replace_embeddings(pretrained.encoder.network, found)
+    replace_embeddings(pretrained.encoder.network, rewritten)
     sizes = {
         "before": tokenizer.size,
-        "left_out": found.left_out,
-        "added": found.added,
-        "now": found.tokenizer.size,
+        "left_out": rewritten.left_out,
+        "added": rewritten.added,
+        "now": rewritten.tokenizer.size,
     }
-    return replace(pretrained, tokenizer=found.tokenizer), sizes
+    return replace(pretrained, tokenizer=rewritten.tokenizer), sizes
 
 
 def frequent_pieces(text: TextWindows, *, least: int) -> frozenset[int]:
     """Returns the ids of pieces that occur at least a given number of times in a text."""
     counts = np.zeros(1, dtype=np.int64)
     for portion in _portions(text):
-        found = np.bincount(portion.ids[~portion.special])
-        size = max(len(counts), len(found))
-        counts = np.pad(counts, (0, size - len(counts))) + np.pad(found, (0, size - len(found)))
+        occurrences = np.bincount(portion.ids[~portion.special])
+        size = max(len(counts), len(occurrences))
+        counts = np.pad(counts, (0, size - len(counts))) + np.pad(
+            occurrences, (0, size - len(occurrences))
+        )
     return frozenset(np.flatnonzero(counts >= least).tolist())
 
 
@@ -294,7 +295,7 @@ def frequent_words(
         word = tokenizer.word_of(pieces)
         counts[word] += count
         spread[word] += documents
-    ranked = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    ranked = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
     fit = [
         word
         for word, count in ranked
@@ -311,22 +312,28 @@ def _words(text: TextWindows, *, least: int) -> dict[tuple[int, ...], tuple[int,
     """
     counts: Counter[tuple[int, ...]] = Counter()
     spread: Counter[tuple[int, ...]] = Counter()
-    last: dict[tuple[int, ...], int] = {}  # the document in which each was found last
+    last: dict[tuple[int, ...], int] = {}  # the document in which each word was last
     before = 0
     for portion in _portions(text):
-        ids, begins, special = portion.ids.ravel(), portion.begins.ravel(), portion.special.ravel()
-        document = before + np.cumsum(portion.opens.ravel())
-        before = int(document[-1])
-        starts = np.flatnonzero(begins & ~special)
-        ends = np.flatnonzero(np.append((begins | special)[1:], True)) + 1
-        stops = ends[np.searchsorted(ends, starts, side="right")]
-        long = stops - starts >= least
-        for start, stop in zip(starts[long].tolist(), stops[long].tolist(), strict=True):
-            word, place = tuple(ids[start:stop].tolist()), int(document[start])
+        documents = before + np.cumsum(portion.opens.ravel())
+        before = int(documents[-1])
+        for start, word in _long_words(portion, least=least):
+            document = int(documents[start])
             counts[word] += 1
-            spread[word] += last.get(word) != place
-            last[word] = place
+            spread[word] += last.get(word) != document
+            last[word] = document
     return {word: (count, spread[word]) for word, count in counts.items()}
+
+
+def _long_words(portion: TextBatch, *, least: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yields the words of at least so many pieces, each with the place of its first piece."""
+    ids, begins, special = portion.ids.ravel(), portion.begins.ravel(), portion.special.ravel()
+    starts = np.flatnonzero(begins & ~special)
+    ends = np.flatnonzero(np.append((begins | special)[1:], True)) + 1
+    stops = ends[np.searchsorted(ends, starts, side="right")]
+    long = stops - starts >= least
+    for start, stop in zip(starts[long].tolist(), stops[long].tolist(), strict=True):
+        yield start, tuple(ids[start:stop].tolist())
 
 
 def _portions(text: TextWindows) -> Iterator[TextBatch]:

@@ -205,11 +205,11 @@ def typing_text(scores: TyperScores) -> str:
         "mentions"
     )
     lines += ["", _WARNING, "", *_confusion_lines(typing)]
-    if scores.found is not None:
+    if scores.recognition is not None:
         lines += [
             "",
             "mentions found by trying all spans, strictly scored",
-            table(scores.found).rstrip("\n"),
+            table(scores.recognition).rstrip("\n"),
         ]
     return "\n".join(lines) + "\n"
 
@@ -279,7 +279,7 @@ def _end_text(ended: Ended, recipe: AnyRecipe) -> tuple[str, list[str]]:
 def _recogniser(finished: Finished, *, weak: bool) -> str:
     against = " against the labels of the dictionary" if weak else ""
     parts = list(_tables(finished.answer, "", against))
-    for other in finished.others:
+    for other in finished.other_heads:
         parts += _tables(other, f" by {other.head}", against)
     return "\n".join(parts)
 
@@ -291,13 +291,13 @@ def _tables(scores: HeadScores, who: str, against: str) -> Iterator[str]:
 
 
 def _advice(finished: Finished) -> Iterator[str]:
-    for scores in (finished.answer, *finished.others):
+    for scores in (finished.answer, *finished.other_heads):
         yield from filter(None, (_fitted(scores), _rules(scores)))
     folder = finished.folder
     yield (
         f"the model is {folder / 'best'}; fascicle annotate --model {path_to_load(folder)} uses it"
     )
-    for other in finished.others:
+    for other in finished.other_heads:
         yield f"the same for the head {other.head} is {folder / f'best-{other.head}'}"
 
 

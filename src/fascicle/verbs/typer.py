@@ -157,7 +157,7 @@ def score_types(
             model=typer.manifest.name, family="span-typer", definition="softmax", types=typer.types
         )
         write(distributions, header, to_distributions(given, typer.types), overwrite=overwrite)
-    return score_typer(typer, right, lookup, given=given)
+    return score_typer(typer, right, lookup, mentions=given)
 
 
 class Train(train.Options):

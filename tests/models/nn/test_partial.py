@@ -34,7 +34,7 @@ def batch(n_tags: int, *, share: float, seed: int) -> dict[str, Tensor]:
         "emissions": 2 * torch.randn(*shape, n_tags, generator=generator, dtype=torch.float64),
         "tags": torch.randint(n_tags, shape, generator=generator),
         "mask": torch.arange(shape[1]) < torch.tensor(LENGTHS)[:, None],
-        "known": torch.rand(shape, generator=generator) < share,
+        "observed": torch.rand(shape, generator=generator) < share,
     }
 
 
@@ -51,7 +51,7 @@ def naive(layer: LinearChainCrf, given: dict[str, Tensor]) -> Tensor:
     """The definition, over every path there is, left to autograd."""
     losses = []
     for row, tags, mask, known in zip(
-        *(given[n] for n in ("emissions", "tags", "mask", "known")), strict=True
+        *(given[n] for n in ("emissions", "tags", "mask", "observed")), strict=True
     ):
         length = int(mask.sum())
         if not length:
@@ -91,8 +91,8 @@ def test_it_is_the_sum_over_all_paths_that_agree(n_tags: int, share: float) -> N
 def test_tags_of_unknown_units_and_padding_do_not_matter() -> None:
     layer, given = model(3), batch(3, share=0.5, seed=1)
     loss = partial_loss(layer, **given)
-    given["tags"] = torch.where(given["known"] & given["mask"], given["tags"], 2 - given["tags"])
-    given["known"] = torch.where(given["mask"], given["known"], ~given["known"])
+    given["tags"] = torch.where(given["observed"] & given["mask"], given["tags"], 2 - given["tags"])
+    given["observed"] = torch.where(given["mask"], given["observed"], ~given["observed"])
     given["emissions"] = torch.where(given["mask"][:, :, None], given["emissions"], float("nan"))
     torch.testing.assert_close(partial_loss(layer, **given), loss)
 
@@ -100,10 +100,10 @@ def test_tags_of_unknown_units_and_padding_do_not_matter() -> None:
 def test_known_rows_are_the_crf_alone_to_the_last_bit() -> None:
     layer, given = model(5).float(), batch(5, share=0.5, seed=2)
     given["emissions"] = given["emissions"].float().requires_grad_()
-    given["known"][::2] = True
+    given["observed"][::2] = True
     plain = layer(given["emissions"], given["tags"], given["mask"])
     assert torch.equal(partial_loss(layer, **given)[::2], plain[::2])
-    given["known"][:] = True
+    given["observed"][:] = True
     full = partial_loss(layer, **given)
     assert torch.equal(full, plain)
     for mine, other in zip(

@@ -27,7 +27,14 @@ from fascicle.training.experiments.queue import (
     select,
     tasks_of,
 )
-from fascicle.training.experiments.results import Done, EpochEnded, Failed, GridEvent, Left, Task
+from fascicle.training.experiments.results import (
+    Done,
+    EpochEnded,
+    Failed,
+    GridEvent,
+    Postponed,
+    Task,
+)
 
 Maker = Callable[..., Recipe]
 
@@ -288,7 +295,7 @@ def test_what_training_needs(monkeypatch: pytest.MonkeyPatch) -> None:
 CHILDREN = """\
 import os, signal, time
 from pathlib import Path
-from fascicle.training.experiments.results import Done, EpochEnded, Failed, Left
+from fascicle.training.experiments.results import Done, EpochEnded, Failed, Postponed
 
 def await_file(path):
     until = time.time() + 300
@@ -341,7 +348,7 @@ def task_of(
         return Task(
             run=run,
             recipe=recipe,
-            shown=recipe,
+            portable=recipe,
             hash="",
             labels={},
             folder=folder,
@@ -413,7 +420,7 @@ def test_a_task_ends_as_the_one_that_it_waits_for(task_of: TaskOf, tmp_path: Pat
     assert (first.run, second.run) == ("good.1", "good.2")
     assert "the model of silent, which failed" in first.error
     late = [task_of("good.4", after="good.3"), task_of("good.3", deadline=time.time() - 1)]
-    assert [type(event) for event in run_tasks(late)] == [Left, Left]
+    assert [type(event) for event in run_tasks(late)] == [Postponed, Postponed]
     assert not list(tmp_path.glob("good.*"))
 
 
@@ -484,11 +491,11 @@ def test_no_epoch_is_begun_that_would_end_too_late(task_of: TaskOf, tmp_path: Pa
         ]
     )
     assert found == [
-        Left(run="good.0", epoch=4, epochs=12),
-        Left(run="good.1", epoch=4, epochs=12),
+        Postponed(run="good.0", epoch=4, epochs=12),
+        Postponed(run="good.1", epoch=4, epochs=12),
         Done(run="good.2", trained=True),
         Done(run="good.3", trained=True),
         Done(run="good.4", trained=True),
-        Left(run="good.5", epoch=0, epochs=12),
+        Postponed(run="good.5", epoch=0, epochs=12),
     ]
     assert not (tmp_path / "good.0.pid").exists()

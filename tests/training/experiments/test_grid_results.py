@@ -63,7 +63,7 @@ def recipe(tiny_recipe: Maker, toy_corpus: Path) -> Recipe:
 
 
 def made(folder: Path, recipe: Recipe) -> dict[str, Any]:
-    return make_result(folder, recipe, shown=recipe, recipe_hash="abc", labels=LABELS)
+    return make_result(folder, recipe, portable=recipe, recipe_hash="abc", labels=LABELS)
 
 
 def said(folder: Path) -> dict[str, set[tuple[str, int, int]]]:
@@ -324,7 +324,7 @@ def test_each_head_of_a_bundle_has_its_file(
     assert other_heads(tmp_path / "run") == ("softmax",)
     own, other = (
         make_result(
-            tmp_path / "run", recipe, shown=recipe, recipe_hash="abc", labels=LABELS, head=head
+            tmp_path / "run", recipe, portable=recipe, recipe_hash="abc", labels=LABELS, head=head
         )
         for head in ("", "softmax")
     )

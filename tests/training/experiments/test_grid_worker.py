@@ -31,8 +31,8 @@ from fascicle.training.experiments.results import (
     EpochEnded,
     Failed,
     GridEvent,
-    Left,
-    Said,
+    Postponed,
+    RunNote,
     Task,
     read_result,
 )
@@ -55,7 +55,7 @@ def make_task(recipe: Recipe, tmp_path: Path) -> MakeTask:
         defaults: dict[str, Any] = {
             "run": "tiny-s1",
             "recipe": given,
-            "shown": given,
+            "portable": given,
             "hash": "abc",
             "labels": LABELS,
             "folder": tmp_path / "runs" / "tiny-s1",
@@ -82,10 +82,12 @@ def test_a_run_is_trained_and_its_results_are_written(
 ) -> None:
     task = make_task()
     events = events_of(task)
-    kinds = [type(event) for event in events if not isinstance(event, Said)]
+    kinds = [type(event) for event in events if not isinstance(event, RunNote)]
     assert kinds == [EpochEnded] * 3 + [Done]
     assert events[-1] == Done(run="tiny-s1", trained=True)
-    assert any("cannot be represented" in event.text for event in events if isinstance(event, Said))
+    assert any(
+        "cannot be represented" in event.text for event in events if isinstance(event, RunNote)
+    )
     told = [event for event in events if isinstance(event, EpochEnded)]
     value = read_result(task.results, "tiny-s1")
     assert [e.epoch for e in told] == [x["epoch"] for x in value["epochs"]]
@@ -105,7 +107,7 @@ def test_a_slice_stops_after_an_epoch_and_the_next_goes_on(
     task = make_task(deadline=time.time() - 1)
     for epoch in (1, 2):
         events = events_of(task)
-        assert events[-1] == Left(run="tiny-s1", epoch=epoch, epochs=3)
+        assert events[-1] == Postponed(run="tiny-s1", epoch=epoch, epochs=3)
         assert [event.epoch for event in events if isinstance(event, EpochEnded)] == [epoch]
         assert not task.results.exists()
         assert (
@@ -124,7 +126,7 @@ def test_a_slice_may_stop_in_the_middle_of_an_epoch(
     )
     task = make_task(given, deadline=time.time() - 1)
     events = events_of(task)
-    assert events[-1] == Left(run="tiny-s1", epoch=1, epochs=1)
+    assert events[-1] == Postponed(run="tiny-s1", epoch=1, epochs=1)
     assert [(e.epoch, e.step) for e in events if isinstance(e, EpochEnded)] == [(1, 2)]
     events = events_of(task)
     assert events[-1] == Done(run="tiny-s1", trained=True)

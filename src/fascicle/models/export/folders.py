@@ -105,7 +105,7 @@ def export_model(
             "8-bit export needs sample texts to measure activations on; give some with sample=FILE"
         )
     check_files(folder, manifest)
-    read = make_reader(folder, manifest)  # this refuses dictionaries that are not among the files
+    reader = make_reader(folder, manifest)  # this refuses dictionaries that are not among the files
     if types_encoder:
         check_open_types(folder, manifest)
     model = load_model(folder, manifest)
@@ -117,7 +117,7 @@ def export_model(
         manifest=_as_exported(manifest, name or manifest.name, second),
         sample=excerpt(sample, characters=_SAMPLE_CHARACTERS) if int8 else [],
         predict=lambda tokenizer, recorder, texts: ModelPredictor(
-            manifest, tokenizer, second.beside(recorder) if second else recorder, read=read
+            manifest, tokenizer, second.beside(recorder) if second else recorder, read=reader
         ).predict(texts),
         measured=lambda texts: plural(sum(len(d.text) for d in texts), "character"),
         card=_model_card,
@@ -247,7 +247,7 @@ def _quantise(cargo: _Cargo[_M], plain: Path, target: Path, folder: Path) -> str
     """
     with tempfile.TemporaryDirectory() as name:
         dynamic = Path(name) / "dynamic.onnx"
-        done = quantise(plain, dynamic)
+        quantised = quantise(plain, dynamic)
         recorder = RangeRecorder(dynamic, Path(name) / "recorder.onnx")
         tokenizer = PieceTokenizer.from_file(folder / TOKENIZER, pad=cargo.manifest.tokenizer.pad)
         cargo.predict(tokenizer, recorder, cargo.sample)
@@ -255,11 +255,9 @@ def _quantise(cargo: _Cargo[_M], plain: Path, target: Path, folder: Path) -> str
         fixed = fix_scales(dynamic, scaled, ranges=recorder.ranges)
         merge(scaled, target)
     return (
-        f"int8: {done.products} matrix products and {done.tables} embedding tables, {fixed} "
-        "activations with fixed "
-        f"scales measured on {cargo.measured(cargo.sample)}; {done.bytes_before / 1e6:.1f} MB "
-        "became "
-        f"{target.stat().st_size / 1e6:.1f} MB"
+        f"int8: {quantised.products} matrix products and {quantised.tables} embedding tables, "
+        f"{fixed} activations with fixed scales measured on {cargo.measured(cargo.sample)}; "
+        f"{quantised.bytes_before / 1e6:.1f} MB became {target.stat().st_size / 1e6:.1f} MB"
     )
 
 
@@ -273,7 +271,9 @@ def _check_torch(folder: Path, runtime: str, *, what: str) -> None:
 def _as_exported(manifest: Manifest, name: str, second: TypesGraphModule | None) -> Manifest:
     """Returns the manifest of an exported graph, which has only the answering head."""
     answer = manifest.decision.answer
-    described = {head: said for head, said in manifest.descriptions.items() if head == answer}
+    described = {
+        head: description for head, description in manifest.descriptions.items() if head == answer
+    }
     heads = {answer: manifest.heads[answer]}
     graph = TypesGraph(longest=second.longest) if second else msgspec.UNSET
     return msgspec.structs.replace(
@@ -285,9 +285,11 @@ def _copies(manifest: Manifest) -> list[str]:
     """Returns the names of the dictionary files that a model reads, and of the list of its
     training texts.
     """
-    given = manifest.inputs.dictionaries if manifest.inputs else ()
+    dictionaries = manifest.inputs.dictionaries if manifest.inputs else ()
     return [
-        name for name in manifest.files if name == TAUGHT or any(one.has(name) for one in given)
+        name
+        for name in manifest.files
+        if name == TAUGHT or any(dictionary.has(name) for dictionary in dictionaries)
     ]
 
 
@@ -295,27 +297,27 @@ def _with_a_mention(sample: Sequence[Document]) -> list[Document]:
     """Returns the first documents with ``_SAMPLE_CHARACTERS`` or more characters, and at least
     one mention.
     """
-    found: list[Document] = []
-    read = 0
+    documents: list[Document] = []
+    characters = 0
     for document in sample:
-        if read >= _SAMPLE_CHARACTERS and any(one.mentions for one in found):
+        if characters >= _SAMPLE_CHARACTERS and any(document.mentions for document in documents):
             break
-        found.append(document)
-        read += len(document.text)
-    return found
+        documents.append(document)
+        characters += len(document.text)
+    return documents
 
 
 def excerpt(documents: Sequence[Document], *, characters: int) -> list[Document]:
     """Returns the first documents; the last one is cut at the end of a sentence or word to stay
     within the limit.
     """
-    found: list[Document] = []
+    excerpts: list[Document] = []
     for document in documents:
         if characters <= 0:
             break
-        found.append(_cut(document, characters))
+        excerpts.append(_cut(document, characters))
         characters -= len(document.text)
-    return found
+    return excerpts
 
 
 def _cut(document: Document, characters: int) -> Document:
@@ -340,10 +342,16 @@ def _model_card(manifest: Manifest, facts: Sequence[str]) -> str:
     head, reading = manifest.answering, manifest.reading
     what = [
         f"encoder: `{manifest.encoder}`",
-        f"head: {_listed(head)}",
-        f"reads: {_listed(reading)}",
-        *(f"looks up: {line}" for line in (_looked_up(manifest.inputs) if manifest.inputs else ())),
-        *(f"learnt from {name}: {_learnt(one)}" for name, one in (manifest.corpora or {}).items()),
+        f"head: {_list_settings(head)}",
+        f"reads: {_list_settings(reading)}",
+        *(
+            f"looks up: {line}"
+            for line in (_input_lines(manifest.inputs) if manifest.inputs else ())
+        ),
+        *(
+            f"learnt from {name}: {_describe_corpus(corpus)}"
+            for name, corpus in (manifest.corpora or {}).items()
+        ),
         *facts,
     ]
     use = '`fascicle annotate --model FOLDER`, or `fascicle.load("FOLDER").annotate(text)`'
@@ -351,28 +359,29 @@ def _model_card(manifest: Manifest, facts: Sequence[str]) -> str:
 
 
 def _card(manifest: Manifest | FilterManifest, kind: str, facts: Sequence[str], *, use: str) -> str:
-    listed = "\n".join(f"- {fact}" for fact in facts)
-    written = f"{kind} {', '.join(manifest.types)}, written by Fascicle {manifest.fascicle}."
-    return f"# {manifest.name}\n\n{written}\n\n{listed}\n\nUse: {use}.\n"
+    listing = "\n".join(f"- {fact}" for fact in facts)
+    sentence = f"{kind} {', '.join(manifest.types)}, written by Fascicle {manifest.fascicle}."
+    return f"# {manifest.name}\n\n{sentence}\n\n{listing}\n\nUse: {use}.\n"
 
 
-def _looked_up(inputs: InputFacts) -> Iterator[str]:
-    for one in inputs.dictionaries:
-        yield f"the {plural(one.names, 'name')} of {one.name}, of which `{one.file}` is a copy"
+def _input_lines(inputs: InputFacts) -> Iterator[str]:
+    for dictionary in inputs.dictionaries:
+        names = plural(dictionary.names, "name")
+        yield f"the {names} of {dictionary.name}, of which `{dictionary.file}` is a copy"
     if inputs.shapes:
         yield f"the case pattern of each unit (`{inputs.shapes}`)"
 
 
-def _learnt(one: Learnt) -> str:
-    told = f"{', '.join(one.annotates)} in {plural(one.documents, 'document')}"
-    told += f", labelled by {one.labelled_by}" if one.labelled_by else ""
-    if not one.excluded:
-        return told
-    more = plural(one.excluded, "more was", "more were")
-    return f"{told} ({more} left out as copies of texts of dev, test or each other)"
+def _describe_corpus(corpus: Learnt) -> str:
+    text = f"{', '.join(corpus.annotates)} in {plural(corpus.documents, 'document')}"
+    text += f", labelled by {corpus.labelled_by}" if corpus.labelled_by else ""
+    if not corpus.excluded:
+        return text
+    more = plural(corpus.excluded, "more was", "more were")
+    return f"{text} ({more} left out as copies of texts of dev, test or each other)"
 
 
-def _listed(settings: Settings) -> str:
+def _list_settings(settings: Settings) -> str:
     return ", ".join(f"{name} {value}" for name, value in msgspec.to_builtins(settings).items())
 
 

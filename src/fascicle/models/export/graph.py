@@ -94,16 +94,16 @@ class TypesGraphModule(Graph):
     def example(self, sizes: Mapping[str, int]) -> dict[str, Tensor]:
         """See ``Graph``; the batch is of the texts of so many types."""
         texts = {**sizes, "batch": sizes["types"] * self.types.each}
-        read, _ = _texts_of(texts, vocabulary=int(self.encoder.config.vocab_size))
-        tensors = {**read, "place": torch.arange(texts["batch"]) % (sizes["pieces"] // 2)}
+        inputs, _ = _texts_of(texts, vocabulary=int(self.encoder.config.vocab_size))
+        tensors = {**inputs, "place": torch.arange(texts["batch"]) % (sizes["pieces"] // 2)}
         return {name: tensors[name] for name in self.inputs}
 
     def axes(self) -> dict[str, tuple[str, ...]]:
         """See ``Graph``."""
-        read = {
+        axes = {
             name: ("texts",) if name == "place" else ("texts", "pieces") for name in self.inputs
         }
-        return {**read, TYPE_VECTORS: ("", "types", "")}
+        return {**axes, TYPE_VECTORS: ("", "types", "")}
 
     def vectors(self, types: int, generator: torch.Generator) -> Tensor:
         """Draws random vectors of norm 1."""
@@ -148,7 +148,7 @@ class AnsweringGraph(Graph):
         type_vectors: Tensor | None = None,
     ) -> tuple[Tensor, ...]:
         """Returns the score tables, in the order of ``outputs``."""
-        given = {
+        inputs = {
             "input_ids": input_ids,
             "attention_mask": attention_mask,
             "first_piece": first_piece,
@@ -157,18 +157,18 @@ class AnsweringGraph(Graph):
             "features": features,
             TYPE_VECTORS: type_vectors,
         }
-        tables = self.model.answers({name: t for name, t in given.items() if t is not None})
+        tables = self.model.answers({name: t for name, t in inputs.items() if t is not None})
         return tuple(tables[name].detach() for name in self.outputs)
 
     def example(self, sizes: Mapping[str, int]) -> dict[str, Tensor]:
         """See ``Graph``."""
         batch, pieces, units = sizes["batch"], sizes["pieces"], sizes["units"]
-        read, generator = _texts_of(sizes, vocabulary=int(self.model.encoder.config.vocab_size))
+        inputs, generator = _texts_of(sizes, vocabulary=int(self.model.encoder.config.vocab_size))
         unit_of = (torch.arange(pieces) * units // pieces).repeat(batch, 1)
         unit_of[:, 0] = unit_of[:, -1] = -1
         first = torch.randint(0, pieces, (batch, units), generator=generator)
         tensors = {
-            **read,
+            **inputs,
             "first_piece": first,
             "last_piece": (first + 1).clamp(max=pieces - 1),
             "unit_of_piece": unit_of,
@@ -180,7 +180,7 @@ class AnsweringGraph(Graph):
 
     def axes(self) -> dict[str, tuple[str, ...]]:
         """See ``Graph``."""
-        known = {
+        axes = {
             **_TEXTS,
             "first_piece": ("batch", "units"),
             "last_piece": ("batch", "units"),
@@ -188,7 +188,7 @@ class AnsweringGraph(Graph):
             "features": ("batch", "units", ""),
             TYPE_VECTORS: ("", "types", ""),
         }
-        return {name: known[name] for name in self.inputs} | self.table_axes
+        return {name: axes[name] for name in self.inputs} | self.table_axes
 
 
 class _TextsGraph(Graph):
@@ -235,8 +235,8 @@ class _NameVectors(_TextsGraph):
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Returns vectors ``[B, d]`` of pieces ``[B, T]``."""
         states = self.encoder(input_ids, attention_mask)
-        read = attention_mask.unsqueeze(-1).to(states.dtype)
-        mean = (states * read).sum(1) / read.sum(1).clamp(min=1.0)
+        weights = attention_mask.unsqueeze(-1).to(states.dtype)
+        mean = (states * weights).sum(1) / weights.sum(1).clamp(min=1.0)
         return F.normalize(mean, dim=-1).detach()
 
 
@@ -311,13 +311,13 @@ def _name_outputs(path: str | Path, outputs: Sequence[str]) -> None:
 
     model = onnx.load(str(path))
     renamed = [
-        (found, name)
-        for found, name in zip(model.graph.output, outputs, strict=True)
-        if found.name != name
+        (output, name)
+        for output, name in zip(model.graph.output, outputs, strict=True)
+        if output.name != name
     ]
-    for found, name in renamed:
-        model.graph.node.append(onnx.helper.make_node("Identity", [found.name], [name]))
-        found.name = name
+    for output, name in renamed:
+        model.graph.node.append(onnx.helper.make_node("Identity", [output.name], [name]))
+        output.name = name
     if renamed:
         onnx.save(model, str(path))
 
@@ -343,9 +343,9 @@ def largest_difference(
     with _ready_to_trace(module), torch.inference_mode():
         expected = module(**inputs)
     tensors = (expected,) if isinstance(expected, Tensor) else tuple(expected)
-    got = OnnxSession.open(path).run({name: tensor.numpy() for name, tensor in inputs.items()})
+    tables = OnnxSession.open(path).run({name: tensor.numpy() for name, tensor in inputs.items()})
     worst = 0.0
-    for tensor, (name, table) in zip(tensors, got.items(), strict=True):
+    for tensor, (name, table) in zip(tensors, tables.items(), strict=True):
         if tuple(tensor.shape) != table.shape:
             raise ModelError(
                 f"The exported graph gives {name} as {table.shape}, the model as "
@@ -362,8 +362,10 @@ def _ready_to_trace(module: nn.Module) -> Iterator[None]:
     configs: dict[int, Any] = {
         id(part.config): part.config for part in module.modules() if hasattr(part, "config")
     }
-    known = ((config, getattr(config, "_attn_implementation", None)) for config in configs.values())
-    forms = [(config, form) for config, form in known if form is not None]
+    implementations = (
+        (config, getattr(config, "_attn_implementation", None)) for config in configs.values()
+    )
+    forms = [(config, form) for config, form in implementations if form is not None]
     for config, _ in forms:
         config._attn_implementation = "eager"
     try:
@@ -391,10 +393,10 @@ def _quietly() -> Iterator[None]:
 def _check_example(
     example: Mapping[str, Tensor], dynamic: Mapping[str, tuple[str, ...]], outputs: Sequence[str]
 ) -> None:
-    named = [*example, *outputs]
-    if set(named) != set(dynamic) or len(set(named)) != len(named):
+    names = [*example, *outputs]
+    if set(names) != set(dynamic) or len(set(names)) != len(names):
         raise ValueError(
-            f"dynamic names {sorted(dynamic)}, but the inputs and outputs are {sorted(named)}"
+            f"dynamic names {sorted(dynamic)}, but the inputs and outputs are {sorted(names)}"
         )
     for name, tensor in example.items():
         if tensor.dim() != len(dynamic[name]):
@@ -443,8 +445,7 @@ def export_names(name: str, graph: Path, tokenizer: Path, *, longest: int) -> in
     if pretrained.encoder.longest < longest:
         raise ModelError(
             f"the encoder {name!r} reads at most {pretrained.encoder.longest} pieces, and names "
-            f"may have {longest}; "
-            "choose another encoder"
+            f"may have {longest}; choose another encoder"
         )
     gap = write_graph(_NameVectors(pretrained.encoder), graph)
     if gap > _TOLERANCE:

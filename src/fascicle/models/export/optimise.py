@@ -17,6 +17,7 @@ product, its scales and its bias become one operator.
 from __future__ import annotations
 
 import logging
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -67,7 +68,7 @@ def quantise(path_in: str | Path, path_out: str | Path) -> _Quantisation:
         MissingExtraError: ``onnx`` is not installed.
     """
     load_onnxruntime()
-    graph = _read(path_in)
+    graph = _load_graph(path_in)
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     for number, node in enumerate(graph.graph.node):
@@ -85,8 +86,8 @@ def quantise(path_in: str | Path, path_out: str | Path) -> _Quantisation:
             weight_type=QuantType.QInt8,
             nodes_to_exclude=_narrow_products(graph),
         )
-    written = _read(path_out)
-    products = sum(node.op_type == _INTEGER for node in written.graph.node)
+    quantised = _load_graph(path_out)
+    products = sum(node.op_type == _INTEGER for node in quantised.graph.node)
     if not products:
         raise ModelError(
             f"{path_in} has no matrix product with a constant weight, so there is nothing to "
@@ -94,7 +95,7 @@ def quantise(path_in: str | Path, path_out: str | Path) -> _Quantisation:
         )
     return _Quantisation(
         products=products,
-        tables=_integer_tables(written),
+        tables=_integer_tables(quantised),
         bytes_before=Path(path_in).stat().st_size,
     )
 
@@ -128,11 +129,11 @@ def merge(path_in: str | Path, path_out: str | Path) -> None:
         raise ModelError(
             f"{path_in} cannot be run by ONNX Runtime ({reason})", file=str(path_in)
         ) from error
-    graph = _read(path_out)
+    graph = _load_graph(path_out)
     used = {node.domain for node in graph.graph.node}
-    kept = [opset for opset in graph.opset_import if opset.domain in used]
+    opsets = [opset for opset in graph.opset_import if opset.domain in used]
     del graph.opset_import[:]  # it declares also unused ones, which older releases do not have
-    graph.opset_import.extend(kept)
+    graph.opset_import.extend(opsets)
     onnx.save(graph, str(path_out))
 
 
@@ -149,7 +150,7 @@ def _without_warnings() -> Iterator[None]:
         logging.disable(before)
 
 
-def _read(path: str | Path) -> Any:
+def _load_graph(path: str | Path) -> Any:
     try:
         import onnx
         from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
@@ -190,6 +191,7 @@ def _integer_tables(graph: Any) -> int:
 
 
 _DYNAMIC = "DynamicQuantizeLinear"
+_STATIC = "QuantizeLinear"
 _FUSED = "MatMulIntegerToFloat"
 _CONTRIB = "com.microsoft"
 _LEVELS = 255  # of an unsigned 8-bit integer
@@ -250,26 +252,23 @@ def fix_scales(path_in: Path, path_out: Path, *, ranges: Mapping[str, tuple[floa
     import onnx
 
     model = onnx.load(str(path_in))
+    graph = model.graph
     nodes = []
-    for node in model.graph.node:
-        if node.op_type != _DYNAMIC:
-            nodes.append(node)
-            continue
-        if node.input[0] not in ranges:
-            raise ModelError(
-                f"the activation {node.input[0]} of {path_in.name} was never seen; calibrate on "
-                "more text"
-            )
-        model.graph.initializer.extend(_constants(node, ranges[node.input[0]]))
-        nodes.append(
-            onnx.helper.make_node(
-                "QuantizeLinear", [node.input[0], *node.output[1:]], node.output[:1]
-            )
-        )
-    fixed: int = sum(node.op_type == "QuantizeLinear" for node in nodes)
-    nodes = _fuse(nodes, vectors={t.name for t in model.graph.initializer if len(t.dims) == 1})
-    del model.graph.node[:]
-    model.graph.node.extend(nodes)
+    for node in graph.node:
+        if node.op_type == _DYNAMIC:
+            if node.input[0] not in ranges:
+                raise ModelError(
+                    f"the activation {node.input[0]} of {path_in.name} was never seen; calibrate "
+                    "on more text"
+                )
+            graph.initializer.extend(_constants(node, ranges[node.input[0]]))
+            inputs = [node.input[0], *node.output[1:]]
+            node = onnx.helper.make_node(_STATIC, inputs, node.output[:1])
+        nodes.append(node)
+    fixed: int = sum(node.op_type == _STATIC for node in nodes)
+    nodes = _fuse(nodes, vectors={t.name for t in graph.initializer if len(t.dims) == 1})
+    del graph.node[:]
+    graph.node.extend(nodes)
     if all(o.domain != _CONTRIB for o in model.opset_import):
         model.opset_import.append(onnx.helper.make_opsetid(_CONTRIB, 1))
     onnx.save(model, str(path_out))
@@ -295,26 +294,25 @@ def _fuse(nodes: list[Any], *, vectors: set[str]) -> list[Any]:
     """
     import onnx
 
-    users: dict[str, list[Any]] = {}
+    users = defaultdict[str, list[Any]](list)
     for node in nodes:
         for name in node.input:
-            users.setdefault(name, []).append(node)
+            users[name].append(node)
     maker = {name: node for node in nodes for name in node.output}
-    replaced: dict[str, Any] = {}
+    fused: dict[str, Any] = {}
     gone: set[str] = set()
     for node in nodes:
-        chain = _chain(node, users, maker, vectors) if node.op_type == "MatMulInteger" else None
-        if chain is None:
-            continue
-        links, scales, bias = chain
-        inputs = [*node.input[:2], *scales.input, *node.input[2:4], *bias]
-        last = links[-1].output[0]
-        replaced[last] = onnx.helper.make_node(
-            _FUSED, inputs, [last], name=node.name, domain=_CONTRIB
-        )
-        gone.update(link.output[0] for link in (*links, scales))
-    kept = (replaced.get(node.output[0], node) for node in nodes)
-    return [node for node in kept if node.op_type == _FUSED or node.output[0] not in gone]
+        chain = _chain(node, users, maker, vectors) if node.op_type == _INTEGER else None
+        if chain is not None:
+            links, scales, bias = chain
+            inputs = [*node.input[:2], *scales.input, *node.input[2:4], *bias]
+            last = links[-1].output[0]
+            fused[last] = onnx.helper.make_node(
+                _FUSED, inputs, [last], name=node.name, domain=_CONTRIB
+            )
+            gone.update(link.output[0] for link in (*links, scales))
+    merged = (fused.get(node.output[0], node) for node in nodes)
+    return [node for node in merged if node.op_type == _FUSED or node.output[0] not in gone]
 
 
 def _chain(
@@ -337,5 +335,5 @@ def _chain(
 
 
 def _only(users: Mapping[str, list[Any]], name: str, kind: str) -> Any:
-    found = users.get(name, [])
-    return found[0] if len(found) == 1 and found[0].op_type == kind else None
+    nodes = users.get(name, [])
+    return nodes[0] if len(nodes) == 1 and nodes[0].op_type == kind else None

@@ -104,10 +104,12 @@ class TypeEncoder(nn.Module):
         generator.
         """
         if self.training:
-            return self._read(self._drawn())
-        return torch.cat([self._read(rows) for rows in torch.split(self._first(), _TOGETHER)])
+            return self._encode_rows(self._drawn())
+        return torch.cat(
+            [self._encode_rows(rows) for rows in torch.split(self._first(), _TOGETHER)]
+        )
 
-    def _read(self, rows: Tensor) -> Tensor:
+    def _encode_rows(self, rows: Tensor) -> Tensor:
         """Returns one vector for each row of texts: the mean over the row, ``[rows, d]``."""
         ids, mask, place = (
             t[rows.flatten().to(t.device)] for t in (self.ids, self.mask, self.place)
@@ -131,10 +133,12 @@ class TypeEncoder(nn.Module):
         states = self.encoder(ids, mask)
         if self.mean or place is None:
             weights = mask.unsqueeze(2).to(torch.float32)
-            found = (states.float() * weights).sum(1) / weights.sum(1)
+            vectors = (states.float() * weights).sum(1) / weights.sum(1)
         else:
-            found = states.gather(1, place[:, None, None].expand(-1, 1, states.shape[2])).squeeze(1)
-        return found.reshape(-1, each, found.shape[1]).mean(1)
+            vectors = states.gather(1, place[:, None, None].expand(-1, 1, states.shape[2])).squeeze(
+                1
+            )
+        return vectors.reshape(-1, each, vectors.shape[1]).mean(1)
 
     def _drawn(self) -> Tensor:
         """Draws the index of one text of each type, ``[K, 1]``."""
@@ -243,7 +247,7 @@ class BinderHead(Head):
             name: _AXES[name] for name in self.scorer.outputs if joint or name.startswith("span")
         }
         self._weights = _loss_weights(settings)
-        self._kept = False  # whether ``vectors`` are those of the weights
+        self._is_current = False  # whether ``vectors`` are those of the weights
         self.register_buffer(
             "vectors", torch.zeros(len(self.scorer.kinds), len(basis.types), settings.hidden)
         )
@@ -295,9 +299,9 @@ class BinderHead(Head):
             np.insert(spans_in_window(spans, window), 0, row, axis=1)
             for row, (spans, window) in enumerate(pairs)
         ]
-        found = np.concatenate([np.zeros((0, 4), dtype=np.int64), *rows])
-        found[:, 2] -= 1
-        return found
+        table = np.concatenate([np.zeros((0, 4), dtype=np.int64), *rows])
+        table[:, 2] -= 1
+        return table
 
     def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Returns the tables of ``outputs`` in evaluation mode, see ``nn.contrast``, or those of
@@ -328,12 +332,12 @@ class BinderHead(Head):
             targets[kind > UNKNOWN],
         )
         if len(unknown):
-            scores = _without(scores, unknown, gold)
+            scores = _exclude_unknown(scores, unknown, gold)
         if not len(masked):
             return contrastive_loss(scores, gold, weights=self._weights)
-        known = torch.ones(scores["spans"].shape[:2], dtype=torch.bool, device=targets.device)
-        known[masked[:, 0], UNKNOWN - 1 - masked[:, 3]] = False
-        return contrastive_loss(scores, gold, weights=self._weights, known=known)
+        annotated = torch.ones(scores["spans"].shape[:2], dtype=torch.bool, device=targets.device)
+        annotated[masked[:, 0], UNKNOWN - 1 - masked[:, 3]] = False
+        return contrastive_loss(scores, gold, weights=self._weights, annotated=annotated)
 
     def look_for(self, basis: Basis) -> None:
         """See ``Head``; learnt vectors and learnt thresholds are weights."""
@@ -349,15 +353,15 @@ class BinderHead(Head):
 
     def forget(self) -> None:
         """See ``Head``."""
-        self._kept = False
+        self._is_current = False
 
     def _text(self, states: Tensor, batch: Mapping[str, Tensor]) -> TextStates:
         first, last = (batch[self._ends[at]] for at in (0, -1))
         starts = self.units.pooling(states, first_piece=first)
         ends = starts if self.level == "piece" else self.units.pooling(states, first_piece=last)
         if self.units.vectors is not None:
-            known = self.units.known(batch)
-            starts, ends = starts + known, ends + known
+            features = self.units.feature_vectors(batch)
+            starts, ends = starts + features, ends + features
         return TextStates(
             starts=starts, ends=ends, whole=states[:, 0], first_piece=first, last_piece=last
         )
@@ -366,14 +370,14 @@ class BinderHead(Head):
         """Returns the vectors of the types, ``[kinds, K, h]``; computes them again unless they
         are kept.
         """
-        if not self._kept:
+        if not self._is_current:
             if torch.onnx.is_in_onnx_export():
                 raise RuntimeError(
                     "the vectors of the types would be traced: score a batch, or load the model, "
                     "first"
                 )
             self._make()
-            self._kept = not self.training
+            self._is_current = not self.training
         return self.vectors
 
     @torch.no_grad()
@@ -403,34 +407,39 @@ def _loss_weights(settings: BinderSettings) -> LossWeights:
     )
 
 
-def _without(scores: Mapping[str, Tensor], unknown: Tensor, gold: Tensor) -> dict[str, Tensor]:
+def _exclude_unknown(
+    scores: Mapping[str, Tensor], unknown: Tensor, gold: Tensor
+) -> dict[str, Tensor]:
     """Sets the scores of spans that overlap an unknown range to minus infinity; those of gold
     spans stay.
     """
     windows, _, units, _ = scores["spans"].shape
-    at = torch.arange(units, device=unknown.device)
-    row, first, last = unknown[:, :3].unbind(1)
-    inside = (at >= first[:, None]) & (at <= last[:, None])  # [r, U]
-    units_of = (
-        torch.zeros(windows, units, dtype=torch.int32, device=at.device).index_add(
-            0, row, inside.int()
-        )
-        > 0
-    )
-    # [B, U + 1]: a span overlaps a range if one of its units is inside one
-    before = F.pad(units_of.cumsum(1), (1, 0))
-    spans_of = before[:, None, 1:] > before[:, :-1, None]  # [B, U, U] by first and last unit
+    covered, overlapping = _unknown_cells(unknown, windows, units)
     window, start, end, kind = gold.unbind(1)
-    found = dict(scores)
+    tables = dict(scores)
     for name, mask, cells in (
-        ("starts", units_of, (window, kind, start)),
-        ("ends", units_of, (window, kind, end)),
-        ("spans", spans_of, (window, kind, start, end)),
+        ("starts", covered, (window, kind, start)),
+        ("ends", covered, (window, kind, end)),
+        ("spans", overlapping, (window, kind, start, end)),
     ):
         if name in scores:
             hidden = scores[name].masked_fill(mask[:, None], -torch.inf)
-            found[name] = hidden.index_put(cells, scores[name][cells])
-    return found
+            tables[name] = hidden.index_put(cells, scores[name][cells])
+    return tables
+
+
+def _unknown_cells(unknown: Tensor, windows: int, units: int) -> tuple[Tensor, Tensor]:
+    """Returns the units ``[B, U]`` that lie in an unknown range, and the spans ``[B, U, U]`` by
+    first and last unit that overlap one.
+    """
+    places = torch.arange(units, device=unknown.device)
+    row, first, last = unknown[:, :3].unbind(1)
+    inside = (places >= first[:, None]) & (places <= last[:, None])  # [r, U]
+    counts = torch.zeros(windows, units, dtype=torch.int32, device=places.device)
+    covered = counts.index_add(0, row, inside.int()) > 0
+    # [B, U + 1]: a span overlaps a range if one of its units is inside one
+    before = F.pad(covered.cumsum(1), (1, 0))
+    return covered, before[:, None, 1:] > before[:, :-1, None]
 
 
 def _before_saving(head: BinderHead, prefix: str, keep_vars: bool) -> None:
@@ -442,4 +451,4 @@ def _before_saving(head: BinderHead, prefix: str, keep_vars: bool) -> None:
 
 def _after_loading(head: BinderHead, incompatible: object) -> None:
     """Marks the loaded vectors as those of the loaded weights."""
-    head._kept = not head.training
+    head._is_current = not head.training

@@ -160,14 +160,14 @@ class Head(nn.Module, ABC):
         """
 
     def imitation(
-        self, scores: Mapping[str, Tensor], wanted: Tensor, *, temperature: float = 1.0
+        self, scores: Mapping[str, Tensor], teacher: Tensor, *, temperature: float = 1.0
     ) -> Tensor:
         """Returns the divergence of the label probabilities of all units from those of a teacher; 0
         if they are equal.
 
         Args:
             scores: of ``scores``.
-            wanted: probabilities of the teacher, ``[B, U, C]``; negative where nothing is known.
+            teacher: probabilities of the teacher, ``[B, U, C]``; negative where nothing is known.
             temperature: both are taken of logits divided by this.
 
         Raises:
@@ -264,15 +264,15 @@ class _UnitStates(nn.Module):
             ``[B, U, d]``; with special tokens ``[B, U + 2, d]`` in training: the first one stands
             before the units of a window, the last one after them (*comparing-and-combining* §4.1).
         """
-        given = {name: batch[name] for name in self.pooling.needs}
+        arrays = {name: batch[name] for name in self.pooling.needs}
         if self.specials and self.training:
-            given["first_piece"] = _with_specials(batch)
-        pooled: Tensor = self.pooling(states, **given)
+            arrays["first_piece"] = _with_specials(batch)
+        pooled: Tensor = self.pooling(states, **arrays)
         if self.vectors is not None:
-            pooled = pooled + self.known(batch)
+            pooled = pooled + self.feature_vectors(batch)
         return self.dropout(pooled)
 
-    def known(self, batch: Mapping[str, Tensor]) -> Tensor:
+    def feature_vectors(self, batch: Mapping[str, Tensor]) -> Tensor:
         """Returns the vectors of the input features of the units, ``[B, U, d]``; zeros for
         special tokens.
         """

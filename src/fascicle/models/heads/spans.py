@@ -93,28 +93,16 @@ class SpanClassifier(Head):
         mentions.
         """
         around = int(self.units.specials)
-        lengths = np.array([w.units[1] - w.units[0] for w in windows])
-        found = np.full(
-            (len(windows), lengths.max() + 2 * around, self.settings.width), IGNORED, dtype=np.int64
-        )
-        found[_answered(windows, found.shape[1:], around)] = _NONE
-        for row, (rows, window) in enumerate(zip(gold, windows, strict=True)):
-            kinds = rows[:, 2]
-            for code in kinds[kinds <= SETS]:  # a single row, if any
-                found[row][
-                    (found[row] == _NONE) & _inner(lengths[row], found.shape[1:], around)
-                ] = code
-            if (kinds == UNKNOWN).any():
-                found[row][_touched(rows[kinds == UNKNOWN], window, found.shape[1:], around)] = (
-                    IGNORED
-                )
-            for start, end, kind in _of_window(rows[kinds > UNKNOWN], window):
-                found[row, start - window.units[0] + around, end - start - 1] = kind + 1
+        units = max(window.units[1] - window.units[0] for window in windows)
+        shape = (units + 2 * around, self.settings.width)
+        targets = np.full((len(windows), *shape), IGNORED, dtype=np.int64)
+        targets[_answered(windows, shape, around)] = _NONE
+        for table, rows, window in zip(targets, gold, windows, strict=True):
+            _write_gold(table, rows, window, around)
         if self.settings.negatives:
-            found[_surplus((found == _NONE) | (found <= SETS), self.settings.negatives, chance)] = (
-                IGNORED
-            )
-        return found
+            negatives = (targets == _NONE) | (targets <= SETS)
+            targets[_surplus(negatives, self.settings.negatives, chance)] = IGNORED
+        return targets
 
     def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Returns the tables of the scorer, see ``nn.spans``; the first state represents the
@@ -160,6 +148,20 @@ class BiaffineSpans(SpanClassifier):
         )
 
 
+def _write_gold(table: Ints, rows: Ints, window: Window, around: int) -> None:
+    """Writes the gold of a window into its classes ``[U, L]``: sets of classes, unknown ranges, and
+    mentions.
+    """
+    kinds = rows[:, 2]
+    for code in kinds[kinds <= SETS]:  # a single row, if any
+        inner = _inner(window.units[1] - window.units[0], table.shape, around)
+        table[(table == _NONE) & inner] = code
+    if (kinds == UNKNOWN).any():
+        table[_touched(rows[kinds == UNKNOWN], window, table.shape, around)] = IGNORED
+    for start, end, kind in _of_window(rows[kinds > UNKNOWN], window):
+        table[start - window.units[0] + around, end - start - 1] = kind + 1
+
+
 def _of_window(spans: Ints, window: Window) -> list[list[int]]:
     """Returns the gold spans that a window answers for."""
     first, last = np.searchsorted(spans[:, 0], window.units)
@@ -203,16 +205,16 @@ def _answered(windows: Sequence[Window], shape: tuple[int, ...], around: int) ->
     return (first + width < count) & ((middle >= keep_low) & (middle < keep_high) | at_edge)
 
 
-def _surplus(candidates: Bools, wanted: int, chance: np.random.Generator) -> Bools:
-    """Draws without replacement the candidates to leave out, so that ``wanted`` remain in each
+def _surplus(candidates: Bools, limit: int, chance: np.random.Generator) -> Bools:
+    """Draws without replacement the candidates to leave out, so that ``limit`` remain in each
     row; returns a mask.
     """
     rows = candidates.reshape(len(candidates), -1)
     priority = np.where(rows, chance.random(rows.shape, dtype=np.float32), 2.0)
     surplus = rows.copy()
-    if rows.shape[1] > wanted:
-        kept = np.argpartition(priority, wanted - 1, axis=1)[:, :wanted]
-        np.put_along_axis(surplus, kept, False, axis=1)
+    if rows.shape[1] > limit:
+        remaining = np.argpartition(priority, limit - 1, axis=1)[:, :limit]
+        np.put_along_axis(surplus, remaining, False, axis=1)
     else:
         surplus[:] = False
     return surplus.reshape(candidates.shape)

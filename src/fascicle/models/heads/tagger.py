@@ -88,10 +88,10 @@ class SoftmaxTagger(Head):
             probabilities: of all tags but O, ``[units, C - 1]``; negative where nothing is known.
                 Where they sum to more than 1 they are scaled to 1.
         """
-        known = (probabilities >= 0).all(axis=1, keepdims=True)
+        valid = (probabilities >= 0).all(axis=1, keepdims=True)
         scaled = probabilities / np.maximum(probabilities.sum(axis=1, keepdims=True), 1)
         table = np.column_stack([(1 - scaled.sum(axis=1)).clip(min=0), scaled])
-        return np.where(known, table, IGNORED).astype(np.float32)
+        return np.where(valid, table, IGNORED).astype(np.float32)
 
     def without(self, gold: Ints, types: Sequence[int]) -> Ints:
         """Marks units outside mentions as unknown between O and the tags of these types.
@@ -111,11 +111,11 @@ class SoftmaxTagger(Head):
         """
         around = int(self.units.specials)
         widest = max(w.units[1] - w.units[0] for w in windows)
-        found = np.full((len(windows), widest + 2 * around), IGNORED, dtype=np.int64)
+        targets = np.full((len(windows), widest + 2 * around), IGNORED, dtype=np.int64)
         for row, (tags, window) in enumerate(zip(gold, windows, strict=True)):
             inner = tags[slice(*window.units)]
-            found[row, : len(inner) + 2 * around] = np.pad(inner, around)
-        return found
+            targets[row, : len(inner) + 2 * around] = np.pad(inner, around)
+        return targets
 
     def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Returns ``emissions``, ``[B, U, C]``; arguments as in ``Head``."""
@@ -125,21 +125,21 @@ class SoftmaxTagger(Head):
         """Returns the mean over all known units of the batch, 0 if there is none; arguments as
         in ``Head``.
         """
-        emissions, wanted = scores["emissions"].float().flatten(0, 1), targets.flatten()
-        several = wanted <= SETS
-        single = wanted.masked_fill(several, IGNORED)
+        emissions, gold = scores["emissions"].float().flatten(0, 1), targets.flatten()
+        several = gold <= SETS
+        single = gold.masked_fill(several, IGNORED)
         total = F.cross_entropy(emissions, single, ignore_index=IGNORED, reduction="sum")
         if several.any():
             total = (
-                total + set_loss(emissions[several], wanted[several], width=self.scheme.width).sum()
+                total + set_loss(emissions[several], gold[several], width=self.scheme.width).sum()
             )
         return total / (targets != IGNORED).sum().clamp(min=1)
 
     def imitation(
-        self, scores: Mapping[str, Tensor], wanted: Tensor, *, temperature: float = 1.0
+        self, scores: Mapping[str, Tensor], teacher: Tensor, *, temperature: float = 1.0
     ) -> Tensor:
         """Returns the mean divergence over all known units; arguments as in ``Head``."""
-        return tag_loss(scores["emissions"], wanted, temperature=temperature)
+        return tag_loss(scores["emissions"], teacher, temperature=temperature)
 
 
 class CrfTagger(SoftmaxTagger):
@@ -185,13 +185,13 @@ class CrfTagger(SoftmaxTagger):
         ``Head``.
         """
         mask, several = targets != IGNORED, targets <= SETS
-        known = mask & (targets >= 0)
-        count = (known | several).sum() if self.per_unit else mask.any(dim=1).sum()
+        observed = mask & (targets >= 0)
+        count = (observed | several).sum() if self.per_unit else mask.any(dim=1).sum()
         inside = partial(members, classes=len(self.labels), width=self.scheme.width)
         allowed = inside(targets) | ~several[..., None] if several.any() else None
         tags = targets.clamp(min=0)  # O is in every set
         loss = partial_loss(
-            self.crf, scores["emissions"], tags, mask=mask, known=known, allowed=allowed
+            self.crf, scores["emissions"], tags, mask=mask, observed=observed, allowed=allowed
         )
         return loss.sum() / count.clamp(min=1)
 
@@ -268,12 +268,12 @@ class MultiLabelTagger(SoftmaxTagger):
         """
         around = int(self.units.specials)
         widest = max(w.units[1] - w.units[0] for w in windows) + 2 * around
-        found = np.full((len(windows), widest, len(self.labels)), IGNORED, dtype=np.float32)
+        targets = np.full((len(windows), widest, len(self.labels)), IGNORED, dtype=np.float32)
         nothing = np.eye(around, len(self.labels), dtype=np.float32)  # of a special token: it is O
         for row, (table, window) in enumerate(zip(gold, windows, strict=True)):
             inner = np.concatenate([nothing, table[slice(*window.units)], nothing])
-            found[row, : len(inner)] = inner
-        return found
+            targets[row, : len(inner)] = inner
+        return targets
 
     def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Returns ``emissions``, ``[B, U, C]``, as logits; arguments as in ``Head``."""
@@ -284,7 +284,7 @@ class MultiLabelTagger(SoftmaxTagger):
         )
         # as if each piece had the vectors of its unit: pooling moves with its input
         if self.units.vectors is not None:
-            emissions = emissions + F.linear(self.units.known(batch), self.linear.weight)
+            emissions = emissions + F.linear(self.units.feature_vectors(batch), self.linear.weight)
         return {"emissions": emissions}
 
     def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
@@ -297,10 +297,10 @@ class MultiLabelTagger(SoftmaxTagger):
         return label_loss(scores["emissions"], targets)
 
     def imitation(
-        self, scores: Mapping[str, Tensor], wanted: Tensor, *, temperature: float = 1.0
+        self, scores: Mapping[str, Tensor], teacher: Tensor, *, temperature: float = 1.0
     ) -> Tensor:
         """Returns the same loss at another temperature; arguments as in ``Head``."""
-        return label_loss(scores["emissions"], wanted, temperature=temperature)
+        return label_loss(scores["emissions"], teacher, temperature=temperature)
 
 
 def outside_target(probabilities: Floats32, form: Literal["max", "product", "hard"]) -> Floats32:
@@ -314,8 +314,8 @@ def outside_target(probabilities: Floats32, form: Literal["max", "product", "har
         ``[units]``; ``IGNORED`` where a label is unknown, unless another one is certain: then O is
         0.
     """
-    known = np.where(probabilities >= 0, probabilities, 0)
-    largest = known.max(axis=1, initial=0)
-    forms = {"max": 1 - largest, "product": (1 - known).prod(axis=1), "hard": largest <= 0.5}
-    told = (probabilities >= 0).all(axis=1) | (largest >= 1)
-    return np.where(told, forms[form], IGNORED).astype(np.float32)
+    filled = np.where(probabilities >= 0, probabilities, 0)
+    largest = filled.max(axis=1, initial=0)
+    forms = {"max": 1 - largest, "product": (1 - filled).prod(axis=1), "hard": largest <= 0.5}
+    decided = (probabilities >= 0).all(axis=1) | (largest >= 1)
+    return np.where(decided, forms[form], IGNORED).astype(np.float32)

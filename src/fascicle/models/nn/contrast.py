@@ -25,7 +25,7 @@ at inference, G gold.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -41,7 +41,7 @@ from fascicle.models.nn.cosine import (
     table_product,
 )
 from fascicle.models.nn.pooling import draw
-from fascicle.models.nn.spans import WidthTerm
+from fascicle.models.nn.spans import make_width_term
 
 TOO_WIDE = -1e4  # the score of a span with too many pieces: below every threshold
 _TEMPERATURE = 0.07
@@ -120,16 +120,12 @@ class ContrastiveScorer(nn.Module):
         self.form = form
         kinds = ("start", "end", "span") if form.positions else ("span",)
         self.kinds = kinds
-        layers = ("shared",) if form.shared else (*kinds[:-1], "first", "last")
-        self.text = nn.ModuleDict(
-            {name: nn.Linear(width, form.hidden, bias=name != "last") for name in layers}
-        )
-        layers = ("shared",) if form.shared else kinds
-        self.types = nn.ModuleDict({name: nn.Linear(width, form.hidden) for name in layers})
+        text = ("shared",) if form.shared else (*kinds[:-1], "first", "last")
+        self.text = _linear_layers(text, width, form.hidden)
+        self.types = _linear_layers(("shared",) if form.shared else kinds, width, form.hidden)
         draw(self)
-        size = form.width_embedding
-        self.width_term = (
-            WidthTerm(size=size, longest=form.pieces, classes=form.hidden) if size else None
+        self.width_term = make_width_term(
+            form.width_embedding, longest=form.pieces, classes=form.hidden
         )
         cold = math.log(1 / _TEMPERATURE)
         self.log_scales = nn.ParameterDict(
@@ -246,17 +242,17 @@ class ContrastiveScorer(nn.Module):
         if self.thresholds is not None:
             everywhere = _wide(self.thresholds).expand(whole.shape[0], -1)
             return {f"{kind}_threshold": everywhere for kind in self.kinds}
-        found = {
+        limits = {
             f"{kind}_threshold": self._compare(kind, whole[:, None], types).squeeze(1)
             for kind in self.kinds[:-1]
         }
         first, last = self._ends(whole, whole)
         vectors = self._unit(first + last + self._widths(whole)[0])[:, None]
         with _exact(whole):
-            found["span_threshold"] = (
+            limits["span_threshold"] = (
                 self._scale("span") * table_product(vectors, types["span"])
             ).squeeze(1)
-        return found
+        return limits
 
     def _terms(self, text: TextStates) -> SpanTerms:
         first, last = self._ends(text.starts, text.ends)
@@ -289,6 +285,11 @@ class ContrastiveScorer(nn.Module):
         return self.log_scales[kind].exp()
 
 
+def _linear_layers(names: Iterable[str], width: int, hidden: int) -> nn.ModuleDict:
+    """Builds projections; the bias of a span is that of its first unit, so the last has none."""
+    return nn.ModuleDict({name: nn.Linear(width, hidden, bias=name != "last") for name in names})
+
+
 @dataclass(frozen=True, kw_only=True)
 class LossWeights:
     """Weights of the six terms of the loss (*binder* Eq. 8-10).
@@ -307,7 +308,11 @@ class LossWeights:
 
 
 def contrastive_loss(
-    tables: Mapping[str, Tensor], gold: Tensor, *, weights: LossWeights, known: Tensor | None = None
+    tables: Mapping[str, Tensor],
+    gold: Tensor,
+    *,
+    weights: LossWeights,
+    annotated: Tensor | None = None,
 ) -> Tensor:
     """Returns the loss over a batch; windows and batches without gold have only terms of
     thresholds.
@@ -317,7 +322,7 @@ def contrastive_loss(
         gold: Window, first unit, last unit (included) and type of each mention, int64 `[G, 4]`, in
             any order. Two types may have the same span. A row that comes twice counts twice.
         weights: Of the terms.
-        known: True where a type was annotated in a window, bool `[B, K]`; by default all are.
+        annotated: True where a type was annotated in a window, bool `[B, K]`; by default all are.
             Others have no terms.
 
     Returns:
@@ -326,30 +331,28 @@ def contrastive_loss(
     Raises:
         ValueError: If a mention is no span of its window, or a term with a weight has no table.
     """
-    wanted = {"start": weights.start, "end": weights.end, "span": weights.span}
-    kinds = [kind for kind, weight in wanted.items() if weight]
-    missing = [f"{kind}s" for kind in kinds if f"{kind}s" not in tables]
-    if missing or not kinds:
+    weight_of = {"start": weights.start, "end": weights.end, "span": weights.span}
+    kinds = [kind for kind, weight in weight_of.items() if weight]
+    if not kinds or any(f"{kind}s" not in tables for kind in kinds):
         raise ValueError(
-            f"the loss has the weights {wanted}, but the tables are {', '.join(tables)}"
+            f"the loss has the weights {weight_of}, but the tables are {', '.join(tables)}"
         )
     _check(gold, tables)
     row, first, last, kind_of = gold.unbind(1)
-    units = tables["spans"].shape[2]
-    cells = {"start": first, "end": last, "span": first * units + last}
+    cells = {"start": first, "end": last, "span": first * tables["spans"].shape[2] + last}
     total = tables["spans"].new_zeros(())
     with torch.autocast(gold.device.type, enabled=False):
         for kind in kinds:
             scores, limit = tables[f"{kind}s"].flatten(2), tables[f"{kind}_threshold"]
-            mention, threshold = _terms(scores, limit, (row, kind_of, cells[kind]), known)
-            total = total + wanted[kind] * weights.beta * mention
+            mention, threshold = _terms(scores, limit, (row, kind_of, cells[kind]), annotated)
+            total = total + weight_of[kind] * weights.beta * mention
             if weights.beta < 1:
-                total = total + wanted[kind] * (1 - weights.beta) * threshold
+                total = total + weight_of[kind] * (1 - weights.beta) * threshold
     return total
 
 
 def _terms(
-    scores: Tensor, limit: Tensor, gold: tuple[Tensor, Tensor, Tensor], known: Tensor | None
+    scores: Tensor, limit: Tensor, gold: tuple[Tensor, Tensor, Tensor], annotated: Tensor | None
 ) -> tuple[Tensor, Tensor]:
     """Computes both terms of one kind from scores `[B, K, M]`, thresholds `[B, K]`, gold indices
     and known types.
@@ -360,7 +363,9 @@ def _terms(
     rest = negatives.logsumexp(2)  # the threshold is always there: never minus infinity
     mention = -F.logsigmoid(scores[gold] - rest[row, kind]).sum() / max(1, len(row))
     above = rest - limit
-    return mention, above.mean() if known is None else above[known].sum() / known.sum().clamp(min=1)
+    return mention, above.mean() if annotated is None else above[
+        annotated
+    ].sum() / annotated.sum().clamp(min=1)
 
 
 def _check(gold: Tensor, tables: Mapping[str, Tensor]) -> None:
@@ -372,17 +377,16 @@ def _check(gold: Tensor, tables: Mapping[str, Tensor]) -> None:
     row, first, last, kind = gold[within].unbind(1)
     if not within.all() or not tables["spans"][row, kind, first, last].isfinite().all():
         raise ValueError(
-            f"every mention must be (window, first unit, last unit, type) of one of {rows} "
-            f"windows and {types} types, "
-            "with units of its window and no wider than the grid allows"
+            f"every mention must be (window, first unit, last unit, type) of one of {rows} windows "
+            f"and {types} types, with units of its window and no wider than the grid allows"
         )
 
 
 def _layer(layers: nn.ModuleDict, name: str) -> nn.Linear:
-    found = layers["shared"] if "shared" in layers else layers[name]
+    layer = layers["shared"] if "shared" in layers else layers[name]
     # for the type checker: ModuleDict does not keep the type of its items
-    assert isinstance(found, nn.Linear)
-    return found
+    assert isinstance(layer, nn.Linear)
+    return layer
 
 
 def _no_span(absent: Tensor, longest: int) -> Tensor:

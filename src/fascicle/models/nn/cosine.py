@@ -98,10 +98,25 @@ def band_cosines(terms: SpanTerms, types: Tensor, *, longest: int) -> Tensor:
     first, last, width = terms.first, F.pad(terms.last, (0, 0, 0, longest - 1)), terms.width
     reach = _reach_of(first, longest)
     index = band_widths(terms, longest, rows=width.shape[0])
+    squares = _squared_norms(first, last, width, reach=reach, index=index)
+    along = (
+        table_product(first, types)[:, :, None]
+        + table_product(last, types)[:, reach]
+        + F.embedding(index, F.linear(width, types))
+    )
+    return (along * squares.clamp_min(_SHORTEST**2).rsqrt()[..., None]).clamp(-1.0, 1.0)
+
+
+def _squared_norms(
+    first: Tensor, last: Tensor, width: Tensor, *, reach: Tensor, index: Tensor
+) -> Tensor:
+    """Returns the squared norms of the sums of three terms, `[B, U, L]`, from small tables of
+    products.
+    """
     rows = (first.shape[0], *reach.shape)
     # of each span's last unit and width in the table [U, N]
     places = (reach * width.shape[0] + index).flatten(1)
-    squares = (
+    return (
         _squares(first)[:, :, None]
         + _squares(last)[:, reach]
         + _squares(width)[index]
@@ -109,12 +124,6 @@ def band_cosines(terms: SpanTerms, types: Tensor, *, longest: int) -> Tensor:
         + 2 * table_product(first, width).gather(2, index)
         + 2 * table_product(last, width).flatten(1).gather(1, places).view(rows)
     )
-    along = (
-        table_product(first, types)[:, :, None]
-        + table_product(last, types)[:, reach]
-        + F.embedding(index, F.linear(width, types))
-    )
-    return (along * squares.clamp_min(_SHORTEST**2).rsqrt()[..., None]).clamp(-1.0, 1.0)
 
 
 def _reach_of(units: Tensor, longest: int) -> Tensor:
@@ -191,8 +200,8 @@ class _Block:
 
     def vectors(self, first: Tensor, last: Tensor, width: Tensor, index: Tensor) -> Tensor:
         """Returns the span vectors, `[B, rows, columns, h]`."""
-        made = F.embedding(index[self.cells], width)
-        return made.add_(first[:, self.rows, None]).add_(last[:, None, self.columns])
+        vectors = F.embedding(index[self.cells], width)
+        return vectors.add_(first[:, self.rows, None]).add_(last[:, None, self.columns])
 
 
 def _drawn(like: Tensor, share: float) -> Tensor:

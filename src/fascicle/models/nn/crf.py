@@ -18,6 +18,8 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from fascicle.models.nn.chain import Chain, LogSolution, make_chain, reorder
+
 
 class LinearChainCrf(nn.Module):
     """Scores tag paths by emissions and by the transitions between neighbours (Lafferty et al.,
@@ -99,44 +101,6 @@ def _check(emissions: Tensor, tags: Tensor, mask: Tensor, *, n_tags: int) -> Non
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Chain:
-    """Padded batch, units first; emissions are shifted to a maximum of 0 per unit, which changes
-    no probability.
-    """
-
-    scores: Tensor  # [T, B, C], 0 under the padding
-    tags: Tensor  # [T, B], 0 under the padding
-    mask: Tensor  # [T, B]
-    transitions: Tensor  # [C, C]
-    start: Tensor  # [C]
-    end: Tensor  # [C]
-
-    @property
-    def last(self) -> Tensor:
-        """Position of the last unit of each row, `[B]`; 0 for an empty row."""
-        return (self.mask.sum(0) - 1).clamp_min(0)
-
-    def rows(self, which: Tensor) -> _Chain:
-        """Returns the chain of some rows only."""
-        return replace(
-            self, scores=self.scores[:, which], tags=self.tags[:, which], mask=self.mask[:, which]
-        )
-
-    def gold_steps(self) -> Tensor:
-        """Returns the term that each unit adds to the score of the gold path, `[T, B]`, without
-        `end`.
-        """
-        steps = self.scores.gather(2, self.tags[:, :, None]).squeeze(2)
-        steps[0] += self.start[self.tags[0]]
-        steps[1:] += self.transitions[self.tags[:-1], self.tags[1:]]
-        return steps
-
-    def gold_end(self) -> Tensor:
-        """Returns the term that `end` adds to the score of the gold path, `[B]`."""
-        return self.end[self.tags.gather(0, self.last[None]).squeeze(0)]
-
-
-@dataclass(frozen=True, kw_only=True)
 class _Scaled:
     """Results of the recursion on rescaled probabilities; D is 1 (forward) or 2 (forward,
     backward).
@@ -177,7 +141,7 @@ class _NegativeLogLikelihood(torch.autograd.Function):
         if not mask.any():
             ctx.shapes = [part.shape for part in (emissions, *parameters)]
             return emissions.new_zeros(len(emissions))
-        chain = _chain(tags, mask, emissions, *parameters)
+        chain = make_chain(tags, mask, emissions, *parameters)
         loss, ctx.gradient = _solve(chain, with_gradient=any(ctx.needs_input_grad))
         return loss
 
@@ -190,26 +154,11 @@ class _NegativeLogLikelihood(torch.autograd.Function):
             return None, None, *_pull_back(ctx.gradient, grad)
 
 
-def _chain(tags: Tensor, mask: Tensor, emissions: Tensor, *parameters: Tensor) -> _Chain:
-    """Builds the chain of a batch; values under the padding are set to 0."""
-    transitions, start, end = parameters
-    inside = mask.t()
-    scores = emissions.transpose(0, 1).masked_fill(~inside[:, :, None], 0.0)
-    return _Chain(
-        scores=scores - scores.amax(2, keepdim=True),
-        tags=tags.t().masked_fill(~inside, 0).long(),
-        mask=inside,
-        transitions=transitions,
-        start=start,
-        end=end,
-    )
-
-
-def _solve(chain: _Chain, *, with_gradient: bool) -> tuple[Tensor, _Gradient | None]:
+def _solve(chain: Chain, *, with_gradient: bool) -> tuple[Tensor, _Gradient | None]:
     """Computes the loss `[B]` and the factors of its gradient. Rows that underflow are computed
     with logarithms.
     """
-    mirror = _mirror(chain)
+    mirror = chain.mirror
     scaled = _recursion(chain, mirror if with_gradient else None)
     loss, mass = _scaled_loss(chain, scaled)
     exact = (mass >= _floor(chain)) & scaled.exact
@@ -220,11 +169,11 @@ def _solve(chain: _Chain, *, with_gradient: bool) -> tuple[Tensor, _Gradient | N
     exact |= ~chain.mask[0]
     if not exact.all():
         rare = (~exact).nonzero().squeeze(1)
-        loss[rare], gradient = _patch_rare(chain.rows(rare), rare, gradient)
+        loss[rare], gradient = _patch_rare(chain, rare, gradient)
     return loss, gradient
 
 
-def _floor(chain: _Chain) -> float:
+def _floor(chain: Chain) -> float:
     """Returns a bound for sums of C terms: above it they are exact, since lost terms are below
     `tiny` each.
     """
@@ -232,32 +181,14 @@ def _floor(chain: _Chain) -> float:
     return len(chain.start) * limits.tiny / limits.eps
 
 
-def _mirror(chain: _Chain) -> Tensor:
-    """Returns positions `[T, B]` that reverse every row within its own length."""
-    steps = torch.arange(len(chain.mask), device=chain.mask.device)[:, None]
-    return torch.where(chain.mask, chain.last - steps, steps)
-
-
-def _along(values: Tensor, positions: Tensor) -> Tensor:
-    """Reorders `[T, B, C]` by positions `[T, B]`."""
-    rows = positions.shape[1]
-    flat = positions * rows + torch.arange(rows, device=positions.device)
-    # faster than gather
-    return values.flatten(0, 1).index_select(0, flat.flatten()).view_as(values)
-
-
-def _recursion(chain: _Chain, mirror: Tensor | None) -> _Scaled:
+def _recursion(chain: Chain, mirror: Tensor | None) -> _Scaled:
     """Runs the forward recursion, and the backward one beside it if `mirror` is given.
 
     Both read `state_t = (state_t-1 @ W) * exp(E_t)`: backward with the transposed transitions,
     `end` in the place of `start`, and reversed rows. Taking the maximum out of each column of W
     first keeps tags that are always hard to enter (START in flair's parametrisation) in range.
     """
-    pairs, firsts, scores = chain.transitions[None], chain.start[None], chain.scores[:, None]
-    if mirror is not None:
-        pairs = torch.stack([chain.transitions, chain.transitions.t()])
-        firsts = torch.stack([chain.start, chain.end])
-        scores = torch.stack([chain.scores, _along(chain.scores, mirror)], dim=1)
+    pairs, firsts, scores = _directions(chain, mirror)
     columns = pairs.amax(1)
     weights = (pairs - columns[:, None]).exp()
     potentials = scores + columns[:, None]
@@ -274,6 +205,19 @@ def _recursion(chain: _Chain, mirror: Tensor | None) -> _Scaled:
         sums, states = sums.nan_to_num(1.0), states.nan_to_num(1.0)
     return _Scaled(
         columns=columns, weights=weights, sums=sums, states=states, growth=growth, exact=exact
+    )
+
+
+def _directions(chain: Chain, mirror: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+    """Returns transitions `[D, C, C]`, scores of the first tag `[D, C]`, and emissions `[T, D, B,
+    C]`.
+    """
+    if mirror is None:
+        return chain.transitions[None], chain.start[None], chain.scores[:, None]
+    return (
+        torch.stack([chain.transitions, chain.transitions.t()]),
+        torch.stack([chain.start, chain.end]),
+        torch.stack([chain.scores, reorder(chain.scores, mirror)], dim=1),
     )
 
 
@@ -295,7 +239,7 @@ def _steps(local: Tensor, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return sums, states, scales
 
 
-def _scaled_loss(chain: _Chain, scaled: _Scaled) -> tuple[Tensor, Tensor]:
+def _scaled_loss(chain: Chain, scaled: _Scaled) -> tuple[Tensor, Tensor]:
     """Computes the loss `[B]` and the last sum `[B]`; a small last sum means that the loss is not
     reliable.
 
@@ -314,17 +258,17 @@ def _scaled_loss(chain: _Chain, scaled: _Scaled) -> tuple[Tensor, Tensor]:
     return torch.where(chain.mask[0], loss, 0.0), mass
 
 
-def _scaled_gradient(chain: _Chain, scaled: _Scaled, mirror: Tensor) -> tuple[_Gradient, Tensor]:
+def _scaled_gradient(chain: Chain, scaled: _Scaled, mirror: Tensor) -> tuple[_Gradient, Tensor]:
     """Computes the factors of the gradient, and the sums `[T, B]` that normalise them."""
     column = (scaled.columns[0] - scaled.columns[0].amax()).exp()
-    onward = _along(scaled.states[:, 1], mirror)  # emission here and all that follows
+    onward = reorder(scaled.states[:, 1], mirror)  # emission here and all that follows
     prior = scaled.sums[:, 0] * column
     prior[0] = (chain.start - chain.start.amax()).exp()
     joint = prior * onward
     mass = joint.sum(2)
     # takes the padding out of every product
     share = mass.reciprocal().masked_fill(~chain.mask, 0.0)[:, :, None]
-    gold = _one_hot(chain)
+    gold = chain.one_hot()
     gradient = _Gradient(
         residual=(joint * share).sub_(gold),
         last=chain.last,
@@ -338,69 +282,23 @@ def _scaled_gradient(chain: _Chain, scaled: _Scaled, mirror: Tensor) -> tuple[_G
     return gradient, mass
 
 
-def _one_hot(chain: _Chain) -> Tensor:
-    """Returns the gold path `[T, B, C]`, 0 under the padding."""
-    return torch.zeros_like(chain.scores).scatter_(
-        2, chain.tags[:, :, None], chain.mask[:, :, None].to(chain.scores)
-    )
-
-
 def _patch_rare(
-    chain: _Chain, rare: Tensor, gradient: _Gradient | None
+    chain: Chain, rare: Tensor, gradient: _Gradient | None
 ) -> tuple[Tensor, _Gradient | None]:
     """Computes loss `[R]` and gradient of the rows in which the scaled recursion lost something."""
     dtype = chain.scores.dtype
-    if chain.scores.device.type != "mps":  # the one device without float64
-        wide = (part.double() for part in (chain.scores, chain.transitions, chain.start, chain.end))
-        chain = replace(
-            chain, **dict(zip(("scores", "transitions", "start", "end"), wide, strict=True))
-        )
-    arrival, onward = _log_recursion(chain), _log_recursion_back(chain)
-    log_partition = (arrival[0] + onward[0]).logsumexp(1)
-    loss = (
-        log_partition - torch.where(chain.mask, chain.gold_steps(), 0.0).sum(0) - chain.gold_end()
-    )
+    solution = LogSolution.of(chain.rows(rare))
+    loss = solution.loss().to(dtype)
     if gradient is None:
-        return loss.to(dtype), None
-    marginals = (arrival + onward - log_partition[:, None]).exp()
-    residual = torch.where(chain.mask[:, :, None], marginals - _one_hot(chain), 0.0)
-    counts = chain.scores.new_zeros((len(rare), *chain.transitions.shape))
-    for step in range(1, len(chain.mask)):
-        before = (arrival[step - 1] + chain.scores[step - 1] - log_partition[:, None])[:, :, None]
-        pairs = (before + chain.transitions + onward[step][:, None]).exp()
-        counts += torch.where(chain.mask[step][:, None, None], pairs, 0.0)
-    return loss.to(dtype), replace(
+        return loss, None
+    return loss, replace(
         gradient,
-        residual=gradient.residual.index_copy(1, rare, residual.to(dtype)),
+        residual=gradient.residual.index_copy(1, rare, solution.residual().to(dtype)),
         left=gradient.left.index_fill(1, rare, 0.0),
         right=gradient.right.index_fill(1, rare, 0.0),
         rare=rare,
-        counts=counts.to(dtype),
+        counts=solution.pair_counts().to(dtype),
     )
-
-
-def _log_recursion(chain: _Chain) -> Tensor:
-    """Computes `[T, B, C]`: log sum over the prefixes that arrive at a tag, without its own
-    emission.
-    """
-    arrival = [chain.start.expand_as(chain.scores[0])]
-    for score in chain.scores[:-1]:
-        arrival.append(((arrival[-1] + score)[:, :, None] + chain.transitions).logsumexp(1))
-    return torch.stack(arrival)
-
-
-def _log_recursion_back(chain: _Chain) -> Tensor:
-    """Computes `[T, B, C]`: log sum over the suffixes that begin with a tag, with its own
-    emission.
-    """
-    mirror = _mirror(chain)
-    reverse = replace(
-        chain,
-        scores=_along(chain.scores, mirror),
-        transitions=chain.transitions.t(),
-        start=chain.end,
-    )
-    return _along(_log_recursion(reverse), mirror) + chain.scores
 
 
 def _pull_back(gradient: _Gradient, grad: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -40,11 +40,11 @@ def dropout_mask(like: Tensor, share: float) -> Tensor:
         like: Any tensor on the CPU.
         share: Probability to be 0, rounded to 1/65536.
     """
-    found = torch.zeros(like.shape, dtype=like.dtype)
+    mask = torch.zeros(like.shape, dtype=like.dtype)
     least = round(share * _PARTS) - _PARTS // 2
     if least == _PARTS // 2:  # larger than any number of 16 bits
-        return found
-    return torch.ge(random_bits(like), least, out=found)
+        return mask
+    return torch.ge(random_bits(like), least, out=mask)
 
 
 def random_bits(like: Tensor) -> Tensor:
@@ -97,8 +97,8 @@ def attention(
         mask = torch.zeros(mask.shape, dtype=query.dtype).masked_fill_(~mask, lowest)
     scale = 1.0 / math.sqrt(query.shape[-1]) if factor is None else factor
     with torch.autocast("cpu", enabled=False):
-        found: Tensor = _Attention.apply(query, key, value, mask, share, scale)  # type: ignore[no-untyped-call]
-    return found
+        result: Tensor = _Attention.apply(query, key, value, mask, share, scale)  # type: ignore[no-untyped-call]
+    return result
 
 
 class _Dropout(torch.autograd.Function):
@@ -137,20 +137,22 @@ class _Attention(torch.autograd.Function):
             scores += mask
         chances = scores.softmax(-1)
         factors = dropout_mask(chances, share).mul_(_gain(share))
-        kept = torch.mul(chances, factors, out=scores)
+        weights = torch.mul(chances, factors, out=scores)
         ctx.scale = scale
         ctx.save_for_backward(q, k, v, chances, factors)
-        return torch.bmm(kept.flatten(0, 1), v).view(query.shape)
+        return torch.bmm(weights.flatten(0, 1), v).view(query.shape)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         q, k, v, chances, factors = ctx.saved_tensors
         shape, flat = grad.shape, grad.reshape(-1, *grad.shape[2:])
-        kept = (chances * factors).flatten(0, 1)
-        of_value = torch.bmm(kept.transpose(1, 2), flat)
-        of_kept = torch.bmm(flat, v.transpose(1, 2)).view(chances.shape).mul_(factors)
-        of_scores = torch._softmax_backward_data(of_kept, chances, -1, chances.dtype).flatten(0, 1)
+        weights = (chances * factors).flatten(0, 1)
+        of_value = torch.bmm(weights.transpose(1, 2), flat)
+        of_weights = torch.bmm(flat, v.transpose(1, 2)).view(chances.shape).mul_(factors)
+        of_scores = torch._softmax_backward_data(of_weights, chances, -1, chances.dtype).flatten(
+            0, 1
+        )
         of_query = torch.bmm(of_scores, k).mul_(ctx.scale)
         of_key = torch.bmm(of_scores.transpose(1, 2), q).mul_(ctx.scale)
         heads = shape[:2]
@@ -164,8 +166,8 @@ class _Attention(torch.autograd.Function):
 
 def _gain(share: float) -> float:
     """Returns the factor by which the components that stay are multiplied."""
-    kept = 1.0 - round_probability(share)
-    return 1.0 / kept if kept else 0.0
+    survival = 1.0 - round_probability(share)
+    return 1.0 / survival if survival else 0.0
 
 
 class QuickDropout(TorchFunctionMode):
@@ -185,8 +187,8 @@ class QuickDropout(TorchFunctionMode):
     ) -> Any:
         """See `torch.overrides`."""
         quick = _QUICK.get(func)
-        found = quick(*args, **(kwargs or {})) if quick else None
-        return func(*args, **(kwargs or {})) if found is None else found
+        result = quick(*args, **(kwargs or {})) if quick else None
+        return func(*args, **(kwargs or {})) if result is None else result
 
 
 def _quick_dropout(  # the names are torch's

@@ -46,14 +46,13 @@ def layer_map(teacher: int, student: int) -> tuple[int, ...]:
     """
     if student > teacher:
         raise RecipeError(
-            f"the student has {student} layers and its teacher {teacher}: a student has at most "
-            "as many; choose fewer"
+            f"the student has {student} layers and its teacher {teacher}: a student has at most as "
+            "many; choose fewer"
         )
     if teacher % student:
         raise RecipeError(
             f"the {teacher} layers of the teacher cannot be shared evenly among {student} of the "
-            "student; name one "
-            "layer of the teacher for each of the student with layers.map"
+            "student; name one layer of the teacher for each of the student with layers.map"
         )
     step = teacher // student
     return tuple(range(step, teacher + 1, step))
@@ -106,7 +105,7 @@ def attention_loss(
     return _squares(student, teacher, pair).sum() / pair.sum()
 
 
-def label_loss(logits: Tensor, wanted: Tensor, *, temperature: float = 1.0) -> Tensor:
+def label_loss(logits: Tensor, teacher: Tensor, *, temperature: float = 1.0) -> Tensor:
     """Returns the Kullback-Leibler divergence of labels that do not exclude each other: mean over
     known labels.
 
@@ -115,19 +114,19 @@ def label_loss(logits: Tensor, wanted: Tensor, *, temperature: float = 1.0) -> T
 
     Args:
         logits: of the student, ``[B, U, C]``.
-        wanted: probabilities of the teacher, ``[B, U, C]``; negative where nothing is known.
+        teacher: probabilities of the teacher, ``[B, U, C]``; negative where nothing is known.
         temperature: both distributions are those of the logits divided by this.
     """
-    known = wanted >= 0
-    target = soften_logits(wanted.float().clamp(min=0), temperature, exclusive=False)
-    found = F.binary_cross_entropy_with_logits(
+    valid = teacher >= 0
+    target = soften_logits(teacher.float().clamp(min=0), temperature, exclusive=False)
+    divergence = F.binary_cross_entropy_with_logits(
         logits.float() / temperature, target, reduction="none"
     )
-    found = found - torch.special.entr(target) - torch.special.entr(1 - target)
-    return (found * known).sum() / known.sum().clamp(min=1)
+    divergence = divergence - torch.special.entr(target) - torch.special.entr(1 - target)
+    return (divergence * valid).sum() / valid.sum().clamp(min=1)
 
 
-def tag_loss(logits: Tensor, wanted: Tensor, *, temperature: float = 1.0) -> Tensor:
+def tag_loss(logits: Tensor, teacher: Tensor, *, temperature: float = 1.0) -> Tensor:
     """Returns the Kullback-Leibler divergence of tags that exclude each other: mean over the known
     units.
 
@@ -136,14 +135,14 @@ def tag_loss(logits: Tensor, wanted: Tensor, *, temperature: float = 1.0) -> Ten
 
     Args:
         logits: of the student, ``[B, U, C]``.
-        wanted: probabilities of the teacher, ``[B, U, C]``; negative where nothing is known.
+        teacher: probabilities of the teacher, ``[B, U, C]``; negative where nothing is known.
         temperature: both distributions are those of the logits divided by this.
     """
-    known = (wanted >= 0).all(dim=-1)
-    target = soften_logits(wanted.float().clamp(min=0), temperature, exclusive=True)
+    valid = (teacher >= 0).all(dim=-1)
+    target = soften_logits(teacher.float().clamp(min=0), temperature, exclusive=True)
     logs = F.log_softmax(logits.float() / temperature, dim=-1)
-    found = -(target * logs + torch.special.entr(target)).sum(dim=-1)
-    return (found * known).sum() / known.sum().clamp(min=1)
+    divergence = -(target * logs + torch.special.entr(target)).sum(dim=-1)
+    return (divergence * valid).sum() / valid.sum().clamp(min=1)
 
 
 def soften_logits(probabilities: Tensor, temperature: float, *, exclusive: bool) -> Tensor:
@@ -198,14 +197,13 @@ def set_code(types: Iterable[int]) -> int:
     Raises:
         RecipeError: If an index has no bit.
     """
-    listed = list(types)
-    if max(listed, default=0) >= _MOST:
+    indices = list(types)
+    if max(indices, default=0) >= _MOST:
         raise RecipeError(
             f"only the first {_MOST} types of a model can be left out of this loss; use fewer "
-            "types, or the family "
-            "multilabel"
+            "types, or the family multilabel"
         )
-    return SETS - sum(1 << kind for kind in listed)
+    return SETS - sum(1 << kind for kind in indices)
 
 
 def members(codes: Tensor, *, classes: int, width: int = 1) -> Tensor:
@@ -248,7 +246,7 @@ def partial_loss(
     tags: Tensor,
     *,
     mask: Tensor,
-    known: Tensor,
+    observed: Tensor,
     allowed: Tensor | None = None,
 ) -> Tensor:
     """Returns the negative log-likelihood of the known tags, one number per row; of the path where
@@ -265,7 +263,7 @@ def partial_loss(
         tags: Tag ids `[B, T]`: the known ones, and any of 0 to C - 1 at the other units of the
             mask.
         mask: True for units that exist, see `crf`.
-        known: True where the tag is known, bool `[B, T]`, any value under the padding.
+        observed: True where the tag is known, bool `[B, T]`, any value under the padding.
         allowed: Of the other units the tags that they may have, bool `[B, T, C]`, with that of
             `tags` among them; all by default.
 
@@ -273,14 +271,14 @@ def partial_loss(
         `[B]`, at least 0 up to rounding; 0 up to rounding for a row of which nothing is known.
     """
     loss: Tensor = crf(emissions, tags, mask)
-    rows = (mask & ~known).any(dim=1).nonzero().squeeze(1)
+    rows = (mask & ~observed).any(dim=1).nonzero().squeeze(1)
     if not len(rows):
         return loss
-    scores, given = emissions[rows], tags[rows]
-    others = torch.arange(scores.shape[2], device=tags.device) != given[:, :, None]
-    closed = known[rows][:, :, None] & others
+    scores, gold = emissions[rows], tags[rows]
+    differs = torch.arange(scores.shape[2], device=tags.device) != gold[:, :, None]
+    closed = observed[rows][:, :, None] & differs
     if allowed is not None:
-        closed = closed | ~(allowed[rows] | known[rows][:, :, None])
+        closed = closed | ~(allowed[rows] | observed[rows][:, :, None])
     wide = scores.to(torch.promote_types(scores.dtype, torch.float32)).masked_fill(closed, _CLOSED)
-    agreeing: Tensor = crf(wide, given, mask[rows])
+    agreeing: Tensor = crf(wide, gold, mask[rows])
     return loss.index_add(0, rows, agreeing, alpha=-1)

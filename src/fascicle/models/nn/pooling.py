@@ -56,7 +56,7 @@ def _rows_at(states: Tensor, places: Tensor) -> Tensor:
     return states.gather(1, _wide(places, states))
 
 
-def _joined_rows(slots: Tensor, places: Tensor, states: Tensor, *, join: _Join) -> Tensor:
+def _join_rows(slots: Tensor, places: Tensor, states: Tensor, *, join: _Join) -> Tensor:
     """Joins the rows of ``states`` to those of ``slots``, by maximum or sum.
 
     Args:
@@ -72,10 +72,10 @@ def _joined_rows(slots: Tensor, places: Tensor, states: Tensor, *, join: _Join) 
         rows = torch.arange(places.shape[0], device=places.device).unsqueeze(1).expand_as(places)
         pairs = torch.stack([rows, places], dim=-1)
         return _JoinedRows.apply(slots, pairs, states, join)  # type: ignore[no-untyped-call]
-    return _joined(slots, places, states, join)
+    return _join(slots, places, states, join)
 
 
-def _joined(slots: Tensor, places: Tensor, states: Tensor, join: str) -> Tensor:
+def _join(slots: Tensor, places: Tensor, states: Tensor, join: str) -> Tensor:
     if join == "add":
         return slots.scatter_add(1, _wide(places, states), states)
     return slots.scatter_reduce(1, _wide(places, states), states, reduce="amax", include_self=True)
@@ -104,7 +104,7 @@ class _JoinedRows(Function):
 
     @staticmethod
     def forward(ctx: Any, slots: Tensor, places: Tensor, states: Tensor, join: str) -> Tensor:
-        return _joined(slots, places[..., 1], states, join)
+        return _join(slots, places[..., 1], states, join)
 
     @staticmethod
     def symbolic(graph: Any, slots: Any, places: Any, states: Any, join: str) -> Any:
@@ -155,7 +155,7 @@ class _MaxPooling(nn.Module):
         # without it.
         lowest = torch.finfo(states.dtype).min
         slots, places = _slots(states, first_piece, unit_of_piece)
-        pooled = _joined_rows(slots + lowest, places, states, join="max")[:, :-1]
+        pooled = _join_rows(slots + lowest, places, states, join="max")[:, :-1]
         return torch.where(pooled == lowest, torch.zeros_like(pooled), pooled)
 
 
@@ -169,8 +169,8 @@ class _MeanPooling(nn.Module):
     ) -> Tensor:
         """Scatters the states; arguments and shapes as in ``_MaxPooling``."""
         slots, places = _slots(states, first_piece, unit_of_piece)
-        total = _joined_rows(slots, places, states, join="add")
-        counts = _joined_rows(slots[..., :1], places, torch.ones_like(states[..., :1]), join="add")
+        total = _join_rows(slots, places, states, join="add")
+        counts = _join_rows(slots[..., :1], places, torch.ones_like(states[..., :1]), join="add")
         return (total / counts.clamp(min=1))[:, :-1]
 
 
@@ -225,12 +225,12 @@ class InputVectors(nn.Module):
         Returns:
             ``[B, U, d]``; 0 for a unit of which nothing is known.
         """
-        known = features.to(self.table.dtype)
+        values = features.to(self.table.dtype)
         if self.training and self.dropout:
-            known = known * self._kept(len(known)).to(known.device)[:, None]
-        return known @ self.table
+            values = values * self._draw_columns(len(values)).to(values.device)[:, None]
+        return values @ self.table
 
-    def _kept(self, windows: int) -> Tensor:
+    def _draw_columns(self, windows: int) -> Tensor:
         """Draws the columns with which each window is read, ``[B, F]``."""
         drawn = (torch.rand(windows, len(self.blocks)) >= self.dropout).to(self.table.dtype)
         return drawn.repeat_interleave(torch.tensor(self.blocks), dim=1)

@@ -91,24 +91,25 @@ def _tree(words: Ints, lengths: Ints) -> Tree:
     node = np.zeros(words.shape, dtype=np.int64)
     # place of each sequence's beginning in the level before
     at = np.zeros(len(words), dtype=np.int64)
-    level_words, level_continued, level_parents, before = [], [], [], 0
+    levels: list[Ints] = []
+    continued, parents = list[Tensor](), list[Tensor]()
+    nodes = 0  # of all levels so far
     for t in range(int(lengths.max(initial=0))):
         alive = np.flatnonzero(lengths > t)
-        keys, inverse = np.unique(at[alive] * base + words[alive, t], return_inverse=True)
-        parents, last = np.divmod(keys, base)
-        level_words.append(last)
+        keys, at[alive] = np.unique(at[alive] * base + words[alive, t], return_inverse=True)
+        before, last = np.divmod(keys, base)
         if t:
-            continued, which = np.unique(parents, return_inverse=True)
-            level_continued.append(torch.from_numpy(continued))
-            level_parents.append(torch.from_numpy(which))
-        at[alive] = inverse
-        node[alive, t] = before + inverse
-        before += len(keys)
+            distinct, which = np.unique(before, return_inverse=True)
+            continued.append(torch.from_numpy(distinct))
+            parents.append(torch.from_numpy(which))
+        levels.append(last)
+        node[alive, t] = nodes + at[alive]
+        nodes += len(keys)
     return Tree(
-        sizes=[len(level) for level in level_words],
-        words=torch.from_numpy(np.concatenate(level_words)),
-        continued=level_continued,
-        parents=level_parents,
+        sizes=list(map(len, levels)),
+        words=torch.from_numpy(np.concatenate(levels)),
+        continued=continued,
+        parents=parents,
         node=torch.from_numpy(node),
     )
 
@@ -144,7 +145,6 @@ class SpanReader(nn.Module):
         """
         forward = self._states(table, batch.forward, "l0")
         backward = self._states(table, batch.backward, "l0_reverse")
-        sizes = [(len(rows), width) for width, rows in batch.by_width]
         # All words are gathered at once: a gather has a gradient as large as the table that it is
         # from.
         ahead = [batch.forward.node[rows, :width].flatten() for width, rows in batch.by_width]
@@ -154,14 +154,14 @@ class SpanReader(nn.Module):
         states = torch.cat(
             [_rows(forward, torch.cat(ahead)), _rows(backward, torch.cat(behind))], dim=1
         )
-        found = [
-            part if width == 1 else attend(part.reshape(count, width, -1), self.width // 2)
-            for part, (count, width) in zip(
-                torch.split(states, [n * w for n, w in sizes]), sizes, strict=True
+        vectors = [
+            part if width == 1 else attend(part.reshape(-1, width, self.width), self.width // 2)
+            for part, (width, _) in zip(
+                torch.split(states, list(map(len, ahead))), batch.by_width, strict=True
             )
         ]
         order = torch.cat([rows for _, rows in batch.by_width])
-        return torch.cat(found).index_select(0, torch.argsort(order))
+        return torch.cat(vectors).index_select(0, torch.argsort(order))
 
     def _states(self, table: Tensor, tree: Tree, name: str) -> Tensor:
         """Computes the states of every node of a tree, level after level, ``[nodes, hidden]``."""
@@ -170,15 +170,16 @@ class SpanReader(nn.Module):
             for part in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
         )
         inputs = nn.functional.linear(table, w_in, b_in + b_hidden)
-        first, *others = torch.split(_rows(inputs, tree.words), tree.sizes)
+        first, *rest = torch.split(_rows(inputs, tree.words), tree.sizes)
+        # no forget gate is needed: the first state is zero
         into, _, fresh, out = first.chunk(4, dim=1)
-        cell = into.sigmoid() * fresh.tanh()  # no forget gate is needed: the first state is zero
+        cell = into.sigmoid() * fresh.tanh()
         levels = [out.sigmoid() * cell.tanh()]
-        for level, continued, parents in zip(others, tree.continued, tree.parents, strict=True):
-            carried = _rows(levels[-1], continued) @ w_hidden.T
-            into, forget, fresh, out = (level + _rows(carried, parents)).chunk(4, dim=1)
-            kept = _rows(_rows(cell, continued), parents)
-            cell = forget.sigmoid() * kept + into.sigmoid() * fresh.tanh()
+        for level, continued, parents in zip(rest, tree.continued, tree.parents, strict=True):
+            gates = level + _rows(_rows(levels[-1], continued) @ w_hidden.T, parents)
+            into, forget, fresh, out = gates.chunk(4, dim=1)
+            before = _rows(_rows(cell, continued), parents)
+            cell = forget.sigmoid() * before + into.sigmoid() * fresh.tanh()
             levels.append(out.sigmoid() * cell.tanh())
         return torch.cat(levels)
 

@@ -98,6 +98,11 @@ class WidthTerm(nn.Module):
         return F.linear(self.embedding, self.weight)
 
 
+def make_width_term(size: int, *, longest: int, classes: int) -> WidthTerm | None:
+    """Builds the term of the width, see `WidthTerm`; None for a size of 0."""
+    return WidthTerm(size=size, longest=longest, classes=classes) if size else None
+
+
 class LinearSpanScorer(SpanScorer):
     """Span scorer with one linear layer over a span vector that consists of `parts`.
 
@@ -141,31 +146,21 @@ class LinearSpanScorer(SpanScorer):
         self.longest = longest
         self.linear = nn.Linear(len(parts) * width, classes)
         draw(self.linear)
-        self.width_term = (
-            WidthTerm(size=width_embedding, longest=longest, classes=classes)
-            if width_embedding
-            else None
-        )
-        given = {
+        self.width_term = make_width_term(width_embedding, longest=longest, classes=classes)
+        presence = {
             "starts": True,
             "ends": "end" in parts,
             "widths": width_embedding > 0,
             "spans": "pool" in parts,
         }
-        self.outputs = tuple(name for name, is_given in given.items() if is_given)
+        self.outputs = tuple(name for name, is_present in presence.items() if is_present)
 
     def forward(self, units: Tensor, whole: Tensor) -> dict[str, Tensor]:
         """Scores all spans; see `SpanScorer`. The bias and the term of `whole` are part of
         `starts`.
         """
         block = dict(zip(self.parts, self.linear.weight.chunk(len(self.parts), dim=1), strict=True))
-        tables: dict[str, Tensor] = {}
-        ends = [part for part in ("start", "end") if part in block]
-        if ends:  # one product for both, which reads the states once
-            terms = F.linear(units, torch.cat([block[part] for part in ends])).chunk(
-                len(ends), dim=2
-            )
-            tables = {f"{part}s": term for part, term in zip(ends, terms, strict=True)}
+        tables = _end_tables(units, block)
         common: Tensor = self.linear.bias
         if "whole" in block:
             common = F.linear(whole, block["whole"], common)[:, None]
@@ -173,11 +168,22 @@ class LinearSpanScorer(SpanScorer):
         if self.width_term is not None:
             tables["widths"] = self.width_term()
         if "pool" in block:
-            tables["spans"] = _pooled(units, block["pool"], self.longest)
+            tables["spans"] = _pool_spans(units, block["pool"], self.longest)
         return {name: tables[name] for name in self.outputs}
 
 
-def _pooled(units: Tensor, weight: Tensor, longest: int) -> Tensor:
+def _end_tables(units: Tensor, block: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Computes `starts` and `ends`, as far as the weight has blocks for them, by one product, which
+    reads the states once.
+    """
+    ends = [part for part in ("start", "end") if part in block]
+    if not ends:
+        return {}
+    terms = F.linear(units, torch.cat([block[part] for part in ends])).chunk(len(ends), dim=2)
+    return {f"{part}s": term for part, term in zip(ends, terms, strict=True)}
+
+
+def _pool_spans(units: Tensor, weight: Tensor, longest: int) -> Tensor:
     """Computes the table `spans` of pooled units, `[B, U, L, C]`, by `P(i, w) = max(P(i, w - 1),
     e_(i+w))`.
 
@@ -238,29 +244,34 @@ def span_loss(tables: Mapping[str, Tensor], targets: Tensor, *, ignored: int = -
         name: table if name == "widths" else table[:, :units] for name, table in tables.items()
     }
     _check(tables, tuple(targets.shape))
-    chosen = (targets.flatten() != ignored).nonzero().squeeze(1)
-    first, step = chosen // longest, chosen % longest
-    if (first % units + step >= units).any():
+    cells = (targets.flatten() != ignored).nonzero().squeeze(1)
+    if (cells // longest % units + cells % longest >= units).any():
         raise ValueError(
             f"a span that ends beyond the {units} units has a target; it must be {ignored}"
         )
-    row = {"starts": first, "ends": first + step, "widths": step, "spans": chosen}
-    dtype = functools.reduce(
-        torch.promote_types, (table.dtype for table in tables.values()), torch.float32
-    )
-    terms = [
-        table.flatten(0, -2).to(dtype).index_select(0, row[name]) for name, table in tables.items()
-    ]
-    logits = functools.reduce(torch.add, terms)
+    logits = _gather_logits(tables, cells, longest)
     # Classes first: a softmax that runs along many spans is three times as fast as one along a few
     # classes.
-    gold = targets.flatten()[chosen]
+    gold = targets.flatten()[cells]
     several = gold <= SETS
     single = gold.masked_fill(several, ignored)
     total = F.cross_entropy(logits.t()[None], single[None], reduction="sum", ignore_index=ignored)
     if several.any():
         total = total + set_loss(logits[several], gold[several]).sum()
-    return total / max(1, len(chosen))
+    return total / max(1, len(cells))
+
+
+def _gather_logits(tables: Mapping[str, Tensor], cells: Tensor, longest: int) -> Tensor:
+    """Returns the logits of some cells of `[B, U, L]`, at least float32."""
+    first, step = cells // longest, cells % longest
+    rows = {"starts": first, "ends": first + step, "widths": step, "spans": cells}
+    dtype = functools.reduce(
+        torch.promote_types, (table.dtype for table in tables.values()), torch.float32
+    )
+    terms = [
+        table.flatten(0, -2).to(dtype).index_select(0, rows[name]) for name, table in tables.items()
+    ]
+    return functools.reduce(torch.add, terms)
 
 
 def _check(tables: Mapping[str, Tensor], sizes: tuple[int, ...]) -> None:
@@ -272,11 +283,11 @@ def _check(tables: Mapping[str, Tensor], sizes: tuple[int, ...]) -> None:
         "widths": (longest,),
         "spans": (rows, units, longest),
     }
-    found = {name: tuple(table.shape) for name, table in tables.items()}
-    classes = {shape[-1] for shape in found.values()}
-    if len(classes) != 1 or any(shapes.get(name) != shape[:-1] for name, shape in found.items()):
+    actual = {name: tuple(table.shape) for name, table in tables.items()}
+    classes = {shape[-1] for shape in actual.values()}
+    if len(classes) != 1 or any(shapes.get(name) != shape[:-1] for name, shape in actual.items()):
         raise ValueError(
-            f"expected tables {shapes}, each with the classes as one more axis; got {found}"
+            f"expected tables {shapes}, each with the classes as one more axis; got {actual}"
         )
 
 
@@ -323,11 +334,7 @@ class BiaffineScorer(SpanScorer):
         # Row c * h + k is column k of U_c, so that one product gives s^T U_c for all classes.
         self.bilinear = nn.Linear(hidden, classes * hidden, bias=False)
         draw(self)
-        self.width_term = (
-            WidthTerm(size=width_embedding, longest=longest, classes=classes)
-            if width_embedding
-            else None
-        )
+        self.width_term = make_width_term(width_embedding, longest=longest, classes=classes)
         self.outputs = ("starts", "ends", *(("widths",) if width_embedding else ()), "spans")
 
     def forward(self, units: Tensor, whole: Tensor) -> dict[str, Tensor]:

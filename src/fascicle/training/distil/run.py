@@ -28,6 +28,7 @@ from fascicle.formats.report import ReadReport
 from fascicle.models.encoder import Pretrained, save_pretrained
 from fascicle.settings.folders.described import CARD
 from fascicle.settings.heads import MultiLabelSettings
+from fascicle.settings.recipes.corpora import TextSettings
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.training.corpus import Parts, data_facts, read_part
 from fascicle.training.distil.student import LAYERS, Student, StudentAndTeacher
@@ -74,7 +75,7 @@ def _card_of(
         )
     )
     yield f"- Pieces that the teacher would cut otherwise: {facts['differing_pieces']:.2%}"
-    yield f"- Losses on held-out text: {_told(held_out)}"
+    yield f"- Losses on held-out text: {_format_losses(held_out)}"
     yield f"- Seed: {recipe.seed}\n"
     yield "| data | sha256 |"
     yield "|---|---|"
@@ -110,7 +111,7 @@ class LayersFinished(Ended):
         return {"epoch": self.epoch, "step": self.step, "held_out": dict(self.held_out)}
 
 
-def _told(losses: _Losses) -> str:
+def _format_losses(losses: _Losses) -> str:
     return ", ".join(f"{name} {value:.4f}" for name, value in losses.items())
 
 
@@ -138,8 +139,8 @@ class _LayerTrainee(Trainee):
 
     def __post_init__(self) -> None:
         """Sets the criterion by which the encoder is chosen."""
-        kept = KeptModel(folder=_ENCODER, merit=lambda line: -float(line["held_out"]["total"]))
-        choice = Selection.of(self.loop.settings, kept)
+        best = KeptModel(folder=_ENCODER, merit=lambda line: -float(line["held_out"]["total"]))
+        choice = Selection.of(self.loop.settings, best)
         self.choice = replace(
             choice, aim=f"loss on held-out text for {choice.patience} times that it was scored"
         )
@@ -147,7 +148,9 @@ class _LayerTrainee(Trainee):
     def judge(self, point: Point) -> PointResult:
         """Compares the layers on held-out text."""
         self.losses = losses = self._compared()
-        return PointResult(lines=[point.line(held_out=losses)], figures="held out " + _told(losses))
+        return PointResult(
+            lines=[point.line(held_out=losses)], figures="held out " + _format_losses(losses)
+        )
 
     @torch.no_grad()
     def _compared(self) -> dict[str, float]:
@@ -156,8 +159,8 @@ class _LayerTrainee(Trainee):
         assert isinstance(student, Student)
         assert student.layers is not None
         total, pieces = defaultdict[str, float](float), 0
-        for given in self.held_out:
-            batch = {name: tensor.to(device) for name, tensor in given.items()}
+        for inputs in self.held_out:
+            batch = {name: tensor.to(device) for name, tensor in inputs.items()}
             with torch.autocast(device.type, dtype=torch.bfloat16, enabled=self.loop.bf16):
                 losses = student(batch)[LAYERS]
             weight = int(batch["attention_mask"].sum())
@@ -166,16 +169,16 @@ class _LayerTrainee(Trainee):
                 total[name] += float(loss) * weight
         return {name: value / pieces for name, value in total.items()}
 
-    def keep(self, place: Path, kept: KeptModel) -> None:
+    def keep(self, place: Path, model: KeptModel) -> None:
         """Writes the encoder and its card."""
         save_pretrained(place, self.student)
-        known = {**self.facts.more, "data": self.facts.data}
-        card = _card_of(self.recipe, known, self.losses or self._compared())
+        facts = {**self.facts.more, "data": self.facts.data}
+        card = _card_of(self.recipe, facts, self.losses or self._compared())
         (place / CARD).write_text("\n".join(card) + "\n", encoding="utf-8")
 
-    def finish(self, chosen: Sequence[Line]) -> Iterator[Ended]:
+    def finish(self, lines: Sequence[Line]) -> Iterator[Ended]:
         """Yields the end of the run with the losses of the chosen encoder."""
-        (line,) = chosen
+        (line,) = lines
         yield LayersFinished(
             folder=self.folder,
             epoch=line["epoch"],
@@ -185,7 +188,7 @@ class _LayerTrainee(Trainee):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Read:
+class _LayerData:
     """Data for the losses on layers alone: windows to learn from, windows to compare on, and
     notes for the user.
     """
@@ -213,26 +216,34 @@ def prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]
     """
     pair = StudentAndTeacher.of(recipe)
     student = pair.student
-    given = raw_documents(recipe.text, seed=recipe.seed) if recipe.text else _documents(recipe)
-    pair.compare(one.text for one in (given.train if isinstance(given, Parts) else given))
-    read = (
-        _of_corpus(given, recipe, student)
-        if isinstance(given, Parts)
-        else _of_text(recipe, student)
+    if recipe.text:
+        pair.compare(document.text for document in raw_documents(recipe.text, seed=recipe.seed))
+        data = _raw_windows(recipe.text, student, seed=recipe.seed)
+    else:
+        parts = _documents(recipe)
+        pair.compare(document.text for document in parts.train)
+        data = _corpus_windows(parts, recipe, student)
+    trainer = Trainer(
+        Student(student.encoder, layers=pair.layers),
+        data.learned,
+        recipe.training,
+        seed=recipe.seed,
     )
-    model = Student(student.encoder, layers=pair.layers)
-    trainer = Trainer(model, read.learned, recipe.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
     slow = slow_precision(trainer.device, recipe.training)
     facts = Facts(
-        data={**data_facts(recipe), **read.data},
-        more={**pair.facts(), **trainer.facts(), **read.more},
-        notes=[*read.notes, *pair.notes(), *filter(None, [slow])],
+        data={**data_facts(recipe), **data.data},
+        more={**pair.facts(), **trainer.facts(), **data.more},
+        notes=[*data.notes, *pair.notes(), *filter(None, [slow])],
     )
-    batches = read.held_out.batches(size=recipe.training.batch_size, seed=0, epoch=0)
-    held_out = [batch for batch, _ in batches]
+    batches = data.held_out.batches(size=recipe.training.batch_size, seed=0, epoch=0)
     return _LayerTrainee(
-        folder=folder, recipe=recipe, student=student, loop=trainer, held_out=held_out, facts=facts
+        folder=folder,
+        recipe=recipe,
+        student=student,
+        loop=trainer,
+        held_out=[batch for batch, _ in batches],
+        facts=facts,
     )
 
 
@@ -248,39 +259,37 @@ def _documents(recipe: DistilRecipe) -> Parts:
     return Parts(train=train, dev=dev, test=[], types=(), notes=(*report.lines(), *left_out))
 
 
-def _of_corpus(given: Parts, recipe: DistilRecipe, student: Pretrained) -> _Read:
+def _corpus_windows(parts: Parts, recipe: DistilRecipe, student: Pretrained) -> _LayerData:
     """Builds the windows of train and dev."""
     learned, held_out = (
         training_set(documents, student.tokenizer, types=(), reading=recipe.reading, heads={})
-        for documents in (given.train, given.dev)
+        for documents in (parts.train, parts.dev)
     )
     for name, data in (("train", learned), ("dev", held_out)):
         if not data.windows:
             raise InputError(
                 f"{name} holds no text, so there is nothing to compare on; give texts with words"
             )
-    return _Read(
+    return _LayerData(
         learned=learned,
         held_out=held_out,
-        notes=given.notes,
+        notes=parts.notes,
         more={"windows": len(learned.windows)},
     )
 
 
-def _of_text(recipe: DistilRecipe, student: Pretrained) -> _Read:
+def _raw_windows(settings: TextSettings, student: Pretrained, *, seed: int) -> _LayerData:
     """Builds the windows of raw text."""
-    assert recipe.text
-    read = read_windows(recipe.text, student.tokenizer, seed=recipe.seed)
-    if not len(read.held_out):
+    text = read_windows(settings, student.tokenizer, seed=seed)
+    if not len(text.held_out):
         raise InputError(
-            f"text.held_out = {recipe.text.held_out:g} holds out no document of the text, so "
-            "nothing can be chosen; "
-            "raise it, or give more documents"
+            f"text.held_out = {settings.held_out:g} holds out no document of the text, so nothing "
+            "can be chosen; raise it, or give more documents"
         )
-    return _Read(
-        learned=RawSet(windows=read.learned),
-        held_out=RawSet(windows=read.held_out),
-        notes=tuple(read.notes(recipe.text)),
-        data=read.facts(),
-        more={"documents": read.counts.as_dict()},
+    return _LayerData(
+        learned=RawSet(windows=text.learned),
+        held_out=RawSet(windows=text.held_out),
+        notes=tuple(text.notes(settings)),
+        data=text.facts(),
+        more={"documents": text.counts.as_dict()},
     )

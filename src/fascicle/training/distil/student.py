@@ -72,9 +72,9 @@ class Teacher:
             self.encoder.to(ids.device)
             self._ids = self._ids.to(ids.device)
         self.encoder.eval()
-        with self.reader.reading() as seen:
+        with self.reader.reading() as layers:
             self.encoder(self._ids[ids], batch["attention_mask"])
-        return seen
+        return layers
 
 
 def map_token_ids(student: PieceTokenizer, teacher: PieceTokenizer) -> list[int]:
@@ -95,9 +95,8 @@ def map_token_ids(student: PieceTokenizer, teacher: PieceTokenizer) -> list[int]
     if (len(student.prefix), len(student.suffix)) != (len(teacher.prefix), len(teacher.suffix)):
         raise RecipeError(
             f"the teacher puts {len(teacher.prefix)} special tokens before a text and "
-            f"{len(teacher.suffix)} after it, "
-            f"the student {len(student.prefix)} and {len(student.suffix)}, so their pieces do "
-            f"not align; {_OTHER}"
+            f"{len(teacher.suffix)} after it, the student {len(student.prefix)} and "
+            f"{len(student.suffix)}, so their pieces do not align; {_OTHER}"
         )
     uses = [
         (student.pad, teacher.pad),
@@ -109,21 +108,21 @@ def map_token_ids(student: PieceTokenizer, teacher: PieceTokenizer) -> list[int]
         *zip(student.suffix, teacher.suffix, strict=True),
     ]
     same = {ours: theirs for ours, theirs in uses if ours is not None and theirs is not None}
-    known, filler = teacher.tokens, teacher.unknown if teacher.unknown is not None else teacher.pad
-    found, lacking = [filler] * student.size, []
+    tokens, filler = teacher.tokens, teacher.unknown if teacher.unknown is not None else teacher.pad
+    ids, lacking = [filler] * student.size, []
     for token, at in student.tokens.items():
-        theirs = same.get(at, known.get(token))
+        theirs = same.get(at, tokens.get(token))
         if theirs is None:
             lacking.append(token)
         else:
-            found[at] = theirs
+            ids[at] = theirs
     if lacking:
         raise RecipeError(
             f"the tokenizer of the teacher lacks {len(lacking):,} of the {len(student.tokens):,} "
-            "tokens of the "
-            f"student, such as {min(lacking)!r}, so their pieces do not align; {_OTHER}"
+            f"tokens of the student, such as {min(lacking)!r}, so their pieces do not align; "
+            f"{_OTHER}"
         )
-    return found
+    return ids
 
 
 def differing_pieces(
@@ -145,24 +144,24 @@ def differing_pieces(
     """
     ids = np.array(map_token_ids(student, teacher))
     count, other, example = 0, 0, ""
-    for text, (ours, places), (theirs, others) in zip(
+    for text, (ours, places), (theirs, their_places) in zip(
         texts, student.encode(texts), teacher.encode(texts), strict=True
     ):
-        known = {
-            (*place, piece) for place, piece in zip(others.tolist(), theirs.tolist(), strict=True)
+        their_pieces = {
+            (*place, piece)
+            for place, piece in zip(their_places.tolist(), theirs.tolist(), strict=True)
         }
         strange = [
             p
             for p, i in zip(places.tolist(), ids[ours].tolist(), strict=True)
-            if (*p, i) not in known
+            if (*p, i) not in their_pieces
         ]
         count, other = count + len(ours), other + len(strange)
         example = example or next((text[start:end] for start, end in strange), "")
     if other > _FEW * count:
         raise RecipeError(
-            f"student and teacher cut {other / count:.1%} of the text into different pieces, "
-            f"such as {example!r}, so "
-            f"their layers do not align; {_OTHER}"
+            f"student and teacher cut {other / count:.1%} of the text into different pieces, such "
+            f"as {example!r}, so their layers do not align; {_OTHER}"
         )
     return other / max(1, count)
 
@@ -231,8 +230,8 @@ class LayerLosses(nn.Module):
         if settings.attention and teacher.reader.heads != self._reader.heads:
             raise RecipeError(
                 f"the student has {self._reader.heads} heads of attention and its teacher "
-                f"{teacher.reader.heads}: they "
-                "cannot be compared; give it as many, or set layers.attention = 0"
+                f"{teacher.reader.heads}: they cannot be compared; give it as many, or set "
+                "layers.attention = 0"
             )
         self.projection = nn.Linear(student.width, teacher.encoder.width)
         draw(self.projection)
@@ -243,34 +242,36 @@ class LayerLosses(nn.Module):
         """Returns a block in which the student runs once, see ``LayerReader``."""
         return self._reader.reading()
 
-    def forward(self, seen: Layers, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    def forward(self, layers: Layers, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Returns the losses, ``"hidden"`` and ``"attention"``, each a sum over layers, without
         their weights.
 
         Args:
-            seen: of the student.
+            layers: of the student.
             batch: the batch that it read.
         """
-        given, mask = self._settings, batch["attention_mask"]
+        settings, mask = self._settings, batch["attention_mask"]
         theirs = self._teacher.see(batch)
-        states = partial(state_loss, mask=mask, faithful=given.faithful)
+        states = partial(state_loss, mask=mask, faithful=settings.faithful)
         attention = partial(
-            attention_loss, mask=mask, compared=given.compared, faithful=given.faithful
+            attention_loss, mask=mask, compared=settings.compared, faithful=settings.faithful
         )
-        found = {}
+        losses = {}
         with torch.autocast(mask.device.type, enabled=False):
-            if given.hidden:
+            if settings.hidden:
                 pairs = [
-                    (seen.states[at].float(), theirs.states[of])
+                    (layers.states[at].float(), theirs.states[of])
                     for at, of in enumerate((0, *self.map))
                 ]
-                found["hidden"] = torch.stack(
+                losses["hidden"] = torch.stack(
                     [states(self.projection(ours), of) for ours, of in pairs]
                 ).sum()
-            if given.attention:
-                pairs = [(seen.scores(at), theirs.scores(of)) for at, of in enumerate(self.map, 1)]
-                found["attention"] = torch.stack([attention(ours, of) for ours, of in pairs]).sum()
-        return found
+            if settings.attention:
+                pairs = [
+                    (layers.scores(at), theirs.scores(of)) for at, of in enumerate(self.map, 1)
+                ]
+                losses["attention"] = torch.stack([attention(ours, of) for ours, of in pairs]).sum()
+        return losses
 
     def total(self, losses: Mapping[str, Tensor]) -> Tensor:
         """Returns the weighted sum of the losses of ``forward``."""
@@ -289,8 +290,7 @@ def _checked_map(settings: LayerSettings, *, teacher: int, student: int) -> tupl
     if len(settings.map) != student or settings.map[-1] > teacher:
         raise RecipeError(
             f"layers.map = {list(settings.map)} does not fit a student of {student} layers and a "
-            f"teacher of {teacher}: "
-            "name one layer of the teacher for each of the student"
+            f"teacher of {teacher}: name one layer of the teacher for each of the student"
         )
     return settings.map
 
@@ -319,11 +319,13 @@ class AnswerLoss(nn.Module):
             taught: answers of the teacher, ``[B, U, C]``.
             gold: targets of the head.
         """
-        given, head = self._settings, self.model.head(self.model.answer)
-        loss = (1 - given.gold) * head.imitation(scores, taught, temperature=given.temperature)
-        if given.gold:
-            loss = loss + given.gold * head.loss(scores, gold)
-        return given.weight * loss
+        settings, head = self._settings, self.model.head(self.model.answer)
+        loss = (1 - settings.gold) * head.imitation(
+            scores, taught, temperature=settings.temperature
+        )
+        if settings.gold:
+            loss = loss + settings.gold * head.loss(scores, gold)
+        return settings.weight * loss
 
 
 class Student(Trainable):
@@ -354,9 +356,9 @@ class Student(Trainable):
         """
         if self.layers is None:
             return self._tables(batch)
-        with self.layers.reading() as seen:
+        with self.layers.reading() as layers:
             tables = self._tables(batch)
-        return {**tables, LAYERS: self.layers(seen, batch)}
+        return {**tables, LAYERS: self.layers(layers, batch)}
 
     def _tables(self, batch: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
         if self.answers is not None:
@@ -430,12 +432,12 @@ class StudentAndTeacher:
         beginnings = [text[:_BEGINNING] for text in islice(texts, _COMPARED)]
         differing = differing_pieces(beginnings, student.tokenizer, teacher.tokenizer)
         longest = recipe.text.window if recipe.text else recipe.reading.max_length
-        for who, one in (("student", student), ("teacher", teacher)):
-            if longest > one.encoder.longest:
+        for who, pretrained in (("student", student), ("teacher", teacher)):
+            if longest > pretrained.encoder.longest:
                 raise RecipeError(
                     f"windows of {longest} pieces are longer than the "
-                    f"{plural(one.encoder.longest, 'piece')} that the "
-                    f"{who} reads; lower {'text.window' if recipe.text else 'reading.max_length'}"
+                    f"{plural(pretrained.encoder.longest, 'piece')} that the {who} reads; lower "
+                    f"{'text.window' if recipe.text else 'reading.max_length'}"
                 )
         taught_by = Teacher(teacher, student.tokenizer, attention=recipe.layers.attention > 0)
         self.layers = LayerLosses(
@@ -462,7 +464,8 @@ class StudentAndTeacher:
         if self.teacher is None:
             return
         ours, theirs = (
-            sum(p.numel() for p in one.encoder.parameters()) for one in (self.student, self.teacher)
+            sum(p.numel() for p in pretrained.encoder.parameters())
+            for pretrained in (self.student, self.teacher)
         )
         yield f"the encoder of the student has {ours:,} parameters, that of its teacher {theirs:,}"
         if layers is not None:
@@ -472,6 +475,6 @@ class StudentAndTeacher:
             )
             if layers.differing:
                 yield (
-                    f"{layers.differing:.2%} of the pieces are those of the student: its "
-                    "teacher would cut otherwise"
+                    f"{layers.differing:.2%} of the pieces are those of the student: its teacher "
+                    "would cut otherwise"
                 )

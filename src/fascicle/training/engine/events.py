@@ -138,12 +138,12 @@ class Finished(Ended):
     """
 
     answer: HeadScores
-    others: tuple[HeadScores, ...] = ()
+    other_heads: tuple[HeadScores, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """See ``Ended``."""
-        others = {other.head: other.as_dict() for other in self.others}
-        return self.answer.as_dict() | ({"others": others} if others else {})
+        heads = {other.head: other.as_dict() for other in self.other_heads}
+        return self.answer.as_dict() | ({"others": heads} if heads else {})
 
 
 RunEvent = Note | StepDone | Validated | Ended
@@ -168,7 +168,7 @@ class Selection:
     """Rules of a run: when it is scored, which models it keeps, and when it stops.
 
     Attributes:
-        kept: the models that it keeps; none where only its end counts.
+        models: the models that it keeps; none where only its end counts.
         last: keep the model that was scored last, not the best one.
         every: steps from one scoring to the next; 0 for the end of every epoch.
         minutes: write the state for resuming also between two scorings, after so many minutes; 0
@@ -177,7 +177,7 @@ class Selection:
         aim: name of the value that did not improve, for the sentence about an early stop.
     """
 
-    kept: tuple[KeptModel, ...] = ()
+    models: tuple[KeptModel, ...] = ()
     last: bool = False
     every: int = 0
     minutes: float = 0.0
@@ -185,11 +185,11 @@ class Selection:
     aim: str = ""
 
     @classmethod
-    def of(cls, given: TrainingSettings, *kept: KeptModel, aim: str = "") -> Selection:
+    def of(cls, settings: TrainingSettings, *models: KeptModel, aim: str = "") -> Selection:
         """Returns the choice that a recipe asks for; a line an epoch, where epochs are counted."""
-        patience = given.patience_epochs or given.patience_validations
-        last, every = given.select == "last", given.validate_every_steps
-        return cls(kept=kept, last=last, every=every, patience=patience, aim=aim)
+        patience = settings.patience_epochs or settings.patience_validations
+        last, every = settings.select == "last", settings.validate_every_steps
+        return cls(models=models, last=last, every=every, patience=patience, aim=aim)
 
 
 class MetricsRecord:
@@ -219,8 +219,8 @@ class MetricsRecord:
         with resume_errors(self.path):
             lines = list(map(json.loads, self.path.read_text(encoding="utf-8").splitlines()))
             self.lines = [x for x in lines if _is_reached(x, epoch=epoch, step=step)]
-            for kept in self._choice.kept:
-                deque(map(kept.merit, self.lines), maxlen=0)
+            for model in self._choice.models:
+                deque(map(model.merit, self.lines), maxlen=0)
 
     def add(self, lines: Sequence[Line]) -> None:
         """Adds lines, also to the file."""
@@ -228,12 +228,12 @@ class MetricsRecord:
         with atomic_text_writer(self.path, overwrite=True) as stream:
             stream.writelines(json.dumps(line) + "\n" for line in self.lines)
 
-    def chosen(self, kept: KeptModel) -> Line:
+    def line_of(self, model: KeptModel) -> Line:
         """Returns the line of the model that is kept."""
-        return self.lines[-1] if self._choice.last else self._best(kept)
+        return self.lines[-1] if self._choice.last else self._best(model)
 
-    def _best(self, kept: KeptModel) -> Line:
-        return max(self.lines, key=kept.merit)
+    def _best(self, model: KeptModel) -> Line:
+        return max(self.lines, key=model.merit)
 
     def ends_at(self, *, epoch: int, step: int) -> bool:
         """True if the last line is of this position; in a run without written steps, only epochs
@@ -252,7 +252,7 @@ class MetricsRecord:
         """True if no kept model has improved for as many scorings as the patience of the recipe."""
         if not self.lines or not self._choice.patience:
             return False
-        best = max(self.lines.index(self._best(kept)) for kept in self._choice.kept)
+        best = max(self.lines.index(self._best(model)) for model in self._choice.models)
         return len(self.lines) - 1 - best >= self._choice.patience
 
 
@@ -266,8 +266,8 @@ def _is_reached(line: Line, *, epoch: int, step: int) -> bool:
 
 def _step_of(line: Line, default: int | None) -> int | None:
     """Returns the step of a line; a span typer calls it its update."""
-    found: int | None = line.get("step", line.get("update", default))
-    return found
+    step: int | None = line.get("step", line.get("update", default))
+    return step
 
 
 _NAME: Final = "since.json"
@@ -298,9 +298,9 @@ class SinceScoring:
         if not path.exists():
             return cls()
         with resume_errors(path):
-            known = json.loads(path.read_text(encoding="utf-8"))
-            events = [StepDone(step=step, loss=float(loss)) for step, loss in known["losses"]]
-            return cls(events=events, before=float(known["seconds"]))
+            values = json.loads(path.read_text(encoding="utf-8"))
+            events = [StepDone(step=step, loss=float(loss)) for step, loss in values["losses"]]
+            return cls(events=events, before=float(values["seconds"]))
 
     def write(self, folder: Path) -> None:
         """Writes the file into an existing folder."""

@@ -87,35 +87,34 @@ def describe_environment() -> dict[str, Any]:
     }
 
 
-def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+def differences(environment: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     """Lists differences between two environments that may change the last digits of a result.
 
     Args:
-        one: of ``describe_environment``, with ``precision``; a key that it lacks is not compared,
-            as earlier releases wrote fewer.
+        environment: of ``describe_environment``, with ``precision``; a key that it lacks is not
+            compared, as earlier releases wrote fewer.
         other: the same.
 
     Returns:
         Each difference in a few words; none means that one recipe with one seed gives the same bits
         in both.
     """
-    found = []
+    texts = []
     for key, name in _DECIDING.items():
-        if None not in (one.get(key), other.get(key)) and one[key] != other[key]:
-            found.append(
-                f"{name}: {_shown(one[key], other[key])} and {_shown(other[key], one[key])}"
-            )
-    return found
+        ours, theirs = environment.get(key), other.get(key)
+        if None not in (ours, theirs) and ours != theirs:
+            texts.append(f"{name}: {_format_value(ours, theirs)} and {_format_value(theirs, ours)}")
+    return texts
 
 
-def _shown(value: object, other: object) -> str:
+def _format_value(value: object, other: object) -> str:
     """Formats a value; for a table or a list only the entries that the other one lacks."""
     if isinstance(value, Mapping) and isinstance(other, Mapping):
         return (
             ", ".join(f"{key} {of}" for key, of in value.items() if other.get(key) != of) or "none"
         )
     if isinstance(value, list) and isinstance(other, list):
-        return ", ".join(str(one) for one in value if one not in other) or "no more"
+        return ", ".join(str(entry) for entry in value if entry not in other) or "no more"
     return str(value)
 
 
@@ -147,13 +146,13 @@ def _version(name: str) -> str:
 
 def _cpuinfo() -> dict[str, str]:
     """Returns the facts that Linux gives about the first processor."""
-    info, found = Path("/proc/cpuinfo"), dict[str, str]()
+    info, facts = Path("/proc/cpuinfo"), dict[str, str]()
     if info.exists():
         first = info.read_text(encoding="utf-8", errors="replace").partition("\n\n")[0]
         for line in first.splitlines():
             name, _, value = line.partition(":")
-            found[name.strip()] = value.strip()
-    return found
+            facts[name.strip()] = value.strip()
+    return facts
 
 
 # Files that a run writes before its first scoring; in a folder that it created itself, no other
@@ -186,8 +185,8 @@ class Start:
         place = Path(os.path.realpath(self.folder))  # the target of a link
         if place.is_dir() and not self._claims.enter_context(lock_folder(place)):
             raise OutputError(
-                f"another process trains in {self.folder}; wait until it ends, or give another "
-                "run folder"
+                f"another process trains in {self.folder}; wait until it ends, or give another run "
+                "folder"
             )
 
     def make(self, *, resume: bool = False) -> None:

@@ -84,10 +84,10 @@ def computes_bf16(device: torch.device) -> bool | None:
     """True if a device has instructions for bf16; ``None`` where torch gives no information."""
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    known: Mapping[str, object] = (
+    capabilities: Mapping[str, object] = (
         getattr(torch.cpu, "get_capabilities", dict)() if device.type == "cpu" else {}
     )
-    return any(bool(known.get(name)) for name in _INSTRUCTIONS) if known else None
+    return any(bool(capabilities.get(name)) for name in _INSTRUCTIONS) if capabilities else None
 
 
 _TIMED = 3  # steps of each arithmetic, of which the fastest counts: the first ones wait for memory
@@ -186,7 +186,7 @@ class Loop(ABC):
         tensors["random.torch"] = torch.get_rng_state()
         if self.device.type == "cuda":
             tensors["random.cuda"] = torch.cuda.get_rng_state(self.device)
-        save_file(_apart(tensors), folder / "state.safetensors")
+        save_file(_in_separate_memory(tensors), folder / "state.safetensors")
         (folder / "state.json").write_text(json.dumps(numbers), encoding="utf-8")
 
     def restore(self, folder: Path) -> None:
@@ -224,22 +224,22 @@ class Loop(ABC):
             torch.cuda.set_rng_state(tensors["random.cuda"], self.device)
 
 
-def _apart(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def _in_separate_memory(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """Returns the tensors on the CPU in separate memory, as safetensors requires; copies only where
     needed.
 
     Weights and optimizer state are the largest part of the memory of a process, so a copy of all
     would double it.
     """
-    found: dict[str, Tensor] = {}
-    taken: set[int] = set()
-    for name, given in tensors.items():
-        tensor = given.detach().cpu().contiguous()
+    separate: dict[str, Tensor] = {}
+    addresses: set[int] = set()
+    for name, original in tensors.items():
+        tensor = original.detach().cpu().contiguous()
         memory = tensor.untyped_storage()
-        is_alone = memory.nbytes() == tensor.nbytes and memory.data_ptr() not in taken
-        found[name] = tensor if is_alone else tensor.clone()
-        taken.add(memory.data_ptr())
-    return found
+        is_alone = memory.nbytes() == tensor.nbytes and memory.data_ptr() not in addresses
+        separate[name] = tensor if is_alone else tensor.clone()
+        addresses.add(memory.data_ptr())
+    return separate
 
 
 def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
@@ -341,7 +341,7 @@ class Trainer(Loop):
     def move_schedule(self) -> None:
         """Moves the schedule to ``step``, also after ``step`` was set from outside."""
         self.schedule: LambdaLR = make_schedule(
-            self.optimizer, self.settings, steps=self.steps, done=self.step
+            self.optimizer, self.settings, steps=self.steps, step=self.step
         )
 
     @property
@@ -379,8 +379,8 @@ class Trainer(Loop):
         )
         # Batches that were trained on before are made again, because the random draws for the
         # others depend on them.
-        done = self.step - self.epoch * self.steps_per_epoch
-        deque(itertools.islice(batches, done * self.settings.accumulation), maxlen=0)
+        steps_done = self.step - self.epoch * self.steps_per_epoch
+        deque(itertools.islice(batches, steps_done * self.settings.accumulation), maxlen=0)
         while group := list(itertools.islice(batches, self.settings.accumulation)):
             self.model.train()
             loss = sum(

@@ -76,12 +76,12 @@ def parameter_groups(model: Trainable, settings: TrainingSettings) -> Iterator[d
 
 
 def make_schedule(
-    optimizer: Optimizer, settings: TrainingSettings, *, steps: int, done: int = 0
+    optimizer: Optimizer, settings: TrainingSettings, *, steps: int, step: int = 0
 ) -> LambdaLR:
     """Builds the schedule: warm-up, then linear to zero or constant, over ``steps`` steps,
     ``done`` of them made.
     """
-    return LambdaLR(optimizer, rate_factor(settings, steps=steps), last_epoch=done - 1)
+    return LambdaLR(optimizer, rate_factor(settings, steps=steps), last_epoch=step - 1)
 
 
 def rate_factor(settings: TrainingSettings, *, steps: int) -> Callable[[int], float]:
@@ -193,8 +193,8 @@ def weights_in(model: nn.Module, weights: Mapping[str, Tensor]) -> Iterator[None
 
 def _depth(name: str) -> int:
     """Returns the layer of an encoder parameter: 0 for embeddings, 1 for the first layer."""
-    found = _LAYER.search(name)
-    return int(found[1]) + 1 if found else 0
+    match = _LAYER.search(name)
+    return int(match[1]) + 1 if match else 0
 
 
 _LARGE = 4096  # rows; below, nothing is gained
@@ -272,14 +272,14 @@ def clip(parameters: Iterable[nn.Parameter], limit: float) -> None:
         parameters: their gradients are dense, or rows that are added up, see ``RowGradients.join``.
         limit: of the norm over all of them.
     """
-    found = [
+    gradients = [
         p.grad.values() if p.grad.is_sparse else p.grad for p in parameters if p.grad is not None
     ]
     # a copy where it is not contiguous: of small ones alone
-    flat = [values.reshape(-1) for values in found]
+    flat = [values.reshape(-1) for values in gradients]
     norm = math.sqrt(math.fsum(float(values.dot(values)) for values in flat))
     factor = limit / (norm + _MARGIN)
     if factor >= 1.0:
         return
-    for values in found:
+    for values in gradients:
         values.mul_(factor)

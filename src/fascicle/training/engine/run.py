@@ -111,17 +111,17 @@ class Trainee(ABC):
         """Scores the current weights of the model."""
 
     @abstractmethod
-    def keep(self, place: Path, kept: KeptModel) -> None:
+    def keep(self, place: Path, model: KeptModel) -> None:
         """Writes the current model into an empty folder; can be called with or without `judge`
         before it.
         """
 
     @abstractmethod
-    def finish(self, chosen: Sequence[Line]) -> Iterator[Note | Ended]:
+    def finish(self, lines: Sequence[Line]) -> Iterator[Note | Ended]:
         """Scores the kept models.
 
         Args:
-            chosen: the line of each kept model.
+            lines: the line of each kept model.
 
         Yields:
             Notes, and at last the end of the run.
@@ -169,30 +169,36 @@ def _train(
     if before:
         check_same_data(folder, before, facts.data)
     start_folder(start, recipe, resume=resume)
-    own = {"recipe": recipe.name, "seed": recipe.seed, **facts.more}
-    own |= {"data": facts.data, "environment": facts.environment}
-    other = differences(before.get("environment", {}), facts.environment) if before else []
-    if other:
-        own |= {
-            "environments": [
-                *before.get("environments", [before.get("environment", {})]),
-                facts.environment,
-            ]
-        }
-    write_json(folder / FACTS, own)
-    for name, content in facts.files.items():
-        write_json(folder / name, content)
-    if other:
-        yield Note(
-            text=f"resumed under other conditions ({'; '.join(other)}): the run is not repeated "
-            "to the bit"
-        )
+    yield from _write_facts(folder, recipe, facts, before)
     yield from (Note(text=text) for text in facts.notes)
     training = _Training(folder, trainee)
     if resume:
         yield from training.resume()
     yield from training.run()
     yield from training.finish(started)
+
+
+def _write_facts(
+    folder: Path, recipe: RecipeBase, facts: Facts, before: Mapping[str, Any]
+) -> Iterator[Note]:
+    """Writes ``run.json`` and the files of the facts; yields a note if the environment is another
+    one than before.
+    """
+    own = {"recipe": recipe.name, "seed": recipe.seed, **facts.more}
+    own |= {"data": facts.data, "environment": facts.environment}
+    other = []
+    if before:
+        first = before.get("environment", {})
+        if other := differences(first, facts.environment):
+            own["environments"] = [*before.get("environments", [first]), facts.environment]
+    write_json(folder / FACTS, own)
+    for name, content in facts.files.items():
+        write_json(folder / name, content)
+    if other:
+        yield Note(
+            text=f"resumed under other conditions ({'; '.join(other)}): the run is not repeated to "
+            "the bit"
+        )
 
 
 class _Training:
@@ -215,8 +221,8 @@ class _Training:
     def resume(self) -> Iterator[Note]:
         """Restores the state of the last scoring."""
         loop, state = self._loop, self._folder / STATE
-        for kept in self._choice.kept:
-            complete_replacement(self._folder / kept.folder)
+        for model in self._choice.models:
+            complete_replacement(self._folder / model.folder)
         if complete_replacement(state):
             check_unchanged(state)
             loop.restore(state)
@@ -239,11 +245,11 @@ class _Training:
 
     def _is_trained(self) -> bool:
         """True if the folder already has all steps of the loop and their results."""
-        kept = self._choice.kept
+        models = self._choice.models
         if not (
-            kept
+            models
             and self._record.path.exists()
-            and all((self._folder / one.folder).exists() for one in kept)
+            and all((self._folder / model.folder).exists() for model in models)
         ):
             return False
         record, loop = self._record, self._loop
@@ -315,15 +321,15 @@ class _Training:
         """
         record = self._record
         due = [
-            kept
-            for kept in self._choice.kept
-            if record.lines and record.chosen(kept) is record.lines[-1]
+            model
+            for model in self._choice.models
+            if record.lines and record.line_of(model) is record.lines[-1]
         ]
         with self._loop.evaluated():
-            for kept in due:
-                with rewritable_folder(self._folder / kept.folder, kind="run") as place:
-                    self._trainee.keep(place, kept)
-        return bool(due) and due[0] is self._choice.kept[0]
+            for model in due:
+                with rewritable_folder(self._folder / model.folder, kind="run") as place:
+                    self._trainee.keep(place, model)
+        return bool(due) and due[0] is self._choice.models[0]
 
     def finish(self, started: float) -> Iterator[Note | Ended]:
         """Scores the kept models, and removes files that only resuming needs.
@@ -332,7 +338,7 @@ class _Training:
             started: when the run began, by ``time.perf_counter``.
         """
         for event in self._trainee.finish(
-            [self._record.chosen(kept) for kept in self._choice.kept]
+            [self._record.line_of(model) for model in self._choice.models]
         ):
             if isinstance(event, Ended):
                 seconds = round(time.perf_counter() - started, 1)

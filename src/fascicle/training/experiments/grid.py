@@ -42,6 +42,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -55,6 +56,9 @@ from fascicle.settings.recipes.strict import field_types, merge_tables, read_tom
 
 _Tier = Literal["smoke", "cpu", "gpu"]
 _TIERS: Final[tuple[_Tier, ...]] = ("smoke", "cpu", "gpu")
+_REFUSED_KEYS: Final[Mapping[str, str]] = MappingProxyType(
+    {"name": "cells are named after their overlays", "seed": "seeds stand in [[run]]"}
+)
 _Overlay = dict[str, Any]
 _Names = Annotated[tuple[str, ...], Meta(min_length=1)]
 
@@ -154,9 +158,11 @@ def read_grid(path: str | Path) -> Grid:
     plan = _plan(read_toml(path, what="grid"), path)
     for corpus in plan.types:
         if corpus not in plan.corpora:
-            raise RecipeError(f"{path}: {_unknown('corpus', corpus, plan.corpora)} (types)")
+            raise RecipeError(f"{path}: {_unknown_name('corpus', corpus, plan.corpora)} (types)")
     if plan.compare and plan.compare not in plan.systems:
-        raise RecipeError(f"{path}: {_unknown('system', plan.compare, plan.systems)} (compare)")
+        raise RecipeError(
+            f"{path}: {_unknown_name('system', plan.compare, plan.systems)} (compare)"
+        )
     runs = [
         run
         for number, block in enumerate(plan.run, start=1)
@@ -176,32 +182,33 @@ def _plan(values: dict[str, Any], path: Path) -> _Plan:
     for number, block in enumerate(blocks if isinstance(blocks, list) else [], start=1):
         if isinstance(block, dict):
             _refuse_keys(block, _Block, f"{path}: [[run]] {number}: ")
-    for kind in ("corpora", "systems", "variants"):
-        named = values.get(kind)
-        for name, overlay in named.items() if isinstance(named, dict) else ():
-            if not isinstance(overlay, dict):
-                raise RecipeError(
-                    f"{path}: {kind}.{name} = {overlay!r} is not allowed: write a table of a recipe"
-                )
+    overlays = _overlays(values)
+    for place, overlay in overlays.items():
+        if not isinstance(overlay, dict) and place != "recipe":
+            raise RecipeError(
+                f"{path}: {place} = {overlay!r} is not allowed: write a table of a recipe"
+            )
     try:
         plan = msgspec.convert(values, _Plan)
     except msgspec.ValidationError as error:
-        raise RecipeError(f"{path}: {_explained(error)}") from None
-    overlays = {"corpora": plan.corpora, "systems": plan.systems, "variants": plan.variants}
-    places = {
-        "recipe": plan.recipe,
-        **{f"{k}.{n}": o for k, named in overlays.items() for n, o in named.items()},
-    }
-    for place, overlay in places.items():
-        for key, told in (
-            ("name", "cells are named after their overlays"),
-            ("seed", "seeds stand in [[run]]"),
-        ):
+        raise RecipeError(f"{path}: {_explain(error)}") from None
+    for place, overlay in overlays.items():
+        for key, reason in _REFUSED_KEYS.items():
             if key in overlay:
                 raise RecipeError(
-                    f"{path}: [{place}]: {key} is not allowed here, for {told}; take it out"
+                    f"{path}: [{place}]: {key} is not allowed here, for {reason}; take it out"
                 )
     return plan
+
+
+def _overlays(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns all partial recipes of a grid file, by their places, unchecked."""
+    overlays = {"recipe": values.get("recipe", {})}
+    for kind in ("corpora", "systems", "variants"):
+        tables = values.get(kind)
+        if isinstance(tables, dict):
+            overlays |= {f"{kind}.{name}": overlay for name, overlay in tables.items()}
+    return overlays
 
 
 def _refuse_keys(values: Mapping[str, Any], schema: type[msgspec.Struct], origin: str) -> None:
@@ -215,7 +222,7 @@ def _refuse_keys(values: Mapping[str, Any], schema: type[msgspec.Struct], origin
             )
 
 
-def _explained(error: msgspec.ValidationError) -> str:
+def _explain(error: msgspec.ValidationError) -> str:
     """Returns the message of msgspec with the place first, and with blocks counted from 1."""
     what, key = locate_error(error)
     what = re.sub(
@@ -229,8 +236,8 @@ def _runs(plan: _Plan, block: _Block, *, path: Path, place: str) -> Iterator[Gri
     """Yields the runs of one block."""
     if block.recipes and (block.corpora or block.systems or block.variants):
         raise RecipeError(
-            f"{path}: {place}: recipes exclude corpora, systems and variants; make two [[run]] "
-            "of it"
+            f"{path}: {place}: recipes exclude corpora, systems and variants; make two [[run]] of "
+            "it"
         )
     if not block.recipes and not (block.corpora and block.systems):
         raise RecipeError(
@@ -251,9 +258,9 @@ def _for_seed(value: Any, seed: int) -> Any:
     if isinstance(value, str):
         return value.replace("{seed}", str(seed))
     if isinstance(value, tuple):
-        return tuple(_for_seed(one, seed) for one in value)
+        return tuple(_for_seed(inner, seed) for inner in value)
     if isinstance(value, dict):
-        return {key: _for_seed(one, seed) for key, one in value.items()}
+        return {key: _for_seed(inner, seed) for key, inner in value.items()}
     if isinstance(value, msgspec.Struct):
         values = {name: getattr(value, name) for name in value.__struct_fields__}
         changed = {
@@ -264,14 +271,14 @@ def _for_seed(value: Any, seed: int) -> Any:
 
 
 def _of_overlays(plan: _Plan, block: _Block, *, path: Path, place: str) -> Iterator[GridRun]:
-    for what, names, known in (
+    for what, names, defined in (
         ("corpus", block.corpora, plan.corpora),
         ("system", block.systems, plan.systems),
         ("variant", block.variants, plan.variants),
     ):
         for name in names or ():
-            if name not in known:
-                raise RecipeError(f"{path}: {place}: {_unknown(what, name, known)}")
+            if name not in defined:
+                raise RecipeError(f"{path}: {place}: {_unknown_name(what, name, defined)}")
     for corpus in block.corpora or ():
         for system in block.systems or ():
             for variant in block.variants or ("",):
@@ -281,7 +288,7 @@ def _of_overlays(plan: _Plan, block: _Block, *, path: Path, place: str) -> Itera
                     plan.variants.get(variant, {}),
                 ]
                 name = "-".join(filter(None, (corpus, system, variant)))
-                values = _described(
+                values = _with_descriptions(
                     merge_tables(plan.recipe, *overlays, {"name": name}), plan.types.get(corpus, "")
                 )
                 recipe = parse_any(values, origin=f"{path}: {name}")
@@ -295,7 +302,7 @@ def _of_overlays(plan: _Plan, block: _Block, *, path: Path, place: str) -> Itera
                 )
 
 
-def _described(values: dict[str, Any], types: str) -> dict[str, Any]:
+def _with_descriptions(values: dict[str, Any], types: str) -> dict[str, Any]:
     """Adds the type descriptions of a corpus to the heads of a cell that read such descriptions
     and name no file.
     """
@@ -311,16 +318,16 @@ def _described(values: dict[str, Any], types: str) -> dict[str, Any]:
 
 
 def _of_files(block: _Block, path: Path, place: str) -> Iterator[GridRun]:
-    for given in block.recipes or ():
-        file = path.parent / given
+    for name in block.recipes or ():
+        file = path.parent / name
         if not file.is_file():
             near = difflib.get_close_matches(
                 file.name, [p.name for p in file.parent.glob("*.toml")], n=1
             )
-            hint = f"did you mean {Path(given).parent / near[0]}?" if near else "correct the path"
-            raise RecipeError(f"{path}: {place}: there is no recipe file {given}; {hint}")
+            hint = f"did you mean {Path(name).parent / near[0]}?" if near else "correct the path"
+            raise RecipeError(f"{path}: {place}: there is no recipe file {name}; {hint}")
         try:
-            recipe = parse_any(read_toml(file, what="recipe"), origin=given)
+            recipe = parse_any(read_toml(file, what="recipe"), origin=name)
         except RecipeError as error:
             raise RecipeError(f"{path}: {place}: {error}") from None
         yield GridRun(recipe=recipe, origin=file, tier=block.tier)
@@ -329,29 +336,29 @@ def _of_files(block: _Block, path: Path, place: str) -> Iterator[GridRun]:
 def _each_once(runs: Iterable[GridRun], path: Path) -> tuple[GridRun, ...]:
     """Removes repeated runs of several blocks; refuses two contents under one name."""
     cells: dict[str, GridRun] = {}
-    kept: dict[str, GridRun] = {}
+    unique: dict[str, GridRun] = {}
     for run in runs:
         cell = replace(run, recipe=msgspec.structs.replace(run.recipe, seed=0), tier="cpu")
         name = run.recipe.name
         if cells.setdefault(name, cell) != cell:
             raise RecipeError(
-                f"{path}: the cell {name} is defined twice with different contents; rename one "
-                "of the two"
+                f"{path}: the cell {name} is defined twice with different contents; rename one of "
+                "the two"
             )
-        known = kept.setdefault(run.name, run)
-        if known.tier != run.tier:
+        first = unique.setdefault(run.name, run)
+        if first.tier != run.tier:
             raise RecipeError(
-                f"{path}: {run.name} is asked for in the tiers {known.tier} and {run.tier}; "
-                "choose one"
+                f"{path}: {run.name} is asked for in the tiers {first.tier} and {run.tier}; choose "
+                "one"
             )
-    return tuple(kept.values())
+    return tuple(unique.values())
 
 
-def _unknown(what: str, name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+def _unknown_name(what: str, name: str, names: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, list(names), n=1, cutoff=0.5)
     return (
         f"there is no {what} {name!r}; "
-        f"{f'did you mean {near[0]!r}?' if near else f'defined are {_list(known)}'}"
+        f"{f'did you mean {near[0]!r}?' if near else f'defined are {_list(names)}'}"
     )
 
 

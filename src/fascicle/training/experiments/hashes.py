@@ -43,8 +43,8 @@ def recipe_hash(recipe: AnyRecipe, data: Mapping[str, str]) -> str:
         values = {key: value for key, value in values.items() if key != "training" or value}
     for key in recipe.places():
         _take_out(values, key.split("."))
-    kept = {key: value for key, value in values.items() if key not in ("name", "seed")}
-    content = {"version": VERSION, "recipe": kept, "seed": recipe.seed, "data": dict(data)}
+    settings = {key: value for key, value in values.items() if key not in ("name", "seed")}
+    content = {"version": VERSION, "recipe": settings, "seed": recipe.seed, "data": dict(data)}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
@@ -60,29 +60,29 @@ def _take_out(values: dict[str, Any], path: Sequence[str]) -> None:
         values.pop(first, None)
 
 
-def data_hashes(recipe: AnyRecipe, known: dict[str, str] | None = None) -> dict[str, str]:
+def data_hashes(recipe: AnyRecipe, cache: dict[str, str] | None = None) -> dict[str, str]:
     """Returns hashes of all data that affect a run, named as in its ``run.json``: ``"train"``,
     ``"distant.core"``.
 
     Args:
         recipe: with absolute paths.
-        known: path -> hash of files that were read before; new ones are added, so that a grid reads
+        cache: path -> hash of files that were read before; new ones are added, so that a grid reads
             each file once.
 
     Raises:
         InputError: a file does not exist or cannot be read.
     """
     check_data(recipe)
-    known = {} if known is None else known
-    found = {}
+    cache = {} if cache is None else cache
+    hashes = {}
     for key, path in recipe.files().items():
         if isinstance(recipe, FilterRecipe) and key.startswith("members."):
-            found[key] = member_sha256(Path(path), recipe)
+            hashes[key] = member_sha256(Path(path), recipe)
         elif key != "corpus.test" or not isinstance(recipe, FilterRecipe):  # it reads no test part
-            found[data_name(key)] = (
-                known[path] if path in known else known.setdefault(path, source_sha256(path))
+            hashes[data_name(key)] = (
+                cache[path] if path in cache else cache.setdefault(path, source_sha256(path))
             )
-    return found
+    return hashes
 
 
 def changed_values(recipe: AnyRecipe) -> dict[str, Any]:
@@ -113,8 +113,7 @@ def read_run_recipe(folder: Path) -> AnyRecipe:
     except (OSError, msgspec.MsgspecError, RecursionError, RecipeError) as error:
         raise OutputError(
             f"the run folder {folder} holds no recipe that this release can read ({error}); move "
-            "it away, or give "
-            "another folder for the runs"
+            "it away, or give another folder for the runs"
         ) from None
 
 
@@ -126,9 +125,9 @@ def _changed(value: msgspec.Struct, *, default: object) -> dict[str, Any]:
     if tag is not None and type(value) is not type(default):
         result[str(value.__struct_config__.tag_field)] = tag
     for field in _fields(type(value)):
-        given, usual = getattr(value, field.name), _default(field)
-        if given != usual:
-            result[field.name] = _plain(given, default=usual)
+        current, usual = getattr(value, field.name), _default(field)
+        if current != usual:
+            result[field.name] = _plain(current, default=usual)
     return result
 
 
@@ -186,8 +185,7 @@ def conflict_message(folder: Path) -> str:
     """Returns the message for a run folder with another recipe or other data."""
     return (
         f"{folder} holds a run of another recipe or of other data than the grid says; move it "
-        "away, or give another "
-        "runs=FOLDER"
+        "away, or give another runs=FOLDER"
     )
 
 
@@ -201,14 +199,14 @@ def find_run_state(folder: Path, recipe: AnyRecipe, *, own: str) -> State:
     if not (folder / "recipe.json").exists():
         return "new"
     try:
-        there = read_run_recipe(folder)
+        stored = read_run_recipe(folder)
     except OutputError:
         return "unable"
     facts = json_object(folder / "run.json").get("data")
     # A run that was killed before it had read its corpora has used no data, and will use the
     # current ones.
     data = {name: of["sha256"] for name, of in facts.items()} if facts else data_hashes(recipe)
-    if recipe_hash(there, data) != own:
+    if recipe_hash(stored, data) != own:
         return "unable"
     return "complete" if (folder / "scores.json").exists() else "interrupted"
 
@@ -248,6 +246,5 @@ def _objects(path: Path, texts: Iterable[bytes]) -> list[dict[str, Any]]:
     except msgspec.MsgspecError:
         raise OutputError(
             f"the run folder {path.parent} is damaged: {path.name} is not JSON; move the folder "
-            "away to train the "
-            "run again"
+            "away to train the run again"
         ) from None

@@ -38,7 +38,7 @@ from fascicle.training.experiments.results import (
     Done,
     Failed,
     GridEvent,
-    Left,
+    Postponed,
     Task,
     read_result,
 )
@@ -46,6 +46,7 @@ from fascicle.training.experiments.results import (
 _NAMED = 8  # runs that an error names
 _NEEDED = ("torch", "transformers", "accelerate", "safetensors")
 _NOTHING = Done(run="", trained=False)  # state of the awaited run, for a task that waits for none
+_Process = Process[GridEvent | WorkerFailed]
 _MESSAGES: Final[msgspec.json.Decoder[GridEvent | WorkerFailed]] = msgspec.json.Decoder(
     GridEvent | WorkerFailed
 )
@@ -104,15 +105,15 @@ def select(
                 f"no run of the grid matches {pattern!r}; its runs are "
                 f"{', '.join(names[:_NAMED])}{more}"
             )
-    kept = (run for run in runs if not only or any(_matches(run, pattern) for pattern in only))
-    chosen = tuple(run for run in kept if not tiers or run.tier in tiers)
-    if tiers and not chosen:
-        there = ", ".join(dict.fromkeys(run.tier for run in runs))
+    matching = (run for run in runs if not only or any(_matches(run, pattern) for pattern in only))
+    selected = tuple(run for run in matching if not tiers or run.tier in tiers)
+    if tiers and not selected:
+        tier_names = ", ".join(dict.fromkeys(run.tier for run in runs))
         raise UsageError(
             f"none of these runs has the tier {' or '.join(tiers)}; the tiers of the grid are "
-            f"{there}"
+            f"{tier_names}"
         )
-    return chosen
+    return selected
 
 
 def plan_runs(runs: Iterable[GridRun], *, folder: Path, results: Path) -> list[Planned]:
@@ -123,11 +124,11 @@ def plan_runs(runs: Iterable[GridRun], *, folder: Path, results: Path) -> list[P
         folder: of the run folders.
         results: of the results files.
     """
-    runs, known, found = tuple(runs), dict[str, str](), dict[str, Planned]()
+    runs, hashes, planned = tuple(runs), dict[str, str](), dict[str, Planned]()
     makers = {(folder / run.name).resolve(): run for run in runs}
 
     def look(run: GridRun, above: tuple[str, ...] = ()) -> Planned:
-        if run.name not in found:
+        if run.name not in planned:
             maker = _maker(run, makers)
             before = (
                 look(maker, (*above, run.name))
@@ -139,10 +140,10 @@ def plan_runs(runs: Iterable[GridRun], *, folder: Path, results: Path) -> list[P
                 if before and before.state in ("new", "interrupted", "waiting")
                 else ""
             )
-            found[run.name] = _examined(
-                run, folder=folder / run.name, results=results, known=known, after=after
+            planned[run.name] = _examine(
+                run, folder=folder / run.name, results=results, hashes=hashes, after=after
             )
-        return found[run.name]
+        return planned[run.name]
 
     return [look(run) for run in runs]
 
@@ -180,21 +181,21 @@ def tasks_of(
 ) -> list[Task]:
     """Returns the tasks: all runs except those that are done or cannot be started."""
     tasks = []
-    for found in planned:
-        if found.state not in ("done", "unable"):
-            run = found.run
+    for plan in planned:
+        if plan.state not in ("done", "unable"):
+            run = plan.run
             labels = {name: getattr(run, name) for name in ("tier", "corpus", "system", "variant")}
             task = Task(
                 run=run.name,
-                recipe=found.recipe,
-                shown=run.recipe,
-                hash=found.hash,
+                recipe=plan.recipe,
+                portable=run.recipe,
+                hash=plan.hash,
                 labels={"grid": grid.name, **labels},
-                folder=found.folder,
+                folder=plan.folder,
                 results=results,
                 threads=threads,
                 deadline=deadline,
-                after=found.after,
+                after=plan.after,
             )
             tasks.append(task)
     return tasks
@@ -217,40 +218,21 @@ def run_tasks(tasks: Iterable[Task], *, jobs: int = 1) -> Iterator[GridEvent]:
     Raises:
         OutputError: the disk is full.
     """
-    waiting, running = list(tasks), dict[Process[GridEvent | WorkerFailed], Task]()
+    waiting, running = list(tasks), dict[_Process, Task]()
     ends: dict[str, GridEvent | None] = dict.fromkeys(task.run for task in waiting)
     try:
         while waiting or running:
             while len(running) < jobs and (task := _next(waiting, ends)):
                 waiting.remove(task)
-                if (ended := _ended_already(task, ends)) is not None:
-                    ends[task.run] = ended
-                    yield ended
+                if (end := _end_early(task, ends)) is not None:
+                    ends[task.run] = end
+                    yield end
                 else:
                     running[Process(partial(start, task), _MESSAGES, daemon=True)] = task
             for process in wait_for_messages(running, seconds=None) if running else ():
-                run = running[process].run
-                event: GridEvent
-                try:
-                    message = process.receive()
-                    if message is None:
-                        continue
-                    event = (
-                        Failed(run=run, error=message.message)
-                        if isinstance(message, WorkerFailed)
-                        else message
-                    )
-                except WorkerEndedError as ended:
-                    del running[process]
-                    if ends[run] is not None:
-                        continue
-                    event = Failed(run=run, error=_why_it_died(ended.reason))
-                if isinstance(event, Failed) and event.disk_full:
-                    raise OutputError(
-                        f"{event.error}; the disk is full, so the grid stops at {event.run}: "
-                        "free some space and "
-                        "run the same command again; finished work is kept"
-                    )
+                event = _next_event(process, running, ends)
+                if event is None:
+                    continue
                 if isinstance(event, ENDS):
                     ends[event.run] = event
                 yield event
@@ -260,12 +242,38 @@ def run_tasks(tasks: Iterable[Task], *, jobs: int = 1) -> Iterator[GridEvent]:
             process.close()
 
 
+def _next_event(
+    process: _Process, running: dict[_Process, Task], ends: Mapping[str, GridEvent | None]
+) -> GridEvent | None:
+    """Returns what a process reports; ``None`` for nothing new. A process that has ended is no
+    longer running.
+
+    Raises:
+        OutputError: the disk is full.
+    """
+    run = running[process].run
+    try:
+        message = process.receive()
+    except WorkerEndedError as ended:
+        del running[process]
+        if ends[run] is not None:
+            return None
+        message = Failed(run=run, error=_death_reason(ended.reason))
+    event = Failed(run=run, error=message.message) if isinstance(message, WorkerFailed) else message
+    if isinstance(event, Failed) and event.disk_full:
+        raise OutputError(
+            f"{event.error}; the disk is full, so the grid stops at {event.run}: free some space "
+            "and run the same command again; finished work is kept"
+        )
+    return event
+
+
 def _next(waiting: Sequence[Task], ends: Mapping[str, GridEvent | None]) -> Task | None:
     """Returns the first task that waits for no unfinished one."""
     return next((task for task in waiting if ends.get(task.after, _NOTHING) is not None), None)
 
 
-def _ended_already(task: Task, ends: Mapping[str, GridEvent | None]) -> GridEvent | None:
+def _end_early(task: Task, ends: Mapping[str, GridEvent | None]) -> GridEvent | None:
     """Returns the end of a task that is not started, because of the time or of the run that it
     starts from.
     """
@@ -273,8 +281,8 @@ def _ended_already(task: Task, ends: Mapping[str, GridEvent | None]) -> GridEven
     if isinstance(before, Failed):
         return Failed(run=task.run, error=f"it starts from the model of {task.after}, which failed")
     try:
-        if isinstance(before, Left) or _no_time(task):
-            return Left(
+        if isinstance(before, Postponed) or _no_time(task):
+            return Postponed(
                 run=task.run, epoch=last_epoch(task.folder), epochs=count_epochs(task.recipe)
             )
     except OutputError as error:  # its folder is damaged
@@ -289,7 +297,7 @@ def start(task: Task, channel: Channel) -> None:
     work(task, channel)
 
 
-def _why_it_died(reason: str) -> str:
+def _death_reason(reason: str) -> str:
     kind, _, name = reason.partition(":")
     after = "the same command goes on after its last complete epoch"
     if kind == "killed":
@@ -314,11 +322,11 @@ def _maker(run: GridRun, makers: Mapping[Path, GridRun]) -> GridRun | None:
     if not start:
         return None
     place = Path(start).resolve()
-    return next((makers[one] for one in (place, *place.parents) if one in makers), None)
+    return next((makers[path] for path in (place, *place.parents) if path in makers), None)
 
 
-def _examined(
-    run: GridRun, *, folder: Path, results: Path, known: dict[str, str], after: str
+def _examine(
+    run: GridRun, *, folder: Path, results: Path, hashes: dict[str, str], after: str
 ) -> Planned:
     try:
         recipe = run.resolved()
@@ -326,10 +334,10 @@ def _examined(
             return Planned(
                 run=run, recipe=recipe, hash="", folder=folder, state="waiting", after=after
             )
-        own = recipe_hash(recipe, data_hashes(recipe, known))
-        there = (results / f"{run.name}.json").exists()
-        told = str(read_result(results, run.name).get("hash", "none")) if there else ""
-        state = "done" if told == own else find_run_state(folder, recipe, own=own)
+        own = recipe_hash(recipe, data_hashes(recipe, hashes))
+        has_result = (results / f"{run.name}.json").exists()
+        stored = str(read_result(results, run.name).get("hash", "none")) if has_result else ""
+        state = "done" if stored == own else find_run_state(folder, recipe, own=own)
         epoch = 0 if state == "done" else last_epoch(folder)
     except (RecipeError, InputError, OutputError) as error:
         return Planned(
@@ -341,7 +349,7 @@ def _examined(
         hash=own,
         folder=folder,
         state=state,
-        stale=told if told != own else "",
+        stale=stored if stored != own else "",
         epoch=epoch,
         problem=conflict_message(folder) if state == "unable" else "",
     )

@@ -47,7 +47,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         run: its name.
         recipe: with the paths of its corpora on this machine.
-        shown: the same recipe with the paths as they are written.
+        portable: the same recipe with the paths as they are written.
         hash: identity of the recipe.
         labels: names that the grid gives the run.
         folder: of the run.
@@ -62,7 +62,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 
     run: str
     recipe: AnyRecipe
-    shown: AnyRecipe
+    portable: AnyRecipe
     hash: str
     labels: dict[str, str]
     folder: Path
@@ -73,7 +73,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     after: str = ""
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+class RunNote(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Event: a note of a run, as one sentence."""
 
     run: str
@@ -106,7 +106,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     trained: bool
 
 
-class Left(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+class Postponed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Event: a run is left for later after some epochs, because its time is over."""
 
     run: str
@@ -124,8 +124,8 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     disk_full: bool = False
 
 
-GridEvent = Said | EpochEnded | Done | Left | Failed
-ENDS: Final = (Done, Left, Failed)
+GridEvent = RunNote | EpochEnded | Done | Postponed | Failed
+ENDS: Final = (Done, Postponed, Failed)
 
 
 COST: Final = "cost.json"
@@ -138,7 +138,7 @@ def make_result(
     folder: Path,
     recipe: AnyRecipe,
     *,
-    shown: AnyRecipe,
+    portable: AnyRecipe,
     recipe_hash: str,
     labels: Mapping[str, str],
     head: str = "",
@@ -149,8 +149,8 @@ def make_result(
         folder: of the run, with ``scores.json``; ``cost.json`` with ``peak_rss_bytes`` and
             ``seconds``, if it is there.
         recipe: with the paths of its corpora on this machine.
-        shown: the same recipe with the paths as they are written in the grid, which mean something
-            on any machine.
+        portable: the same recipe with the paths as they are written in the grid, which mean
+            something on any machine.
         recipe_hash: its identity, see `fascicle.training.experiments.hashes.recipe_hash`.
         labels: names that the grid gives the run: ``grid``, ``tier``, ``corpus``, ``system``,
             ``variant``.
@@ -174,28 +174,23 @@ def make_result(
     scores, facts = _json(folder / "scores.json"), _json(folder / "run.json")
     cost = _json(folder / COST) if (folder / COST).exists() else {}
     lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-    ended = datetime.datetime.fromtimestamp(
-        (folder / "scores.json").stat().st_mtime, tz=datetime.UTC
-    )
-    seconds, others = scores.pop("seconds"), scores.pop("others", {})
-    if head:
-        scores = others[head]
+    ended = (folder / "scores.json").stat().st_mtime
+    seconds, heads = scores.pop("seconds"), scores.pop("others", {})
+    suffix = f".{head}" if head else ""
+    own: dict[str, Any] = heads[head] if head else scores
+    if isinstance(recipe, Recipe):
+        own = own | _test_entries(folder, recipe, own["test"], suffix=suffix)
     return {
-        "run": f"{shown.name}-s{shown.seed}" + (f".{head}" if head else ""),
-        **({"head": head or shown.answer()} if others and isinstance(shown, Recipe) else {}),
+        "run": f"{portable.name}-s{portable.seed}{suffix}",
+        **({"head": head or portable.answer()} if heads and isinstance(portable, Recipe) else {}),
         "hash": recipe_hash,
-        "date": ended.date().isoformat(),
+        "date": datetime.datetime.fromtimestamp(ended, tz=datetime.UTC).date().isoformat(),
         **labels,
-        "seed": shown.seed,
-        **scores,
-        **(
-            _of_test(folder, recipe, scores["test"], suffix=f".{head}" if head else "")
-            if isinstance(recipe, Recipe)
-            else {}
-        ),
+        "seed": portable.seed,
+        **own,
         "seconds": cost.get("seconds", seconds),
         "peak_rss_bytes": cost.get("peak_rss_bytes"),
-        "recipe": all_values(shown),
+        "recipe": all_values(portable),
         "facts": facts,
         "epochs": [json.loads(line) for line in lines],
     }
@@ -212,10 +207,10 @@ def check_result(results: Path, run: str) -> None:
     Raises:
         OutputError: there is one under the name of its results or of its predictions.
     """
-    told, predictions = result_paths(results, run)
-    if told.exists() and read_result(results, run).get("run") != run:
+    path, predictions = result_paths(results, run)
+    if path.exists() and read_result(results, run).get("run") != run:
         raise OutputError(
-            f"{told} is not a result of the run {run}; move it away, or give another -o"
+            f"{path} is not a result of the run {run}; move it away, or give another -o"
         )
     if predictions.exists() and not _is_predictions(predictions):
         raise OutputError(
@@ -244,7 +239,7 @@ def write_result(results: Path, value: Mapping[str, Any], predictions: Path | No
             then not changed.
     """
     check_result(results, value["run"])
-    told, packed = result_paths(results, value["run"])
+    path, packed = result_paths(results, value["run"])
     try:
         (results / "predictions" if predictions else results).mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -254,7 +249,7 @@ def write_result(results: Path, value: Mapping[str, Any], predictions: Path | No
     if predictions:
         with open_output(packed, overwrite=True) as stream:
             stream.write(predictions.read_bytes())
-    with atomic_text_writer(told, overwrite=True) as text:
+    with atomic_text_writer(path, overwrite=True) as text:
         text.write(_as_text(value))
 
 
@@ -276,12 +271,16 @@ def other_conditions(values: Sequence[Mapping[str, Any]]) -> list[str]:
     Returns:
         See ``environment.differences``; each kind of difference once.
     """
-    known = [
+    environments = [
         value["facts"].get("environment", {}) | {"precision": value["facts"].get("precision")}
         for value in values
     ]
-    found = (difference for other in known[1:] for difference in differences(known[0], other))
-    return list({text.partition(":")[0]: text for text in found}.values())
+    texts = (
+        difference
+        for other in environments[1:]
+        for difference in differences(environments[0], other)
+    )
+    return list({text.partition(":")[0]: text for text in texts}.values())
 
 
 def stored_scores(counts: Iterable[Sequence[int]]) -> Scores:
@@ -300,26 +299,26 @@ def other_heads(folder: Path) -> tuple[str, ...]:
     return tuple(_json(folder / "scores.json").get("others", {}))
 
 
-def _of_test(
-    folder: Path, recipe: Recipe, told: Mapping[str, Any] | None, *, suffix: str
+def _test_entries(
+    folder: Path, recipe: Recipe, stored: Mapping[str, Any] | None, *, suffix: str
 ) -> dict[str, Any]:
     """Returns the entries about the test part that are not in its scores."""
-    if told is None:
+    if stored is None:
         return dict.fromkeys(("test_f1_interval", "test_unit", "test_counts", "test_recall"))
     assert recipe.corpus  # several corpora have no test part
     documents = read_part(recipe.corpus, "test")
-    predicted = _predictions(folder / "predictions" / f"test{suffix}.tsv", documents)
+    predicted = _read_predictions(folder / "predictions" / f"test{suffix}.tsv", documents)
     whole = score(layers(documents), predicted)
-    if whole.as_dict()["micro"] != told["micro"]:
+    if whole.as_dict()["micro"] != stored["micro"]:
         raise InputError(
             f"the test predictions in {folder} do not give the scores that stand there, so the "
-            "test part "
-            f"{recipe.corpus.test} is not the one that was scored; restore it, or run again"
+            f"test part {recipe.corpus.test} is not the one that was scored; restore it, or run "
+            "again"
         )
     scores = score_by_unit(documents, predicted, whole)
     train, labels = training_documents(recipe.corpus), weak_labels(recipe)
-    known = gold_surfaces(train if labels is None else labels.of(train))
-    recall = subset_recall(documents, predicted, known=known)
+    surfaces = gold_surfaces(train if labels is None else labels.of(train))
+    recall = subset_recall(documents, predicted, known=surfaces)
     return {
         "test_f1_interval": bootstrap_f1(scores).as_dict(),
         "test_unit": "document" if scores is whole else "sentence",
@@ -328,17 +327,17 @@ def _of_test(
     }
 
 
-def _predictions(path: Path, documents: Sequence[Document]) -> dict[str, tuple[Mention, ...]]:
+def _read_predictions(path: Path, documents: Sequence[Document]) -> dict[str, tuple[Mention, ...]]:
     """Returns document id -> predicted mentions; a TSV does not list documents without mentions."""
-    found = {
+    mentions = {
         p.id: p.mentions for p in read_predictions(Source(path=str(path)), mention_source=_MODEL)
     }
-    unknown = found.keys() - {d.id for d in documents}
+    unknown = mentions.keys() - {d.id for d in documents}
     if unknown:
         raise InputError(
             f"{path} names the document {min(unknown)!r}, which is not in the test part; run again"
         )
-    return {d.id: found.get(d.id, ()) for d in documents}
+    return {d.id: mentions.get(d.id, ()) for d in documents}
 
 
 def _json(path: Path) -> dict[str, Any]:

@@ -32,8 +32,8 @@ from fascicle.training.experiments.results import (
     EpochEnded,
     Failed,
     GridEvent,
-    Left,
-    Said,
+    Postponed,
+    RunNote,
     Task,
     make_result,
     other_heads,
@@ -57,11 +57,11 @@ def perform(task: Task, send: _Send) -> None:
 
     Args:
         task: to perform.
-        send: receives the events; the last one is ``Done``, ``Left`` or ``Failed``.
+        send: receives the events; the last one is ``Done``, ``Postponed`` or ``Failed``.
     """
     try:
-        with _claimed(task):
-            send(_performed(task, send))
+        with _claim(task):
+            send(_perform(task, send))
     except Exception as error:  # the grid continues after any error of one run
         if task.debug:
             traceback.print_exc()
@@ -80,19 +80,19 @@ def is_disk_full(error: BaseException | None) -> bool:
     return False
 
 
-def _performed(task: Task, send: _Send) -> Done | Left:
+def _perform(task: Task, send: _Send) -> Done | Postponed:
     own = task.hash or _hash_of(task)
     complete = (task.folder / "scores.json").exists()
     if not complete:
-        left = _trained(task, send)
-        if left:
-            return left
+        postponed = _train(task, send)
+        if postponed:
+            return postponed
     # the answering head last: its file marks the run as done
     for head in (*other_heads(task.folder), ""):
         value = make_result(
             task.folder,
             task.recipe,
-            shown=task.shown,
+            portable=task.portable,
             recipe_hash=own,
             labels=task.labels,
             head=head,
@@ -114,25 +114,25 @@ def _hash_of(task: Task) -> str:
     return own
 
 
-def _trained(task: Task, send: _Send) -> Left | None:
+def _train(task: Task, send: _Send) -> Postponed | None:
     """Trains to the end, or to the last epoch that ends before the deadline."""
-    resume = _prepared(task)
+    resume = _prepare_folder(task)
     cost, since = _Cost(task.folder), None
     events = run_recipe(task.recipe, task.folder, resume=resume)
     try:
         for event in events:
             if isinstance(event, Note):
-                send(Said(run=task.run, text=event.text))
+                send(RunNote(run=task.run, text=event.text))
             elif isinstance(event, StepDone):
                 since = since or time.time()
             elif isinstance(event, Validated):
                 took, since = time.time() - (since or time.time()), time.time()
                 cost.write(epoch_seconds=took)
-                send(_epoch(task, event))
+                send(_epoch_event(task, event))
                 if (event.epoch, event.step) < (event.epochs, event.steps) and _too_late(
                     task, took
                 ):
-                    return Left(run=task.run, epoch=event.epoch, epochs=event.epochs)
+                    return Postponed(run=task.run, epoch=event.epoch, epochs=event.epochs)
             elif isinstance(event, Ended):
                 cost.write()
     finally:
@@ -140,19 +140,19 @@ def _trained(task: Task, send: _Send) -> Left | None:
     return None
 
 
-def _epoch(task: Task, event: Validated) -> EpochEnded:
-    told = {
+def _epoch_event(task: Task, event: Validated) -> EpochEnded:
+    values = {
         name: getattr(event, name)
         for name in ("epoch", "epochs", "loss", "figures", "seconds", "best")
     }
-    return EpochEnded(run=task.run, **told, step=0 if event.at_end_of_epoch else event.step)
+    return EpochEnded(run=task.run, **values, step=0 if event.at_end_of_epoch else event.step)
 
 
 def _too_late(task: Task, took: float) -> bool:
     return task.deadline is not None and time.time() + took > task.deadline
 
 
-def _prepared(task: Task) -> bool:
+def _prepare_folder(task: Task) -> bool:
     """Prepares the run folder; returns whether it has a run to resume.
 
     Raises:
@@ -204,7 +204,7 @@ class _Cost:
     def __init__(self, folder: Path) -> None:
         self._path = folder / COST
         self._began = time.monotonic()
-        self._before = self._known(folder)
+        self._before = self._earlier_cost(folder)
 
     def write(self, **more: float) -> None:
         """Adds this session to the earlier ones."""
@@ -216,7 +216,7 @@ class _Cost:
                 json.dumps(value | {key: round(number, 1) for key, number in more.items()}) + "\n"
             )
 
-    def _known(self, folder: Path) -> dict[str, float]:
+    def _earlier_cost(self, folder: Path) -> dict[str, float]:
         """Returns the cost of the earlier sessions; at least that of their epochs, if another
         command began the run.
         """
@@ -228,7 +228,7 @@ class _Cost:
 
 
 @contextmanager
-def _claimed(task: Task) -> Iterator[None]:
+def _claim(task: Task) -> Iterator[None]:
     """Keeps two processes from writing into one run folder; the system releases the lock when a
     process is killed.
     """
@@ -252,5 +252,5 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename is not None else ""
         return f"{place}{error.strerror or error}"
-    said = " ".join(str(error).split())
-    return f"internal error: {type(error).__name__}: {said}; debug=True shows where"
+    text = " ".join(str(error).split())
+    return f"internal error: {type(error).__name__}: {text}; debug=True shows where"

@@ -106,23 +106,22 @@ def split_documents(
     if dev and len(identifiers) < _FEWEST:
         raise InputError(
             f"dev has {plural(len(identifiers), 'document')}, but a filter needs {_FEWEST} or "
-            "more: to learn "
-            "from, to choose the epoch on, and to choose the threshold on; give more, or smaller "
-            "documents"
+            "more: to learn from, to choose the epoch on, and to choose the threshold on; give "
+            "more, or smaller documents"
         )
     ordered = sorted(identifiers)
     order = [
         ordered[at] for at in np.random.default_rng((seed, int(dev), 3)).permutation(len(ordered))
     ]
-    wanted = settings.threshold_part if dev and settings.threshold != "half" else 0.0
-    least, apart = int(dev), int(wanted > 0)
+    share = settings.threshold_part if dev and settings.threshold != "half" else 0.0
+    least, fewest = int(dev), int(share > 0)
     # one is left
-    held = min(_share(settings.held_out, len(order), least=least), len(order) - least - apart)
-    chosen = min(_share(wanted, len(order), least=apart), len(order) - held - least)
+    held_out = min(_share(settings.held_out, len(order), least=least), len(order) - least - fewest)
+    threshold = min(_share(share, len(order), least=fewest), len(order) - held_out - least)
     return _Split(
-        learn=tuple(sorted(order[held + chosen :])),
-        held_out=tuple(sorted(order[:held])),
-        threshold=tuple(sorted(order[held : held + chosen])),
+        learn=tuple(sorted(order[held_out + threshold :])),
+        held_out=tuple(sorted(order[:held_out])),
+        threshold=tuple(sorted(order[held_out : held_out + threshold])),
     )
 
 
@@ -150,7 +149,7 @@ class FilterExamples:
         Args:
             use: a field of ``_Split``.
         """
-        documents, found = [], []
+        documents, examples = [], []
         for part, split in self.splits.items():
             by_document: dict[str, list[_Example]] = {
                 identifier: [] for identifier in getattr(split, use)
@@ -159,8 +158,8 @@ class FilterExamples:
                 if example.document in by_document:
                     by_document[example.document].append(example)
             documents += [self.documents[part][identifier] for identifier in by_document]
-            found += list(by_document.values())
-        return documents, found
+            examples += list(by_document.values())
+        return documents, examples
 
 
 def gather(
@@ -181,7 +180,7 @@ def gather(
     Raises:
         InputError: too few documents of dev.
     """
-    by_id, splits, found = {}, {}, {}
+    by_id, splits, samples = {}, {}, {}
     for name, documents, systems in (("train", train, members[1]), ("dev", dev, members[0])):
         identifiers = [d.id for d in documents]
         split = splits[name] = split_documents(
@@ -189,9 +188,11 @@ def gather(
         )
         apart = set(split.threshold)
         gold = {d.id: d.layer(GOLD) for d in documents if d.id not in apart}
-        found[name] = examples(gold, [said for system in systems for said in system.wrong])
+        samples[name] = examples(
+            gold, [predicted for system in systems for predicted in system.wrong]
+        )
         by_id[name] = {d.id: d for d in documents}
-    return FilterExamples(documents=by_id, splits=splits, examples=found)
+    return FilterExamples(documents=by_id, splits=splits, examples=samples)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,8 +248,8 @@ class FilterSet:
         assert not hidden, "recipes of filters hide no pieces"
         drawn = self._drawn(np.random.default_rng((seed, epoch, 4)))
         lengths = [len(self.inputs[i].ids) for i in drawn.tolist()]
-        for chosen in shuffled_batches(lengths, size=size, seed=(seed, epoch)):
-            rows = drawn[chosen]
+        for indices in shuffled_batches(lengths, size=size, seed=(seed, epoch)):
+            rows = drawn[indices]
             batch = pad_marked([self.inputs[i].ids for i in rows.tolist()], pad=self.pad)
             yield (
                 {n: torch.from_numpy(a) for n, a in batch.items()},

@@ -99,7 +99,7 @@ class FilterFinished(Ended):
         }
 
 
-_Found = Mapping[str, Sequence[Mention]]
+_Mentions = Mapping[str, Sequence[Mention]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,8 +141,8 @@ def fit_threshold(
     gold = {d.id: d.layer(GOLD) for d in documents}
     systems = _systems(exam.members, documents)
     union = _union(systems.values(), documents)
-    scored = _scored(judge, union, documents)
-    value, note = _chosen(gold, scored, settings)
+    scored = _score_mentions(judge, union, documents)
+    value, note = _choose_threshold(gold, scored, settings)
     facts = ThresholdFacts(
         value=value,
         aim=settings.threshold,
@@ -150,7 +150,7 @@ def fit_threshold(
         chosen_on=source_sha256(recipe.corpus.dev),
         documents=len(documents),
     )
-    beside = dict(zip(ROWS, (union, _from(scored, 0.5), _from(scored, value)), strict=True))
+    beside = dict(zip(ROWS, (union, _accepted(scored, 0.5), _accepted(scored, value)), strict=True))
     return (
         facts,
         {name: _row(gold, predicted) for name, predicted in {**systems, **beside}.items()},
@@ -167,7 +167,7 @@ def kept_f1(judge: MentionFilter, exam: HeldOutData) -> float:
     if not any(union.values()):
         return 0.0
     best = best_threshold(
-        _curve({d.id: d.layer(GOLD) for d in documents}, _scored(judge, union, documents))
+        _curve({d.id: d.layer(GOLD) for d in documents}, _score_mentions(judge, union, documents))
     )
     total = best.precision + best.recall
     return 2 * best.precision * best.recall / total if total else 0.0
@@ -178,32 +178,34 @@ def _systems(
 ) -> dict[str, dict[str, list[Mention]]]:
     return {
         member.name: {
-            d.id: [Mention(m.spans, m.type) for m in (member.chosen or {}).get(d.id, ())]
+            d.id: [Mention(m.spans, m.type) for m in (member.best or {}).get(d.id, ())]
             for d in documents
         }
         for member in members
     }
 
 
-def _scored(
-    judge: MentionFilter, found: _Found, documents: Sequence[Document]
+def _score_mentions(
+    judge: MentionFilter, predicted: _Mentions, documents: Sequence[Document]
 ) -> dict[str, list[Mention]]:
     """Returns mentions with their probability of being right as scores."""
     chances = iter(
-        [chance for chance, _ in judge.chances(documents, [found[d.id] for d in documents])]
+        [chance for chance, _ in judge.chances(documents, [predicted[d.id] for d in documents])]
     )
     return {
-        d.id: [msgspec.structs.replace(m, score=next(chances)) for m in found[d.id]]
+        d.id: [msgspec.structs.replace(m, score=next(chances)) for m in predicted[d.id]]
         for d in documents
     }
 
 
-def _curve(gold: _Found, scored: _Found) -> Curve:
+def _curve(gold: _Mentions, scored: _Mentions) -> Curve:
     all_ = judged(gold, scored)
     return precision_recall(all_.scores, all_.right, gold=sum(all_.gold.values()))
 
 
-def _chosen(gold: _Found, scored: _Found, settings: FilterSettings) -> tuple[float, str]:
+def _choose_threshold(
+    gold: _Mentions, scored: _Mentions, settings: FilterSettings
+) -> tuple[float, str]:
     """Returns the threshold, and the reason why it is not the requested one, where that is
     impossible.
     """
@@ -216,20 +218,20 @@ def _chosen(gold: _Found, scored: _Found, settings: FilterSettings) -> tuple[flo
 
 
 def _union(systems: Any, documents: Sequence[Document]) -> dict[str, list[Mention]]:
-    listed = list(systems)
+    predictions = list(systems)
     return {
-        d.id: list(dict.fromkeys(m for predicted in listed for m in predicted[d.id]))
+        d.id: list(dict.fromkeys(m for predicted in predictions for m in predicted[d.id]))
         for d in documents
     }
 
 
-def _from(scored: _Found, value: float) -> dict[str, list[Mention]]:
+def _accepted(scored: _Mentions, value: float) -> dict[str, list[Mention]]:
     return {
         i: [m for m in mentions if m.score is not None and m.score >= value]
         for i, mentions in scored.items()
     }
 
 
-def _row(gold: _Found, predicted: _Found) -> dict[str, Any]:
-    found = score(gold, predicted)
-    return {**asdict(found.micro), **asdict(found.counts)}
+def _row(gold: _Mentions, predicted: _Mentions) -> dict[str, Any]:
+    scores = score(gold, predicted)
+    return {**asdict(scores.micro), **asdict(scores.counts)}

@@ -45,20 +45,20 @@ class Member:
         name: of its folder or file, with a number if several have the same name.
         files: the files that were read, those of epochs first.
         wrong: predictions that negatives are taken from, one mapping for each file.
-        chosen: predictions of its chosen model; ``None`` for cross-fitted predictions.
+        best: predictions of its chosen model; ``None`` for cross-fitted predictions.
     """
 
     name: str
     files: tuple[Path, ...]
     wrong: tuple[_Predicted, ...]
-    chosen: _Predicted | None = None
+    best: _Predicted | None = None
 
     def types(self) -> set[str]:
         """Returns the types of all its predictions."""
         return {
             mention.type
-            for said in self.wrong
-            for mentions in said.values()
+            for predictions in self.wrong
+            for mentions in predictions.values()
             for mention in mentions
         }
 
@@ -95,48 +95,51 @@ def read_members(
         InputError: a missing member, a run without epochs or of other data, predictions for other
             documents or texts, or names of types that the gold does not have.
     """
-    on_dev = _named_apart([_of_path(path, recipe, dev) for path in recipe.members.dev])
-    on_train = [_of_file(Path(path), train, part="train") for path in recipe.members.train]
+    on_dev = _with_distinct_names([_read_member(path, recipe, dev) for path in recipe.members.dev])
+    on_train = [_read_file(Path(path), train, part="train") for path in recipe.members.train]
     types = {mention.type for document in (*train, *dev) for mention in document.layer(GOLD)}
     for member in (*on_dev, *on_train):
-        _check_types(member, types, chosen=recipe.corpus.types is not UNSET)
+        _check_types(member, types, selected=recipe.corpus.types is not UNSET)
     return on_dev, on_train
 
 
-def _named_apart(members: Sequence[Member]) -> list[Member]:
+def _with_distinct_names(members: Sequence[Member]) -> list[Member]:
     """Returns the members with distinct names, none of which is a name reserved for another row
     of scores.
     """
-    taken, found = set(ROWS), list[Member]()
+    names, renamed = set(ROWS), list[Member]()
     for member in members:
         name, number = member.name, 2
-        while name in taken:
+        while name in names:
             name, number = f"{member.name} ({number})", number + 1
-        taken.add(name)
-        found.append(replace(member, name=name))
-    return found
+        names.add(name)
+        renamed.append(replace(member, name=name))
+    return renamed
 
 
-def _of_path(path: str, recipe: FilterRecipe, dev: Sequence[Document]) -> Member:
+def _read_member(path: str, recipe: FilterRecipe, dev: Sequence[Document]) -> Member:
     place = Path(path)
     if place.is_file():
-        return _of_file(place, dev, part="dev")
+        return _read_file(place, dev, part="dev")
     if not place.is_dir():
         raise InputError(
             f"the member {place} does not exist; give a run folder or a prediction file"
         )
-    return _of_run(place, recipe, dev)
+    return _read_run(place, recipe, dev)
 
 
-def _of_file(path: Path, documents: Sequence[Document], *, part: str) -> Member:
+def _read_file(path: Path, documents: Sequence[Document], *, part: str) -> Member:
     if path.is_dir():
         raise InputError(
             f"{path} is a folder; cross-fitted predictions on train are files, for run folders "
             "hold none"
         )
-    found = _predicted(path, documents, part=part)
+    predictions = _read_predictions(path, documents, part=part)
     return Member(
-        name=stem(str(path)), files=(path,), wrong=(found,), chosen=found if part == "dev" else None
+        name=stem(str(path)),
+        files=(path,),
+        wrong=(predictions,),
+        best=predictions if part == "dev" else None,
     )
 
 
@@ -146,31 +149,31 @@ def _files_of(folder: Path, recipe: FilterRecipe) -> tuple[tuple[Path, ...], Pat
     """
     place = folder / "predictions" if (folder / "predictions").is_dir() else folder
     epochs = sorted(
-        (int(found[1]), path) for path in place.iterdir() if (found := _EPOCH.fullmatch(path.name))
+        (int(match[1]), path) for path in place.iterdir() if (match := _EPOCH.fullmatch(path.name))
     )
-    chosen = next((place / name for name in _CHOSEN if (place / name).is_file()), None)
+    best = next((place / name for name in _CHOSEN if (place / name).is_file()), None)
     if not epochs:
         raise InputError(
-            f"{folder} holds no predictions of epochs (dev-epoch-01.tsv ...); give the folder of "
-            "a run"
+            f"{folder} holds no predictions of epochs (dev-epoch-01.tsv ...); give the folder of a "
+            "run"
         )
-    if chosen is None:
+    if best is None:
         raise InputError(
             f"the run in {folder} has no dev.tsv, so it is not complete; finish it with resume=True"
         )
     settings = recipe.members
-    kept = {"all": epochs, "last": epochs[-settings.last :], "best": []}[settings.epochs]
-    return (*(path for _, path in kept), chosen), chosen
+    selected = {"all": epochs, "last": epochs[-settings.last :], "best": []}[settings.epochs]
+    return (*(path for _, path in selected), best), best
 
 
-def _of_run(folder: Path, recipe: FilterRecipe, dev: Sequence[Document]) -> Member:
-    files, chosen = _files_of(folder, recipe)
+def _read_run(folder: Path, recipe: FilterRecipe, dev: Sequence[Document]) -> Member:
+    files, best_file = _files_of(folder, recipe)
     _check_data(folder, recipe)
-    best = _predicted(chosen, dev, part="dev")
-    wrong = (*(_predicted(path, dev, part="dev") for path in files[:-1]), best)
+    best = _read_predictions(best_file, dev, part="dev")
+    wrong = (*(_read_predictions(path, dev, part="dev") for path in files[:-1]), best)
     if recipe.members.epochs == "last":
         wrong = wrong[:-1]
-    return Member(name=folder.name, files=files, wrong=wrong, chosen=best)
+    return Member(name=folder.name, files=files, wrong=wrong, best=best)
 
 
 def _check_data(folder: Path, recipe: FilterRecipe) -> None:
@@ -182,50 +185,50 @@ def _check_data(folder: Path, recipe: FilterRecipe) -> None:
         return
     try:
         data = json.loads(path.read_text(encoding="utf-8"))["data"]
-        said = data["dev"]["sha256"] if "dev" in data else None
+        digest = data["dev"]["sha256"] if "dev" in data else None
     except (ValueError, KeyError, TypeError, OSError) as error:
         raise InputError(
             f"{path} is damaged ({error!r}); give another run, or its prediction files"
         ) from None
-    if said is None:
+    if digest is None:
         raise InputError(
             f"the run in {folder} was trained on several parts, so its development data are not "
-            "those of "
-            f"{recipe.corpus.dev}; give runs of this corpus, or files of predictions for it"
+            f"those of {recipe.corpus.dev}; give runs of this corpus, or files of predictions for "
+            "it"
         )
-    if said != source_sha256(recipe.corpus.dev):
+    if digest != source_sha256(recipe.corpus.dev):
         raise InputError(
             f"the run in {folder} chose on other development data than {recipe.corpus.dev}; give "
             "runs of this corpus"
         )
 
 
-def _predicted(path: Path, documents: Sequence[Document], *, part: str) -> _Predicted:
+def _read_predictions(path: Path, documents: Sequence[Document], *, part: str) -> _Predicted:
     """Reads the predictions of one file, for documents of this corpus and inside their texts."""
-    found = read_predictions(
+    predictions = read_predictions(
         PredictionRequest(path=str(path), reading=ReadRequest(format="predictions"))
     )
-    found.check(documents, only=f"the documents of {part}")
-    return found.mentions
+    predictions.check(documents, only=f"the documents of {part}")
+    return predictions.mentions
 
 
-def _check_types(member: Member, types: set[str], *, chosen: bool) -> None:
+def _check_types(member: Member, types: set[str], *, selected: bool) -> None:
     """Refuses a system with other type names, because all of its mentions would be learnt as wrong.
 
     Args:
         member: a system.
         types: of the gold.
-        chosen: whether the recipe chooses or renames types of the corpus; then an unknown type is
+        selected: whether the recipe chooses or renames types of the corpus; then an unknown type is
             likely another name.
     """
     used = member.types()
     folded = {name.casefold() for name in types}
     other = sorted(used - types)
     same = [name for name in other if name.casefold() in folded or near_names(name, types - used)]
-    if other and (chosen or same or not used & types):
+    if other and (selected or same or not used & types):
         name = (same or other)[0]
         raise InputError(
             f"{member.name} has the type {name!r}, but the types of the gold are "
-            f"{', '.join(sorted(types))}"
-            f"{near_hint(name, types)}; rename it in the predictions, or leave the system out"
+            f"{', '.join(sorted(types))}{near_hint(name, types)}; rename it in the predictions, or "
+            "leave the system out"
         )

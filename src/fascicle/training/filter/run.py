@@ -14,7 +14,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
@@ -26,7 +25,7 @@ import numpy as np
 import torch
 
 from fascicle.core.arrays import Ints
-from fascicle.core.document import GOLD, Document
+from fascicle.core.document import GOLD
 from fascicle.core.files.atomic import rewritable_folder
 from fascicle.core.wording import plural
 from fascicle.errors import RecipeError
@@ -80,44 +79,29 @@ def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]
     parts = read_parts(recipe.corpus)
     members = read_members(recipe, dev=parts.dev, train=parts.train)
     material = gather(recipe, train=parts.train, dev=parts.dev, members=members)
-    pretrained = load_pretrained(
-        recipe.model.encoder, revision=recipe.model.revision, pooler=recipe.model.pool == "cls"
-    )
-    _check_length(recipe, pretrained)
-    torch.manual_seed(recipe.seed)
-    weights = (recipe.filter.incorrect_weight, recipe.filter.correct_weight)
-    fresh = make_filter(pretrained, recipe.model, weights=weights)
+    fresh = _build_filter(recipe)
     manifest = _manifest(recipe, parts, fresh)
-    learn, held = (_inputs(material, use, manifest, fresh) for use in ("learn", "held_out"))
+    learn, labels = _inputs(material, "learn", manifest, fresh)
     data = FilterSet(
-        inputs=learn[0], labels=learn[1], pad=fresh.tokenizer.pad, positives=recipe.filter.positives
+        inputs=learn, labels=labels, pad=fresh.tokenizer.pad, positives=recipe.filter.positives
+    )
+    exam = _held_out_data(
+        recipe, material, members[0], inputs=_inputs(material, "held_out", manifest, fresh)
     )
     trainer = Trainer(fresh.model, data, recipe.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
-    threshold = [
-        material.documents["dev"][identifier] for identifier in material.splits["dev"].threshold
-    ]
-    held_out = [
-        material.documents["dev"][identifier] for identifier in material.splits["dev"].held_out
-    ]
-    _check_held_out(recipe, held_out)
-    exam = HeldOutData(
-        inputs=held[0], labels=held[1], held_out=held_out, documents=threshold, members=members[0]
-    )
     facts = Facts(
         data=_data_facts(recipe, parts, members),
         more={
-            "examples": {"learn": _sizes(data.labels), "held_out": _sizes(held[1])},
+            "examples": {"learn": _sizes(labels), "held_out": _sizes(exam.labels)},
             **trainer.facts(),
         },
         notes=[
             *filter(None, [slow_precision(trainer.device, recipe.training)]),
-            *(
-                *parts.notes,
-                *fresh.notes,
-                *_strange(parts, members),
-                *_notes(recipe, data, held, material),
-            ),
+            *parts.notes,
+            *fresh.notes,
+            *_strange(parts, members),
+            *_notes(recipe, data, exam),
         ],
         files={"split.json": {name: asdict(split) for name, split in material.splits.items()}},
     )
@@ -129,6 +113,40 @@ def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]
         exam=exam,
         loop=trainer,
         facts=facts,
+    )
+
+
+def _build_filter(recipe: FilterRecipe) -> UntrainedFilter:
+    """Opens the encoder of a recipe and adds the layers of a filter; seeds torch."""
+    pretrained = load_pretrained(
+        recipe.model.encoder, revision=recipe.model.revision, pooler=recipe.model.pool == "cls"
+    )
+    _check_length(recipe, pretrained)
+    torch.manual_seed(recipe.seed)
+    weights = (recipe.filter.incorrect_weight, recipe.filter.correct_weight)
+    return make_filter(pretrained, recipe.model, weights=weights)
+
+
+def _held_out_data(
+    recipe: FilterRecipe, material: FilterExamples, members: Sequence[Member], *, inputs: _Inputs
+) -> HeldOutData:
+    """Returns the documents and examples of dev on which the filter is scored.
+
+    Raises:
+        RecipeError: the epoch is to be chosen by kept mentions, and no document has any.
+    """
+    split = material.splits["dev"]
+    held_out, threshold = (
+        [material.documents["dev"][identifier] for identifier in identifiers]
+        for identifiers in (split.held_out, split.threshold)
+    )
+    if recipe.filter.select == "kept-f1" and not any(d.layer(GOLD) for d in held_out):
+        raise RecipeError(
+            'filter.select = "kept-f1" needs a gold mention in the held-out documents of dev, '
+            'which have none; raise filter.held_out, or choose "accuracy"'
+        )
+    return HeldOutData(
+        inputs=inputs[0], labels=inputs[1], held_out=held_out, documents=threshold, members=members
     )
 
 
@@ -148,10 +166,10 @@ class _FilterTrainee(Trainee):
 
     def __post_init__(self) -> None:
         """Sets the criterion by which the epoch is chosen."""
-        aim, given = self.recipe.filter.select, self.recipe.training
-        kept = KeptModel(folder=_BEST, merit=lambda line: float(line["held_out"][aim]))
+        aim, training = self.recipe.filter.select, self.recipe.training
+        best = KeptModel(folder=_BEST, merit=lambda line: float(line["held_out"][aim]))
         self.choice = Selection.of(
-            given, kept, aim=f"{aim} on held-out documents for {given.patience_epochs} epochs"
+            training, best, aim=f"{aim} on held-out documents for {training.patience_epochs} epochs"
         )
 
     def judge(self, point: Point) -> PointResult:
@@ -159,20 +177,20 @@ class _FilterTrainee(Trainee):
         scorer = TorchScorer(model=self.fresh.model.eval(), bf16=self.loop.bf16)
         judge = MentionFilter(self.manifest, self.fresh.tokenizer, scorer)
         verdict = Confusion.of(judge.probabilities(self.exam.inputs), self.exam.labels)
-        told = verdict.as_dict()
+        scores = verdict.as_dict()
         figures = f"held-out accuracy {100 * verdict.accuracy:.2f} F1 {100 * verdict.f1:.2f}"
         if self.recipe.filter.select == "kept-f1":
-            told["kept-f1"] = kept_f1(judge, self.exam)
-            figures += f", F1 of what is kept {100 * told['kept-f1']:.2f}"
-        return PointResult(lines=[point.line(held_out=told)], figures=figures)
+            scores["kept-f1"] = kept_f1(judge, self.exam)
+            figures += f", F1 of what is kept {100 * scores['kept-f1']:.2f}"
+        return PointResult(lines=[point.line(held_out=scores)], figures=figures)
 
-    def keep(self, place: Path, kept: KeptModel) -> None:
+    def keep(self, place: Path, model: KeptModel) -> None:
         """Writes the folder of the filter."""
         save_filter(place, self.fresh.model, manifest=self.manifest, tokenizer=self.fresh.tokenizer)
 
-    def finish(self, chosen: Sequence[Line]) -> Iterator[Note | Ended]:
+    def finish(self, lines: Sequence[Line]) -> Iterator[Note | Ended]:
         """Chooses the threshold for the best epoch."""
-        (best,) = chosen
+        (best,) = lines
         model = load_filter_model(self.folder / _BEST, self.manifest)
         judge = MentionFilter(self.manifest, self.fresh.tokenizer, TorchScorer(model=model))
         facts, scores, note = fit_threshold(judge, self.exam, self.recipe)
@@ -192,22 +210,12 @@ class _FilterTrainee(Trainee):
         )
 
 
-def _check_held_out(recipe: FilterRecipe, documents: Sequence[Document]) -> None:
-    if recipe.filter.select == "kept-f1" and not any(d.layer(GOLD) for d in documents):
-        raise RecipeError(
-            'filter.select = "kept-f1" needs a gold mention in the held-out documents of dev, '
-            "which have none; raise "
-            'filter.held_out, or choose "accuracy"'
-        )
-
-
 def _check_length(recipe: FilterRecipe, pretrained: Pretrained) -> None:
     if recipe.reading.max_length > pretrained.encoder.longest:
         raise RecipeError(
             f"reading.max_length = {recipe.reading.max_length} is more than the "
             f"{plural(pretrained.encoder.longest, 'piece')} that {recipe.model.encoder} reads; "
-            "lower it (longer "
-            "texts are cropped around the mention)"
+            "lower it (longer texts are cropped around the mention)"
         )
     if recipe.model.pool == "cls" and not pretrained.tokenizer.prefix:
         raise RecipeError(
@@ -234,17 +242,17 @@ def _inputs(
     material: FilterExamples, use: str, manifest: FilterManifest, fresh: UntrainedFilter
 ) -> _Inputs:
     """Returns the inputs of the network for the examples of one use, and their labels."""
-    documents, found = material.of(use)
+    documents, groups = material.of(use)
     reading = manifest.reading
     candidates = list[Candidate]()
-    for document, examples in zip(documents, found, strict=True):
+    for document, examples in zip(documents, groups, strict=True):
         mentions = [example.mention for example in examples]
         candidates += make_candidates(
             document, mentions, unit=reading.unit, segmenter=reading.segmenter
         )
     start, end = manifest.marker_ids
     form = InputForm(start=start, end=end, max_length=reading.max_length)
-    labels = [int(example.correct) for examples in found for example in examples]
+    labels = [int(example.correct) for examples in groups for example in examples]
     return encode_candidates(candidates, fresh.tokenizer, form=form), np.array(
         labels, dtype=np.int64
     )
@@ -252,7 +260,7 @@ def _inputs(
 
 def _data_facts(recipe: FilterRecipe, parts: Parts, members: _Members) -> dict[str, dict[str, Any]]:
     """Returns hashes of everything that affects the run, beside the recipe."""
-    found: dict[str, dict[str, Any]] = {
+    facts: dict[str, dict[str, Any]] = {
         name: {"sha256": source_sha256(path), "documents": len(documents)}
         for name, path, documents in (
             ("train", recipe.corpus.train, parts.train),
@@ -261,15 +269,15 @@ def _data_facts(recipe: FilterRecipe, parts: Parts, members: _Members) -> dict[s
     }
     files = recipe.corpus.files()
     for key in files.keys() & {"corpus.exclude", "corpus.labels"}:
-        found[data_name(key)] = {"sha256": source_sha256(files[key])}
-    for part, listed in zip(("dev", "train"), members, strict=True):
-        for at, member in enumerate(listed):
-            found[f"members.{part}.{at}"] = {
+        facts[data_name(key)] = {"sha256": source_sha256(files[key])}
+    for part, group in zip(("dev", "train"), members, strict=True):
+        for at, member in enumerate(group):
+            facts[f"members.{part}.{at}"] = {
                 "sha256": member.sha256,
                 "name": member.name,
                 "files": len(member.wrong),
             }
-    return found
+    return facts
 
 
 def _sizes(labels: Ints) -> dict[str, int]:
@@ -285,20 +293,17 @@ def _strange(parts: Parts, members: tuple[list[Member], list[Member]]) -> Iterat
         if strange := sorted(member.types() - gold):
             yield (
                 f"{member.name} predicts what the gold never has, and all of it is learnt as "
-                "incorrect: "
-                f"{', '.join(strange)}"
+                f"incorrect: {', '.join(strange)}"
             )
 
 
-def _notes(
-    recipe: FilterRecipe, data: FilterSet, held: _Inputs, material: FilterExamples
-) -> Iterator[str]:
+def _notes(recipe: FilterRecipe, data: FilterSet, exam: HeldOutData) -> Iterator[str]:
     if recipe.corpus.test:
         yield (
-            "corpus.test is not read: a filter is chosen on dev; filter predictions on test "
-            "with combine meta"
+            "corpus.test is not read: a filter is chosen on dev; filter predictions on test with "
+            "combine meta"
         )
-    for name, labels in (("to learn", data.labels), ("held out", held[1])):
+    for name, labels in (("to learn", data.labels), ("held out", exam.labels)):
         sizes = _sizes(labels)
         yield f"examples {name}: {sizes['correct']:,} correct, {sizes['incorrect']:,} incorrect"
     per_epoch = data.count(1)
@@ -307,16 +312,13 @@ def _notes(
             f"{per_epoch:,} of {len(data.labels):,} examples are read in an epoch, the correct "
             "ones drawn anew"
         )
-    threshold = len(material.splits["dev"].threshold)
-    if threshold:
-        yield f"documents of dev that only the threshold is chosen on: {threshold:,}"
-    lost = Counter({"cropped": 0, "cut": 0})
-    for one in (*data.inputs, *held[0]):
-        lost.update(cropped=one.cropped, cut=one.cut)
-    if lost["cropped"]:
-        yield f"examples read without some of the text around the mention: {lost['cropped']:,}"
-    if lost["cut"]:
+    if exam.documents:
+        yield f"documents of dev that only the threshold is chosen on: {len(exam.documents):,}"
+    examples = [*data.inputs, *exam.inputs]
+    if cropped := sum(example.cropped for example in examples):
+        yield f"examples read without some of the text around the mention: {cropped:,}"
+    if cut := sum(example.cut for example in examples):
         yield (
             "examples whose mention or type is too long, so that pieces of it are left out: "
-            f"{lost['cut']:,}"
+            f"{cut:,}"
         )

@@ -88,8 +88,8 @@ def raw_documents(
         if settings.exclude
         else {}
     )
-    for document in _read(settings):
-        reason = _left_out(document, settings.keep, reasons)
+    for document in _read_documents(settings):
+        reason = _exclusion_reason(document, settings.keep, reasons)
         if reason:
             counts.left_out[reason] += 1
             continue
@@ -113,7 +113,7 @@ def pseudo_random_number(identifier: str, purpose: str) -> int:
     return int.from_bytes(digest[:8], "big")
 
 
-def _read(settings: TextSettings) -> Iterator[Document]:
+def _read_documents(settings: TextSettings) -> Iterator[Document]:
     try:
         request = ReadRequest(
             format=settings.format,
@@ -122,29 +122,29 @@ def _read(settings: TextSettings) -> Iterator[Document]:
             fields=parse_pairs(settings.fields, key="text.fields", example="text=body"),
             asked_by="text.format",
         )
-        for given in settings.files:
-            yield from _with_text(given, request)
+        for path in settings.files:
+            yield from _with_text(path, request)
     except UsageError as error:
         raise RecipeError(f"in [text], {error}") from None
 
 
-def _with_text(given: str, request: ReadRequest) -> Iterator[Document]:
+def _with_text(source: str, request: ReadRequest) -> Iterator[Document]:
     """Yields the documents of one file or folder.
 
     Raises:
         InputError: none of them has a text.
     """
-    found, read = False, 0
-    for path in expand_paths([given], request):
+    has_text, count = False, 0
+    for path in expand_paths([source], request):
         for document in read_file(path, request):
-            read += 1
-            found = found or not _is_blank(document)
+            count += 1
+            has_text = has_text or not _is_blank(document)
             yield document
-    if not found:
-        what = plural(read, "document") + " without a text" if read else "no document"
+    if not has_text:
+        what = plural(count, "document") + " without a text" if count else "no document"
         raise InputError(
-            f"{given} holds {what}, so there is nothing to learn from; name a file with text",
-            file=given,
+            f"{source} holds {what}, so there is nothing to learn from; name a file with text",
+            file=source,
         )
 
 
@@ -152,7 +152,7 @@ def _is_blank(document: Document) -> bool:
     return not document.text or document.text.isspace()
 
 
-def _left_out(
+def _exclusion_reason(
     document: Document,
     keep: Mapping[str, tuple[str, ...]],
     excluded: Mapping[tuple[str, str], object],
@@ -161,8 +161,8 @@ def _left_out(
     if _is_blank(document):
         return "empty"
     for name, values in keep.items():
-        given = document.meta.get(name)
-        if given is None or not any(fnmatchcase(given, value) for value in values):
+        fact = document.meta.get(name)
+        if fact is None or not any(fnmatchcase(fact, value) for value in values):
             return "keep"
     if excluded:
         digest = hashlib.sha256(document.text.encode("utf-8")).hexdigest()

@@ -161,10 +161,10 @@ def _rows(
         f"drawn from {documents['learned']:,}; {documents['held_out']:,} more are held out",
     )
     yield "seed", str(recipe.seed)
-    if found := ended.held_out:
+    if scores := ended.held_out:
         yield (
             "held-out pseudo-perplexity",
-            f"{found['perplexity']:.3f} ({found['pieces']:,} hidden pieces)",
+            f"{scores['perplexity']:.3f} ({scores['pieces']:,} hidden pieces)",
         )
     yield (
         "cost",

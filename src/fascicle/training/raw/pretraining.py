@@ -96,21 +96,21 @@ class MaskedSet:
         del hidden
         order = self.windows.order(seed=seed, epoch=epoch)
         for at in range(self.count(size)):
-            chosen = order[at * size : (at + 1) * size]
-            yield self.batch(chosen, np.random.default_rng((seed, epoch, 1, at)))
+            numbers = order[at * size : (at + 1) * size]
+            yield self.batch(numbers, np.random.default_rng((seed, epoch, 1, at)))
 
     def count(self, size: int) -> int:
         """Returns the number of batches in an epoch."""
         return -(-len(self.windows) // size)
 
-    def batch(self, chosen: Ints, chance: np.random.Generator) -> BatchTensors:
+    def batch(self, numbers: Ints, chance: np.random.Generator) -> BatchTensors:
         """Returns some windows, with words hidden.
 
         Args:
-            chosen: numbers of windows, at least one.
+            numbers: numbers of windows, at least one.
             chance: draws the hidden words.
         """
-        text = self.windows.batch(chosen)
+        text = self.windows.batch(numbers)
         guessed = chosen_pieces(text.begins, text.special, self.masking, chance)
         batch = {
             "input_ids": hidden_ids(text.ids, guessed, self.masking, mask=self.mask, chance=chance),
@@ -157,14 +157,14 @@ def hidden_ids(
     """
     kind = chance.random(int(guessed.sum()))
     drawn = mask.ordinary[chance.integers(0, len(mask.ordinary), len(kind))]
-    shown = np.where(
+    replacements = np.where(
         kind < masking.masked,
         mask.token,
         np.where(kind < masking.masked + masking.random, drawn, ids[guessed]),
     )
-    found = ids.copy()
-    found[guessed] = shown
-    return found
+    inputs = ids.copy()
+    inputs[guessed] = replacements
+    return inputs
 
 
 _DRAW: Final = 20  # of the words that are hidden: the same in every run
@@ -192,8 +192,8 @@ def predict_hidden(
     device, total, pieces = model.embeddings.device, 0.0, 0
     model.eval()
     for at in range(0, len(held_out.windows), _TOGETHER):
-        chosen = np.arange(at, min(at + _TOGETHER, len(held_out.windows)))
-        batch, targets = held_out.batch(chosen, np.random.default_rng((_DRAW, at)))
+        numbers = np.arange(at, min(at + _TOGETHER, len(held_out.windows)))
+        batch, targets = held_out.batch(numbers, np.random.default_rng((_DRAW, at)))
         with (
             torch.inference_mode(),
             torch.autocast(device.type, dtype=torch.bfloat16, enabled=bf16),
@@ -211,8 +211,8 @@ def predict_hidden(
 _ENCODER: Final = "encoder"
 _CARD: Final = "README.md"
 _UNSCORED: Final = (
-    "no document is held out, so the encoder is not scored; raise text.held_out, "
-    "or give more documents"
+    "no document is held out, so the encoder is not scored; raise text.held_out, or give more "
+    "documents"
 )
 
 
@@ -288,7 +288,7 @@ class _Pretraining(Trainee):
         self._held_out = held_out_set(material.text.held_out, recipe.masking, material.mask)
         self.loop: Trainer = trainer
         self.choice = Selection(
-            kept=(KeptModel(folder=_ENCODER, merit=lambda line: float(line["step"])),),
+            models=(KeptModel(folder=_ENCODER, merit=lambda line: float(line["step"])),),
             last=True,
             every=recipe.training.validate_every_steps,
             minutes=recipe.training.checkpoint_minutes,
@@ -297,17 +297,17 @@ class _Pretraining(Trainee):
 
     def judge(self, point: Point) -> PointResult:
         """Scores the model on held-out text."""
-        found = self._guess()
+        scores = self._guess()
         before = [line["held_out"] for line in self._lines()]
-        best = found is not None and all(
-            one is None or found["loss"] < one["loss"] for one in before
+        best = scores is not None and all(
+            earlier is None or scores["loss"] < earlier["loss"] for earlier in before
         )
         figures = (
             "nothing held out"
-            if found is None
-            else f"held-out perplexity {found['perplexity']:.2f}"
+            if scores is None
+            else f"held-out perplexity {scores['perplexity']:.2f}"
         )
-        return PointResult(lines=[point.line(held_out=found)], figures=figures, best=best)
+        return PointResult(lines=[point.line(held_out=scores)], figures=figures, best=best)
 
     def _guess(self) -> dict[str, Any] | None:
         if not len(self._held_out.windows):
@@ -324,13 +324,13 @@ class _Pretraining(Trainee):
             else []
         )
 
-    def keep(self, place: Path, kept: KeptModel) -> None:
+    def keep(self, place: Path, model: KeptModel) -> None:
         """Writes the encoder and its card."""
         save_pretrained(place, self._material.pretrained)
         card = card_lines(self._recipe, read_run_facts(self._folder), self._ended())
         (place / _CARD).write_text("\n".join(card) + "\n", encoding="utf-8")
 
-    def finish(self, chosen: Sequence[Line]) -> Iterator[Note | Ended]:
+    def finish(self, lines: Sequence[Line]) -> Iterator[Note | Ended]:
         """Yields the end of the run."""
         yield self._ended()
 
@@ -355,8 +355,7 @@ def _mask_of(recipe: PretrainingRecipe, tokenizer: PieceTokenizer) -> Mask:
     if tokenizer.mask is None:
         raise RecipeError(
             "masked language modelling needs a mask token, which the tokenizer of "
-            f"{recipe.model.encoder} lacks; "
-            "choose another encoder"
+            f"{recipe.model.encoder} lacks; choose another encoder"
         )
     return Mask(token=tokenizer.mask, ordinary=tokenizer.ordinary())
 
@@ -376,8 +375,7 @@ def _check_same(
     if other:
         raise OutputError(
             f"the text is not cut as when the run in {folder} began ({other[0]} changed): the "
-            "tokenizer, or the "
-            "library that cuts text into pieces, is another one; start a new run"
+            "tokenizer, or the library that cuts text into pieces, is another one; start a new run"
         )
 
 
@@ -385,8 +383,8 @@ def _check_window(recipe: PretrainingRecipe, pretrained: Pretrained) -> None:
     if recipe.text.window > pretrained.encoder.longest:
         raise RecipeError(
             f"text.window = {recipe.text.window} is more than the "
-            f"{plural(pretrained.encoder.longest, 'piece')} that "
-            f"{recipe.model.encoder} reads; lower it"
+            f"{plural(pretrained.encoder.longest, 'piece')} that {recipe.model.encoder} reads; "
+            "lower it"
         )
 
 
@@ -415,6 +413,5 @@ def _vocabulary_notes(vocabulary: Mapping[str, int]) -> Iterator[str]:
         sizes = {name: f"{size:,}" for name, size in vocabulary.items()}
         yield (
             f"vocabulary: {sizes['left_out']} of {sizes['before']} pieces are left out and "
-            f"{sizes['added']} are new, "
-            f"which leaves {sizes['now']}"
+            f"{sizes['added']} are new, which leaves {sizes['now']}"
         )

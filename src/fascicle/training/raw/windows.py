@@ -101,13 +101,13 @@ class TextWindows:
         """
         return np.random.default_rng((seed, epoch)).permutation(len(self))
 
-    def batch(self, chosen: Sequence[int] | Ints) -> TextBatch:
+    def batch(self, numbers: Sequence[int] | Ints) -> TextBatch:
         """Returns some windows as a batch.
 
         Args:
-            chosen: their numbers, at least one.
+            numbers: their numbers, at least one.
         """
-        stored = np.asarray(self.rows[np.asarray(chosen)])
+        stored = np.asarray(self.rows[np.asarray(numbers)])
         real = stored != _PADDING
         longest = int(real.sum(axis=1).max())
         stored, real = stored[:, :longest], real[:, :longest]
@@ -152,8 +152,8 @@ class RawText:
         yield f"text: {size}, drawn from {plural(counts.learned, 'document')}"
         if settings.pieces > learned.pieces:
             yield (
-                f"the text has fewer pieces than text.pieces = {settings.pieces:,} allows; all "
-                "of them are read"
+                f"the text has fewer pieces than text.pieces = {settings.pieces:,} allows; all of "
+                "them are read"
             )
         if counts.held_out:
             yield (
@@ -165,8 +165,8 @@ class RawText:
         if settings.exclude and not counts.left_out["exclude"]:
             yield f"the exclusion list {settings.exclude} names no document of this text"
         for name, values in counts.facts.items():
-            listed = ", ".join(f"{value} {count:,}" for value, count in values.most_common())
-            yield f"{name}: {listed}"
+            listing = ", ".join(f"{value} {count:,}" for value, count in values.most_common())
+            yield f"{name}: {listing}"
 
 
 def read_windows(settings: TextSettings, tokenizer: PieceTokenizer, *, seed: int) -> RawText:
@@ -187,21 +187,28 @@ def read_windows(settings: TextSettings, tokenizer: PieceTokenizer, *, seed: int
         OutputError: the folder of temporary files has no room.
     """
     counts = TextCounts()
-    with _room(), tempfile.TemporaryFile() as one, tempfile.TemporaryFile() as other:
-        learned, held_out = _Drawn(one, settings.pieces), _Drawn(other, settings.held_out_pieces)
+    with (
+        _room(),
+        tempfile.TemporaryFile() as learned_file,
+        tempfile.TemporaryFile() as held_out_file,
+    ):
+        learned, held_out = (
+            _Drawn(learned_file, settings.pieces),
+            _Drawn(held_out_file, settings.held_out_pieces),
+        )
         stream = raw_documents(settings, seed=seed, counts=counts)
         while portion := list(_portion(stream)):
-            wanted = [d for d in portion if (held_out if d.held_out else learned).wants(d.key)]
-            for document, pieces in zip(wanted, _pieces(wanted, tokenizer), strict=True):
+            needed = [d for d in portion if (held_out if d.held_out else learned).wants(d.key)]
+            for document, pieces in zip(needed, _pieces(needed, tokenizer), strict=True):
                 (held_out if document.held_out else learned).add(document.key, pieces)
-        found = RawText(
+        text = RawText(
             learned=learned.packed(tokenizer, settings.window),
             held_out=held_out.packed(tokenizer, settings.window),
             counts=counts,
         )
-    if not len(found.learned):
+    if not len(text.learned):
         raise InputError(_nothing_left(settings, counts))
-    return found
+    return text
 
 
 @contextmanager
@@ -216,8 +223,7 @@ def _room() -> Iterator[None]:
             raise
         raise OutputError(
             f"the pieces of the text do not fit into {tempfile.gettempdir()}, the folder of "
-            "temporary files: "
-            f"{error.strerror}; name another one with TMPDIR, or lower text.pieces"
+            f"temporary files: {error.strerror}; name another one with TMPDIR, or lower text.pieces"
         ) from error
 
 
@@ -234,12 +240,12 @@ class _Drawn:
         self._most = most
         self._file = file
         # a heap of (-key, place in the file, pieces): largest key first
-        self._kept: list[tuple[int, int, int]] = []
+        self._heap: list[tuple[int, int, int]] = []
         self._written = self._total = 0
 
     def wants(self, key: int) -> bool:
         """True if a document with this key may be kept."""
-        return not self._is_full or key < -self._kept[0][0]
+        return not self._is_full or key < -self._heap[0][0]
 
     @property
     def _is_full(self) -> bool:
@@ -250,11 +256,11 @@ class _Drawn:
         if not len(pieces) or not self.wants(key):
             return
         self._file.write(pieces.tobytes())
-        heapq.heappush(self._kept, (-key, self._written, len(pieces)))
+        heapq.heappush(self._heap, (-key, self._written, len(pieces)))
         self._written += len(pieces)
         self._total += len(pieces)
-        while self._most and self._total - self._kept[0][2] >= self._most:
-            self._total -= heapq.heappop(self._kept)[2]
+        while self._most and self._total - self._heap[0][2] >= self._most:
+            self._total -= heapq.heappop(self._heap)[2]
 
     def packed(self, tokenizer: PieceTokenizer, length: int) -> TextWindows:
         """Returns windows of the kept documents, in the order of the keys."""
@@ -269,10 +275,10 @@ class _Drawn:
             )
 
     def _documents(self) -> Iterator[_Stored]:
-        stored, left = _mapped(self._file), self._most or self._total
-        for _, start, size in sorted(self._kept, key=lambda one: (-one[0], one[1])):
-            yield np.asarray(stored[start : start + min(size, left)])
-            left -= size
+        stored, remaining = _mapped(self._file), self._most or self._total
+        for _, start, size in sorted(self._heap, key=lambda entry: (-entry[0], entry[1])):
+            yield np.asarray(stored[start : start + min(size, remaining)])
+            remaining -= size
 
 
 class _Packer:
@@ -349,8 +355,8 @@ def _pieces(documents: Sequence[RawDocument], tokenizer: PieceTokenizer) -> Iter
     encoded = iter(tokenizer.encode_words([part for of_one in parts for part in of_one]))
     unknown = -1 if tokenizer.unknown is None else tokenizer.unknown
     for of_one in parts:
-        found = [_stored(ids, begins, unknown) for ids, begins in islice(encoded, len(of_one))]
-        pieces = np.concatenate([np.zeros(0, np.uint32), *found])
+        stored = [_stored(ids, begins, unknown) for ids, begins in islice(encoded, len(of_one))]
+        pieces = np.concatenate([np.zeros(0, np.uint32), *stored])
         pieces[:1] |= _OPENS
         yield pieces
 
@@ -390,13 +396,12 @@ def _nothing_left(settings: TextSettings, counts: TextCounts) -> str:
     files = ", ".join(settings.files)
     if counts.learned:
         return (
-            f"the tokenizer of the encoder knows nothing of the text of {files}; give more "
-            "text, or another encoder"
+            f"the tokenizer of the encoder knows nothing of the text of {files}; give more text, "
+            "or another encoder"
         )
     return (
         f"no text is left to learn from: no document of {files} may be learned from, "
-        f"{counts.held_out:,} are held out"
-        f"{reasons}; give more text, or leave out less"
+        f"{counts.held_out:,} are held out{reasons}; give more text, or leave out less"
     )
 
 
@@ -416,8 +421,8 @@ class RawSet:
         """Yields one epoch of batches, see ``training.engine.loop.Batches``; no piece is hidden."""
         order = self.windows.order(seed=seed, epoch=epoch)
         for at in range(0, len(order), size):
-            read = self.windows.batch(order[at : at + size])
-            arrays = {"input_ids": read.ids, "attention_mask": read.attention_mask}
+            batch = self.windows.batch(order[at : at + size])
+            arrays = {"input_ids": batch.ids, "attention_mask": batch.attention_mask}
             yield {name: torch.from_numpy(array) for name, array in arrays.items()}, {}
 
     def count(self, size: int) -> int:

@@ -13,6 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import msgspec
 import numpy as np
@@ -20,6 +21,7 @@ import torch
 
 from fascicle.core.arrays import Ints
 from fascicle.core.document import GOLD, Document
+from fascicle.core.mention import Span
 from fascicle.core.stream import chunks
 from fascicle.errors import RecipeError
 from fascicle.models.heads.contract import Head, Targets
@@ -117,10 +119,10 @@ def quotas(
     """
     shares = np.array(weights) * np.array(sizes, dtype=np.float64) ** power
     exact = total * shares / shares.sum()
-    found = np.floor(exact).astype(np.int64)
-    order = np.argsort(found - exact, kind="stable")
-    found[order[: total - int(found.sum())]] += 1
-    return tuple(found.tolist())
+    counts = np.floor(exact).astype(np.int64)
+    order = np.argsort(counts - exact, kind="stable")
+    counts[order[: total - int(counts.sum())]] += 1
+    return tuple(counts.tolist())
 
 
 # batches whose windows are sorted by length before they are cut: little padding, random order
@@ -138,6 +140,11 @@ class _LevelView:
 
     pieces: list[Pieces]
     windows: list[Window]
+
+    @classmethod
+    def of(cls, reading: Reading) -> _LevelView:
+        """Returns the view of documents that were cut."""
+        return cls(pieces=reading.pieces, windows=list(chain.from_iterable(reading.windows)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,24 +198,21 @@ class TrainingSet:
         """
         hiding, following = (np.random.default_rng((seed, epoch, number)) for number in (1, 3))
         chances = {name: np.random.default_rng((seed, epoch, 2)) for name in self.heads}
-        mixture = self.mixture
-        drawn = (
-            np.arange(len(self.windows))
-            if mixture is None
-            else mixture.drawn(seed=seed, epoch=epoch)
-        )
+        drawn = np.arange(len(self.windows))
+        guided = self.mixture if self.mixture is not None and self.mixture.unguided < 1 else None
+        if self.mixture is not None:
+            drawn = self.mixture.drawn(seed=seed, epoch=epoch)
         lengths = np.array([w.pieces[1] - w.pieces[0] for w in self.windows])[drawn]
-        for chosen in (
-            drawn[picked] for picked in shuffled_batches(lengths, size=size, seed=(seed, epoch))
-        ):
-            arrays = self._arrays(chosen)
+        for places in shuffled_batches(lengths, size=size, seed=(seed, epoch)):
+            indices = drawn[places]
+            arrays = dict(self._arrays(indices))
             if hidden:
-                arrays = {**arrays, "input_ids": self._hide(arrays, hidden, hiding)}
-            if mixture is not None and mixture.unguided < 1:
-                arrays = {**arrays, "guideline": mixture.guidelines(chosen, following)}
+                arrays["input_ids"] = self._hide(arrays, hidden, hiding)
+            if guided:
+                arrays["guideline"] = guided.guidelines(indices, following)
             targets = {
-                name: torch.from_numpy(self._targets(name, chosen, chances[name]))
-                for name in self.heads
+                name: torch.from_numpy(self._targets(name, indices, chance))
+                for name, chance in chances.items()
             }
             yield {name: torch.from_numpy(a) for name, a in arrays.items()}, targets
 
@@ -216,19 +220,19 @@ class TrainingSet:
         """Returns the number of batches in an epoch."""
         return -(-(len(self.windows) if self.mixture is None else self.mixture.size) // size)
 
-    def _arrays(self, chosen: Ints) -> Batch:
-        first, *others = (
-            (level, collate([view.windows[i] for i in chosen], view.pieces, self.tokenizer))
+    def _arrays(self, indices: Ints) -> Batch:
+        first, *rest = (
+            (level, collate([view.windows[i] for i in indices], view.pieces, self.tokenizer))
             for level, view in self.views.items()
         )
         batch = first[1]
-        for level, arrays in others:
+        for level, arrays in rest:
             batch = add_level(batch, arrays, level)
         return batch
 
-    def _targets(self, name: str, chosen: Ints, chance: np.random.Generator) -> Targets:
+    def _targets(self, name: str, indices: Ints, chance: np.random.Generator) -> Targets:
         head, gold = self.heads[name], self.gold[name]
-        windows = [self.views[head.level].windows[i] for i in chosen]
+        windows = [self.views[head.level].windows[i] for i in indices]
         return head.targets([gold[w.document] for w in windows], windows, chance=chance)
 
     def _hide(self, arrays: Batch, share: float, chance: np.random.Generator) -> Ints:
@@ -248,7 +252,7 @@ def training_set(
     types: Sequence[str],
     reading: ReadingSettings,
     heads: Mapping[str, Head],
-    read: DocumentReader = read_documents,
+    reader: DocumentReader = read_documents,
 ) -> TrainingSet:
     """Cuts documents into windows and aligns their gold.
 
@@ -258,33 +262,46 @@ def training_set(
         types: entity types.
         reading: settings of the windows.
         heads: the heads that are trained, by name.
-        read: cuts the documents.
+        reader: cuts the documents.
     """
-    views = _read_for_heads(documents, tokenizer, reading=reading, heads=heads, read=read)
-    gold: dict[str, list[Targets]] = {}
-    aligned_by: dict[str, list[AlignedGold]] = {}
-    for name, head in heads.items():
-        view = views[head.level]
-        aligned = aligned_by[name] = _aligned_gold(documents, view, types=types, limits=head.limits)
-        gold[name] = [
-            head.gold(
-                a.spans, units=len(p.units), unknown=unknown_units(ranges, p, limits=head.limits)
-            )
-            for a, p, ranges in zip(
-                aligned, view.pieces, map(unknown_ranges, documents), strict=True
-            )
-        ]
+    readings = _read_for_heads(documents, tokenizer, reading=reading, heads=heads, reader=reader)
+    aligned = {
+        name: _aligned_gold(documents, readings[head.level], types=types, limits=head.limits)
+        for name, head in heads.items()
+    }
+    ranges = list(map(unknown_ranges, documents))
     return TrainingSet(
-        views={
-            level: _LevelView(pieces=view.pieces, windows=[w for cut in view.windows for w in cut])
-            for level, view in views.items()
-        },
+        views={level: _LevelView.of(reading) for level, reading in readings.items()},
         heads=heads,
-        gold=gold,
+        gold={
+            name: _gold_of_head(head, aligned[name], readings[head.level].pieces, ranges)
+            for name, head in heads.items()
+        },
         tokenizer=tokenizer,
         mentions=sum(len(d.layer(GOLD)) for d in documents),
-        lost=_lost(aligned_by, [next(iter(views.values()))]),
+        lost=_count_lost(aligned, [next(iter(readings.values()))]),
     )
+
+
+def _gold_of_head(
+    head: Head,
+    aligned: Sequence[AlignedGold],
+    pieces: Sequence[Pieces],
+    ranges: Sequence[tuple[Span, ...]],
+) -> list[Targets]:
+    """Returns the gold of each document in the form of a head.
+
+    Args:
+        head: learns it.
+        aligned: gold in units.
+        pieces: of the documents.
+        ranges: in characters, of which nothing is known.
+    """
+    gold = []
+    for mentions, cut, unknown in zip(aligned, pieces, ranges, strict=True):
+        units = unknown_units(unknown, cut, limits=head.limits)
+        gold.append(head.gold(mentions.spans, units=len(cut.units), unknown=units))
+    return gold
 
 
 def _read_for_heads(
@@ -293,7 +310,7 @@ def _read_for_heads(
     *,
     reading: ReadingSettings,
     heads: Mapping[str, Head],
-    read: DocumentReader,
+    reader: DocumentReader,
 ) -> dict[Level, Reading]:
     """Cuts documents into the units of all heads; the first reading determines the windows.
 
@@ -301,7 +318,7 @@ def _read_for_heads(
     ``training_set``.
     """
     levels: set[Level] = {head.level for head in heads.values()} or {"word"}
-    first = read(documents, tokenizer, reading=reading, level=max(levels))
+    first = reader(documents, tokenizer, reading=reading, level=max(levels))
     return {first.level: first} | ({"piece": with_piece_units(first)} if len(levels) > 1 else {})
 
 
@@ -312,7 +329,7 @@ def count_lost_gold(
     types: Sequence[str],
     reading: ReadingSettings,
     heads: Mapping[str, Head],
-    read: DocumentReader,
+    reader: DocumentReader,
 ) -> dict[str, Counter[str]]:
     """Counts gold mentions that each head cannot represent, by reason; those of other types are
     ignored.
@@ -323,32 +340,36 @@ def count_lost_gold(
     aligned: dict[str, list[AlignedGold]] = {name: [] for name in heads}
     firsts = []
     for chunk in chunks(documents):
-        views = _read_for_heads(chunk, tokenizer, reading=reading, heads=heads, read=read)
+        views = _read_for_heads(chunk, tokenizer, reading=reading, heads=heads, reader=reader)
         firsts.append(next(iter(views.values())))
-        known = [_of_types(document, types) for document in chunk]
+        taught = [_of_types(document, types) for document in chunk]
         for name, head in heads.items():
             aligned[name] += _aligned_gold(
-                known, views[head.level], types=types, limits=head.limits
+                taught, views[head.level], types=types, limits=head.limits
             )
-    return _lost(aligned, firsts)
+    return _count_lost(aligned, firsts)
 
 
-def _lost(
-    aligned: Mapping[str, Sequence[AlignedGold]], read: Sequence[Reading]
+def _count_lost(
+    aligned: Mapping[str, Sequence[AlignedGold]], readings: Sequence[Reading]
 ) -> dict[str, Counter[str]]:
-    short = sum(len(truncated_units(p, capacity=one.capacity)) for one in read for p in one.pieces)
+    short = sum(
+        len(truncated_units(p, capacity=reading.capacity))
+        for reading in readings
+        for p in reading.pieces
+    )
     return {
-        name: +sum((a.lost for a in given), Counter({"long-word": short}))
-        for name, given in aligned.items()
+        name: +sum((a.lost for a in documents), Counter({"long-word": short}))
+        for name, documents in aligned.items()
     }
 
 
 def _of_types(document: Document, types: Sequence[str]) -> Document:
-    kept = tuple(m for m in document.mentions if m.type in types)
+    mentions = tuple(m for m in document.mentions if m.type in types)
     return (
         document
-        if len(kept) == len(document.mentions)
-        else msgspec.structs.replace(document, mentions=kept)
+        if len(mentions) == len(document.mentions)
+        else msgspec.structs.replace(document, mentions=mentions)
     )
 
 
@@ -360,32 +381,36 @@ def with_mentions(data: TrainingSet) -> TrainingSet:
     """
     ((level, view),) = data.views.items()
     (gold,) = data.gold.values()
-    kept = [w for w in view.windows if (spans_in_window(gold[w.document], w)[:, 2] > UNKNOWN).any()]
-    if not kept:
+    windows = [
+        w for w in view.windows if (spans_in_window(gold[w.document], w)[:, 2] > UNKNOWN).any()
+    ]
+    if not windows:
         raise RecipeError(
-            'windows = "mentions" leaves nothing to train on: no window of train holds one; '
-            'choose "all"'
+            'windows = "mentions" leaves nothing to train on: no window of train holds one; choose '
+            '"all"'
         )
-    return replace(data, views={level: replace(view, windows=kept)})
+    return replace(data, views={level: replace(view, windows=windows)})
 
 
 def _aligned_gold(
-    documents: Sequence[Document], read: Reading, *, types: Sequence[str], limits: Limits
+    documents: Sequence[Document], reading: Reading, *, types: Sequence[str], limits: Limits
 ) -> list[AlignedGold]:
     """Returns the gold of each document in units, see ``text.targets.align``."""
     return [
         align(document.layer(GOLD), pieces, windows, types=types, limits=limits)
-        for document, pieces, windows in zip(documents, read.pieces, read.windows, strict=True)
+        for document, pieces, windows in zip(
+            documents, reading.pieces, reading.windows, strict=True
+        )
     ]
 
 
 def covering_width(
-    documents: Sequence[Document], read: Reading, *, types: Sequence[str], share: float
+    documents: Sequence[Document], reading: Reading, *, types: Sequence[str], share: float
 ) -> int:
     """Returns the smallest width in units that covers a share of the gold mentions that are read
     at all.
     """
-    aligned = _aligned_gold(documents, read, types=types, limits=Limits(nested=True))
+    aligned = _aligned_gold(documents, reading, types=types, limits=Limits(nested=True))
     widths = np.sort(np.concatenate([np.diff(a.spans[:, :2], axis=1)[:, 0] for a in aligned]))
     return int(widths[max(0, math.ceil(share * len(widths)) - 1)]) if len(widths) else 1
 

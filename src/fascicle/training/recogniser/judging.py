@@ -17,7 +17,7 @@ import numpy as np
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.scoring.scores import Counts, Rates, Scores
 from fascicle.runtime.decoding.decoders import Tables
-from fascicle.runtime.decoding.kinds import APART, head_limits
+from fascicle.runtime.decoding.kinds import APART, KINDS, head_limits
 from fascicle.runtime.predictor import ModelPredictor, Scorer
 from fascicle.settings.folders.manifest import Decision, Manifest
 from fascicle.text.pieces import PieceTokenizer
@@ -38,14 +38,14 @@ class Judge:
 
     average: Literal["micro", "macro"] = "micro"
 
-    def scores(self, documents: Sequence[Document], found: _Found) -> Scores:
+    def scores(self, documents: Sequence[Document], predicted: _Found) -> Scores:
         """Scores predictions.
 
         Args:
             documents: with their gold; ids must be unique.
-            found: document id -> predicted mentions, for each document.
+            predicted: document id -> predicted mentions, for each document.
         """
-        return score_known(documents, found)
+        return score_known(documents, predicted)
 
     def rates(self, scores: Scores) -> Rates:
         """Returns the rates whose F1 chooses a model."""
@@ -79,25 +79,26 @@ class SeveralCorpora(Judge):
     annotates: Mapping[str, Sequence[str]]
     average: Literal["micro", "macro"] = "macro"
 
-    def scores(self, documents: Sequence[Document], found: _Found) -> Scores:
+    def scores(self, documents: Sequence[Document], predicted: _Found) -> Scores:
         """See ``Judge``; ids of documents begin with the name of their part and a slash."""
         part_of = {document.id: document.id.partition("/")[0] for document in documents}
-        known = [
+        annotated = [
             msgspec.structs.replace(
                 document, mentions=self._cells(part_of[document.id], document.mentions)
             )
             for document in documents
         ]
         scores = score_known(
-            known, {key: self._cells(part_of[key], mentions) for key, mentions in found.items()}
+            annotated,
+            {key: self._cells(part_of[key], mentions) for key, mentions in predicted.items()},
         )
         return _CellScores(**{name: getattr(scores, name) for name in Scores.__dataclass_fields__})
 
     def _cells(self, part: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
         """Returns the mentions of the types that a part annotates, with their cells as types."""
-        known = self.annotates[part]
+        types = self.annotates[part]
         return tuple(
-            msgspec.structs.replace(m, type=f"{part}/{m.type}") for m in mentions if m.type in known
+            msgspec.structs.replace(m, type=f"{part}/{m.type}") for m in mentions if m.type in types
         )
 
     def f1_of_type(self, scores: Scores, name: str) -> float:
@@ -111,6 +112,8 @@ class SeveralCorpora(Judge):
 # = 2.3.
 BIASES: Final = tuple(float(x) for x in np.arange(-2.0, 4.01, 0.25))
 
+# max gives the first of several values that are equally good
+_BIASES_FROM_ZERO: Final = tuple(sorted(BIASES, key=abs))
 _ONE: Final = Judge()
 _NEVER: Final = 1e3  # a threshold that no score exceeds
 _COARSE, _FINE = 25, 8
@@ -155,7 +158,7 @@ def fit_threshold(
     scorer: Scorer,
     dev: Sequence[Document],
     *,
-    read: DocumentReader | None = None,
+    reader: DocumentReader | None = None,
     judge: Judge = _ONE,
 ) -> tuple[Decision, dict[str, float]]:
     """Chooses ``Decision.nothing`` by dev F1; of equally good values the one nearest to 0.
@@ -174,7 +177,7 @@ def fit_threshold(
         tokenizer: of the model.
         scorer: the network.
         dev: development documents with gold.
-        read: cuts them, and keeps the result; by default a new reader.
+        reader: cuts them, and keeps the result; by default a new reader.
         judge: scores the predictions.
 
     Returns:
@@ -182,27 +185,20 @@ def fit_threshold(
         single types are not among them.
     """
     replayed = ReplayedScorer(scorer)
-    read = read or CachedReader(dev)
-    trials = _Trials(ModelPredictor(manifest, tokenizer, replayed, read=read), replayed, dev, judge)
-    if manifest.answering.needs.threshold == "types":
-        apart = ModelPredictor(manifest, tokenizer, replayed, read=read, kinds=APART)
-        found = _fitted_by_type(trials := _Trials(apart, replayed, dev, judge))
-        decision = msgspec.structs.replace(manifest.decision, nothing=0.0, nothing_by_type=found)
-        return decision, {str(value): f1 for value, f1 in trials.tried.items()}
-    near_first = sorted(BIASES, key=abs)  # max gives the first of several that are equally good
-    if head_limits(manifest.answering).across_types:
-        f1_of = {
-            value: trials.f1_by_type(trials.predictor.with_nothing(value), value)[0]
-            for value in near_first
-        }
-        best_of = ({value: f1[name] for value, f1 in f1_of.items()} for name in manifest.types)
-        own = tuple(max(found, key=found.__getitem__) for found in best_of)
-        decision = msgspec.structs.replace(manifest.decision, nothing_by_type=own)
+    reader = reader or CachedReader(dev)
+    by_type = manifest.answering.needs.threshold == "types"
+    kinds = APART if by_type else KINDS
+    predictor = ModelPredictor(manifest, tokenizer, replayed, read=reader, kinds=kinds)
+    trials = _Trials(predictor, replayed, dev, judge)
+    if by_type:
+        changes = {"nothing": 0.0, "nothing_by_type": _fit_by_type(trials)}
+    elif head_limits(manifest.answering).across_types:
+        changes = {"nothing_by_type": _best_biases(trials)}
+    elif is_unfitted(manifest):
+        changes = {"nothing": _fit_one_threshold(trials)}
     else:
-        best = (
-            _fitted_threshold(trials) if is_unfitted(manifest) else max(near_first, key=trials.f1)
-        )
-        decision = msgspec.structs.replace(manifest.decision, nothing=best)
+        changes = {"nothing": max(_BIASES_FROM_ZERO, key=trials.f1)}
+    decision = msgspec.structs.replace(manifest.decision, **changes)
     return decision, {str(value): f1 for value, f1 in trials.tried.items()}
 
 
@@ -252,7 +248,7 @@ class _Trials:
         return max((float(t["spans"].max(initial=0.0)) for t in self._replayed.known), default=0.0)
 
 
-def _fitted_threshold(trials: _Trials) -> float:
+def _fit_one_threshold(trials: _Trials) -> float:
     """Searches the threshold from the highest score downward, until a lower threshold cannot be
     better.
 
@@ -273,16 +269,30 @@ def _fitted_threshold(trials: _Trials) -> float:
     return _middle(trials.tried)
 
 
-def _fitted_by_type(trials: _Trials) -> tuple[float, ...]:
+def _best_biases(trials: _Trials) -> tuple[float, ...]:
+    """Returns for each type the bias with the best F1 of the type."""
+    model = trials.predictor
+    f1_of = {
+        value: trials.f1_by_type(model.with_nothing(value), value)[0] for value in _BIASES_FROM_ZERO
+    }
+    return tuple(max(f1_of, key=lambda value: f1_of[value][name]) for name in model.types)
+
+
+def _fit_by_type(trials: _Trials) -> tuple[float, ...]:
     """Searches one threshold for each type, all in the same passes over dev."""
     names, model = trials.predictor.types, trials.predictor.with_nothing_by_type
     trials.scored(model((_NEVER,) * len(names)), _NEVER)
     step = trials.highest() / _COARSE
     tried: dict[str, dict[float, float]] = {name: {} for name in names}
+
+    def score(values: Sequence[float], shared: float | None) -> Scores:
+        f1, scores = trials.f1_by_type(model(values), shared)
+        for name, value in zip(names, values, strict=True):
+            tried[name][value] = f1[name]
+        return scores
+
     for number in range(_COARSE, -_COARSE - 1, -1):
-        f1, scores = trials.f1_by_type(model((step * number,) * len(names)), step * number)
-        for name in names:
-            tried[name][step * number] = f1[name]
+        scores = score((step * number,) * len(names), step * number)
         if trials.judge.average == "micro" and not any(
             _can_rise(tried[name], scores, name) for name in names
         ):
@@ -290,16 +300,14 @@ def _fitted_by_type(trials: _Trials) -> tuple[float, ...]:
     near = [_middle(tried[name]) for name in names]
     for number in range(1 - _FINE, _FINE):
         values = [value + number * step / _FINE for value in near]
-        f1, _ = trials.f1_by_type(model(values), values[0] if len(set(values)) == 1 else None)
-        for name, value in zip(names, values, strict=True):
-            tried[name][value] = f1[name]
+        score(values, values[0] if len(set(values)) == 1 else None)
     del trials.tried[_NEVER]
     of_all = _middle(trials.tried)
     return tuple(_middle(tried[name]) if any(tried[name].values()) else of_all for name in names)
 
 
 def _can_rise(tried: Mapping[float, float], scores: Scores, name: str) -> bool:
-    """True if a lower threshold can still be better for a type; see ``_fitted_threshold``."""
+    """True if a lower threshold can still be better for a type; see ``_fit_one_threshold``."""
     counts = scores.by_type.get(name, Counts())
     return (
         2 * counts.support >= max(tried.values()) * (counts.support + counts.predicted)

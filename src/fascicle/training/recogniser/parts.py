@@ -34,15 +34,15 @@ def read_data(recipe: Recipe) -> Parts:
         return read_parts(recipe.corpus, weak_labels(recipe))
     report = ReadReport()
     several = read_corpora(recipe, report)
-    dev = [document for one in several for document in one.dev]
+    dev = [document for part in several for document in part.dev]
     return Parts(
-        train=[document for one in several for document in one.train],
+        train=[document for part in several for document in part.train],
         dev=dev,
         test=[],
         types=recipe.types(),
         notes=(
             *report.lines(),
-            *(line for one in several for line in one.notes),
+            *(line for part in several for line in part.notes),
             *_without_mentions(dev),
         ),
         several=tuple(several),
@@ -64,44 +64,50 @@ def read_parts(corpus: CorpusSettings, labels: WeakLabels | None = None) -> Part
     """
     report = ReadReport()
     names: tuple[Part, ...] = ("train", "dev", "test")
-    read = {part: read_selected(corpus, part, report=report) for part in names}
+    selected = {part: read_selected(corpus, part, report=report) for part in names}
     if corpus.types:
-        check_labels(corpus.types, sum((chosen.labels for chosen in read.values()), Counter()))
-    train, dev, test = (chosen.documents for chosen in read.values())
+        check_labels(corpus.types, sum((part.labels for part in selected.values()), Counter()))
+    train, dev, test = (part.documents for part in selected.values())
     train, left_out = without_excluded(train, corpus)
+    weak, untaught = tuple[str, ...](), tuple[str, ...]()
     if labels is not None:
         train, dev = labels.of(train), labels.of(dev)
     types = tuple(sorted({m.type for d in train for m in d.layer(GOLD)}))
-    if not types and labels is not None:
-        named, told = _first(map(repr, labels.matcher.types)), "; ".join(labels.told)
-        columns = (
-            ", or correct distant.name_column and distant.type_column if these are no "
-            f"types: {named}"
-        )
-        raise InputError(
-            f"no name of the dictionary ({told}) stands in {corpus.train}; give one for the "
-            "types of this corpus"
-            f"{columns if isinstance(labels.matcher, Matcher) else ''}"
-        )
     if not types:
-        kept = " of the types that corpus.types keeps" if corpus.types else ""
-        raise InputError(
-            f"{corpus.train} holds no mentions{kept}; give a corpus with gold annotation to "
-            "train on, or a dictionary "
-            "in [distant]"
-        )
-    chosen = [line for part in names for line in read[part].lines(part)]
-    untaught = () if labels is None else tuple(sorted(set(labels.matcher.types) - set(types)))
-    weak = () if labels is None else _weak_notes(labels, train=train, dev=dev, untaught=untaught)
+        raise _no_mentions(corpus, labels)
+    if labels is not None:
+        untaught = tuple(sorted(set(labels.matcher.types) - set(types)))
+        weak = tuple(_weak_notes(labels, train=train, dev=dev, untaught=untaught))
+    changes = [line for part in names for line in selected[part].lines(part)]
     missing = unscored_type_notes(types, dev) if mentions(dev) else _without_mentions(dev)
-    notes = (*report.lines(), *chosen, *left_out, *weak, *missing)
+    notes = (*report.lines(), *changes, *left_out, *weak, *missing)
     return Parts(train=train, dev=dev, test=test, types=types, untaught=untaught, notes=notes)
+
+
+def _no_mentions(corpus: CorpusSettings, labels: WeakLabels | None) -> InputError:
+    """Returns the error about train without mentions."""
+    if labels is None:
+        types = " of the types that corpus.types keeps" if corpus.types else ""
+        return InputError(
+            f"{corpus.train} holds no mentions{types}; give a corpus with gold annotation to train "
+            "on, or a dictionary in [distant]"
+        )
+    columns = ""
+    if isinstance(labels.matcher, Matcher):
+        columns = (
+            ", or correct distant.name_column and distant.type_column if these are no types: "
+            + _first(map(repr, labels.matcher.types))
+        )
+    return InputError(
+        f"no name of the dictionary ({'; '.join(labels.counts)}) stands in {corpus.train}; give "
+        f"one for the types of this corpus{columns}"
+    )
 
 
 def _first(names: Iterable[str]) -> str:
     """Returns the first of many names, for a message."""
-    given = list(names)
-    return ", ".join(given[:_SHOWN]) + (", ..." if len(given) > _SHOWN else "")
+    names = list(names)
+    return ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
 
 
 def _without_mentions(dev: list[Document]) -> Iterator[str]:
@@ -123,13 +129,13 @@ def _weak_notes(
     if untaught:
         types = "the types" if len(untaught) <= _SHOWN else f"{plural(len(untaught), 'type')}:"
         yield (
-            f"the dictionary names nothing in train of {types} {_first(untaught)}; the model "
-            "lacks them"
+            f"the dictionary names nothing in train of {types} {_first(untaught)}; the model lacks "
+            "them"
         )
     if any(unknown_ranges(d) for d in dev):
         yield (
-            "dev: predictions over an unknown phrase that are no weak label count neither as "
-            "right nor as wrong"
+            "dev: predictions over an unknown phrase that are no weak label count neither as right "
+            "nor as wrong"
         )
 
 
@@ -138,7 +144,7 @@ def representation_notes(
     train: TrainingSet,
     recipe: Recipe,
     tokenizer: PieceTokenizer,
-    read: DocumentReader,
+    reader: DocumentReader,
 ) -> Iterator[str]:
     """Yields notes on gold mentions of each part that the model cannot predict exactly; they count
     as missed.
@@ -148,40 +154,40 @@ def representation_notes(
         train: training data.
         recipe: of the run.
         tokenizer: of the encoder.
-        read: cuts dev and test.
+        reader: cuts dev and test.
     """
-    weak, mixed = bool(recipe.distant), any(one.labelled_by for one in parts.several)
+    weak, mixed = bool(recipe.distant), any(corpus.labelled_by for corpus in parts.several)
     what = (
         "weak labels" if weak else "mentions of gold and weak labels" if mixed else "gold mentions"
     )
-    yield from _lost("train", train.mentions, train.lost, what=what)
+    yield from _representation_lines("train", train.mentions, train.lost, what=what)
     for name, documents in (("dev", parts.dev), ("test", parts.test)):
         counts = Counter(m.type for d in documents for m in d.layer(GOLD))
-        lacking = sorted(counts.keys() - parts.types)
-        unseen = sum(counts[name] for name in lacking)
-        if unseen:
-            named = _first(map(repr, lacking))
-            many = plural(unseen, "gold mention is", "gold mentions are")
-            yield f"{name}: {many} of types that train lacks ({named}); they count as missed"
+        unseen = counts.keys() - parts.types
+        missed = sum(counts[kind] for kind in unseen)
+        what = "weak labels" if weak and name == "dev" else "gold mentions"
+        if missed:
+            many = plural(missed, "gold mention is", "gold mentions are")
+            types = _first(map(repr, sorted(unseen)))
+            yield f"{name}: {many} of types that train lacks ({types}); they count as missed"
+            what += " of the types of train"
         if documents:
-            lost = count_lost_gold(
+            reasons = count_lost_gold(
                 documents,
                 tokenizer,
                 types=parts.types,
                 reading=recipe.reading,
                 heads=train.heads,
-                read=read,
+                reader=reader,
             )
-            of_taught = " of the types of train" if unseen else ""
-            what = "weak labels" if weak and name == "dev" else "gold mentions"
-            yield from _lost(name, counts.total() - unseen, lost, what=what + of_taught)
+            yield from _representation_lines(name, counts.total() - missed, reasons, what=what)
 
 
-def _lost(
-    part: str, mentions: int, lost: Mapping[str, Counter[str]], *, what: str
+def _representation_lines(
+    part: str, mentions: int, reasons_of: Mapping[str, Counter[str]], *, what: str
 ) -> Iterator[str]:
-    for name, reasons in lost.items():
-        head = f" by {name}" if len(lost) > 1 else ""
+    for name, reasons in reasons_of.items():
+        head = f" by {name}" if len(reasons_of) > 1 else ""
         count = sum(n for reason, n in reasons.items() if reason in REASONS)
         share = count / max(1, mentions)
         yield (

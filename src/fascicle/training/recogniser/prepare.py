@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -44,6 +44,7 @@ from fascicle.terms.matcher import (
 )
 from fascicle.terms.pack.carried import carried_files, carried_size
 from fascicle.terms.pack.pack import Pack
+from fascicle.text.inputs import Finder
 from fascicle.text.reading import CachedReader, DocumentReader, FeatureReader, read_documents
 from fascicle.training.corpus import Parts, dev_sha256
 from fascicle.training.recogniser.data import (
@@ -66,13 +67,13 @@ class Inputs:
 
     Attributes:
         facts: for the model folder.
-        read: cuts documents and looks their units up.
+        reader: cuts documents and looks their units up.
         files: copies of the dictionaries, by their names in the model folder.
         notes: sentences on the reading.
     """
 
     facts: InputFacts | UnsetType = UNSET
-    read: DocumentReader = read_documents
+    reader: DocumentReader = read_documents
     files: Mapping[str, bytes] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -116,16 +117,11 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
     """
     inputs = read_inputs(recipe)
     # used for fitted widths and for the windows
-    read = CachedReader(parts.train, reader=inputs.read)
-    asked = recipe.heads()
-    widths = {}
-    for name, head in asked.items():
-        if head.needs.width:
-            cut = read(parts.train, pretrained.tokenizer, reading=recipe.reading, level=head.level)
-            widths[name] = min(
-                covering_width(parts.train, cut, types=parts.types, share=_COVERED), WIDEST
-            )
-    heads = {name: _as_kept(head, widths.get(name)) for name, head in asked.items()}
+    reader = CachedReader(parts.train, reader=inputs.reader)
+    widths = _fit_widths(recipe, parts, pretrained, reader)
+    heads = {
+        name: _for_model_folder(head, widths.get(name)) for name, head in recipe.heads().items()
+    }
     manifest = _make_manifest(
         recipe, heads, parts=parts, pretrained=pretrained, inputs=inputs.facts
     )
@@ -138,14 +134,11 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
         types=parts.types,
         reading=recipe.reading,
         heads={name: model.head(name) for name in heads},
-        read=read,
+        reader=reader,
     )
-    if not any(w.units[0] < w.units[1] for w in data.windows):
-        raise InputError(
-            f"{recipe.corpus.train if recipe.corpus else 'train of the parts'} holds no word that "
-            f"{recipe.model.origin} reads, so there is nothing to train on; give texts with words"
-        )
+    _check_words(recipe, data)
     notes = [*inputs.notes, *_width_notes(widths, heads), *_context_notes(recipe.reading, data)]
+
     if any(head.needs.windows == "mentions" for head in heads.values()):
         before, data = len(data.windows), with_mentions(data)
         notes.append(
@@ -153,14 +146,37 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
             "mention and are left out"
         )
     if parts.several:
-        data = _mixed(data, recipe, parts)
-        notes += _drawn(data, parts)
+        data = _mix_corpora(data, recipe, parts)
+        notes += _mixture_notes(data, parts)
         if data.mixture and data.mixture.unguided < 1:
             model.follow(len(parts.several))
     return Prepared(manifest=manifest, model=model, data=data, notes=tuple(notes), inputs=inputs)
 
 
-def _mixed(data: TrainingSet, recipe: Recipe, parts: Parts) -> TrainingSet:
+def _fit_widths(
+    recipe: Recipe, parts: Parts, pretrained: Pretrained, reader: CachedReader
+) -> dict[str, int]:
+    """Returns the largest width of a span for each head that leaves it open."""
+    widths = {}
+    for name, head in recipe.heads().items():
+        if head.needs.width:
+            cut = reader(
+                parts.train, pretrained.tokenizer, reading=recipe.reading, level=head.level
+            )
+            width = covering_width(parts.train, cut, types=parts.types, share=_COVERED)
+            widths[name] = min(width, WIDEST)
+    return widths
+
+
+def _check_words(recipe: Recipe, data: TrainingSet) -> None:
+    if not any(w.units[0] < w.units[1] for w in data.windows):
+        raise InputError(
+            f"{recipe.corpus.train if recipe.corpus else 'train of the parts'} holds no word that "
+            f"{recipe.model.origin} reads, so there is nothing to train on; give texts with words"
+        )
+
+
+def _mix_corpora(data: TrainingSet, recipe: Recipe, parts: Parts) -> TrainingSet:
     """Returns a training set of several corpora, each with the types that it annotates, drawn as
     the recipe sets.
 
@@ -170,28 +186,18 @@ def _mixed(data: TrainingSet, recipe: Recipe, parts: Parts) -> TrainingSet:
         parts: of the recipe.
 
     Raises:
-        RecipeError: a corpus would never be drawn.
+        RecipeError: a corpus would never be drawn, or a head cannot learn from its labels.
     """
-    wanted = recipe.mixture or MixtureSettings()
-    part_of_document = np.repeat(
-        np.arange(len(parts.several)), [len(one.train) for one in parts.several]
-    )
-    part_of = part_of_document[[w.document for w in data.windows]]
-    masks = [
-        [parts.types.index(name) for name in recipe.masks().get(one.name, ())]
-        for one in parts.several
-    ]
-    gold = {
-        name: [
-            head.without(of_one, masks[part]) if masks[part] else of_one
-            for of_one, part in zip(_taught(data, name, parts), part_of_document, strict=True)
-        ]
-        for name, head in data.heads.items()
-    }
-    sizes = np.bincount(part_of, minlength=len(parts.several)).tolist()
-    total = wanted.windows or len(data.windows)
-    drawn = quotas(sizes, [one.weight for one in parts.several], power=wanted.power, total=total)
-    for one, size, quota in zip(parts.several, sizes, drawn, strict=True):
+    settings, corpora = recipe.mixture or MixtureSettings(), parts.several
+    gold = {name: list(_corpus_targets(data, name, recipe, parts)) for name in data.heads}
+
+    part_of_document = np.repeat(np.arange(len(corpora)), [len(corpus.train) for corpus in corpora])
+    part_of = part_of_document[[window.document for window in data.windows]]
+    sizes = np.bincount(part_of, minlength=len(corpora)).tolist()
+    total = settings.windows or len(data.windows)
+    weights = [corpus.weight for corpus in corpora]
+    drawn = quotas(sizes, weights, power=settings.power, total=total)
+    for corpus, size, quota in zip(corpora, sizes, drawn, strict=True):
         if not size or not quota:
             what = (
                 "train has no window to draw"
@@ -199,50 +205,49 @@ def _mixed(data: TrainingSet, recipe: Recipe, parts: Parts) -> TrainingSet:
                 else f"an epoch of {plural(total, 'window')} has none of it"
             )
             raise RecipeError(
-                f"nothing is learnt from parts.{one.name}: {what}; give it a larger weight, or "
+                f"nothing is learnt from parts.{corpus.name}: {what}; give it a larger weight, or "
                 "leave it out"
             )
-    unguided = wanted.guideline_dropout if wanted.guideline else 1.0
-    return replace(
-        data, gold=gold, mixture=Mixture(part_of=part_of, quotas=drawn, unguided=unguided)
-    )
+    unguided = settings.guideline_dropout if settings.guideline else 1.0
+    mixture = Mixture(part_of=part_of, quotas=drawn, unguided=unguided)
+    return replace(data, gold=gold, mixture=mixture)
 
 
-def _taught(data: TrainingSet, name: str, parts: Parts) -> Iterator[Targets]:
-    """Yields the targets of a head for each document: its gold, or the probabilities of a teacher.
+def _corpus_targets(
+    data: TrainingSet, name: str, recipe: Recipe, parts: Parts
+) -> Iterator[Targets]:
+    """Yields what a head learns of each document: its gold, or the probabilities of a teacher,
+    without the types that its corpus does not annotate.
 
     Raises:
         RecipeError: probabilities of fewer tags than the head needs.
     """
     head = data.heads[name]
-    soft = {key: tags for one in parts.several for key, tags in one.soft.items()}
-    for document, pieces, gold in zip(
-        parts.train, data.views[head.level].pieces, data.gold[name], strict=True
-    ):
-        tags = soft.get(document.id)
-        if tags is None:
-            yield gold
-            continue
-        assert head.scheme is not None, "only taggers can be taught probabilities"
-        if tags.scheme.width < head.scheme.width:
-            raise RecipeError(
-                f"the labels of parts.{document.id.partition('/')[0]} are in {tags.scheme.name} "
-                "and say nothing of "
-                f'where mentions begin: set model.scheme = "{tags.scheme.name}", or soft = false '
-                "in this part"
-            )
-        yield head.soft_gold(tags.at(pieces.units, types=parts.types, scheme=head.scheme))
+    documents = zip(data.views[head.level].pieces, data.gold[name], strict=True)
+    for corpus in parts.several:
+        masked = [parts.types.index(kind) for kind in recipe.masks().get(corpus.name, ())]
+        # train holds the documents of one corpus after the other
+        for document, (pieces, gold) in zip(corpus.train, documents, strict=False):
+            if tags := corpus.soft.get(document.id):
+                assert head.scheme is not None, "only taggers can be taught probabilities"
+                if tags.scheme.width < head.scheme.width:
+                    raise RecipeError(
+                        f"the labels of parts.{corpus.name} are in {tags.scheme.name} and say "
+                        "nothing of where mentions begin: set model.scheme = "
+                        f'"{tags.scheme.name}", or soft = false in this part'
+                    )
+                gold = head.soft_gold(tags.at(pieces.units, types=parts.types, scheme=head.scheme))
+            yield head.without(gold, masked) if masked else gold
 
 
-def _drawn(data: TrainingSet, parts: Parts) -> Iterator[str]:
+def _mixture_notes(data: TrainingSet, parts: Parts) -> Iterator[str]:
     """Yields notes on the number of draws from each corpus."""
     assert data.mixture is not None
     sizes = np.bincount(data.mixture.part_of)
-    for one, size, quota in zip(parts.several, sizes, data.mixture.quotas, strict=True):
+    for corpus, size, quota in zip(parts.several, sizes, data.mixture.quotas, strict=True):
         yield (
-            f"{one.name}: {quota:,} of {plural(data.mixture.size, 'window')} in an epoch, of "
-            f"{size:,} that it has; it "
-            f"annotates {', '.join(one.annotates)}"
+            f"{corpus.name}: {quota:,} of {plural(data.mixture.size, 'window')} in an epoch, of "
+            f"{size:,} that it has; it annotates {', '.join(corpus.annotates)}"
         )
 
 
@@ -279,19 +284,17 @@ def check_encoder(recipe: Recipe, pretrained: Pretrained) -> None:
     if recipe.training.hidden_pieces and pretrained.tokenizer.mask is None:
         raise RecipeError(
             f"training.hidden_pieces = {recipe.training.hidden_pieces} needs a mask token, which "
-            "the tokenizer of "
-            f"{recipe.model.origin} lacks; set it to 0"
+            f"the tokenizer of {recipe.model.origin} lacks; set it to 0"
         )
     if recipe.reading.max_length > pretrained.encoder.longest:
         raise RecipeError(
             f"reading.max_length = {recipe.reading.max_length} is more than the "
             f"{plural(pretrained.encoder.longest, 'piece')} that {recipe.model.origin} reads; "
-            "lower it (longer "
-            "texts are read through windows)"
+            "lower it (longer texts are read through windows)"
         )
 
 
-def _as_kept(head: AnyHead, width: int | None) -> AnyHead:
+def _for_model_folder(head: AnyHead, width: int | None) -> AnyHead:
     """Returns the settings of a head for the model folder: of a file of descriptions only the
     name is kept.
     """
@@ -348,29 +351,36 @@ def _descriptions_of(
         RecipeError: see ``settings.types.read_types``, ``check_types`` and
             ``prototypes.draw_types``.
     """
-    found: dict[str, TypeDescriptions] = {}
-    types, untaught = parts.types, parts.untaught
+    descriptions: dict[str, TypeDescriptions] = {}
     for name, head in recipe.heads().items():
         if head.needs.drawn:
             draw = DrawSettings(
                 number=head.needs.drawn, seed=recipe.seed, segmenter=recipe.reading.segmenter
             )
-            found[name] = draw_types(parts.train, types, pretrained, draw=draw)
+            descriptions[name] = draw_types(parts.train, parts.types, pretrained, draw=draw)
         elif path := head.needs.types:
-            described = read_types(path)
-            # A file may describe types that corpus.types leaves out, and types without a name in a
-            # dictionary.
-            wanted = recipe.corpus.types if recipe.corpus else None
-            kept = [
-                name
-                for name in described.names
-                if name in types or (name not in untaught and (not wanted or wanted.keeps(name)))
-            ]
-            # a file that fits nothing is refused below
-            described = described.select(kept) if kept else described
-            check_types(described, types, origin=path)
-            found[name] = described
-    return found
+            descriptions[name] = _read_descriptions(path, recipe, parts)
+    return descriptions
+
+
+def _read_descriptions(path: str, recipe: Recipe, parts: Parts) -> TypeDescriptions:
+    """Reads the descriptions of the types of train.
+
+    A file may also describe types that corpus.types leaves out, and types without a name in a
+    dictionary.
+    """
+    described = read_types(path)
+    selection = recipe.corpus.types if recipe.corpus else None
+    names = [
+        name
+        for name in described.names
+        if name in parts.types
+        or (name not in parts.untaught and (not selection or selection.keeps(name)))
+    ]
+    # a file that fits nothing is refused below
+    described = described.select(names) if names else described
+    check_types(described, parts.types, origin=path)
+    return described
 
 
 def with_answering_head(manifest: Manifest, name: str) -> Manifest:
@@ -393,62 +403,83 @@ def read_inputs(recipe: Recipe) -> Inputs:
         RecipeError: a dictionary is another folder, a pack is too large to go with a model, or all
             have too many types together.
     """
-    given = recipe.inputs
-    if not given:
+    settings = recipe.inputs
+    if not settings:
         return _NO_INPUTS
-    labels = source_sha256(recipe.distant.core) if recipe.distant else ""
-    reader = WordReader(recipe.reading.segmenter)
-    read = [
-        _pack(path, number) if is_pack(path) else _table(path, number, reader)
-        for number, path in enumerate(given.dictionaries, 1)
+    words = WordReader(recipe.reading.segmenter)
+    sources = [
+        _open_pack(path, number) if is_pack(path) else _read_table(path, number, words)
+        for number, path in enumerate(settings.dictionaries, 1)
     ]
-    notes = [
-        f"{path}: {line}"
-        for path, one in zip(given.dictionaries, read, strict=True)
-        for line in one.notes
-    ]
-    for path, one in zip(given.dictionaries, read, strict=True):
-        if one.facts.sha256 == labels:
-            notes.append(
-                f"{path} made the labels and is an input too, so the model mostly learns to "
-                "repeat it"
-            )
-    matchers = [one.finds for one in read if isinstance(one.finds, Matcher)]
-    packs = {one.facts.file: one.finds for one in read if isinstance(one.finds, Pack)}
-    finder = make_finder(matchers, packs) if read else None
-    types = finder.types if finder else ()
-    if len(types) > MOST_TYPES:
-        raise RecipeError(
-            f"inputs.dictionaries have {len(types)} types, such as {types[0]!r}; at most "
-            f"{MOST_TYPES} are allowed: "
-            "give several of them one name"
-        )
+    finder = _make_finder(sources)
     facts = InputFacts(
-        dictionaries=tuple(one.facts for one in read),
-        types=types,
-        shapes=SHAPES if given.shape else "",
-        dropout=given.dropout,
-        rate=given.rate,
+        dictionaries=tuple(source.facts for source in sources),
+        types=finder.types if finder else (),
+        shapes=SHAPES if settings.shape else "",
+        dropout=settings.dropout,
+        rate=settings.rate,
     )
-    files = {name: content for one in read for name, content in one.files.items()}
     return Inputs(
         facts=facts,
-        read=FeatureReader(finder, feature_columns(facts)),
-        files=files,
-        notes=tuple(notes),
+        reader=FeatureReader(finder, feature_columns(facts)),
+        files={name: content for source in sources for name, content in source.files.items()},
+        notes=tuple(_source_notes(sources, recipe)),
     )
 
 
-class _Read(NamedTuple):
-    """Dictionary or pack with its files."""
+def _make_finder(sources: Sequence[_Source]) -> Finder | None:
+    """Returns what finds the names of all sources; ``None`` without any.
 
+    Raises:
+        RecipeError: they have too many types together.
+    """
+    if not sources:
+        return None
+    matchers = [source.names for source in sources if isinstance(source.names, Matcher)]
+    packs = {
+        source.facts.file: source.names for source in sources if isinstance(source.names, Pack)
+    }
+    finder = make_finder(matchers, packs)
+    if len(finder.types) > MOST_TYPES:
+        raise RecipeError(
+            f"inputs.dictionaries have {len(finder.types)} types, such as {finder.types[0]!r}; at "
+            f"most {MOST_TYPES} are allowed: give several of them one name"
+        )
+    return finder
+
+
+def _source_notes(sources: Sequence[_Source], recipe: Recipe) -> Iterator[str]:
+    for source in sources:
+        yield from (f"{source.path}: {line}" for line in source.notes)
+    labels = source_sha256(recipe.distant.core) if recipe.distant else ""
+    for source in sources:
+        if source.facts.sha256 == labels:
+            yield (
+                f"{source.path} made the labels and is an input too, so the model mostly learns "
+                "to repeat it"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Source:
+    """Dictionary or term pack in which units are looked up.
+
+    Attributes:
+        path: in the recipe.
+        facts: for the model folder.
+        names: to find in texts.
+        files: copies for the model folder, by their names there.
+        notes: sentences on the reading, without the path.
+    """
+
+    path: str
     facts: DictionaryFacts
-    finds: Matcher | Pack
+    names: Matcher | Pack
     files: Mapping[str, bytes]
     notes: Sequence[str]
 
 
-def _table(path: str, number: int, reader: WordReader) -> _Read:
+def _read_table(path: str, number: int, words: WordReader) -> _Source:
     if Path(path).is_dir():
         raise RecipeError(
             f"inputs.dictionaries names the folder {path}; give a table of names, type TAB name, "
@@ -456,31 +487,30 @@ def _table(path: str, number: int, reader: WordReader) -> _Read:
         )
     report, file = DictionaryReport(), f"dictionary-{number}.tsv.gz"
     entries = list(read_typed_names(path, report=report))
-    matcher = Matcher(entries, rule=RULE, reader=reader)
+    matcher = Matcher(entries, rule=RULE, reader=words)
     content, names = pack_dictionary(entries)
     facts = DictionaryFacts(
         name=Path(path).name, sha256=source_sha256(path), file=file, names=names
     )
-    return _Read(facts, matcher, {file: content}, (*report.lines(), *matcher.counts.lines()))
+    notes = [*report.lines(), *matcher.counts.lines()]
+    return _Source(path=path, facts=facts, names=matcher, files={file: content}, notes=notes)
 
 
-def _pack(path: str, number: int) -> _Read:
+def _open_pack(path: str, number: int) -> _Source:
     pack, file = Pack.open(path), f"dictionary-{number}.pack"
     size = carried_size(pack)
     if size > MOST_CARRIED:
         raise RecipeError(
             f"inputs.dictionaries names the pack {path}, of which a model folder would hold "
-            f"{size / 2**20:,.0f} MiB; "
-            f"at most {MOST_CARRIED // 2**20} are allowed: build a pack with fewer names"
+            f"{size / 2**20:,.0f} MiB; at most {MOST_CARRIED // 2**20} are allowed: build a pack "
+            "with fewer names"
         )
     count = len(pack.active)
     facts = DictionaryFacts(
         name=pack.full_name, sha256=source_sha256(path), file=file, names=count, rule=PACK_RULE
     )
-    carried = f"{size / 2**20:,.1f} MiB of it go with the model"
-    return _Read(
-        facts,
-        pack,
-        carried_files(pack, file),
-        (f"{pack.full_name} with {plural(count, 'name')}", carried),
-    )
+    notes = [
+        f"{pack.full_name} with {plural(count, 'name')}",
+        f"{size / 2**20:,.1f} MiB of it go with the model",
+    ]
+    return _Source(path=path, facts=facts, names=pack, files=carried_files(pack, file), notes=notes)

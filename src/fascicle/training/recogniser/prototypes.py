@@ -8,8 +8,10 @@ the seed, and not on the order of the sentences.
 from __future__ import annotations
 
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -69,50 +71,45 @@ def draw_types(
         RecipeError: a type has fewer sentences than inference reads, or its name cannot describe
             it.
     """
+    segment, kinds = segmenter(draw.segmenter), frozenset(types)
     examples = sorted(
-        {
-            one
-            for d in documents
-            for one in _examples(d, frozenset(types), segmenter(draw.segmenter))
-        }
+        set(chain.from_iterable(_examples(document, kinds, segment) for document in documents))
     )
     pieces = _pieces([text for text, _ in examples], pretrained)
-    owners: dict[tuple[int, ...], set[str]] = {}
+    owners = defaultdict[tuple[int, ...], set[str]](set)
     for (_, name), row in zip(examples, pieces, strict=True):
-        owners.setdefault(row, set()).add(name)
-    found: dict[str, dict[tuple[int, ...], str]] = {name: {} for name in types}
+        owners[row].add(name)
+    sentences: dict[str, dict[tuple[int, ...], str]] = {name: {} for name in types}
     for (text, name), row in zip(examples, pieces, strict=True):
         if row and len(owners[row]) == 1:
-            found[name].setdefault(row, text)
+            sentences[name].setdefault(row, text)
     chance = np.random.default_rng((draw.seed, _STREAM))
-    return _described(
+    return _describe(
         {
-            name: _chosen(list(of.values()), draw.number, chance)
-            for name, of in sorted(found.items())
+            name: _choose(list(texts.values()), draw.number, chance)
+            for name, texts in sorted(sentences.items())
         }
     )
 
 
-def _chosen(texts: Sequence[str], number: int, chance: np.random.Generator) -> tuple[str, ...]:
+def _choose(texts: Sequence[str], number: int, chance: np.random.Generator) -> tuple[str, ...]:
     return tuple(texts[at] for at in chance.permutation(len(texts))[:number].tolist())
 
 
-def _described(chosen: dict[str, tuple[str, ...]]) -> TypeDescriptions:
-    for name, texts in chosen.items():
+def _describe(instances: dict[str, tuple[str, ...]]) -> TypeDescriptions:
+    for name, texts in instances.items():
         if len(texts) < FEWEST_INSTANCES:
             raise RecipeError(
-                f"train has {plural(len(texts), 'sentence')} that can stand for the type "
-                f"{name!r}, and "
-                f"{FEWEST_INSTANCES} are read: describe the types in a file (model.types), or "
-                "leave the type out "
-                "(corpus.types.drop)"
+                f"train has {plural(len(texts), 'sentence')} that can stand for the type {name!r}, "
+                f"and {FEWEST_INSTANCES} are read: describe the types in a file (model.types), or "
+                "leave the type out (corpus.types.drop)"
             )
     try:
-        listed = [
+        descriptions = [
             TypeDescription(name=name, description=name, examples=texts, source="drawn from train")
-            for name, texts in chosen.items()
+            for name, texts in instances.items()
         ]
-        return TypeDescriptions(types=tuple(listed))
+        return TypeDescriptions(types=tuple(descriptions))
     except ValueError as error:
         raise RecipeError(f"instances of train cannot stand for the types: {error}") from None
 
@@ -130,22 +127,22 @@ def _examples(
         if around is None:
             continue
         text = document.text
-        marked = (
+        bracketed = (
             f"{text[around[0] : start]}{OPENING}{text[start:end]}{CLOSING}{text[end : around[1]]}"
         )
-        written = " ".join(marked.split())
-        if _fits(written):
-            yield written, mention.type
+        sentence = " ".join(bracketed.split())
+        if _fits(sentence):
+            yield sentence, mention.type
 
 
-def _fits(written: str) -> bool:
+def _fits(sentence: str) -> bool:
     """True if it can be an example of a description."""
-    if len(written) > MAX_CHARACTERS["example"] or len(written.split()) > MAX_WORDS["example"]:
+    if len(sentence) > MAX_CHARACTERS["example"] or len(sentence.split()) > MAX_WORDS["example"]:
         return False
-    if any(unicodedata.category(character) == "Cc" for character in written):
+    if any(unicodedata.category(character) == "Cc" for character in sentence):
         return False
     try:
-        parse_instance(written)
+        parse_instance(sentence)
     except ValueError:
         return False
     return True
@@ -157,12 +154,12 @@ def _pieces(texts: Sequence[str], pretrained: Pretrained) -> list[tuple[int, ...
     """
     tokenizer = pretrained.tokenizer
     room = pretrained.encoder.longest - len(tokenizer.prefix) - len(tokenizer.suffix)
-    marked = [parse_instance(text).marked(" [ ", " ] ") for text in texts]
-    found = []
-    for text, (ids, spans) in zip(marked, tokenizer.encode(marked), strict=True):
-        known = any(
+    sentences = [parse_instance(text).marked(" [ ", " ] ") for text in texts]
+    rows = []
+    for text, (ids, spans) in zip(sentences, tokenizer.encode(sentences), strict=True):
+        readable = any(
             piece != tokenizer.unknown and has_letters(text[start:end])
             for piece, (start, end) in zip(ids.tolist(), spans.tolist(), strict=True)
         )
-        found.append(tuple(ids.tolist()) if known and len(ids) <= room else ())
-    return found
+        rows.append(tuple(ids.tolist()) if readable and len(ids) <= room else ())
+    return rows

@@ -55,7 +55,7 @@ from fascicle.training.recogniser.prepare import (
     prepare,
     with_answering_head,
 )
-from fascicle.training.starting import open_trained, reduce_vocabulary
+from fascicle.training.starting import TrainedModel, open_trained, reduce_vocabulary
 
 
 def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) -> Recogniser:
@@ -75,15 +75,7 @@ def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) 
         if key.endswith(".types"):
             read_types(path)  # its errors are reported before a corpus is read
     parts = read_data(recipe)
-    start = recipe.model.start
-    started = (
-        open_trained(start, key="model.start", use="which cannot be trained") if start else None
-    )
-    pretrained = (
-        started.pretrained()
-        if started
-        else load_pretrained(recipe.model.encoder, revision=recipe.model.revision)
-    )
+    trained, pretrained = _open_start(recipe)
     notes = list[str]()
     if recipe.vocabulary:
         pretrained, note = reduce_vocabulary(
@@ -93,8 +85,8 @@ def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) 
     check_encoder(recipe, pretrained)
     torch.manual_seed(recipe.seed)
     prepared = prepare(recipe, parts, pretrained)
-    if started:
-        notes += started.hand_on(prepared.model, prepared.manifest)
+    if trained:
+        notes += trained.hand_on(prepared.model, prepared.manifest)
     prepared = replace(prepared, notes=(*prepared.notes, *notes))
     trainer = Trainer(prepared.model, prepared.data, recipe.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
@@ -106,6 +98,15 @@ def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) 
         pretrained=pretrained,
         loop=trainer,
     )
+
+
+def _open_start(recipe: Recipe) -> tuple[TrainedModel | None, Pretrained]:
+    """Opens the model that training starts from, if the recipe names one, and the encoder."""
+    settings = recipe.model
+    if not settings.start:
+        return None, load_pretrained(settings.encoder, revision=settings.revision)
+    trained = open_trained(settings.start, key="model.start", use="which cannot be trained")
+    return trained, trained.pretrained()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,22 +161,22 @@ class Recogniser(Trainee):
     def __post_init__(self) -> None:
         """Sets the criterion by which the model is chosen, and the facts about the run."""
         manifest = self.prepared.manifest
-        several = {one.name: one.annotates for one in self.parts.several}
+        several = {part.name: part.annotates for part in self.parts.several}
         self._judge = SeveralCorpora(annotates=several) if several else Judge()
         # Dev is cut once, because it is used at every scoring and for every value of a decision.
-        self._read = CachedReader(self.parts.dev, reader=self.prepared.inputs.read)
+        self._reader = CachedReader(self.parts.dev, reader=self.prepared.inputs.reader)
         answer = manifest.decision.answer
         names = (answer, *(name for name in manifest.heads if name != answer))
         self._views = {view.folder: view for view in (_View.of(name, manifest) for name in names)}
         self._fitted = dict[str, _View]()
-        given = self.recipe.training
-        times = f"{given.patience_epochs} epochs" if given.patience_epochs else ""
-        aim = f"dev F1 for {times or f'{given.patience_validations} times that dev was scored'}"
-        kept = (KeptModel(folder=view.folder, merit=view.f1) for view in self._views.values())
-        self.choice = Selection.of(given, *kept, aim=aim)
-        self.facts = self._known()
+        training = self.recipe.training
+        times = f"{training.patience_epochs} epochs" if training.patience_epochs else ""
+        aim = f"dev F1 for {times or f'{training.patience_validations} times that dev was scored'}"
+        models = (KeptModel(folder=view.folder, merit=view.f1) for view in self._views.values())
+        self.choice = Selection.of(training, *models, aim=aim)
+        self.facts = self._make_facts()
 
-    def _known(self) -> Facts:
+    def _make_facts(self) -> Facts:
         recipe, data = self.recipe, self.prepared.data
         return Facts(
             data=self.parts.facts(recipe),
@@ -196,12 +197,12 @@ class Recogniser(Trainee):
         if recipe.weights()[recipe.answer()] == 0:
             yield (
                 f"the head {recipe.answer()!r} answers and has the weight 0: it learns nothing, "
-                "and its scores are "
-                "chance; set bundle.answer to the other head, or another bundle.weight"
+                "and its scores are chance; set bundle.answer to the other head, or another "
+                "bundle.weight"
             )
         yield from self.parts.notes
         yield from representation_notes(
-            self.parts, self.prepared.data, recipe, self.pretrained.tokenizer, self._read
+            self.parts, self.prepared.data, recipe, self.pretrained.tokenizer, self._reader
         )
         if text := slow_precision(self.loop.device, recipe.training):
             yield text
@@ -225,21 +226,21 @@ class Recogniser(Trainee):
         """Returns precision, recall and F1 on dev of the answering head, in percent, and F1 of
         the other heads.
         """
-        (_, own), *others = ((name, self._judge.rates(of_one)) for name, of_one in scores.items())
-        heads = "".join(f", {name} F1 {100 * rates.f1:.2f}" for name, rates in others)
+        (_, own), *rest = ((name, self._judge.rates(of_one)) for name, of_one in scores.items())
+        heads = "".join(f", {name} F1 {100 * rates.f1:.2f}" for name, rates in rest)
         dev = "dev" if self._judge.average == "micro" else "dev macro"
         return (
             f"{dev} P {100 * own.precision:.2f} R {100 * own.recall:.2f} F1 "
             f"{100 * own.f1:.2f}{heads}"
         )
 
-    def keep(self, place: Path, kept: KeptModel) -> None:
+    def keep(self, place: Path, model: KeptModel) -> None:
         """Writes the model folder of one head."""
-        view = self._fitted.get(kept.folder) or self._with_threshold(self._views[kept.folder])
+        view = self._fitted.get(model.folder) or self._with_threshold(self._views[model.folder])
         self._save(place, self.prepared.model, view)
 
     def _save(self, place: Path, model: NerModel, view: _View) -> None:
-        beside = {**self.prepared.inputs.files, **self._taught}
+        beside = {**self.prepared.inputs.files, **self._sentence_hashes}
         save_model(
             place,
             model,
@@ -249,50 +250,40 @@ class Recogniser(Trainee):
         )
 
     @cached_property
-    def _taught(self) -> dict[str, bytes]:
+    def _sentence_hashes(self) -> dict[str, bytes]:
         """Hashes of the training texts as a file; none where the start model has no such file."""
-        said = all_sentence_hashes(
+        hashes = all_sentence_hashes(
             self.parts.train, segmenter(self.prepared.manifest.reading.segmenter).sentences
         )
         if not (start := self.recipe.model.start):
-            return {TAUGHT: pack_hashes(said)}
+            return {TAUGHT: pack_hashes(hashes)}
         before = model_folder(Path(start)) / TAUGHT
         return (
-            {TAUGHT: pack_hashes(said | unpack_hashes(before.read_bytes()))}
+            {TAUGHT: pack_hashes(hashes | unpack_hashes(before.read_bytes()))}
             if before.is_file()
             else {}
         )
 
-    def finish(self, chosen: Sequence[Line]) -> Iterator[Finished]:
+    def finish(self, lines: Sequence[Line]) -> Iterator[Finished]:
         """Scores the chosen models in fp32 on dev and test."""
         views = self._views.values()
-        answered, *others = (
-            self._final(view, line) for view, line in zip(views, chosen, strict=True)
+        answered, *other_heads = (
+            self._final(view, line) for view, line in zip(views, lines, strict=True)
         )
-        yield Finished(folder=self.folder, answer=answered, others=tuple(others))
+        yield Finished(folder=self.folder, answer=answered, other_heads=tuple(other_heads))
 
     def _final(self, view: _View, line: Line) -> HeadScores:
-        model = load_model(self.folder / view.folder, view.manifest).to(
-            next(self.prepared.model.parameters()).device
-        )
-        tuned: dict[str, Any] = {}
-        if self.recipe.decision.tune == "nothing" or is_unfitted(view.manifest):
-            view, tried = self._tuned(TorchScorer(model=model.eval(), answer=view.name), view)
-            tuned = {"nothing": view.manifest.decision.nothing, "dev_f1_by_nothing": tried}
-            if own := view.manifest.decision.nothing_by_type:
-                tuned["nothing_by_type"] = dict(zip(view.manifest.types, own, strict=True))
-        if self.recipe.decision.abbreviations == "fit":
-            view, fitted = self._with_rules(model, view)
-            tuned["abbreviations"] = fitted.as_dict()
+        """Scores the best model of a head, and first fits its decision as the recipe asks."""
+        device = next(self.prepared.model.parameters()).device
+        model = load_model(self.folder / view.folder, view.manifest).to(device)
+        view, tuned = self._fit_decision(model, view)
         if tuned:
             with rewritable_folder(self.folder / view.folder, kind="run") as place:
                 self._save(place, model, view)
         dev = self._predict_and_score(model, view, self.parts.dev, "dev")
-        test = (
-            self._predict_and_score(model, view, self.parts.test, "test")
-            if self.parts.test
-            else None
-        )
+        test = None
+        if self.parts.test:
+            test = self._predict_and_score(model, view, self.parts.test, "test")
         return HeadScores(
             head=view.name,
             epoch=line["epoch"],
@@ -302,9 +293,25 @@ class Recogniser(Trainee):
             tuned=tuned,
         )
 
+    def _fit_decision(self, model: NerModel, view: _View) -> tuple[_View, dict[str, Any]]:
+        """Returns the view with its decision fitted on dev, and the fitted values for
+        ``scores.json``.
+        """
+        tuned: dict[str, Any] = {}
+        if self.recipe.decision.tune == "nothing" or is_unfitted(view.manifest):
+            view, tried = self._tuned(TorchScorer(model=model.eval(), answer=view.name), view)
+            decision = view.manifest.decision
+            tuned = {"nothing": decision.nothing, "dev_f1_by_nothing": tried}
+            if own := decision.nothing_by_type:
+                tuned["nothing_by_type"] = dict(zip(view.manifest.types, own, strict=True))
+        if self.recipe.decision.abbreviations == "fit":
+            view, fitted = self._with_rules(model, view)
+            tuned["abbreviations"] = fitted.as_dict()
+        return view, tuned
+
     def _with_rules(self, model: NerModel, view: _View) -> tuple[_View, FittedRules]:
         """Returns the view with rules for abbreviations that were chosen on dev."""
-        found = self._predict(
+        predicted = self._predict(
             TorchScorer(model=model.eval(), answer=view.name), view, self.parts.dev
         )
 
@@ -314,7 +321,7 @@ class Recogniser(Trainee):
         decision = view.manifest.decision
         fitted = fit_rules(
             self.parts.dev,
-            found,
+            predicted,
             merit=merit,
             chosen_on=decision.chosen_on,
             apart=decision.apart or (),
@@ -341,7 +348,7 @@ class Recogniser(Trainee):
             self.pretrained.tokenizer,
             scorer,
             self.parts.dev,
-            read=self._read,
+            reader=self._reader,
             judge=self._judge,
         )
         return view.deciding(
@@ -361,20 +368,23 @@ class Recogniser(Trainee):
         training.
         """
         scorer = TorchScorer(model=model.eval(), answer=view.name, bf16=live and self.loop.bf16)
-        found = self._predict(scorer, view, documents)
+        predicted = self._predict(scorer, view, documents)
         with atomic_writer(
             self.folder / "predictions" / f"{name}{view.suffix}.tsv", overwrite=True
         ) as stream:
             write_tsv(
-                (Prediction(id=i, sha256=None, mentions=m, events=()) for i, m in found.items()),
+                (
+                    Prediction(id=i, sha256=None, mentions=m, events=())
+                    for i, m in predicted.items()
+                ),
                 stream,
             )
-        return self._judge.scores(documents, found)
+        return self._judge.scores(documents, predicted)
 
     def _predict(self, scorer: TorchScorer, view: _View, documents: Sequence[Document]) -> Found:
         """Returns document id -> mentions."""
         predictor = ModelPredictor(
-            view.manifest, self.pretrained.tokenizer, scorer, read=self._read
+            view.manifest, self.pretrained.tokenizer, scorer, read=self._reader
         )
         return {d.id: p.add for d, p in zip(documents, predictor.predict(documents), strict=True)}
 
@@ -383,23 +393,23 @@ def _parts_facts(parts: Parts, data: TrainingSet) -> dict[str, Any]:
     """Returns the facts about each of several corpora, for ``run.json``."""
     windows = data.mixture.quotas if data.mixture else ()
     return {
-        one.name: {
-            "annotates": one.annotates,
+        part.name: {
+            "annotates": part.annotates,
             "train": {
-                "documents": len(one.train),
-                "mentions": one.mentions,
-                "excluded": one.excluded,
+                "documents": len(part.train),
+                "mentions": part.mentions,
+                "excluded": part.excluded,
             },
-            "dev": {"documents": len(one.dev)},
+            "dev": {"documents": len(part.dev)},
             "windows_an_epoch": quota,
         }
-        for one, quota in zip(parts.several, windows, strict=True)
+        for part, quota in zip(parts.several, windows, strict=True)
     }
 
 
 def check_names(recipe: Recipe) -> None:
     """Refuses names of parts that this release does not have."""
-    given = recipe.reading.segmenter
-    if given not in SEGMENTERS:
+    name = recipe.reading.segmenter
+    if name not in SEGMENTERS:
         allowed = ", ".join(map(repr, SEGMENTERS))
-        raise RecipeError(f"reading.segmenter = {given!r} is not allowed: allowed are {allowed}")
+        raise RecipeError(f"reading.segmenter = {name!r} is not allowed: allowed are {allowed}")

@@ -25,6 +25,8 @@ from fascicle.models.span_typer import Vocabulary
 from fascicle.settings.recipes.typer import SpanTyperSettings
 from fascicle.text.segment import Surface, SurfaceReader, segmenter
 
+_Taught = tuple[tuple[int, ...], int]  # rows of the words of a span, and the class that it has
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TrainingSpans:
@@ -94,7 +96,7 @@ class _NegativePool:
         keys, counts = np.unique(np.where(inside, table, -1), axis=0, return_counts=True)
         weights = np.zeros((len(keys), self.classes))
         weights[:, -1] = counts * (len(self.starts) / len(picked))
-        return _taught(keys, (keys >= 0).sum(axis=1), weights)
+        return _training_spans(keys, (keys >= 0).sum(axis=1), weights)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -141,44 +143,48 @@ def typer_data(
     """
     rules = segmenter(settings.segmenter)
     readers = [SurfaceReader(document, rules) for document in documents]
-    types = tuple(
-        sorted({mention.type for document in documents for mention in document.layer(GOLD)})
-    )
-    if not types:
-        raise InputError("the training documents hold no mention; give annotated text")
-    if len(types) == 1 and not settings.nothing:
-        raise InputError(
-            f"the corpus has one type, {types[0]!r}: there is nothing to choose between where "
-            "spans are given; train "
-            "with nothing = true to find mentions, or give a corpus with several types"
-        )
+    types = tuple(sorted({mention.type for _, mention in _gold(readers)}))
+    _check_types(types, settings)
     pairs = training_pairs(readers)
     counts = Counter(
         (tuple(map(vocabulary.row, surface)), types.index(name)) for surface, name in pairs
     )
-    facts = _facts(readers, pairs, vocabulary)
-    pool = None
+    facts, pool = _facts(readers, pairs, vocabulary), None
     if settings.nothing:
         pool = _count_nothing(
             readers, vocabulary, classes=len(types) + 1, width=settings.width, counts=counts
         )
         facts["places_without_mention"] = len(pool.starts)
-        mentions = (
-            (reader, mention) for reader in readers for mention in reader.document.layer(GOLD)
-        )
         facts["never_found"] = sum(
-            not _findable(reader, mention, settings.width) for reader, mention in mentions
+            not _findable(reader, mention, settings.width) for reader, mention in _gold(readers)
         )
-    taught = _gathered(counts, len(types) + settings.nothing)
-    return TyperData(types=types, taught=taught, pool=pool, pairs=pairs, facts=facts)
+    spans = _gather(counts, len(types) + settings.nothing)
+    return TyperData(types=types, taught=spans, pool=pool, pairs=pairs, facts=facts)
+
+
+def _check_types(types: Sequence[str], settings: SpanTyperSettings) -> None:
+    if not types:
+        raise InputError("the training documents hold no mention; give annotated text")
+    if len(types) == 1 and not settings.nothing:
+        raise InputError(
+            f"the corpus has one type, {types[0]!r}: there is nothing to choose between where "
+            "spans are given; train with nothing = true to find mentions, or give a corpus with "
+            "several types"
+        )
+
+
+def _gold(readers: Iterable[SurfaceReader]) -> Iterator[tuple[SurfaceReader, Mention]]:
+    """Yields each gold mention, with the reader of its text."""
+    for reader in readers:
+        for mention in reader.document.layer(GOLD):
+            yield reader, mention
 
 
 def _fragments(readers: Iterable[SurfaceReader]) -> Iterator[tuple[SurfaceReader, Mention, Span]]:
     """Yields each fragment of each gold mention, with the reader of its text."""
-    for reader in readers:
-        for mention in reader.document.layer(GOLD):
-            for fragment in mention.spans:
-                yield reader, mention, fragment
+    for reader, mention in _gold(readers):
+        for fragment in mention.spans:
+            yield reader, mention, fragment
 
 
 def training_pairs(readers: Iterable[SurfaceReader]) -> list[tuple[Surface, str]]:
@@ -194,7 +200,7 @@ def _facts(
 ) -> dict[str, int]:
     words = [word for surface, _ in pairs for word in surface]
     places = [(reader, fragment) for reader, _, fragment in _fragments(readers)]
-    mentions = [mention for reader in readers for mention in reader.document.layer(GOLD)]
+    mentions = [mention for _, mention in _gold(readers)]
     return {
         "mentions": len(mentions),
         "discontinuous": sum(len(mention.spans) > 1 for mention in mentions),
@@ -221,79 +227,97 @@ def _count_nothing(
     *,
     classes: int,
     width: int,
-    counts: Counter[tuple[tuple[int, ...], int]],
+    counts: Counter[_Taught],
 ) -> _NegativePool:
     """Counts places where the words of a mention are no mention; returns the places whose words
     never are one.
     """
-    tokens, sentence, starts_of = _all_tokens(readers, vocabulary)
-    mentions = _gold_places(readers, starts_of)
-    grams = np.zeros(len(tokens), dtype=np.int64)
-    starts, widths = [], []
-    for size in range(1, width + 1):
-        last = len(tokens) - size + 1
-        if last < 1:
-            break
-        # A string of n words is identified by that of its first n - 1 words and its last word: no
-        # string is built.
-        keys = grams[:last] * (int(tokens.max()) + 1) + tokens[size - 1 :]
-        _, grams = np.unique(keys, return_inverse=True)
-        inside = sentence[:last] == sentence[size - 1 :]
-        is_gold = np.zeros(last, dtype=np.bool_)
-        is_gold[[start for start, end in mentions if end - start == size]] = True
-        known = np.bincount(grams[is_gold], minlength=len(keys)) > 0
-        known_place = known[grams]
-        for start, count in _first_and_count(grams, inside & known_place & ~is_gold):
-            counts[tuple(tokens[start : start + size].tolist()), classes - 1] += count
-        free = np.flatnonzero(inside & ~known_place)
+    text = _read_tokens(readers, vocabulary)
+    strings = np.zeros(len(text.tokens), dtype=np.int64)  # number of the string at each place
+    empty = np.zeros(0, dtype=np.int64)
+    starts, widths = [empty], [empty]
+    for size in range(1, min(width, len(text.tokens)) + 1):
+        strings = text.number_strings(strings, size)
+        is_gold = text.is_mention(size)
+        names_mention = (np.bincount(strings[is_gold], minlength=len(strings)) > 0)[strings]
+
+        inside = text.in_one_sentence(size)
+        for start, count in _first_and_count(strings, inside & names_mention & ~is_gold):
+            counts[tuple(text.tokens[start : start + size].tolist()), classes - 1] += count
+        free = np.flatnonzero(inside & ~names_mention)
         starts.append(free)
         widths.append(np.full(len(free), size))
-    empty = np.zeros(0, dtype=np.int64)
     return _NegativePool(
-        tokens=tokens,
-        starts=np.concatenate([empty, *starts]),
-        widths=np.concatenate([empty, *widths]),
+        tokens=text.tokens,
+        starts=np.concatenate(starts),
+        widths=np.concatenate(widths),
         classes=classes,
     )
 
 
-def _all_tokens(
-    readers: Sequence[SurfaceReader], vocabulary: Vocabulary
-) -> tuple[Ints, Ints, list[int]]:
-    """Returns the rows of all words, the sentence of each, and the number of the first word of
-    each document.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Tokens:
+    """Words of all documents, one after the other; a place is the index of a word.
+
+    Attributes:
+        tokens: rows of the vectors, ``[n]``.
+        sentences: number of the sentence of each word, ``[n]``.
+        gold: fragments of mentions that begin and end with words, as ranges of words.
     """
-    tokens, sentence, firsts, number = list[int](), list[int](), list[int](), 0
+
+    tokens: Ints
+    sentences: Ints
+    gold: set[Span]
+
+    def number_strings(self, prefixes: Ints, size: int) -> Ints:
+        """Numbers the strings of ``size`` words, equal ones alike, for each place where one begins.
+
+        A string is identified by that of its words but the last, and by the last word: no string
+        is built.
+
+        Args:
+            prefixes: numbers of the strings that are one word shorter.
+            size: words of a string.
+        """
+        last = len(self.tokens) - size + 1
+        keys = prefixes[:last] * (int(self.tokens.max()) + 1) + self.tokens[size - 1 :]
+        return np.unique(keys, return_inverse=True)[1]
+
+    def in_one_sentence(self, size: int) -> Bools:
+        """Returns for each place whether the words from there lie in one sentence."""
+        return self.sentences[: len(self.tokens) - size + 1] == self.sentences[size - 1 :]
+
+    def is_mention(self, size: int) -> Bools:
+        """Returns for each place whether the words from there are a gold mention."""
+        mask = np.zeros(len(self.tokens) - size + 1, dtype=np.bool_)
+        mask[[start for start, end in self.gold if end - start == size]] = True
+        return mask
+
+
+def _read_tokens(readers: Sequence[SurfaceReader], vocabulary: Vocabulary) -> _Tokens:
+    tokens, sentences, gold, number = list[int](), list[int](), set[Span](), 0
     for reader in readers:
-        firsts.append(len(tokens))
-        text = reader.document.text
+        first, text = len(tokens), reader.document.text
         tokens += [vocabulary.row(text[start:end]) for start, end in reader.words]
         for begin, stop in reader.sentences:
-            sentence += [number] * (stop - begin)
+            sentences += [number] * (stop - begin)
             number += 1
-    return np.array(tokens, dtype=np.int64), np.array(sentence, dtype=np.int64), firsts
+        for _, _, fragment in _fragments([reader]):
+            if (place := reader.aligned(fragment)) is not None:
+                gold.add((first + place[0], first + place[1]))
+    return _Tokens(
+        tokens=np.array(tokens, np.int64), sentences=np.array(sentences, np.int64), gold=gold
+    )
 
 
-def _gold_places(readers: Sequence[SurfaceReader], firsts: Sequence[int]) -> set[Span]:
-    """Returns fragments of mentions that begin and end with words, as ranges of words of all
-    documents.
-    """
-    return {
-        (first + place[0], first + place[1])
-        for reader, first in zip(readers, firsts, strict=True)
-        for _, _, fragment in _fragments([reader])
-        if (place := reader.aligned(fragment)) is not None
-    }
-
-
-def _first_and_count(grams: Ints, chosen: Bools) -> Iterator[tuple[int, int]]:
+def _first_and_count(grams: Ints, mask: Bools) -> Iterator[tuple[int, int]]:
     """Yields one place and the number of places of each string among the chosen places."""
-    places = np.flatnonzero(chosen)
+    places = np.flatnonzero(mask)
     _, first, count = np.unique(grams[places], return_index=True, return_counts=True)
     yield from zip(places[first].tolist(), count.tolist(), strict=True)
 
 
-def _gathered(counts: Counter[tuple[tuple[int, ...], int]], classes: int) -> TrainingSpans:
+def _gather(counts: Counter[_Taught], classes: int) -> TrainingSpans:
     distinct = {rows: place for place, rows in enumerate(sorted({rows for rows, _ in counts}))}
     lengths = np.array([len(rows) for rows in distinct], dtype=np.int64)
     table = np.full((len(distinct), int(lengths.max())), -1, dtype=np.int64)
@@ -302,10 +326,10 @@ def _gathered(counts: Counter[tuple[tuple[int, ...], int]], classes: int) -> Tra
         table[place, : len(rows)] = rows
     for (rows, of), count in counts.items():
         weights[distinct[rows], of] += count
-    return _taught(table, lengths, weights)
+    return _training_spans(table, lengths, weights)
 
 
-def _taught(table: Ints, lengths: Ints, weights: Floats) -> TrainingSpans:
+def _training_spans(table: Ints, lengths: Ints, weights: Floats) -> TrainingSpans:
     inside = np.arange(table.shape[1]) < lengths[:, None]
     used, places = np.unique(table[inside], return_inverse=True)
     words = np.zeros_like(table)

@@ -119,10 +119,10 @@ class TyperLoop(Loop):
         self.model.train()
         while self.step < self.steps:
             started, before = time.perf_counter(), time.process_time()
-            done = self._update(taught)
+            event = self._update(taught)
             self.seconds += time.perf_counter() - started
             self.cpu_seconds += time.process_time() - before
-            yield done
+            yield event
         if self.epoch == 0:
             self.epoch = 1
             yield EpochDone(epoch=1)
@@ -184,26 +184,27 @@ def prepare_typer(
     documents = {"train": parts.train, "dev": parts.dev, "test": parts.test}
     vectors = _open_vectors(recipe)
     vocabulary = Vocabulary(vectors.words, lowercase=recipe.vectors.lowercase)
-    data = typer_data(documents["train"], vocabulary, recipe.typer)
+    data = typer_data(parts.train, vocabulary, recipe.typer)
     rules = segmenter(recipe.typer.segmenter)
-    for part in ("dev", "test"):
-        training_pairs(
-            SurfaceReader(document, rules) for document in documents[part]
-        )  # refuses a mention without a word early
-    torch.manual_seed(recipe.seed)
-    table = torch.from_numpy(np.concatenate([vectors.matrix, vectors.unknown[None]]))
-    network = SpanTyper(
-        table, hidden=recipe.typer.hidden, classes=len(data.types) + recipe.typer.nothing
-    ).to(device)
+    # refuses a mention without a word early
+    training_pairs(SurfaceReader(document, rules) for document in (*parts.dev, *parts.test))
+    network = _build_network(recipe, vectors, classes=len(data.types) + recipe.typer.nothing)
     return TyperTrainee(
         folder=folder,
-        loop=TyperLoop(network, data, recipe.typer, seed=recipe.seed),
+        loop=TyperLoop(network.to(device), data, recipe.typer, seed=recipe.seed),
         manifest=_manifest(recipe, vectors, data),
         vocabulary=vocabulary,
         documents=documents,
         lookup=fit_lookup(data.pairs),
         facts=_facts(recipe, documents, data, notes=(*parts.notes, *_notes_of(vectors, data))),
     )
+
+
+def _build_network(recipe: TyperRecipe, vectors: StaticVectors, *, classes: int) -> SpanTyper:
+    """Builds a fresh network; seeds torch."""
+    torch.manual_seed(recipe.seed)
+    table = torch.from_numpy(np.concatenate([vectors.matrix, vectors.unknown[None]]))
+    return SpanTyper(table, hidden=recipe.typer.hidden, classes=classes)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -227,23 +228,25 @@ class TyperTrainee(Trainee):
         lines = [{"update": event.step, "loss": event.loss, "mean": event.mean} for event in events]
         return PointResult(lines=lines, figures=f"mean loss {events[-1].mean:.4f}")
 
-    def keep(self, place: Path, kept: KeptModel) -> None:
+    def keep(self, place: Path, model: KeptModel) -> None:
         """Raises an error, since no model is kept before the end."""
-        raise AssertionError(kept.folder)
+        raise AssertionError(model.folder)
 
-    def finish(self, chosen: Sequence[Line]) -> Iterator[Ended]:
+    def finish(self, lines: Sequence[Line]) -> Iterator[Ended]:
         """Writes the model and scores it."""
         model = TyperModel(self.loop.trained(), self.vocabulary, self.manifest)
         with rewritable_folder(self.folder / "model", kind="typer") as place:
             save_typer(place, model)
-        given = {part: self.documents[part] for part in ("dev", "test")}
-        with_gold = {
-            part: found for part, found in given.items() if any(d.layer(GOLD) for d in found)
+        parts = {
+            part: score_typer(model, documents, self.lookup)
+            for part, documents in self.documents.items()
+            if part != "train" and any(document.layer(GOLD) for document in documents)
         }
-        parts = {part: score_typer(model, found, self.lookup) for part, found in with_gold.items()}
-        seconds, cpu_seconds = self.loop.seconds, self.loop.cpu_seconds
         yield TyperFinished(
-            folder=self.folder, seconds=seconds, cpu_seconds=cpu_seconds, parts=parts
+            folder=self.folder,
+            seconds=self.loop.seconds,
+            cpu_seconds=self.loop.cpu_seconds,
+            parts=parts,
         )
 
 
@@ -261,29 +264,28 @@ def _open_vectors(recipe: TyperRecipe) -> StaticVectors:
 def _notes_of(vectors: StaticVectors, data: TyperData) -> list[str]:
     """Returns notes for the user before training starts."""
     facts = data.facts
-    found = vectors.report.sentences()
+    notes = vectors.report.sentences()
     if not vectors.unknown_word:
-        found.append(
+        notes.append(
             "the vectors have no row for unknown words: the mean of all rows stands for them"
         )
     if unknown := facts["words_without_vector"]:
         share = unknown / facts["words_in_mentions"]
-        found.append(
+        notes.append(
             f"{unknown:,} of {plural(facts['words_in_mentions'], 'word')} in mentions "
             f"({share:.1%}) have no vector"
         )
     if facts["discontinuous"]:
-        found.append(
+        notes.append(
             f"{plural(facts['discontinuous'], 'mention')} of several fragments, each of which is "
             "taught as its own span"
         )
-    if lost := facts.get("never_found"):
-        found.append(
-            f"{lost:,} of {plural(facts['mentions'], 'mention')} can be typed, but never found: "
-            "they are "
-            "discontinuous, longer than width, go beyond their sentence, or cut a word"
+    if missed := facts.get("never_found"):
+        notes.append(
+            f"{missed:,} of {plural(facts['mentions'], 'mention')} can be typed, but never found: "
+            "they are discontinuous, longer than width, go beyond their sentence, or cut a word"
         )
-    return found
+    return notes
 
 
 def _facts(
@@ -293,11 +295,11 @@ def _facts(
     *,
     notes: Iterable[str],
 ) -> Facts:
-    known = data_facts(
+    files = data_facts(
         recipe, {part: {"documents": len(of_part)} for part, of_part in documents.items()}
     )
     return Facts(
-        data=known,
+        data=files,
         more={
             "types": data.types,
             "taught": data.facts,

@@ -58,7 +58,7 @@ class TyperScores:
         lookup: the same for the most frequent type of the string in train as the answer.
         words: in the given mentions.
         words_without_vector: those of them that the vectors do not know.
-        found: of finding mentions, strictly; only for models with a class "no mention".
+        recognition: of finding mentions, strictly; only for models with a class "no mention".
     """
 
     typing: TypingScores
@@ -66,7 +66,7 @@ class TyperScores:
     lookup: TypingScores
     words: int
     words_without_vector: int
-    found: Scores | None = None
+    recognition: Scores | None = None
 
     @property
     def published(self) -> PublishedProtocol | None:
@@ -92,31 +92,33 @@ class TyperScores:
             "published_protocol": asdict(self.published) if self.published is not None else None,
             "words": self.words,
             "words_without_vector": self.words_without_vector,
-            "found": None if self.found is None else self.found.as_dict(),
+            "found": None if self.recognition is None else self.recognition.as_dict(),
         }
 
 
 def given_mentions(model: TyperModel, documents: Sequence[Document]) -> list[GivenMention]:
     """Types the gold mentions of documents."""
-    gold = [document.layer(GOLD) for document in documents]
-    tables = iter(
-        model.type_fragments(documents, [[mention.spans for mention in given] for given in gold])
-    )
+    pairs = [(document, mention) for document in documents for mention in document.layer(GOLD)]
+    spans = [_gold_spans(document) for document in documents]
+    tables = model.type_fragments(documents, spans)
     return [
         GivenMention(
             document=document.id,
             spans=mention.spans,
             gold=mention.type,
-            probabilities=(table := next(tables)),
+            probabilities=table,
             predicted=tuple(model.types[i] for i in table.argmax(axis=1)),
         )
-        for document, given in zip(documents, gold, strict=True)
-        for mention in given
+        for (document, mention), table in zip(pairs, tables, strict=True)
     ]
 
 
+def _gold_spans(document: Document) -> list[Fragments]:
+    return [mention.spans for mention in document.layer(GOLD)]
+
+
 def to_distributions(
-    given: Iterable[GivenMention], types: Sequence[str]
+    mentions: Iterable[GivenMention], types: Sequence[str]
 ) -> Iterator[MentionDistribution]:
     """Yields given mentions in the form of a distributions file.
 
@@ -125,11 +127,11 @@ def to_distributions(
     of its fragments got its type.
 
     Args:
-        given: typed mentions.
+        mentions: typed mentions.
         types: of the model.
     """
-    for mention in given:
-        known = mention.gold in types
+    for mention in mentions:
+        has_type = mention.gold in types
         logs = np.log(np.maximum(mention.probabilities, np.finfo(np.float64).tiny)).mean(axis=0)
         whole = np.exp(logs - logs.max())
         yield MentionDistribution(
@@ -137,8 +139,8 @@ def to_distributions(
             spans=mention.spans,
             type=mention.gold,
             found=all(predicted == mention.gold for predicted in mention.predicted),
-            probabilities=(0.0, *(whole / whole.sum()).tolist()) if known else (),
-            unreachable="" if known else "unknown-type",
+            probabilities=(0.0, *(whole / whole.sum()).tolist()) if has_type else (),
+            unreachable="" if has_type else "unknown-type",
         )
 
 
@@ -147,7 +149,7 @@ def score_typer(
     documents: Sequence[Document],
     lookup: TypeLookup,
     *,
-    given: Sequence[GivenMention] | None = None,
+    mentions: Sequence[GivenMention] | None = None,
 ) -> TyperScores:
     """Scores a model on gold documents.
 
@@ -155,26 +157,26 @@ def score_typer(
         model: trained.
         documents: with gold mentions, at least one.
         lookup: of the training text.
-        given: their mentions with the types of the model, if already computed.
+        mentions: their mentions with the types of the model, if already computed.
     """
-    given = given_mentions(model, documents) if given is None else given
-    typed = [TypedMention(gold=mention.gold, predicted=mention.predicted) for mention in given]
+    mentions = given_mentions(model, documents) if mentions is None else mentions
+    typed = [TypedMention(gold=mention.gold, predicted=mention.predicted) for mention in mentions]
     readers = [model.reader(document) for document in documents]
-    found = None
+    recognition = None
     if model.manifest.settings.nothing:
         patches = model.predict(documents)
         predicted = {
             document.id: patch.add for document, patch in zip(documents, patches, strict=True)
         }
-        found = score(layers(documents), predicted)
+        recognition = score(layers(documents), predicted)
     words, unknown = word_counts(model, documents)
     return TyperScores(
         typing=score_typing(typed),
         words=words,
         words_without_vector=unknown,
-        majority=score_typing(_looked_up(readers, lookup.always_majority)),
-        lookup=score_typing(_looked_up(readers, lookup)),
-        found=found,
+        majority=score_typing(_look_up(readers, lookup.always_majority)),
+        lookup=score_typing(_look_up(readers, lookup)),
+        recognition=recognition,
     )
 
 
@@ -186,7 +188,7 @@ def word_counts(model: TyperModel, documents: Sequence[Document]) -> tuple[int, 
     return len(words), sum(not model.vocabulary.knows(word) for word in words)
 
 
-def _looked_up(readers: Sequence[SurfaceReader], lookup: TypeLookup) -> list[TypedMention]:
+def _look_up(readers: Sequence[SurfaceReader], lookup: TypeLookup) -> list[TypedMention]:
     return [
         TypedMention(
             gold=mention.type,

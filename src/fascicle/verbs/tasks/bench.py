@@ -320,7 +320,7 @@ def _say_plan(
 
 def _report(event: GridEvent, book: _Book, tell_more: Callable[[str], None]) -> None:
     """Reports the progress of a run, and records its end."""
-    from fascicle.training.experiments.results import Done, EpochEnded, Failed, Left, Said
+    from fascicle.training.experiments.results import Done, EpochEnded, Failed, Postponed, RunNote
 
     match event:
         case EpochEnded():
@@ -329,7 +329,7 @@ def _report(event: GridEvent, book: _Book, tell_more: Callable[[str], None]) -> 
                 f"{event.run}: epoch {event.epoch}/{event.epochs}{place}: loss {event.loss:.4f}, "
                 f"{event.figures}, {event.seconds:.0f} s{', best so far' if event.best else ''}"
             )
-        case Said():
+        case RunNote():
             tell_more(f"{event.run}: {event.text}")
         case Done():
             book.ends[event.run] = "trained" if event.trained else "collected"
@@ -337,7 +337,7 @@ def _report(event: GridEvent, book: _Book, tell_more: Callable[[str], None]) -> 
                 f"{event.run}: "
                 f"{'results written' if event.trained else 'results of the run folder collected'}"
             )
-        case Left():
+        case Postponed():
             book.ends[event.run] = "left"
             book.errors[event.run] = f"after epoch {event.epoch} of {event.epochs}"
         case Failed():
