@@ -22,7 +22,7 @@ import msgspec
 
 from fascicle.core.document import Document
 from fascicle.formats import read, write
-from fascicle.formats.weak_labels import End, Entry, pack_lines, read_entries, text_key
+from fascicle.formats.weak_labels import End, PackedLabels, pack_lines, read_entries, text_key
 from fascicle.text.annotator import document_words
 from fascicle.text.segment import segmenter
 
@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     header, entries = read_entries(args.labels)
     rules = segmenter(header.segmenter).name
-    labels = {entry.id: entry for entry in entries if isinstance(entry, Entry)}
+    labels = {entry.id: entry for entry in entries if isinstance(entry, PackedLabels)}
     counts: Counter[str] = Counter()
     documents, lines = [], []
     for document in read(args.texts):

@@ -22,7 +22,7 @@ from typing import Final
 
 import msgspec
 
-from fascicle.formats.weak_labels import HARD, End, Entry, pack_lines, read_entries
+from fascicle.formats.weak_labels import HARD, End, PackedLabels, pack_lines, read_entries
 
 _CLOSED: Final = re.compile(r"CC BY-|not stated")
 
@@ -77,7 +77,7 @@ def labels_without(path: Path, left_out: set[str]) -> bytes:
     assert isinstance(end, End)
     mentions: Counter[str] = Counter()
     for entry in kept:
-        assert isinstance(entry, Entry)
+        assert isinstance(entry, PackedLabels)
         tags = (
             header.tags[tag]
             for tag, value in zip(entry.tag, entry.value, strict=True)
@@ -88,7 +88,7 @@ def labels_without(path: Path, left_out: set[str]) -> bytes:
     changed = msgspec.structs.replace(
         end,
         documents=len(kept),
-        words=sum(entry.words for entry in kept if isinstance(entry, Entry)),
+        words=sum(entry.words for entry in kept if isinstance(entry, PackedLabels)),
         mentions=dict(sorted(mentions.items())),
         left_out={**end.left_out, **({"licence": gone} if gone else {})},
     )

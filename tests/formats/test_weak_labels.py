@@ -21,9 +21,9 @@ from fascicle.errors import FascicleError, FormatError, InputError
 from fascicle.formats.weak_labels import (
     ERROR,
     End,
-    Entry,
     Header,
     Labels,
+    PackedLabels,
     pack_labels,
     pack_lines,
     read_entries,
@@ -87,7 +87,7 @@ def test_what_is_unpacked_is_what_was_packed_within_the_rounding(
         msgspec.json.encode(
             pack_labels(document, tags=tags, probabilities=probabilities, floor=floor)
         ),
-        type=Entry,
+        type=PackedLabels,
     )
     found = unpack_labels(entry, document, document_words(document, "rules@1"), tags=4)
     np.testing.assert_array_equal(found.tags, tags)

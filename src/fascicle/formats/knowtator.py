@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Final
 from xml.etree.ElementTree import Element
@@ -110,33 +110,37 @@ def _document(
 ) -> Document:
     text, _ = tree.text(place, source)
     collector = MentionCollector(text, step=_STEP, unit=BY_WORDS, votes=votes)
-    annotators = {
-        _annotator(annotation) for record in records for annotation in record.iterfind("annotation")
-    }
+    pairs = [
+        (annotation, classes)
+        for record, classes in zip(records, map(_Classes, records), strict=True)
+        for annotation in record.iterfind("annotation")
+    ]
+    annotators = {_annotator(annotation) for annotation, _ in pairs}
     untyped = relations = 0
-    for record in records:
-        classes = _Classes(record)
-        for annotation in record.iterfind("annotation"):
-            entry = classes.of(annotation)
-            kind, links = entry.type_and_links
-            spans = [_span(span, tree.place(place)) for span in annotation.iterfind("span")]
-            relations += entry.relations
-            if not kind:
-                untyped += 1
-                continue
-            attributes = entry.attributes
-            if len(annotators) > 1:
-                attributes += (("annotator", _annotator(annotation)),)
-            collector.add(
-                spans,
-                kind,
-                expected=_text_at(annotation),
-                is_standoff=True,
-                links=links,
-                attributes=attributes,
-            )
+    for annotation, classes in pairs:
+        entry = classes.of(annotation)
+        relations += entry.relations
+        if len(annotators) > 1:
+            entry = entry.by(_annotator(annotation))
+        untyped += not _add(collector, annotation, entry, tree.place(place))
     events = list(_events(untyped, relations, "" if records else place))
     return collector.document(PurePosixPath(place).stem, at=tree.place(place), events=events)
+
+
+def _add(collector: MentionCollector, annotation: Element, entry: _Class, place: str) -> bool:
+    """Adds a mention; returns false for an annotation without a class."""
+    spans = [_span(span, place) for span in annotation.iterfind("span")]
+    kind, links = entry.type_and_links
+    if kind:
+        collector.add(
+            spans,
+            kind,
+            expected=_text_at(annotation),
+            is_standoff=True,
+            links=links,
+            attributes=entry.attributes,
+        )
+    return bool(kind)
 
 
 def _text_at(annotation: Element) -> str | None:
@@ -179,6 +183,10 @@ class _Class:
     label: str = ""
     attributes: tuple[tuple[str, str], ...] = ()
     relations: int = 0
+
+    def by(self, annotator: str) -> _Class:
+        """Returns the class with the name of its annotator as a further attribute."""
+        return replace(self, attributes=(*self.attributes, ("annotator", annotator)))
 
     @property
     def type_and_links(self) -> tuple[str, tuple[Link, ...]]:

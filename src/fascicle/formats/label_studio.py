@@ -310,12 +310,14 @@ def _add(collector: MentionCollector, text: str, layers: _Layers, others: int) -
         facts = _facts([region for _, region in parts])
         for kind in ranges[0].labels:
             collector.add(spans, kind, expected=expected, source=source, **facts)
+    return [*events, *_left_out(counts)]
 
+
+def _left_out(counts: Counter[str]) -> Iterator[Event]:
     listing = ", ".join(f"{kind} {count}" for kind, count in sorted(counts.items()) if count)
     if listing:
         message = f"what is no mention of a type is not read ({listing})"
-        events.append(make_event("regions-left-out", step=STEP, message=message))
-    return events
+        yield make_event("regions-left-out", step=STEP, message=message)
 
 
 def _facts(regions: Sequence[_Region]) -> Any:

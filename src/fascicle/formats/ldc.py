@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
@@ -259,15 +259,19 @@ def _document_of_names(content: str, identifier: str, start: Place) -> Document:
             sentences.append(tokens)
 
     document = join_tokens(identifier, sentences, (), step=_NAMES_STEP)
-    words = document.words or ()
     collector = MentionCollector(document.text, step=_NAMES_STEP)
-    for low, high, facts in names:
-        start_of_name = words[low][0] + int(facts.get("S_OFF", 0))
-        end_of_name = words[high - 1][1] - int(facts.get("E_OFF", 0))
-        collector.add([(start_of_name, end_of_name)], facts["TYPE"])
+    for name in names:
+        collector.add([_name_span(name, document.words or ())], name[2]["TYPE"])
     return msgspec.structs.replace(
         document, mentions=collector.mentions, events=tuple(collector.events)
     )
+
+
+def _name_span(name: _Name, words: Sequence[Span]) -> Span:
+    """Returns the range of a name, without the characters at its ends that are no part of it."""
+    low, high, facts = name
+    start, end = words[low][0], words[high - 1][1]
+    return start + int(facts.get("S_OFF", 0)), end - int(facts.get("E_OFF", 0))
 
 
 def _sentence(line: str, place: Place) -> tuple[list[str], list[_Name]]:

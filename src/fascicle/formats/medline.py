@@ -147,10 +147,15 @@ def _document(record: Element, place: Place, options: MedlineOptions) -> Documen
     events = [*field_note(unread, step=_STEP), *line.events(_STEP)]
     if further and not options.others:
         events.append(_other_event(len(further)))
+    meta = _facts(record, pmid)
+    return Document(id=identifier, text=text, sections=sections, meta=meta, events=tuple(events))
+
+
+def _facts(record: Element, pmid: Element) -> dict[str, str]:
     facts = {name: value for name, find in _META.items() if (value := find(record))}
     if (version := pmid.get("Version", "1")) != "1":
         facts["version"] = version
-    return Document(id=identifier, text=text, sections=sections, meta=facts, events=tuple(events))
+    return facts
 
 
 def _parts(citation: Element, line: Line) -> list[Part]:

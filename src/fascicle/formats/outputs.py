@@ -11,8 +11,8 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -23,7 +23,15 @@ from fascicle.core.files.source import LONGEST_NAME, STDIN
 from fascicle.errors import InputError
 from fascicle.formats.catalogue import Format, format_named, format_to_write
 from fascicle.formats.files import IdSet
-from fascicle.formats.handlers import EXTRACTED, TEXT, Encode, Writer, check_options, write_each
+from fascicle.formats.handlers import (
+    EXTRACTED,
+    TEXT,
+    Encode,
+    WriteOne,
+    Writer,
+    check_options,
+    write_each,
+)
 from fascicle.formats.losses import (
     EVERYTHING,
     LENIENT,
@@ -222,29 +230,35 @@ def _write(
         documents = map(writer.prepare, documents)
 
     encode = _encoder(writer, request.options)
-    send = partial(
-        write_each,
-        documents,
-        _refuse_repeated_ids(encode) if writer.by_id else encode,
-        holds=holds,
-        report=report,
-        strictness=request.strictness,
-    )
+    with _open(output, request, encode, opened) as add:
+        write_each(
+            documents,
+            _refuse_repeated_ids(encode) if writer.by_id else encode,
+            add,
+            holds=holds,
+            report=report,
+            strictness=request.strictness,
+        )
+    return report
+
+
+@contextmanager
+def _open(
+    output: Format, request: WriteRequest, encode: Encode, opened: Opened
+) -> Iterator[WriteOne]:
+    """Opens a file or a folder, and yields the function that adds an encoded document."""
+    writer, path, overwrite = output.writer, request.path, request.overwrite
     if writer.into_folder is not None:
-        writer.check(path, overwrite=request.overwrite)
+        writer.check(path, overwrite=overwrite)
     if writer.into_folder is None or path.lower().endswith(".zip"):
-        with (
-            opened(path, overwrite=request.overwrite) as stream,
-            writer.into(stream, encode) as add,
-        ):
-            send(add)
+        with opened(path, overwrite=overwrite) as stream, writer.into(stream, encode) as add:
+            yield add
     else:
         with (
-            atomic_folder(path, kind=output.name, overwrite=request.overwrite) as folder,
+            atomic_folder(path, kind=output.name, overwrite=overwrite) as folder,
             writer.into_folder(folder) as add,
         ):
-            send(add)
-    return report
+            yield add
 
 
 def _encoder(writer: Writer, options: Any) -> Encode:

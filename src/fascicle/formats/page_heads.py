@@ -58,11 +58,7 @@ def _recurring(pages: Sequence[dict[int, str]]) -> Iterator[set[int]]:
     """Yields the places of the lines of each page that recur on most pages, or on most of the left
     or right ones.
     """
-    counts: tuple[Counter[_Mark], Counter[_Mark]] = Counter(), Counter()
-    for number, lines in enumerate(pages):
-        counts[number % 2].update(
-            {mark for place, text in lines.items() for mark in _marks(place, text, number)}
-        )
+    counts = _count_marks(pages)
     totals = [sum(map(bool, pages[::2])), sum(map(bool, pages[1::2]))]
 
     def recurs(place: int, text: str, number: int) -> bool:
@@ -76,6 +72,16 @@ def _recurring(pages: Sequence[dict[int, str]]) -> Iterator[set[int]]:
 
     for number, lines in enumerate(pages):
         yield {place for place, text in lines.items() if recurs(place, text, number)}
+
+
+def _count_marks(pages: Sequence[dict[int, str]]) -> tuple[Counter[_Mark], Counter[_Mark]]:
+    """Counts the marks on pages with even and with odd numbers; on a page each counts once."""
+    counts: tuple[Counter[_Mark], Counter[_Mark]] = Counter(), Counter()
+    for number, lines in enumerate(pages):
+        counts[number % 2].update(
+            {mark for place, text in lines.items() for mark in _marks(place, text, number)}
+        )
+    return counts
 
 
 def _upright(page: Sequence[PrintedPiece]) -> list[PrintedPiece]:

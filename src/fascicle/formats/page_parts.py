@@ -78,18 +78,18 @@ def line_numbers(page: Sequence[PrintedPiece]) -> list[PrintedPiece]:
     """
     left = min((piece.left for piece in page if not piece.text.strip().isdigit()), default=0)
     numbers = [piece for piece in page if piece.text.strip().isdecimal() and piece.right < left]
-    count = len(numbers)
-    values = [int(piece.text) for piece in sorted(numbers, key=lambda piece: -piece.middle)]
-    if (
-        count < _NUMBERS
-        or len(set(values)) < count
-        or {following - value for value, following in pairwise(values)} not in ({1}, {5})
-    ):
+    if len(numbers) < _NUMBERS or not _counts(numbers):
         return []
     rows = [row for row in rows_of(page) if row[0] in numbers]
     widest = max((row[-1].right - left for row in rows), default=0)
     full = sum(len(row) == 2 and row[1].right - row[1].left > _PROSE * widest for row in rows)
-    return numbers if 2 * full > count else []
+    return numbers if 2 * full > len(numbers) else []
+
+
+def _counts(numbers: Sequence[PrintedPiece]) -> bool:
+    """True if numbers grow by 1, or by 5, from each to the one below it."""
+    values = [int(piece.text) for piece in sorted(numbers, key=lambda piece: -piece.middle)]
+    return {below - above for above, below in pairwise(values)} in ({1}, {5})
 
 
 def rows_of(pieces: Iterable[PrintedPiece]) -> list[list[PrintedPiece]]:

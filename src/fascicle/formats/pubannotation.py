@@ -6,13 +6,13 @@ The format is described at https://www.pubannotation.org/docs/annotation-format/
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
 
 from fascicle.core.absent import without_nulls
-from fascicle.core.document import GOLD, Document, Event, Relation
+from fascicle.core.document import GOLD, Document, Event, MentionKey, Relation
 from fascicle.core.effects import make_event
 from fascicle.core.mention import Span
 from fascicle.core.wording import plural
@@ -84,23 +84,31 @@ def from_record(
     """
     stated = msgspec.convert(without_nulls(record), _Record)
     collector = MentionCollector(record["text"], step=STEP, unit=unit, votes=votes)
-    tracks = [(GOLD, stated), *((track.project, track) for track in stated.tracks)]
-    for source, track in tracks:
+    tracks = [stated, *stated.tracks]
+    sources = [GOLD, *(track.project for track in stated.tracks)]
+    for source, track in zip(sources, tracks, strict=True):
         _add_mentions(collector, track, source)
-
-    keys, events = iter(collector.settle()), list[Event]()
-    relations: list[Relation] = []
-    for _, track in tracks:
-        arguments = [
-            StatedArgument(mention.id, mention.spans, next(keys)) for mention in track.denotations
-        ]
-        relations += read_relations({RELATIONS: track.relations}, arguments, events, step=STEP)
+    events = list[Event]()
+    relations = tuple(_relations(tracks, collector.settle(), events))
     if stated.blocks:
         message = f"{plural(len(stated.blocks), 'block')} not read"
         events.append(make_event("parts-left-out", step=STEP, message=message))
     if stated.divid is not None:
         identifier = f"{identifier}-{stated.divid}"
-    return collector.document(identifier, meta=meta, relations=tuple(relations), events=events)
+    return collector.document(identifier, meta=meta, relations=relations, events=events)
+
+
+def _relations(
+    tracks: Iterable[_Track], keys: Iterable[MentionKey | None], events: list[Event]
+) -> Iterator[Relation]:
+    """Yields the relations of tracks; ``keys`` are those of all mentions, in their order."""
+    following = iter(keys)
+    for track in tracks:
+        arguments = [
+            StatedArgument(mention.id, mention.spans, next(following))
+            for mention in track.denotations
+        ]
+        yield from read_relations({RELATIONS: track.relations}, arguments, events, step=STEP)
 
 
 def _add_mentions(collector: MentionCollector, track: _Track, source: str) -> None:

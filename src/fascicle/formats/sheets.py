@@ -223,9 +223,8 @@ class Sheet:
                 if name == "col":
                     self.counts["hidden columns"] += node.get("hidden") in _HIDDEN
                 elif name == "mergeCell":
-                    self.counts["cells over several rows"] += bool(
-                        _OVER_ROWS.fullmatch(node.get("ref", ""))
-                    )
+                    is_tall = _OVER_ROWS.fullmatch(node.get("ref", "")) is not None
+                    self.counts["cells over several rows"] += is_tall
                 elif name == "row":
                     number = int(node.get("r", number + 1))
                     cells = self._cells(node)
@@ -234,8 +233,7 @@ class Sheet:
                     while cells and not cells[-1]:
                         del cells[-1]
                     if any(map(str.strip, cells)):
-                        if node.get("hidden") in _HIDDEN:
-                            self.counts["hidden rows"] += 1
+                        self.counts["hidden rows"] += node.get("hidden") in _HIDDEN
                         yield number, cells
                     node.clear()
         self.counts = +self.counts

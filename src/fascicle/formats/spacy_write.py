@@ -215,15 +215,18 @@ def _groups(placed: Sequence[_Placed], ranges: Sequence[Span], strings: set[str]
     for span in placed:
         by_source[span.mention.source].append(span)
         strings |= {span.mention.type, span.concept}
-
     groups: dict[bytes, list[str]] = {}
     for source, spans in by_source.items():
         name = GROUP if source == GOLD else source
-        scores = [span.mention.score for span in spans]
-        attributes = {SCORES: scores} if any(score is not None for score in scores) else {}
-        packed = [_packed(span, ranges) for span in spans]
-        groups[_ENCODER.encode({"name": name, "attrs": attributes, "spans": packed})] = [name]
+        groups[_group(name, spans, ranges)] = [name]
     return _ENCODER.encode(groups)
+
+
+def _group(name: str, spans: Sequence[_Placed], ranges: Sequence[Span]) -> bytes:
+    scores = [span.mention.score for span in spans]
+    attributes = {SCORES: scores} if any(score is not None for score in scores) else {}
+    packed = [_packed(span, ranges) for span in spans]
+    return _ENCODER.encode({"name": name, "attrs": attributes, "spans": packed})
 
 
 def _packed(placed: _Placed, ranges: Sequence[Span]) -> bytes:

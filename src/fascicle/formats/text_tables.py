@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import csv
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from operator import itemgetter
@@ -183,11 +183,7 @@ def documents_of_rows(
     notes = () if is_named else (_note_columns(columns),)
 
     shapes = Shapes("auto", options.annotation, report=report, path=source.path)
-    places = ((Place(source.path, line), cells) for line, cells in chain(start, rows))
-    records = (
-        (place, _record(cells, columns=columns, options=options, place=place))
-        for place, cells in places
-    )
+    records = _records(chain(start, rows), columns, options, source)
     for number, (place, record) in enumerate(merge_records(records), 1):
         with report.aside.one():
             if isinstance(record, FormatError):
@@ -200,6 +196,22 @@ def documents_of_rows(
                 document = _document(record, columns, f"{source.name}:{number}", place)
             yield document.with_events(*notes) if notes else document
             notes = ()
+
+
+def _records(
+    rows: Iterable[tuple[int, _Row]],
+    columns: _Columns,
+    options: TextTableOptions,
+    source: Source,
+) -> Iterator[tuple[Place, Any]]:
+    """Yields each row with its place, as a record if it may hold annotation."""
+    ignored = set[str]()
+    for name, names in options.annotation:
+        if name == "ignored":
+            ignored.update(map(str.strip, names.split(",")))
+    for line, cells in rows:
+        place = Place(source.path, line)
+        yield place, _record(cells, columns, ignored, place)
 
 
 def _rows(source: Source, options: TextTableOptions) -> Iterator[tuple[int, _Row]]:
@@ -273,17 +285,13 @@ def _note_columns(columns: _Columns) -> Event:
     return Event(step=_STEP, kind="note", code="columns-taken", message=message)
 
 
-def _record(cells: _Row, *, columns: _Columns, options: TextTableOptions, place: Place) -> Any:
+def _record(cells: _Row, columns: _Columns, ignored: Collection[str], place: Place) -> Any:
     """Returns a row as a record, if a cell may hold annotation; else its cells, or the error if
     it cannot be read.
     """
     if isinstance(cells, FormatError) or len(cells) != len(columns.names):
         return cells
     rest = {name: _value(cell) for name, cell in _other_cells(cells, columns)}
-    ignored = set[str]()
-    for name, names in options.annotation:
-        if name == "ignored":
-            ignored.update(map(str.strip, names.split(",")))
     candidates = {name: value for name, value in rest.items() if name not in ignored}
     is_tool = is_flat(columns.names)
     offsets = offset_fields(candidates)

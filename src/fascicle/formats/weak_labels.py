@@ -78,7 +78,9 @@ class _First(Header, frozen=True, kw_only=True, forbid_unknown_fields=True):
     fascicle_labels: int
 
 
-class Entry(msgspec.Struct, frozen=True, array_like=True, tag="d", forbid_unknown_fields=True):
+class PackedLabels(
+    msgspec.Struct, frozen=True, array_like=True, tag="d", forbid_unknown_fields=True
+):
     """Packed labels of one document.
 
     Attributes:
@@ -135,7 +137,7 @@ class Labels:
 
 _ENCODER: Final = msgspec.json.Encoder()
 _FIRST: Final = msgspec.json.Decoder(_First)
-_LINE: Final = msgspec.json.Decoder(Entry | End)
+_LINE: Final = msgspec.json.Decoder(PackedLabels | End)
 
 
 def text_key(document: Document) -> str:
@@ -148,7 +150,9 @@ def text_key(document: Document) -> str:
     return digest.hexdigest()[:_HASH]
 
 
-def pack_labels(document: Document, *, tags: Bools, probabilities: Floats, floor: float) -> Entry:
+def pack_labels(
+    document: Document, *, tags: Bools, probabilities: Floats, floor: float
+) -> PackedLabels:
     """Packs the labels of one document.
 
     Args:
@@ -159,7 +163,7 @@ def pack_labels(document: Document, *, tags: Bools, probabilities: Floats, floor
     """
     steps = np.rint(probabilities * STEPS).astype(np.int64)
     word, tag = np.nonzero(tags | ((probabilities >= floor) & (steps > 0)))
-    return Entry(
+    return PackedLabels(
         id=document.id,
         text=text_key(document),
         characters=len(document.text),
@@ -170,7 +174,7 @@ def pack_labels(document: Document, *, tags: Bools, probabilities: Floats, floor
     )
 
 
-def unpack_labels(entry: Entry, document: Document, words: Ints, *, tags: int) -> Labels:
+def unpack_labels(entry: PackedLabels, document: Document, words: Ints, *, tags: int) -> Labels:
     """Unpacks the labels of one document.
 
     Args:
@@ -188,7 +192,7 @@ def unpack_labels(entry: Entry, document: Document, words: Ints, *, tags: int) -
     return Labels(document=document, words=words, tags=hard, probabilities=probabilities)
 
 
-def pack_lines(entries: Iterable[Header | Entry | End]) -> bytes:
+def pack_lines(entries: Iterable[Header | PackedLabels | End]) -> bytes:
     """Packs lines into one gzip member; the same lines give the same bytes."""
     place = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", fileobj=place, mtime=0) as stream:
@@ -208,7 +212,7 @@ def read_header(path: str | Path) -> Header:
     return read_entries(path)[0]
 
 
-def read_entries(path: str | Path) -> tuple[Header, Iterator[Entry | End]]:
+def read_entries(path: str | Path) -> tuple[Header, Iterator[PackedLabels | End]]:
     """Opens a file for reading.
 
     Returns:
@@ -268,7 +272,7 @@ def read_labels(path: str | Path, documents: Iterable[Document]) -> Iterator[Lab
         raise InputError(f"{path} has labels {why}; {advice}", file=str(path), key=entry.id)
 
 
-def _is_about(entry: Entry, document: Document, words: Ints) -> bool:
+def _is_about(entry: PackedLabels, document: Document, words: Ints) -> bool:
     """True if an entry was made of the text of a document, divided into the same words."""
     return (
         entry.characters == len(document.text)
@@ -279,7 +283,7 @@ def _is_about(entry: Entry, document: Document, words: Ints) -> bool:
 
 def _entries(
     numbered: Iterator[tuple[int, str]], path: str | Path, *, tags: int
-) -> Iterator[Entry | End]:
+) -> Iterator[PackedLabels | End]:
     count = 0
     try:
         for number, line in numbered:
@@ -306,7 +310,7 @@ def _entries(
     )
 
 
-def _check(entry: Entry | End, *, tags: int, before: int) -> None:
+def _check(entry: PackedLabels | End, *, tags: int, before: int) -> None:
     """Raises an error for an entry that cannot be unpacked.
 
     Raises:
@@ -330,7 +334,7 @@ def _check(entry: Entry | End, *, tags: int, before: int) -> None:
         raise ValueError("a probability is below 0 or above 1")
 
 
-def _increase(entry: Entry, tags: int) -> bool:
+def _increase(entry: PackedLabels, tags: int) -> bool:
     """True if words and tags are in order, without repeated pairs or numbers that are too large."""
     word, before = 0, -1
     for step, tag in zip(entry.at, entry.tag, strict=True):

@@ -174,19 +174,22 @@ def _span(target: _Target, text: str) -> tuple[Span | None, str | None]:
     quote = next(quotes, {})
     exact = quote.get("exact")
     for selector in selectors:
-        start, end = selector.get("start"), selector.get("end")
-        if type(start) is int and type(end) is int:
-            return (start, end), exact
-        if match := _CHARACTERS.search(str(selector.get("value", ""))):
-            return (int(match[1]), int(match[2])), exact
+        if span := _position(selector):
+            return span, exact
     if exact is None:
         return None, None
-    query = Quote(
-        exact=exact,
-        prefix=str(quote.get("prefix") or ""),
-        postfix=str(quote.get("suffix") or ""),
-    )
+    prefix, suffix = (str(quote.get(name) or "") for name in ("prefix", "suffix"))
+    query = Quote(exact=exact, prefix=prefix, postfix=suffix)
     return next(quoted_places(query, text), None), None
+
+
+def _position(selector: Mapping[str, Any]) -> Span | None:
+    """Returns the range in a selector of positions, or in a fragment of an address."""
+    start, end = selector.get("start"), selector.get("end")
+    if type(start) is int and type(end) is int:
+        return start, end
+    match = _CHARACTERS.search(str(selector.get("value", "")))
+    return (int(match[1]), int(match[2])) if match else None
 
 
 def _body(annotation: Mapping[str, Any]) -> _Body:

@@ -27,7 +27,7 @@ from fascicle.formats.account import Account
 from fascicle.formats.outputs import STDOUT
 from fascicle.formats.requests import ReadRequest, resolve_inputs
 from fascicle.formats.sources import notes_on
-from fascicle.formats.weak_labels import End, Entry, Header, pack_labels, pack_lines
+from fascicle.formats.weak_labels import End, Header, PackedLabels, pack_labels, pack_lines
 from fascicle.loading import DEFAULT_MODEL, open_model
 from fascicle.settings.choices import NO_CHOICES, Choices
 from fascicle.settings.pipeline import is_pipeline
@@ -352,7 +352,7 @@ class _Work:
         if not self.counts.words:
             raise InputError(_nothing(account))
 
-    def _entries(self, documents: Sequence[Document]) -> Iterator[Entry]:
+    def _entries(self, documents: Sequence[Document]) -> Iterator[PackedLabels]:
         account = self.run.account
         reasons = self.protected.reasons(documents)
         account.left_out.update(filter(None, reasons))
@@ -365,7 +365,7 @@ class _Work:
             else:
                 yield self._entry(document, tagged)
 
-    def _entry(self, document: Document, tagged: Tagged) -> Entry:
+    def _entry(self, document: Document, tagged: Tagged) -> PackedLabels:
         types, account = self.predictor.types, self.run.account
         found = map_to_words(tagged.patch.add, tagged.words, types=types)
         tags = found.tags(SCHEMES[self.space.scheme], words=len(tagged.words), types=len(types))
