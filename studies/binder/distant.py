@@ -25,7 +25,7 @@ from fascicle.core.patches import apply
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.formats.files import read
-from fascicle.terms.dictionary import Entry
+from fascicle.terms.dictionary import DictionaryEntry
 from fascicle.terms.matcher import PHRASES, SOURCE, Matcher, read_dictionary
 from fascicle.text.segment import RULES_1
 from studies.common import row, write_result
@@ -81,7 +81,7 @@ def main() -> None:
 
 
 def measure(
-    entries: Iterable[Entry], rule: str, documents: dict[str, list[Document]]
+    entries: Iterable[DictionaryEntry], rule: str, documents: dict[str, list[Document]]
 ) -> dict[str, object]:
     """Scores of one rule on each part, and what building and matching cost."""
     before = time.process_time()

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from fascicle.terms.pack.layout import Manifest
+from fascicle.terms.pack.layout import PackManifest
 from fascicle.verbs.tasks.index_build import build_pack
 from studies.common import ROOT
 
@@ -36,7 +36,7 @@ def main() -> None:
         print(write_wheel(Path(place) / "pack", manifest, args.folder))
 
 
-def write_wheel(pack: Path, manifest: Manifest, folder: Path) -> Path:
+def write_wheel(pack: Path, manifest: PackManifest, folder: Path) -> Path:
     """Writes the wheel of a pack; returns its path.
 
     Args:
@@ -62,7 +62,7 @@ def write_wheel(pack: Path, manifest: Manifest, folder: Path) -> Path:
 
 
 def _files(
-    pack: Path, manifest: Manifest, package: str, version: str
+    pack: Path, manifest: PackManifest, package: str, version: str
 ) -> Iterator[tuple[str, bytes]]:
     name, info = manifest.name.partition("@")[0], f"{package}-{version}.dist-info"
     yield f"{package}/__init__.py", b""

@@ -65,11 +65,11 @@ def _fascicle(folder: Path, names: Sequence[str]) -> Ready:
     from fascicle.terms.keys.key import TokenReader
     from fascicle.terms.pack.pack import Pack
     from fascicle.terms.recognising import PORTION
-    from fascicle.terms.scanning.table import Table
+    from fascicle.terms.scanning.table import NameTable
 
     started = time.process_time()
     pack = Pack.open(folder / "pack")
-    table, reader = Table.open(pack.table), TokenReader()
+    table, reader = NameTable.open(pack.table), TokenReader()
     opened = time.process_time() - started
 
     def scan(texts: Sequence[str]) -> int:

@@ -30,7 +30,7 @@ from fascicle.settings.heads import (
 from fascicle.settings.inputs import TokenizerFacts
 from fascicle.settings.recipes.ensemble import EnsembleManifest
 from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.terms.dictionary import Entry
+from fascicle.terms.dictionary import DictionaryEntry
 from fascicle.terms.matcher import Matcher
 from fascicle.text.annotator import Annotator, TagSpace
 from fascicle.text.pieces import PieceTokenizer
@@ -267,7 +267,7 @@ def test_nothing_to_tag() -> None:
 
 
 def test_a_dictionary_has_no_probabilities() -> None:
-    names = Matcher([Entry(name="lung pain", type="Disease")], rule="raw")
+    names = Matcher([DictionaryEntry(name="lung pain", type="Disease")], rule="raw")
     assert names.tag_space.meaning == "none"
     (one,) = names.tag([LUNG])
     np.testing.assert_array_equal(one.probabilities, [[0, 0], [1, 0], [0, 1]])

@@ -15,7 +15,7 @@ from tests.support.packs import REAL_PARTS, build_small
 from fascicle.core.document import Document
 from fascicle.errors import ModelError
 from fascicle.settings.inputs import RecognitionSettings
-from fascicle.terms.curation import Curation, Rule
+from fascicle.terms.curation import Curation, CurationRule
 from fascicle.terms.finding import CombinedFinder, PackFinder
 from fascicle.terms.pack.carried import PARTS, CarriedPack, carried_files, carried_size
 from fascicle.terms.pack.pack import Pack
@@ -38,7 +38,7 @@ WORDS = (
 
 @pytest.fixture(scope="module")
 def pack(tmp_path_factory: pytest.TempPathFactory) -> Pack:
-    rules = Curation([Rule(action="ner_off", surface="Tumor")])
+    rules = Curation([CurationRule(action="ner_off", surface="Tumor")])
     return build_small(
         tmp_path_factory.mktemp("carried") / "pack", parts=replace(REAL_PARTS, curation=rules)
     )

@@ -16,9 +16,9 @@ from fascicle.terms.curation import (
     CURATION,
     HEADER,
     Curation,
-    Decision,
+    CurationRule,
+    NameDecision,
     NameRow,
-    Rule,
     SeenNames,
     curate_names,
     find_rule_problems,
@@ -30,7 +30,7 @@ from fascicle.terms.terms import ConceptRecord, Name
 Outcome = dict[NameRow, tuple[bool, bool, str, bool]]
 
 
-def looks_at(rule: Rule, row: NameRow) -> bool:
+def looks_at(rule: CurationRule, row: NameRow) -> bool:
     same = rule.surface == row.surface
     if rule.action == "block":
         same = not rule.surface or rule.surface.casefold() == row.surface.casefold()
@@ -39,7 +39,7 @@ def looks_at(rule: Rule, row: NameRow) -> bool:
     return same and own_source and own_concept
 
 
-def naive(rows: list[NameRow], rules: list[Rule]) -> Outcome:
+def naive(rows: list[NameRow], rules: list[CurationRule]) -> Outcome:
     """Row by row and rule by rule: keep, match, case, preferred."""
     every = dict.fromkeys(rows)
     for target in {(rule.surface, rule.concept) for rule in rules if rule.action == "add"}:
@@ -84,7 +84,7 @@ ROWS = st.lists(
 
 
 @st.composite
-def rules(draw: st.DrawFn) -> list[Rule]:
+def rules(draw: st.DrawFn) -> list[CurationRule]:
     found = []
     for number in range(draw(st.integers(0, 6))):
         action = draw(st.sampled_from(ACTIONS))
@@ -97,7 +97,7 @@ def rules(draw: st.DrawFn) -> list[Rule]:
         case = draw(st.sampled_from(CASES)) if action in ("case", "add") else ""
         source = draw(st.sampled_from(("", *SOURCES)))
         found.append(
-            Rule(
+            CurationRule(
                 action=action,
                 surface=surface,
                 source=source,
@@ -111,7 +111,9 @@ def rules(draw: st.DrawFn) -> list[Rule]:
 
 @given(ROWS, rules())
 @settings(max_examples=400)
-def test_rules_do_what_the_slow_reading_says(rows: list[NameRow], given_rules: list[Rule]) -> None:
+def test_rules_do_what_the_slow_reading_says(
+    rows: list[NameRow], given_rules: list[CurationRule]
+) -> None:
     found = {
         row: tuple(decision[:4]) for row, decision in curate_names(rows, Curation(given_rules))
     }
@@ -121,9 +123,9 @@ def test_rules_do_what_the_slow_reading_says(rows: list[NameRow], given_rules: l
 @given(ROWS, rules())
 @settings(max_examples=400)
 def test_dead_rules_are_those_without_which_nothing_changes(
-    rows: list[NameRow], given_rules: list[Rule]
+    rows: list[NameRow], given_rules: list[CurationRule]
 ) -> None:
-    found = find_rule_problems(rows, Curation(given_rules), known=lambda concept: True)
+    found = find_rule_problems(rows, Curation(given_rules), is_concept=lambda concept: True)
     dead = {finding.number for finding in found if finding.problem in ("dead", "overruled")}
     wanted: set[int] = set()
     whole = kept(naive(rows, given_rules))
@@ -136,7 +138,7 @@ def test_dead_rules_are_those_without_which_nothing_changes(
 
 @given(ROWS, rules())
 def test_what_was_seen_is_decided_as_by_the_rules(
-    rows: list[NameRow], given_rules: list[Rule]
+    rows: list[NameRow], given_rules: list[CurationRule]
 ) -> None:
     curation = Curation(given_rules)
     seen = SeenNames(curation)
@@ -153,26 +155,29 @@ def test_block_takes_a_key_of_ones_own() -> None:
         NameRow("t cell", "x", "A:1"),
     ]
     curation = Curation(
-        [Rule(action="block", surface="T cells")],
+        [CurationRule(action="block", surface="T cells")],
         key=lambda text: text.casefold().replace("-", " "),
     )
     assert [decision.keep for _, decision in curate_names(rows, curation)] == [False, False, True]
 
 
 def test_a_row_that_no_rule_looks_at_is_untouched() -> None:
-    curation = Curation([Rule(action="drop", surface="a")])
-    assert curation.decide(NameRow("b", "x", "A:1")) == Decision()
-    assert Curation([]).decide(NameRow("b", "x", "A:1")) == Decision()
+    curation = Curation([CurationRule(action="drop", surface="a")])
+    assert curation.decide(NameRow("b", "x", "A:1")) == NameDecision()
+    assert Curation([]).decide(NameRow("b", "x", "A:1")) == NameDecision()
 
 
 def test_a_decision_names_its_rules() -> None:
-    rules = [Rule(action="drop", surface="a"), Rule(action="case", surface="a", case="exact")]
+    rules = [
+        CurationRule(action="drop", surface="a"),
+        CurationRule(action="case", surface="a", case="exact"),
+    ]
     rules += [
-        Rule(action="add", surface="a", concept="A:1"),
-        Rule(action="prefer", surface="a", concept="A:1"),
+        CurationRule(action="add", surface="a", concept="A:1"),
+        CurationRule(action="prefer", surface="a", concept="A:1"),
     ]
     decision = Curation(rules).decide(NameRow("a", "x", "A:1"))
-    assert decision == Decision(case="exact", preferred=True, rules=(1, 2, 3))
+    assert decision == NameDecision(case="exact", preferred=True, rules=(1, 2, 3))
 
 
 TABLE = """# rules of ours
@@ -254,15 +259,17 @@ def test_lint_names_what_is_not_there_and_what_contradicts() -> None:
         for surface, source, concept in product(SURFACES, SOURCES, CONCEPTS)
     ]
     rules = [
-        Rule(action="drop", surface="CAT", place="r:1"),
-        Rule(action="ner_off", surface="CAT", place="r:2"),
-        Rule(action="ner_off", surface="CAT", place="r:3"),
-        Rule(action="prefer", surface="IL", concept="A:1", place="r:4"),
-        Rule(action="prefer", surface="IL", concept="A:9", place="r:5"),
-        Rule(action="drop", surface="cat", source="z", place="r:6"),
-        Rule(action="case", surface="cat", case="exact", place="r:7"),
+        CurationRule(action="drop", surface="CAT", place="r:1"),
+        CurationRule(action="ner_off", surface="CAT", place="r:2"),
+        CurationRule(action="ner_off", surface="CAT", place="r:3"),
+        CurationRule(action="prefer", surface="IL", concept="A:1", place="r:4"),
+        CurationRule(action="prefer", surface="IL", concept="A:9", place="r:5"),
+        CurationRule(action="drop", surface="cat", source="z", place="r:6"),
+        CurationRule(action="case", surface="cat", case="exact", place="r:7"),
     ]
-    found = find_rule_problems(rows, Curation(rules), known=CONCEPTS.__contains__, sources=SOURCES)
+    found = find_rule_problems(
+        rows, Curation(rules), is_concept=CONCEPTS.__contains__, sources=SOURCES
+    )
     assert [(finding.number, finding.problem) for finding in found] == [
         (0, "overruled"),
         (1, "contradiction"),
@@ -279,11 +286,13 @@ def test_lint_names_what_is_not_there_and_what_contradicts() -> None:
 
 
 def test_a_name_that_rules_add_for_linking_alone_is_no_contradiction() -> None:
-    add = Rule(action="add", surface="new", concept="A:1", place="r:1")
-    off = Rule(action="ner_off", surface="new", concept="A:1", place="r:2")
+    add = CurationRule(action="add", surface="new", concept="A:1", place="r:1")
+    off = CurationRule(action="ner_off", surface="new", concept="A:1", place="r:2")
     rows = [NameRow("CAT", "x", "A:1")]
     assert not list(
-        find_rule_problems(rows, Curation([add, off]), known=CONCEPTS.__contains__, sources=SOURCES)
+        find_rule_problems(
+            rows, Curation([add, off]), is_concept=CONCEPTS.__contains__, sources=SOURCES
+        )
     )
     (found,) = (
         decision
@@ -292,18 +301,18 @@ def test_a_name_that_rules_add_for_linking_alone_is_no_contradiction() -> None:
     )
     assert (found.keep, found.match) == (True, False)
     back = find_rule_problems(
-        rows, Curation([off, add]), known=CONCEPTS.__contains__, sources=SOURCES
+        rows, Curation([off, add]), is_concept=CONCEPTS.__contains__, sources=SOURCES
     )
     assert "contradiction" in {one.problem for one in back}
 
 
 def test_a_preference_of_the_only_concept_stays_for_words_that_are_common() -> None:
-    rule = Rule(action="prefer", surface="CAT", concept="A:1", place="r:1")
+    rule = CurationRule(action="prefer", surface="CAT", concept="A:1", place="r:1")
     assert not list(
         find_rule_problems(
             [NameRow("CAT", "x", "A:1")],
             Curation([rule]),
-            known=CONCEPTS.__contains__,
+            is_concept=CONCEPTS.__contains__,
             sources=SOURCES,
         )
     )
@@ -322,4 +331,6 @@ def test_damaged_tables_are_read_or_refused(
     except FascicleError:
         return
     list(curate_names([NameRow("CAT", "x", "A:1")], Curation(rules)))
-    find_rule_problems([NameRow("CAT", "x", "A:1")], Curation(rules), known=lambda concept: False)
+    find_rule_problems(
+        [NameRow("CAT", "x", "A:1")], Curation(rules), is_concept=lambda concept: False
+    )

@@ -6,7 +6,7 @@ import pytest
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Link
-from fascicle.terms.overlaps import Meaning, Place
+from fascicle.terms.overlaps import Meaning, Occurrence
 from fascicle.terms.recognising import apply_definitions
 
 NAMES = {
@@ -24,7 +24,7 @@ def meant(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
         for at in range(len(text))
         if text.startswith(name, at)
     ]
-    places = [Place(start, end, (NAMES[name],)) for start, end, name in sorted(spans)]
+    places = [Occurrence(start, end, (NAMES[name],)) for start, end, name in sorted(spans)]
     found = apply_definitions(Document(id="1", text=text), places)
     assert [one[:2] for one in found] == [one[:2] for one in places]
     return [
@@ -60,7 +60,7 @@ def test_a_short_form_whose_long_form_is_no_name(text: str, links: tuple[str, ..
 
 def test_the_pairs_of_a_document_count_without_a_bracket() -> None:
     text = "CRP is C-reactive protein"
-    places = [Place(0, 3, (NAMES["CRP"],)), Place(7, 25, (NAMES["C-reactive protein"],))]
+    places = [Occurrence(0, 3, (NAMES["CRP"],)), Occurrence(7, 25, (NAMES["C-reactive protein"],))]
     stated = Document(id="1", text=text, abbreviations=(((0, 3), (7, 25)),))
     assert [one.meanings for one in apply_definitions(stated, places)] == [
         (NAMES["C-reactive protein"],)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.errors import FormatError, InputError, UsageError
-from fascicle.terms.dictionary import Entry
+from fascicle.terms.dictionary import DictionaryEntry
 from fascicle.terms.matcher import PHRASES, DictionaryReport, TsvOptions, read_dictionary
 
 
@@ -25,35 +25,40 @@ def test_type_and_name(table: Path) -> None:
         b"\xef\xbb\xbfChemical\t( R)-alpha - methylhistamine\r\n Disease \t pain \nChemical\tH\n"
     )
     assert list(read_dictionary(str(table))) == [
-        Entry("( R)-alpha - methylhistamine", "Chemical"),
-        Entry(" pain ", "Disease"),
-        Entry("H", "Chemical"),
+        DictionaryEntry("( R)-alpha - methylhistamine", "Chemical"),
+        DictionaryEntry(" pain ", "Disease"),
+        DictionaryEntry("H", "Chemical"),
     ]
 
 
 def test_phrases_without_types(table: Path) -> None:
     table.write_bytes(gzip.compress("heart rate\nβ-blocker\n".encode()))
-    assert list(read_dictionary(str(table), PHRASES)) == [Entry("heart rate"), Entry("β-blocker")]
+    assert list(read_dictionary(str(table), PHRASES)) == [
+        DictionaryEntry("heart rate"),
+        DictionaryEntry("β-blocker"),
+    ]
 
 
 def test_other_columns_a_header_and_one_type_for_all(table: Path) -> None:
     table.write_text("id\tname\ttree\nD1\taspirin\tx\nD2\tpain\t\n", encoding="latin-1")
     options = TsvOptions(type_column=None, type="Thing", header=True, encoding="latin-1")
     assert list(read_dictionary(str(table), options)) == [
-        Entry("aspirin", "Thing"),
-        Entry("pain", "Thing"),
+        DictionaryEntry("aspirin", "Thing"),
+        DictionaryEntry("pain", "Thing"),
     ]
     options = TsvOptions(name_column=0, type_column=1, header=True)
     assert list(read_dictionary(str(table), options)) == [
-        Entry("D1", "aspirin"),
-        Entry("D2", "pain"),
+        DictionaryEntry("D1", "aspirin"),
+        DictionaryEntry("D2", "pain"),
     ]
 
 
 def test_rows_without_a_name_are_left_out_and_counted(table: Path) -> None:
     table.write_text("\nChemical\taspirin\nChemical\t\n\nDisease\t \u3000\n", encoding="utf-8")
     report = DictionaryReport()
-    assert list(read_dictionary(str(table), report=report)) == [Entry("aspirin", "Chemical")]
+    assert list(read_dictionary(str(table), report=report)) == [
+        DictionaryEntry("aspirin", "Chemical")
+    ]
     assert (report.entries, report.empty, report.first_empty) == (1, 4, f"{table}, line 1")
     assert report.lines() == [
         "1 name",
@@ -116,7 +121,7 @@ def test_columns_that_cannot_be_are_refused(columns: dict[str, int | str | None]
 
 def test_rows_are_read_as_they_are_asked_for(table: Path) -> None:
     table.write_text("Chemical\taspirin\nbroken\n", encoding="utf-8")
-    assert list(islice(read_dictionary(str(table)), 1)) == [Entry("aspirin", "Chemical")]
+    assert list(islice(read_dictionary(str(table)), 1)) == [DictionaryEntry("aspirin", "Chemical")]
 
 
 CELLS = st.text(
@@ -130,7 +135,7 @@ def test_every_row_with_a_name_is_an_entry(
 ) -> None:
     path = tmp_path_factory.mktemp("dictionary") / "names.tsv"
     path.write_bytes("".join(f"{kind}\t{name}\n" for kind, name in rows).encode())
-    expected = [Entry(name, kind.strip()) for kind, name in rows if name.strip()]
+    expected = [DictionaryEntry(name, kind.strip()) for kind, name in rows if name.strip()]
     if expected:
         assert list(read_dictionary(str(path))) == expected
     else:

@@ -20,7 +20,13 @@ from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
 from fascicle.formats import read
-from fascicle.terms.dictionary import ENGLISH_STOP_WORDS, LONGEST, RULES, Entry, MatchingRule
+from fascicle.terms.dictionary import (
+    ENGLISH_STOP_WORDS,
+    LONGEST,
+    RULES,
+    DictionaryEntry,
+    MatchingRule,
+)
 from fascicle.terms.matcher import PHRASES, SOURCE, Matcher, WordReader, read_dictionary
 from fascicle.terms.overlaps import Match
 from fascicle.text.segment import sentences, words
@@ -47,9 +53,9 @@ WORDS = st.sampled_from(
 NAMES = st.lists(WORDS, min_size=1, max_size=4).map(" ".join)
 # The last one is a name for certain: a dictionary of signs alone is refused.
 ENTRIES = st.lists(
-    st.builds(Entry, NAMES, st.sampled_from(["Chemical", "Disease"])), max_size=8
-).map(lambda entries: [*entries, Entry("acid", "Chemical")])
-UNTYPED = st.lists(st.builds(Entry, NAMES), max_size=4)
+    st.builds(DictionaryEntry, NAMES, st.sampled_from(["Chemical", "Disease"])), max_size=8
+).map(lambda entries: [*entries, DictionaryEntry("acid", "Chemical")])
+UNTYPED = st.lists(st.builds(DictionaryEntry, NAMES), max_size=4)
 TEXTS = st.lists(st.one_of(WORDS, st.sampled_from([" ", ". ", "\n\n", ". The "])), max_size=16).map(
     " ".join
 )
@@ -72,7 +78,9 @@ def spoken(text: str) -> tuple[str, ...]:
     return tuple(text[a:b] for a, b in words(text))
 
 
-def plain_names(entries: Sequence[Entry], rule: MatchingRule) -> dict[tuple[str, ...], set[str]]:
+def plain_names(
+    entries: Sequence[DictionaryEntry], rule: MatchingRule
+) -> dict[tuple[str, ...], set[str]]:
     """Every sequence of words that matches, with its types."""
     known: dict[tuple[str, ...], set[str]] = {}
     for name, kind, _ in entries:
@@ -106,7 +114,9 @@ def plain_blocks(document: Document) -> list[tuple[int, int]]:
     return blocks
 
 
-def plain_matches(document: Document, entries: Sequence[Entry], rule: MatchingRule) -> list[Match]:
+def plain_matches(
+    document: Document, entries: Sequence[DictionaryEntry], rule: MatchingRule
+) -> list[Match]:
     """Sentence by sentence, the whole table of the dynamic programme, phrases looked up one by
     one.
     """
@@ -143,7 +153,7 @@ def strings(matcher: Matcher, text: str) -> list[str]:
 @settings(max_examples=40)
 @given(st.lists(documents(), min_size=1, max_size=3), ENTRIES, UNTYPED)
 def test_matches_are_those_of_a_plain_implementation(
-    given_documents: list[Document], entries: list[Entry], untyped: list[Entry]
+    given_documents: list[Document], entries: list[DictionaryEntry], untyped: list[DictionaryEntry]
 ) -> None:
     for rule, names in ((RULES["raw"], entries), (RULES["three-casings"], [*entries, *untyped])):
         matcher = Matcher(names, rule=rule)
@@ -155,8 +165,8 @@ def test_matches_are_those_of_a_plain_implementation(
 @given(st.lists(documents(), max_size=3), ENTRIES, UNTYPED, st.randoms(use_true_random=False))
 def test_the_order_of_the_dictionary_and_of_the_documents_has_no_influence(
     given_documents: list[Document],
-    entries: list[Entry],
-    untyped: list[Entry],
+    entries: list[DictionaryEntry],
+    untyped: list[DictionaryEntry],
     chance: random.Random,
 ) -> None:
     names = [*entries, *untyped]
@@ -175,7 +185,9 @@ ANY_TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=30)
 def test_offsets_are_code_points_of_the_text(
     text: str, names: list[str], start: int, length: int
 ) -> None:
-    given_names = [Entry(name, "T") for name in (*names, text[start : start + length], "x")]
+    given_names = [
+        DictionaryEntry(name, "T") for name in (*names, text[start : start + length], "x")
+    ]
     known = {
         tuple(change(w) for w in spoken(n))
         for n, _, _ in given_names
@@ -192,7 +204,7 @@ def test_offsets_are_code_points_of_the_text(
 @settings(max_examples=40)
 @given(st.lists(ANY_TEXT.filter(lambda text: any(map(str.isalnum, text))), min_size=1, max_size=6))
 def test_a_text_that_is_a_name_is_one_match(names: list[str]) -> None:
-    matcher = Matcher([Entry(name, "T") for name in names], rule="raw")
+    matcher = Matcher([DictionaryEntry(name, "T") for name in names], rule="raw")
     for name in names:
         spans = words(name)
         whole = Document(id="d", text=name, sentences=((0, len(name)),))
@@ -200,7 +212,7 @@ def test_a_text_that_is_a_name_is_one_match(names: list[str]) -> None:
 
 
 def test_names_of_people_places_and_organisations_have_no_lower_case() -> None:
-    entries = [Entry("Reading", "LOC"), Entry("Pain", "Disease")]
+    entries = [DictionaryEntry("Reading", "LOC"), DictionaryEntry("Pain", "Disease")]
     matcher = Matcher(entries, rule="three-casings")
     assert strings(matcher, "Reading READING reading Pain PAIN pain") == [
         "Reading",
@@ -215,11 +227,11 @@ def test_names_of_people_places_and_organisations_have_no_lower_case() -> None:
 def test_stop_words_never_match_alone(word: str) -> None:
     assert word in ENGLISH_STOP_WORDS
     forms = [word, word.upper(), word.capitalize()]
-    entries = [Entry(form, "Chemical") for form in forms] + [
-        Entry(f"{word} donor", "Chemical"),
-        Entry("salt", "Chemical"),
+    entries = [DictionaryEntry(form, "Chemical") for form in forms] + [
+        DictionaryEntry(f"{word} donor", "Chemical"),
+        DictionaryEntry("salt", "Chemical"),
     ]
-    matcher = Matcher([*entries, Entry(word)], rule="three-casings")
+    matcher = Matcher([*entries, DictionaryEntry(word)], rule="three-casings")
     text = f"salt {word} {word.upper()} {word.capitalize()} {word} donor"
     assert strings(matcher, text) == ["salt", f"{word} donor"]
     assert set(matcher.counts.stop_words) == set(forms)
@@ -228,7 +240,11 @@ def test_stop_words_never_match_alone(word: str) -> None:
 
 def test_names_and_texts_are_cut_alike() -> None:
     matcher = Matcher(
-        [Entry("( R)-alpha - methylhistamine", "Chemical"), Entry("K", "Chemical")], rule="raw"
+        [
+            DictionaryEntry("( R)-alpha - methylhistamine", "Chemical"),
+            DictionaryEntry("K", "Chemical"),
+        ],
+        rule="raw",
     )
     text = "With (R)-alpha-methylhistamine, K+ and K-ATP; not Kx, 2K or CaK."
     assert strings(matcher, text) == ["(R)-alpha-methylhistamine", "K", "K"]
@@ -236,14 +252,18 @@ def test_names_and_texts_are_cut_alike() -> None:
 
 def test_the_words_of_a_document_are_not_looked_at() -> None:
     document = Document(id="d", text="lithium-induced", words=((0, 15),))
-    assert found_in(Matcher([Entry("lithium", "Chemical")], rule="raw"), document) == [
+    assert found_in(Matcher([DictionaryEntry("lithium", "Chemical")], rule="raw"), document) == [
         (Match(0, 7, ("Chemical",)),)
     ]
 
 
 def test_no_match_reaches_over_the_end_of_a_sentence_or_a_document() -> None:
     matcher = Matcher(
-        [Entry("heart failure", "Disease"), Entry("heart . Failure", "Disease")], rule="raw"
+        [
+            DictionaryEntry("heart failure", "Disease"),
+            DictionaryEntry("heart . Failure", "Disease"),
+        ],
+        rule="raw",
     )
     assert strings(matcher, "It is the heart. Failure was seen.") == []
     for cuts in (((0, 9), (10, 17)), ((0, 9),), ((0, 12), (12, 17))):
@@ -256,7 +276,12 @@ def test_no_match_reaches_over_the_end_of_a_sentence_or_a_document() -> None:
 
 
 def test_a_name_under_two_types_has_both() -> None:
-    entries = [Entry("MS", "Disease"), Entry("Ms", "Chemical"), Entry("ms"), Entry("MS", "Disease")]
+    entries = [
+        DictionaryEntry("MS", "Disease"),
+        DictionaryEntry("Ms", "Chemical"),
+        DictionaryEntry("ms"),
+        DictionaryEntry("MS", "Disease"),
+    ]
     matcher = Matcher(entries, rule="three-casings")
     assert found_in(matcher, "MS Ms ms") == [
         (
@@ -276,7 +301,7 @@ def test_a_name_under_two_types_has_both() -> None:
 
 def test_more_types_than_two_and_many_sets_of_them() -> None:
     entries = [
-        Entry(name, kind)
+        DictionaryEntry(name, kind)
         for name, kinds in (("a", "XYZ"), ("b", "XY"), ("c", "XYZ"), ("d", "Z"))
         for kind in kinds
     ]
@@ -290,17 +315,17 @@ def test_more_types_than_two_and_many_sets_of_them() -> None:
 
 
 def test_what_became_of_the_entries_is_counted() -> None:
-    long = Entry(" ".join(["x"] * (LONGEST + 1)), "Chemical")
-    just = Entry(" ".join(["y"] * LONGEST), "Chemical")
+    long = DictionaryEntry(" ".join(["x"] * (LONGEST + 1)), "Chemical")
+    just = DictionaryEntry(" ".join(["y"] * LONGEST), "Chemical")
     entries = [
-        Entry("H", "Chemical"),
-        Entry(" \t", "Chemical"),
-        Entry("H", "Disease"),
+        DictionaryEntry("H", "Chemical"),
+        DictionaryEntry(" \t", "Chemical"),
+        DictionaryEntry("H", "Disease"),
         long,
         just,
-        Entry("The", "Disease"),
-        Entry(". .", "Disease"),
-        Entry("+", "Disease"),
+        DictionaryEntry("The", "Disease"),
+        DictionaryEntry(". .", "Disease"),
+        DictionaryEntry("+", "Disease"),
     ]
     matcher = Matcher(entries, rule="three-casings")
     counts = matcher.counts
@@ -332,7 +357,9 @@ def test_what_became_of_the_entries_is_counted() -> None:
 
 def test_predict_gives_mentions_of_its_own_source_and_leaves_documents_alone() -> None:
     matcher = Matcher(
-        [Entry("pain", "Disease"), Entry("heart rate")], rule="three-casings", name="lexicon"
+        [DictionaryEntry("pain", "Disease"), DictionaryEntry("heart rate")],
+        rule="three-casings",
+        name="lexicon",
     )
     document = Document(id="d", text="pain, heart rate", mentions=(Mention(((6, 11),), "Disease"),))
     before = repr(document)
@@ -359,28 +386,31 @@ def test_many_documents_come_one_by_one() -> None:
             taken.append(number)
             yield Document(id=str(number), text="pain " * 20_000)
 
-    found = Matcher([Entry("pain", "Disease")], rule="raw").matches(source())  # type: ignore[arg-type]
+    found = Matcher([DictionaryEntry("pain", "Disease")], rule="raw").matches(source())  # type: ignore[arg-type]
     assert len(next(found)) == 20_000
     assert len(taken) < 20
 
 
 def test_no_names_no_matcher() -> None:
-    for entries in ([], [Entry("", "Chemical"), Entry(" ", "Disease")]):
+    for entries in ([], [DictionaryEntry("", "Chemical"), DictionaryEntry(" ", "Disease")]):
         with pytest.raises(InputError, match="no name among them"):
             Matcher(entries, rule="raw")
 
 
 def test_unknown_rules_and_phrases_without_a_type_under_raw_are_refused() -> None:
     with pytest.raises(UsageError, match="'fuzzy' is not known; choose one of raw, three-casings"):
-        Matcher([Entry("pain", "Disease")], rule="fuzzy")
+        Matcher([DictionaryEntry("pain", "Disease")], rule="fuzzy")
     with pytest.raises(UsageError, match="'heart rate' has no type, and the rule 'raw' takes none"):
-        Matcher([Entry("pain", "Disease"), Entry("heart rate")], rule="raw")
+        Matcher([DictionaryEntry("pain", "Disease"), DictionaryEntry("heart rate")], rule="raw")
     with pytest.raises(InputError, match="segmenter"):
         WordReader("rules@0")
 
 
 def test_a_dictionary_in_which_every_name_is_a_stop_word_matches_nothing() -> None:
-    assert strings(Matcher([Entry("no", "Chemical")], rule="three-casings"), "no NO No") == []
+    assert (
+        strings(Matcher([DictionaryEntry("no", "Chemical")], rule="three-casings"), "no NO No")
+        == []
+    )
 
 
 # A process takes over the peak of its parent when it starts, so a small one stands between.
@@ -459,7 +489,7 @@ def test_accents_match_composed_or_not(rule: str) -> None:
     for of_names, of_text in product(("NFC", "NFD"), repeat=2):
         given = normalize(of_text, text)
         matcher = Matcher(
-            [Entry(normalize(of_names, name), "Disease") for name in names], rule=rule
+            [DictionaryEntry(normalize(of_names, name), "Disease") for name in names], rule=rule
         )
         (patch,) = matcher.predict([Document(id="a", text=given)])
         found = [given[one.start : one.end] for one in patch.add]

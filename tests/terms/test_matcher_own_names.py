@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document
 from fascicle.errors import FormatError, InputError
 from fascicle.loading import load
-from fascicle.terms.dictionary import ENGLISH_STOP_WORDS, OWN, Entry
+from fascicle.terms.dictionary import ENGLISH_STOP_WORDS, OWN, DictionaryEntry
 from fascicle.terms.matcher import Matcher
 
 WORDS = [
@@ -53,7 +53,7 @@ def is_found(word: str, name: str, case: str) -> bool:
     text=st.lists(st.sampled_from(WORDS), max_size=8),
 )
 def test_words_are_found_as_the_setting_says(case: str, names: list[str], text: list[str]) -> None:
-    entries = [Entry(name, f"Type{at}") for at, name in enumerate([*names, "certain"])]
+    entries = [DictionaryEntry(name, f"Type{at}") for at, name in enumerate([*names, "certain"])]
     (patch,) = Matcher(entries, rule=OWN[case]).predict([Document(id="1", text=" ".join(text))])  # type: ignore[index]
     starts = [len(" ".join(text[:at])) + bool(at) for at in range(len(text))]
     wanted = {

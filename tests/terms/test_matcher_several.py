@@ -11,17 +11,17 @@ import pytest
 
 from fascicle.core.document import Document
 from fascicle.errors import ModelError
-from fascicle.terms.dictionary import Entry
+from fascicle.terms.dictionary import DictionaryEntry
 from fascicle.terms.finding import CombinedFinder, open_packed_dictionary
 from fascicle.terms.matcher import Matcher, WordReader, pack_dictionary, read_typed_names
 
 WORDS = ("lung", "cancer", "Aspirin", "of", "the", "IL", "-", "2", "pain", ".", "Pain")
 
 
-def entries(seed: int) -> list[Entry]:
+def entries(seed: int) -> list[DictionaryEntry]:
     draw = random.Random(seed)
     names = [" ".join(draw.choices(WORDS, k=draw.randint(1, 3))) for _ in range(12)]
-    return [Entry(name, draw.choice(("Disease", "Chemical", "Gene"))) for name in names]
+    return [DictionaryEntry(name, draw.choice(("Disease", "Chemical", "Gene"))) for name in names]
 
 
 def documents(seed: int) -> list[Document]:
@@ -71,7 +71,7 @@ def test_names_that_look_like_a_header_are_names_in_a_copy(tmp_path: Path) -> No
     (tmp_path / "given.tsv").write_text("Type\tName\ntype\tname\nA\t b \n", encoding="utf-8")
     read = list(read_typed_names(str(tmp_path / "given.tsv")))
     assert [one.name for one in read] == ["name", " b "]
-    (tmp_path / "copy.tsv.gz").write_bytes(pack_dictionary([Entry("name", "type")])[0])
+    (tmp_path / "copy.tsv.gz").write_bytes(pack_dictionary([DictionaryEntry("name", "type")])[0])
     found = open_packed_dictionary(
         tmp_path / "copy.tsv.gz", rule="raw", reader=WordReader()
     ).matches([Document(id="d", text="name")])

@@ -8,21 +8,21 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.terms.overlaps import Meaning, Place, best_segmentation, resolve_overlaps
+from fascicle.terms.overlaps import Meaning, Occurrence, best_segmentation, resolve_overlaps
 
 SPANS = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 6)), max_size=10, unique=True).map(
     sorted
 )
 
 
-def places_of(spans: list[tuple[int, int]]) -> list[Place]:
+def places_of(spans: list[tuple[int, int]]) -> list[Occurrence]:
     meanings = (Meaning("A", 0.9, ()), Meaning("B", 0.5, ()))
-    return sorted(Place(start, start + width, meanings) for start, width in spans)
+    return sorted(Occurrence(start, start + width, meanings) for start, width in spans)
 
 
-def greedy(places: list[Place], *, nested: bool) -> list[Place]:
+def greedy(places: list[Occurrence], *, nested: bool) -> list[Occurrence]:
     """The longest place that is left and clashes with none, again and again."""
-    left, kept = list(places), list[Place]()
+    left, kept = list(places), list[Occurrence]()
     while left:
         best = max(left, key=lambda place: (place.end - place.start, -place.start))
         left.remove(best)

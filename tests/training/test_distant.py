@@ -21,7 +21,7 @@ from fascicle.evaluation.scoring.scores import score
 from fascicle.formats import read
 from fascicle.models.encoder import load_pretrained
 from fascicle.settings.recipes.recogniser import DistantSettings, Recipe
-from fascicle.terms.dictionary import RULES, Entry
+from fascicle.terms.dictionary import RULES, DictionaryEntry
 from fascicle.terms.matcher import PHRASES, Matcher, read_dictionary
 from fascicle.terms.overlaps import Match
 from fascicle.training.corpus import Parts
@@ -38,12 +38,12 @@ from fascicle.training.recogniser.prepare import prepare
 from fascicle.verbs.tasks.index_build import build_pack
 
 ENTRIES = (
-    Entry("aspirin", "Chemical"),
-    Entry("MS", "Chemical"),
-    Entry("MS", "Disease"),
-    Entry("pain", "Disease"),
-    Entry("heart rate"),
-    Entry("chest pain"),
+    DictionaryEntry("aspirin", "Chemical"),
+    DictionaryEntry("MS", "Chemical"),
+    DictionaryEntry("MS", "Disease"),
+    DictionaryEntry("pain", "Disease"),
+    DictionaryEntry("heart rate"),
+    DictionaryEntry("chest pain"),
 )
 TEXT = "aspirin for pain, chest pain and MS; heart rate fell."
 
@@ -104,7 +104,7 @@ def test_notes_say_who_labelled_and_how_much(matcher: Matcher) -> None:
     ]
     assert label_notes(documents) == ["labels by people: 0 mentions (none), 0 unknown"]
     names = [f"n{number}" for number in range(2000)]
-    many = Matcher([Entry(name, f"T{name}") for name in names], rule="raw")
+    many = Matcher([DictionaryEntry(name, f"T{name}") for name in names], rule="raw")
     assert label_notes(
         distant_documents([Document(id="a", text=" ".join([*names, "n7 n9 n9"]))], many)
     ) == [
@@ -185,10 +185,10 @@ def test_training_learns_from_weak_labels(
 ) -> None:
     human = list(read(toy_corpus))
     entries = [
-        Entry("aspirin", "Chemical"),
-        Entry("lung cancer", "Disease"),
-        Entry("pain", "Disease"),
-        Entry("fever"),
+        DictionaryEntry("aspirin", "Chemical"),
+        DictionaryEntry("lung cancer", "Disease"),
+        DictionaryEntry("pain", "Disease"),
+        DictionaryEntry("fever"),
     ]
     weak = distant_documents(human, Matcher(entries, rule="three-casings"))
     parts = Parts(train=weak, dev=weak, test=human, types=("Chemical", "Disease"), notes=())

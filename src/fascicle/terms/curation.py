@@ -40,7 +40,7 @@ HEADER: Final = ("action", "surface", "source", "concept", "case", "note")
 CURATION: Final = "curation"  # the source of names that rules add, if they name none
 
 
-class Rule(msgspec.Struct, frozen=True, kw_only=True):
+class CurationRule(msgspec.Struct, frozen=True, kw_only=True):
     """Curation rule.
 
     Attributes:
@@ -70,7 +70,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
         return (first, "case") if self.case and first == "presence" else (first,)
 
 
-def read_rules(paths: Iterable[str]) -> list[Rule]:
+def read_rules(paths: Iterable[str]) -> list[CurationRule]:
     """Reads tables of rules, one after the other.
 
     A table is a TSV with the header above; of its columns, those behind ``surface`` may be missing,
@@ -86,14 +86,14 @@ def read_rules(paths: Iterable[str]) -> list[Rule]:
     return [rule for path in paths for rule in _rules_of(path)]
 
 
-def format_rules(rules: Iterable[Rule]) -> str:
+def format_rules(rules: Iterable[CurationRule]) -> str:
     """Returns rules as a table that `read_rules` can read."""
     rows = ["\t".join(HEADER)]
     rows += ["\t".join(str(getattr(rule, column)) for column in HEADER) for rule in rules]
     return "\n".join(rows) + "\n"
 
 
-def _rules_of(path: str) -> Iterator[Rule]:
+def _rules_of(path: str) -> Iterator[CurationRule]:
     columns: list[str] = []
     for number, line in read_lines(Source(path=path)):
         if not line.strip() or line.startswith("#"):
@@ -119,7 +119,7 @@ def _columns(cells: list[str], place: Place) -> list[str]:
     return cells
 
 
-def _rule(cells: dict[str, Any], place: Place) -> Rule:
+def _rule(cells: dict[str, Any], place: Place) -> CurationRule:
     action, case = cells["action"], cells.get("case", "")
     if action not in ACTIONS:
         hint = near_hint(action, ACTIONS)
@@ -129,12 +129,14 @@ def _rule(cells: dict[str, Any], place: Place) -> Rule:
         )
     if case not in CASES:
         raise FormatError(f"case is {case!r}; it must be empty, any, initial or exact", at=place)
-    source, given = (
+    source, identifier = (
         "" if (cell := cells.get(key, "")) == "*" else cell for key in ("source", "concept")
     )
-    concept = curie(given) if given else ""
-    if given and not concept:
-        raise FormatError(f"the concept {given!r} is not a CURIE, such as MESH:D003920", at=place)
+    concept = curie(identifier) if identifier else ""
+    if identifier and not concept:
+        raise FormatError(
+            f"the concept {identifier!r} is not a CURIE, such as MESH:D003920", at=place
+        )
     surface = cells.get("surface", "")
     if clean_name(surface) != surface:
         raise FormatError(f"the surface {surface!r} is not a name", at=place)
@@ -146,7 +148,7 @@ def _rule(cells: dict[str, Any], place: Place) -> Rule:
         raise FormatError(f"{action} needs a concept", at=place)
     if case and action not in ("case", "add"):
         raise FormatError(f"{action} has nothing to do with case; leave it empty", at=place)
-    return Rule(
+    return CurationRule(
         **{**cells, "source": source, "concept": concept, "surface": surface}, place=str(place)
     )
 
@@ -165,7 +167,7 @@ class NameRow(NamedTuple):
     concept: str
 
 
-class Decision(NamedTuple):
+class NameDecision(NamedTuple):
     """Decision of the rules about one name.
 
     Attributes:
@@ -183,13 +185,15 @@ class Decision(NamedTuple):
     rules: tuple[int, ...] = ()
 
 
-UNTOUCHED = Decision()
+UNTOUCHED = NameDecision()
 
 
 class Curation:
     """Set of rules that decides about names, in any order and number."""
 
-    def __init__(self, rules: Sequence[Rule], *, key: Callable[[str], str] = str.casefold) -> None:
+    def __init__(
+        self, rules: Sequence[CurationRule], *, key: Callable[[str], str] = str.casefold
+    ) -> None:
         """Indexes the rules by surface.
 
         Args:
@@ -209,7 +213,7 @@ class Curation:
             else:
                 self._by_concept[rule.concept].append(number)
 
-    def decide(self, row: NameRow, *, without: Collection[int] = ()) -> Decision:
+    def decide(self, row: NameRow, *, without: Collection[int] = ()) -> NameDecision:
         """Returns the decision about one name of a vocabulary, or about one that a rule adds.
 
         Args:
@@ -220,13 +224,13 @@ class Curation:
         last = {what: number for number in fitting for what in self.rules[number].decides}
         if not last:
             return UNTOUCHED
-        said = {what: self.rules[number] for what, number in last.items()}
-        action = said["presence"].action if "presence" in said else "add"
-        return Decision(
+        deciding = {what: self.rules[number] for what, number in last.items()}
+        action = deciding["presence"].action if "presence" in deciding else "add"
+        return NameDecision(
             keep=action in ("add", "ner_off"),
             match=action == "add",
-            case=said["case"].case if "case" in said else "",
-            preferred="prefer" in said and said["prefer"].concept == row.concept,
+            case=deciding["case"].case if "case" in deciding else "",
+            preferred="prefer" in deciding and deciding["prefer"].concept == row.concept,
             rules=tuple(sorted({*last.values()})),
         )
 
@@ -254,7 +258,7 @@ class Curation:
 
 def curate_names(
     rows: Iterable[NameRow], curation: Curation, *, without: Collection[int] = ()
-) -> Iterator[tuple[NameRow, Decision]]:
+) -> Iterator[tuple[NameRow, NameDecision]]:
     """Yields each name with its decision, and then the names that rules add and no source has.
 
     Args:
@@ -270,7 +274,7 @@ def curate_names(
         yield row, curation.decide(row, without=without)
 
 
-def _fits(rule: Rule, row: NameRow) -> bool:
+def _fits(rule: CurationRule, row: NameRow) -> bool:
     if rule.source and rule.source != row.source and rule.action != "add":
         return False
     return not rule.concept or rule.concept == row.concept or rule.action == "prefer"
@@ -281,7 +285,7 @@ _Problem = Literal[
 ]
 
 
-class Finding(NamedTuple):
+class RuleProblem(NamedTuple):
     """Problem of one rule.
 
     Attributes:
@@ -324,19 +328,19 @@ class SeenNames:
             if row.surface in self._named or self._curation.fitting(row):
                 self.rows[row] = None
 
-    def decide(self, row: NameRow) -> Decision:
+    def decide(self, row: NameRow) -> NameDecision:
         """Returns the decision about a name that was seen, or that a rule adds; see
         `Curation.decide`.
         """
         looked = row in self.rows or row.surface in self._named
         return self._curation.decide(row) if looked else UNTOUCHED
 
-    def findings(self, sources: Iterable[str]) -> list[Finding]:
+    def findings(self, sources: Iterable[str]) -> list[RuleProblem]:
         """Returns the problems of the rules, given all names and concepts that were seen; see
         `find_rule_problems`.
         """
         return find_rule_problems(
-            self.rows, self._curation, known=self.concepts.__contains__, sources=sources
+            self.rows, self._curation, is_concept=self.concepts.__contains__, sources=sources
         )
 
 
@@ -344,43 +348,43 @@ def find_rule_problems(
     rows: Iterable[NameRow],
     curation: Curation,
     *,
-    known: Callable[[str], bool],
+    is_concept: Callable[[str], bool],
     sources: Iterable[str] = (),
-) -> list[Finding]:
+) -> list[RuleProblem]:
     """Returns all problems of the rules, in their order.
 
     Args:
         rows: surface, source and concept of each name of the vocabularies, before curation.
         curation: the rules.
-        known: whether a concept is in the vocabularies.
+        is_concept: whether a concept is in the vocabularies.
         sources: names of the vocabularies; empty if they are not known.
     """
-    found = [
-        *_names(curation, known, frozenset(sources)),
+    problems = [
+        *_names(curation, is_concept, frozenset(sources)),
         *_contradictions(curation.rules),
         *_dead(rows, curation),
     ]
-    return sorted(found, key=lambda finding: (finding.number, finding.problem))
+    return sorted(problems, key=lambda finding: (finding.number, finding.problem))
 
 
 def _names(
-    curation: Curation, known: Callable[[str], bool], sources: frozenset[str]
-) -> Iterator[Finding]:
+    curation: Curation, is_concept: Callable[[str], bool], sources: frozenset[str]
+) -> Iterator[RuleProblem]:
     for number, rule in enumerate(curation.rules):
-        if rule.concept and not known(rule.concept):
-            said = (
+        if rule.concept and not is_concept(rule.concept):
+            message = (
                 f"{rule.place}: the concept {rule.concept} is in no source; correct it, or "
                 "remove the rule"
             )
-            yield Finding(number, "unknown-concept", said)
+            yield RuleProblem(number, "unknown-concept", message)
         if sources and rule.source and rule.source not in sources and rule.action != "add":
-            said = (
+            message = (
                 f"{rule.place}: there is no source {rule.source!r}; correct it, or remove the rule"
             )
-            yield Finding(number, "unknown-source", said)
+            yield RuleProblem(number, "unknown-source", message)
 
 
-def _contradictions(rules: tuple[Rule, ...]) -> Iterator[Finding]:
+def _contradictions(rules: tuple[CurationRule, ...]) -> Iterator[RuleProblem]:
     """Yields rules with exactly the same names and the same field to decide as an earlier one."""
     before: dict[tuple[str, ...], int] = {}
     for number, rule in enumerate(rules):
@@ -398,27 +402,27 @@ def _contradictions(rules: tuple[Rule, ...]) -> Iterator[Finding]:
                 rule.case,
             )
             says = "says the same as" if same else "contradicts"
-            said = (
+            message = (
                 f"{rule.place}: {rule.action} {rule.surface!r} {says} {other.place}; keep one "
                 "of the two"
             )
             # which make a name for linking alone
             if (other.action, rule.action) != ("add", "ner_off"):
-                yield Finding(number, "twice" if same else "contradiction", said)
+                yield RuleProblem(number, "twice" if same else "contradiction", message)
         before[target] = number
 
 
-def _dead(rows: Iterable[NameRow], curation: Curation) -> Iterator[Finding]:
+def _dead(rows: Iterable[NameRow], curation: Curation) -> Iterator[RuleProblem]:
     """Yields rules without effect, the earlier ones first: the remaining rules have the same
     result as all together.
     """
     # surface -> names that a rule looks at
     near: defaultdict[str, dict[NameRow, None]] = defaultdict(dict)
     looked: defaultdict[int, set[str]] = defaultdict(set)  # rule -> surfaces of these names
-    named = {rule.surface for rule in curation.rules}
+    surfaces_of_rules = {rule.surface for rule in curation.rules}
     for row in rows:
         numbers = curation.fitting(row)
-        if numbers or row.surface in named:
+        if numbers or row.surface in surfaces_of_rules:
             near[row.surface][row] = None
         for number in numbers:
             looked[number].add(row.surface)
@@ -437,11 +441,11 @@ def _dead(rows: Iterable[NameRow], curation: Curation) -> Iterator[Finding]:
         gone.add(number)
         what = f"{rule.place}: {rule.action} {rule.surface or rule.concept!r}"
         if looked[number] and rule.action != "add":
-            yield Finding(
+            yield RuleProblem(
                 number, "overruled", f"{what} changes nothing, for other rules decide; remove it"
             )
         else:
-            yield Finding(number, "dead", f"{what} does nothing any more; remove it")
+            yield RuleProblem(number, "dead", f"{what} does nothing any more; remove it")
 
 
 def _outcome(

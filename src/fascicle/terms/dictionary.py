@@ -19,7 +19,7 @@ from fascicle.errors import InputError, UsageError
 from fascicle.settings.inputs import Case
 from fascicle.terms.keys.characters import is_symbol
 from fascicle.terms.scanning.building import batches
-from fascicle.terms.scanning.table import Table
+from fascicle.terms.scanning.table import NameTable
 from fascicle.text.segment import Segmenter
 
 _Casing = Literal["upper", "lower"]
@@ -45,7 +45,7 @@ while who whom whose why will with within without would yet you your yours yours
 ENGLISH_STOP_WORDS: Final = frozenset(_ENGLISH.split())
 
 
-class Entry(NamedTuple):
+class DictionaryEntry(NamedTuple):
     """One name of a dictionary.
 
     Attributes:
@@ -158,8 +158,10 @@ class _NameCounts:
 
     def lines(self) -> list[str]:
         """Returns the counts as sentences, for a person."""
-        said = [f"{plural(self.entries, 'name')}, {plural(self.phrases, 'phrase')} in all casings"]
-        told = (
+        sentences = [
+            f"{plural(self.entries, 'name')}, {plural(self.phrases, 'phrase')} in all casings"
+        ]
+        counted = (
             (self.empty, "name{s} without a word {were} left out"),
             (self.signs, "name{s} without a letter or a digit {were} left out"),
             (self.too_long, f"name{{s}} of more than {LONGEST} words {{were}} left out"),
@@ -169,15 +171,15 @@ class _NameCounts:
                 "phrase{s} {have} several types: a place where one stands is a mention of each",
             ),
         )
-        said += [
+        sentences += [
             f"{count:,} {text.format_map(_ONE if count == 1 else _SEVERAL)}"
-            for count, text in told
+            for count, text in counted
             if count
         ]
         if self.stop_words:
             removed = plural(len(self.stop_words), "stop word was", "stop words were")
-            said.append(f"{removed} removed: {', '.join(self.stop_words)}")
-        return said
+            sentences.append(f"{removed} removed: {', '.join(self.stop_words)}")
+        return sentences
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,7 +198,7 @@ class _Names:
         counts: what became of the entries.
     """
 
-    table: Table
+    table: NameTable
     kinds: array[int]
     strict: dict[str, int]
     sets: list[tuple[str, ...]]
@@ -212,7 +214,9 @@ class _Names:
         )
 
 
-def gather_names(entries: Iterable[Entry], *, rule: MatchingRule, segmenter: Segmenter) -> _Names:
+def gather_names(
+    entries: Iterable[DictionaryEntry], *, rule: MatchingRule, segmenter: Segmenter
+) -> _Names:
     """Reads a dictionary to its end.
 
     Names and texts are split into words by the same rules, so blanks within a name do not matter:
@@ -227,22 +231,22 @@ def gather_names(entries: Iterable[Entry], *, rule: MatchingRule, segmenter: Seg
         InputError: no name is left.
         UsageError: a phrase without a type under a rule that takes none.
     """
-    told, sets = Counter[str](), _Sets()
+    counts_by_class, sets = Counter[str](), _Sets()
     phrases: dict[str, int] = {}
     strict: dict[str, int] = {}
     for together in batches(entries, _TOGETHER):
         for entry, words in zip(together, _words_of(together, segmenter), strict=True):
             _check_type(entry, rule)
             what = _what(entry, words)
-            told["entries"] += 1
-            told[what] += 1
+            counts_by_class["entries"] += 1
+            counts_by_class[what] += 1
             if what in ("name", "one_letter"):
                 number = sets.number((entry.type,) if entry.type else ())
                 to = strict if rule.is_strict(words) else phrases
                 for form in words if to is strict else _casings(words, entry.type, rule):
-                    to[form] = sets.joined(to.get(form, number), number)
+                    to[form] = sets.union(to.get(form, number), number)
     if not phrases and not strict:
-        entered = plural(told["entries"], "entry", "entries")
+        entered = plural(counts_by_class["entries"], "entry", "entries")
         raise InputError(
             f"the dictionary has {entered} and no name among them; give one with names"
         )
@@ -253,16 +257,19 @@ def gather_names(entries: Iterable[Entry], *, rule: MatchingRule, segmenter: Seg
         strict.pop(form, None)
     for form, number in strict.items():
         same = phrases.setdefault(form.lower(), NO_KIND)
-        strict[form] = number if same == NO_KIND else sets.joined(same, number)
+        strict[form] = number if same == NO_KIND else sets.union(same, number)
     order = sorted(phrases)
     counts = _NameCounts(
-        **{name: told[name] for name in ("entries", "empty", "signs", "too_long", "one_letter")},
+        **{
+            name: counts_by_class[name]
+            for name in ("entries", "empty", "signs", "too_long", "one_letter")
+        },
         phrases=len(order),
         several_types=several,
         stop_words=tuple(removed),
     )
     return _Names(
-        table=Table.of(order),
+        table=NameTable.of(order),
         kinds=array("i", map(phrases.__getitem__, order)),
         strict=strict,
         sets=sets.known,
@@ -285,14 +292,14 @@ class _Sets:
             self.known.append(types)
         return number
 
-    def joined(self, one: int, other: int) -> int:
+    def union(self, first: int, other: int) -> int:
         """Returns the number of the union of two sets of types."""
-        if one == other:
-            return one
-        return self.number(tuple(sorted({*self.known[one], *self.known[other]})))
+        if first == other:
+            return first
+        return self.number(tuple(sorted({*self.known[first], *self.known[other]})))
 
 
-def _check_type(entry: Entry, rule: MatchingRule) -> None:
+def _check_type(entry: DictionaryEntry, rule: MatchingRule) -> None:
     if not entry.type and not rule.untyped:
         raise UsageError(
             f"the phrase {entry.name!r} has no type, and the rule {rule.name!r} takes none of "
@@ -301,7 +308,7 @@ def _check_type(entry: Entry, rule: MatchingRule) -> None:
         )
 
 
-def _what(entry: Entry, words: list[str]) -> str:
+def _what(entry: DictionaryEntry, words: list[str]) -> str:
     """Returns the class of an entry, as `_NameCounts` counts it; a ``"name"`` is not counted
     apart.
     """
@@ -334,7 +341,7 @@ def composed(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
-def _words_of(entries: list[Entry], segmenter: Segmenter) -> Iterator[list[str]]:
+def _words_of(entries: list[DictionaryEntry], segmenter: Segmenter) -> Iterator[list[str]]:
     """Yields the words of each name; all names are segmented in one call, separated by line
     breaks.
     """

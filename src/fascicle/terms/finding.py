@@ -139,8 +139,8 @@ class CombinedFinder:
             documents: read once.
         """
         for chunk in portions(documents, characters=_TOGETHER):
-            for found in zip(*(finder.matches(chunk) for finder in self._finders), strict=True):
-                yield tuple(match for of_one in found for match in of_one)
+            for matches in zip(*(finder.matches(chunk) for finder in self._finders), strict=True):
+                yield tuple(match for of_one in matches for match in of_one)
 
 
 _REMEMBERED: Final = 1 << 15
@@ -166,12 +166,12 @@ class KnownNames:
             PackError: values of the pack lead out of its files.
         """
         remembered = self._types if len(self._types) < _REMEMBERED else {}
-        found = {name: kind for name in names if (kind := remembered.get(name)) is not None}
-        if new := [name for name in names if name not in found]:
-            found.update(zip(new, self._looked_up(new), strict=True))
-            remembered.update(found)
+        types = {name: kind for name in names if (kind := remembered.get(name)) is not None}
+        if new := [name for name in names if name not in types]:
+            types.update(zip(new, self._looked_up(new), strict=True))
+            remembered.update(types)
             self._types = remembered  # never emptied in place: another thread may be reading it
-        return {name: kind for name, kind in found.items() if kind}
+        return {name: kind for name, kind in types.items() if kind}
 
     def _looked_up(self, names: Sequence[str]) -> list[str]:
         places, rows = self._pack.rows([key(name, 2) for name in names])
@@ -182,9 +182,11 @@ class KnownNames:
             places.tolist(), self._pack.short_terms(rows), kinds, strict=True
         ):
             if not term.off and case_fits(names[place], term.surface, term.case):
-                known = priors[place]
-                known[kind, term.concept] = max(known.get((kind, term.concept), 0.0), term.prior)
-        return [self._type(one) for one in priors]
+                prior_of = priors[place]
+                prior_of[kind, term.concept] = max(
+                    prior_of.get((kind, term.concept), 0.0), term.prior
+                )
+        return [self._type(prior_of) for prior_of in priors]
 
     def _type(self, priors: dict[tuple[int, str], float]) -> str:
         sums: dict[int, float] = defaultdict(float)
@@ -205,22 +207,25 @@ def open_finder(folder: Path, manifest: Manifest, facts: InputFacts) -> Finder:
     Raises:
         ModelError: a dictionary that is not one of those files, or has other types.
     """
-    for one in facts.dictionaries:
-        parts = (f"{one.file}.{part}" for part in PARTS) if one.rule == PACK_RULE else ()
-        for name in (one.file, *parts):
+    for dictionary in facts.dictionaries:
+        parts = (
+            (f"{dictionary.file}.{part}" for part in PARTS) if dictionary.rule == PACK_RULE else ()
+        )
+        for name in (dictionary.file, *parts):
             if name not in manifest.files:
                 raise ModelError(
                     f"{folder / MANIFEST} has no hash of {name}; copy or export the folder again"
                 )
-    tables = [one for one in facts.dictionaries if one.rule != PACK_RULE]
+    tables = [dictionary for dictionary in facts.dictionaries if dictionary.rule != PACK_RULE]
     reader = WordReader(manifest.reading.segmenter)
     matchers = [
-        open_packed_dictionary(folder / one.file, rule=one.rule, reader=reader) for one in tables
+        open_packed_dictionary(folder / dictionary.file, rule=dictionary.rule, reader=reader)
+        for dictionary in tables
     ]
     packs = {
-        one.file: CarriedPack(folder, one.file)
-        for one in facts.dictionaries
-        if one.rule == PACK_RULE
+        dictionary.file: CarriedPack(folder, dictionary.file)
+        for dictionary in facts.dictionaries
+        if dictionary.rule == PACK_RULE
     }
     finder = make_finder(matchers, packs)
     if finder.types != facts.types:

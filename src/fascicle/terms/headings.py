@@ -10,7 +10,7 @@ from typing import Final
 
 from fascicle.core.mention import AMBIGUOUS, Link
 from fascicle.errors import InputError
-from fascicle.terms.dictionary import Entry, composed
+from fascicle.terms.dictionary import DictionaryEntry, composed
 from fascicle.terms.terms import curie
 
 HEADINGS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
@@ -34,15 +34,15 @@ def read_headings(cells: Sequence[str]) -> dict[str, int]:
         cells: of the first row.
     """
     plain = [cell.strip().lower() for cell in cells]
-    found = {
+    places_of = {
         what: [at for at, cell in enumerate(plain) if cell in names]
         for what, names in HEADINGS.items()
     }
-    columns = {what: places[0] for what, places in found.items() if len(places) == 1}
+    columns = {what: places[0] for what, places in places_of.items() if len(places) == 1}
     return columns if {"name", "type"} <= columns.keys() else {}
 
 
-def check_types(entries: Iterable[Entry], path: str) -> Iterator[Entry]:
+def check_types(entries: Iterable[DictionaryEntry], path: str) -> Iterator[DictionaryEntry]:
     """Yields names, and raises an error where their types cannot be types: identifiers, or another
     one in each row.
 
@@ -54,16 +54,16 @@ def check_types(entries: Iterable[Entry], path: str) -> Iterator[Entry]:
         InputError: the columns are others than those that were read.
     """
     types, names, rows = set[str](), set[str](), 0
-    for one in entries:
+    for entry in entries:
         rows += 1
-        if _CURIE.fullmatch(one.type):
+        if _CURIE.fullmatch(entry.type):
             raise InputError(
-                f"{path} has {one.type!r} as a type, which is an identifier; {_REMEDY}", file=path
+                f"{path} has {entry.type!r} as a type, which is an identifier; {_REMEDY}", file=path
             )
         if len(types) < _MOST:
-            types.add(one.type)
-            names.add(one.name)
-        yield one
+            types.add(entry.type)
+            names.add(entry.name)
+        yield entry
     if 1 < rows == len(types) and (rows >= _FEW or len(names) < rows):
         some = ", ".join(map(repr, sorted(types)[:3]))
         raise InputError(
@@ -86,27 +86,30 @@ class NameLinks:
         """Returns how many names have identifiers."""
         return len(self._concepts)
 
-    def remember(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+    def remember(self, entries: Iterable[DictionaryEntry]) -> Iterator[DictionaryEntry]:
         """Yields entries, and keeps their identifiers."""
-        for one in entries:
+        for entry in entries:
             self.size += 1
-            if one.concept:
-                self._concepts[one.type, _plain(one.name)][one.concept] = None
-            yield one
+            if entry.concept:
+                self._concepts[entry.type, _plain(entry.name)][entry.concept] = None
+            yield entry
 
     def of(self, kind: str, words: str) -> tuple[Link, ...]:
         """Returns the links of a name: one for each identifier, *ambiguous* if there are
         several.
         """
-        given = self._concepts.get((kind, _plain(words)), ()) if self._concepts else ()
-        tier = AMBIGUOUS if len(given) > 1 else "exact"
+        identifiers = self._concepts.get((kind, _plain(words)), ()) if self._concepts else ()
+        tier = AMBIGUOUS if len(identifiers) > 1 else "exact"
         return tuple(
             Link(
-                id=known.partition(":")[2], ontology=known.partition(":")[0], curie=known, tier=tier
+                id=normalised.partition(":")[2],
+                ontology=normalised.partition(":")[0],
+                curie=normalised,
+                tier=tier,
             )
-            if (known := curie(one))
-            else Link(id=one, tier=tier)
-            for one in given
+            if (normalised := curie(identifier))
+            else Link(id=identifier, tier=tier)
+            for identifier in identifiers
         )
 
 

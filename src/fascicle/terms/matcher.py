@@ -25,7 +25,14 @@ from fascicle.core.files.source import Source, read_lines
 from fascicle.core.stream import portions
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, Place, UsageError
-from fascicle.terms.dictionary import NO_KIND, RULES, Entry, MatchingRule, composed, gather_names
+from fascicle.terms.dictionary import (
+    NO_KIND,
+    RULES,
+    DictionaryEntry,
+    MatchingRule,
+    composed,
+    gather_names,
+)
 from fascicle.terms.headings import NameLinks, check_types, read_headings
 from fascicle.terms.keys.forms import BREAK, Forms
 from fascicle.terms.keys.key import TokenArrays
@@ -100,16 +107,16 @@ class DictionaryReport:
 
     def lines(self) -> list[str]:
         """Returns the report as sentences, for a person."""
-        said = [plural(self.entries, "name")]
+        sentences = [plural(self.entries, "name")]
         if self.empty:
             rows = plural(self.empty, "row without a name was", "rows without a name were")
-            said.append(f"{rows} left out (first: {self.first_empty})")
-        return said
+            sentences.append(f"{rows} left out (first: {self.first_empty})")
+        return sentences
 
 
 def read_dictionary(
     path: str, options: TsvOptions | None = None, *, report: DictionaryReport | None = None
-) -> Iterator[Entry]:
+) -> Iterator[DictionaryEntry]:
     """Streams a table of names; gzip is unpacked.
 
     A row whose name is empty or white space is left out and counted. Names of one letter are kept:
@@ -128,7 +135,7 @@ def read_dictionary(
     """
     options = options or TsvOptions()
     report = report if report is not None else DictionaryReport()
-    wanted = 1 + max(
+    needed = 1 + max(
         options.name_column, -1 if options.type_column is None else options.type_column
     )
     columns, own, other = 0, False, ""
@@ -139,10 +146,10 @@ def read_dictionary(
         cells = line.split("\t")
         if line.strip():
             columns = columns or len(cells)
-            if len(cells) != columns or columns < wanted or options.alone:
+            if len(cells) != columns or columns < needed or options.alone:
                 _check_columns(
                     cells,
-                    wanted=wanted,
+                    needed=needed,
                     before=columns,
                     alone=options.alone,
                     place=Place(path, number),
@@ -164,7 +171,9 @@ def read_dictionary(
                 at=Place(path, number),
             )
         concept_at = options.concept_column
-        yield Entry(cells[name_at], kind, "" if concept_at is None else cells[concept_at].strip())
+        yield DictionaryEntry(
+            cells[name_at], kind, "" if concept_at is None else cells[concept_at].strip()
+        )
     if not columns or not report.entries:
         raise InputError(f"{path} holds no name; give a table with one name in a row", file=path)
     if own and other:
@@ -176,7 +185,9 @@ def read_dictionary(
         )
 
 
-def read_typed_names(path: str, *, report: DictionaryReport | None = None) -> Iterator[Entry]:
+def read_typed_names(
+    path: str, *, report: DictionaryReport | None = None
+) -> Iterator[DictionaryEntry]:
     """Streams a dictionary in its plain form: ``type TAB name`` in each row, or a row of `HEADINGS`
     that comes first.
 
@@ -200,7 +211,7 @@ def read_typed_names(path: str, *, report: DictionaryReport | None = None) -> It
     return check_types(read_dictionary(path, options, report=report), path)
 
 
-def pack_dictionary(entries: Iterable[Entry]) -> tuple[bytes, int]:
+def pack_dictionary(entries: Iterable[DictionaryEntry]) -> tuple[bytes, int]:
     """Returns a dictionary as it is stored in a model: one packed file, whose content depends on
     the names alone.
 
@@ -211,17 +222,17 @@ def pack_dictionary(entries: Iterable[Entry]) -> tuple[bytes, int]:
         The table, ``type TAB name`` in each row, sorted, without a header; and how many rows it
         has.
     """
-    rows = sorted({(one.type, one.name) for one in entries})
+    rows = sorted({(entry.type, entry.name) for entry in entries})
     text = "".join(f"{kind}\t{name}\n" for kind, name in rows)
     return gzip.compress(text.encode("utf-8"), mtime=0), len(rows)
 
 
 def _check_columns(
-    cells: list[str], *, wanted: int, before: int, alone: bool, place: Place
+    cells: list[str], *, needed: int, before: int, alone: bool, place: Place
 ) -> None:
-    if len(cells) < wanted:
+    if len(cells) < needed:
         raise FormatError(
-            f"{len(cells)} TAB-separated column(s), but {wanted} are needed, such as a type, a "
+            f"{len(cells)} TAB-separated column(s), but {needed} are needed, such as a type, a "
             "TAB and a name; correct "
             "the row, or name the columns that the table has",
             at=place,
@@ -312,7 +323,7 @@ class Matcher(Annotator):
 
     def __init__(
         self,
-        entries: Iterable[Entry],
+        entries: Iterable[DictionaryEntry],
         *,
         rule: MatchingRule | str,
         reader: WordReader | None = None,
@@ -373,9 +384,9 @@ class Matcher(Annotator):
         Args:
             documents: read once; their mentions and words are not looked at.
         """
-        yield from (found for found, _ in self._found(documents))
+        yield from (matches for matches, _ in self._match(documents))
 
-    def _found(self, documents: Iterable[Document]) -> Iterator[_Found]:
+    def _match(self, documents: Iterable[Document]) -> Iterator[_Found]:
         for chunk in portions(documents, characters=_PORTION):
             yield from self._of_chunk(chunk)
 
@@ -388,18 +399,18 @@ class Matcher(Annotator):
         Args:
             documents: stay as they are.
         """
-        found = zip(documents, self._found(documents), strict=True)
-        return [self._patch(document.text, *matches) for document, matches in found]
+        matched = zip(documents, self._match(documents), strict=True)
+        return [self._patch(document.text, *matches) for document, matches in matched]
 
-    def _patch(self, text: str, found: Sequence[Match], others: Sequence[str]) -> Patch:
-        untyped = sum(not match.types for match in found)
+    def _patch(self, text: str, matches: Sequence[Match], other_capitals: Sequence[str]) -> Patch:
+        untyped = sum(not match.types for match in matches)
         events: list[Event] = []
         if untyped:
             message = f"{untyped} phrases without a type were found; they are not mentions"
             events.append(
                 Event(step=self.name, kind="note", code="untyped-phrases", message=message)
             )
-        for word in dict.fromkeys(others):
+        for word in dict.fromkeys(other_capitals):
             message = (
                 f'{word!r} is a name in other capitals alone, and no mention; case="any" finds it'
             )
@@ -413,7 +424,7 @@ class Matcher(Annotator):
                 source=self.name,
                 links=self._own.of(kind, text[m.start : m.end]),
             )
-            for m in found
+            for m in matches
             for kind in m.types
         )
         return Patch(add=add, events=tuple(events))
@@ -432,17 +443,19 @@ class Matcher(Annotator):
             kinds[part] = list(
                 self._kinds(document, zip(*(column.tolist() for column in columns), strict=True))
             )
-        kept = kinds >= 0
-        kept[kept] = best_segmentation(np.stack([hits.first, hits.last + 1], axis=1)[kept])
+        stays = kinds >= 0
+        stays[stays] = best_segmentation(np.stack([hits.first, hits.last + 1], axis=1)[stays])
         for document, (part, offset) in zip(documents, parts, strict=True):
             columns = (starts[part] - offset, ends[part] - offset, kinds[part])
-            chosen = zip(*(column[kept[part]].tolist() for column in columns), strict=True)
-            others = zip(
+            named_places = zip(*(column[stays[part]].tolist() for column in columns), strict=True)
+            capital_places = zip(
                 *(column[kinds[part] == NO_KIND].tolist() for column in columns[:2]), strict=True
             )
             yield (
-                tuple(Match(start, end, self._names.sets[kind]) for start, end, kind in chosen),
-                [document.text[start:end] for start, end in others],
+                tuple(
+                    Match(start, end, self._names.sets[kind]) for start, end, kind in named_places
+                ),
+                [document.text[start:end] for start, end in capital_places],
             )
 
     def _kinds(self, document: Document, places: Iterable[tuple[int, int, int]]) -> Iterator[int]:

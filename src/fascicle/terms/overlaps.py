@@ -41,7 +41,7 @@ class Edges:
             return False
         if self._edges is None:
             self._edges = sorted(
-                {edge for one in all_sentences(document, self._rules) for edge in one}
+                {edge for sentence in all_sentences(document, self._rules) for edge in sentence}
             )
         return bisect_right(self._edges, start) < bisect_left(self._edges, end)
 
@@ -84,7 +84,7 @@ class Meaning(NamedTuple):
     links: tuple[Link, ...]
 
 
-class Place(NamedTuple):
+class Occurrence(NamedTuple):
     """Place of one or several names.
 
     Attributes:
@@ -98,7 +98,9 @@ class Place(NamedTuple):
     meanings: tuple[Meaning, ...]
 
 
-def resolve_overlaps(places: list[Place], overlaps: Overlaps) -> Iterator[tuple[Place, Meaning]]:
+def resolve_overlaps(
+    places: list[Occurrence], overlaps: Overlaps
+) -> Iterator[tuple[Occurrence, Meaning]]:
     """Yields the meanings of places that may stand beside each other, in the order of the text.
 
     Args:
@@ -107,18 +109,18 @@ def resolve_overlaps(places: list[Place], overlaps: Overlaps) -> Iterator[tuple[
             ``"nested"``: also those inside it, with all meanings; ``"all"``: all.
     """
     if overlaps != "all":
-        kept: list[Place] = []
+        disjoint: list[Occurrence] = []
         for group in _touching(places):
-            kept += _chosen(group, nested=overlaps == "nested")
-        places = sorted(kept, key=lambda place: (place.start, place.end))
+            disjoint += _choose(group, nested=overlaps == "nested")
+        places = sorted(disjoint, key=lambda place: (place.start, place.end))
     for place in places:
         for meaning in place.meanings[:1] if overlaps == "longest" else place.meanings:
             yield place, meaning
 
 
-def _touching(places: Sequence[Place]) -> Iterator[list[Place]]:
+def _touching(places: Sequence[Occurrence]) -> Iterator[list[Occurrence]]:
     """Yields groups of places that are connected by overlaps."""
-    group: list[Place] = []
+    group: list[Occurrence] = []
     reach = 0
     for place in places:
         if group and place.start >= reach:
@@ -130,27 +132,27 @@ def _touching(places: Sequence[Place]) -> Iterator[list[Place]]:
         yield group
 
 
-def _chosen(group: list[Place], *, nested: bool) -> list[Place]:
+def _choose(group: list[Occurrence], *, nested: bool) -> list[Occurrence]:
     """Selects the longest first, then the more probable, then the first in the text; overlapping
     others are dropped.
     """
     if len(group) == 1:
         return group
-    kept: list[Place] = []
+    result: list[Occurrence] = []
     for place in sorted(
-        group, key=lambda one: (one.start - one.end, -one.meanings[0].score, one.start)
+        group, key=lambda place: (place.start - place.end, -place.meanings[0].score, place.start)
     ):
-        if all(_beside(place, other) or (nested and _inside(place, other)) for other in kept):
-            kept.append(place)
-    return kept
+        if all(_beside(place, other) or (nested and _inside(place, other)) for other in result):
+            result.append(place)
+    return result
 
 
-def _beside(one: Place, other: Place) -> bool:
-    return one.end <= other.start or other.end <= one.start
+def _beside(place: Occurrence, other: Occurrence) -> bool:
+    return place.end <= other.start or other.end <= place.start
 
 
-def _inside(one: Place, other: Place) -> bool:
-    return other.start <= one.start and one.end <= other.end
+def _inside(place: Occurrence, other: Occurrence) -> bool:
+    return other.start <= place.start and place.end <= other.end
 
 
 def best_segmentation(spans: Ints) -> Bools:
@@ -169,16 +171,16 @@ def best_segmentation(spans: Ints) -> Bools:
     Returns:
         For each span whether it is chosen, ``[m]``.
     """
-    chosen = np.ones(len(spans), dtype=bool)
+    selected = np.ones(len(spans), dtype=bool)
     if not len(spans):
-        return chosen
+        return selected
     reach = np.maximum.accumulate(spans[:, 1])
     first = np.concatenate([[True], spans[1:, 0] >= reach[:-1]])
     bounds = np.append(np.flatnonzero(first), len(spans))
     for number in np.flatnonzero(np.diff(bounds) > 1).tolist():
         group = slice(int(bounds[number]), int(bounds[number + 1]))
-        chosen[group] = _best_of_group(spans[group].tolist())
-    return chosen
+        selected[group] = _best_of_group(spans[group].tolist())
+    return selected
 
 
 def _best_of_group(spans: list[list[int]]) -> list[bool]:
@@ -200,13 +202,13 @@ def _best_of_group(spans: list[list[int]]) -> list[bool]:
             total = best[token] + (end - token) ** 2
             if total > best[end]:
                 best[end], arrived[end] = total, index
-    kept = [False] * len(spans)
+    selected = [False] * len(spans)
     token = size
     while token > 0:
         index = arrived[token]
         if index >= 0:
-            kept[index] = True
+            selected[index] = True
             token = spans[index][0] - origin
         else:
             token -= 1
-    return kept
+    return selected

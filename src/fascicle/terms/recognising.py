@@ -24,10 +24,10 @@ from fascicle.terms.abbreviations.forms import can_be_short
 from fascicle.terms.abbreviations.pairs import Pairs, is_distinctive
 from fascicle.terms.keys.characters import case_fits, fold_character
 from fascicle.terms.keys.key import TokenArrays, TokenReader, key
-from fascicle.terms.overlaps import Edges, Meaning, Place, resolve_overlaps, slices_by_document
+from fascicle.terms.overlaps import Edges, Meaning, Occurrence, resolve_overlaps, slices_by_document
 from fascicle.terms.pack.carried import AnyPack
 from fascicle.terms.pack.layout import damage_errors
-from fascicle.terms.scanning.table import Table
+from fascicle.terms.scanning.table import NameTable
 from fascicle.terms.terms import ShortTerm
 from fascicle.text.annotator import Annotator, TagSpace
 from fascicle.text.segment import segmenter
@@ -35,7 +35,7 @@ from fascicle.text.segment import segmenter
 _BRACKETS: Final = frozenset("()[]{}")
 
 
-def apply_definitions(document: Document, places: Sequence[Place]) -> list[Place]:
+def apply_definitions(document: Document, places: Sequence[Occurrence]) -> list[Occurrence]:
     """Returns places, where those of short forms follow their definitions in the text.
 
     A short form means what its long form means, if that is a name too. Else it keeps its type, and
@@ -51,25 +51,25 @@ def apply_definitions(document: Document, places: Sequence[Place]) -> list[Place
     pairs = Pairs(document, at=at)
     if not pairs:
         return list(places)
-    known = [(place, *_form(document.text, place, pairs)) for place in places]
-    longs: dict[str, Place] = {}
-    for place, long, is_long in known:
+    forms = [(place, *_form(document.text, place, pairs)) for place in places]
+    longs: dict[str, Occurrence] = {}
+    for place, long, is_long in forms:
         if is_long:
             longs.setdefault(long, place)
     return [
-        place if is_long or not long else _meant(document.text, place, longs.get(long))
-        for place, long, is_long in known
+        place if is_long or not long else _give_meaning(document.text, place, longs.get(long))
+        for place, long, is_long in forms
     ]
 
 
-def _form(text: str, place: Place, pairs: Pairs) -> tuple[str, bool]:
+def _form(text: str, place: Occurrence, pairs: Pairs) -> tuple[str, bool]:
     """Returns the long form of the pair of a place, empty for none, and whether it is that."""
     surface = " ".join(text[place.start : place.end].split())
     pair, _ = pairs.of(surface, (place.start, place.end))
     return ("", False) if pair is None else (pair.long, key(surface, 1) == key(pair.long, 1))
 
 
-def _meant(text: str, place: Place, long: Place | None) -> Place:
+def _give_meaning(text: str, place: Occurrence, long: Occurrence | None) -> Occurrence:
     if long is not None:
         return place._replace(meanings=long.meanings)
     if is_distinctive(text[place.start : place.end]):
@@ -77,7 +77,7 @@ def _meant(text: str, place: Place, long: Place | None) -> Place:
     return place._replace(meanings=tuple(meaning._replace(links=()) for meaning in place.meanings))
 
 
-def _brackets(text: str, place: Place) -> Iterator[int]:
+def _brackets(text: str, place: Occurrence) -> Iterator[int]:
     """Yields the places of brackets beside a name that can be a short form."""
     start, end = place.start, place.end
     beside = [at for at in (start - 1, end, end + 1) if at >= 0 and text[at : at + 1] in _BRACKETS]
@@ -108,12 +108,12 @@ class _Opened:
 
     def __init__(self, source: str, pack: AnyPack, settings: RecognitionSettings) -> None:
         self.source, self.pack, self.settings = source, pack, settings
-        self.table = Table.open(pack.table)
+        self.table = NameTable.open(pack.table)
         self._damage = partial(damage_errors, Path(pack.table).parent)
         self._names: dict[int, tuple[_Name, ...]] = {}
         self.meanings = lru_cache(maxsize=_REMEMBERED)(self._judged)
 
-    def found(self, tokens: TokenArrays) -> tuple[Ints, Ints, Ints]:
+    def find_keys(self, tokens: TokenArrays) -> tuple[Ints, Ints, Ints]:
         """Returns starts, ends and rows of the keys that may reach the threshold, in order.
 
         Raises:
@@ -124,10 +124,10 @@ class _Opened:
             rows, which = np.unique(hits.rows, return_inverse=True)
             places, terms = self.pack.active.of_key_rows(rows)
             total = np.bincount(places, weights=self.pack.active.prior[terms], minlength=len(rows))
-            kept = total.round(_DIGITS) >= self.settings.threshold
-            self._learn(rows[kept].tolist())
-        kept = kept[which]
-        return tokens.starts[hits.first[kept]], tokens.ends[hits.last[kept]], hits.rows[kept]
+            likely = total.round(_DIGITS) >= self.settings.threshold
+            self._learn(rows[likely].tolist())
+        likely = likely[which]
+        return tokens.starts[hits.first[likely]], tokens.ends[hits.last[likely]], hits.rows[likely]
 
     def _learn(self, rows: Sequence[int]) -> None:
         """Reads the names of keys that may be meant, unless they are cached."""
@@ -138,15 +138,15 @@ class _Opened:
         places, terms = active.of_key_rows(np.array(new, dtype=np.int64))
         concepts = active.concept[terms].astype(np.int64)
         kinds = self.pack.type_rows[concepts].tolist()
-        found: list[list[_Name]] = [[] for _ in new]
+        names_by_key: list[list[_Name]] = [[] for _ in new]
         columns = zip(
             places.tolist(), self.pack.short_terms(terms), kinds, concepts.tolist(), strict=True
         )
         for place, term, number, concept in columns:
             kind = types[number]
             if not term.off and (not self.settings.types or kind in self.settings.types):
-                found[place].append(_Name(term, kind, key(term.surface, 1), concept))
-        self._names.update(zip(new, map(tuple, found), strict=True))
+                names_by_key[place].append(_Name(term, kind, key(term.surface, 1), concept))
+        self._names.update(zip(new, map(tuple, names_by_key), strict=True))
 
     def _judged(self, surface: str, row: int) -> tuple[Meaning, ...]:
         """Returns the meanings of a key for a surface: one for each type, the most probable one
@@ -179,8 +179,8 @@ class _Opened:
         for name in best:
             priors[name.concept_row] = max(priors.get(name.concept_row, 0.0), name.term.prior)
         with self._damage():
-            (curie, label, same), *others = map(self.pack.answer_at, priors)
-        if any(one[0] != curie for one in others):
+            (curie, label, same), *other_answers = map(self.pack.answer_at, priors)
+        if any(answer[0] != curie for answer in other_answers):
             return ()
         prefix, _, local = curie.partition(":")
         score = round(min(1.0, sum(priors.values())), _DIGITS)
@@ -236,12 +236,12 @@ class PackRecogniser(Annotator):
         self.settings = settings or RecognitionSettings()
         self.packs = tuple(packs.values())
         self.name = name or (next(iter(packs)) if len(packs) == 1 else _SOURCE)
-        known = sorted({kind for pack in self.packs for kind in pack.types if kind})
-        if unknown := [kind for kind in self.settings.types if kind not in known]:
+        available = sorted({kind for pack in self.packs for kind in pack.types if kind})
+        if unknown := [kind for kind in self.settings.types if kind not in available]:
             raise UsageError(
                 f"{self.name} has no names of the type "
-                f"{unknown[0]!r}{near_hint(unknown[0], known)}; its types are "
-                f"{', '.join(known[:_LISTED])}{', ...' if len(known) > _LISTED else ''}"
+                f"{unknown[0]!r}{near_hint(unknown[0], available)}; its types are "
+                f"{', '.join(available[:_LISTED])}{', ...' if len(available) > _LISTED else ''}"
             )
         self._packs = [_Opened(source, pack, self.settings) for source, pack in packs.items()]
         self._reader = TokenReader()
@@ -250,13 +250,13 @@ class PackRecogniser(Annotator):
     @property
     def sources(self) -> tuple[str, ...]:
         """Names of the sources, one for each pack."""
-        return tuple(one.source for one in self._packs)
+        return tuple(opened.source for opened in self._packs)
 
     @property
     def types(self) -> tuple[str, ...]:
         """All types that are searched, sorted."""
-        found = {kind for pack in self.packs for kind in pack.types if kind}
-        return tuple(sorted(found & set(self.settings.types) if self.settings.types else found))
+        types = {kind for pack in self.packs for kind in pack.types if kind}
+        return tuple(sorted(types & set(self.settings.types) if self.settings.types else types))
 
     @property
     def kind(self) -> str:
@@ -266,7 +266,7 @@ class PackRecogniser(Annotator):
     @property
     def fingerprint(self) -> str:
         """Packs by their content, and the settings."""
-        packs = " ".join(f"{one.source}={one.pack.full_name}" for one in self._packs)
+        packs = " ".join(f"{opened.source}={opened.pack.full_name}" for opened in self._packs)
         return f"{self.name} {packs} {msgspec.json.encode(self.settings).decode()}"
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
@@ -286,7 +286,7 @@ class PackRecogniser(Annotator):
         added: list[list[Mention]] = [[] for _ in documents]
         events: list[tuple[Event, ...]] = [()] * len(documents)
         for pack in self._packs:
-            starts, ends, rows = pack.found(tokens)
+            starts, ends, rows = pack.find_keys(tokens)
             linked: list[list[Link]] = [[] for _ in documents]
             for number, (part, offset) in enumerate(slices_by_document(documents, starts)):
                 document = documents[number]
@@ -305,25 +305,25 @@ class PackRecogniser(Annotator):
                         Mention((span,), kind, score=score, source=pack.source, links=links)
                     )
                     linked[number].extend(links)
-            said = pack.pack.origins(linked, step=pack.source)
-            events = [before + more for before, more in zip(events, said, strict=True)]
+            origins = pack.pack.origins(linked, step=pack.source)
+            events = [before + more for before, more in zip(events, origins, strict=True)]
         yield from (
-            Patch(add=tuple(several), events=told)
-            for several, told in zip(added, events, strict=True)
+            Patch(add=tuple(several), events=notes)
+            for several, notes in zip(added, events, strict=True)
         )
 
     def _places(
-        self, pack: _Opened, document: Document, found: Iterable[tuple[Span, int]]
-    ) -> Iterator[Place]:
+        self, pack: _Opened, document: Document, hits: Iterable[tuple[Span, int]]
+    ) -> Iterator[Occurrence]:
         text, edges = document.text, Edges(document, self._rules)
-        for (start, end), row in found:
+        for (start, end), row in hits:
             if not _hyphens_allow(text, start, end, self.settings.hyphens):
                 continue
             surface = text[start:end]
             if "\n" in surface and _PARAGRAPH.search(surface):
                 continue
             if not edges.part(start, end) and (meanings := pack.meanings(surface, row)):
-                yield Place(start, end, meanings)
+                yield Occurrence(start, end, meanings)
 
 
 def _hyphens_allow(text: str, start: int, end: int, policy: Hyphens) -> bool:

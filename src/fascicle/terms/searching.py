@@ -48,7 +48,7 @@ class NameSearch:
         """Folds and sorts the names; it takes a second or two for 400,000 of them."""
         names = pack.active
         surfaces = names.surfaces.take(np.arange(len(names.surfaces)))
-        folded = "\n".join([key(one, 1) for one in surfaces]).encode()
+        folded = "\n".join([key(surface, 1) for surface in surfaces]).encode()
         self._pack = pack
         self._text = np.frombuffer(b"\n" + folded + b"\n" + bytes(_KEY), dtype=np.uint8)
         ends = np.flatnonzero(self._text == ord("\n"))
@@ -75,12 +75,12 @@ class NameSearch:
         if type and type not in self._pack.types:
             return []
         kind = self._pack.types.index(type) if type else None
-        found: dict[int, FoundConcept] = {}
-        for one in self._all(query.strip(), kind):
-            found.setdefault(one.row, one)
-            if len(found) == most:
+        concepts: dict[int, FoundConcept] = {}
+        for concept in self._all(query.strip(), kind):
+            concepts.setdefault(concept.row, concept)
+            if len(concepts) == most:
                 break
-        return list(found.values())
+        return list(concepts.values())
 
     def _all(self, query: str, kind: int | None) -> Iterator[FoundConcept]:
         row = int(self._pack.concept_rows([query])[0])
@@ -100,7 +100,7 @@ class NameSearch:
         """
         low, high = (
             np.array(
-                [int.from_bytes(one[:_KEY].ljust(_KEY, fill), "big") for one in parts],
+                [int.from_bytes(part[:_KEY].ljust(_KEY, fill), "big") for part in parts],
                 dtype=np.uint64,
             )
             for fill in (b"\0", b"\xff")
@@ -109,12 +109,12 @@ class NameSearch:
             np.searchsorted(self._keys, low, side="left"),
             np.searchsorted(self._keys, high, side="right"),
         )
-        found: Ints = expand_ranges(starts, ends)[1]
+        words: Ints = expand_ranges(starts, ends)[1]
         if len(typed) > _KEY and list(parts) == [typed]:
-            found = found[
-                (self._bytes(found, len(typed)) == np.frombuffer(typed, dtype=np.uint8)).all(axis=1)
+            words = words[
+                (self._bytes(words, len(typed)) == np.frombuffer(typed, dtype=np.uint8)).all(axis=1)
             ]
-        return found
+        return words
 
     def _slips(self, typed: bytes) -> Ints:
         """Returns the words that begin like the query but for one slip, in its first bytes or
@@ -123,17 +123,17 @@ class NameSearch:
         parts = sorted(
             {*_changed(typed[:_KEY]), *([typed[: _KEY - 1]] if len(typed) >= _KEY else [])}
         )
-        found = np.unique(self._beginning(parts, typed))
-        return found[_near(self._bytes(found, len(typed) + 1), typed)]
+        words = np.unique(self._beginning(parts, typed))
+        return words[_near(self._bytes(words, len(typed) + 1), typed)]
 
     def _bytes(self, words: Ints, count: int) -> Array:
         """Returns the bytes of words and of what follows them in their names, shape ``(words,
         count)``.
         """
-        found = self._text[
+        content = self._text[
             np.minimum(self._places[words][:, None] + np.arange(count), len(self._text) - 1)
         ]
-        return np.where(np.logical_or.accumulate(found == ord("\n"), axis=1), 0, found)
+        return np.where(np.logical_or.accumulate(content == ord("\n"), axis=1), 0, content)
 
     def _concepts(
         self, typed: bytes, words: Ints, kind: int | None, *, slip: bool = False
@@ -143,20 +143,22 @@ class NameSearch:
         """
         lengths, is_first = self._lengths[self._lines[words]], self._is_first[words]
         rank = np.where(is_first, np.where(lengths == len(typed), 1, 2), 3)
-        for chosen in _in_order((rank << 20) | lengths):
-            lines = self._lines[words[chosen]].astype(np.int64)
+        for batch in _in_order((rank << 20) | lengths):
+            lines = self._lines[words[batch]].astype(np.int64)
             at, terms = expand_ranges(self._firsts[lines], self._firsts[lines + 1], self._terms)
-            yield from self._found(lines[at], terms, rank[chosen][at] if not slip else None, kind)
+            yield from self._concepts_of(
+                lines[at], terms, rank[batch][at] if not slip else None, kind
+            )
 
-    def _found(
+    def _concepts_of(
         self, lines: Ints, terms: Ints, rank: Ints | None, kind: int | None
     ) -> Iterator[FoundConcept]:
         pack = self._pack
         rows = pack.active.concept[terms].astype(np.int64)
         if kind is not None:
-            kept = np.flatnonzero(pack.type_rows[rows] == kind)
-            lines, terms, rows = lines[kept], terms[kept], rows[kept]
-            rank = None if rank is None else rank[kept]
+            of_kind = np.flatnonzero(pack.type_rows[rows] == kind)
+            lines, terms, rows = lines[of_kind], terms[of_kind], rows[of_kind]
+            rank = None if rank is None else rank[of_kind]
         places = np.concatenate(([0], np.cumsum(lines[1:] != lines[:-1])))[: len(lines)]
         order = np.lexsort((-pack.active.prior[terms], places))
         leads = pack.leads.of(rows).tolist()
@@ -180,13 +182,13 @@ def _in_order(values: Ints) -> Iterator[Ints]:
 
 def _keys_of(text: Array, places: Ints) -> Array:
     """Returns the first bytes behind places as one number each, without what follows the name."""
-    found = np.zeros(len(places), dtype=np.uint64)
+    keys = np.zeros(len(places), dtype=np.uint64)
     ended = np.zeros(len(places), dtype=np.bool_)
     for offset in range(_KEY):
-        one = text[np.minimum(places + offset, len(text) - 1)]
-        ended |= one == ord("\n")
-        found = (found << np.uint64(8)) | np.where(ended, 0, one).astype(np.uint64)
-    return found
+        letters = text[np.minimum(places + offset, len(text) - 1)]
+        ended |= letters == ord("\n")
+        keys = (keys << np.uint64(8)) | np.where(ended, 0, letters).astype(np.uint64)
+    return keys
 
 
 def _changed(part: bytes) -> Iterator[bytes]:
@@ -200,33 +202,34 @@ def _changed(part: bytes) -> Iterator[bytes]:
         yield head + tail[1:2] + tail[:1] + tail[2:]
 
 
-def _near(there: Array, typed: bytes) -> Bools:
+def _near(names: Array, typed: bytes) -> Bools:
     """Tells which rows begin with the query but for one slip.
 
     Args:
-        there: bytes of names, one more than the query has; shape ``(names, bytes)``.
+        names: bytes of names, one more than the query has; shape ``(names, bytes)``.
         typed: the query.
     """
-    wanted = np.frombuffer(typed, dtype=np.uint8)
-    count = len(wanted)
-    same = there[:, :count] == wanted
+    query = np.frombuffer(typed, dtype=np.uint8)
+    count = len(query)
+    same = names[:, :count] == query
     before, behind = _run(same), _run(same[:, ::-1])
     longer, shorter = (
-        _run(one[:, ::-1]) for one in (there[:, 1:] == wanted, there[:, : count - 1] == wanted[1:])
+        _run(shifted[:, ::-1])
+        for shifted in (names[:, 1:] == query, names[:, : count - 1] == query[1:])
     )
     at = np.minimum(before, count - 2)[:, None]
-    pair = np.take_along_axis(there, np.hstack((at + 1, at)), axis=1)
-    swapped = (pair == wanted[np.hstack((at, at + 1))]).all(axis=1) & (before + behind >= count - 2)
-    found: Bools = (
+    pair = np.take_along_axis(names, np.hstack((at + 1, at)), axis=1)
+    swapped = (pair == query[np.hstack((at, at + 1))]).all(axis=1) & (before + behind >= count - 2)
+    near: Bools = (
         (before + behind >= count - 1)
         | (before + longer >= count)
         | (before + shorter >= count - 1)
         | swapped
     )
-    return found
+    return near
 
 
 def _run(same: Bools) -> Ints:
     """Returns how many values are true in each row before the first that is not."""
-    found: Ints = np.logical_and.accumulate(same, axis=1).sum(axis=1)
-    return found
+    lengths: Ints = np.logical_and.accumulate(same, axis=1).sum(axis=1)
+    return lengths

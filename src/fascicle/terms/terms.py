@@ -80,17 +80,17 @@ def curie(text: str, prefix: str = "") -> str:
         return ""
     if text.startswith(("http", "urn:miriam:")):
         text = _of_address(text)
-    given, colon, local = text.partition(":")
+    before, colon, local = text.partition(":")
     if not colon:
         return _bare(text, prefix)
-    if given.lower() in _WRAPPERS and ":" in local:
+    if before.lower() in _WRAPPERS and ":" in local:
         return curie(local)
-    if given == "OMIM" and local.startswith("PS"):
-        given = "OMIM.PS"
-    if known := _known(given):
+    if before == "OMIM" and local.startswith("PS"):
+        before = "OMIM.PS"
+    if facts := _find_prefix(before):
         again, _, rest = local.partition(":")
-        return known.curie(rest if rest and _known(again) is known else local)
-    if given.lower() in _NO_PREFIX or not _PREFIX.fullmatch(given) or not _LOCAL.fullmatch(local):
+        return facts.curie(rest if rest and _find_prefix(again) is facts else local)
+    if before.lower() in _NO_PREFIX or not _PREFIX.fullmatch(before) or not _LOCAL.fullmatch(local):
         return ""
     return text
 
@@ -109,11 +109,18 @@ def curies_of_fact(name: str, value: str) -> tuple[str, ...]:
         of the vocabulary.
     """
     names = (name.lower(), _FACT_END.sub("", name.lower()))
-    known = next((_table()[one] for one in names if one in _table() and one not in _WORDS), None)
-    if known is None or known.name in _OF_OTHERS or not any(map(str.isdigit, value)):
+    vocabulary = next(
+        (
+            _table()[spelling]
+            for spelling in names
+            if spelling in _table() and spelling not in _WORDS
+        ),
+        None,
+    )
+    if vocabulary is None or vocabulary.name in _OF_OTHERS or not any(map(str.isdigit, value)):
         return ()
-    found = tuple(curie(part, known.name) for part in _BETWEEN_IDS.split(value.strip()))
-    return found if all(one.startswith(f"{known.name}:") for one in found) else ()
+    curies = tuple(curie(part, vocabulary.name) for part in _BETWEEN_IDS.split(value.strip()))
+    return curies if all(spelling.startswith(f"{vocabulary.name}:") for spelling in curies) else ()
 
 
 def _of_address(text: str) -> str:
@@ -122,10 +129,10 @@ def _of_address(text: str) -> str:
         return unquote(text.removeprefix("urn:miriam:"))
     if view := _VIEW.fullmatch(text):
         return curie(unquote(unquote(view[1]))) or text
-    if found := _of_registry(text.partition("://")[2].removeprefix("www.")):
-        return found
+    if match := _of_registry(text.partition("://")[2].removeprefix("www.")):
+        return match
     matches = (address.fullmatch(text) for address in _addresses())
-    return next((f"{found[1]}:{found[2]}" for found in matches if found), text)
+    return next((f"{match[1]}:{match[2]}" for match in matches if match), text)
 
 
 def _of_registry(bare: str) -> str:
@@ -135,8 +142,10 @@ def _of_registry(bare: str) -> str:
     starts = _starts()
     for cut in reversed(range(len(bare))):
         if addresses := starts.get(bare[:cut]):
-            found = {one for address in addresses if (one := address.curie(bare[cut:]))}
-            return found.pop() if len(found) == 1 else ""
+            curies = {
+                identifier for address in addresses if (identifier := address.curie(bare[cut:]))
+            }
+            return curies.pop() if len(curies) == 1 else ""
     return ""
 
 
@@ -144,23 +153,23 @@ def _bare(text: str, prefix: str) -> str:
     for telling in _telling():
         if text.startswith(telling.start):
             return telling.curie(text)
-    known = _known(prefix)
-    if known and (found := known.curie(text)):
-        return found
+    facts = _find_prefix(prefix)
+    if facts and (identifier := facts.curie(text)):
+        return identifier
     before, _, after = text.partition("_")
-    if after and (other := _known(before)) and (found := other.curie(after)):
-        return found
-    if known:
+    if after and (other := _find_prefix(before)) and (identifier := other.curie(after)):
+        return identifier
+    if facts:
         return ""
     return f"{prefix}:{text}" if _PREFIX.fullmatch(prefix) and _LOCAL.fullmatch(text) else ""
 
 
-def prefix_name(text: str, known: Iterable[str] = ()) -> str:
+def prefix_name(text: str, prefixes: Iterable[str] = ()) -> str:
     """Returns the one spelling of a prefix, as CURIEs have it, or of one of some prefixes in any
     case.
     """
-    same = {one.lower(): one for one in known}
-    return same.get(text.lower()) or (found.name if (found := _known(text)) else text)
+    same = {spelling.lower(): spelling for spelling in prefixes}
+    return same.get(text.lower()) or (facts.name if (facts := _find_prefix(text)) else text)
 
 
 @cache
@@ -174,11 +183,11 @@ def _addresses() -> tuple[re.Pattern[str], ...]:
 
 
 @lru_cache(maxsize=4096)
-def _known(prefix: str) -> Prefix | None:
+def _find_prefix(prefix: str) -> Prefix | None:
     """Returns the facts about a prefix, also of one that ends with the date of a release."""
     folded = prefix.lower().removeprefix("obo.")
-    if found := _table().get(folded) or _table().get(_RELEASE.sub("", folded)):
-        return found
+    if facts := _table().get(folded) or _table().get(_RELEASE.sub("", folded)):
+        return facts
     name = _registry().get(folded)
     return Prefix(name=name, form=_LOCAL) if name else None
 
@@ -208,16 +217,17 @@ def _rows() -> tuple[tuple[str, list[str], str, list[str]], ...]:
     """Returns the rows of the Bioregistry: our spelling of a prefix, others, pattern and
     addresses.
     """
-    found = []
+    rows = []
     for line in Path(__file__).with_name("registry.tsv").read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
-            name, others, pattern, addresses = line.split("\t")
-            spellings = [name, *filter(None, others.split(", "))]
+            name, more, pattern, addresses = line.split("\t")
+            spellings = [name, *filter(None, more.split(", "))]
             ours = next(
-                (known.name for one in spellings if (known := _table().get(one.lower()))), name
+                (facts.name for spelling in spellings if (facts := _table().get(spelling.lower()))),
+                name,
             )
-            found.append((ours, spellings, pattern, addresses.split()))
-    return tuple(found)
+            rows.append((ours, spellings, pattern, addresses.split()))
+    return tuple(rows)
 
 
 @cache
@@ -225,10 +235,10 @@ def _registry() -> Mapping[str, str]:
     """Returns the spellings of prefixes in lower case -> the right one."""
     return MappingProxyType(
         {
-            one.lower(): ours
+            spelling.lower(): ours
             for ours, several, *_ in _rows()
-            for one in several
-            if one.lower() not in _table()
+            for spelling in several
+            if spelling.lower() not in _table()
         }
     )
 
@@ -236,25 +246,27 @@ def _registry() -> Mapping[str, str]:
 @cache
 def _starts() -> Mapping[str, list[_Address]]:
     """Returns the beginnings of addresses -> vocabularies that have such addresses."""
-    found: dict[str, list[_Address]] = {}
+    starts: dict[str, list[_Address]] = {}
     for ours, _, pattern, addresses in _rows():
         for address in addresses:
             start, _, end = address.partition("$1")
-            found.setdefault(start, []).append(_Address(ours, pattern, end))
-    return MappingProxyType(found)
+            starts.setdefault(start, []).append(_Address(ours, pattern, end))
+    return MappingProxyType(starts)
 
 
 @cache
 def _table() -> Mapping[str, Prefix]:
-    found: dict[str, Prefix] = {}
+    prefixes: dict[str, Prefix] = {}
     for line in _lines():
         if line.startswith(("#", "http")):
             continue
-        name, others, form, start, kept = (*line.split("\t"), "", "")[:5]
-        prefix = Prefix(name=name, form=re.compile(form, re.ASCII), start=start, kept=bool(kept))
-        for spelling in (name, *filter(None, others.split(", "))):
-            found.setdefault(spelling.lower(), prefix)
-    return MappingProxyType(found)
+        name, more, form, start, keeps_start = (*line.split("\t"), "", "")[:5]
+        prefix = Prefix(
+            name=name, form=re.compile(form, re.ASCII), start=start, kept=bool(keeps_start)
+        )
+        for spelling in (name, *filter(None, more.split(", "))):
+            prefixes.setdefault(spelling.lower(), prefix)
+    return MappingProxyType(prefixes)
 
 
 @cache

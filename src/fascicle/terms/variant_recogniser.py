@@ -150,22 +150,29 @@ class VariantRecogniser(Annotator):
         return [Patch(add=tuple(self._mentions(document.text))) for document in documents]
 
     def _mentions(self, text: str) -> Iterator[Mention]:
-        found = _chosen(_counted(text, list(_matches(text))))
-        products = {text[one.start : one.end] for one in found if _is_product(one, text)}
-        found = [one for one in found if text[one.start : one.end] not in products]
+        matches = _choose(_counted(text, list(_matches(text))))
+        products = {text[match.start : match.end] for match in matches if _is_product(match, text)}
+        matches = [match for match in matches if text[match.start : match.end] not in products]
         sure = any(
-            one.form and one.form.letters and not _ONE_BASE.fullmatch(one.name) for one in found
+            match.form and match.form.letters and not _ONE_BASE.fullmatch(match.name)
+            for match in matches
         )
-        proteins = _HOT_SPOTS | {one.name for one in found if one.form and not one.form.letters}
-        found = [
-            one._replace(name=_meant(one, text, sure=sure, proteins=proteins)) for one in found
+        proteins = _HOT_SPOTS | {
+            match.name for match in matches if match.form and not match.form.letters
+        }
+        matches = [
+            match._replace(name=_resolve_name(match, text, sure=sure, proteins=proteins))
+            for match in matches
         ]
-        found = sorted([*found, *_alleles(text, found)], key=lambda one: one.start)
-        found = [one._replace(name=_with_reference(one, text)) for one in found]
-        numbers = dict(_numbered(text, found))
-        for one in found:
+        matches = sorted([*matches, *_alleles(text, matches)], key=lambda match: match.start)
+        matches = [match._replace(name=_with_reference(match, text)) for match in matches]
+        numbers = dict(_numbered(text, matches))
+        for match in matches:
             yield Mention(
-                ((one.start, one.end),), TYPE, source=self.name, links=_links(one.name, numbers)
+                ((match.start, match.end),),
+                TYPE,
+                source=self.name,
+                links=_links(match.name, numbers),
             )
 
 
@@ -173,20 +180,20 @@ def _matches(text: str) -> Iterator[_Found]:
     """Yields the matches of all forms, some of which overlap."""
     about_pox, genes = bool(_POX.search(text)), frozenset(_GENE.findall(text))
     for form in variant_forms():
-        for found in form.pattern.finditer(text):
-            start, end = found.span()
-            words = found[0]
+        for match in form.pattern.finditer(text):
+            start, end = match.span()
+            words = match[0]
             if words.endswith(")") and words.count(")") > words.count("("):
                 end -= 1
             end = start + len(text[start:end].rstrip())
             if not _is_other(text, start, end) and not (
                 about_pox and _OF_POX.fullmatch(text, start, end)
             ):
-                name = form.name({key: value or "" for key, value in found.groupdict().items()})
+                name = form.name({key: value or "" for key, value in match.groupdict().items()})
                 yield _Found(start, end, name, form)
-    for found in _BEHIND_GENE.finditer(text):
-        if found["gene"] in genes:
-            yield _Found(found.start("ref"), found.end(), protein(found.groupdict()))
+    for match in _BEHIND_GENE.finditer(text):
+        if match["gene"] in genes:
+            yield _Found(match.start("ref"), match.end(), protein(match.groupdict()))
 
 
 def _is_other(text: str, start: int, end: int) -> bool:
@@ -194,15 +201,19 @@ def _is_other(text: str, start: int, end: int) -> bool:
     return bool(labelled or _OTHERS.fullmatch(text, start, end))
 
 
-def _counted(text: str, found: Sequence[_Found]) -> list[_Found]:
+def _counted(text: str, matches: Sequence[_Found]) -> list[_Found]:
     """Returns the matches without those of weak forms of which the text nowhere speaks as of
     variants.
     """
-    spoken = {text[one.start : one.end] for one in found if _spoken_of(text, one.start, one.end)}
+    spoken = {
+        text[match.start : match.end]
+        for match in matches
+        if _spoken_of(text, match.start, match.end)
+    }
     return [
-        one
-        for one in found
-        if not (one.form and one.form.weak) or text[one.start : one.end] in spoken
+        match
+        for match in matches
+        if not (match.form and match.form.weak) or text[match.start : match.end] in spoken
     ]
 
 
@@ -213,33 +224,35 @@ def _spoken_of(text: str, start: int, end: int) -> bool:
     )
 
 
-def _chosen(found: list[_Found]) -> list[_Found]:
+def _choose(matches: list[_Found]) -> list[_Found]:
     """Returns the longest matches, of equal ones those with a name, without overlaps."""
-    taken: list[_Found] = []
-    free = [True] * max((one.end for one in found), default=0)
-    for one in sorted(found, key=lambda one: (one.start - one.end, not one.name, one.start)):
-        if all(free[one.start : one.end]):
-            taken.append(one)
-            free[one.start : one.end] = [False] * (one.end - one.start)
-    return sorted(taken, key=lambda one: one.start)
+    chosen_matches: list[_Found] = []
+    free = [True] * max((match.end for match in matches), default=0)
+    for match in sorted(
+        matches, key=lambda match: (match.start - match.end, not match.name, match.start)
+    ):
+        if all(free[match.start : match.end]):
+            chosen_matches.append(match)
+            free[match.start : match.end] = [False] * (match.end - match.start)
+    return sorted(chosen_matches, key=lambda match: match.start)
 
 
-def _is_product(one: _Found, text: str) -> bool:
+def _is_product(match: _Found, text: str) -> bool:
     """True for a letter, a number and a letter that are a catalogue number, a primer, a plasmid
     or a strain.
     """
-    if not (one.form and one.form.letters):
+    if not (match.form and match.form.letters):
         return False
-    before = text[max(0, one.start - _NEAR) : one.start]
-    return bool(_PRODUCT.search(before) or _SUPPLIER.match(text, one.end))
+    before = text[max(0, match.start - _NEAR) : match.start]
+    return bool(_PRODUCT.search(before) or _SUPPLIER.match(text, match.end))
 
 
-def _meant(one: _Found, text: str, *, sure: bool, proteins: Collection[str]) -> str:
+def _resolve_name(match: _Found, text: str, *, sure: bool, proteins: Collection[str]) -> str:
     """Returns the name of a match; letters that can be bases and amino acids are what the text
     around speaks of.
 
     Args:
-        one: match.
+        match: match.
         text: of the document.
         sure: whether the text has a match whose letters can be amino acids alone.
         proteins: names of changes of amino acids.
@@ -247,12 +260,12 @@ def _meant(one: _Found, text: str, *, sure: bool, proteins: Collection[str]) -> 
     Returns:
         The name; none where nothing says whether these are bases or amino acids.
     """
-    if text[one.end : one.end + 1] == "^":  # one of several, all of which are meant
+    if text[match.end : match.end + 1] == "^":  # one of several, all of which are meant
         return ""
-    letters = _ONE_BASE.fullmatch(one.name) if one.form and one.form.letters else None
-    if letters is None or one.name in proteins:
-        return one.name
-    around = text[max(0, one.start - _AROUND) : one.end + _AROUND]
+    letters = _ONE_BASE.fullmatch(match.name) if match.form and match.form.letters else None
+    if letters is None or match.name in proteins:
+        return match.name
+    around = text[max(0, match.start - _AROUND) : match.end + _AROUND]
     ref, place, alt = letters.groups()
     bases = len(_OF_BASES.findall(around)) - len(_OF_PROTEINS.findall(around)) - 2 * sure
     bases -= len(_OF_MUTANTS.findall(around))
@@ -260,74 +273,78 @@ def _meant(one: _Found, text: str, *, sure: bool, proteins: Collection[str]) -> 
     if ref + alt in _TWO_STEPS and int(place) > (1_000 if alt == "Cys" else 300):
         bases += 4
     if bases <= 0:
-        return one.name if bases < 0 else ""
+        return match.name if bases < 0 else ""
     return f"c.{place}{LETTERS[ref]}>{LETTERS[alt]}" if alt != "=" else f"c.{place}="
 
 
-def _with_reference(one: _Found, text: str) -> str:
+def _with_reference(match: _Found, text: str) -> str:
     """Returns the name with the reference sequence that stands before it:
     ``NM_004333.4:c.1799T>A``.
     """
-    before = text[max(0, one.start - _BRACKETS_SIZE) : one.start]
-    bracketed = _BRACKETED.search(before) if one.name.startswith("c.") else None
+    before = text[max(0, match.start - _BRACKETS_SIZE) : match.start]
+    bracketed = _BRACKETED.search(before) if match.name.startswith("c.") else None
     if bracketed:
         level, before = bracketed["level"], before[: bracketed.start()]
-        one = one._replace(name=level + (one.name[1:].lower() if level == "r" else one.name[1:]))
+        match = match._replace(
+            name=level + (match.name[1:].lower() if level == "r" else match.name[1:])
+        )
     before = before[-_REFERENCE_SIZE:]
     if (
         not bracketed
-        and one.name.startswith("c.")
-        and text[one.start : one.start + 2] != "c."
+        and match.name.startswith("c.")
+        and text[match.start : match.start + 2] != "c."
         and _MITOCHONDRIAL.search(before)
     ):
-        return f"m{one.name[1:]}"
+        return f"m{match.name[1:]}"
     sequence = _REFERENCE.search(before)
-    if not sequence or one.name[1:2] != ".":
-        return one.name
-    of_genome = sequence[1].startswith("chr") and one.name.startswith("c.")
-    return f"{sequence[1]}:{'g' + one.name[1:] if of_genome else one.name}"
+    if not sequence or match.name[1:2] != ".":
+        return match.name
+    of_genome = sequence[1].startswith("chr") and match.name.startswith("c.")
+    return f"{sequence[1]}:{'g' + match.name[1:] if of_genome else match.name}"
 
 
-def _alleles(text: str, found: Sequence[_Found]) -> Iterator[_Found]:
+def _alleles(text: str, matches: Sequence[_Found]) -> Iterator[_Found]:
     """Yields alleles of the variants that were found, which the text gives by place and letter:
     ``302H``, ``192RR``.
 
     A letter before its place is an allele if it is the new one: after ``D302H``, ``H302`` is, and
     ``D302`` a residue.
     """
-    known: dict[str, tuple[str, set[str], set[str]]] = {}
-    for one in found:
-        if parts := _SUBSTITUTION.fullmatch(one.name):
+    places: dict[str, tuple[str, set[str], set[str]]] = {}
+    for match in matches:
+        if parts := _SUBSTITUTION.fullmatch(match.name):
             place, ref, alt = (
                 part
                 for part in (parts[2], parts[4], parts[1], parts[5], parts[3], parts[6])
                 if part
             )
-            _, before, after = known.setdefault(place, (one.name, set(), set()))
+            _, before, after = places.setdefault(place, (match.name, set(), set()))
             before.add(LETTERS.get(ref, ref))
             after.add(LETTERS.get(alt, alt))
-    taken = PlacedSpans((one.start, one.end) for one in found)
-    for allele in _ALLELE.finditer(text) if known else ():
-        name, before, after = known.get(
+    occupied = PlacedSpans((match.start, match.end) for match in matches)
+    for allele in _ALLELE.finditer(text) if places else ():
+        name, before, after = places.get(
             allele["place"] or allele["last"], ("", set[str](), set[str]())
         )
-        letters = {LETTERS.get(one, one) for one in allele.group("one", "two", "first") if one}
+        letters = {
+            LETTERS.get(match, match) for match in allele.group("one", "two", "first") if match
+        }
         if letters <= (after if allele["first"] else before | after):
             start, end = allele.span()
-            if _spoken_of(text, start, end) and not taken.overlapping((start, end)):
+            if _spoken_of(text, start, end) and not occupied.overlapping((start, end)):
                 yield _Found(start, end, name)
 
 
-def _numbered(text: str, found: Sequence[_Found]) -> Iterator[tuple[str, str]]:
+def _numbered(text: str, matches: Sequence[_Found]) -> Iterator[tuple[str, str]]:
     """Yields names and the rs numbers that stand beside them."""
-    for first, second in pairwise(found):
+    for first, second in pairwise(matches):
         if _THE_SAME.fullmatch(text, first.end, second.start) and "" not in (
             first.name,
             second.name,
         ):
-            one, other = sorted((first.name, second.name), key=lambda name: name.startswith("rs"))
-            if other.startswith("rs") and not one.startswith("rs"):
-                yield one, other
+            name, other = sorted((first.name, second.name), key=lambda name: name.startswith("rs"))
+            if other.startswith("rs") and not name.startswith("rs"):
+                yield name, other
 
 
 def _links(name: str, numbers: dict[str, str]) -> tuple[Link, ...]:

@@ -141,8 +141,8 @@ def _codon(groups: _Groups) -> str:
     ref, alt = (
         _CODED[
             sum(
-                "TCAG".index(one) * 4 ** (2 - at)
-                for at, one in enumerate(groups[name].replace("U", "T"))
+                "TCAG".index(base) * 4 ** (2 - at)
+                for at, base in enumerate(groups[name].replace("U", "T"))
             )
         ]
         for name in ("ref", "alt")
@@ -170,7 +170,9 @@ def _protein_event(groups: _Groups) -> str:
     end = _place(groups["last"], groups["end"]) if groups.get("end") else ""
     if "ins" in event:
         seq = groups["seq"]
-        added = "".join(_SHORT_NAMES[one.lower()] for one in re.findall(rf"{_AA3}|Ter", seq) or seq)
+        added = "".join(
+            _SHORT_NAMES[acid.lower()] for acid in re.findall(rf"{_AA3}|Ter", seq) or seq
+        )
         if not added or (event == "ins" and not end):
             return ""
     return f"p.{_range(start, end)}{event}{added}"
@@ -204,8 +206,8 @@ def _places(groups: _Groups) -> tuple[str, str]:
     HGVS.
     """
     start, end = (_number(groups.get(name) or "") for name in ("start", "end"))
-    if not end and (both := re.fullmatch(r"(\d+)-(\d+)", start)) and int(both[2]) > int(both[1]):
-        return both[1], both[
+    if not end and (ends := re.fullmatch(r"(\d+)-(\d+)", start)) and int(ends[2]) > int(ends[1]):
+        return ends[1], ends[
             2
         ]  # 118-119insA; a place in an intron (118-19) seldom has the greater number behind
     return start, end
@@ -236,11 +238,11 @@ def _form(
     name: Callable[[_Groups], str] = lambda groups: "",
     *,
     weak: bool = False,
-    left: str = _LEFT,
+    before: str = _LEFT,
     right: str = _RIGHT,
     letters: bool = False,
 ) -> VariantForm:
-    return VariantForm(re.compile(f"{left}(?:{pattern}){right}"), name, weak, letters)
+    return VariantForm(re.compile(f"{before}(?:{pattern}){right}"), name, weak, letters)
 
 
 @cache
@@ -274,7 +276,7 @@ def _dna_forms() -> Iterator[VariantForm]:
     place = rf"(?P<start>{_PLACE})"
     change = rf"(?P<ref>{_BASE}{{1,6}}){_ARROW}(?P<alt>{_BASE}{{1,6}})"
     yield _form(
-        rf"(?:{_LEVEL})?{_PLACES}(?:,?\s)?(?P<open>\()?{change}(?(open)\))", _dna, left=_SIGNED
+        rf"(?:{_LEVEL})?{_PLACES}(?:,?\s)?(?P<open>\()?{change}(?(open)\))", _dna, before=_SIGNED
     )
     yield _form(rf"{_LEVEL}(?P<ref>{_BASE}){place}(?:{_ARROW})?(?P<alt>{_BASE})", _dna)
     yield _form(rf"(?P<level>r)\.\(?{_PLACES}(?P<ref>[acgu]+)>(?P<alt>[acgu]+)\)?", _dna)
@@ -289,17 +291,17 @@ def _dna_forms() -> Iterator[VariantForm]:
     yield _form(
         r"(?P<ref>[ACGT])(?P<start>\d{5,6})(?P<alt>(?P=ref))", _dna, weak=True
     )  # A22026A is a device
-    yield _form(rf"(?:[-−–+]\d{{2,5}}|{_INTRON})\s?{_BASE}{{1,2}}", weak=True, left=_SIGNED)
+    yield _form(rf"(?:[-−–+]\d{{2,5}}|{_INTRON})\s?{_BASE}{{1,2}}", weak=True, before=_SIGNED)
     yield _form(rf"(?P<one>{_BASE}){_ARROW}(?!(?P=one)){_BASE}(?![-\s][Rr]ich)", weak=True)
     yield _form(rf"{_BASE}{{2}}(?:\s?[-−–=]{{0,3}}>\s?|\s?→\s?| to ){_BASE}{{2}}", weak=True)
     yield _form(rf"(?i:codon) {place},? (?P<ref>{_BASE}{{3}}){_ARROW}(?P<alt>{_BASE}{{3}})", _codon)
     behind = r"(?:(?<=chr\w[:-])|(?<=chr\w\w[:-]))"  # chr7:140453136:A:T
     yield _form(
-        rf"(?P<start>\d{{4,9}})[:-](?P<ref>{_BASE}+)[:-](?P<alt>{_BASE}+)", _dna, left=behind
+        rf"(?P<start>\d{{4,9}})[:-](?P<ref>{_BASE}+)[:-](?P<alt>{_BASE}+)", _dna, before=behind
     )
     yield _form(rf"\d+[-+−–]\d+\s?kb\s?{_BASE}{_ARROW}{_BASE}")
     yield _form(
-        r"(?P<start>\d+)(?P<ref>[acgu]+)>(?P<alt>[acgu]+)", _dna, left=r"(?<=[\[;])"
+        r"(?P<start>\d+)(?P<ref>[acgu]+)>(?P<alt>[acgu]+)", _dna, before=r"(?<=[\[;])"
     )  # r.[76a>c;83_84del]
     yield _form(rf"(?P<all>[cgmnr]\.{_PLACE}(?:_{_PLACE})?=)", _as_written)
     spdi = r"(?P<sequence>NC_\d+\.\d+):(?P<start>\d+):(?P<ref>[ACGT]):(?P<alt>[ACGT])"
@@ -307,7 +309,7 @@ def _dna_forms() -> Iterator[VariantForm]:
         spdi, lambda at: f"{at['sequence']}:g.{int(at['start']) + 1}{at['ref']}>{at['alt']}"
     )  # counts from 0
     yield _form(
-        r"(?:1?\d|2[0-2]|X|Y|MT?)-\d{4,9}-[ACGT]{1,50}-[ACGT]{1,50}", left=r"(?<![A-Za-z0-9_.:-])"
+        r"(?:1?\d|2[0-2]|X|Y|MT?)-\d{4,9}-[ACGT]{1,50}-[ACGT]{1,50}", before=r"(?<![A-Za-z0-9_.:-])"
     )  # gnomAD
 
 
@@ -316,7 +318,7 @@ def _dna_events() -> Iterator[VariantForm]:
     yield _form(
         rf"(?:{_LEVEL})?{_PLACES}\s?(?P<event>{_EVENT}|del[ACGTU]+ins)\s?{seq}",
         _dna_event,
-        left=_SIGNED,
+        before=_SIGNED,
     )
     yield _form(
         rf"(?:{_LEVEL})?(?P<event>del|dup|ins)(?P<start>\d{{2,6}})(?P<seq>[ACGT]+)", _dna_event
@@ -332,16 +334,18 @@ def _dna_events() -> Iterator[VariantForm]:
     yield _form(
         rf"(?P<all>[cgmn]\.(?=[\d_?*+-]{{0,30}}\()[\d_()?*+-]{{4,80}}{_EVENT})", _as_written
     )
-    yield _form(rf"[-−]\d+[- ]bp (?:{_EVENT_NAME})", left=_SIGNED)
+    yield _form(rf"[-−]\d+[- ]bp (?:{_EVENT_NAME})", before=_SIGNED)
     yield _form(rf"[ACGT]{{2,12}} (?:{_EVENT_NAME})|(?:{_EVENT_NAME}) \([ACGT]{{2,12}}\)")
     of_size = r"(?P<event>[Dd]el)etion of (?P<seq>\d+\s?(?:bp|base pairs|nucleotides))"
     yield _form(rf"{of_size} at (?:position|nucleotide|nt) (?P<start>\d+)", _dna_event)
     yield _form(r"(?:ins/del|del/ins|del|ins|dup)\s?\d+[\s-]?bp")
-    yield _form(r"[-−–]\d+ \d+N (?:ins/del|del/ins|del|ins)", left=_SIGNED)
+    yield _form(r"[-−–]\d+ \d+N (?:ins/del|del/ins|del|ins)", before=_SIGNED)
     yield _form(rf"(?i:{_BASE_NAME}) (?:{_EVENT_NAME})")
     yield _form(r"\([ACGT]{1,6}\)\d{1,3}(?!\()", weak=True)
     yield _form(
-        r"(?:Δ|∆|[Dd]elta[\s-]?|DD)\d{2,4}(?:\s?[-–]\s?\d{2,4})?(?: deletion)?", weak=True, left=""
+        r"(?:Δ|∆|[Dd]elta[\s-]?|DD)\d{2,4}(?:\s?[-–]\s?\d{2,4})?(?: deletion)?",
+        weak=True,
+        before="",
     )
     yield _form(
         r"(?:[Dd]eletion of )?[ACGT](?: deletion)? at(?: nucleotide)?(?: position)? -?\d+",
@@ -360,8 +364,8 @@ def _protein_forms() -> Iterator[VariantForm]:
     yield _form(
         rf"(?P<ref>{_AA3})[\s-]?(?P<start>\d{{2,4}})-(?P<alt>{_AA3})[\s-]?(?P=start)", protein
     )
-    one = rf"(?P<ref>{LETTER})(?P<start>[1-9]\d{{1,3}})(?:{_ARROW})?(?P<alt>{LETTER}|X|\*|stop)"
-    yield _form(one, protein, left=r"(?<![A-Z0-9_.])", letters=True)  # KrasG12D
+    short = rf"(?P<ref>{LETTER})(?P<start>[1-9]\d{{1,3}})(?:{_ARROW})?(?P<alt>{LETTER}|X|\*|stop)"
+    yield _form(short, protein, before=r"(?<![A-Z0-9_.])", letters=True)  # KrasG12D
     yield _form(rf"(?P<ref>{LETTER})(?P<start>[1-9])(?P<alt>{LETTER})", protein, weak=True)
     yield _form(rf"(?P<start>\d{{2,4}})\s?(?P<ref>{LETTER})/(?P<alt>{LETTER})", protein)
     yield _form(
@@ -406,11 +410,11 @@ def _spoken_forms() -> Iterator[VariantForm]:
     place = rf"{_AT}[\s-](?:c\.)?(?P<start>[-−+]?\d+)(?: position)?"
     base = rf"(?:{_BASE}|(?i:{_BASE_NAME}))"
     # Who substitutes valine for alanine has valine in the end.
-    given = "|".join(
-        f"(?<=substitut{one} )"
-        for one in ("ion of", "ion of a", "ion of an", "ion of the", "ing", "es")
+    verbs = "|".join(
+        f"(?<=substitut{ending} )"
+        for ending in ("ion of", "ion of a", "ion of an", "ion of the", "ing", "es")
     )
-    for before, behind in ((f"(?:{given})", f"(?: {_CHANGE})?"), ("", " (?i:substitution)")):
+    for before, behind in ((f"(?:{verbs})", f"(?: {_CHANGE})?"), ("", " (?i:substitution)")):
         for unit, name in ((_FULL, protein), (base, _dna)):
             yield _form(
                 rf"{before}(?P<alt>{unit})[\s-]for[\s-](?:an? "

@@ -18,7 +18,7 @@ from fascicle.core.files.atomic import check_target
 from fascicle.core.files.source import STDIN
 from fascicle.core.wording import plural
 from fascicle.errors import InputError
-from fascicle.terms.curation import Finding
+from fascicle.terms.curation import RuleProblem
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.sets import vocabulary_order
 from fascicle.terms.pack.verifying import stats_lines as stats_lines
@@ -212,7 +212,7 @@ def _run_build(args: Build) -> int:
     reports = defaultdict[str, SourceReport](
         lambda: SourceReport(labels=None if asked is None else [])
     )
-    findings: list[Finding] = []
+    findings: list[RuleProblem] = []
     steps = Steps()
     if asked is not None:
         Inputs.of(listed_files(args.sources)).refuse(asked)
@@ -277,7 +277,7 @@ def _say_read(reports: Mapping[str, SourceReport], *, all_lines: bool) -> None:
             say(f"{name}: {line}")
 
 
-def _say_rules(findings: Sequence[Finding], *, all_lines: bool) -> None:
+def _say_rules(findings: Sequence[RuleProblem], *, all_lines: bool) -> None:
     """Prints problems with rules; the harmless kinds only as counts."""
     harmful = [one for one in findings if one.problem not in ("dead", "overruled", "twice")]
     loud = findings if all_lines else harmful[:_LOUD]

@@ -10,7 +10,7 @@ import msgspec
 from fascicle.core.document import Document, Link, Mention
 from fascicle.serving.curation.decisions import After, Decided, Edit, Step, apply_steps
 from fascicle.serving.curation.exchange import rules_table
-from fascicle.terms.curation import Curation, NameRow, Rule, read_rules
+from fascicle.terms.curation import Curation, CurationRule, NameRow, read_rules
 
 TEXT = "CAT is fed. A cat sleeps. CAT again."
 PLACES = ((0, 3), (14, 17), (26, 29))
@@ -38,7 +38,7 @@ def said(*afters: After | None) -> Decided:
     return apply_steps(document, [Step(number=1, who="Ada\tB", at="now", edits=edits)])
 
 
-def rules(found: Sequence[Decided], folder: Path) -> list[Rule]:
+def rules(found: Sequence[Decided], folder: Path) -> list[CurationRule]:
     (folder / "rules.tsv").write_text(rules_table(found), encoding="utf-8")
     return read_rules([str(folder / "rules.tsv")])
 

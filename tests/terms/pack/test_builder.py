@@ -24,11 +24,11 @@ from hypothesis import strategies as st
 from tests.support.packs import NORMALISER, PARTS, REAL_PARTS, RECORDS, Sources, build_small, key
 
 from fascicle.errors import InputError, OutputError, PackError
-from fascicle.terms.curation import Curation, Rule
+from fascicle.terms.curation import Curation, CurationRule
 from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, build
 from fascicle.terms.pack.layout import SourceFacts
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.pack.priors import Style, judge_name
+from fascicle.terms.pack.priors import NameStyle, judge_name
 from fascicle.terms.pack.verifying import verify
 from fascicle.terms.pack.writing import _shares
 from fascicle.terms.terms import NAME_KINDS, ConceptRecord, CrossReference, Name
@@ -289,18 +289,20 @@ def test_a_folder_of_others_is_not_replaced(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]
 
 
-def curated(*rules: Rule) -> Components:
+def curated(*rules: CurationRule) -> Components:
     return replace(PARTS, curation=Curation(rules, key=key))
 
 
 def test_rules_of_curation(tmp_path: Path) -> None:
     parts = curated(
-        Rule(action="ner_off", surface="CAT", concept="NCBIGene:847", place="/home/me/rules.tsv:2"),
-        Rule(action="drop", surface="Cat"),
-        Rule(action="prefer", surface="catalase", concept="NCBIGene:847"),
-        Rule(action="prefer", surface="Catalase", concept="NCBIGene:847"),
-        Rule(action="case", surface="cancer", case="any"),
-        Rule(action="drop", surface="nowhere"),
+        CurationRule(
+            action="ner_off", surface="CAT", concept="NCBIGene:847", place="/home/me/rules.tsv:2"
+        ),
+        CurationRule(action="drop", surface="Cat"),
+        CurationRule(action="prefer", surface="catalase", concept="NCBIGene:847"),
+        CurationRule(action="prefer", surface="Catalase", concept="NCBIGene:847"),
+        CurationRule(action="case", surface="cancer", case="any"),
+        CurationRule(action="drop", surface="nowhere"),
     )
     pack = build_small(tmp_path / "pack", parts=parts)
     verify(pack)
@@ -354,7 +356,7 @@ def test_a_preferred_name_is_meant_even_if_it_is_a_common_word(tmp_path: Path) -
         for curie, kind in (("X:1", "Gene"), ("X:2", "Chemical"))
     )
     assert max(t.prior for t in build_small(tmp_path / "pack", {"a": records}).names("X:1")) < 0.1
-    parts = curated(Rule(action="prefer", surface="insulin", concept="X:1"))
+    parts = curated(CurationRule(action="prefer", surface="insulin", concept="X:1"))
     pack = build_small(tmp_path / "chosen", {"a": records}, parts=parts)
     assert pack.names("X:1")[0].prior > 0.85
     assert pack.names("X:2")[0].prior < 0.01
@@ -362,7 +364,7 @@ def test_a_preferred_name_is_meant_even_if_it_is_a_common_word(tmp_path: Path) -
 
 def test_a_name_that_a_rule_drops_in_one_source_stays_that_of_another(tmp_path: Path) -> None:
     shared = ConceptRecord(curie="X:1", type="Gene", names=(Name("BRCA1", "label"),))
-    parts = curated(Rule(action="drop", surface="BRCA1", source="a"))
+    parts = curated(CurationRule(action="drop", surface="BRCA1", source="a"))
     pack = build_small(tmp_path / "pack", {"a": (shared,), "b": (shared,)}, parts=parts)
     (term,) = pack.names("X:1")
     assert (term.silent, term.sources, term.rule) == (False, ("b",), "drop 'BRCA1' a")
@@ -380,7 +382,7 @@ def told(step, count):
     print(step, count, flush=True)
 print("begun", 0, flush=True)
 source = PackSource(SourceFacts(name="many"), lambda: many(60_000))
-build([source], BuildSettings(name="many", memory=1), sys.argv[1], parts=PARTS, told=told)
+build([source], BuildSettings(name="many", memory=1), sys.argv[1], parts=PARTS, on_progress=told)
 """
 
 
@@ -431,7 +433,7 @@ def test_a_name_written_otherwise_takes_no_share(tmp_path: Path) -> None:
     terms = {curie: pack.names(curie)[0].prior for curie, _ in genes}
     assert terms["NCBIGene:1"] == pytest.approx(2 * terms["NCBIGene:2"])
     assert terms["NCBIGene:2"] == pytest.approx(terms["NCBIGene:3"])
-    assert terms["NCBIGene:1"] == pytest.approx(judge_name("ACE").probabilities[Style.symbols])
+    assert terms["NCBIGene:1"] == pytest.approx(judge_name("ACE").probabilities[NameStyle.symbols])
 
 
 @given(

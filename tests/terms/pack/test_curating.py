@@ -16,12 +16,12 @@ from tests.support.packs import REAL_PARTS, build_small
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
-from fascicle.terms.curation import Rule, format_rules, read_rules
+from fascicle.terms.curation import CurationRule, format_rules, read_rules
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.proposing import (
-    Counts,
     Evidence,
     NameOfType,
+    PlaceCounts,
     Proposal,
     ProposalSettings,
     proposals,
@@ -75,7 +75,7 @@ def document(words: list[str], kinds: list[str]) -> Document:
 
 def evidence(
     pack: Pack, gold: list[Document], raw: list[Document] | None = None
-) -> dict[NameOfType, Counts]:
+) -> dict[NameOfType, PlaceCounts]:
     found = Evidence(pack)
     found.read_gold(gold)
     found.read_raw(raw or [])
@@ -95,7 +95,7 @@ def test_counts_are_those_of_a_loop(pack: Pack, words: list[tuple[str, str]]) ->
     annotated = {kind for kind in kinds if kind}
     for surface, kind in SURFACES.items():
         here = [(word, gold) for word, gold in words if word.lower() == surface.lower()]
-        got = counts.get(NameOfType(surface, kind), Counts())
+        got = counts.get(NameOfType(surface, kind), PlaceCounts())
         assert sum(got.raw) == len(here), surface
         assert got.lower == sum(word == word.lower() for word, _ in here)
         expected = Counter(gold == kind for _, gold in here) if kind in annotated else Counter()
@@ -210,4 +210,4 @@ def test_proposals_are_rules_that_can_be_read(pack: Pack, tmp_path: Path) -> Non
     assert [(r.action, r.surface, r.case, r.note) for r in read] == [
         (r.action, r.surface, r.case, r.note) for r in rules
     ]
-    assert all(isinstance(rule, Rule) for rule in read)
+    assert all(isinstance(rule, CurationRule) for rule in read)

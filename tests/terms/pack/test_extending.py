@@ -19,7 +19,7 @@ import fascicle
 from fascicle.core.document import Document
 from fascicle.errors import UsageError
 from fascicle.loading import load
-from fascicle.terms.curation import Curation, Rule
+from fascicle.terms.curation import Curation, CurationRule
 from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, build
 from fascicle.terms.pack.export import KeptRules, pack_sources
 from fascicle.terms.pack.layout import SourceFacts
@@ -31,7 +31,7 @@ from fascicle.verbs.tasks.index_build import extend
 
 RULES = st.lists(
     st.builds(
-        Rule,
+        CurationRule,
         action=st.sampled_from(["drop", "ner_off", "case", "prefer"]),
         surface=SURFACES,
         concept=st.sampled_from(["A:1", "B:1"]),
@@ -87,7 +87,7 @@ def labels(pack: Pack) -> dict[str, str]:
 
 
 def twice(
-    sources: Sources, rules: list[Rule]
+    sources: Sources, rules: list[CurationRule]
 ) -> list[tuple[tuple[object, ...], dict[str, str], int]]:
     """What a pack and a pack from it say; no pack stays open, whatever the caller finds."""
     parts = Components(
@@ -129,7 +129,7 @@ LOST: Sources = {  # two concepts that are the same, of which no name can be hel
 @settings(deadline=None, max_examples=40)
 @example(sources=LOST, rules=[])
 @given(sources=SOURCES.map(matched), rules=RULES)
-def test_a_pack_from_a_pack_loses_nothing(sources: Sources, rules: list[Rule]) -> None:
+def test_a_pack_from_a_pack_loses_nothing(sources: Sources, rules: list[CurationRule]) -> None:
     if not any(
         record.names or record.replaced_by for records in sources.values() for record in records
     ):

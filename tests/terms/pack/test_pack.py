@@ -30,7 +30,7 @@ from fascicle.settings.folders.vocabularies import PACK
 from fascicle.terms.pack.arrays import file_dtype
 from fascicle.terms.pack.builder import BuildSettings, PackSource, build
 from fascicle.terms.pack.export import mention_changes
-from fascicle.terms.pack.layout import FileFacts, Manifest, SourceFacts, write_manifest
+from fascicle.terms.pack.layout import FileFacts, PackManifest, SourceFacts, write_manifest
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.verifying import verify
 from fascicle.terms.terms import ConceptRecord, Name
@@ -64,7 +64,7 @@ def refused(folder: Path, *, normaliser: str = NORMALISER, whole: bool = False) 
 
 def rewrite(folder: Path, **changes: Any) -> None:
     """Another manifest that fits to its own hash."""
-    old = msgspec.json.decode((folder / PACK).read_bytes(), type=Manifest)
+    old = msgspec.json.decode((folder / PACK).read_bytes(), type=PackManifest)
     write_manifest(folder, msgspec.structs.replace(old, **changes))
 
 
@@ -108,7 +108,7 @@ def test_a_changed_manifest(folder: Path) -> None:
 
 
 def test_files_elsewhere_are_never_looked_at(folder: Path) -> None:
-    old = msgspec.json.decode((folder / PACK).read_bytes(), type=Manifest)
+    old = msgspec.json.decode((folder / PACK).read_bytes(), type=PackManifest)
     rewrite(folder, files={**old.files, "../../etc/passwd": FileFacts(size=1, sha256="")})
     assert "elsewhere" in str(refused(folder))
 
@@ -117,7 +117,7 @@ def test_files_elsewhere_are_never_looked_at(folder: Path) -> None:
 def test_only_files_of_the_pack_are_its_files(folder: Path, name: str) -> None:
     os.mkfifo(folder / "pipe")
     (folder / "below").mkdir()
-    old = msgspec.json.decode((folder / PACK).read_bytes(), type=Manifest)
+    old = msgspec.json.decode((folder / PACK).read_bytes(), type=PackManifest)
     size = (folder / name).stat().st_size if "\0" not in name else 0
     rewrite(folder, files={**old.files, name: FileFacts(size=size, sha256="")})
     refused(folder)
@@ -141,7 +141,7 @@ def test_lists_without_end_take_no_memory(
     folder: Path, name: str, ask: Callable[[Pack], object]
 ) -> None:
     """A list of 4 billion terms would be allocated before anybody saw that they are not there."""
-    old = msgspec.json.decode((folder / PACK).read_bytes(), type=Manifest)
+    old = msgspec.json.decode((folder / PACK).read_bytes(), type=PackManifest)
     place = folder / name
     place.write_bytes(bytes(4) + b"\xff" * (place.stat().st_size - 4))
     size, sha256 = file_facts(place)
@@ -209,7 +209,7 @@ def test_a_part_of_a_value_at_the_end_of_a_file_is_damage(
     folder = Path(shutil.copytree(built, tmp_path / "pack"))
     place = folder / name
     place.write_bytes(place.read_bytes() + b"\x00")
-    files = msgspec.json.decode((folder / PACK).read_bytes(), type=Manifest).files
+    files = msgspec.json.decode((folder / PACK).read_bytes(), type=PackManifest).files
     size, sha256 = file_facts(place)
     rewrite(folder, files={**files, name: FileFacts(size=size, sha256=sha256)})
     assert refused(folder, whole=name.endswith(".u1")).code in ("damaged", "pack")
@@ -275,7 +275,7 @@ def test_values_that_cannot_be_are_found_though_all_hashes_are_right(
             folder = Path(shutil.copytree(built, tmp_path / "copy"))
             (folder / path.name).write_bytes(other.tobytes())
             size, sha256 = file_facts(folder / path.name)
-            old = msgspec.json.decode((folder / PACK).read_bytes(), type=Manifest)
+            old = msgspec.json.decode((folder / PACK).read_bytes(), type=PackManifest)
             rewrite(folder, files={**old.files, path.name: FileFacts(size=size, sha256=sha256)})
             if other is wrong:
                 # the largest there says that there is none

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.settings.inputs import RecognitionSettings
-from fascicle.terms.pack.priors import PREFERRED, WEIGHTS, Style, common_words, judge_name
+from fascicle.terms.pack.priors import PREFERRED, WEIGHTS, NameStyle, common_words, judge_name
 
 
 @pytest.mark.parametrize(
@@ -49,23 +49,25 @@ def test_case(surface: str, case: str, symbol: str) -> None:
     ],
 )
 def test_short_and_common_names_are_rarely_meant(less: str, more: str) -> None:
-    for style in set(Style) - {Style.chosen, Style.own}:
+    for style in set(NameStyle) - {NameStyle.chosen, NameStyle.own}:
         assert 0 < judge_name(less).probabilities[style] < judge_name(more).probabilities[style] < 1
 
 
 def test_a_common_word_is_a_name_of_a_species_sooner_than_one_of_a_gene() -> None:
     of = judge_name("human").probabilities
-    assert of[Style.everyday] > max(of[Style.words], of[Style.ailments], of[Style.symbols])
+    assert of[NameStyle.everyday] > max(
+        of[NameStyle.words], of[NameStyle.ailments], of[NameStyle.symbols]
+    )
     of = judge_name("mice").probabilities
-    assert of[Style.everyday] > of[Style.symbols]
+    assert of[NameStyle.everyday] > of[NameStyle.symbols]
 
 
 def test_two_letters_stand_for_diseases_sooner_than_for_others() -> None:
     of = judge_name("RB").probabilities
     assert all(
-        of[Style.ailments] > of[style]
-        for style in Style
-        if style not in (Style.ailments, Style.chosen, Style.own)
+        of[NameStyle.ailments] > of[style]
+        for style in NameStyle
+        if style not in (NameStyle.ailments, NameStyle.chosen, NameStyle.own)
     )
 
 
@@ -74,15 +76,15 @@ def test_two_letters_stand_for_diseases_sooner_than_for_others() -> None:
 )
 def test_a_short_alias_without_a_digit_is_rarely_meant(surface: str, rare: bool) -> None:
     of = judge_name(surface).probabilities
-    assert (of[Style.aliases] < of[Style.symbols]) == rare
-    assert rare == (of[Style.aliases] < 0.3)
+    assert (of[NameStyle.aliases] < of[NameStyle.symbols]) == rare
+    assert rare == (of[NameStyle.aliases] < 0.3)
 
 
 def test_no_word_is_too_common_for_a_name_that_a_rule_chooses() -> None:
-    assert judge_name("insulin").probabilities[Style.symbols] < 0.1
+    assert judge_name("insulin").probabilities[NameStyle.symbols] < 0.1
     assert (
-        judge_name("insulin").probabilities[Style.chosen]
-        == judge_name("insulinoma").probabilities[Style.chosen]
+        judge_name("insulin").probabilities[NameStyle.chosen]
+        == judge_name("insulinoma").probabilities[NameStyle.chosen]
         > 0.9
     )
 
@@ -102,5 +104,5 @@ def test_common_words_are_words_in_lower_case_with_distinct_ranks() -> None:
 @given(st.text(min_size=1, max_size=8))
 def test_a_name_of_ones_own_is_looked_for_whatever_it_is(surface: str) -> None:
     of_style = judge_name(surface).probabilities
-    assert of_style[Style.own] > RecognitionSettings().threshold
-    assert of_style[Style.own] >= of_style[Style.words]
+    assert of_style[NameStyle.own] > RecognitionSettings().threshold
+    assert of_style[NameStyle.own] >= of_style[NameStyle.words]

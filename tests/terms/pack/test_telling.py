@@ -13,7 +13,7 @@ from tests.support.packs import REAL_PARTS, RECORDS, Sources, build_small
 from tests.terms.pack.test_builder import SOURCES, Oracle
 
 from fascicle.core.document import Document
-from fascicle.terms.curation import Curation, Rule
+from fascicle.terms.curation import Curation, CurationRule
 from fascicle.terms.pack.export import COLUMNS, find_changes, mention_changes, term_rows
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.verifying import pack_stats
@@ -24,7 +24,7 @@ from fascicle.terms.terms import ConceptRecord, Name
 
 @pytest.fixture(scope="module")
 def pack(tmp_path_factory: pytest.TempPathFactory) -> Pack:
-    rules = Curation([Rule(action="drop", surface="Tumor")])
+    rules = Curation([CurationRule(action="drop", surface="Tumor")])
     return build_small(
         tmp_path_factory.mktemp("told") / "pack", parts=replace(REAL_PARTS, curation=rules)
     )

@@ -16,7 +16,7 @@ from fascicle.terms.keys.key import TokenReader, key
 from fascicle.terms.keys.tokens import Token, tokenise
 from fascicle.terms.scanning import building
 from fascicle.terms.scanning.building import BITS, KEPT, build_table
-from fascicle.terms.scanning.table import Table
+from fascicle.terms.scanning.table import NameTable
 
 _WORDS = "il 2 tnf alpha β types II ü 中文 + 's x cats a-b IL2"
 WORDS = st.sampled_from(_WORDS.split())
@@ -55,11 +55,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("tables")
 
 
-def opened(folder: Path, keys: list[str], *, bits: int = 64) -> Table:
+def opened(folder: Path, keys: list[str], *, bits: int = 64) -> NameTable:
     path = folder / "table"
     path.unlink(missing_ok=True)
     assert build_table(iter(keys), path, bits=bits) == len(keys)
-    return Table.open(path)
+    return NameTable.open(path)
 
 
 @pytest.mark.parametrize(("bits", "inside_words"), list(product([64, 40, 3, 0], [False, True])))
@@ -130,9 +130,9 @@ def test_many_batches_build_the_same(folder: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(building, "_REMEMBERED", 3)
     build_table(names, paths[1])
     assert paths[0].read_bytes() == paths[1].read_bytes()
-    assert Table.open(paths[0]).rows(names).tolist() == list(range(len(names)))
+    assert NameTable.open(paths[0]).rows(names).tolist() == list(range(len(names)))
     found = TokenReader().read([" ; ".join(names)])
-    assert set(range(len(names))) <= set(Table.open(paths[1]).find(found).rows.tolist())
+    assert set(range(len(names))) <= set(NameTable.open(paths[1]).find(found).rows.tolist())
 
 
 @pytest.mark.parametrize("keys", [["b", "a"], ["a", "a"], [""]])
@@ -164,7 +164,7 @@ def test_a_broken_file_is_refused(folder: Path) -> None:
         path = folder / "broken"
         path.write_bytes(broken)
         with pytest.raises(FormatError):
-            Table.open(path)
+            NameTable.open(path)
 
 
 def test_a_table_without_names(folder: Path) -> None:

@@ -26,7 +26,7 @@ from fascicle.serving.curation.decisions import (
 from fascicle.serving.curation.store import GivenStep, Kept, Store
 from fascicle.serving.curation.versions import REVIEWED, Versions
 from fascicle.settings.serving import Project
-from fascicle.terms.curation import Rule, format_rules
+from fascicle.terms.curation import CurationRule, format_rules
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
@@ -167,7 +167,7 @@ def rules_table(found: Iterable[Decided]) -> str:
             if item.verdict != "rejected" or item.origin is None or item.origin.spans not in kept:
                 # else another layer has a mention in its place
                 _count(evidence, item, document.document.text)
-    rules: list[Rule] = []
+    rules: list[CurationRule] = []
     differing: list[str] = []
     for surface, one in sorted(evidence.items()):
         made, told = _rules(surface, one)
@@ -201,7 +201,7 @@ def _concepts(mention: Mention) -> frozenset[str]:
     return frozenset(link.curie for link in mention.links if link.curie)
 
 
-def _rules(surface: str, one: _Evidence) -> tuple[list[Rule], list[str]]:
+def _rules(surface: str, one: _Evidence) -> tuple[list[CurationRule], list[str]]:
     """Returns the rules for a surface, and comments that explain missing rules."""
     by = f"by {', '.join(' '.join(name.split()) for name in sorted(one.who))}"
     if one.rejected and one.accepted:
@@ -211,9 +211,9 @@ def _rules(surface: str, one: _Evidence) -> tuple[list[Rule], list[str]]:
         ]
     if one.rejected:
         note = f"rejected {plural(one.rejected, 'time')}, {by}"
-        return [Rule(action="ner_off", surface=surface, note=note)], []
+        return [CurationRule(action="ner_off", surface=surface, note=note)], []
     rules = [
-        Rule(
+        CurationRule(
             action="ner_off",
             surface=surface,
             concept=concept,
@@ -230,7 +230,7 @@ def _rules(surface: str, one: _Evidence) -> tuple[list[Rule], list[str]]:
     for concept, count in one.meant.items():
         note = f"given {plural(count, 'time')}, {by}"
         rules += [
-            Rule(action=action, surface=surface, concept=concept, note=note)
+            CurationRule(action=action, surface=surface, concept=concept, note=note)
             for action in ("add", "prefer")
         ]
     return rules, []

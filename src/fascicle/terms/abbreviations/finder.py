@@ -78,9 +78,9 @@ def brackets(text: str) -> Iterator[Bracket]:
             counts[character] += 1
         elif counts[partner]:
             while True:  # each step takes one bracket away for good
-                found, start, floor = opened.pop()
-                counts[found] -= 1
-                if found == partner:
+                character_opened, start, floor = opened.pop()
+                counts[character_opened] -= 1
+                if character_opened == partner:
                     break
             yield Bracket(start, at, floor)
             if _stands_alone(text, start, at):
@@ -195,8 +195,12 @@ class _Part:
             several = self._several(bracket)
             if several is not None:
                 yield from several
-            elif found := self._before(bracket) or self._behind(bracket) or self._within(bracket):
-                yield found
+            elif (
+                definition := self._before(bracket)
+                or self._behind(bracket)
+                or self._within(bracket)
+            ):
+                yield definition
 
     def _several(self, bracket: Bracket) -> list[Abbreviation] | None:
         """Returns the definitions of ``A and B (SA and SB)``, paired in order; ``None`` for a
@@ -209,7 +213,7 @@ class _Part:
         shorts = [self._trimmed(*span) for span in self._split(bracket.start + 1, bracket.end)]
         forms = [self.text[slice(*short)] for short in shorts]
         if not 2 <= len(forms) <= _MOST_SEVERAL or not all(
-            _CAPITALS.match(one) and can_be_short(one) for one in forms
+            _CAPITALS.match(form) and can_be_short(form) for form in forms
         ):
             return None
         floor = self._floor(bracket, sum(map(most_words, forms)) + len(forms))
@@ -238,7 +242,7 @@ class _Part:
 
     def _split(self, start: int, end: int) -> list[Span]:
         """Returns the ranges between words and signs that coordinate."""
-        cuts = [found.span() for found in _JOINS.finditer(self.text, start, end)]
+        cuts = [match.span() for match in _JOINS.finditer(self.text, start, end)]
         starts, ends = [start, *(cut[1] for cut in cuts)], [*(cut[0] for cut in cuts), end]
         return list(zip(starts, ends, strict=True))
 

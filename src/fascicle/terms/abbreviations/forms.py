@@ -80,7 +80,7 @@ def fold_letters(text: str) -> str:
     lower = text.lower()
     if len(lower) != len(text):  # a few letters are two in lower case
         lower = "".join(
-            one if len(one) == 1 else letter for letter in text for one in (letter.lower(),)
+            small if len(small) == 1 else letter for letter in text for small in (letter.lower(),)
         )
     return lower.translate(_GREEK) if _HAS_GREEK.search(lower) else lower
 
@@ -139,9 +139,9 @@ def long_form(short: str, words: str, *, initials: bool = False) -> int | None:
         The place of its first letter or digit, or ``None`` if there is no long form.
     """
     for spelling in (short, *_spellings(short, words)):
-        found = _long_form(spelling, words, initials=initials)
-        if found is not None:
-            return found
+        start = _long_form(spelling, words, initials=initials)
+        if start is not None:
+            return start
     return None if initials else _by_any_initials(short, words)
 
 
@@ -156,17 +156,17 @@ def _by_any_initials(short: str, words: str) -> int | None:
 
     As DM of myotonic dystrophy, and QTc of corrected QT. Function words between them may have none.
     """
-    left = [letter for letter in short if letter.isalnum()]
-    if len(left) < 2 or not all(map(str.isalpha, left)):
+    missing = [letter for letter in short if letter.isalnum()]
+    if len(missing) < 2 or not all(map(str.isalpha, missing)):
         return None
     for number, match in enumerate(_words_backwards(words)):
-        taken = (
+        initials = (
             match[0] if 1 < len(match[0]) <= _LONGEST_PART and match[0] in short else match[0][0]
         )
-        if not Counter(taken) - Counter(left):
-            for letter in taken:
-                left.remove(letter)
-            if not left:
+        if not Counter(initials) - Counter(missing):
+            for letter in initials:
+                missing.remove(letter)
+            if not missing:
                 return match.start() if match[0] not in _NEVER_FIRST else None
         elif match[0] not in FUNCTION_WORDS or not number:
             return None
@@ -181,8 +181,8 @@ def _spellings(short: str, words: str) -> Iterator[str]:
     for sign, word in _SIGNS:
         if short[-1] == sign and word in words:
             yield short[:-1] + word[0]
-    for symbol, meant, letters in _SYMBOLS:
-        if (plain := symbol.sub(letters, short, count=1)) != short and meant.search(words):
+    for symbol, expansion, letters in _SYMBOLS:
+        if (plain := symbol.sub(letters, short, count=1)) != short and expansion.search(words):
             yield plain
     for digit, word in _NUMBER_WORDS:
         if short[0] == digit and word in words:
@@ -226,17 +226,17 @@ def _long_form(short: str, words: str, *, initials: bool) -> int | None:
         last = _LAST_WORD.search(words)
         return last.start() if last and last[0][0] == short[0] else None
     letters = [letter for letter in short if letter.isalnum()]
-    found = by_initials(letters, words)
-    if found is None and not initials:
+    start = by_initials(letters, words)
+    if start is None and not initials:
         if letters[-1] == "s" and len(letters) > 2:
-            found = by_initials(letters[:-1], words)
+            start = by_initials(letters[:-1], words)
         if (
-            found is None
-            and (found := by_letters(letters, words)) is not None
-            and _is_sparse(letters, words[found:])
+            start is None
+            and (start := by_letters(letters, words)) is not None
+            and _is_sparse(letters, words[start:])
         ):
             return None
-    return _without_digit(letters, words) if found is None else found
+    return _without_digit(letters, words) if start is None else start
 
 
 def _without_digit(letters: Sequence[str], words: str) -> int | None:
@@ -253,13 +253,13 @@ def by_initials(letters: Sequence[str], words: str) -> int | None:
         words: the last one has an initial among the letters, and so has the first one, which is no
             function word; function words between them may have none.
     """
-    left = len(letters)
+    missing = len(letters)
     for match in _words_backwards(words):
-        if match[0][0] == letters[left - 1] and (left > 1 or match[0] not in _NEVER_FIRST):
-            left -= 1
-            if not left:
+        if match[0][0] == letters[missing - 1] and (missing > 1 or match[0] not in _NEVER_FIRST):
+            missing -= 1
+            if not missing:
                 return match.start()
-        elif match[0] not in FUNCTION_WORDS or left == len(letters):
+        elif match[0] not in FUNCTION_WORDS or missing == len(letters):
             return None
     return None
 

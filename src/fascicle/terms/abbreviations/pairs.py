@@ -54,19 +54,19 @@ class Pairs:
         longs: dict[str, str] = {}
         # of the forms in definitions: key of the pair, and its start
         self._places: dict[Span, tuple[str, int]] = {}
-        told = [
-            (one, places)
+        definitions = [
+            (definition, places)
             for places in abbreviations_of(document, at=at)
-            if (one := self._read(places))
+            if (definition := self._definition(places))
         ]
-        told.sort(key=lambda pair: (pair[0].begins, pair[1]))
-        for one, _ in told:
-            self._of_short[_singular(one.short)].append(one)
+        definitions.sort(key=lambda pair: (pair[0].begins, pair[1]))
+        for definition, _ in definitions:
+            self._of_short[_singular(definition.short)].append(definition)
         shorts: dict[str, dict[str, None]] = defaultdict(dict)
-        for one, (short, long) in told:
-            name = self._root(one)
+        for definition, (short, long) in definitions:
+            name = self._root(definition)
             simple = key(name, 1)
-            shorts[simple][one.short] = None
+            shorts[simple][definition.short] = None
             longs.setdefault(simple, name)
             for place in (short, long, self._whole(short, long)):
                 self._places.setdefault(place, (simple, long[0]))
@@ -91,15 +91,15 @@ class Pairs:
             spans: of the mention, in the order of the text.
         """
         start = spans[0][0]
-        if len(spans) == 1 and (found := self._places.get(spans[0])):
-            return self._pairs[found[0]], found[1]
+        if len(spans) == 1 and (place := self._places.get(spans[0])):
+            return self._pairs[place[0]], place[1]
         if several := self._of_short.get(_singular(surface) if surface[-1:] == "s" else surface):
             return self._pairs[key(self._root(_last(several, start)), 1)], start
         if surface.isascii() and len(surface) not in self._lengths:
             return None, start
         return self._pairs.get(key(surface, 1)), start
 
-    def _read(self, places: Abbreviation) -> _Definition | None:
+    def _definition(self, places: Abbreviation) -> _Definition | None:
         short, long = (" ".join(self._text[start:end].split()) for start, end in places)
         return (
             _Definition(min(start for start, _ in places), short, long) if short and long else None
@@ -109,13 +109,13 @@ class Pairs:
         """Returns the long form that is no short form itself; each step leads to a longer one,
         so the loop ends.
         """
-        found = definition.long
-        while several := self._of_short.get(_singular(found)):
+        long = definition.long
+        while several := self._of_short.get(_singular(long)):
             above = _last(several, definition.begins).long
-            if (len(above), above) <= (len(found), found):
+            if (len(above), above) <= (len(long), long):
                 break
-            found = above
-        return found
+            long = above
+        return long
 
     def _whole(self, short: Span, long: Span) -> Span:
         """Returns both forms of a definition with the bracket of the second one."""
@@ -127,7 +127,7 @@ def is_distinctive(short: str) -> bool:
     """True if a short form is rarely ambiguous: it has five letters or digits, or four with a
     digit.
     """
-    solid = [one for one in short if one.isalnum()]
+    solid = [character for character in short if character.isalnum()]
     return len(solid) >= (_TELLING_WITH_DIGIT if any(map(str.isdigit, solid)) else _TELLING)
 
 
@@ -138,4 +138,6 @@ def _singular(short: str) -> str:
 
 def _last(several: Sequence[_Definition], place: int) -> _Definition:
     """Returns the last definition that begins at or before a place, or else the first one."""
-    return several[max(0, bisect_right(several, place, key=lambda one: one.begins) - 1)]
+    return several[
+        max(0, bisect_right(several, place, key=lambda definition: definition.begins) - 1)
+    ]

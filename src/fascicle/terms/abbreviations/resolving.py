@@ -71,14 +71,16 @@ def _each(
     document: Document, patch: Patch, rules: AbbreviationRules, apart: Sequence[str]
 ) -> Patch:
     """Applies the rules to the mentions of each type kept apart, and to all others."""
-    known = msgspec.structs.replace(document, abbreviations=abbreviations_of(document))
+    defined = msgspec.structs.replace(document, abbreviations=abbreviations_of(document))
     groups: dict[str, list[Mention]] = defaultdict(list)
     for mention in patch.add:
         groups[mention.type if mention.type in apart else ""].append(mention)
-    done = [apply_rules(known, Patch(add=tuple(groups[kind])), rules) for kind in sorted(groups)]
-    if not (events := tuple(event for one in done for event in one.events)):
+    patches = [
+        apply_rules(defined, Patch(add=tuple(groups[kind])), rules) for kind in sorted(groups)
+    ]
+    if not (events := tuple(event for changed in patches for event in changed.events)):
         return patch
-    add = in_order([mention for one in done for mention in one.add])
+    add = in_order([mention for changed in patches for mention in changed.add])
     return msgspec.structs.replace(patch, add=add, events=(*patch.events, *events))
 
 
@@ -104,7 +106,7 @@ class _Layer:
 
     def within(self, span: Span) -> list[Span]:
         """Returns the places of mentions that overlap a range, in order."""
-        return [one for one in self._places.overlapping(span) if one in self.at]
+        return [place for place in self._places.overlapping(span) if place in self.at]
 
     def overlaps(self, span: Span) -> bool:
         return self._covered.find(1, *span) >= 0
@@ -112,12 +114,12 @@ class _Layer:
     @cached_property
     def _best(self) -> Mapping[tuple[str, str], float]:
         """Best score of each name of each type, whether it begins a sentence or not."""
-        found: dict[tuple[str, str], float] = {}
+        scores: dict[tuple[str, str], float] = {}
         for span, mentions in self.at.items():
-            for one in mentions:
-                name = (one.type, self._name(span))
-                found[name] = max(found.get(name, 0.0), one.score or 0.0)
-        return found
+            for mention in mentions:
+                name = (mention.type, self._name(span))
+                scores[name] = max(scores.get(name, 0.0), mention.score or 0.0)
+        return scores
 
     def _name(self, span: Span) -> str:
         name = self.text[slice(*span)]
@@ -126,10 +128,10 @@ class _Layer:
     def at_best(self, span: Span) -> tuple[Mention, ...]:
         """Returns the mentions at a place with the best scores that their name has."""
         return tuple(
-            one
-            if one.score is None
-            else msgspec.structs.replace(one, score=self._best[one.type, self._name(span)])
-            for one in self.at.get(span, ())
+            mention
+            if mention.score is None
+            else msgspec.structs.replace(mention, score=self._best[mention.type, self._name(span)])
+            for mention in self.at.get(span, ())
         )
 
     def types(self, span: Span) -> _Types:
@@ -139,14 +141,19 @@ class _Layer:
         """Gives the mentions at a place new types; adds mentions where nothing overlaps."""
         if span not in self.at and self.overlaps(span):
             return
-        kept = "retyped" if span in self.at else "added"
+        action = "retyped" if span in self.at else "added"
         if span not in self.at:
             self._places.add(span)
         self.at[span] = [
-            Mention((span,), one.type, score=one.score, source=self.source) for one in like
+            Mention((span,), mention.type, score=mention.score, source=self.source)
+            for mention in like
         ]
         self._covered[span[0] : span[1]] = b"\1" * (span[1] - span[0])
-        self._tell(kept, span, f"{kept} as {' and '.join(sorted(one.type for one in like))}, {why}")
+        self._tell(
+            action,
+            span,
+            f"{action} as {' and '.join(sorted(mention.type for mention in like))}, {why}",
+        )
 
     def widen(self, short: Span, long: Span) -> None:
         """Makes a mention of all of a long form of which only last words are one, of a type of
@@ -160,9 +167,9 @@ class _Layer:
         if long in met or any(span[0] < long[0] for span in met):
             return
         like = {
-            one.type: one
-            for one in sorted((*self.at[tails[0]], *self.at[short]), key=_score)
-            if one.type in kinds
+            mention.type: mention
+            for mention in sorted((*self.at[tails[0]], *self.at[short]), key=_score)
+            if mention.type in kinds
         }
         for span in met:
             self.drop(span, f"a part of the long form at {long[0]}-{long[1]}")
@@ -198,7 +205,7 @@ class _Long:
         self.span = long
         within = layer.within(long)
         self._types = frozenset[str]().union(*map(layer.types, within))
-        self._is_headed = any(one[1] > layer.text.rfind(" ", *long) for one in within)
+        self._is_headed = any(place[1] > layer.text.rfind(" ", *long) for place in within)
         self._is_mentioned = layer.overlaps(long)
         self.said: Sequence[Mention] = ()
         if rules.spread == "exact":
@@ -223,18 +230,18 @@ def _resolve(layer: _Layer, pairs: Iterable[tuple[Span, Span]], rules: Abbreviat
     for short, long in pairs:
         definitions[layer.text[slice(*short)]].append(_Long(layer, short, long, rules))
     places = find_occurrences(layer.text, definitions)
-    for form in sorted(places, key=lambda one: (-len(one), one)):
-        known = sorted(definitions[form], key=lambda one: one.begins)
-        begins = [one.begins for one in known]
+    for form in sorted(places, key=lambda long_form: (-len(long_form), long_form)):
+        long_forms = sorted(definitions[form], key=lambda long_form: long_form.begins)
+        begins = [long_form.begins for long_form in long_forms]
         for span in places[form]:
-            one = known[max(0, bisect_right(begins, span[0]) - 1)]
-            where = f"as the long form at {one.span[0]}-{one.span[1]}"
-            if one.said:
-                if not layer.types(span) & {mention.type for mention in one.said}:
-                    layer.set_types(span, one.said, where)
+            long_form = long_forms[max(0, bisect_right(begins, span[0]) - 1)]
+            where = f"as the long form at {long_form.span[0]}-{long_form.span[1]}"
+            if long_form.said:
+                if not layer.types(span) & {mention.type for mention in long_form.said}:
+                    layer.set_types(span, long_form.said, where)
             elif rules.drop and layer.overlaps(span):
                 for part in layer.within(span):
-                    if contains(span, part) and one.denies(layer.types(part)):
+                    if contains(span, part) and long_form.denies(layer.types(part)):
                         layer.drop(part, f"{where} is no mention")
 
 
@@ -307,7 +314,7 @@ def all_rule_sets() -> Iterator[AbbreviationRules]:
 
 def fit_rules(
     documents: Sequence[Document],
-    found: Found,
+    mentions: Found,
     *,
     merit: Callable[[Found], float],
     chosen_on: str,
@@ -318,19 +325,24 @@ def fit_rules(
 
     Args:
         documents: development documents.
-        found: document id -> the mentions of the model, for each document.
+        mentions: document id -> the mentions of the model, for each document.
         merit: what such mentions are worth, e.g. their F1.
         chosen_on: sha256 of the documents.
         apart: see `apply_rules`.
     """
-    known = [msgspec.structs.replace(one, abbreviations=abbreviations_of(one)) for one in documents]
+    defined = [
+        msgspec.structs.replace(document, abbreviations=abbreviations_of(document))
+        for document in documents
+    ]
     tried = tuple(
         (
             rules,
             merit(
                 {
-                    one.id: apply_rules(one, Patch(add=found[one.id]), rules, apart=apart).add
-                    for one in known
+                    document.id: apply_rules(
+                        document, Patch(add=mentions[document.id]), rules, apart=apart
+                    ).add
+                    for document in defined
                 }
             ),
         )
@@ -341,5 +353,7 @@ def fit_rules(
         spread=best.spread, drop=best.drop, one_type=best.one_type, chosen_on=chosen_on
     )
     return FittedRules(
-        rules=rules, tried=tried, definitions=sum(len(one.abbreviations or ()) for one in known)
+        rules=rules,
+        tried=tried,
+        definitions=sum(len(document.abbreviations or ()) for document in defined),
     )

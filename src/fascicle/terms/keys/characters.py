@@ -49,15 +49,15 @@ def fold_character(letter: str) -> str:
         parts = unicodedata.normalize(
             "NFD", "".join(map(_parts, unicodedata.normalize("NFD", letter)))
         )
-    kept: list[str] = []
+    folded: list[str] = []
     for part in parts:
-        before = kept[-1] if kept else " "
+        before = folded[-1] if folded else " "
         takes_marks = before.isalpha() and not before.isascii()
         if not unicodedata.combining(part) or unicodedata.combining(before) or takes_marks:
-            kept.append(part)
+            folded.append(part)
     # a Japanese voicing mark of half width is a letter where it stands alone
-    lone = not kept and letter[:1].isalnum()
-    return letter[0] if lone else "".join(kept)
+    lone = not folded and letter[:1].isalnum()
+    return letter[0] if lone else "".join(folded)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -90,9 +90,9 @@ def _parts(character: str) -> str:
         return "'"
     while now != before:  # a few characters take two rounds
         before, now = now, unicodedata.normalize("NFKD", now.upper().casefold())
-    kept = "".join(map(_part, now))
+    folded = "".join(map(_part, now))
     # points of Arabic that stand alone
-    return kept if kept.strip() or not character.isalpha() else character
+    return folded if folded.strip() or not character.isalpha() else character
 
 
 def _part(character: str) -> str:
@@ -104,9 +104,9 @@ def _part(character: str) -> str:
         return "-"
     if category == "Nd":
         return str(unicodedata.decimal(character))
-    for several, one in ((_APOSTROPHES, "'"), (_QUOTES, '"'), (_SLASHES, "/")):
+    for several, plain in ((_APOSTROPHES, "'"), (_QUOTES, '"'), (_SLASHES, "/")):
         if character in several:
-            return one
+            return plain
     if category == "Cc" or category[0] == "Z":
         return " "
     return "" if _invisible(character) or _diacritic(character, category) else character
@@ -186,7 +186,7 @@ class CasePolicy(IntEnum):
     symbol = 3
 
 
-def case_fits(found: str, surface: str, policy: int) -> bool:
+def case_fits(text: str, surface: str, policy: int) -> bool:
     """True if the surface in a text has the case of a name.
 
     Signs and blanks do not count, and either may be the other with the ``s`` of a plural: ``CATs``
@@ -197,44 +197,44 @@ def case_fits(found: str, surface: str, policy: int) -> bool:
     letters and digits, it is not there: ``CI 30`` does not fit ``CI30``, nor ``per 1`` ``Per1``.
 
     Args:
-        found: in the text.
+        text: in the text.
         surface: the name.
         policy: a `CasePolicy`.
     """
-    if found == surface:
+    if text == surface:
         return True
-    one, other = cased_letters(found), cased_letters(surface)
-    parted = len(found.split()) > len(surface.split())
+    letters, other = cased_letters(text), cased_letters(surface)
+    parted = len(text.split()) > len(surface.split())
     if policy == CasePolicy.symbol:
-        return one == other and not parted
+        return letters == other and not parted
     if policy == CasePolicy.any:
         # ``Per1``, as mice have it
         numbered = parted and other[:1].isupper() and other[-1:].isdigit()
         if len(other) > _SYMBOL or (other != other.upper() and not numbered):
             return True
         if surface.isalpha():
-            return not is_inflected(found, surface)
+            return not is_inflected(text, surface)
         if not parted or len(other) <= _SHORT:
             return not parted
     if policy == CasePolicy.initial:
-        one, other = one[:1].lower() + one[1:], other[:1].lower() + other[1:]
-    return one == other or one == other + "s" or one + "s" == other
+        letters, other = letters[:1].lower() + letters[1:], other[:1].lower() + other[1:]
+    return letters == other or letters == other + "s" or letters + "s" == other
 
 
-def is_inflected(found: str, surface: str) -> bool:
+def is_inflected(text: str, surface: str) -> bool:
     """True if a surface with the key of a name is another form of it; only a symbol allows no such
     forms.
 
     ``serum`` is not ``SERA``, ``man`` not ``MEN``, ``CARS`` not ``CAR``; ``CARs`` and ``cars`` are.
 
     Args:
-        found: in a text, or given.
+        text: in a text, or given.
         surface: the name.
     """
     if not is_symbol(surface):
         return False
-    one = cased_letters(found)
-    return cased_letters(surface) not in (one.upper(), one.removesuffix("s").upper())
+    letters = cased_letters(text)
+    return cased_letters(surface) not in (letters.upper(), letters.removesuffix("s").upper())
 
 
 def is_symbol(surface: str) -> bool:

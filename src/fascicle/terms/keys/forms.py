@@ -96,14 +96,14 @@ class Folder:
     def _meet(self, points: Ints32) -> None:
         for point in unique_values(points).tolist():
             character = chr(point)
-            found = fold_character(character)
-            if extends_previous(character) and (found or not _vanishes(character)):
+            folded = fold_character(character)
+            if extends_previous(character) and (folded or not _vanishes(character)):
                 self._table[point] = -_SLOW
-            elif len(found) == 1:
-                self._table[point] = _code(found)
+            elif len(folded) == 1:
+                self._table[point] = _code(folded)
             else:
                 self._table[point] = -len(self._rows) - 1
-                self._rows.append(np.array([_code(one) for one in found], dtype=np.int32))
+                self._rows.append(np.array([_code(letter) for letter in folded], dtype=np.int32))
 
     def _expand(self, codes: Ints32, special: Ints, rows: Ints32) -> _Codes:
         """Replaces characters that fold to several characters, or to none."""
@@ -254,9 +254,9 @@ class Forms:
 
     def row(self, text: str) -> int:
         """Returns the row of a form."""
-        known = self._rows.get(text)
-        if known is not None:
-            return known
+        existing = self._rows.get(text)
+        if existing is not None:
+            return existing
         self._rows[text] = row = len(self.texts)
         self.texts.append(text)
         self.hashes.append(self._hash_of(text))
@@ -299,15 +299,15 @@ class Runs:
     def find(self, hashes: Hashes) -> Ints32:
         """Returns the row of each run, -1 for an unknown one, ``[n]``."""
         at = self._slot(hashes)
-        found = np.where(self._keys[at] == hashes, self._ids[at], -1)
-        open_ = np.flatnonzero((found < 0) & (self._ids[at] >= 0))
+        rows = np.where(self._keys[at] == hashes, self._ids[at], -1)
+        open_ = np.flatnonzero((rows < 0) & (self._ids[at] >= 0))
         while len(open_):
             at[open_] = (at[open_] + 1) & (self._slots - 1)
             place = at[open_]
             same = self._keys[place] == hashes[open_]
-            found[open_[same]] = self._ids[place[same]]
+            rows[open_[same]] = self._ids[place[same]]
             open_ = open_[~same & (self._ids[place] >= 0)]
-        return found
+        return rows
 
     def add(self, hashes: Hashes, codes: list[Ints32]) -> None:
         """Adds new runs.
@@ -316,23 +316,23 @@ class Runs:
             hashes: distinct, ``[n]``.
             codes: the characters of each, with their groups.
         """
-        points = [one >> _GROUP_BITS for one in codes]
+        points = [run >> _GROUP_BITS for run in codes]
         together = _text_of(
             np.where(np.concatenate(points) == BARRIER, ord(BREAK), np.concatenate(points))
         )
         end = 0
-        for one in codes:
-            start, end = end, end + len(one)
-            self._add(together[start:end], int(one[0]) & GROUP)
-        known = len(self._known)
+        for run in codes:
+            start, end = end, end + len(run)
+            self._add(together[start:end], int(run[0]) & GROUP)
+        first_new = len(self._known)
         self._known.extend(hashes.tolist())
         if 2 * len(self._known) > self._slots:
             while 2 * len(self._known) > self._slots:
                 self._slots *= 4
             self._keys = np.zeros(self._slots, dtype=np.uint64)
             self._ids = np.full(self._slots, -1, dtype=np.int32)
-            known = 0
-        self._insert(np.arange(known, len(self._known), dtype=np.int32))
+            first_new = 0
+        self._insert(np.arange(first_new, len(self._known), dtype=np.int32))
 
     def _insert(self, rows: Ints32) -> None:
         hashes = self._known.values[rows]
@@ -341,8 +341,8 @@ class Runs:
             free = np.flatnonzero(self._ids[at] < 0)
             self._ids[at[free]] = rows[free]  # of several in one place, the last one stays
             self._keys[at[free]] = hashes[free]
-            left = self._ids[at] != rows
-            rows, hashes, at = rows[left], hashes[left], (at[left] + 1) & (self._slots - 1)
+            waiting = self._ids[at] != rows
+            rows, hashes, at = rows[waiting], hashes[waiting], (at[waiting] + 1) & (self._slots - 1)
 
     def _slot(self, hashes: Hashes) -> Ints:
         mixed = (hashes ^ (hashes >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15)

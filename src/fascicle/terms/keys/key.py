@@ -64,7 +64,7 @@ def key(surface: str, level: Level) -> str:
     return (
         canonical
         if level == 2
-        else unordered([canonical], lambda keys: [_canonical(one) for one in keys])[0]
+        else unordered([canonical], lambda keys: [_canonical(text) for text in keys])[0]
     )
 
 
@@ -75,15 +75,17 @@ def unordered(keys: Sequence[str], canonical: Callable[[Sequence[str]], list[str
         keys: of level 2.
         canonical: makes keys of level 2 of strings.
     """
-    found = [_sorted(one) for one in keys]
-    again = canonical(found)
-    changed = [at for at, (one, other) in enumerate(zip(found, again, strict=True)) if one != other]
+    ordered = [_sorted(text) for text in keys]
+    again = canonical(ordered)
+    changed = [
+        at for at, (text, other) in enumerate(zip(ordered, again, strict=True)) if text != other
+    ]
     if changed:  # a numeral came to stand behind ``type`` or its like
-        for at, one in zip(
+        for at, text in zip(
             changed, unordered([again[at] for at in changed], canonical), strict=True
         ):
-            found[at] = one
-    return found
+            ordered[at] = text
+    return ordered
 
 
 @lru_cache(maxsize=1 << 12)
@@ -92,8 +94,8 @@ def _canonical(surface: str) -> str:
 
 
 def _sorted(canonical: str) -> str:
-    found = canonical.split(" ")
-    return " ".join(sorted([text for text in found if text not in _UNORDERED] or found))
+    texts = canonical.split(" ")
+    return " ".join(sorted([text for text in texts if text not in _UNORDERED] or texts))
 
 
 # characters that are read together: their arrays fit into the cache of a processor
@@ -153,17 +155,19 @@ class TokenReader:
         if len(self._runs) > self._remembered:
             self._runs = Runs()
         points = code_points(texts)
-        found = [self._read(points[start:end], start) for start, end in _cuts(points, self._chunk)]
-        if not found:
-            found = [self._read(points, 0)]
-        joined = (
-            found[0]
-            if len(found) == 1
-            else _Parts._make(map(np.concatenate, zip(*found, strict=True)))
+        chunks = [
+            self._read_chunk(points[start:end], start) for start, end in _cuts(points, self._chunk)
+        ]
+        if not chunks:
+            chunks = [self._read_chunk(points, 0)]
+        parts = (
+            chunks[0]
+            if len(chunks) == 1
+            else _Parts._make(map(np.concatenate, zip(*chunks, strict=True)))
         )
-        return self._in_context(self._without_possessives(joined))
+        return self._in_context(self._without_possessives(parts))
 
-    def _read(self, points: Ints32, offset: int) -> _Parts:
+    def _read_chunk(self, points: Ints32, offset: int) -> _Parts:
         """Returns the parts of all runs of a chunk, whatever their context is."""
         folded = self._folder.fold(points)
         starts, ends, signs = _runs(folded.codes)
@@ -197,49 +201,49 @@ class TokenReader:
         if len(missed):
             new, first = np.unique(hashes[missed], return_index=True)
             places = missed[first]
-            found = [
+            new_runs = [
                 codes[a:b]
                 for a, b in zip(starts[places].tolist(), ends[places].tolist(), strict=True)
             ]
-            self._runs.add(new, found)
+            self._runs.add(new, new_runs)
             rows[missed] = self._runs.find(hashes[missed])
         return rows
 
-    def _without_possessives(self, found: _Parts) -> _Parts:
+    def _without_possessives(self, parts: _Parts) -> _Parts:
         runs = self._runs
-        forms = runs.form.values[found.parts]
+        forms = runs.form.values[parts.parts]
         owners = np.flatnonzero(forms == runs.forms.owner)
         if not len(owners):
-            return found
-        kept = np.ones(len(forms), dtype=bool)
-        done = 0
+            return parts
+        stays = np.ones(len(forms), dtype=bool)
+        behind = 0
         for at in owners.tolist():
-            before = found.parts[at - 1]
-            if at < done or at == 0 or runs.group.values[before] != LETTER:
+            before = parts.parts[at - 1]
+            if at < behind or at == 0 or runs.group.values[before] != LETTER:
                 continue
-            end = done = self._end_of_signs(forms, at)
+            end = behind = self._end_of_signs(forms, at)
             if runs.hisses.values[before] or (
                 at + 1 < len(forms) and forms[at + 1] == runs.forms.s
             ):
-                kept[at:end] = False
-        return _Parts._make(column[kept] for column in found)
+                stays[at:end] = False
+        return _Parts._make(column[stays] for column in parts)
 
     def _end_of_signs(self, forms: Ints32, at: int) -> int:
         while at < len(forms) and forms[at] == self._runs.forms.owner:
             at += 2 if at + 1 < len(forms) and forms[at + 1] == self._runs.forms.s else 1
         return at
 
-    def _in_context(self, found: _Parts) -> TokenArrays:
+    def _in_context(self, parts: _Parts) -> TokenArrays:
         """Returns the form of each part, given its neighbours."""
         runs = self._runs
-        forms = runs.form.values[found.parts]
-        before_number = np.flatnonzero(runs.group.values[found.parts[1:]] == DIGIT)
-        forms[before_number] = runs.symbol.values[found.parts[before_number]]
+        forms = runs.form.values[parts.parts]
+        before_number = np.flatnonzero(runs.group.values[parts.parts[1:]] == DIGIT)
+        forms[before_number] = runs.symbol.values[parts.parts[before_number]]
         for letter, number in runs.forms.numerals.items():
             at = np.flatnonzero(forms == letter)
             at = at[at > 0]
             forms[at[np.isin(forms[at - 1], runs.forms.numbered)]] = number
-        return TokenArrays(found.starts, found.ends, forms, found.opens, found.closes, runs.forms)
+        return TokenArrays(parts.starts, parts.ends, forms, parts.opens, parts.closes, runs.forms)
 
 
 def _runs(codes: Ints32) -> tuple[Ints, Ints, Bools]:
@@ -251,8 +255,8 @@ def _runs(codes: Ints32) -> tuple[Ints, Ints, Bools]:
     new = (groups[1:] != groups[:-1]) | (groups[1:] == SIGN)
     borders = np.concatenate(([0], np.flatnonzero(new) + 1, [len(codes)]))
     kinds = groups[borders[:-1]]
-    kept = kinds != BLANK
-    return borders[:-1][kept], borders[1:][kept], kinds[kept] == SIGN
+    visible = kinds != BLANK
+    return borders[:-1][visible], borders[1:][visible], kinds[visible] == SIGN
 
 
 def _cuts(points: Ints32, size: int) -> Iterator[tuple[int, int]]:
@@ -291,7 +295,7 @@ class KeyReader:
         """Returns the key of each name, in their order; empty for one without anything visible."""
         if not names:
             return []
-        found = self._reader.read(names)
-        texts = found.known.texts
-        joined = " ".join([texts[form] for form in found.forms.tolist()])
-        return [key.strip(" ") for key in joined.split(BREAK)]
+        tokens = self._reader.read(names)
+        texts = tokens.known.texts
+        text = " ".join([texts[form] for form in tokens.forms.tolist()])
+        return [key.strip(" ") for key in text.split(BREAK)]

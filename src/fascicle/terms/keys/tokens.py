@@ -196,7 +196,7 @@ def _canonical(word: str) -> str:
     return (
         word[:-1]
         if _GREEK_PLURAL.fullmatch(word)
-        else _singular(_BRITISH_STEM.sub(lambda found: _BRITISH[found.group()], word))
+        else _singular(_BRITISH_STEM.sub(lambda stem: _BRITISH[stem.group()], word))
     )
 
 
@@ -239,12 +239,12 @@ def _cuts(run: str, at: int) -> Iterator[tuple[int, int]]:
 def _cut(run: str) -> int:
     """Returns where a run is split in two; 0 if it is not."""
     for pattern in (_LAST, _FIRST, _INNER):
-        found = pattern.match(run)
-        if found and 0 < found.end() < len(run):
-            return found.end()
+        match = pattern.match(run)
+        if match and 0 < match.end() < len(run):
+            return match.end()
     # in the singular: ``antigens`` is cut no more than ``antigen``
-    found = _PREFIX.match(_canonical(run))
-    return found.end() if found and run.startswith(found.group()) else 0
+    match = _PREFIX.match(_canonical(run))
+    return match.end() if match and run.startswith(match.group()) else 0
 
 
 SEPARATORS: Final = "-_"
@@ -290,7 +290,7 @@ class _Run(NamedTuple):
     text: str
 
 
-class Piece(NamedTuple):
+class RunPiece(NamedTuple):
     """Run of characters, or a part of one, with its folded forms.
 
     Attributes:
@@ -311,7 +311,7 @@ class Piece(NamedTuple):
 
 
 class _Placed(NamedTuple):
-    piece: Piece
+    piece: RunPiece
     start: int  # in the folded text
     end: int
     opens: bool
@@ -321,14 +321,14 @@ class _Placed(NamedTuple):
 def tokenise(text: str) -> list[Token]:
     """Returns the tokens of a text in their order."""
     folded = fold(text)
-    found: list[Token] = []
+    tokens: list[Token] = []
     placed = _without_possessives(_placed(_runs_of(folded.text)))
     before = ""
     for (piece, start, end, opens, closes), after in zip_longest(placed, placed[1:]):
         form = piece.symbol if after and after.piece.group == DIGIT else piece.form
         before = (single_numeral(form) if before in NUMBERED else "") or form
-        found.append(Token(folded.starts[start], folded.ends[end - 1], before, opens, closes))
-    return found
+        tokens.append(Token(folded.starts[start], folded.ends[end - 1], before, opens, closes))
+    return tokens
 
 
 def _runs_of(folded: str) -> list[_Run]:
@@ -336,12 +336,12 @@ def _runs_of(folded: str) -> list[_Run]:
     if folded.isascii():
         return [
             _Run(
-                found.start(),
-                found.end(),
-                (SIGN, LETTER, DIGIT)[found.lastindex or 0],
-                found.group(),
+                match.start(),
+                match.end(),
+                (SIGN, LETTER, DIGIT)[match.lastindex or 0],
+                match.group(),
             )
-            for found in _PLAIN.finditer(folded)
+            for match in _PLAIN.finditer(folded)
         ]
     runs: list[_Run] = []
     for at, character in enumerate(folded):
@@ -353,7 +353,7 @@ def _runs_of(folded: str) -> list[_Run]:
     return runs
 
 
-def split_run(run: str, group: int) -> tuple[Piece, ...]:
+def split_run(run: str, group: int) -> tuple[RunPiece, ...]:
     """Returns the pieces of a run, whatever its neighbours are.
 
     Args:
@@ -362,7 +362,7 @@ def split_run(run: str, group: int) -> tuple[Piece, ...]:
     """
     if group != LETTER:
         form = "and" if run == "&" else run
-        return (Piece(0, len(run), LETTER if run == "&" else group, form, form, hisses=False),)
+        return (RunPiece(0, len(run), LETTER if run == "&" else group, form, form, hisses=False),)
     pieces = []
     for start, end, form in _parts_of(run):
         raw = run[start:end]
@@ -370,7 +370,7 @@ def split_run(run: str, group: int) -> tuple[Piece, ...]:
         # symbol, not a plural.
         plural = len(raw) > _SYMBOL or not form.isalpha() or form in NUMBERED
         pieces.append(
-            Piece(
+            RunPiece(
                 start, end, group, form, form if plural else raw, hisses="s" in (raw[-1], form[-1])
             )
         )
@@ -384,8 +384,8 @@ def _placed(runs: list[_Run]) -> list[_Placed]:
     """Returns the pieces of all runs."""
     placed: list[_Placed] = []
     for place, run in enumerate(runs):
-        opens = not (place and _joined(runs[place - 1], run))
-        closes = not (place + 1 < len(runs) and _joined(run, runs[place + 1]))
+        opens = not (place and _touch(runs[place - 1], run))
+        closes = not (place + 1 < len(runs) and _touch(run, runs[place + 1]))
         pieces = _known_pieces(run.text, run.group)
         if len(pieces) == 1:
             placed.append(_Placed(pieces[0], run.start, run.end, opens, closes))
@@ -402,10 +402,10 @@ def _without_possessives(placed: list[_Placed]) -> list[_Placed]:
     """Leaves out every ``'`` and ``'s`` behind a word, if the first is an ``'s``, or the word
     ends with an ``s``.
     """
-    forms = [one.piece.form for one in placed]
+    forms = [placed_piece.piece.form for placed_piece in placed]
     if OWNER not in forms:
         return placed
-    kept: list[_Placed] = []
+    result: list[_Placed] = []
     place = 0
     while place < len(placed):
         piece = placed[place].piece
@@ -415,10 +415,10 @@ def _without_possessives(placed: list[_Placed]) -> list[_Placed]:
         owns = piece.group == LETTER and (piece.hisses or forms[place + 2 : place + 3] == ["s"])
         if piece.group != LETTER:
             end = place + 1
-        kept += placed[place : place + 1] if owns else placed[place:end]
+        result += placed[place : place + 1] if owns else placed[place:end]
         place = end
-    return kept
+    return result
 
 
-def _joined(one: _Run, other: _Run) -> bool:
-    return one.end == other.start and SIGN not in (one.group, other.group)
+def _touch(first: _Run, other: _Run) -> bool:
+    return first.end == other.start and SIGN not in (first.group, other.group)

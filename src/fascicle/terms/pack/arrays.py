@@ -176,21 +176,21 @@ class Strings:
         view = self._view
         return (view[a:b] for a, b in zip(starts, ends, strict=True))
 
-    def equal(self, rows: Ints, asked: Sequence[bytes]) -> Bools:
+    def equal(self, rows: Ints, queries: Sequence[bytes]) -> Bools:
         """Returns whether the string of each row equals the given string, byte by byte."""
         starts = self.offsets[rows].astype(np.int64)
         lengths = self.offsets[rows + 1].astype(np.int64) - starts
-        found: Bools = lengths == np.fromiter(map(len, asked), dtype=np.int64, count=len(asked))
-        candidates = np.flatnonzero(found)
+        equal: Bools = lengths == np.fromiter(map(len, queries), dtype=np.int64, count=len(queries))
+        candidates = np.flatnonzero(equal)
         lengths = lengths[candidates]
         if not lengths.sum():
-            return found
-        given = np.frombuffer(b"".join(asked[i] for i in candidates.tolist()), dtype=np.uint8)
+            return equal
+        content = np.frombuffer(b"".join(queries[i] for i in candidates.tolist()), dtype=np.uint8)
         before = np.cumsum(lengths) - lengths
-        places = np.repeat(starts[candidates] - before, lengths) + np.arange(len(given))
-        wrong = np.flatnonzero(self.content[places] != given)
-        found[candidates[np.searchsorted(before + lengths, wrong, side="right")]] = False
-        return found
+        places = np.repeat(starts[candidates] - before, lengths) + np.arange(len(content))
+        wrong = np.flatnonzero(self.content[places] != content)
+        equal[candidates[np.searchsorted(before + lengths, wrong, side="right")]] = False
+        return equal
 
 
 class Lists:
@@ -276,7 +276,7 @@ def string_hashes(strings: Sequence[bytes]) -> Array:
     theirs with another.
     """
     return np.frombuffer(
-        b"".join([blake2b(one, digest_size=4).digest() for one in strings]), dtype="<u4"
+        b"".join([blake2b(text, digest_size=4).digest() for text in strings]), dtype="<u4"
     )
 
 
@@ -326,24 +326,24 @@ class Lookup:
             hasher=hasher,
         )
 
-    def find(self, asked: Sequence[str]) -> Ints:
+    def find(self, queries: Sequence[str]) -> Ints:
         """Returns the row of each string; -1 where there is none."""
-        encoded = [one.encode("utf-8", "surrogatepass") for one in asked]
-        found = np.full(len(encoded), -1, dtype=np.int64)
+        encoded = [query.encode("utf-8", "surrogatepass") for query in queries]
+        result = np.full(len(encoded), -1, dtype=np.int64)
         hashes = self._hasher(encoded)
         order = np.argsort(hashes)  # neighbours in the file are asked for one after the other
         places = np.empty(len(encoded), dtype=np.int64)
         places[order] = np.searchsorted(self.hashes, hashes[order])
-        left = np.arange(len(encoded))
-        while len(left):
-            left = left[places[left] < len(self.hashes)]
-            left = left[self.hashes[places[left]] == hashes[left]]
-            rows = self.rows[places[left]].astype(np.int64)
-            equal = self.strings.equal(rows, [encoded[i] for i in left.tolist()])
-            found[left[equal]] = rows[equal]
-            left = left[~equal]
-            places[left] += 1
-        return found
+        open_ = np.arange(len(encoded))
+        while len(open_):
+            open_ = open_[places[open_] < len(self.hashes)]
+            open_ = open_[self.hashes[places[open_]] == hashes[open_]]
+            rows = self.rows[places[open_]].astype(np.int64)
+            equal = self.strings.equal(rows, [encoded[i] for i in open_.tolist()])
+            result[open_[equal]] = rows[equal]
+            open_ = open_[~equal]
+            places[open_] += 1
+        return result
 
 
 class ConceptSets:
@@ -370,8 +370,8 @@ class ConceptSets:
         """Returns the leading concepts of some rows."""
         if not len(self._rows):
             return rows
-        found: Ints = self.column[rows].astype(np.int64)
-        return found
+        leads: Ints = self.column[rows].astype(np.int64)
+        return leads
 
     def led(self, rows: Ints) -> tuple[Ints, Ints]:
         """Returns the other concepts of the sets that these lead: the index in ``rows`` of each,

@@ -24,11 +24,11 @@ from msgspec import Meta
 from fascicle.core.files.atomic import atomic_folder
 from fascicle.errors import InputError
 from fascicle.settings.base import PackName, Settings
-from fascicle.terms.curation import UNTOUCHED, Decision, NameRow, Rule
+from fascicle.terms.curation import UNTOUCHED, CurationRule, NameDecision, NameRow
 from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import BYTES, OFFSETS, Lookup, StringsWriter, write_array
-from fascicle.terms.pack.layout import KIND, FileFacts, Manifest, SourceFacts, write_manifest
+from fascicle.terms.pack.layout import KIND, FileFacts, PackManifest, SourceFacts, write_manifest
 from fascicle.terms.pack.merging import (
     ConceptsWriter,
     Gathered,
@@ -42,7 +42,7 @@ from fascicle.terms.pack.merging import (
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.priors import STYLES
 from fascicle.terms.pack.sets import write_sets
-from fascicle.terms.pack.writing import NamesWriter, SortedSpill, Told, encode_name
+from fascicle.terms.pack.writing import NamesWriter, OnProgress, SortedSpill, encode_name
 from fascicle.terms.terms import NAME_KINDS
 
 _MIB: Final = 1 << 20
@@ -93,10 +93,10 @@ class _NameRules(Protocol):
     """Interface of the curation rules, as the builder uses them: `Curation`, or `SeenNames`."""
 
     @property
-    def rules(self) -> Sequence[Rule]:
+    def rules(self) -> Sequence[CurationRule]:
         """All rules, by their numbers."""
 
-    def decide(self, row: NameRow) -> Decision:
+    def decide(self, row: NameRow) -> NameDecision:
         """Returns the decision about a name."""
 
 
@@ -123,10 +123,10 @@ def build(
     folder: str | os.PathLike[str],
     *,
     parts: Components,
-    told: Told = lambda step, count: None,
+    on_progress: OnProgress = lambda step, count: None,
     overwrite: bool = False,
     finish: Callable[[Path], None] = lambda folder: None,
-) -> Manifest:
+) -> PackManifest:
     """Builds a pack; the folder gets its name only when it is complete.
 
     Args:
@@ -134,7 +134,7 @@ def build(
         settings: name and memory.
         folder: to write.
         parts: keys, table and curation.
-        told: progress callback, called with a label and a count, now and then.
+        on_progress: progress callback, called with a label and a count, now and then.
         overwrite: replace a pack that is there and was not changed.
         finish: function that is called with the folder of the pack before it has its name; it may
             write other files beside its own.
@@ -147,17 +147,17 @@ def build(
         OutputError: the folder exists and may not be replaced, or cannot be written.
     """
     with atomic_folder(folder, kind=KIND, overwrite=overwrite) as place:
-        found = _Building(sources, settings, parts, told=told, place=place).run()
+        bare = _Building(sources, settings, parts, on_progress=on_progress, place=place).run()
         files = {}
         for number, path in enumerate(sorted(place.iterdir()), start=1):
             files[path.name] = FileFacts.of(path)
-            told("files", number)
-        made = write_manifest(place, msgspec.structs.replace(found, files=files))
+            on_progress("files", number)
+        manifest = write_manifest(place, msgspec.structs.replace(bare, files=files))
         finish(place)
-        return made
+        return manifest
 
 
-def _shown(concept: Merged) -> MergedName | None:
+def _name_to_show(concept: Merged) -> MergedName | None:
     """Returns the name to show: what a source states, the English label, another label, or the
     first name in full.
     """
@@ -170,7 +170,7 @@ def _shown(concept: Merged) -> MergedName | None:
     return min(concept.names, key=rank, default=None)
 
 
-def _text(rule: Rule) -> str:
+def _text(rule: CurationRule) -> str:
     """Returns a rule in a line, with the name of its file alone: a pack does not record where it
     was built.
     """
@@ -195,11 +195,11 @@ class _Building:
         settings: BuildSettings,
         parts: Components,
         *,
-        told: Told,
+        on_progress: OnProgress,
         place: Path,
     ) -> None:
         self._sources, self._settings, self._parts = sources, settings, parts
-        self._told, self._place, self._work = told, place, place / "work"
+        self._on_progress, self._place, self._work = on_progress, place, place / "work"
         self._work.mkdir()
         self._memory = settings.memory * _MIB
         self._names = [source.facts.name for source in sources]
@@ -214,19 +214,19 @@ class _Building:
         self._counts = Counter[str]()
         self._waiting: list[tuple[str, int, tuple[int, int, int, int, int], bool, str]] = []
 
-    def run(self) -> Manifest:
+    def run(self) -> PackManifest:
         """Writes all files but the manifest, and returns it without their hashes."""
         gathered = gather(
             [
-                (one.facts.name, None if one.adds else one.facts.type, one.records)
-                for one in self._sources
+                (source.facts.name, None if source.adds else source.facts.type, source.records)
+                for source in self._sources
             ],
             self._work / "records",
             memory=self._memory,
-            watch=self._told,
+            watch=self._on_progress,
         )
         for concept in merge(
-            gathered, {at for at, one in enumerate(self._sources) if one.is_whole}
+            gathered, {at for at, source in enumerate(self._sources) if source.is_whole}
         ):
             self._add(concept)
         self._spill()
@@ -235,17 +235,17 @@ class _Building:
             raise InputError(
                 "the sources give no concept with a name; check their readers and filters"
             )
-        self._told("concepts", concepts)
+        self._on_progress("concepts", concepts)
         self._write_names(concepts)
         self._write_rules()
-        found = self._manifest(gathered, concepts)
-        counts = write_sets(self._place, Pack(self._place, found))
+        manifest = self._manifest(gathered, concepts)
+        counts = write_sets(self._place, Pack(self._place, manifest))
         shutil.rmtree(self._work)
-        return msgspec.structs.replace(found, counts={**found.counts, **counts})
+        return msgspec.structs.replace(manifest, counts={**manifest.counts, **counts})
 
     def _add(self, concept: Merged) -> None:
         row = self._concepts.add(concept)
-        shown = _shown(concept)
+        name_to_show = _name_to_show(concept)
         table = layout.SILENT if concept.obsolete else layout.ACTIVE
         style = layout.STYLE_UNIT * STYLES.get(concept.type, 0)
         for name in concept.names:
@@ -257,22 +257,22 @@ class _Building:
                 flags, sources, rule = self._judged(name, concept.curie, self._parts.curation)
             language, several = self._languages.of(name.language), self._concepts.sets.of(sources)
             numbers = (language, _KINDS[name.kind], several, flags | style, rule)
-            self._waiting.append((name.surface, row, numbers, name is shown, table))
+            self._waiting.append((name.surface, row, numbers, name is name_to_show, table))
         if len(self._waiting) >= _TOGETHER:
             self._spill()
         if (row + 1) % _EVERY == 0:
-            self._told("concepts", row + 1)
+            self._on_progress("concepts", row + 1)
 
     def _spill(self) -> None:
         """Computes the keys of the waiting names, and adds the names to the sorter."""
         waiting, self._waiting = self._waiting, []
         keys = self._parts.keys([surface for surface, *_ in waiting])
-        for key, (surface, concept, numbers, shown, table) in zip(keys, waiting, strict=True):
+        for key, (surface, concept, numbers, is_label, table) in zip(keys, waiting, strict=True):
             if not key:
                 self._counts["name without a letter or digit"] += 1
                 continue
             spill = self._spills[layout.SILENT if numbers[3] & layout.DROPPED else table]
-            spill.add(encode_name(key, surface, concept, numbers, shown=shown))
+            spill.add(encode_name(key, surface, concept, numbers, is_label=is_label))
 
     def _unusable(self, name: MergedName) -> str:
         """Returns why a name cannot be in a pack; empty if it can."""
@@ -289,21 +289,21 @@ class _Building:
         rows = {
             source: NameRow(name.surface, self._names[source], curie) for source in name.sources
         }
-        said = {source: curation.decide(row) for source, row in rows.items()}
-        if all(decision is UNTOUCHED for decision in said.values()):
+        decisions = {source: curation.decide(row) for source, row in rows.items()}
+        if all(decision is UNTOUCHED for decision in decisions.values()):
             return layout.CASE, name.sources, 0
-        left = tuple(source for source in name.sources if said[source].keep)
-        counted = [said[source] for source in left or name.sources]
+        remaining = tuple(source for source in name.sources if decisions[source].keep)
+        counted = [decisions[source] for source in remaining or name.sources]
         case = next((decision.case for decision in counted if decision.case), None)
         flags = layout.CASE if case is None else int(CasePolicy[case])
         flags |= 0 if any(decision.match for decision in counted) else layout.OFF
         flags |= layout.PREFERRED if any(decision.preferred for decision in counted) else 0
-        flags |= 0 if left else layout.DROPPED
-        numbers = sorted({rule for decision in said.values() for rule in decision.rules})
+        flags |= 0 if remaining else layout.DROPPED
+        numbers = sorted({rule for decision in decisions.values() for rule in decision.rules})
         self._used.update(numbers)
         return (
             flags,
-            left or name.sources,
+            remaining or name.sources,
             self._rules.of("; ".join(_text(curation.rules[rule]) for rule in numbers)),
         )
 
@@ -311,7 +311,7 @@ class _Building:
         labels = np.full(concepts, layout.NONE, dtype="<u4")
         for table, spill in self._spills.items():
             writer = NamesWriter(self._place, table, labels, careful=self._settings.careful)
-            writer.write(spill, self._told)
+            writer.write(spill, self._on_progress)
             lookup = writer.close(concepts)
             self._counts[f"{table}"] = writer.terms
             self._counts[f"keys of {table}"] = len(lookup.strings)
@@ -335,12 +335,12 @@ class _Building:
         rules.extend([rule.encode() for rule in self._rules.values()])
         rules.close()
 
-    def _manifest(self, gathered: Gathered, concepts: int) -> Manifest:
+    def _manifest(self, gathered: Gathered, concepts: int) -> PackManifest:
         facts = (
             msgspec.structs.replace(source.facts, counts={**counts, **source.losses()})
             for source, counts in zip(self._sources, gathered.read, strict=True)
         )
-        return Manifest(
+        return PackManifest(
             name=self._settings.name,
             normaliser=self._parts.normaliser,
             sources=tuple(facts),

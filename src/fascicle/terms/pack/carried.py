@@ -23,7 +23,7 @@ from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.keys.key import NORMALISER
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import BYTES, OFFSETS, Lists, Strings, expand_ranges, map_array
-from fascicle.terms.pack.layout import ACTIVE, FORMAT, WORDING, Manifest, table_file
+from fascicle.terms.pack.layout import ACTIVE, FORMAT, WORDING, PackManifest, table_file
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.scanning.layout import open_arrays
 from fascicle.terms.terms import ShortTerm
@@ -85,7 +85,7 @@ class CarriedPack:
         """
         path = folder / file
         try:
-            self.manifest = read_description(path, Manifest, WORDING, format=FORMAT)
+            self.manifest = read_description(path, PackManifest, WORDING, format=FORMAT)
             self.full_name, self.types = self.manifest.full_name, self.manifest.types
             self.table = folder / f"{file}.{layout.TABLE}"
             keys = open_arrays(self.table)[0].names
@@ -122,7 +122,7 @@ class CarriedPack:
             and Lists(self._starts, self.concept).fits(keys)
             and Lists(self._surfaces.offsets, self._surfaces.content).fits(len(self._surfaces))
             and not np.any((self._flags & layout.CASE) > max(CasePolicy))
-            and all(not len(one) or int(one.max()) < limit for one, limit in limits)
+            and all(not len(values) or int(values.max()) < limit for values, limit in limits)
         )
 
     def __len__(self) -> int:

@@ -18,7 +18,7 @@ from fascicle.core.arrays import Bools
 from fascicle.core.document import Document, Patch
 from fascicle.core.mention import Mention
 from fascicle.settings.inputs import RecognitionSettings
-from fascicle.terms.curation import UNTOUCHED, Action, Case, Decision, NameRow, Rule
+from fascicle.terms.curation import UNTOUCHED, Action, Case, CurationRule, NameDecision, NameRow
 from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import row_chunks
@@ -28,7 +28,7 @@ from fascicle.terms.pack.pack import Concept, Pack, Term
 from fascicle.terms.recognising import PackRecogniser
 from fascicle.terms.terms import NAME_KINDS, REFERS, ConceptRecord, Name
 
-_LABEL_OF_OWN: Final = Decision(preferred=True)
+_LABEL_OF_OWN: Final = NameDecision(preferred=True)
 
 
 def pack_sources(pack: Pack) -> list[PackSource]:
@@ -47,8 +47,10 @@ def _records(pack: Pack, source: int) -> Iterator[ConceptRecord]:
     """Yields the records of one source of a pack; the first source of a concept has all its
     fields besides names.
     """
-    has = np.array([source in one for one in pack.manifest.sets], dtype=np.bool_)
-    first = np.array([source == min(one, default=-1) for one in pack.manifest.sets], dtype=np.bool_)
+    has = np.array([source in members for members in pack.manifest.sets], dtype=np.bool_)
+    first = np.array(
+        [source == min(members, default=-1) for members in pack.manifest.sets], dtype=np.bool_
+    )
     for rows in row_chunks(len(pack)):
         names: dict[int, list[Name]] = {int(row): [] for row in rows[has[pack.set_rows[rows]]]}
         for table in (pack.active, pack.silent):
@@ -82,13 +84,13 @@ def _record(pack: Pack, row: int, names: tuple[Name, ...], *, whole: bool) -> Co
             curie=pack.curie(row), type=pack.types[pack.type_rows[row]], names=names
         )
     concept = pack.concept_at(row)
-    known = {
+    fields = {
         name: getattr(concept, name)
         for name in ConceptRecord.__struct_fields__
         if hasattr(concept, name)
     }
-    known["label"] = concept.label if pack.label_rows[row] != layout.NONE else ""
-    return ConceptRecord(**known, names=names, parents=pack.parents(concept.curie))
+    fields["label"] = concept.label if pack.label_rows[row] != layout.NONE else ""
+    return ConceptRecord(**fields, names=names, parents=pack.parents(concept.curie))
 
 
 class KeptRules:
@@ -102,18 +104,18 @@ class KeptRules:
         """Sets the open pack."""
         self._pack = pack
         self.rules = tuple(
-            Rule(action=cast(Action, pack.rules[row])) for row in range(1, len(pack.rules))
+            CurationRule(action=cast(Action, pack.rules[row])) for row in range(1, len(pack.rules))
         )
         self._own: set[tuple[str, str]] = set()
-        self._known: dict[tuple[str, str], Decision] = {}
+        self._known: dict[tuple[str, str], NameDecision] = {}
         for table in (pack.active, pack.silent):
             for term, rule in zip(*(column.tolist() for column in table.ruled), strict=True):
-                told = pack.term(table, term)
+                name = pack.term(table, term)
                 flags = int(table.flags[term])
-                self._known[told.surface, told.concept] = Decision(
+                self._known[name.surface, name.concept] = NameDecision(
                     keep=not flags & layout.DROPPED,
-                    match=not told.off,
-                    case=cast(Case, told.case.name),
+                    match=not name.off,
+                    case=cast(Case, name.case.name),
                     preferred=bool(flags & layout.PREFERRED),
                     rules=(rule - 1,) if rule else (),
                 )
@@ -127,7 +129,7 @@ class KeptRules:
             labels = [record.names[0]]
         self._own.update((name.surface, record.curie) for name in labels)
 
-    def decide(self, row: NameRow) -> Decision:
+    def decide(self, row: NameRow) -> NameDecision:
         """Returns the decision about a name."""
         name = (row.surface, row.concept)
         return _LABEL_OF_OWN if name in self._own else self._known.get(name, UNTOUCHED)
@@ -137,7 +139,7 @@ _Kind = Literal["added", "removed", "changed"]
 _V = TypeVar("_V")
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class PackChange(msgspec.Struct, frozen=True, kw_only=True):
     """Difference between two packs.
 
     Attributes:
@@ -162,7 +164,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     after: str = ""
 
 
-def find_changes(first: Pack, second: Pack) -> Iterator[Change]:
+def find_changes(first: Pack, second: Pack) -> Iterator[PackChange]:
     """Yields all differences in concepts, by CURIE, and then in the terms that are found, by
     surface.
 
@@ -174,41 +176,47 @@ def find_changes(first: Pack, second: Pack) -> Iterator[Change]:
         PackError: one of them has values that cannot be.
     """
     for curie, concept, other in _walk(
-        *(_undamaged(one, _concepts(one)) for one in (first, second))
+        *(_undamaged(pack, _concepts(pack)) for pack in (first, second))
     ):
-        if (told := _told(concept, other)) is not None:
-            yield Change(
-                change=told[0], what="concept", concept=curie, before=told[1], after=told[2]
+        if (difference := _difference(concept, other)) is not None:
+            yield PackChange(
+                change=difference[0],
+                what="concept",
+                concept=curie,
+                before=difference[1],
+                after=difference[2],
             )
-    for _, terms, others in _walk(*(_undamaged(one, _terms(one)) for one in (first, second))):
-        terms, others = terms or {}, others or {}
-        for which in sorted({**terms, **others}):
-            if (told := _told(terms.get(which), others.get(which))) is not None:
+    for _, terms, new_terms in _walk(*(_undamaged(pack, _terms(pack)) for pack in (first, second))):
+        terms, new_terms = terms or {}, new_terms or {}
+        for which in sorted({**terms, **new_terms}):
+            if (difference := _difference(terms.get(which), new_terms.get(which))) is not None:
                 surface, curie, _ = which
-                yield Change(
-                    change=told[0],
+                yield PackChange(
+                    change=difference[0],
                     what="term",
                     concept=curie,
                     surface=surface,
-                    before=told[1],
-                    after=told[2],
+                    before=difference[1],
+                    after=difference[2],
                 )
 
 
-def _told(
+def _difference(
     before: dict[str, str] | None, after: dict[str, str] | None
 ) -> tuple[_Kind, str, str] | None:
     """Returns the kind of a change, and both sides as text; ``None`` if there is none."""
     if before == after:
         return None
     if before is None or after is None:
-        shown = [_shown(one, one.keys()) if one is not None else "" for one in (before, after)]
-        return "added" if before is None else "removed", *shown  # type: ignore[return-value]
+        sides = [
+            _text(values, values.keys()) if values is not None else "" for values in (before, after)
+        ]
+        return "added" if before is None else "removed", *sides  # type: ignore[return-value]
     differ = [name for name in before if before[name] != after[name]]
-    return "changed", _shown(before, differ), _shown(after, differ)
+    return "changed", _text(before, differ), _text(after, differ)
 
 
-def _shown(values: dict[str, str], names: Any) -> str:
+def _text(values: dict[str, str], names: Any) -> str:
     return "; ".join(f"{name} {values[name]}" for name in names if values[name])
 
 
@@ -218,9 +226,11 @@ def _walk(
     """Merges two streams sorted by the bytes of their keys; ``None`` where one stream does not
     have the key.
     """
-    both = merge(zip(first, repeat(0)), zip(second, repeat(1)), key=lambda one: one[0][0].encode())
-    for key, found in groupby(both, key=lambda one: one[0][0]):
-        values = {side: value for (_, value), side in found}
+    merged = merge(
+        zip(first, repeat(0)), zip(second, repeat(1)), key=lambda entry: entry[0][0].encode()
+    )
+    for key, entries in groupby(merged, key=lambda entry: entry[0][0]):
+        values = {side: value for (_, value), side in entries}
         yield key, values.get(0), values.get(1)
 
 
@@ -233,9 +243,9 @@ def _undamaged(pack: Pack, items: Iterator[tuple[str, _V]]) -> Iterator[tuple[st
 def _concepts(pack: Pack) -> Iterator[tuple[str, dict[str, str]]]:
     for row in range(len(pack)):
         concept = pack.concept_at(row)
-        told = _facts(concept, pack.curies.strings.take(pack.parent_rows[row]))
+        facts = _facts(concept, pack.curies.strings.take(pack.parent_rows[row]))
         lead = int(pack.leads.members(row)[0])
-        yield concept.curie, told | {"leading concept": pack.curie(lead) if lead != row else ""}
+        yield concept.curie, facts | {"leading concept": pack.curie(lead) if lead != row else ""}
 
 
 def _facts(concept: Concept, parents: list[str]) -> dict[str, str]:
@@ -249,7 +259,7 @@ def _facts(concept: Concept, parents: list[str]) -> dict[str, str]:
         "parents": ", ".join(parents),
         "definition": concept.definition,
         "references": ", ".join(
-            sorted(f"{one.curie} ({one.predicate})" for one in concept.references)
+            sorted(f"{reference.curie} ({reference.predicate})" for reference in concept.references)
         ),
     }
 
@@ -308,20 +318,22 @@ def term_rows(pack: Pack, *, silent: bool = False) -> Iterator[tuple[str, ...]]:
     names = pack.silent if silent else pack.active
     for row in range(len(pack)):
         concept = pack.concept_at(row)
-        head, told = (concept.curie, concept.type), _of_concept(concept, pack)
+        head, fields = (concept.curie, concept.type), _of_concept(concept, pack)
         terms = [pack.term(names, term) for term in names.of_concept[row].tolist()]
         # the first name can be the label
         for term in sorted(terms, key=lambda term: term.surface != concept.label):
-            yield (*head, *_of_term(term), *told)
-            told = ("",) * len(_OF_CONCEPT)
+            yield (*head, *_of_term(term), *fields)
+            fields = ("",) * len(_OF_CONCEPT)
         if not terms and concept.obsolete == silent:
-            yield (*head, *[""] * (len(COLUMNS) - len(head) - len(told)), *told)
+            yield (*head, *[""] * (len(COLUMNS) - len(head) - len(fields)), *fields)
 
 
 def _of_concept(concept: Concept, pack: Pack) -> tuple[str, ...]:
     references = (
-        one.curie if one.predicate == REFERS else f"{one.predicate} {one.curie}"
-        for one in concept.references
+        reference.curie
+        if reference.predicate == REFERS
+        else f"{reference.predicate} {reference.curie}"
+        for reference in concept.references
     )
     return (
         concept.taxon,
@@ -357,7 +369,7 @@ def mention_changes(
     documents: Iterable[Document],
     *,
     settings: RecognitionSettings | None = None,
-) -> Iterator[Change]:
+) -> Iterator[PackChange]:
     """Yields all differences in the mentions that two packs find, in the order of the texts.
 
     A mention is one place with one type. It changes if its link does; the first type of a place
@@ -394,7 +406,7 @@ def _changes(
     document: Document,
     old: dict[tuple[int, int, str], Mention],
     new: dict[tuple[int, int, str], Mention],
-) -> Iterator[Change]:
+) -> Iterator[PackChange]:
     for place in sorted({**old, **new}):
         was, now = old.get(place), new.get(place)
         curies = [
@@ -403,7 +415,7 @@ def _changes(
         ]
         if was is not None and now is not None and curies[0] == curies[1]:
             continue
-        yield Change(
+        yield PackChange(
             change="added" if was is None else "removed" if now is None else "changed",
             what="mention",
             concept=curies[1] or curies[0],

@@ -75,7 +75,9 @@ CONCEPT_SET: Final = "concepts.set.u2"
 # row of the concept that leads the set of each; packs of older releases have none
 LEAD: Final = "concepts.lead.u4"
 OBSOLETE: Final = 1
-FACTS: Final = "concepts.facts"  # strings of msgpack, see `Facts`; empty where there are none
+FACTS: Final = (
+    "concepts.facts"  # strings of msgpack, see `ConceptFacts`; empty where there are none
+)
 PARENTS: Final = ("parents.starts.u4", "parents.rows.u4")  # lists of concepts
 CHILDREN: Final = ("children.starts.u4", "children.rows.u4")
 TAXA: Final = "taxa"
@@ -88,7 +90,7 @@ COLUMNS: Final = (CONCEPT, SURFACE, NAME_KIND, LANGUAGE, FLAGS, SET, PRIOR)
 CONCEPT_COLUMNS: Final = (LABEL, TYPE, TAXON, RANK, CONCEPT_FLAGS, CONCEPT_SET)
 
 
-class Facts(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
+class ConceptFacts(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
     """Rarely used fields of a concept.
 
     Attributes:
@@ -178,9 +180,9 @@ class Names:
             For each term the place in ``keys`` of its key, and the term.
         """
         rows = self.keys.find(keys)
-        known = np.flatnonzero(rows >= 0)
-        places, terms = self.of_key_rows(rows[known])
-        return known[places], terms
+        present = np.flatnonzero(rows >= 0)
+        places, terms = self.of_key_rows(rows[present])
+        return present[places], terms
 
     def rule_of(self, term: int) -> int:
         """Returns the number of the rule of curation that touched a term; 0 for none."""
@@ -199,11 +201,11 @@ def _keys(folder: Path, table: str) -> Lookup:
     try:
         _, arrays = open_arrays(place)
     except (FormatError, ValueError):
-        said = (
+        message = (
             "is no table of tokens that this release reads; build the pack again with "
             "fascicle index build"
         )
-        raise pack_error(place, f"{place} {said}") from None
+        raise pack_error(place, f"{place} {message}") from None
     return Lookup.open(folder, name, strings=Strings(arrays["keys"], arrays["starts"]))
 
 
@@ -263,7 +265,7 @@ class FileFacts(Settings, frozen=True, kw_only=True):
         return cls(size=size, sha256=sha256)
 
 
-class Manifest(Settings, frozen=True, kw_only=True):
+class PackManifest(Settings, frozen=True, kw_only=True):
     """Manifest of a pack.
 
     Attributes:
@@ -310,20 +312,20 @@ def first_changed(folder: Path, files: Mapping[str, FileFacts]) -> str | None:
     )
 
 
-def _content_hash(manifest: Manifest) -> str:
+def _content_hash(manifest: PackManifest) -> str:
     """Returns the hash that a manifest should have."""
     bare = msgspec.structs.replace(manifest, hash="")
     return hashlib.sha256(msgspec.json.encode(bare, order="deterministic")).hexdigest()
 
 
-def write_manifest(folder: Path, manifest: Manifest) -> Manifest:
+def write_manifest(folder: Path, manifest: PackManifest) -> PackManifest:
     """Writes the manifest with its hash; returns it."""
     return write_description(
         folder / PACK, msgspec.structs.replace(manifest, hash=_content_hash(manifest))
     )
 
 
-def read_manifest(folder: Path) -> Manifest:
+def read_manifest(folder: Path) -> PackManifest:
     """Reads the manifest of a pack.
 
     Raises:
@@ -332,22 +334,22 @@ def read_manifest(folder: Path) -> Manifest:
     path = folder / PACK
     if not path.is_file():
         advice = newer_hint(folder) or "; give a folder that fascicle index build wrote"
-        said = f"there is no term pack at {folder}{advice}"
-        raise pack_error(folder, said, "not-found")
-    return read_description(path, Manifest, WORDING, format=FORMAT)
+        message = f"there is no term pack at {folder}{advice}"
+        raise pack_error(folder, message, "not-found")
+    return read_description(path, PackManifest, WORDING, format=FORMAT)
 
 
 _AGAIN: Final = "build it again with fascicle index build, or copy it again"
 
 
-def pack_error(place: Path, said: str, code: str = "damaged") -> PackError:
+def pack_error(place: Path, message: str, code: str = "damaged") -> PackError:
     """Returns the error for a file or a folder that cannot be used; by default it is not as it
     was written.
     """
-    return PackError(said, file=str(place), code=code)
+    return PackError(message, file=str(place), code=code)
 
 
-def check_normaliser(folder: Path, manifest: Manifest, normaliser: str) -> None:
+def check_normaliser(folder: Path, manifest: PackManifest, normaliser: str) -> None:
     """Raises an error for a pack with keys of another normaliser version.
 
     Raises:
@@ -363,7 +365,7 @@ def check_normaliser(folder: Path, manifest: Manifest, normaliser: str) -> None:
         )
 
 
-def check_files(folder: Path, manifest: Manifest) -> None:
+def check_files(folder: Path, manifest: PackManifest) -> None:
     """Raises an error for a pack whose manifest was changed, or whose files are missing or were
     changed.
 
@@ -410,8 +412,10 @@ def damage_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except (IndexError, ValueError, msgspec.MsgspecError):
-        said = f"{folder} has values that cannot be; fascicle index verify says where, and {_AGAIN}"
-        raise pack_error(folder, said) from None
+        message = (
+            f"{folder} has values that cannot be; fascicle index verify says where, and {_AGAIN}"
+        )
+        raise pack_error(folder, message) from None
 
 
 def _expected(sizes: Mapping[str, int]) -> Iterator[tuple[str, int]]:

@@ -4,8 +4,8 @@ hierarchy.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby
 from operator import attrgetter
@@ -35,7 +35,7 @@ from fascicle.terms.terms import NAME_KINDS, SAME, ConceptRecord, Name, NameKind
 # others call them synonyms
 _RANK: Final = {kind: rank for rank, kind in enumerate(NAME_KINDS)} | {"previous": 0.5}
 _EVERY: Final = 10_000  # records between two calls of the progress callback
-_SAME: Final = tuple(one.encode() for one in sorted(SAME))
+_SAME: Final = tuple(predicate.encode() for predicate in sorted(SAME))
 _DECODER: Final = msgspec.msgpack.Decoder(ConceptRecord)
 Records = Callable[[], Iterable[ConceptRecord]]
 
@@ -100,12 +100,12 @@ def gather(
     Raises:
         InputError: a concept with names has no type.
     """
-    found = Gathered(spill=SortedSpill(folder, memory=memory))
+    gathered = Gathered(spill=SortedSpill(folder, memory=memory))
     encode = msgspec.msgpack.Encoder().encode
     number = 0
     for source, (name, kind, records) in enumerate(sources):
         counts = Counter[str](records=0, names=0)
-        found.read.append(counts)
+        gathered.read.append(counts)
         for record in records():
             number += 1
             counts["records"] += 1
@@ -117,15 +117,15 @@ def gather(
             try:
                 content = encode(record)
             except UnicodeEncodeError:
-                found.losses["record with characters that no text has"] += 1
+                gathered.losses["record with characters that no text has"] += 1
                 continue
             if not record.curie or "\0" in record.curie:
-                found.losses["concept without a usable id"] += 1
+                gathered.losses["concept without a usable id"] += 1
                 continue
             place = number.to_bytes(6, "big") + source.to_bytes(2, "big")
-            found.spill.add(b"%b\0%b%b" % (record.curie.encode(), place, content))
+            gathered.spill.add(b"%b\0%b%b" % (record.curie.encode(), place, content))
         watch(name, counts["records"])
-    return found
+    return gathered
 
 
 def _typed(record: ConceptRecord, kind: str, source: str) -> ConceptRecord:
@@ -139,21 +139,21 @@ def _typed(record: ConceptRecord, kind: str, source: str) -> ConceptRecord:
     return record
 
 
-def merge(found: Gathered, whole: Collection[int] = ()) -> Iterator[Merged]:
+def merge(gathered: Gathered, whole: Collection[int] = ()) -> Iterator[Merged]:
     """Yields the concepts in the order of their CURIEs.
 
     Those without a name are left out and counted, but for those that another one replaced and those
     that are the same as a concept with a name: they are its identifiers in other vocabularies.
 
     Args:
-        found: all records.
+        gathered: all records.
         whole: numbers of sources of which no concept is left out.
     """
-    same = _same_as_named(found.spill)
-    for curie, rows in _grouped(found.spill.batches()):
-        concept = _merge([_read(row) for row in rows])
+    same = _same_as_named(gathered.spill)
+    for curie, rows in _grouped(gathered.spill.batches()):
+        concept = _merge([_decode_row(row) for row in rows])
         if not concept.type and (concept.names or curie in same):
-            found.losses["concept that sources only add to"] += 1
+            gathered.losses["concept that sources only add to"] += 1
         elif (
             concept.names
             or concept.replaced_by
@@ -162,7 +162,7 @@ def merge(found: Gathered, whole: Collection[int] = ()) -> Iterator[Merged]:
         ):
             yield concept
         else:
-            found.losses["concept without a name"] += 1
+            gathered.losses["concept without a name"] += 1
 
 
 def _grouped(batches: Iterable[list[bytes]]) -> Iterator[tuple[bytes, list[bytes]]]:
@@ -173,7 +173,7 @@ def _grouped(batches: Iterable[list[bytes]]) -> Iterator[tuple[bytes, list[bytes
         yield curie, list(rows)
 
 
-def _read(row: bytes) -> tuple[int, ConceptRecord]:
+def _decode_row(row: bytes) -> tuple[int, ConceptRecord]:
     """Returns the number of the source of a row, and its record."""
     end = row.index(b"\0") + 7
     return int.from_bytes(row[end : end + 2], "big"), _DECODER.decode(memoryview(row)[end + 2 :])
@@ -184,35 +184,38 @@ def _same_as_named(spill: SortedSpill) -> set[bytes]:
 
     Only concepts with such matches are held in memory.
     """
-    others: dict[bytes, list[bytes]] = {}
+    neighbours: defaultdict[bytes, list[bytes]] = defaultdict(list)
     named: list[bytes] = []
     for curie, rows in _grouped(spill.batches(again=True)):
-        if any(one in row for row in rows for one in _SAME):
-            records = [_read(row)[1] for row in rows]
-            others[curie] = [
-                one.curie.encode()
-                for each in records
-                for one in each.references
-                if one.predicate in SAME
-            ]
-            if any(record.names for record in records):
-                named.append(curie)
-    back: dict[bytes, list[bytes]] = {}
-    for curie, several in others.items():
-        for one in several:
-            back.setdefault(one, []).append(curie)
-    reached, waiting = set(named), named
+        if not any(predicate in row for row in rows for predicate in _SAME):
+            continue
+        records = [_decode_row(row)[1] for row in rows]
+        for other in _matching_concepts(records):
+            neighbours[curie].append(other)
+            neighbours[other].append(curie)
+        if any(record.names for record in records):
+            named.append(curie)
+    return _reach(named, neighbours)
+
+
+def _matching_concepts(records: Sequence[ConceptRecord]) -> Iterator[bytes]:
+    references = chain.from_iterable(record.references for record in records)
+    return (cross.curie.encode() for cross in references if cross.predicate in SAME)
+
+
+def _reach(starts: Iterable[bytes], neighbours: Mapping[bytes, list[bytes]]) -> set[bytes]:
+    reached = set(starts)
+    waiting = [*reached]
     while waiting:
-        curie = waiting.pop()
-        new = {one for one in (*others.get(curie, ()), *back.get(curie, ())) if one not in reached}
+        new = {*neighbours.get(waiting.pop(), ())} - reached
         reached |= new
         waiting += new
     return reached
 
 
-def _merge(said: Sequence[tuple[int, ConceptRecord]]) -> Merged:
-    records = [record for _, record in said]
-    naming = [source for source, record in said if record.names]
+def _merge(statements: Sequence[tuple[int, ConceptRecord]]) -> Merged:
+    records = [record for _, record in statements]
+    naming = [source for source, record in statements if record.names]
     first = ("type", "taxon", "rank", "definition", "label")  # that is not empty
     fields: dict[str, Any] = {
         name: next(filter(None, map(attrgetter(name), records)), "") for name in first
@@ -221,21 +224,21 @@ def _merge(said: Sequence[tuple[int, ConceptRecord]]) -> Merged:
         fields[name] = tuple(dict.fromkeys(chain.from_iterable(map(attrgetter(name), records))))
     return Merged(
         curie=records[0].curie,
-        names=_names(said),
-        sources=tuple(dict.fromkeys(naming or (source for source, _ in said))),
-        obsolete=any(one.obsolete for one in records),
+        names=_names(statements),
+        sources=tuple(dict.fromkeys(naming or (source for source, _ in statements))),
+        obsolete=any(record.obsolete for record in records),
         **fields,
     )
 
 
-def _names(said: Sequence[tuple[int, ConceptRecord]]) -> tuple[MergedName, ...]:
+def _names(statements: Sequence[tuple[int, ConceptRecord]]) -> tuple[MergedName, ...]:
     """Returns each distinct name once per language, with its strongest kind; only the first
     label stays a label.
     """
     kinds: dict[tuple[str, str], NameKind] = {}
     sources: dict[tuple[str, str], dict[int, None]] = {}
     labels: dict[str, str] = {}
-    for source, record in said:
+    for source, record in statements:
         for name in record.names:
             kind: NameKind = name.kind
             if kind == "label" and labels.setdefault(name.language, name.surface) != name.surface:
@@ -274,12 +277,12 @@ class Numbers(Generic[_T]):
         Raises:
             InputError: too many distinct values.
         """
-        found = self._numbers.setdefault(value, len(self._numbers))
-        if found >= self._most:
+        number = self._numbers.setdefault(value, len(self._numbers))
+        if number >= self._most:
             raise InputError(
                 f"a pack can have {self._most:,} {self._what}; divide its sources into two packs"
             )
-        return found
+        return number
 
     def values(self) -> tuple[_T, ...]:
         """Returns all values by number."""
@@ -351,23 +354,28 @@ class ConceptsWriter:
         )
         counts["parents"] = len(parents)
         counts["parents that are no concept of the pack"] = self._parents.count - len(parents)
-        for places, owners, others in (
+        for places, owners, values in (
             (layout.PARENTS, children, parents),
             (layout.CHILDREN, parents, children),
         ):
             starts, order = rows_by_owner(owners, count)
             write_array(self._folder / places[0], starts)
-            write_array(self._folder / places[1], others[order])
+            write_array(self._folder / places[1], values[order])
         return count
 
 
 def _facts(concept: Merged) -> bytes:
     """Returns the rarely used fields of a concept as bytes; empty if there are none."""
     references: dict[str, tuple[str, ...]] = {}
-    for one in concept.references:
-        if one.curie not in references.get(one.predicate, ()):
-            references[one.predicate] = (*references.get(one.predicate, ()), one.curie)
-    facts = layout.Facts(concept.definition, tuple(dict.fromkeys(concept.replaced_by)), references)
+    for reference in concept.references:
+        if reference.curie not in references.get(reference.predicate, ()):
+            references[reference.predicate] = (
+                *references.get(reference.predicate, ()),
+                reference.curie,
+            )
+    facts = layout.ConceptFacts(
+        concept.definition, tuple(dict.fromkeys(concept.replaced_by)), references
+    )
     return msgspec.msgpack.encode(facts) if any(msgspec.structs.astuple(facts)) else b""
 
 
@@ -375,10 +383,10 @@ def _edges(lookup: Lookup, parents: Strings, children: Array) -> tuple[Ints, Int
     """Returns child and parent of each edge between concepts of the pack, sorted by child and
     parent.
     """
-    found = [np.empty(0, dtype=np.int64)]
+    edges_by_chunk = [np.empty(0, dtype=np.int64)]
     for rows in row_chunks(len(parents)):
         above = lookup.find(parents.take(rows))
-        known = above >= 0
-        found.append((children[rows[known]].astype(np.int64) << 32) | above[known])
-    edges = np.sort(np.concatenate(found))
+        present = above >= 0
+        edges_by_chunk.append((children[rows[present]].astype(np.int64) << 32) | above[present])
+    edges = np.sort(np.concatenate(edges_by_chunk))
     return edges >> 32, edges & layout.NONE

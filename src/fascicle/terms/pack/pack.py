@@ -35,8 +35,8 @@ from fascicle.terms.pack.arrays import (
     shortest_decimals,
 )
 from fascicle.terms.pack.layout import (
-    Manifest,
     Names,
+    PackManifest,
     check_files,
     check_normaliser,
     damage_errors,
@@ -44,7 +44,7 @@ from fascicle.terms.pack.layout import (
 )
 from fascicle.terms.terms import NAME_KINDS, CrossReference, NameKind, ShortTerm
 
-_FACTS = msgspec.msgpack.Decoder(layout.Facts)
+_FACTS = msgspec.msgpack.Decoder(layout.ConceptFacts)
 
 
 class _Defined(msgspec.Struct, frozen=True, array_like=True):
@@ -124,7 +124,7 @@ class Pack:
         curies: rows of concepts.
     """
 
-    def __init__(self, folder: Path, manifest: Manifest) -> None:
+    def __init__(self, folder: Path, manifest: PackManifest) -> None:
         """Maps the files, which must be those of the manifest."""
         self.folder, self.manifest = folder, manifest
         self.full_name, self.types, self.table = (
@@ -205,14 +205,14 @@ class Pack:
         """Prefix of each vocabulary, and the first row behind its concepts, in the order of
         CURIEs.
         """
-        found: list[tuple[str, int]] = []
+        ends: list[tuple[str, int]] = []
         row = 0
         while row < len(self):
             prefix = self.curie(row).partition(":")[0]
             # the sign behind a colon
             row = bisect_left(range(len(self)), f"{prefix};", lo=row, key=self.curie)
-            found.append((prefix, row))
-        return found
+            ends.append((prefix, row))
+        return ends
 
     @cached_property
     def prefixes(self) -> tuple[str, ...]:
@@ -260,7 +260,11 @@ class Pack:
 
     def concept_at(self, row: int) -> Concept:
         """Returns a concept by its row."""
-        facts = _FACTS.decode(self.facts.raw(row)) if len(self.facts.raw(row)) else layout.Facts()
+        facts = (
+            _FACTS.decode(self.facts.raw(row))
+            if len(self.facts.raw(row))
+            else layout.ConceptFacts()
+        )
         return Concept(
             curie=self.curie(row),
             label=self.label_at(row),
@@ -271,9 +275,9 @@ class Pack:
             replaced_by=facts.replaced_by,
             definition=facts.definition,
             references=tuple(
-                CrossReference(one, what)
+                CrossReference(other, what)
                 for what, several in facts.references.items()
-                for one in several
+                for other in several
             ),
             sources=self._source_names(int(self.set_rows[row])),
         )
@@ -301,7 +305,7 @@ class Pack:
         }
         name = self.manifest.name
         return [
-            (link_event(name, (of[one] for one in several), step=step),) if several else ()
+            (link_event(name, (of[curie] for curie in several), step=step),) if several else ()
             for several in curies
         ]
 
@@ -316,9 +320,9 @@ class Pack:
         """Sets of concepts that are equal in several vocabularies; a pack of an older release
         has none.
         """
-        there = layout.LEAD in self.manifest.files
+        has_sets = layout.LEAD in self.manifest.files
         return ConceptSets(
-            map_array(self.folder / layout.LEAD) if there else np.empty(0, dtype=np.uint32)
+            map_array(self.folder / layout.LEAD) if has_sets else np.empty(0, dtype=np.uint32)
         )
 
     def definitions_at(self, rows: Ints) -> list[str]:
@@ -338,9 +342,9 @@ class Pack:
         Args:
             row: of the concept, whose label replaces that of a leading concept without a name.
         """
-        lead, *others = self.leads.members(row)
+        lead, *members = self.leads.members(row)
         label = self.label_at(row if self.label_rows[lead] == layout.NONE else lead)
-        return self.curie(lead), label, tuple(map(self.curie, others))
+        return self.curie(lead), label, tuple(map(self.curie, members))
 
     def labels_at(self, rows: Ints) -> list[str]:
         """Returns the labels of several concepts."""
@@ -419,15 +423,15 @@ class Pack:
         return self._curies(self._reached(self.child_rows, self.row(curie)))
 
     def _reached(self, edges: Lists, row: int) -> Ints:
-        seen = np.zeros(len(self), dtype=np.bool_)
+        visited = np.zeros(len(self), dtype=np.bool_)
         front = np.array([row], dtype=np.int64)
         while len(front):
-            seen[front] = True
+            visited[front] = True
             front = unique_values(edges.take(front)[1])
-            front = front[~seen[front]]
-        seen[row] = False
-        found: Ints = np.flatnonzero(seen)
-        return found
+            front = front[~visited[front]]
+        visited[row] = False
+        rows: Ints = np.flatnonzero(visited)
+        return rows
 
     def _curies(self, rows: Ints) -> tuple[str, ...]:
         return tuple(self.curies.strings.take(rows))
@@ -446,10 +450,12 @@ class Pack:
                 for row in range(0, len(self), max(1, len(self) // 1_000))
             }
         )
-        spelt = [f"{prefix}:{one}" for prefix in prefixes for one in (local, local.upper())]
-        for one, row in zip(spelt, self.concept_rows(spelt).tolist(), strict=True):
+        spelt = [
+            f"{prefix}:{spelling}" for prefix in prefixes for spelling in (local, local.upper())
+        ]
+        for spelling, row in zip(spelt, self.concept_rows(spelt).tolist(), strict=True):
             if row >= 0:
-                yield one
+                yield spelling
 
 
 References = Mapping[str, tuple[str, ...]]  # predicate -> CURIEs

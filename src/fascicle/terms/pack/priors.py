@@ -43,7 +43,7 @@ _PAIR: Final = 2  # letters and digits of a name that is an abbreviation as a ru
 _VERY: Final = 0.02  # what words that are hardly ever names keep
 
 
-class Style(IntEnum):
+class NameStyle(IntEnum):
     """Style of the names of a type, which decides the prior of common words and of names of two
     letters.
 
@@ -67,10 +67,10 @@ class Style(IntEnum):
     own = 6
 
 
-STYLES: Final[Mapping[str, Style]] = MappingProxyType(
-    {"Gene": Style.symbols, "Species": Style.everyday, "Disease": Style.ailments}
+STYLES: Final[Mapping[str, NameStyle]] = MappingProxyType(
+    {"Gene": NameStyle.symbols, "Species": NameStyle.everyday, "Disease": NameStyle.ailments}
 )
-# By `Style`. All were chosen on dev and train parts, see studies/docs/packs.md.
+# By `NameStyle`. All were chosen on dev and train parts, see studies/docs/packs.md.
 # rank of the last of the words that are hardly ever names
 _VERY_COMMON: Final = (1_000, 1_000, 150, 1_000, 1_000, 0)
 _COMMON: Final = (0.4, 0.1, 0.4, 0.4, 0.1, 1.0)  # what other common words keep
@@ -95,7 +95,7 @@ class _NameJudgement(NamedTuple):
         symbol: its case policy if it is of a type with symbols; `CasePolicy.symbol` in place of
             ``exact``.
         probabilities: the probabilities that it means any of its concepts where it occurs in a
-            text, by `Style`.
+            text, by `NameStyle`.
     """
 
     case: CasePolicy
@@ -134,22 +134,24 @@ def judge_name(surface: str) -> _NameJudgement:
         case = symbol = CasePolicy.initial
     elif rank is not None and not inner and len(bare) > _SHORT:
         case = CasePolicy.initial
-    return _NameJudgement(case, symbol, tuple(_probability(bare, rank, style) for style in Style))
+    return _NameJudgement(
+        case, symbol, tuple(_probability(bare, rank, style) for style in NameStyle)
+    )
 
 
-def _probability(bare: str, rank: int | None, style: Style) -> float:
+def _probability(bare: str, rank: int | None, style: NameStyle) -> float:
     """Returns the probability that a name of this style is meant, by its characters and its rank
     as common word.
     """
-    found = _BY_LENGTH[len(bare)] if len(bare) < len(_BY_LENGTH) else _LONG
-    if style is Style.own:
-        return max(found, _OWN)
+    probability = _BY_LENGTH[len(bare)] if len(bare) < len(_BY_LENGTH) else _LONG
+    if style is NameStyle.own:
+        return max(probability, _OWN)
     if bare.isdigit():
-        return min(found, _NUMBER)
+        return min(probability, _NUMBER)
     if len(bare) == _PAIR:
-        found = _PAIRS[style]
+        probability = _PAIRS[style]
     if rank is not None:
-        found *= _VERY if rank <= _VERY_COMMON[style] else _COMMON[style]
-    if style is Style.aliases and len(bare) <= _SHORT and bare.isalpha():
-        found *= _SHORT_ALIAS
-    return found
+        probability *= _VERY if rank <= _VERY_COMMON[style] else _COMMON[style]
+    if style is NameStyle.aliases and len(bare) <= _SHORT and bare.isalpha():
+        probability *= _SHORT_ALIAS
+    return probability

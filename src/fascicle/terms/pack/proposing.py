@@ -15,7 +15,7 @@ from fascicle.core.mention import Mention, Span, overlaps
 from fascicle.core.stream import portions
 from fascicle.core.type_names import read_vocabulary
 from fascicle.settings.base import Positive
-from fascicle.terms.curation import Action, Case, Rule
+from fascicle.terms.curation import Action, Case, CurationRule
 from fascicle.terms.keys.characters import CasePolicy, case_fits
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack.pack import Pack, Term
@@ -38,7 +38,7 @@ class NameOfType(NamedTuple):
 
 
 @dataclass(kw_only=True)
-class Counts:
+class PlaceCounts:
     """Counts of the places of a name. Lists have an item for each of `_LEVELS`: the strictest that
     the place fits.
 
@@ -60,7 +60,7 @@ class Counts:
     score: float = 0.0
     concepts: Counter[str] = field(default_factory=Counter)
 
-    def add(self, other: Counts) -> None:
+    def add(self, other: PlaceCounts) -> None:
         """Adds the counts of another part of the texts."""
         for name in ("right", "wrong", "raw"):
             own = getattr(self, name)
@@ -71,12 +71,12 @@ class Counts:
         self.concepts.update(other.concepts)
 
 
-class _Found(NamedTuple):
+class _NamePlace(NamedTuple):
     """Place of a name in a text."""
 
     document: Document
     mention: Mention
-    counts: Counts
+    counts: PlaceCounts
     level: int
 
 
@@ -98,7 +98,7 @@ class Evidence:
         self._recogniser = PackRecogniser({_SOURCE: pack})
         self._names = lru_cache(maxsize=_REMEMBERED)(self._names_of)
         self._canonical = _canonical_names()
-        self.counts: dict[NameOfType, Counts] = {}
+        self.counts: dict[NameOfType, PlaceCounts] = {}
 
     def read_raw(self, documents: Iterable[Document]) -> None:
         """Counts names in texts without gold annotations.
@@ -106,9 +106,9 @@ class Evidence:
         Args:
             documents: read once; their mentions are not looked at.
         """
-        for found in self._found(documents, self.counts):
-            found.counts.raw[found.level] += 1
-            found.counts.lower += _is_lower(found.mention.text_in(found.document.text))
+        for place in self._find_places(documents, self.counts):
+            place.counts.raw[place.level] += 1
+            place.counts.lower += _is_lower(place.mention.text_in(place.document.text))
 
     def read_gold(self, documents: Iterable[Document]) -> frozenset[str]:
         """Counts names in one corpus with gold annotations, for the types that its gold has.
@@ -119,22 +119,22 @@ class Evidence:
         Returns:
             The types of the pack that the gold has, under the names of the pack.
         """
-        own: dict[NameOfType, Counts] = {}
+        own: dict[NameOfType, PlaceCounts] = {}
         annotated: set[str] = set()
         gold: dict[str, dict[Span, Mention]] = {}
         last: Document | None = None
-        for found in self._found(_watched(documents, annotated), own):
-            if found.document is not last:
-                last, gold = found.document, self._gold(found.document)
-            _judge(found, gold.get(self._canonical(found.mention.type), {}))
-        marked = set(map(self._canonical, annotated))
-        known = frozenset(
-            kind for kind in self._recogniser.types if self._canonical(kind) in marked
+        for place in self._find_places(_watched(documents, annotated), own):
+            if place.document is not last:
+                last, gold = place.document, self._gold(place.document)
+            _judge(place, gold.get(self._canonical(place.mention.type), {}))
+        gold_types = set(map(self._canonical, annotated))
+        types = frozenset(
+            kind for kind in self._recogniser.types if self._canonical(kind) in gold_types
         )
         for name, counts in own.items():
-            if name.type in known:
-                self.counts.setdefault(name, Counts()).add(counts)
-        return known
+            if name.type in types:
+                self.counts.setdefault(name, PlaceCounts()).add(counts)
+        return types
 
     def _gold(self, document: Document) -> dict[str, dict[Span, Mention]]:
         """Returns the gold mentions of each type, by their outer range."""
@@ -143,30 +143,30 @@ class Evidence:
             gold.setdefault(self._canonical(mention.type), {})[mention.start, mention.end] = mention
         return gold
 
-    def _found(
-        self, documents: Iterable[Document], counts: dict[NameOfType, Counts]
-    ) -> Iterator[_Found]:
+    def _find_places(
+        self, documents: Iterable[Document], counts: dict[NameOfType, PlaceCounts]
+    ) -> Iterator[_NamePlace]:
         for chunk in portions(documents, characters=_PORTION):
             for document, patch in zip(chunk, self._recogniser.predict(chunk), strict=True):
                 for mention in patch.add:
                     for name, level in self._names(mention.text_in(document.text)):
                         if name.type == mention.type:
-                            of_name = counts.setdefault(name, Counts())
+                            of_name = counts.setdefault(name, PlaceCounts())
                             of_name.score = max(of_name.score, mention.score or 0.0)
-                            yield _Found(document, mention, of_name, level)
+                            yield _NamePlace(document, mention, of_name, level)
 
     def _names_of(self, text: str) -> list[tuple[NameOfType, int]]:
         """Returns the names that a surface may mean, and the strictest case policy that it fits
         of each.
         """
-        pack, found = self._pack, dict[tuple[NameOfType, int], None]()
+        pack, names = self._pack, dict[tuple[NameOfType, int], None]()
         for row in pack.rows([key(text, 2)])[1].tolist():
             term = pack.term(pack.active, row)
             if not term.off and case_fits(text, term.surface, term.case):
                 kind = pack.types[int(pack.type_rows[int(pack.active.concept[row])])]
                 level = max(policy for policy in _LEVELS if case_fits(text, term.surface, policy))
-                found[NameOfType(term.surface, kind), level] = None
-        return list(found)
+                names[NameOfType(term.surface, kind), level] = None
+        return list(names)
 
 
 def _watched(documents: Iterable[Document], annotated: set[str]) -> Iterator[Document]:
@@ -176,21 +176,21 @@ def _watched(documents: Iterable[Document], annotated: set[str]) -> Iterator[Doc
         yield document
 
 
-def _judge(found: _Found, gold: Mapping[Span, Mention]) -> None:
-    mention, counts = found.mention, found.counts
-    place = mention.start, mention.end
-    same = gold.get(place)
+def _judge(place: _NamePlace, gold: Mapping[Span, Mention]) -> None:
+    mention, counts = place.mention, place.counts
+    span = mention.start, mention.end
+    same = gold.get(span)
     if same is not None and len(same.spans) == 1:
-        counts.right[found.level] += 1
+        counts.right[place.level] += 1
         if len(same.links) == 1:
             link = same.links[0]
             counts.concepts.update(
                 filter(None, [link.curie or curie_of(link.id, prefix=link.ontology)])
             )
-    elif any(overlaps(place, span) for one in gold.values() for span in one.spans):
+    elif any(overlaps(span, part) for other in gold.values() for part in other.spans):
         counts.near += 1
     else:
-        counts.wrong[found.level] += 1
+        counts.wrong[place.level] += 1
 
 
 def _is_lower(text: str) -> bool:
@@ -205,8 +205,8 @@ def _canonical_names() -> Callable[[str], str]:
 
     @cache
     def canonical(name: str) -> str:
-        found = vocabulary.candidates(name)
-        return found[0] if len(found) == 1 else name
+        candidates = vocabulary.candidates(name)
+        return candidates[0] if len(candidates) == 1 else name
 
     return canonical
 
@@ -247,7 +247,7 @@ class Proposal(NamedTuple):
 
     name: NameOfType
     harm: float
-    rules: tuple[Rule, ...]
+    rules: tuple[CurationRule, ...]
 
 
 class _Said(NamedTuple):
@@ -260,7 +260,7 @@ class _Said(NamedTuple):
 
 
 def proposals(
-    pack: Pack, counts: Mapping[NameOfType, Counts], settings: ProposalSettings | None = None
+    pack: Pack, counts: Mapping[NameOfType, PlaceCounts], settings: ProposalSettings | None = None
 ) -> list[Proposal]:
     """Returns at most one proposal for each name and type, the most harmful first.
 
@@ -269,8 +269,8 @@ def proposals(
         counts: of `Evidence`.
         settings: when there is enough evidence.
     """
-    chosen = settings or ProposalSettings()
-    found = []
+    thresholds = settings or ProposalSettings()
+    result = []
     for name, of_name in counts.items():
         _, rows = pack.rows([key(name.surface, 2)])
         terms = [pack.term(pack.active, row) for row in rows.tolist()]
@@ -280,17 +280,17 @@ def proposals(
             for term in terms
             if pack.types[pack.type_rows[pack.row(term.concept)]] == name.type
         ]
-        said = _said(name, of_name, own, chosen)
-        if said is not None and (said.action != "prefer" or len(own) == len(terms)):
+        verdict = _find_verdict(name, of_name, own, thresholds)
+        if verdict is not None and (verdict.action != "prefer" or len(own) == len(terms)):
             rules = tuple(
-                _rules(name, said, own, [term for term in terms if term not in own], of_name)
+                _rules(name, verdict, own, [term for term in terms if term not in own], of_name)
             )
-            found.append(Proposal(name, said.harm, rules))
-    return sorted(found, key=lambda one: (-one.harm, one.name))
+            result.append(Proposal(name, verdict.harm, rules))
+    return sorted(result, key=lambda proposal: (-proposal.harm, proposal.name))
 
 
-def _said(
-    name: NameOfType, counts: Counts, own: Iterable[Term], settings: ProposalSettings
+def _find_verdict(
+    name: NameOfType, counts: PlaceCounts, own: Iterable[Term], settings: ProposalSettings
 ) -> _Said | None:
     right, wrong, rank = sum(counts.right), sum(counts.wrong), _rank(name.surface)
     if right + wrong >= settings.least:
@@ -305,23 +305,27 @@ def _said(
     return _Said("ner_off", wrong + raw * (1 - counts.score))
 
 
-def _stricter(counts: Counts, settings: ProposalSettings) -> _Said | None:
+def _stricter(counts: PlaceCounts, settings: ProposalSettings) -> _Said | None:
     """Returns the case policy that keeps the right places, if the others do harm: the one that
     excludes most.
     """
     best: _Said | None = None
     for policy in (CasePolicy.initial, CasePolicy.exact):
         right, wrong = sum(counts.right[:policy]), sum(counts.wrong[:policy])
-        kept, kept_wrong = sum(counts.right[policy:]), sum(counts.wrong[policy:])
+        right_inside, wrong_inside = sum(counts.right[policy:]), sum(counts.wrong[policy:])
         harms = right + wrong >= settings.least and right < settings.precision * (right + wrong)
-        if harms and kept and kept >= settings.precision * (kept + kept_wrong):
+        if (
+            harms
+            and right_inside
+            and right_inside >= settings.precision * (right_inside + wrong_inside)
+        ):
             harm = wrong + _expected_wrong(sum(counts.raw[:policy]), right, wrong)
             if best is None or harm > best.harm:
                 best = _Said("case", harm, case=_STRICTER[policy])
     return best
 
 
-def _left_out(counts: Counts, settings: ProposalSettings, *, common: bool) -> _Said | None:
+def _left_out(counts: PlaceCounts, settings: ProposalSettings, *, common: bool) -> _Said | None:
     """Proposes to exclude a name that is hardly ever right, or to keep it for linking alone."""
     right, wrong = sum(counts.right), sum(counts.wrong)
     if right >= settings.precision * (right + wrong):
@@ -330,12 +334,12 @@ def _left_out(counts: Counts, settings: ProposalSettings, *, common: bool) -> _S
     return _Said("drop" if common and not right and not counts.near else "ner_off", harm)
 
 
-def _preferred(counts: Counts, concepts: set[str], settings: ProposalSettings) -> _Said | None:
+def _preferred(counts: PlaceCounts, concepts: set[str], settings: ProposalSettings) -> _Said | None:
     """Returns the concept that gold links the name to, if other concepts have the name too."""
     linked = {curie: count for curie, count in counts.concepts.items() if curie in concepts}
     if len(concepts) < 2 or sum(linked.values()) < settings.least:
         return None
-    curie = max(sorted(linked), key=lambda one: linked[one])
+    curie = max(sorted(linked), key=lambda concept: linked[concept])
     if linked[curie] < settings.clear * counts.concepts.total():
         return None
     return _Said("prefer", linked[curie], concept=curie)
@@ -349,49 +353,53 @@ def _expected_wrong(raw: int, right: int, wrong: int) -> float:
 
 
 def _rules(
-    name: NameOfType, said: _Said, own: Iterable[Term], others: Iterable[Term], counts: Counts
-) -> Iterator[Rule]:
+    name: NameOfType,
+    verdict: _Said,
+    own: Iterable[Term],
+    other_terms: Iterable[Term],
+    counts: PlaceCounts,
+) -> Iterator[CurationRule]:
     """Yields the rules about the names of this type alone: by source or concept if other types
     have the surface.
     """
     mine, theirs = (
-        {one for term in own for one in term.sources},
-        {one for term in others for one in term.sources},
+        {source for term in own for source in term.sources},
+        {source for term in other_terms for source in term.sources},
     )
-    if said.action == "prefer" or not theirs:
-        targets = [("", said.concept)]
+    if verdict.action == "prefer" or not theirs:
+        targets = [("", verdict.concept)]
     elif mine.isdisjoint(theirs):
         targets = [(source, "") for source in sorted(mine)]
     else:
         targets = [("", concept) for concept in sorted({term.concept for term in own})]
     for source, concept in targets:
-        yield Rule(
-            action=said.action,
+        yield CurationRule(
+            action=verdict.action,
             surface=name.surface,
             source=source,
             concept=concept,
-            case=said.case,
-            note=_note(name, said, counts),
+            case=verdict.case,
+            note=_note(name, verdict, counts),
         )
 
 
-def _note(name: NameOfType, said: _Said, counts: Counts) -> str:
+def _note(name: NameOfType, verdict: _Said, counts: PlaceCounts) -> str:
     """Returns the evidence as text, for the person who decides."""
     right, wrong, raw = sum(counts.right), sum(counts.wrong), sum(counts.raw)
-    told = [f"{name.type}; harm {said.harm:.1f}"]
+    parts = [f"{name.type}; harm {verdict.harm:.1f}"]
     if right + wrong + counts.near:
         share = f" ({right / (right + wrong):.2f})" if right + wrong else ""
-        told.append(f"gold: {right} of {right + wrong} right{share}, {counts.near} overlap one")
+        parts.append(f"gold: {right} of {right + wrong} right{share}, {counts.near} overlap one")
     if raw:
-        told.append(
+        parts.append(
             f"text: {raw}, of them {counts.lower} in lower case and {raw - counts.lower} with "
             "capitals"
         )
     if (rank := _rank(name.surface)) is not None:
-        told.append(f"common word {rank}")
+        parts.append(f"common word {rank}")
     if linked := counts.concepts.most_common(3):
-        told.append("linked to " + ", ".join(f"{curie} {count}" for curie, count in linked))
-    return "; ".join(told)
+        parts.append("linked to " + ", ".join(f"{curie} {count}" for curie, count in linked))
+    return "; ".join(parts)
 
 
 def _rank(surface: str) -> int | None:

@@ -61,21 +61,21 @@ class _Sets(NamedTuple):
     def counts(self) -> dict[str, int]:
         """Returns the number of sets, of edges by their evidence, and of conflicts."""
         led = self.leads[self.leads != np.arange(len(self.leads))]
-        taken = Counter(edge.evidence for edge in self.edges if edge.taken)
+        accepted = Counter(edge.evidence for edge in self.edges if edge.taken)
         return {
             "sets of concepts of several vocabularies": len(np.unique(led)),
             "concepts in sets that others lead": len(led),
-            **{f"edges by {what}": taken[number] for number, what in enumerate(EVIDENCE)},
+            **{f"edges by {what}": accepted[number] for number, what in enumerate(EVIDENCE)},
             "conflicts between edges": sum(not edge.taken for edge in self.edges),
         }
 
 
 def write_sets(folder: Path, pack: Pack) -> dict[str, int]:
     """Writes the column of leading concepts; returns its counts."""
-    found = make_sets(pack)
-    write_array(folder / layout.LEAD, found.leads)
+    sets = make_sets(pack)
+    write_array(folder / layout.LEAD, sets.leads)
     return {
-        **found.counts(),
+        **sets.counts(),
         "identifiers with one replacement, which mappings follow": len(replacements(pack)),
     }
 
@@ -85,7 +85,9 @@ def make_sets(pack: Pack) -> _Sets:
     vocabularies = _vocabulary_ranks(pack)
     keys = _label_keys(pack)
     table = _ordered(
-        pack, keys, np.concatenate([_said(pack, vocabularies), _labelled(pack, keys, vocabularies)])
+        pack,
+        keys,
+        np.concatenate([_stated(pack, vocabularies), _labelled(pack, keys, vocabularies)]),
     )
     roots = np.arange(len(pack), dtype=np.int64)
     apart = _different(pack)
@@ -93,17 +95,17 @@ def make_sets(pack: Pack) -> _Sets:
     members: dict[int, dict[int, int]] = {}
     edges = []
     for first, other, evidence, sure in table.tolist():
-        one, two = _root(roots, first), _root(roots, other)
-        if one != two and sure:
-            had, new = (members.get(at) or {int(vocabularies[at]): at} for at in (one, two))
+        root, other_root = _root(roots, first), _root(roots, other)
+        if root != other_root and sure:
+            had, new = (members.get(at) or {int(vocabularies[at]): at} for at in (root, other_root))
             if not had.keys() & new.keys() and not apart.intersection(
                 _pairs(had.values(), new.values())
             ):
-                roots[two] = one
-                members[one] = had | new
-                members.pop(two, None)
-                two = one
-        edges.append(_Edge(first, other, evidence, one == two))
+                roots[other_root] = root
+                members[root] = had | new
+                members.pop(other_root, None)
+                other_root = root
+        edges.append(_Edge(first, other, evidence, root == other_root))
     leads = np.arange(len(pack), dtype=np.int64)
     for several in members.values():
         leads[list(several.values())] = several[min(several)]
@@ -115,11 +117,11 @@ def _different(pack: Pack) -> set[tuple[int, int]]:
     stated = find_edges(
         pack, lambda references: ((curie, 0) for curie in references.get(DIFFERENT, ()))
     )
-    return {(min(one, other), max(one, other)) for one, other, _ in stated}
+    return {(min(concept, other), max(concept, other)) for concept, other, _ in stated}
 
 
-def _pairs(some: Iterable[int], others: Iterable[int]) -> Iterator[tuple[int, int]]:
-    return ((min(one, other), max(one, other)) for one, other in product(some, others))
+def _pairs(some: Iterable[int], more: Iterable[int]) -> Iterator[tuple[int, int]]:
+    return ((min(concept, other), max(concept, other)) for concept, other in product(some, more))
 
 
 def _root(roots: Ints, row: int) -> int:
@@ -149,8 +151,8 @@ def vocabulary_order(pack: Pack) -> tuple[str, ...]:
     earliest = np.full(len(names), len(pack.manifest.sources), dtype=np.int64)
     np.minimum.at(earliest, numbers, first)
     stated = [one for one in pack.manifest.vocabularies or () if one in names]
-    found = [names[at] for at in np.lexsort((np.arange(len(names)), earliest)).tolist()]
-    return tuple(dict.fromkeys((*stated, *found)))
+    by_source = [names[at] for at in np.lexsort((np.arange(len(names)), earliest)).tolist()]
+    return tuple(dict.fromkeys((*stated, *by_source)))
 
 
 def _label_keys(pack: Pack) -> Ints:
@@ -158,11 +160,11 @@ def _label_keys(pack: Pack) -> Ints:
     are kept out.
     """
     names, labels = pack.active, pack.label_rows.astype(np.int64)
-    found = np.full(len(pack), _UNKNOWN, dtype=np.int64)
+    keys = np.full(len(pack), _UNKNOWN, dtype=np.int64)
     rows = np.flatnonzero(labels < layout.LIMIT)
     terms = np.searchsorted(names.surface, labels[rows])  # surfaces stand in the order of the terms
-    found[rows] = np.searchsorted(names.starts, terms, side="right") - 1
-    return found
+    keys[rows] = np.searchsorted(names.starts, terms, side="right") - 1
+    return keys
 
 
 def _labelled(pack: Pack, keys: Ints, vocabularies: Ints) -> Ints:
@@ -179,22 +181,22 @@ def _labelled(pack: Pack, keys: Ints, vocabularies: Ints) -> Ints:
     _, places, counts = np.unique(pairs, return_inverse=True, return_counts=True)
     once = counts[places] == 1
     first = np.flatnonzero(np.diff(groups, prepend=-1))[groups]
-    others = np.flatnonzero(vocabularies[rows] != vocabularies[rows[first]])
-    sure = once[others] & once[first[others]]
+    followers = np.flatnonzero(vocabularies[rows] != vocabularies[rows[first]])
+    sure = once[followers] & once[first[followers]]
     return np.stack(
-        [rows[first[others]], rows[others], np.full(len(others), LABEL), sure], axis=1
+        [rows[first[followers]], rows[followers], np.full(len(followers), LABEL), sure], axis=1
     ).astype(np.int64)
 
 
-def _said(pack: Pack, vocabularies: Ints) -> Ints:
+def _stated(pack: Pack, vocabularies: Ints) -> Ints:
     """Returns edges that the sources state: concept, other, evidence, and whether it is sure."""
     table = np.array(
         [(*edge, True) for edge in find_edges(pack, _matches)], dtype=np.int64
     ).reshape(-1, 4)
-    rows, others = table[:, 0], table[:, 1]
+    rows, targets = table[:, 0], table[:, 1]
     # A concept that several of one vocabulary refer to is mostly above all of them.
     _, places, counts = np.unique(
-        others << 32 | vocabularies[rows], return_inverse=True, return_counts=True
+        targets << 32 | vocabularies[rows], return_inverse=True, return_counts=True
     )
     referred = np.bincount(places, weights=table[:, 2] == REFERENCE, minlength=len(counts))[places]
     table[:, 3] = (table[:, 2] == MATCH) | (referred == 1)
@@ -204,7 +206,9 @@ def _said(pack: Pack, vocabularies: Ints) -> Ints:
 def _matches(references: References) -> Iterator[tuple[str, int]]:
     """Yields concepts that match one, and single references to a vocabulary."""
     yield from (
-        (curie, MATCH) for one in sorted(SAME & references.keys()) for curie in references[one]
+        (curie, MATCH)
+        for predicate in sorted(SAME & references.keys())
+        for curie in references[predicate]
     )
     referred = references.get(REFERS, ())
     prefixes = Counter(curie.partition(":")[0] for curie in referred)
@@ -215,17 +219,19 @@ def _ordered(pack: Pack, keys: Ints, table: Ints) -> Ints:
     """Returns possible edges, each pair once with its best evidence, in the order in which they
     are taken.
     """
-    one, two = table[:, 0], table[:, 1]
-    table = np.stack([np.minimum(one, two), np.maximum(one, two), table[:, 2], table[:, 3]], axis=1)
+    first, second = table[:, 0], table[:, 1]
+    table = np.stack(
+        [np.minimum(first, second), np.maximum(first, second), table[:, 2], table[:, 3]], axis=1
+    )
     table = table[_may_be(pack, table[:, 0], table[:, 1])]
-    one, two, evidence, sure = table.T
-    named = (keys[one] == keys[two]) & (keys[one] != _UNKNOWN)
-    order = np.lexsort((two, one, ~named, 1 - sure, evidence))
-    _, first = np.unique((one << 32 | two)[order], return_index=True)
-    return table[order[np.sort(first)]]
+    first, second, evidence, sure = table.T
+    equal_labels = (keys[first] == keys[second]) & (keys[first] != _UNKNOWN)
+    order = np.lexsort((second, first, ~equal_labels, 1 - sure, evidence))
+    _, first_place = np.unique((first << 32 | second)[order], return_index=True)
+    return table[order[np.sort(first_place)]]
 
 
-def _may_be(pack: Pack, one: Ints, two: Ints) -> Bools:
+def _may_be(pack: Pack, first: Ints, second: Ints) -> Bools:
     """Returns whether pairs have one type, no different species, different vocabularies, and are
     not obsolete.
     """
@@ -235,14 +241,16 @@ def _may_be(pack: Pack, one: Ints, two: Ints) -> Bools:
         pack.type_rows,
         pack.flag_rows & layout.OBSOLETE,
     )
-    species = (taxa[one] == taxa[two]) | (taxa[one] == 0) | (taxa[two] == 0)
-    found: Bools = species & (types[one] == types[two]) & (numbers[one] != numbers[two])
-    found &= (gone[one] == 0) & (gone[two] == 0)
-    return found
+    species = (taxa[first] == taxa[second]) | (taxa[first] == 0) | (taxa[second] == 0)
+    possible: Bools = (
+        species & (types[first] == types[second]) & (numbers[first] != numbers[second])
+    )
+    possible &= (gone[first] == 0) & (gone[second] == 0)
+    return possible
 
 
 def find_edges(
-    pack: Pack, told: Callable[[References], Iterable[tuple[str, int]]]
+    pack: Pack, targets_of: Callable[[References], Iterable[tuple[str, int]]]
 ) -> Iterator[tuple[int, int, int]]:
     """Yields the row of a concept, the row of another that it refers to, and what its references
     say of both.
@@ -251,29 +259,29 @@ def find_edges(
 
     Args:
         pack: the pack that is open.
-        told: of the references of a concept, by their predicates: CURIEs of others, each with a
-            number.
+        targets_of: of the references of a concept, by their predicates: CURIEs of others, each
+            with a number.
     """
-    decoder, current = msgspec.msgpack.Decoder(layout.Facts), replacements(pack)
+    decoder, current = msgspec.msgpack.Decoder(layout.ConceptFacts), replacements(pack)
     for rows in row_chunks(len(pack)):
         facts = (
             (row, decoder.decode(raw))
             for row, raw in zip(rows.tolist(), pack.facts.raws(rows), strict=True)
             if raw
         )
-        asked = [(row, *one) for row, known in facts for one in told(known.references)]
-        found = pack.concept_rows([curie for _, curie, _ in asked])
-        for (row, _, evidence), other in zip(asked, found.tolist(), strict=True):
-            one, two = current.get(row, row), current.get(other, other)
-            if other >= 0 and one != two:
-                yield one, two, evidence
+        stated = [(row, *one) for row, content in facts for one in targets_of(content.references)]
+        other_rows = pack.concept_rows([curie for _, curie, _ in stated])
+        for (row, _, evidence), other in zip(stated, other_rows.tolist(), strict=True):
+            first, second = current.get(row, row), current.get(other, other)
+            if other >= 0 and first != second:
+                yield first, second, evidence
 
 
 def replacements(pack: Pack) -> Mapping[int, int]:
     """Returns the row of each concept that exactly one current concept of the pack replaced, and
     the row of that.
     """
-    decoder = msgspec.msgpack.Decoder(layout.Facts)
+    decoder = msgspec.msgpack.Decoder(layout.ConceptFacts)
     gone = np.flatnonzero(pack.flag_rows & layout.OBSOLETE)
     facts = [decoder.decode(raw).replaced_by if raw else () for raw in pack.facts.raws(gone)]
     pairs = [
@@ -281,10 +289,10 @@ def replacements(pack: Pack) -> Mapping[int, int]:
         for row, several in zip(gone.tolist(), facts, strict=True)
         if len(several) == 1
     ]
-    found = pack.concept_rows([curie for _, curie in pairs])
-    current = (found >= 0) & ((pack.flag_rows[found] & layout.OBSOLETE) == 0)
+    new_rows = pack.concept_rows([curie for _, curie in pairs])
+    current = (new_rows >= 0) & ((pack.flag_rows[new_rows] & layout.OBSOLETE) == 0)
     return {
         row: new
-        for (row, _), new, holds in zip(pairs, found.tolist(), current.tolist(), strict=True)
+        for (row, _), new, holds in zip(pairs, new_rows.tolist(), current.tolist(), strict=True)
         if holds
     }

@@ -16,10 +16,11 @@ from fascicle.errors import FormatError, PackError
 from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import Array, Lists, Lookup, Strings, row_chunks, string_hashes
-from fascicle.terms.pack.layout import FileFacts, Manifest, Names, SourceFacts, pack_error
+from fascicle.terms.pack.layout import FileFacts, Names, PackManifest, SourceFacts, pack_error
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.sets import make_sets
-from fascicle.terms.scanning.table import Table
+from fascicle.terms.pack.writing import OnProgress
+from fascicle.terms.scanning.table import NameTable
 from fascicle.terms.terms import NAME_KINDS
 
 _SHOWN: Final = 10  # of the most ambiguous keys
@@ -119,7 +120,7 @@ def _vocabularies(pack: Pack) -> dict[str, _VocabularyFacts]:
     concepts = _by(pack.prefixes, pack.prefix_rows)
     names = _by(pack.prefixes, pack.prefix_rows[pack.active.concept])
     pairs = np.unique(pack.prefix_rows.astype(np.int64) << 32 | pack.set_rows)
-    found: dict[str, _VocabularyFacts] = {}
+    facts: dict[str, _VocabularyFacts] = {}
     for at, prefix in enumerate(pack.prefixes):
         numbers = {
             one
@@ -127,13 +128,13 @@ def _vocabularies(pack: Pack) -> dict[str, _VocabularyFacts]:
             for one in pack.manifest.sets[pair & 0xFFFFFFFF]
         }
         sources = [pack.manifest.sources[number] for number in sorted(numbers)]
-        found[prefix] = _VocabularyFacts(
+        facts[prefix] = _VocabularyFacts(
             concepts=concepts[prefix],
             names=names.get(prefix, 0),
             dates=tuple(sorted({one.date for one in sources if one.date})),
             licences=tuple(dict.fromkeys(one.licence for one in sources if one.licence)),
         )
-    return found
+    return facts
 
 
 def _by(names: Sequence[str], numbers: Array) -> dict[str, int]:
@@ -165,37 +166,36 @@ def stats_lines(stats: PackStats) -> Iterator[str]:
             f"({', '.join(f'{name} {count:,}' for name, count in counts.items())})"
         )
     yield f"not looked for in texts: {stats.off:,}"
-    shown = ", ".join(f"{key!r} {count}" for key, count in stats.most)
-    yield f"ambiguous keys: {stats.ambiguous:,}" + (f" (most concepts: {shown})" if shown else "")
+    examples = ", ".join(f"{key!r} {count}" for key, count in stats.most)
+    yield f"ambiguous keys: {stats.ambiguous:,}" + (
+        f" (most concepts: {examples})" if examples else ""
+    )
     for what, count in stats.counts.items():
         yield f"{what}: {count:,}"
-    for prefix, known in stats.vocabularies.items():
+    for prefix, vocabulary in stats.vocabularies.items():
         dates = " to ".join(
-            dict.fromkeys((known.dates or ("no date",))[:: max(1, len(known.dates) - 1)])
+            dict.fromkeys((vocabulary.dates or ("no date",))[:: max(1, len(vocabulary.dates) - 1)])
         )
-        counted = f"{plural(known.concepts, 'concept')}, {plural(known.names, 'name')}"
+        counted = f"{plural(vocabulary.concepts, 'concept')}, {plural(vocabulary.names, 'name')}"
         yield (
             f"vocabulary {prefix}: {counted}; {dates}; "
-            f"{', '.join(known.licences) or 'no licence stated'}"
+            f"{', '.join(vocabulary.licences) or 'no licence stated'}"
         )
     for source in stats.sources:
         facts = "; ".join(
             filter(None, (source.type, source.date, source.licence, source.attribution))
         )
-        read = ", ".join(f"{what} {count:,}" for what, count in source.counts.items())
+        counts_read = ", ".join(f"{what} {count:,}" for what, count in source.counts.items())
         names = plural(stats.of_sources[source.name], "name")
-        yield f"source {source.name}: {names}{f' ({facts})' if facts else ''}; read: {read}"
+        yield f"source {source.name}: {names}{f' ({facts})' if facts else ''}; read: {counts_read}"
 
 
-_Told = Callable[[str, int], None]
-
-
-def verify(pack: Pack, *, told: _Told = lambda step, count: None) -> int:
+def verify(pack: Pack, *, on_progress: OnProgress = lambda step, count: None) -> int:
     """Reads all files of a pack.
 
     Args:
         pack: the pack that is open.
-        told: progress callback, called with the number of finished files or parts of the content.
+        on_progress: called with the number of finished files or parts of the content.
 
     Returns:
         The number of bytes.
@@ -203,35 +203,35 @@ def verify(pack: Pack, *, told: _Told = lambda step, count: None) -> int:
     Raises:
         PackError: a file was changed, or what is in it cannot be.
     """
-    total = _check_hashes(pack.folder, pack.manifest, told)
+    total = _check_hashes(pack.folder, pack.manifest, on_progress)
     what = "arrays"
     try:
         for number, (what, is_right) in enumerate(_parts(pack), start=1):
             if not is_right:
                 raise _impossible(pack, what)
-            told("content", number)
+            on_progress("content", number)
     except (ValueError, IndexError, FormatError):  # errors of numpy for ranges outside of an array
         raise _impossible(pack, f"something behind its {what}") from None
     return total
 
 
 def _impossible(pack: Pack, what: str) -> PackError:
-    said = (
+    message = (
         f"has {what} that cannot be, though its files are as they were written; build it again with"
     )
-    return pack_error(pack.folder, f"{pack.folder} {said} fascicle index build")
+    return pack_error(pack.folder, f"{pack.folder} {message} fascicle index build")
 
 
-def _check_hashes(folder: Path, manifest: Manifest, told: _Told) -> int:
+def _check_hashes(folder: Path, manifest: PackManifest, on_progress: OnProgress) -> int:
     total = 0
     for number, (name, facts) in enumerate(manifest.files.items(), start=1):
         if FileFacts.of(folder / name) != facts:
-            said = (
+            message = (
                 "was changed after the pack was built; copy the pack again, or build it again with"
             )
-            raise pack_error(folder / name, f"{folder / name} {said} fascicle index build")
+            raise pack_error(folder / name, f"{folder / name} {message} fascicle index build")
         total += facts.size
-        told("files", number)
+        on_progress("files", number)
     return total
 
 
@@ -239,7 +239,10 @@ def _parts(pack: Pack) -> Iterator[tuple[str, bool]]:
     """Yields the name of each part that is verified, and whether it is valid."""
     concepts, manifest = len(pack), pack.manifest
     sources = range(len(manifest.sources))
-    yield "sets of sources", all(number in sources for one in manifest.sets for number in one)
+    yield (
+        "sets of sources",
+        all(number in sources for members in manifest.sets for number in members),
+    )
     yield "CURIEs", _are_found(pack.curies)
     yield "types", _below(pack.type_rows, len(manifest.types))
     yield "taxa", _are_strings(pack.taxa) and _below(pack.taxon_rows, len(pack.taxa))
@@ -247,7 +250,7 @@ def _parts(pack: Pack) -> Iterator[tuple[str, bool]]:
     yield "flags of concepts", _below(pack.flag_rows, 2 * layout.OBSOLETE)
     yield "sources of concepts", _below(pack.set_rows, len(manifest.sets))
     yield "labels", _labels_exist(pack)
-    yield "facts", _are_strings(pack.facts, msgspec.msgpack.Decoder(layout.Facts).decode)
+    yield "facts", _are_strings(pack.facts, msgspec.msgpack.Decoder(layout.ConceptFacts).decode)
     yield "rules", _are_strings(pack.rules)
     for what, lists in (("parents", pack.parent_rows), ("children", pack.child_rows)):
         yield what, _are_lists(lists, concepts)
@@ -298,12 +301,12 @@ def _names(names: Names, pack: Pack) -> Iterator[tuple[str, bool]]:
 
 def _is_table(pack: Pack) -> bool:
     """True if the table of tokens has every key at its row, and no other."""
-    table, strings = Table.open(pack.table), pack.active.keys.strings
+    table, strings = NameTable.open(pack.table), pack.active.keys.strings
     if len(table) != len(pack.active.keys.rows):
         return False
     return all(
         np.array_equal(
-            table.rows([one.decode() for one in chunk]), np.arange(start, start + len(chunk))
+            table.rows([key.decode() for key in chunk]), np.arange(start, start + len(chunk))
         )
         for start, chunk in _chunks(strings)
     )
@@ -333,8 +336,8 @@ def _are_strings(strings: Strings, decode: Callable[[bytes], object] = bytes.dec
         return False
     try:
         for _, chunk in _chunks(strings):
-            for one in filter(None, chunk):
-                decode(one)
+            for content in filter(None, chunk):
+                decode(content)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return False
     return True

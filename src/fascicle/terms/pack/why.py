@@ -81,25 +81,30 @@ def explain_name(pack: Pack, surface: str) -> Explanation:
         surface: any name.
     """
     keys = tuple(key(surface, level) for level in _LEVELS)
-    found = []
+    explained_tables = []
     for names in (pack.active, pack.silent):
         _, rows = names.of_keys([keys[2]])
         terms = [pack.term(names, row) for row in rows.tolist()]
         explained = [_explained(pack, term, _tier(term.surface, keys)) for term in terms]
-        found.append(tuple(sorted(explained, key=_order)))
+        explained_tables.append(tuple(sorted(explained, key=_order)))
     return Explanation(
         surface=surface,
         pack=pack.full_name,
         normaliser=pack.manifest.normaliser,
         keys=keys,
-        terms=found[0],
-        silent=found[1],
+        terms=explained_tables[0],
+        silent=explained_tables[1],
     )
 
 
-def _order(one: Explained) -> tuple[int, float, str, str]:
+def _order(explained: Explained) -> tuple[int, float, str, str]:
     tiers = [tier for _, tier in _TIERS]
-    return tiers.index(one.tier), -one.term.prior, one.term.concept, one.term.surface
+    return (
+        tiers.index(explained.tier),
+        -explained.term.prior,
+        explained.term.concept,
+        explained.term.surface,
+    )
 
 
 def _tier(surface: str, keys: tuple[str, ...]) -> _Tier:
@@ -121,9 +126,9 @@ def _explained(pack: Pack, term: Term, tier: _Tier) -> Explained:
 
 
 def _above(pack: Pack, curie: str) -> Iterator[tuple[str, str]]:
-    row, seen = pack.row(curie), set[int]()
-    while len(seen) < _LONGEST and row not in seen:
-        seen.add(row)
+    row, visited = pack.row(curie), set[int]()
+    while len(visited) < _LONGEST and row not in visited:
+        visited.add(row)
         parents = pack.parent_rows[row]
         if not len(parents):
             return
@@ -141,40 +146,46 @@ def _reason(term: Term, concept: Concept) -> str:
     return "its concept is obsolete"
 
 
-def explanation_lines(told: Explanation) -> Iterator[str]:
+def explanation_lines(explanation: Explanation) -> Iterator[str]:
     """Yields an explanation for people."""
-    yield f"{told.surface!r} in {told.pack}"
-    keys = ", ".join(f"k{level} {text!r}" for level, text in zip(_LEVELS, told.keys, strict=True))
-    yield f"keys of {told.normaliser}: {keys}"
-    if not told.terms and not told.silent:
+    yield f"{explanation.surface!r} in {explanation.pack}"
+    keys = ", ".join(
+        f"k{level} {text!r}" for level, text in zip(_LEVELS, explanation.keys, strict=True)
+    )
+    yield f"keys of {explanation.normaliser}: {keys}"
+    if not explanation.terms and not explanation.silent:
         yield "no term of the pack has this key"
-    for one in told.terms:
-        yield from _lines(one)
-    if told.silent:
+    for explained in explanation.terms:
+        yield from _lines(explained)
+    if explanation.silent:
         yield "kept out:"
-        for one in told.silent:
-            yield from _lines(one)
+        for explained in explanation.silent:
+            yield from _lines(explained)
 
 
-def _lines(one: Explained) -> Iterator[str]:
-    term, concept = one.term, one.concept
+def _lines(explained: Explained) -> Iterator[str]:
+    term, concept = explained.term, explained.concept
     about = [concept.type, *filter(None, (concept.rank, concept.taxon))]
     yield f"{term.surface}  ->  {concept.curie}  {concept.label}  ({', '.join(about)})"
-    facts = [f"{one.tier} match", f"{term.kind} ({term.language}) of {', '.join(term.sources)}"]
+    facts = [
+        f"{explained.tier} match",
+        f"{term.kind} ({term.language}) of {', '.join(term.sources)}",
+    ]
     facts += [
         f"prior {term.prior:.3f}",
         f"case {term.case.name}",
         *(["not looked for in texts"] if term.off else []),
     ]
     yield f"    {'; '.join(facts)}"
-    for what, text in (("rule", term.rule), ("reason", one.silent)):
+    for what, text in (("rule", term.rule), ("reason", explained.silent)):
         if text:
             yield f"    {what}: {text}"
-    if one.above:
-        more = f" (the first of {one.parents} parents)" if one.parents > 1 else ""
-        yield f"    below {' < '.join(f'{label} {curie}' for label, curie in one.above)}{more}"
-    if one.children:
-        yield f"    above {plural(one.children, 'concept')}"
+    if explained.above:
+        more = f" (the first of {explained.parents} parents)" if explained.parents > 1 else ""
+        way_up = " < ".join(f"{label} {curie}" for label, curie in explained.above)
+        yield f"    below {way_up}{more}"
+    if explained.children:
+        yield f"    above {plural(explained.children, 'concept')}"
 
 
 COLUMNS: Final = ("concept", "label", "reason")
@@ -199,39 +210,39 @@ class _NotSearched(NamedTuple):
 
 
 def unsearched_labels(
-    pack: Pack, lost: Iterable[LostLabel] = (), *, settings: RecognitionSettings | None = None
+    pack: Pack, left_out: Iterable[LostLabel] = (), *, settings: RecognitionSettings | None = None
 ) -> Iterator[_NotSearched]:
     """Yields the labels that are not searched: those that the build left out, and those of the
     pack.
 
     Args:
         pack: the pack that was built.
-        lost: labels that its sources have and the build left out; one that another source brought
-            in is not lost.
+        left_out: labels that its sources have and the build left out; one that another source
+            brought in is not lost.
         settings: how names are looked for.
     """
     sought = _sought(pack, settings or RecognitionSettings())
-    for one in _missing(pack, list(dict.fromkeys(lost)), sought):
-        yield _NotSearched(*one)
-    for names, chosen in (
+    for label in _missing(pack, list(dict.fromkeys(left_out)), sought):
+        yield _NotSearched(*label)
+    for names, selected in (
         (pack.active, ~sought),
         (pack.silent, (pack.silent.flags[:] & layout.DROPPED) != 0),
     ):
-        for row in np.flatnonzero((names.kind[:] == _LABEL) & chosen).tolist():
+        for row in np.flatnonzero((names.kind[:] == _LABEL) & selected).tolist():
             term = pack.term(names, row)
             yield _NotSearched(
                 term.concept, term.surface, "curation" if term.off or term.silent else "unlikely"
             )
 
 
-def _missing(pack: Pack, lost: Sequence[LostLabel], sought: Bools) -> Iterator[LostLabel]:
+def _missing(pack: Pack, labels: Sequence[LostLabel], sought: Bools) -> Iterator[LostLabel]:
     """Yields the lost labels whose concept has no searched name of the same key."""
-    places, terms = pack.rows(KeyReader()([one.surface for one in lost]))
-    concepts = pack.concept_rows([one.concept for one in lost])
+    places, terms = pack.rows(KeyReader()([label.surface for label in labels]))
+    concepts = pack.concept_rows([label.concept for label in labels])
     own = (pack.active.concept[terms] == concepts[places]) & sought[terms]
-    there = np.zeros(len(lost), dtype=np.bool_)
-    there[places[own]] = True
-    return (one for one, found in zip(lost, there.tolist(), strict=True) if not found)
+    has_name = np.zeros(len(labels), dtype=np.bool_)
+    has_name[places[own]] = True
+    return (label for label, present in zip(labels, has_name.tolist(), strict=True) if not present)
 
 
 def _sought(pack: Pack, settings: RecognitionSettings) -> Bools:
@@ -247,5 +258,5 @@ def _sought(pack: Pack, settings: RecognitionSettings) -> Bools:
     kinds = (pairs >> 32) * (len(pack.types) + 1) + pack.type_rows[pairs & 0xFFFFFFFF]
     _, meanings = np.unique(kinds, return_inverse=True)
     likely = np.bincount(meanings, weights=highest).round(_DIGITS) >= settings.threshold
-    found: Bools = likely[meanings][owners] & ((active.flags[:] & layout.OFF) == 0)
-    return found
+    searched: Bools = likely[meanings][owners] & ((active.flags[:] & layout.OFF) == 0)
+    return searched

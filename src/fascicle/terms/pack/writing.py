@@ -23,7 +23,7 @@ from fascicle.terms.pack.arrays import (
     rows_by_owner,
     write_array,
 )
-from fascicle.terms.pack.priors import PREFERRED, WEIGHTS, Style, judge_name
+from fascicle.terms.pack.priors import PREFERRED, WEIGHTS, NameStyle, judge_name
 from fascicle.terms.terms import NAME_KINDS
 
 # bytes that a row takes beside its content: the object, its place in a list, and rounding
@@ -121,18 +121,18 @@ def _merged(runs: list[Iterator[list[bytes]]]) -> Iterator[list[bytes]]:
     """Merges by pieces: of each run what is not above the least last row in memory; sorting such
     a piece is a merge.
     """
-    held = [(rows, run) for run in runs if (rows := next(run, None))]
-    while held:
-        pivot = min(rows[-1] for rows, _ in held)
+    streams = [(rows, run) for run in runs if (rows := next(run, None))]
+    while streams:
+        pivot = min(rows[-1] for rows, _ in streams)
         piece: list[bytes] = []
-        left = []
-        for rows, run in held:
+        remaining = []
+        for rows, run in streams:
             cut = bisect_right(rows, pivot)
             piece += rows[:cut]
             rest = rows[cut:] if cut < len(rows) else next(run, None)
             if rest:
-                left.append((rest, run))
-        held = left
+                remaining.append((rest, run))
+        streams = remaining
         piece.sort()
         yield piece
 
@@ -153,11 +153,11 @@ _SHOWN_LABEL: Final = 128  # a flag of names on their way: the label that is sho
 _LABEL: Final = NAME_KINDS.index("label")
 _WEIGHTS: Final = tuple(WEIGHTS[kind] for kind in NAME_KINDS)
 _ANY_CASE: Final = -1
-Told = Callable[[str, int], None]
+OnProgress = Callable[[str, int], None]
 
 
 def encode_name(
-    key: str, surface: str, concept: int, numbers: tuple[int, int, int, int, int], *, shown: bool
+    key: str, surface: str, concept: int, numbers: tuple[int, int, int, int, int], *, is_label: bool
 ) -> bytes:
     """Returns a name of a concept as a row to be sorted, for `NamesWriter`.
 
@@ -166,10 +166,10 @@ def encode_name(
         surface: the name, without them too.
         concept: number of the concept.
         numbers: of language, kind, set of sources, flags and rule.
-        shown: whether it is the label of its concept.
+        is_label: whether it is the label of its concept.
     """
     language, kind, several, flags, rule = numbers
-    if shown:
+    if is_label:
         flags |= _SHOWN_LABEL
     tail = (
         (concept << 72) | (language << 64) | (kind << 56) | (several << 40) | (flags << 32) | rule
@@ -202,16 +202,16 @@ class NamesWriter:
         }
         self.terms = 0
 
-    def write(self, spill: SortedSpill, told: Told) -> None:
+    def write(self, spill: SortedSpill, on_progress: OnProgress) -> None:
         """Writes all names.
 
         Args:
             spill: rows that `encode_name` made.
-            told: progress callback, called with the number of names written, now and then.
+            on_progress: progress callback, called with the number of names written, now and then.
         """
         for rows in _by_whole_keys(spill):
             self._write(rows)
-            told(self._table, self.terms)
+            on_progress(self._table, self.terms)
         self._columns[layout.STARTS].add(self.terms)
         for column in self._columns.values():
             column.close()
@@ -244,13 +244,13 @@ class NamesWriter:
         of_surface = np.cumsum(first_of_surface) - 1
         surface_rows = of_surface + self._surfaces.count
         styles = (numbers["flags"] & layout.STYLE) // layout.STYLE_UNIT
-        symbolic = styles == Style.symbols
+        symbolic = styles == NameStyle.symbols
         styles[symbolic & ~_labels(of_surface, symbolic & (numbers["kind"] == _LABEL))] = (
-            Style.aliases
+            NameStyle.aliases
         )
-        styles[(numbers["flags"] & layout.PREFERRED) > 0] = Style.chosen
+        styles[(numbers["flags"] & layout.PREFERRED) > 0] = NameStyle.chosen
         if not self._careful:
-            styles[numbers["kind"] == _LABEL] = Style.own
+            styles[numbers["kind"] == _LABEL] = NameStyle.own
         judged_cases = np.where(
             symbolic, np.array(symbols)[of_surface], np.array(cases)[of_surface]
         )
@@ -279,40 +279,40 @@ class NamesWriter:
         ruled = np.flatnonzero(numbers["rule"])
         columns[layout.RULED[0]].extend(ruled + self.terms)
         columns[layout.RULED[1]].extend(numbers["rule"][ruled])
-        shown = np.flatnonzero(flags & _SHOWN_LABEL)
+        labels = np.flatnonzero(flags & _SHOWN_LABEL)
         silent = layout.LIMIT if self._table == layout.SILENT else 0
-        self._labels[numbers["concept"][shown]] = surface_rows[shown] | silent
+        self._labels[numbers["concept"][labels]] = surface_rows[labels] | silent
         self.terms += len(rows)
 
 
 def _by_whole_keys(spill: SortedSpill) -> Iterator[list[bytes]]:
     """Yields the rows in pieces; no key is in two of them."""
-    held: list[bytes] = []
+    rows: list[bytes] = []
     for batch in spill.batches():
-        held += batch
-        last = held[-1][: held[-1].index(b"\0") + 1]
-        cut = len(held) - 1
-        while cut and held[cut - 1].startswith(last):
+        rows += batch
+        last = rows[-1][: rows[-1].index(b"\0") + 1]
+        cut = len(rows) - 1
+        while cut and rows[cut - 1].startswith(last):
             cut -= 1
         if cut:
-            yield held[:cut]
-            del held[:cut]
-    if held:
-        yield held
+            yield rows[:cut]
+            del rows[:cut]
+    if rows:
+        yield rows
 
 
 def _firsts(values: tuple[bytes, ...]) -> Bools:
     """Returns which values differ from the one before."""
-    found = np.ones(len(values), dtype=np.bool_)
-    found[1:] = [one != other for one, other in pairwise(values)]
-    return found
+    differs = np.ones(len(values), dtype=np.bool_)
+    differs[1:] = [before != value for before, value in pairwise(values)]
+    return differs
 
 
 def _labels(surfaces: Ints, labels: Bools) -> Bools:
     """Returns whether the surface of each row is a label in any of the rows."""
-    found = np.zeros(int(surfaces[-1]) + 1, dtype=np.bool_)
-    found[surfaces[labels]] = True
-    return found[surfaces]
+    is_label = np.zeros(int(surfaces[-1]) + 1, dtype=np.bool_)
+    is_label[surfaces[labels]] = True
+    return is_label[surfaces]
 
 
 def _with_cases(flags: Array, cases: Array) -> Array:
@@ -323,8 +323,10 @@ def _with_cases(flags: Array, cases: Array) -> Array:
 
 def _own_case(cases: list[str]) -> Ints:
     """Returns a number for each spelling of a name, equal for equal ones."""
-    known: dict[str, int] = {}
-    return np.array([known.setdefault(one, len(known)) for one in cases], dtype=np.int64)
+    numbers: dict[str, int] = {}
+    return np.array(
+        [numbers.setdefault(spelling, len(numbers)) for spelling in cases], dtype=np.int64
+    )
 
 
 def _shares(keys: Ints, concepts: Ints, weights: Floats, own_case: Ints) -> Floats:
@@ -340,9 +342,9 @@ def _shares(keys: Ints, concepts: Ints, weights: Floats, own_case: Ints) -> Floa
         weights: of the rows.
         own_case: how the name of each row must be written, or `_ANY_CASE`.
     """
-    found = _among(keys, concepts, weights)
-    written = np.flatnonzero(own_case != _ANY_CASE)
-    pairs = np.unique(np.stack([keys[written], own_case[written]]), axis=1)
+    shares_by_row = _among(keys, concepts, weights)
+    cased = np.flatnonzero(own_case != _ANY_CASE)
+    pairs = np.unique(np.stack([keys[cased], own_case[cased]]), axis=1)
     for key in unique_values(pairs[0][1:][pairs[0][1:] == pairs[0][:-1]]).tolist():
         start, end = np.searchsorted(keys, [key, key + 1])
         own = own_case[start:end]
@@ -350,8 +352,8 @@ def _shares(keys: Ints, concepts: Ints, weights: Floats, own_case: Ints) -> Floa
             rows = start + np.flatnonzero((own == case) | (own == _ANY_CASE))
             shares = _among(np.zeros(len(rows), dtype=np.int64), concepts[rows], weights[rows])
             same = own_case[rows] == case
-            found[rows[same]] = shares[same]
-    return found
+            shares_by_row[rows[same]] = shares[same]
+    return shares_by_row
 
 
 def _among(keys: Ints, concepts: Ints, weights: Floats) -> Floats:

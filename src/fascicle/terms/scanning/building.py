@@ -21,7 +21,7 @@ from fascicle.core.files.atomic import atomic_writer
 from fascicle.errors import InputError
 from fascicle.terms.keys.forms import Hashes, token_hash
 from fascicle.terms.keys.key import NORMALISER
-from fascicle.terms.scanning.layout import ALIGNED, DTYPES, Layout
+from fascicle.terms.scanning.layout import ALIGNED, DTYPES, TableHeader
 
 BITS: Final = 64
 # bits of the states in a table; the rest is 0, so that it takes no room in a wheel
@@ -155,7 +155,7 @@ class _Spilled:
         """Adds the next keys."""
         self._spill([self._last, *keys])
         packed = [key.encode("utf-8", "surrogatepass") for key in keys]
-        ends = self.size + np.cumsum([len(one) for one in packed])
+        ends = self.size + np.cumsum([len(key) for key in packed])
         self._text.write(b"".join(packed))
         self._starts.write(ends.astype(DTYPES["starts"]).tobytes())
         self.names, self.size, self._last = self.names + len(keys), int(ends[-1]), keys[-1]
@@ -163,7 +163,7 @@ class _Spilled:
     def write(self, stream: IO[bytes]) -> None:
         """Sorts the states part by part, and writes the file."""
         filled = _Filled(
-            sum(part.tell() for part in self._parts) // _ENTRY.itemsize, kept=self._bits
+            sum(part.tell() for part in self._parts) // _ENTRY.itemsize, state_bits=self._bits
         )
         for part in self._parts:
             part.seek(0)
@@ -177,7 +177,7 @@ class _Spilled:
             self.names + 1,
             self.size,
         )
-        layout = Layout(
+        layout = TableHeader(
             normaliser=NORMALISER,
             bits=self._bits,
             names=self.names,
@@ -223,9 +223,9 @@ class _Spilled:
             ends = lengths[alive] == depth + 1
             new = alive[(ends | ~shared[alive]) & (alive > 0)]
             rows = np.where(lengths[new] == depth + 1, new + self.names - 1, -1)
-            self._put(states[new], rows)
+            self._write_states(states[new], rows)
 
-    def _put(self, states: Hashes, rows: Ints) -> None:
+    def _write_states(self, states: Hashes, rows: Ints) -> None:
         entries = np.empty(len(states), dtype=_ENTRY)
         entries["state"], entries["row"] = states, rows
         number = (states >> np.uint64(BITS - _PARTS.bit_length() + 1)).astype(np.int64)
@@ -242,16 +242,18 @@ class _TokenHashes(dict[str, int]):
     def __missing__(self, token: str) -> int:
         if len(self) >= _REMEMBERED:
             self.clear()
-        found = token_hash(token)
-        self[token] = found = found - (found >> 63 << 64)  # as a signed number, as those of `hash`
-        return found
+        number = token_hash(token)
+        self[token] = number = number - (
+            number >> 63 << 64
+        )  # as a signed number, as those of `hash`
+        return number
 
 
 class _Filled:
     """Index and filter of a table, while the states are written."""
 
-    def __init__(self, entries: int, *, kept: int) -> None:
-        self._kept = kept
+    def __init__(self, entries: int, *, state_bits: int) -> None:
+        self._kept = state_bits
         self.bits = max(8, int(8 * entries - 1).bit_length())
         self.filter = np.zeros(1 << (self.bits - 3), dtype=DTYPES["filter"])
         self.prefix = max(1, entries.bit_length() - 1)
@@ -261,29 +263,29 @@ class _Filled:
 
     def add(self, entries: NDArray[Any], states: IO[bytes], rows: IO[bytes]) -> None:
         """Adds the next states in their order."""
-        found: Hashes = np.ascontiguousarray(entries["state"])
-        states.write(found.tobytes())
+        new: Hashes = np.ascontiguousarray(entries["state"])
+        states.write(new.tobytes())
         rows.write(entries["row"].tobytes())
-        bucket = (found >> np.uint64(BITS - self.prefix)).astype(np.int64)
+        bucket = (new >> np.uint64(BITS - self.prefix)).astype(np.int64)
         numbers, first = np.unique(bucket, return_index=True)
         counts = np.diff(np.append(first, len(bucket)))
         self.index[numbers + 1] += counts.astype(DTYPES["index"])
-        low = filter_bits(found, np.uint64((1 << self.bits) - 1), bits=self._kept)
+        low = filter_bits(new, np.uint64((1 << self.bits) - 1), bits=self._kept)
         np.bitwise_or.at(
             self.filter,
             (low >> np.uint64(3)).astype(np.int64),
             np.left_shift(1, (low & np.uint64(7)).astype(np.uint8)),
         )
-        self.count += len(found)
-        self.repeats = self.repeats or bool((found[1:] == found[:-1]).any())
+        self.count += len(new)
+        self.repeats = self.repeats or bool((new[1:] == new[:-1]).any())
 
 
 def _sorted(entries: NDArray[Any]) -> NDArray[Any]:
     """Returns states in order; a beginning that is a name too, or stands twice, is left out."""
     entries = entries[np.lexsort((-entries["row"], entries["state"]))]
-    kept = np.ones(len(entries), dtype=bool)
-    kept[1:] = (entries["state"][1:] != entries["state"][:-1]) | (entries["row"][1:] >= 0)
-    return entries[kept]
+    stays = np.ones(len(entries), dtype=bool)
+    stays[1:] = (entries["state"][1:] != entries["state"][:-1]) | (entries["row"][1:] >= 0)
+    return entries[stays]
 
 
 def _checked(keys: Iterable[str]) -> Iterator[str]:

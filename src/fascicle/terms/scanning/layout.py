@@ -38,7 +38,7 @@ DTYPES: Final = MappingProxyType(
 )
 
 
-class Layout(msgspec.Struct, frozen=True, kw_only=True):
+class TableHeader(msgspec.Struct, frozen=True, kw_only=True):
     """Layout of a table: versions, counts and sizes of its arrays.
 
     Attributes:
@@ -59,12 +59,12 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
 
     def places(self) -> dict[str, tuple[int, int]]:
         """Returns start and end of each array in the file, in bytes."""
-        at, found = HEADER, {}
+        at, ranges = HEADER, {}
         for name, dtype in DTYPES.items():
             size = self.sizes[name] * np.dtype(dtype).itemsize
-            found[name] = (at, at + size)
+            ranges[name] = (at, at + size)
             at += size + -size % ALIGNED
-        return found
+        return ranges
 
     @property
     def end(self) -> int:
@@ -77,7 +77,7 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
         return (_MAGIC + msgspec.json.encode(self)).ljust(HEADER - 1) + b"\n"
 
 
-def open_arrays(path: str | os.PathLike[str]) -> tuple[Layout, Mapping[str, NDArray[Any]]]:
+def open_arrays(path: str | os.PathLike[str]) -> tuple[TableHeader, Mapping[str, NDArray[Any]]]:
     """Maps a file into memory; data is read when it is used.
 
     Raises:
@@ -92,7 +92,7 @@ def open_arrays(path: str | os.PathLike[str]) -> tuple[Layout, Mapping[str, NDAr
 
 def arrays_of(
     data: NDArray[np.uint8], path: str | os.PathLike[str] = ""
-) -> tuple[Layout, Mapping[str, NDArray[Any]]]:
+) -> tuple[TableHeader, Mapping[str, NDArray[Any]]]:
     """Reads the arrays from the bytes of a table, as `open_arrays`; the path is for error
     messages.
     """
@@ -100,7 +100,7 @@ def arrays_of(
     if not head.startswith(_MAGIC):
         raise _broken(path)
     try:
-        layout = msgspec.json.decode(head[len(_MAGIC) :].strip(), type=Layout)
+        layout = msgspec.json.decode(head[len(_MAGIC) :].strip(), type=TableHeader)
         places = layout.places()
     except (msgspec.DecodeError, KeyError, TypeError) as error:
         raise _broken(path) from error

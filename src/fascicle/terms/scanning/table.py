@@ -15,7 +15,7 @@ from fascicle.errors import FormatError
 from fascicle.terms.keys.forms import Hashes, token_hash
 from fascicle.terms.keys.key import NORMALISER, TokenArrays
 from fascicle.terms.scanning import building
-from fascicle.terms.scanning.layout import Layout, arrays_of, open_arrays
+from fascicle.terms.scanning.layout import TableHeader, arrays_of, open_arrays
 
 _ONE = np.uint8(1)
 _BUCKETS = 1 << 14
@@ -44,7 +44,7 @@ class _Found(NamedTuple):
     place: Ints
 
 
-class Table:
+class NameTable:
     """Names as sequences of tokens.
 
     The hash of each sequence that some name begins with is in one sorted array. A bit filter and an
@@ -53,7 +53,7 @@ class Table:
     alone.
     """
 
-    def __init__(self, layout: Layout, arrays: Mapping[str, NDArray[Any]]) -> None:
+    def __init__(self, layout: TableHeader, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Sets layout and arrays, as `open_arrays` returns them."""
         self.layout = layout
         self._filter, self._index = arrays["filter"], arrays["index"]
@@ -63,7 +63,7 @@ class Table:
         self._shift = np.uint64(building.BITS + 1 - (len(self._index) - 1).bit_length())
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> Table:
+    def open(cls, path: str | os.PathLike[str]) -> NameTable:
         """Maps the file of a table (`building.build_table`).
 
         Raises:
@@ -80,7 +80,7 @@ class Table:
         return cls(layout, arrays)
 
     @classmethod
-    def of(cls, keys: Iterable[str]) -> Table:
+    def of(cls, keys: Iterable[str]) -> NameTable:
         """Builds a table in memory, for tokens with the hashes of `hash`; the keys are as in
         `building.build_table`.
         """
@@ -103,14 +103,14 @@ class Table:
         tokens = [key.split(" ") for key in keys]
         states = building.first_states(len(keys))
         for depth in range(max(map(len, tokens), default=0)):
-            alive = np.array([number for number, one in enumerate(tokens) if len(one) > depth])
+            alive = np.array([number for number, texts in enumerate(tokens) if len(texts) > depth])
             hashes = np.array(
                 [token_hash(tokens[number][depth]) for number in alive.tolist()], dtype=np.uint64
             )
             states[alive] = self._next(states[alive], hashes)
         result = np.full(len(keys), -1, dtype=np.int64)
-        asked, rows = self._ends(self._find(states))
-        for number, row in zip(asked.tolist(), rows.tolist(), strict=True):
+        numbers, rows = self._ends(self._find(states))
+        for number, row in zip(numbers.tolist(), rows.tolist(), strict=True):
             if self.key(row) == keys[number]:
                 result[number] = row
         return result
@@ -122,23 +122,23 @@ class Table:
             tokens: of texts.
             inside_words: also names that begin or end inside a word, such as ``IL`` in ``IL2``.
         """
-        known = tokens.known
+        known_forms = tokens.known
         at, places, single = self._first(tokens, inside_words=inside_words)
         states = self._states[places]
         hits = [single]
         for depth in range(1, self.layout.longest):
-            kept = at + depth < len(tokens.forms)
-            at = at[kept]
-            states = self._next(states[kept], known.hashes.values[tokens.forms[at + depth]])
-            found = self._find(states)
-            at, states = at[found.which], states[found.which]
+            inside = at + depth < len(tokens.forms)
+            at = at[inside]
+            states = self._next(states[inside], known_forms.hashes.values[tokens.forms[at + depth]])
+            located = self._find(states)
+            at, states = at[located.which], states[located.which]
             if not len(at):
                 break
-            which, rows = self._ends(_Found(np.arange(len(at)), found.place))
+            which, rows = self._ends(_Found(np.arange(len(at)), located.place))
             ends = _Hits(at[which], at[which] + depth, rows)
             if not inside_words:
-                ends = _chosen(ends, tokens.closes[ends.last])
-            hits.append(_chosen(ends, self._equal(tokens, ends)))
+                ends = _select(ends, tokens.closes[ends.last])
+            hits.append(_select(ends, self._equal(tokens, ends)))
         return _sorted(hits)
 
     def _first(self, tokens: TokenArrays, *, inside_words: bool) -> tuple[Ints, Ints, _Hits]:
@@ -146,27 +146,27 @@ class Table:
 
         Each distinct token is looked up once.
         """
-        known = tokens.known
-        present = np.zeros(len(known.hashes.values), dtype=bool)
+        known_forms = tokens.known
+        present = np.zeros(len(known_forms.hashes.values), dtype=bool)
         present[tokens.forms] = True
         forms = np.flatnonzero(present)
-        found = self._find(
-            self._next(building.first_states(len(forms)), known.hashes.values[forms])
+        located = self._find(
+            self._next(building.first_states(len(forms)), known_forms.hashes.values[forms])
         )
         place = np.full(len(present), -1, dtype=np.int64)
-        place[forms[found.which]] = found.place
-        which, rows = self._ends(found)
+        place[forms[located.which]] = located.place
+        which, rows = self._ends(located)
         names = _Hits(forms[which], forms[which], rows)
         alone = tokens._replace(forms=np.arange(len(present), dtype=np.int32))
-        names = _chosen(names, self._equal(alone, names))
+        names = _select(names, self._equal(alone, names))
         row = np.full(len(present), -1, dtype=np.int64)
         row[names.first] = names.rows
         places, rows = place[tokens.forms], row[tokens.forms]
-        begins, named = places >= 0, rows >= 0
+        begins, is_name = places >= 0, rows >= 0
         if not inside_words:
             begins &= tokens.opens
-            named &= tokens.opens & tokens.closes
-        at, single = np.flatnonzero(begins), np.flatnonzero(named)
+            is_name &= tokens.opens & tokens.closes
+        at, single = np.flatnonzero(begins), np.flatnonzero(is_name)
         return at, places[at], _Hits(single, single, rows[single])
 
     def _next(self, states: Hashes, hashes: Hashes) -> Hashes:
@@ -179,26 +179,26 @@ class Table:
             np.uint8
         )
         which = np.flatnonzero(bits & _ONE)
-        asked = states[which]
-        bucket = (asked >> self._shift).astype(np.int64)
+        queries = states[which]
+        bucket = (queries >> self._shift).astype(np.int64)
         place, end = self._index[bucket].astype(np.int64), self._index[bucket + 1].astype(np.int64)
-        found, places = [], []
+        numbers, places = [], []
         while len(which):
             inside = place < end
-            which, asked, place, end = which[inside], asked[inside], place[inside], end[inside]
-            there = self._states[place]
-            same = there == asked
-            found.append(which[same])
+            which, queries, place, end = which[inside], queries[inside], place[inside], end[inside]
+            stored = self._states[place]
+            same = stored == queries
+            numbers.append(which[same])
             places.append(place[same])
-            on = there < asked
-            which, asked, place, end = which[on], asked[on], place[on] + 1, end[on]
-        return _Found(_joined(found), _joined(places))
+            on = stored < queries
+            which, queries, place, end = which[on], queries[on], place[on] + 1, end[on]
+        return _Found(_concatenate(numbers), _concatenate(places))
 
-    def _ends(self, found: _Found) -> tuple[Ints, Ints]:
+    def _ends(self, located: _Found) -> tuple[Ints, Ints]:
         """Returns the rows of names that end with these states; several where names have equal
         hashes.
         """
-        which, place = found
+        which, place = located
         if not self.layout.repeats:
             row = self._rows[place].astype(np.int64)
             return which[row >= 0], row[row >= 0]
@@ -206,13 +206,13 @@ class Table:
         states = self._states[place]
         while len(which):
             row = self._rows[place].astype(np.int64)
-            named = row >= 0
-            numbers.append(which[named])
-            rows.append(row[named])
+            is_name = row >= 0
+            numbers.append(which[is_name])
+            rows.append(row[is_name])
             on = place + 1 < len(self._states)
             on[on] = self._states[place[on] + 1] == states[on]
             which, place, states = which[on], place[on] + 1, states[on]
-        return _joined(numbers), _joined(rows)
+        return _concatenate(numbers), _concatenate(rows)
 
     def _equal(self, tokens: TokenArrays, hits: _Hits) -> Bools:
         """Returns whether the tokens of each hit, a blank apart, are the key of its row; all have
@@ -222,22 +222,22 @@ class Table:
         """
         numbers = np.arange(len(hits.rows))
         bucket = hits.rows & (_BUCKETS - 1)
-        chosen = np.empty(_BUCKETS, dtype=np.int64)
-        chosen[bucket] = numbers
-        like = chosen[bucket]
+        examples = np.empty(_BUCKETS, dtype=np.int64)
+        examples[bucket] = numbers
+        like = examples[bucket]
         same: Bools = (like != numbers) & (hits.rows[like] == hits.rows)
         for distance in range(int(hits.last[0] - hits.first[0]) + 1 if len(numbers) else 0):
             same &= tokens.forms[hits.first + distance] == tokens.forms[hits.first[like] + distance]
         equal = np.zeros(len(numbers), dtype=bool)
-        equal[~same] = self._equal_bytes(tokens, _chosen(hits, ~same))
+        equal[~same] = self._equal_bytes(tokens, _select(hits, ~same))
         equal[same] = equal[like[same]]
         return equal
 
     def _equal_bytes(self, tokens: TokenArrays, hits: _Hits) -> Bools:
-        known = tokens.known
+        known_forms = tokens.known
         counts = hits.last - hits.first + 1
         forms = tokens.forms[_ranges(hits.first, counts)]
-        sizes = np.diff(known.starts.values)[forms] + 1  # with the blank after each token
+        sizes = np.diff(known_forms.starts.values)[forms] + 1  # with the blank after each token
         owner = np.repeat(np.arange(len(counts)), counts)
         total = np.zeros(len(counts), dtype=np.int64)
         np.add.at(total, owner, sizes)
@@ -250,25 +250,28 @@ class Table:
             begins[_starts_of(owner)], np.diff(np.append(_starts_of(owner), len(owner)))
         )
         for distance in range(int(sizes.max(initial=0))):
-            here = np.flatnonzero(sizes > distance)
-            ours = known.bytes.values[
-                np.minimum(known.starts.values[forms[here]] + distance, len(known.bytes.values) - 1)
+            active = np.flatnonzero(sizes > distance)
+            ours = known_forms.bytes.values[
+                np.minimum(
+                    known_forms.starts.values[forms[active]] + distance,
+                    len(known_forms.bytes.values) - 1,
+                )
             ]
-            ours = np.where(sizes[here] == distance + 1, np.uint8(32), ours)
-            place = starts[owner[here]] + offset[here] + distance
-            inside = place < self._starts[hits.rows[owner[here]] + 1].astype(np.int64)
+            ours = np.where(sizes[active] == distance + 1, np.uint8(32), ours)
+            place = starts[owner[active]] + offset[active] + distance
+            inside = place < self._starts[hits.rows[owner[active]] + 1].astype(np.int64)
             theirs = self._keys[np.minimum(place, len(self._keys) - 1)]
-            equal[owner[here[inside & (ours != theirs)]]] = False
+            equal[owner[active[inside & (ours != theirs)]]] = False
         return equal
 
 
-def _chosen(hits: _Hits, kept: Bools) -> _Hits:
-    return _Hits(hits.first[kept], hits.last[kept], hits.rows[kept])
+def _select(hits: _Hits, mask: Bools) -> _Hits:
+    return _Hits(hits.first[mask], hits.last[mask], hits.rows[mask])
 
 
 def _sorted(parts: list[_Hits]) -> _Hits:
     """Returns all hits in order; no two have the same tokens, for these have one key."""
-    hits = _Hits(*(_joined([part[place] for part in parts]) for place in range(3)))
+    hits = _Hits(*(_concatenate([part[place] for part in parts]) for place in range(3)))
     order = np.argsort(hits.first << 31 | hits.last)
     return _Hits(hits.first[order], hits.last[order], hits.rows[order])
 
@@ -284,5 +287,5 @@ def _ranges(starts: Ints, counts: Ints) -> Ints:
     return shift + np.arange(len(shift))
 
 
-def _joined(parts: list[Ints]) -> Ints:
+def _concatenate(parts: list[Ints]) -> Ints:
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)

@@ -136,24 +136,24 @@ class SourceReport:
         """Returns the report in one line: what was given, and how much was left out for which
         reason.
         """
-        lost = ", ".join(
+        losses = ", ".join(
             f"{reason} {count:,}" for reason in _REASONS if (count := self.losses[reason])
         )
-        return f"{self.lines()[0]}{f'; left out: {lost}' if lost else ''}"
+        return f"{self.lines()[0]}{f'; left out: {losses}' if losses else ''}"
 
     def lines(self) -> list[str]:
         """Returns the report as sentences, for a person."""
-        said = [
+        sentences = [
             f"{plural(self.records, 'record')} with {plural(self.names, 'name')}, "
             f"{self.obsolete:,} obsolete"
         ]
         for reason in _REASONS:
             if count := self.losses[reason]:
-                said.append(
+                sentences.append(
                     f"{count:,} left out, each of which {_REASONS[reason]} (first: "
                     f"{self.first[reason]})"
                 )
-        return said
+        return sentences
 
 
 _TAXA: Final = "NCBITaxon:"
@@ -327,13 +327,13 @@ class Draft:
                 words of MONDO, only this one makes the concepts equal; others leave a reference
                 that says nothing of that, and is counted.
         """
-        found, said = curie(text, prefix), set(_QUALIFIER.findall(qualifiers))
-        if said and predicate == XREF:
-            predicate = EXACT_MATCH if "equivalentTo" in said else RELATED
+        other, words = curie(text, prefix), set(_QUALIFIER.findall(qualifiers))
+        if words and predicate == XREF:
+            predicate = EXACT_MATCH if "equivalentTo" in words else RELATED
             if predicate == RELATED:
                 self.report.lose("qualified", place or self.place)
-        if found:
-            self.references[CrossReference(found, predicate)] = None
+        if other:
+            self.references[CrossReference(other, predicate)] = None
         else:
             self.report.lose("reference", place or self.place)
 
@@ -395,11 +395,11 @@ class Draft:
         )
 
     def _add(self, to: dict[str, None], text: str, place: Place | None) -> None:
-        found = curie(text, self.settings.prefix)
-        if not found:
+        other = curie(text, self.settings.prefix)
+        if not other:
             self.report.lose("reference", place or self.place)
-        elif found != self.curie:
-            to[found] = None
+        elif other != self.curie:
+            to[other] = None
 
 
 def finish_records(

@@ -51,10 +51,10 @@ class _Text(msgspec.Struct):
         none is stated.
         """
         facts = self.meta.properties if self.meta else []
-        told = self.lang or next(
-            (one.val for one in facts if last_part(one.pred) in ("lang", "language")), ""
+        language = self.lang or next(
+            (fact.val for fact in facts if last_part(fact.pred) in ("lang", "language")), ""
         )
-        return told.partition("-")[0].lower()
+        return language.partition("-")[0].lower()
 
     @property
     def qualifiers(self) -> str:
@@ -62,7 +62,7 @@ class _Text(msgspec.Struct):
         properties.
         """
         facts = [*self.meta.xrefs, *self.meta.properties] if self.meta else []
-        return " ".join(one.val for one in facts)
+        return " ".join(fact.val for fact in facts)
 
 
 class _Property(_Text):
@@ -109,12 +109,12 @@ class _Reading:
 
     def drafts(self, parts: JsonParts) -> Iterator[Draft | ConceptRecord]:
         """Yields the records of all graphs, in the order of the file."""
-        there = False
+        has_graphs = False
         for name in parts.fields():
             if name != "graphs":
                 parts.skip()
                 continue
-            there = True
+            has_graphs = True
             for _ in parts.elements():
                 for of_graph in parts.fields():
                     readers: dict[str, _ReadPart] = {
@@ -125,12 +125,12 @@ class _Reading:
                     if of_graph not in readers:
                         parts.skip()
                         continue
-                    read = readers[of_graph]
+                    read_part = readers[of_graph]
                     for number, _ in enumerate(parts.elements(), 1):
-                        shown = f"{self._settings.path}, {of_graph[:-1]} {number}"
-                        yield from read(parts.text(), Place(self._settings.path, shown=shown))
+                        place = f"{self._settings.path}, {of_graph[:-1]} {number}"
+                        yield from read_part(parts.text(), Place(self._settings.path, shown=place))
         parts.close()
-        if not there:
+        if not has_graphs:
             raise FormatError(
                 "the file is not OBO-Graph JSON, because it has no graphs", at=self._settings.path
             )
@@ -197,14 +197,16 @@ class _Reading:
     def _of_equals(self, raw: str, place: Place) -> Iterator[ConceptRecord]:
         self._report.rows += 1
         equals = _decoded(raw, _Equals)
-        concepts = [curie(one, self._settings.prefix) for one in equals.nodes] if equals else []
+        concepts = [curie(node, self._settings.prefix) for node in equals.nodes] if equals else []
         if len(concepts) < 2 or not all(concepts):
             self._report.lose("identifier" if equals else "structure", place)
             return
         self._report.used += 1
         for concept in concepts:
-            others = tuple(CrossReference(one, EXACT_MATCH) for one in concepts if one != concept)
-            yield ConceptRecord(curie=concept, references=others)
+            references = tuple(
+                CrossReference(node, EXACT_MATCH) for node in concepts if node != concept
+            )
+            yield ConceptRecord(curie=concept, references=references)
 
 
 def read_obograph(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
@@ -262,11 +264,13 @@ def read_open_targets(settings: SourceSettings, report: SourceReport) -> Iterato
 
 def _targets(settings: SourceSettings, report: SourceReport) -> Iterator[Draft]:
     for place, row in _rows(settings, report):
-        given = str(row.get("id") or "")
+        identifier = str(row.get("id") or "")
         prefix = next(
-            (prefix for start, prefix in _PREFIXES if given.startswith(start)), settings.prefix
+            (prefix for start, prefix in _PREFIXES if identifier.startswith(start)), settings.prefix
         )
-        draft = Draft(settings=settings, report=report, place=place, curie=curie(given, prefix))
+        draft = Draft(
+            settings=settings, report=report, place=place, curie=curie(identifier, prefix)
+        )
         if draft.curie:
             _fill(draft, row, prefix)
             if settings.types and not (settings.type or draft.type):
@@ -300,19 +304,19 @@ def _texts(value: Any) -> Iterator[str]:
     """Yields the texts of a value: a text, a name with its source, or a list of them; ``""`` for
     what is none.
     """
-    for one in value if isinstance(value, list) else [value]:
-        text = one.get("label") if isinstance(one, dict) else one
-        if one is not None:
+    for part in value if isinstance(value, list) else [value]:
+        text = part.get("label") if isinstance(part, dict) else part
+        if part is not None:
             yield text if isinstance(text, str) else ""
 
 
 def _references(value: Any) -> Iterator[str]:
     """Yields the references of a value: texts, or identifiers with their vocabularies."""
-    for one in value if isinstance(value, list) else [value]:
-        if isinstance(one, dict):
-            yield f"{one.get('source') or ''}".partition("_")[0] + f":{one.get('id') or ''}"
+    for part in value if isinstance(value, list) else [value]:
+        if isinstance(part, dict):
+            yield f"{part.get('source') or ''}".partition("_")[0] + f":{part.get('id') or ''}"
         else:
-            yield from _texts(one)
+            yield from _texts(part)
 
 
 def _rows(settings: SourceSettings, report: SourceReport) -> Iterator[tuple[Place, dict[str, Any]]]:

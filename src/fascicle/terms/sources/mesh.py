@@ -47,7 +47,7 @@ class _Trees:
     def parents(self, descriptor: str) -> tuple[str, ...]:
         """Returns the descriptors above one, each once."""
         above = (self._at.get(number.rpartition(".")[0]) for number in self._of.get(descriptor, ()))
-        return tuple(dict.fromkeys(found for found in above if found and found != descriptor))
+        return tuple(dict.fromkeys(parent for parent in above if parent and parent != descriptor))
 
     def keeps(self, descriptor: str, branches: Sequence[str]) -> bool:
         """True if a descriptor lies in one of the branches, or if no branches are given."""
@@ -111,10 +111,12 @@ def read_mesh_xml(settings: SourceSettings, report: SourceReport) -> Iterator[Co
     Raises:
         FormatError: see `elements`; or no record of MeSH.
     """
-    found = elements(
+    records = elements(
         Source(path=settings.path, encoding=AUTO), ("DescriptorRecord", "SupplementalRecord")
     )
-    yield from _read(settings, report, ((place, _of_xml(element)) for place, element in found))
+    yield from _read_records(
+        settings, report, ((place, _of_xml(element)) for place, element in records)
+    )
 
 
 def read_mesh_ascii(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
@@ -126,7 +128,7 @@ def read_mesh_ascii(settings: SourceSettings, report: SourceReport) -> Iterator[
     Raises:
         FormatError: no record of MeSH.
     """
-    yield from _read(settings, report, _records_of_ascii(settings, report))
+    yield from _read_records(settings, report, _records_of_ascii(settings, report))
 
 
 def read_mesh_names(
@@ -159,11 +161,11 @@ class _Record(msgspec.Struct, kw_only=True):
     definition: str = ""
 
 
-def _read(
+def _read_records(
     settings: SourceSettings, report: SourceReport, records: Iterator[tuple[Place, _Record]]
 ) -> Iterator[ConceptRecord]:
     trees = _Trees()
-    kept: list[str] = []
+    identifiers: list[str] = []
     for place, record in records:
         report.rows += 1
         identifier = curie(record.ui, "MESH")
@@ -176,11 +178,11 @@ def _read(
         if settings.branches and not trees.keeps(identifier, settings.branches):
             report.lose("below", place)
             continue
-        kept.append(identifier)
+        identifiers.append(identifier)
         yield _draft(record, identifier, settings, report, place=place).record()
     if not report.rows:
         raise FormatError("the file has no record of MeSH", at=settings.path)
-    for identifier in kept:
+    for identifier in identifiers:
         if parents := trees.parents(identifier):
             yield ConceptRecord(curie=identifier, parents=parents)
 
@@ -211,29 +213,30 @@ def _draft(
 
 def _of_xml(element: Element) -> _Record:
     which = element.tag.removesuffix("Record")
-    record = _Record(ui=_said(element, f"{which}RecordUI") or _said(element, f"{which}UI"))
+    record = _Record(ui=_text_at(element, f"{which}RecordUI") or _text_at(element, f"{which}UI"))
     record.names.append(
         (
-            _said(element, f"{which}RecordName/String") or _said(element, f"{which}Name/String"),
+            _text_at(element, f"{which}RecordName/String")
+            or _text_at(element, f"{which}Name/String"),
             "label",
         )
     )
     record.trees = [tree.text or "" for tree in element.iterfind("TreeNumberList/TreeNumber")]
     mapped = "HeadingMappedToList/HeadingMappedTo/DescriptorReferredTo/DescriptorUI"
-    record.mapped = [_said(descriptor, ".") for descriptor in element.iterfind(mapped)]
+    record.mapped = [_text_at(descriptor, ".") for descriptor in element.iterfind(mapped)]
     concepts = element.findall("ConceptList/Concept")
     relations = _relations(concepts)
     for concept in concepts:
         preferred = concept.get("PreferredConceptYN") == "Y"
         kind: NameKind = (
-            "exact" if preferred else relations.get(_said(concept, "ConceptUI"), "related")
+            "exact" if preferred else relations.get(_text_at(concept, "ConceptUI"), "related")
         )
         if preferred:
-            record.definition = _said(concept, "ScopeNote")
+            record.definition = _text_at(concept, "ScopeNote")
         for term in concept.iterfind("TermList/Term"):
             if term.get("IsPermutedTermYN") == "Y":
                 record.permuted += 1
-            elif (name := _said(term, "String")) != record.names[0][0]:
+            elif (name := _text_at(term, "String")) != record.names[0][0]:
                 short = kind == "exact" and term.get("LexicalTag") in _SHORT
                 record.names.append((name, "abbreviation" if short else kind))
     return record
@@ -243,16 +246,16 @@ def _relations(concepts: list[Element]) -> dict[str, NameKind]:
     """Returns concept -> how its terms relate to the record: the relations lead from the
     preferred concept.
     """
-    found: dict[str, NameKind] = {}
+    kinds: dict[str, NameKind] = {}
     for concept in concepts:
         if concept.get("PreferredConceptYN") == "Y":
             for relation in concept.iterfind("ConceptRelationList/ConceptRelation"):
                 kind = _RELATIONS.get(relation.get("RelationName", ""), "related")
-                found[_said(relation, "Concept2UI")] = kind
-    return found
+                kinds[_text_at(relation, "Concept2UI")] = kind
+    return kinds
 
 
-def _said(element: Element, path: str) -> str:
+def _text_at(element: Element, path: str) -> str:
     return element.findtext(path, "").strip()
 
 
@@ -297,6 +300,6 @@ def _entry(value: str) -> tuple[str, NameKind]:
     the relation.
     """
     name, *parts = value.split("|")
-    named = dict(zip(parts[-1][1:], parts[:-1], strict=False)) if parts else {}
-    kind = _RELATIONS.get(named.get("d", ""), "exact")
-    return name, "abbreviation" if kind == "exact" and named.get("c") in _SHORT else kind
+    fields = dict(zip(parts[-1][1:], parts[:-1], strict=False)) if parts else {}
+    kind = _RELATIONS.get(fields.get("d", ""), "exact")
+    return name, "abbreviation" if kind == "exact" and fields.get("c") in _SHORT else kind

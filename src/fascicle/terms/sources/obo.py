@@ -96,15 +96,15 @@ def _stanzas(
         if not kind and line.startswith("treat-xrefs-as-"):
             report.lose("header", place)
         if not kind and line.startswith("import:"):
-            shown = f"{place}, {line.removeprefix('import:').strip()}"
-            report.lose("import", Place(place.file, place.line, shown=shown))
+            imported = f"{place}, {line.removeprefix('import:').strip()}"
+            report.lose("import", Place(place.file, place.line, shown=imported))
         if line.startswith("[") and line.rstrip().endswith("]"):
             if kind:
                 yield kind, at, tags
             kind, at, tags = line.strip()[1:-1], place, []
-        elif found := _TAG.match(line):
+        elif match := _TAG.match(line):
             if kind == "Term" and len(tags) < _MAX_TAGS:
-                tags.append((found[1], found[2], place))
+                tags.append((match[1], match[2], place))
         elif line.strip() and not line.lstrip().startswith("!"):
             report.lose("tag", place)
     if kind:
@@ -154,28 +154,28 @@ class _Stanza:
         return draft
 
     def take_synonym(self, tag: str, value: str, place: Place) -> None:
-        found = _QUOTED.match(value)
+        quoted = _QUOTED.match(value)
         # a quote inside of the text ends it nowhere
-        if found is None or not _BEHIND.match(found[2]):
+        if quoted is None or not _BEHIND.match(quoted[2]):
             self.draft.report.lose("tag", place)
             return
-        words = found[2].partition("[")[0].split()
-        known = _SCOPES if any(word in _SCOPES for word in words) else self.dialect.scopes
-        scope: NameKind = next((known[word] for word in words if word in known), "related")
+        words = quoted[2].partition("[")[0].split()
+        scopes = _SCOPES if any(word in _SCOPES for word in words) else self.dialect.scopes
+        scope: NameKind = next((scopes[word] for word in words if word in scopes), "related")
         kind = _OLD.get(tag, scope)
         if kind in ("exact", "related") and any(
             is_short(word) for word in words if word not in _SCOPES
         ):
             kind = "abbreviation"
-        language = _language(found[2]) or next(filter(None, map(language_of_type, words)), "")
-        self.draft.name(_unescaped(found[1]), kind, language=language, place=place, types=words)
+        language = _language(quoted[2]) or next(filter(None, map(language_of_type, words)), "")
+        self.draft.name(_unescaped(quoted[1]), kind, language=language, place=place, types=words)
 
     def take_definition(self, tag: str, value: str, place: Place) -> None:
-        found = _QUOTED.match(value)
-        if found is None:
+        quoted = _QUOTED.match(value)
+        if quoted is None:
             self.draft.report.lose("tag", place)
-        elif _language(found[2]) in ("", self.draft.settings.language):
-            self.draft.definition = self.draft.definition or _unescaped(found[1])
+        elif _language(quoted[2]) in ("", self.draft.settings.language):
+            self.draft.definition = self.draft.definition or _unescaped(quoted[1])
 
     def take_xref(self, tag: str, value: str, place: Place) -> None:
         if self.dialect.taxon and value.startswith(self.dialect.taxon):
@@ -245,8 +245,8 @@ def _language(rest: str) -> str:
     """Returns the language that ``@fr`` or ``{xml:lang="fr"}`` states behind a text; empty for
     none.
     """
-    found = _LANGUAGE.search(rest.lstrip())
-    return (found[1] or found[2]).lower() if found else ""
+    match = _LANGUAGE.search(rest.lstrip())
+    return (match[1] or match[2]).lower() if match else ""
 
 
 def _text(value: str) -> str:
@@ -258,4 +258,6 @@ def _text(value: str) -> str:
 
 
 def _unescaped(text: str) -> str:
-    return _ESCAPE.sub(lambda found: _MEANS.get(found[1], found[1]), text) if "\\" in text else text
+    return (
+        _ESCAPE.sub(lambda escape: _MEANS.get(escape[1], escape[1]), text) if "\\" in text else text
+    )

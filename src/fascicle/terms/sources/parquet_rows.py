@@ -23,14 +23,14 @@ def parts_of(place: Path) -> list[Path]:
     if not place.is_dir():
         return [place]
     parts = sorted(
-        one for one in place.iterdir() if one.name.endswith(_PARTS) and one.name[0] not in "._"
+        part for part in place.iterdir() if part.name.endswith(_PARTS) and part.name[0] not in "._"
     )
     if not parts:
-        said = (
+        message = (
             f"is a folder without parts ({', '.join(_PARTS)}); give a file, or the folder of "
             "the parts"
         )
-        raise InputError(f"{place} {said}", file=str(place), code="unreadable")
+        raise InputError(f"{place} {message}", file=str(place), code="unreadable")
     return parts
 
 

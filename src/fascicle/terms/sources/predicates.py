@@ -30,8 +30,8 @@ def last_part(predicate: str) -> str:
     """Returns the part of an address or a CURIE that names the predicate, such as
     ``IAO_0000118``.
     """
-    found = _CODE.search(predicate)
-    return f"{found[1]}_{found[2]}" if found else re.split("[/#:]", predicate)[-1]
+    code = _CODE.search(predicate)
+    return f"{code[1]}_{code[2]}" if code else re.split("[/#:]", predicate)[-1]
 
 
 @cache
@@ -44,9 +44,9 @@ def predicates_of_rdf() -> Mapping[str, tuple[str, Any]]:
 
 @cache
 def _by_last() -> Mapping[str, tuple[str, Any]]:
-    said = predicates_of_rdf().items()
+    meanings = predicates_of_rdf().items()
     return MappingProxyType(
-        {last_part(one): what for one, what in said if what[0] not in _OF_TRIPLES}
+        {last_part(predicate): what for predicate, what in meanings if what[0] not in _OF_TRIPLES}
     )
 
 
@@ -72,8 +72,8 @@ def is_short(kind: str) -> bool:
 
 def is_dropped(types: Iterable[str], settings: SourceSettings) -> bool:
     """True if the settings leave out synonyms of one of these types, words or addresses."""
-    unwanted = {one.lower() for one in settings.drop_types}
-    return any(re.split("[/#:]", one)[-1].lower() in unwanted for one in types)
+    unwanted = {kind.lower() for kind in settings.drop_types}
+    return any(re.split("[/#:]", kind)[-1].lower() in unwanted for kind in types)
 
 
 def language_of_type(kind: str) -> str:

@@ -96,15 +96,15 @@ def _triples(path: str) -> Iterator[Any]:
             lenient = syntax == pyoxigraph.RdfFormat.RDF_XML
             yield from pyoxigraph.parse(stream, format=syntax, base_iri="file:///", lenient=lenient)
         except (SyntaxError, ValueError) as error:
-            shown = " ".join(str(error).split())
-            if "LoadDocument" in shown:
-                said = (
+            reason = " ".join(str(error).split())
+            if "LoadDocument" in reason:
+                message = (
                     "the file has the address of its @context, and nothing is fetched; write "
                     "the context itself into it"
                 )
-                raise FormatError(said, at=path) from None
+                raise FormatError(message, at=path) from None
             raise FormatError(
-                f"the file breaks the rules of RDF ({shown}); correct it, or convert it again",
+                f"the file breaks the rules of RDF ({reason}); correct it, or convert it again",
                 at=path,
             ) from None
 
@@ -126,7 +126,7 @@ class _Graph:
         self._settings, self._report = settings, report
         self._says = {
             **predicates_of_rdf(),
-            **{one: ("name", kind) for one, kind in settings.predicates.items()},
+            **{predicate: ("name", kind) for predicate, kind in settings.predicates.items()},
         }
         self._drafts: dict[str, Draft] = {}
         self._concepts: set[str] = set()
@@ -145,8 +145,8 @@ class _Graph:
         if part == "form":
             self._forms.setdefault(node, []).append(value)
         elif part == "axiom":
-            said = self._axioms.setdefault(node, {})
-            said[kind] = f"{said[kind]} {text}" if kind == "qualifier" and kind in said else text
+            axiom = self._axioms.setdefault(node, {})
+            axiom[kind] = f"{axiom[kind]} {text}" if kind == "qualifier" and kind in axiom else text
         elif part == "import":
             self._report.lose(
                 "import", Place(self._settings.path, shown=f"{self._settings.path}, {text}")
@@ -214,9 +214,9 @@ class _Graph:
     def _draft(self, node: str) -> Draft:
         if node not in self._drafts:
             place = Place(self._settings.path, shown=f"{self._settings.path}, {node}")
-            found = self._curie(node)
+            identifier = self._curie(node)
             self._drafts[node] = Draft(
-                settings=self._settings, report=self._report, place=place, curie=found
+                settings=self._settings, report=self._report, place=place, curie=identifier
             )
         return self._drafts[node]
 
@@ -224,8 +224,8 @@ class _Graph:
         """Returns the CURIE of an address; of an unknown vocabulary its last part, with the
         prefix of the source.
         """
-        if found := curie(text):
-            return found
+        if known_curie := curie(text):
+            return known_curie
         local = re.split("[/#]", text)[-1] if text.startswith(("http", "file:")) else text
         return curie(local, self._settings.prefix)
 

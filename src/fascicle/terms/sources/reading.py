@@ -149,17 +149,17 @@ def find_reader(name: str) -> _SourceReader:
     """
     if name in READERS:
         return READERS[name]
-    others = plugin_names("vocabularies")
-    if name in others:
+    plugins = plugin_names("vocabularies")
+    if name in plugins:
         read = load_plugin("vocabularies", name).read
         checked = partial(_read_checked, read, plugin_package("vocabularies", name))
         return _SourceReader(name=name, means="", read=checked, hierarchy=True, table=True)
-    known = (*READERS, *others)
-    said = (
-        f"the reader {name!r} is not known{near_hint(name, known)}; choose one of "
-        f"{', '.join(known)}"
+    names = (*READERS, *plugins)
+    message = (
+        f"the reader {name!r} is not known{near_hint(name, names)}; choose one of "
+        f"{', '.join(names)}"
     )
-    raise RecipeError(said, key="reader", code="unknown-name")
+    raise RecipeError(message, key="reader", code="unknown-name")
 
 
 def _read_checked(
@@ -186,8 +186,8 @@ def _read_checked(
     except FascicleError:
         raise
     except Exception as error:
-        said = f"{wrong} failed ({type(error).__name__}: {error}); update or remove that package"
-        raise PluginError(said, key=settings.reader) from error
+        message = f"{wrong} failed ({type(error).__name__}: {error}); update or remove that package"
+        raise PluginError(message, key=settings.reader) from error
 
 
 _Fits = Callable[[Sequence[Name], SourceReport, Place], Sequence[Name]]
@@ -226,11 +226,11 @@ def make_name_filter(settings: SourceSettings) -> _Fits:
     reason = _unfit(settings)
 
     def fit(names: Sequence[Name], report: SourceReport, place: Place) -> Sequence[Name]:
-        said = (
+        message = (
             "without has a regular expression that finds no end; write it without a "
             "repetition inside of another"
         )
-        error = InputError(f"{place}: {said}", file=place.file, code="too-large")
+        error = InputError(f"{place}: {message}", file=place.file, code="too-large")
         with time_limit(_SECONDS, error) if settings.without else nullcontext():
             reasons = [reason(name.surface) for name in names]
         for name, why in zip(names, reasons, strict=True):
@@ -346,18 +346,23 @@ def check_source(settings: SourceSettings) -> _SourceReader:
             "branches need the tree numbers: give their table as hierarchy", key="branches"
         )
     vocabulary = read_vocabulary()
-    for given in (settings.type, *settings.types.values()):
-        meant = vocabulary.candidates(given) if given else ()
-        if meant and given not in meant:
+    for name_of_type in (settings.type, *settings.types.values()):
+        candidates = vocabulary.candidates(name_of_type) if name_of_type else ()
+        if candidates and name_of_type not in candidates:
             raise RecipeError(
-                f"the type {given!r} is called {' or '.join(meant)} here; write it so", key="type"
+                f"the type {name_of_type!r} is called {' or '.join(candidates)} here; write it so",
+                key="type",
             )
     concepts = {name: getattr(settings, name) for name in ("below", "not_below", "taxa")}
     for name, several in (*concepts.items(), ("taxon", (settings.taxon,))):
-        for given in several:
-            if curie(given) != given:
-                right = f"; write {curie(given)}" if curie(given) else ", such as MESH:D003920"
-                raise RecipeError(f"{name} = {given!r} is not a CURIE{right}", key=name)
+        for name_of_type in several:
+            if curie(name_of_type) != name_of_type:
+                right = (
+                    f"; write {curie(name_of_type)}"
+                    if curie(name_of_type)
+                    else ", such as MESH:D003920"
+                )
+                raise RecipeError(f"{name} = {name_of_type!r} is not a CURIE{right}", key=name)
     return reader
 
 
@@ -374,29 +379,29 @@ def check_hash(path: str, sha256: str) -> str:
         FormatError: the file has another hash.
     """
     if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
-        said = (
+        message = (
             "is a pipe or a device, and a source is read more than once; write what it gives "
             "into a file"
         )
-        raise InputError(f"{path} {said}", file=path, code="unreadable")
+        raise InputError(f"{path} {message}", file=path, code="unreadable")
     try:
-        found = _sha256(Path(path))
+        actual = _sha256(Path(path))
     except OSError as error:
         raise unreadable(path, error) from None
-    if sha256 and found != sha256:
-        said = (
-            f"has the SHA-256 {found}, but {sha256} is expected; fetch the right file, or "
+    if sha256 and actual != sha256:
+        message = (
+            f"has the SHA-256 {actual}, but {sha256} is expected; fetch the right file, or "
             "correct sha256"
         )
-        raise FormatError(f"{path} {said}", file=path, code="damaged")
-    return found
+        raise FormatError(f"{path} {message}", file=path, code="damaged")
+    return actual
 
 
 def _sha256(place: Path) -> str:
     if not place.is_dir():
         return file_sha256(place)
-    listed = "".join(f"{part.name} {file_sha256(part)}\n" for part in parts_of(place))
-    return hashlib.sha256(listed.encode()).hexdigest()
+    listing = "".join(f"{part.name} {file_sha256(part)}\n" for part in parts_of(place))
+    return hashlib.sha256(listing.encode()).hexdigest()
 
 
 def _changes(
@@ -405,18 +410,18 @@ def _changes(
     """Returns the fields of a record that the settings of its source change."""
     changes: dict[str, Any] = {}
     if len(fit) < len(record.names):
-        kept = set(fit)
+        fitting = set(fit)
         changes["names"] = tuple(
-            name for name in record.names if name.kind == "label" or name in kept
+            name for name in record.names if name.kind == "label" or name in fitting
         )
     if settings.type and not record.type:
         changes["type"] = settings.type
     if settings.taxon and not record.taxon:
         changes["taxon"] = settings.taxon
     if settings.references is not None and record.references:
-        wanted = settings.references
+        prefixes = settings.references
         changes["references"] = tuple(
-            cross for cross in record.references if cross.curie.startswith(wanted)
+            cross for cross in record.references if cross.curie.startswith(prefixes)
         )
     if record.definition and not settings.definitions:
         changes["definition"] = ""
@@ -440,9 +445,9 @@ def _branch(settings: SourceSettings, reader: _SourceReader) -> Callable[[str], 
 
 def _descendants(roots: Iterable[str], children: dict[str, list[str]]) -> set[str]:
     """Returns the roots and all concepts below them; cycles are allowed."""
-    found, waiting = set(roots), list(roots)
+    concepts, waiting = set(roots), list(roots)
     while waiting:
-        new = [child for child in children.get(waiting.pop(), ()) if child not in found]
-        found.update(new)
+        new = [child for child in children.get(waiting.pop(), ()) if child not in concepts]
+        concepts.update(new)
         waiting.extend(new)
-    return found
+    return concepts

@@ -27,7 +27,7 @@ from fascicle.errors import Place
 from fascicle.settings.packs import ColumnSettings, SourceSettings, TableSettings
 from fascicle.terms.sources.drafts import EXACT_MATCH, Draft, SourceReport, counted_lines
 from fascicle.terms.sources.rows import open_table
-from fascicle.terms.sources.tables import VERSION, Layout, read_table
+from fascicle.terms.sources.tables import VERSION, TableLayout, read_table
 from fascicle.terms.terms import ConceptRecord, NameKind, curie
 
 _CUI: Final = re.compile(r"C\d{7}", re.ASCII)
@@ -35,10 +35,10 @@ _CUIS: Final = 10**7
 
 
 @cache
-def _layouts() -> Mapping[str, Layout]:
+def _layouts() -> Mapping[str, TableLayout]:
     """Returns the layouts of the tables of known publishers, by the names of their readers."""
     content = Path(__file__).with_name("layouts.toml").read_bytes()
-    return MappingProxyType(msgspec.toml.decode(content, type=dict[str, Layout]))
+    return MappingProxyType(msgspec.toml.decode(content, type=dict[str, TableLayout]))
 
 
 def read_published(
@@ -75,7 +75,7 @@ def _semantic(
     """Returns the place in ``kinds`` of the type of each concept, by the number of its CUI:
     ``[10**7]``, 0 for none.
     """
-    found = np.zeros(_CUIS, dtype=np.uint8)
+    numbers = np.zeros(_CUIS, dtype=np.uint8)
     for place, line in counted_lines(settings.hierarchy, settings.encoding, report):
         cells = line.split("|")
         if len(cells) < 4 or not _CUI.fullmatch(cells[0]):
@@ -85,9 +85,9 @@ def _semantic(
         kind = settings.types.get(cells[1]) or settings.types.get(cells[3], "")
         if kind and kind not in kinds:
             kinds.append(kind)
-        if kind and not found[int(cells[0][1:])]:
-            found[int(cells[0][1:])] = kinds.index(kind)
-    return found
+        if kind and not numbers[int(cells[0][1:])]:
+            numbers[int(cells[0][1:])] = kinds.index(kind)
+    return numbers
 
 
 def read_snomed(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
@@ -118,13 +118,13 @@ def _superseded(settings: SourceSettings) -> Collection[tuple[str, ...]]:
         wished=VERSION[1:],
     )
     latest: dict[str, str] = {}
-    found = set()
+    replaced = set()
     for _, cells in rows if len(at) == len(VERSION) else ():
         row, time = (cells[at[column]] for column in VERSION)
         if (before := latest.setdefault(row, time)) != time:
             latest[row] = max(before, time)
-            found.add((row, min(before, time)))
-    return found
+            replaced.add((row, min(before, time)))
+    return replaced
 
 
 def read_chembl(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
@@ -152,9 +152,11 @@ def _molecules(settings: SourceSettings) -> Mapping[str, str]:
     identifiers.
     """
     names = msgspec.structs.replace(settings, path=settings.hierarchy)
-    wanted = {number for (number,) in _cells(names, "molregno")}
+    numbers = {number for (number,) in _cells(names, "molregno")}
     return {
-        number: one for number, one in _cells(settings, "molregno", "chembl_id") if number in wanted
+        number: identifier
+        for number, identifier in _cells(settings, "molregno", "chembl_id")
+        if number in numbers
     }
 
 
@@ -186,8 +188,8 @@ def read_meddra(settings: SourceSettings, report: SourceReport) -> Iterator[Conc
 def read_medic(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
     """Streams the diseases; the first identifier is the concept, the others are equal ones."""
     for place, line in counted_lines(settings.path, settings.encoding, report):
-        given, bars, names = line.partition("||")
-        identifiers = [_curie(text) for text in given.split("|")]
+        ids, bars, names = line.partition("||")
+        identifiers = [_curie(text) for text in ids.split("|")]
         if not bars or not identifiers[0]:
             report.lose("identifier" if bars else "columns", place)
             continue

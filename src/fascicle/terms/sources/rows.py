@@ -30,7 +30,7 @@ def open_table(
     *,
     needed: Sequence[Column],
     wished: Sequence[Column] = (),
-    asked: Collection[Column] = (),
+    required: Collection[Column] = (),
 ) -> tuple[Mapping[Column, int], Rows]:
     """Opens a table and reads its header.
 
@@ -43,7 +43,7 @@ def open_table(
         report: receives what is lost.
         needed: columns without which nothing can be read.
         wished: columns that may be missing.
-        asked: those of them that may not: a user named them.
+        required: those of them that may not: a user named them.
 
     Returns:
         Column as it was requested -> its place, the same numbers where there is no header; and the
@@ -77,10 +77,10 @@ def open_table(
             f"there is no column {missing[0]!r} in {settings.path}; correct where or unless",
             key=missing[0],
         )
-    if absent := [column for column in asked if column not in at]:
+    if absent := [column for column in required if column not in at]:
         raise FormatError(f"there is no column {absent[0]!r}; correct columns", at=settings.path)
     width = 1 + max(at[column] for column in needed)
-    last = max((at[column] for column in asked), default=0)
+    last = max((at[column] for column in required), default=0)
     return at, _rows(settings, report, rows=rows, width=width, at=at, last=last)
 
 
@@ -88,26 +88,26 @@ def _header(
     settings: SourceSettings, lines: _Numbered, needed: list[str], wished: list[str]
 ) -> tuple[dict[Column, int], str, _Numbered]:
     """Returns the places of the columns, the separator, and the lines after the header."""
-    given = settings.table.separator
-    shown = ""
+    stated = settings.table.separator
+    first_row = ""
     for _, line in islice(lines, _LOOKED_AT):
         if isinstance(line, FormatError):
             continue
         bare = line.lstrip("#").strip(" ")
-        shown = shown or (bare if not line.startswith("#") else "")
-        for separator in _SEPARATORS if given == "auto" else (given,):
+        first_row = first_row or (bare if not line.startswith("#") else "")
+        for separator in _SEPARATORS if stated == "auto" else (stated,):
             try:
                 cells = [cell.strip() for cell in _cutter(separator)(bare)]
             except csv.Error:
                 continue
             if all(column in cells for column in needed):
-                known = [column for column in (*needed, *wished) if column in cells]
-                found: dict[Column, int] = {column: cells.index(column) for column in known}
-                return found, separator, lines
+                present = [column for column in (*needed, *wished) if column in cells]
+                places: dict[Column, int] = {column: cells.index(column) for column in present}
+                return places, separator, lines
     columns = " and ".join(map(repr, needed))
     raise FormatError(
-        f"no line has the columns {columns}; the first row is {shown[:100]!r}; name the columns "
-        "of this table",
+        f"no line has the columns {columns}; the first row is {first_row[:100]!r}; name the "
+        "columns of this table",
         at=settings.path,
     )
 
@@ -119,9 +119,9 @@ def _parquet(
     paths = [str(path) for path in parts_of(Path(settings.path))]
     names = parquet_columns(paths[0])
     if missing := [column for column in needed if isinstance(column, str) and column not in names]:
-        shown = ", ".join(names)[:200]
+        listing = ", ".join(names)[:200]
         raise FormatError(
-            f"there is no column {missing[0]!r}; the columns are {shown}; correct columns",
+            f"there is no column {missing[0]!r}; the columns are {listing}; correct columns",
             at=paths[0],
         )
     rows = (
@@ -139,7 +139,7 @@ def _cell(value: Any) -> str:
     has.
     """
     if isinstance(value, list):
-        return "".join(_cell(one) + BETWEEN for one in value)
+        return "".join(_cell(part) + BETWEEN for part in value)
     if isinstance(value, float) and value.is_integer():
         return str(int(value))  # a number in a column with missing ones
     return "" if value is None else str(value)
@@ -190,11 +190,11 @@ def _rows(
             report.lose("columns", place)
             continue
         widest = max(widest, len(cells))
-        written = [cell.strip() for cell in cells] + [""] * (size - len(cells))
-        cells = [text if text not in empty else "" for text in written]
+        stripped = [cell.strip() for cell in cells] + [""] * (size - len(cells))
+        cells = [text if text not in empty else "" for text in stripped]
         if any(
-            ({written[column], cells[column]} & values == set()) is kept
-            for column, values, kept in filters
+            ({stripped[column], cells[column]} & values == set()) is includes
+            for column, values, includes in filters
         ):
             report.lose("where", place)
             continue

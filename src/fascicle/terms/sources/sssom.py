@@ -85,22 +85,26 @@ def read_sssom(settings: SourceSettings, report: SourceReport) -> Iterator[Conce
 def _curie_map(settings: SourceSettings) -> Mapping[str, str]:
     """Returns prefix -> beginning of addresses, as the header says."""
     lines = (str(line).rstrip() for _, line in numbered_lines(settings.path, settings.encoding))
-    found: dict[str, str] = {}
+    addresses: dict[str, str] = {}
     inside = False
     for line in takewhile(lambda line: line.startswith("#"), lines):
         if inside and (row := _PREFIX.fullmatch(line)):
-            found[row[1]] = row[2]
+            addresses[row[1]] = row[2]
         else:
             inside = line.lstrip("# ").startswith("curie_map:")
-    return found
+    return addresses
 
 
 def _concept(text: str, addresses: Mapping[str, str], prefix: str) -> str:
     """Returns the CURIE of a concept, by the address of its prefix if that is known."""
     before, colon, local = text.partition(":")
     address = addresses.get(before, "") if colon else ""
-    found = curie(f"{address}{local}") if address else ""
-    return found if found and not found.startswith(f"{before}:") else curie(text, prefix)
+    identifier = curie(f"{address}{local}") if address else ""
+    return (
+        identifier
+        if identifier and not identifier.startswith(f"{before}:")
+        else curie(text, prefix)
+    )
 
 
 def _number(text: str) -> float:

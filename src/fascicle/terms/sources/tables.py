@@ -51,7 +51,7 @@ _NOTHING: Final = frozenset({"", "-"})  # parts of a cell; ``NaN`` is a gene bes
 _TRUE: Final = frozenset({"true", "1", "yes", "y"})
 
 
-class Layout(Settings, frozen=True, kw_only=True):
+class TableLayout(Settings, frozen=True, kw_only=True):
     """Format of the tables of one publisher.
 
     Attributes:
@@ -74,7 +74,7 @@ class Layout(Settings, frozen=True, kw_only=True):
     languages: dict[str, str] = msgspec.field(default_factory=dict)
     tag: str = ""
 
-    def of(self, settings: SourceSettings) -> Layout:
+    def of(self, settings: SourceSettings) -> TableLayout:
         """Returns the layout with the settings of a source that differ from it.
 
         Raises:
@@ -101,7 +101,7 @@ class Layout(Settings, frozen=True, kw_only=True):
 
 
 _S = TypeVar("_S", bound=msgspec.Struct)
-_GENERIC: Final = Layout()
+_GENERIC: Final = TableLayout()
 
 
 VERSION: Final = ("id", "effectiveTime")  # columns of a release that name a row and its version
@@ -111,7 +111,7 @@ def read_table(
     settings: SourceSettings,
     report: SourceReport,
     *,
-    layout: Layout = _GENERIC,
+    layout: TableLayout = _GENERIC,
     superseded: Collection[tuple[str, ...]] = (),
     identify: Callable[[str, str], str] = curie,
 ) -> Iterator[ConceptRecord]:
@@ -129,7 +129,7 @@ def read_table(
             settings name.
         RecipeError: the columns are not known.
     """
-    asked = settings.columns.given().values()
+    required = settings.columns.given().values()
     layout = layout.of(settings)
     settings = msgspec.structs.replace(
         settings, table=layout.table, prefix=settings.prefix or layout.prefix
@@ -139,7 +139,7 @@ def read_table(
     needed = [columns.id] if columns.name is None else [columns.id, columns.name]
     wished = [column for column in columns.given().values() if column not in needed]
     wished += VERSION if superseded else ()
-    at, rows = open_table(settings, report, needed=needed, wished=wished, asked=asked)
+    at, rows = open_table(settings, report, needed=needed, wished=wished, required=required)
     reading = _Rows(layout=layout, settings=settings, report=report, at=at)
     draft: Draft | None = None
     id_at, last = at[columns.id], ("", "")
@@ -172,7 +172,7 @@ class _Rows:
     def __init__(
         self,
         *,
-        layout: Layout,
+        layout: TableLayout,
         settings: SourceSettings,
         report: SourceReport,
         at: Mapping[Column, int],
@@ -222,16 +222,16 @@ class _Rows:
         draft.place = place
         if self._layout.placeholders and not self._layout.placeholders.isdisjoint(cells):
             return "placeholder"
-        one = self._one
+        places = self._one
         if self._name is not None and not cells[self._name]:
-            if "kind" not in one or cells[one["kind"]]:
+            if "kind" not in places or cells[places["kind"]]:
                 return "no-name"
         elif self._name is not None:
             kind = self._kind(
-                cells[one["kind"]] if "kind" in one else "",
-                cells[one["tag"]] if "tag" in one else "",
+                cells[places["kind"]] if "kind" in places else "",
+                cells[places["tag"]] if "tag" in places else "",
             )
-            language = cells[one["language"]].lower() if "language" in one else ""
+            language = cells[places["language"]].lower() if "language" in places else ""
             name = cells[self._name]
             name = self._tag.sub("", name) if self._layout.tag and kind == "label" else name
             draft.name(name, kind, language=self._layout.languages.get(language, language))
@@ -253,10 +253,10 @@ class _Rows:
         elif key == "replaced_by":
             draft.replaced(text)
         else:
-            said, _, other = text.rpartition(" ")
-            if not _PREDICATE.fullmatch(said):
-                said, other = EXACT_MATCH if self._layout.equal else XREF, text
-            draft.reference(other, said, prefix=self._layout.table.reference_prefix)
+            predicate, _, other = text.rpartition(" ")
+            if not _PREDICATE.fullmatch(predicate):
+                predicate, other = EXACT_MATCH if self._layout.equal else XREF, text
+            draft.reference(other, predicate, prefix=self._layout.table.reference_prefix)
 
     def _describe(self, cells: list[str], draft: Draft) -> None:
         for key, column in self._one.items():
@@ -266,20 +266,18 @@ class _Rows:
             if key == "obsolete":
                 draft.obsolete = draft.obsolete or text.lower() in _TRUE
             elif not getattr(draft, key):
-                setattr(draft, key, self._said(key, text))
+                setattr(draft, key, self._convert(key, text))
 
-    def _said(self, key: str, text: str) -> str:
+    def _convert(self, key: str, text: str) -> str:
         if key == "taxon":
             return curie(text, "NCBITaxon")
         return self._settings.types.get(text, "") if key == "type" else text
 
-    def _kind_of(self, given: str, tag: str) -> NameKind:
+    def _kind_of(self, word: str, tag: str) -> NameKind:
         """Returns the kind of a name."""
-        found: NameKind = self._layout.table.kind_names.get(given) or _KINDS.get(
-            _word(given), "exact"
-        )
-        short = found in ("exact", "related") and _KINDS.get(_word(tag)) == "abbreviation"
-        return "abbreviation" if short else found
+        kind: NameKind = self._layout.table.kind_names.get(word) or _KINDS.get(_word(word), "exact")
+        short = kind in ("exact", "related") and _KINDS.get(_word(tag)) == "abbreviation"
+        return "abbreviation" if short else kind
 
     def _several(self, cell: str) -> Iterator[str]:
         """Yields the parts of a cell."""
@@ -298,12 +296,12 @@ def _word(text: str) -> str:
     return plain.removeprefix("oboinowl").removeprefix("rdfs").removeprefix("skos")
 
 
-def _over(base: _S, given: _S) -> _S:
+def _over(base: _S, changes: _S) -> _S:
     """Returns settings, overridden by those values of another that are not the default."""
-    default = type(given)()
+    default = type(changes)()
     changed = {
         f: value
-        for f in given.__struct_fields__
-        if (value := getattr(given, f)) != getattr(default, f)
+        for f in changes.__struct_fields__
+        if (value := getattr(changes, f)) != getattr(default, f)
     }
     return msgspec.structs.replace(base, **changed)

@@ -19,7 +19,7 @@ from fascicle.errors import UsageError
 from fascicle.formats.account import Account
 from fascicle.formats.requests import ReadRequest, read_all_documents
 from fascicle.terms.curation import format_rules
-from fascicle.terms.pack.export import COLUMNS, Change, find_changes, mention_changes, term_rows
+from fascicle.terms.pack.export import COLUMNS, PackChange, find_changes, mention_changes, term_rows
 from fascicle.terms.pack.layout import damage_errors
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.proposing import Evidence, Proposal, ProposalSettings, proposals
@@ -73,7 +73,7 @@ def verify(
         PackError: it cannot be opened, a file was changed, or its content is invalid.
     """
     opened = Pack.open(pack)
-    size = verify_pack(opened, told=told)
+    size = verify_pack(opened, on_progress=told)
     return Verified(pack=opened.full_name, files=len(opened.manifest.files), size=size)
 
 
@@ -149,7 +149,7 @@ def diff(
     corpus: Paths = (),
     reading: ReadRequest | None = None,
     account: Account | None = None,
-) -> Iterator[Change]:
+) -> Iterator[PackChange]:
     """Yields all differences between two packs: in concepts, in terms, and in the mentions that
     they find in texts.
 

@@ -26,11 +26,11 @@ from fascicle.linking.index import write_index
 from fascicle.linking.opening import LinkerPart, find
 from fascicle.settings.folders.vocabularies import LINKER, shipped_linkers
 from fascicle.settings.packs import ColumnSettings, PackSettings, SourceSettings, read_pack_settings
-from fascicle.terms.curation import CURATION, Curation, Finding, SeenNames, read_rules
+from fascicle.terms.curation import CURATION, Curation, RuleProblem, SeenNames, read_rules
 from fascicle.terms.keys.key import NORMALISER, KeyReader, key
 from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, build
 from fascicle.terms.pack.export import KeptRules, pack_sources
-from fascicle.terms.pack.layout import KIND, Manifest, SourceFacts
+from fascicle.terms.pack.layout import KIND, PackManifest, SourceFacts
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.why import COLUMNS, unsearched_labels
 from fascicle.terms.scanning.building import build_table
@@ -49,8 +49,8 @@ def build_pack(  # noqa: PLR0913
     overwrite: bool = False,
     told: Callable[[str, int], None] = lambda step, count: None,
     reports: defaultdict[str, SourceReport] | None = None,
-    findings: list[Finding] | None = None,
-) -> Manifest:
+    findings: list[RuleProblem] | None = None,
+) -> PackManifest:
     """Builds a pack.
 
     Args:
@@ -95,7 +95,7 @@ def build_pack(  # noqa: PLR0913
         _build_settings(settings, memory),
         output,
         parts=Components(normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=seen),
-        told=told,
+        on_progress=told,
         overwrite=overwrite,
     )
     if seen is not None and findings is not None:
@@ -273,7 +273,7 @@ def extend(  # noqa: PLR0913
     overwrite: bool = False,
     told: Callable[[str, int], None] = lambda step, count: None,
     reports: dict[str, SourceReport] | None = None,
-) -> Manifest:
+) -> PackManifest:
     """Builds a pack from another one with own names and concepts added; also copies the linker of
     that pack, if any.
 
@@ -326,7 +326,7 @@ def extend(  # noqa: PLR0913
         ),
         output,
         parts=Components(normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=kept),
-        told=told,
+        on_progress=told,
         overwrite=overwrite,
         finish=partial(_write_linkers, _parts(linker, base)),
     )
